@@ -26,6 +26,7 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 	if len(all) == 0 {
 		return p, badRequest("Invalid 'messages': empty array.")
 	}
+	p.compacts = summary(all[len(all)-1])
 	// Calls of the last assistant message that have no result yet.
 	var open []string
 	for i, v := range all {

@@ -31,6 +31,7 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 	if len(all) == 0 {
 		return p, badRequest("* GenerateContentRequest.contents: contents is not specified")
 	}
+	p.compacts = summary(all[len(all)-1])
 	open := 0 // calls of the turn before
 	for i, v := range all {
 		p.segments = append(p.segments, segmentOf(v))

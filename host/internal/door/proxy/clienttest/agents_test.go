@@ -157,9 +157,6 @@ func TestNoCompactionOfTheAgent(t *testing.T) {
 			t.Skip("it does not compact in a conversation of this kind")
 		}
 		c.args, c.env = append(c.args, c.compacts.args...), append(c.env, c.compacts.env...)
-		if c.compacts.files != nil {
-			c.files = c.compacts.files
-		}
 		once := func(through ...string) (n int) {
 			p := newPlace(t)
 			up := modelapi.New(modelapi.Options{Script: modelapi.LongFix(16), Dir: p.project, Scale: c.compacts.scale})

@@ -32,14 +32,14 @@ type compacting struct {
 	// scale multiplies the tokens that the provider reports; limit is the context limit that thresh is told then.
 	scale, limit int
 	args, env    []string
-	files        map[string]string
 }
 
 const prompt = "Fix the failing test"
 
 var clients = append([]client{
 	{name: "claude", install: "claude", limit: 30_000, env: []string{"IS_SANDBOX=1", "ANTHROPIC_API_KEY=k"},
-		args: []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"}},
+		args:     []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"},
+		compacts: &compacting{scale: 5, limit: 110_000, env: []string{"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=70"}}},
 	{name: "codex-own-provider", install: "codex", limit: 30_000, env: []string{"OPENAI_API_KEY=k"},
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt},
 		files: map[string]string{".codex/config.toml": "model = \"test-model\"\nmodel_provider = \"own\"\n" +
@@ -48,23 +48,30 @@ var clients = append([]client{
 		compacts: &compacting{scale: 5, limit: 150_000, args: []string{"-c", "model_auto_compact_token_limit=150000"}}},
 	{name: "codex", install: "codex", limit: 30_000, env: []string{"CODEX_API_KEY=k", "OPENAI_API_KEY=k"},
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5",
-			prompt}},
+			prompt},
+		compacts: &compacting{scale: 5, limit: 150_000, args: []string{"-c", "model_auto_compact_token_limit=150000"}}},
 	{name: "opencode", install: "opencode", limit: 30_000, env: []string{"ANTHROPIC_API_KEY=k", "OPENCODE_DISABLE_MODELS_FETCH=1"},
 		args: []string{"run", "-m", "anthropic/claude-sonnet-4-5", prompt},
 		files: map[string]string{"config/opencode/opencode.json": `{"permission":{"edit":"allow","bash":"allow",` +
-			`"external_directory":"allow"}}`}},
+			`"external_directory":"allow"}}`},
+		compacts: &compacting{scale: 18, limit: 150_000}},
 	{name: "gemini", install: "gemini", limit: 30_000, env: []string{"GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true"},
-		args:  []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
-		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`}},
+		args: []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
+		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},` +
+			`"model":{"compressionThreshold":0.15}}`},
+		compacts: &compacting{scale: 5, limit: 140_000}},
 	{name: "qwen", install: "qwen", limit: 30_000, env: []string{"OPENAI_API_KEY=k", "OPENAI_MODEL=test-model"},
-		args: []string{"--yolo", "--auth-type", "openai", "-p", prompt}},
+		args:     []string{"--yolo", "--auth-type", "openai", "-p", prompt},
+		compacts: &compacting{scale: 3, limit: 85_000}},
 	{name: "pi", install: "pi", env: []string{"ANTHROPIC_API_KEY=k", "PI_OFFLINE=1"},
-		args: []string{"-p", "--provider", "anthropic", "--model", "claude-sonnet-4-5", prompt}},
+		args:     []string{"-p", "--provider", "anthropic", "--model", "claude-sonnet-4-5", prompt},
+		compacts: &compacting{scale: 8, limit: 170_000}},
 	{name: "cline", install: "cline", args: []string{"--json", prompt},
 		files: map[string]string{".cline/data/settings/providers.json": `{"version":1,"lastUsedProvider":` +
 			`"openai-compatible","modes":{},"providers":{"openai-compatible":{"settings":{"provider":` +
 			`"openai-compatible","apiKey":"k","model":"test-model","baseUrl":"URL/v1"},"updatedAt":` +
-			`"2026-01-01T00:00:00.000Z","tokenSource":"manual"}}}`}},
+			`"2026-01-01T00:00:00.000Z","tokenSource":"manual"}}}`},
+		compacts: &compacting{scale: 5, limit: 100_000}},
 	{name: "cline-anthropic", install: "cline",
 		args: []string{"-P", "anthropic", "-k", "k", "-m", "claude-sonnet-4-5", "--json", prompt}},
 }, loops("anthropic", "openai-chat", "openai-responses", "openai-responses-stored", "openai-agents",
