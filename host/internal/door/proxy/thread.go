@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // maxThreads is how many conversations are kept in memory. The one that was used longest ago is forgotten: its next
@@ -29,6 +30,9 @@ type thread struct {
 	mu     sync.Mutex
 	points map[body.Sum]point // by the sum of the last item
 	latest point              // where something was added last
+	// recalled are results that are not sent as they were, by the ids of their calls; nil without the option Recall.
+	// They are the branches' own, so that they take no memory but that of the map.
+	recalled map[string]content.ToolResponse
 }
 
 // point is where a branch stood after one of its requests. The zero value is none.
