@@ -47,6 +47,9 @@ func Open(o Options) (*Host, error) {
 	return &Host{h}, nil
 }
 
+// Over returns a host that works with the machine of a program of this module, which closes it.
+func Over(machine *engine.Host) *Host { return &Host{machine} }
+
 // ReexecMain makes isolation of plugins possible (Linux). To isolate a plugin, the host starts its own program again
 // as a launcher. Call ReexecMain first in main: in a launcher it does not return, otherwise it does nothing. Package
 // early does the same sooner, which makes plugins start faster.

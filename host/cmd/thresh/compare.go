@@ -39,6 +39,10 @@ type comparison struct {
 // fail for them unless a user's file replaces one with another name.
 var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 
+// lastCompared is how many of the sessions that were found a comparison takes: enough to be telling, and done in a
+// minute or two.
+const lastCompared = 10
+
 const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what
 each of them saves, what it costs at a provider's prices, and what later turns would have missed. The first row is
 doing nothing.
@@ -47,6 +51,10 @@ doing nothing.
   cost        ($, one column for each price list) cost of the prompts and of the strategy's own model calls, against
               doing nothing, for which it is in USD; usd: the same for all rows in USD
   recall      of the names that later turns used and that were in the unpruned history, the share still there
+  needs       of the calls that followed, the share whose paths, names in the command, and lines that an edit replaces
+              were all still there, so far as the unpruned history had them; edits: the same of edits alone;
+              mean: of the sessions' shares, worst: the lowest of them
+  results     recall of the names that stood in results of tools only
   over-limit  requests that were still too large for the model
   peak        the largest request
   rewrites    requests that changed something of the one before, so that the prompt cache is useless from there on
@@ -64,32 +72,31 @@ Prices are those of --prices, else the price list in force (model.priceList, mod
 anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is run once
 for each list.
 
-FILE is a session in any format that 'thresh convert' reads; '-' is standard input. A file that cannot be read is
-reported, and the others are still compared. --report writes a self-contained HTML page with charts.`
+A file that cannot be read is reported, and the others are still compared. --report writes a self-contained HTML page
+with charts.`
 
 // compareCommand compares strategies. It defines a --strategy of its own that hides the common one, because here it
 // takes a list, and an -o of its own, because it can also print CSV.
 func compareCommand(a *app) *cobra.Command {
-	var c comparison
+	var (
+		c      comparison
+		source *sources
+	)
 	cmd := &cobra.Command{
-		Use:   "compare FILE…",
+		Use:   "compare [FILE…]",
 		Short: "Compare strategies on recorded sessions: what each saves, costs and loses",
 		Long:  compareHelp,
-		Example: `  thresh compare examples/sessions/*.json*
+		Example: `  thresh compare
+  thresh compare --project . --last 30
+  thresh compare examples/sessions/*.json*
   thresh compare --strategy high-density,top-down-truncation --report out.html session.jsonl
   thresh compare --vary compression.density.cadence=gated,priced --prices anthropic-sonnet,openai-gpt-5 *.jsonl
   thresh compare --sessions --set model.contextLimit=30000 *.jsonl
   thresh compare -o csv *.jsonl > compared.csv
   thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,
-		// cobra.MinimumNArgs would say "requires at least 1 arg(s)", which does not name the standard input.
-		Args: func(cmd *cobra.Command, given []string) error {
-			if len(given) == 0 {
-				return usage(cmd, errors.New("needs at least one FILE ('-' is standard input)"))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, files []string) error { return a.compare(cmd, c, files) },
+		RunE: func(cmd *cobra.Command, given []string) error { return a.compare(cmd, c, source, given) },
 	}
+	source = a.addSources(cmd, lastCompared)
 	f := cmd.Flags()
 	f.StringSliceVar(
 		&c.strategies, "strategy", nil, "compare these strategies: `NAMES`, separated by commas (default all)",
@@ -118,9 +125,9 @@ func compareCommand(a *app) *cobra.Command {
 // compare runs the command. It checks all flags before it reads a file, and all settings before it replays one: a
 // comparison can take many minutes, and none of them should be lost to a typo. The report is printed also if a
 // variant failed or the run was interrupted, marked as incomplete; the exit status is then 1.
-func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
+func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given []string) error {
 	c.reported = cmd.Flags().Changed("report")
-	if err := c.check(a.output, files); err != nil {
+	if err := c.check(a.output, given); err != nil {
 		return usage(cmd, err)
 	}
 	// Create and remove a temporary file there now, to find out whether the directory is writable.
@@ -152,6 +159,10 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	// Strategies that lack a model stay in the table as "not run" and do not make the command fail; see variants.
 	var lacking map[string]bool
 	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, axes); err != nil {
+		return err
+	}
+	files, err := a.files(cmd, source, given)
+	if err != nil {
 		return err
 	}
 	var unread error

@@ -36,12 +36,17 @@ func compareColumns(prices []*pricing.List, variant int) []table.Column {
 	}
 	columns = append(columns, []table.Column{
 		{Name: "recall", Right: true, Rank: 1},
+		{Name: "needs", Right: true, Rank: 2},
+		{Name: "edits", Right: true, Rank: 4},
 		{Name: "over-limit", Head: "OVER\nLIMIT", Right: true, Rank: 4},
 		{Name: "peak", Right: true, Rank: 4},
 		{Name: "rewrites", Right: true, Rank: 5},
 		{Name: "optimized", Right: true, Rank: 6},
 		{Name: "compressed", Right: true, Rank: 6},
 		{Name: "rereads", Right: true, Rank: 6},
+		{Name: "results", Head: "RECALL\nRESULTS", Right: true, Rank: 6},
+		{Name: "mean", Head: "NEEDS\nMEAN", Right: true, Rank: 7},
+		{Name: "worst", Head: "NEEDS\nWORST", Right: true, Rank: 7},
 	}...)
 	for _, l := range prices {
 		columns = append(columns, table.Column{Name: "usd", Head: twoLines("USD " + l.Name), Right: true, Rank: 7})
@@ -146,8 +151,16 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 		}
 		row, sums = append(row, cost), append(sums, sum)
 	}
-	row = append(row, share(res.Recall.Share), table.Int(res.OverLimit), table.Short(res.Peak), table.Int(res.Rewrites),
-		table.Int(res.Optimized), table.Int(res.Compressed), table.Int(res.Rereads.Calls))
+	row = append(row, share(res.Recall.Share), share(res.Needs.Share), share(res.Needs.ShareEdits),
+		table.Int(res.OverLimit), table.Short(res.Peak), table.Int(res.Rewrites),
+		table.Int(res.Optimized), table.Int(res.Compressed), table.Int(res.Rereads.Calls),
+		share(res.Recall.ShareResults))
+	// Of one session, mean and worst are its own.
+	mean, worst := res.Needs.Share, res.Needs.Share
+	if p := res.PerSession; p != nil {
+		mean, worst = p.Needs.Mean, p.Needs.Worst
+	}
+	row = append(row, share(mean), share(worst))
 	row = append(row, sums...)
 	if nothing {
 		return append(row, "-", "-")

@@ -80,7 +80,7 @@ func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript
 	t, err := a.read(ctx, name)
 	// Only a last line without its line break is forgiven. A broken line in the middle stays an error.
 	if name != "-" && errors.Is(err, transcript.ErrTruncated) {
-		return transcript.ReadFile(name, transcript.Options{MaxBytes: maxFile, AllowPartialLine: true})
+		return transcript.ReadFile(name, transcript.Options{MaxBytes: maxFile, AllowCut: true})
 	}
 	return t, err
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -23,6 +25,7 @@ type server struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	address string
+	proxy   string // the address of the proxy, if there is one
 	token   string // the file
 	log     *serveLog
 }
@@ -67,6 +70,10 @@ func (p *place) listening(cmd *exec.Cmd) *server {
 			s.log.mu.Lock()
 			s.log.text.WriteString(line)
 			s.log.mu.Unlock()
+			// Said before the address of the service.
+			if _, proxy, ok := strings.Cut(line, "thresh: proxy at "); ok {
+				s.proxy = strings.TrimSpace(proxy)
+			}
 			if _, address, ok := strings.Cut(line, "thresh: serving at "); ok {
 				ready <- strings.TrimSpace(address)
 			}
@@ -278,7 +285,10 @@ func TestServeOverAUnixSocket(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	path := p.path("work", "t.sock")
-	s := p.serveNetwork("--set", "serve.listen=unix:"+path)
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	s := p.serveNetwork("--set", "serve.listen=unix:"+path, "--set", "proxy.listen=127.0.0.1:0",
+		"--set", "proxy.upstreams.anthropic="+up.URL)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
@@ -314,7 +324,20 @@ func TestServeOverAUnixSocket(t *testing.T) {
 			}
 		}
 	}
+	// The proxy of the same host keeps its sessions in the same store.
+	request, err := http.NewRequest(http.MethodPost, s.proxy+"/v1/messages", strings.NewReader(`{"max_tokens":9,`+
+		`"messages":[{"role":"user","content":"x"}],"tools":[{"name":"t","input_schema":{"type":"object"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Thresh-Session", "of-an-agent")
+	if answer, err := http.DefaultClient.Do(request); err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("through the proxy: %+v, %v", answer, err)
+	}
 	s.end(syscall.SIGINT)
+	if r := p.run("sessions", "list"); !strings.Contains(r.stdout, "of-an-agent") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
 		t.Errorf("the socket is left: %v", err)
 	}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"strings"
 	"time"
 
@@ -120,35 +117,10 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fromHere reports whether a request is none that a web page made a browser send. Agents send no Origin. A page that is
-// served under the same host and port may send requests; the host serves none, but a reverse proxy in front of it may.
-// No page reaches a Unix socket.
+// fromHere reports whether a request is none that a web page made a browser send. No page reaches a Unix socket; on a
+// loopback address one that made its own name point here would.
 func (g *gate) fromHere(r *http.Request) bool {
-	if g.local {
-		return true
-	}
-	if origin := r.Header.Get("Origin"); origin != "" {
-		u, err := url.Parse(origin)
-		if err != nil || u.Host != r.Host {
-			return false
-		}
-	}
-	return !g.loopback || loopbackName(r.Host)
-}
-
-// loopbackName reports whether a host name, with a port perhaps, is one of this machine. A name of a page that points
-// to this machine (DNS rebinding) is none. Names are not resolved: what a name resolves to is what an attacker decides.
-func loopbackName(hostPort string) bool {
-	name := hostPort
-	if h, _, err := net.SplitHostPort(hostPort); err == nil {
-		name = h
-	}
-	name = strings.Trim(name, "[]")
-	if name == "localhost" {
-		return true
-	}
-	address, err := netip.ParseAddr(name)
-	return err == nil && address.IsLoopback()
+	return g.local || !access.FromPage(r) && (!g.loopback || access.LoopbackName(r.Host))
 }
 
 // refuse answers in the protocol that the request came in. Connect, gRPC and gRPC-Web each have a form for errors; a

@@ -41,6 +41,7 @@ type branch struct {
 	// rest identifies what requests hold besides the conversation: system prompt, tools, settings.
 	rest    [sha256.Size]byte
 	pending int // tokens of what has the sum rest
+	marks   int // tokens of the marks in the last view, with the option Recall
 	last    turnSize
 }
 
@@ -63,8 +64,10 @@ const mostBranches = 32
 // sessions whose entries are the beginning of the request goes on where it was. The caller holds b.mu, and no lock of
 // the thread. An error leaves the branch without a session and unknown to its thread, so that the next request tries
 // again.
-func (s *Server) open(ctx context.Context, b *branch, rt route, r *body.Request, chain []body.Sum, beta string) error {
-	settings := s.settings(rt, r, beta)
+func (s *Server) open(
+	ctx context.Context, x *exchange, b *branch, r *body.Request, chain []body.Sum, beta string,
+) error {
+	settings := x.settings(r, beta)
 	name := b.thread.identity.name
 	if b.thread.identity.shared { // conversations that share an identity differ in how they begin
 		// The first item that is no instruction: instructions are the same in all conversations of a client.
@@ -77,7 +80,7 @@ func (s *Server) open(ctx context.Context, b *branch, rt route, r *body.Request,
 			id = fmt.Sprintf("%s.%d", name, n+1)
 		}
 		// Opened before it is known whether it fits, because only an open session can be read.
-		session, err := s.options.Host.Session(engine.SessionOptions{ID: id, Settings: settings})
+		session, err := s.options.Host.Session(engine.SessionOptions{Owner: x.grant.Name, ID: id, Settings: settings})
 		if errors.Is(err, engine.ErrSessionExists) {
 			continue // a branch of this process
 		}
@@ -95,7 +98,7 @@ func (s *Server) open(ctx context.Context, b *branch, rt route, r *body.Request,
 		}
 	}
 	// Without an id: the host makes one that nothing derives from the conversation.
-	session, err := s.options.Host.Session(engine.SessionOptions{Settings: settings})
+	session, err := s.options.Host.Session(engine.SessionOptions{Owner: x.grant.Name, Settings: settings})
 	if err == nil {
 		b.begin(session, r)
 	}
@@ -157,11 +160,16 @@ func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) err
 
 // prepare runs a turn of the session. After an error the view is what the host returned with it: the history as the
 // last turn left it. r must be the request that the branch's entries are of: what is pending depends on it.
-func (b *branch) prepare(ctx context.Context, s *Server, r *body.Request) error {
+func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) error {
+	guard := x.server.options.Guard
+	// Although not every turn calls a model: which one will is known only when the strategy is asked.
+	if err := guard.CheckSpending(ctx, x.grant); err != nil {
+		return err
+	}
 	before := turnSize{whole: b.last.whole, sent: b.last.sent}
 	// Counted once for as long as it stays the same: it is mostly the schemas of tools, 75 kB of Claude Code's.
 	if rest := r.RestSum(); rest != b.rest || b.pending == 0 {
-		counted, err := s.options.Host.Count(ctx, []content.Content{
+		counted, err := x.server.options.Host.Count(ctx, []content.Content{
 			{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: string(r.Rest())}}}})
 		if err != nil {
 			return err
@@ -170,7 +178,7 @@ func (b *branch) prepare(ctx context.Context, s *Server, r *body.Request) error 
 	}
 	// One time for the turn and for its price: both ask whether the prompt cache has expired.
 	now := time.Now()
-	ready, ids, err := b.session.PrepareIdentified(ctx, engine.PrepareOptions{PendingTokens: b.pending, At: now})
+	ready, ids, err := b.session.PrepareIdentified(ctx, engine.PrepareOptions{PendingTokens: b.pending + b.marks, At: now})
 	// An error without a history leaves the view of the last turn.
 	if ready.History != nil {
 		b.view = make([]body.Shown, len(ready.History))
@@ -178,6 +186,7 @@ func (b *branch) prepare(ctx context.Context, s *Server, r *body.Request) error 
 			b.view[i] = body.Shown{ID: id, Content: ready.History[i]}
 		}
 	}
+	err = errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
 	stable := ready.Outcome.Stable.Tokens
 	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending,
 		rewrote: before.sent > 0 && stable+b.pending < before.sent}
@@ -188,13 +197,17 @@ func (b *branch) prepare(ctx context.Context, s *Server, r *body.Request) error 
 	return err
 }
 
-// show returns the request with the branch's view instead of its items. Items that the branch does not have stay. The
+// show returns the request with the branch's view instead of its items. Items that the branch does not have stay. With
+// recall, what stands in the place of a removed result has an id by which the agent can ask for it. The
 // error says that the view cannot be written in the API's form, or that the result is not a legal request; nothing is
 // sent of it then.
-func (b *branch) show(r *body.Request) ([]byte, error) {
+func (b *branch) show(r *body.Request, recall bool) ([]byte, error) {
 	plan, err := r.NewPlan(b.entries, b.view)
 	if err != nil {
 		return nil, err
+	}
+	if recall {
+		b.marks = b.thread.mark(plan)
 	}
 	edits := r.Edits(plan)
 	if len(edits) == 0 {

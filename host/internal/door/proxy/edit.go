@@ -15,7 +15,7 @@ import (
 // turn makes the body of a request to the model. Lock order: a branch's mu, then the thread's; the branch is unlocked
 // when the body is made, not when the answer has come.
 func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, error) {
-	thread, old := s.threads.of(s.identify(x.route, r.Header, req))
+	thread, old := s.threads.of(s.identify(x, r.Header, req))
 	for _, t := range old {
 		go t.close() // waits for requests of these threads
 	}
@@ -25,7 +25,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	b := thread.find(chain)
 	if b == nil {
 		b = thread.begin()
-		if err := s.open(r.Context(), b, x.route, req, chain, r.Header.Get("Anthropic-Beta")); err != nil {
+		if err := s.open(r.Context(), x, b, req, chain, r.Header.Get("Anthropic-Beta")); err != nil {
 			b.mu.Unlock()
 			return s.failed(x, req.Raw, nil, err)
 		}
@@ -35,6 +35,9 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	// Before anything is added, to tell a repeated request from one that goes on.
 	known := b.items
 	if known < len(req.Items) {
+		if err := s.options.Guard.CheckStore(r.Context(), x.grant); err != nil {
+			return s.failed(x, req.Raw, nil, err)
+		}
 		if err := b.add(r.Context(), req, chain); err != nil {
 			return s.failed(x, req.Raw, nil, err)
 		}
@@ -46,10 +49,10 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	repeated := known == len(req.Items) && b.view != nil && !b.relimited
 	if !repeated {
 		b.relimited = false
-		err = b.prepare(r.Context(), s, req)
+		err = b.prepare(r.Context(), x, req)
 	}
 	// Also after an error: the host then returns the history as the last turn left it, which is what was sent before.
-	out, shown := b.show(req)
+	out, shown := b.show(req, s.options.Recall)
 	if err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)
 	}
@@ -80,7 +83,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 // nothing. What the branch does not have yet is counted as the client sent it. Errors cost the client only a number
 // that is too high.
 func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte {
-	thread, _ := s.threads.of(s.identify(x.route, r.Header, req))
+	thread, _ := s.threads.of(s.identify(x, r.Header, req))
 	b := thread.find(req.Chain())
 	if b == nil || s.options.DryRun {
 		if b != nil {
@@ -89,7 +92,7 @@ func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte
 		return req.Raw
 	}
 	defer b.mu.Unlock()
-	out, err := b.show(req)
+	out, err := b.show(req, s.options.Recall)
 	if err != nil {
 		return req.Raw
 	}
@@ -120,9 +123,11 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 // settings are those of a new session: what the request says of its model, unless the user has set it. beta is the
 // header by which clients of Anthropic's ask for the context window of a million tokens. Gemini's models have one of
 // that size.
-func (s *Server) settings(rt route, r *body.Request, beta string) map[string]any {
-	c := s.options.Host.Config()
-	set := map[string]any{}
+func (x *exchange) settings(r *body.Request, beta string) map[string]any {
+	c, set := x.profile.config, map[string]any{}
+	if x.profile.name != "" {
+		set["profile"] = x.profile.name
+	}
 	// A setting that the user made anywhere, in a file, a variable or a flag, is never overridden.
 	byDefault := func(key string) bool {
 		e, err := c.Explain(key)
@@ -133,7 +138,7 @@ func (s *Server) settings(rt route, r *body.Request, beta string) map[string]any
 	}
 	limit := c.Settings().Model.ContextLimit
 	if byDefault("model.contextLimit") {
-		if rt.api == body.Messages && strings.Contains(beta, "context-1m") || rt.api == body.Gemini {
+		if x.route.api == body.Messages && strings.Contains(beta, "context-1m") || x.route.api == body.Gemini {
 			limit = 1_000_000
 			set["model.contextLimit"] = limit
 		}

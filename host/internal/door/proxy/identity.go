@@ -30,10 +30,11 @@ var clientHeaders = [][2]string{
 
 // identify returns the identity of a request: what the user set, else what its client says, else who sends it where. It
 // never depends on the system prompt, which differs between requests of one conversation and is the same in others.
-func (s *Server) identify(rt route, h http.Header, r *body.Request) identity {
-	// An id is a client's own: the same one for another API or another provider is another conversation. NUL cannot
-	// occur in a header.
-	scope := string(rt.api) + "\x00" + s.options.Upstreams.of(rt.provider).String() + "\x00"
+func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity {
+	// An id is a client's own: the same one of another user, for another API or another provider is another
+	// conversation. NUL cannot occur in a header. The name is first, for ownedBy.
+	scope := strings.Join([]string{x.grant.Name, x.profile.name, string(x.route.api),
+		x.profile.upstreams.of(x.route.provider).String(), ""}, "\x00")
 	if id := h.Get("X-Thresh-Session"); id != "" {
 		return identity{key: scope + "thresh\x00" + id, name: printable(id)}
 	}
@@ -56,8 +57,11 @@ func (s *Server) identify(rt route, h http.Header, r *body.Request) identity {
 		mac.Write([]byte(h.Get(name) + "\x00"))
 	}
 	sum := hex.EncodeToString(mac.Sum(nil))
-	return identity{key: scope + "credential\x00" + sum, name: string(rt.api), shared: true}
+	return identity{key: scope + "credential\x00" + sum, name: string(x.route.api), shared: true}
 }
+
+// ownedBy reports whether the conversation is of the token with this name; "" is the local user.
+func (i identity) ownedBy(name string) bool { return strings.HasPrefix(i.key, name+"\x00") }
 
 // printable is a client's id as it may stand in the id of a session, in file names and on terminals.
 func printable(id string) string {

@@ -29,6 +29,16 @@ type attribution struct {
 // recording, so that files are named as the strategy sees them in the replay. Where the recording has none, it is the
 // workspace root of the settings. An error means that the settings for tools are invalid.
 func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attribution, error) {
+	taxonomy, err := taxonomyOf(set)
+	if err != nil {
+		return nil, err
+	}
+	root := rec.Transcript.Root(set.Workspace.Root)
+	return &attribution{rec: rec, taxonomy: taxonomy, root: root, sum: sum, index: map[string]int{}}, nil
+}
+
+// taxonomyOf returns the tool taxonomy that the settings name.
+func taxonomyOf(set config.Settings) (*tools.Taxonomy, error) {
 	d := set.Compression.Density
 	var extra []tools.Rule
 	if len(d.Tools) > 0 {
@@ -40,8 +50,7 @@ func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attrib
 	if err != nil {
 		return nil, fmt.Errorf("compression.density.tools: %w", err)
 	}
-	root := rec.Transcript.Root(set.Workspace.Root)
-	return &attribution{rec: rec, taxonomy: taxonomy, root: root, sum: sum, index: map[string]int{}}, nil
+	return taxonomy, nil
 }
 
 // turn adds the changes of one turn. Tokens of entries that a strategy added are subtracted, so the sum is what the

@@ -132,6 +132,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 		Variant: compare.NothingName, Done: true, Sessions: 1, Turns: 4,
 		Sent: sum(unpruned...), Unpruned: sum(unpruned...), Peak: unpruned[3], PeakUnpruned: unpruned[3],
 		Recall: compare.Recall{Used: 4, Kept: 4, Share: 1, UsedResults: 3, KeptResults: 3, ShareResults: 1},
+		Needs:  compare.Needs{Calls: 1, Kept: 1, Share: 1, ShareEdits: 1},
 		Pruned: compare.Pruned{Tools: []compare.Share{}, Files: []compare.Share{}},
 	}
 	paid := usd(0, unpruned[0], unpruned[0], n[1]+n[2], unpruned[1], n[3]+n[4], unpruned[2], n[5]+n[6])
@@ -156,6 +157,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 				{Identifier: "cfgReader", Session: "reads", Turn: 4, Entry: 7, From: 4},
 			},
 		},
+		Needs:   compare.Needs{Calls: 1, Kept: 1, Share: 1, ShareEdits: 1},
 		Rereads: compare.Rereads{Calls: 1, Tokens: n[6]},
 		Pruned: compare.Pruned{
 			Entries: 2, Tokens: n[2] + n[4] - 2*gone,
@@ -180,8 +182,13 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 	if diff := cmp.Diff(want, got.Results, alike, details); diff != "" {
 		t.Errorf("the session:\n%s", diff)
 	}
-	if diff := cmp.Diff(want, r.Totals, alike, details); diff != "" {
+	total := cmpopts.IgnoreFields(compare.Result{}, "Limits", "Points", "PerSession")
+	if diff := cmp.Diff(want, r.Totals, alike, total); diff != "" {
 		t.Errorf("the totals of one session are not its own:\n%s", diff)
+	}
+	spread := compare.Spread{Mean: 0.25, Worst: 0.25, Session: "reads"}
+	if diff := cmp.Diff(spread, r.Totals.Variants[0].PerSession.Recall, alike); diff != "" {
+		t.Errorf("the recall of the only session:\n%s", diff)
 	}
 	if got.Entries != 8 || got.Tokens != sum(n[:8]...) || got.Timed || got.Boundaries != nil ||
 		got.Format != transcript.Native {
@@ -585,5 +592,27 @@ func TestFilesAreKnownByTheRecordedDirectory(t *testing.T) {
 	files := r.Totals.Variants[0].Pruned.Files
 	if len(files) != 1 || files[0].Name != "/away/a.go" || files[0].Count != 2 {
 		t.Errorf("pruned by file: %+v", files)
+	}
+}
+
+// An edit needs every line that it replaces; a path that is still known is not enough.
+func TestAnEditNeedsItsLines(t *testing.T) {
+	s := session("edits",
+		says(content.Human, "Rename it."),
+		calls("I look at it.", "c1", "read_file", `{"file_path":"/w/a.go"}`),
+		answers("c1", "read_file", "1\tfunc parseHeader() {\n2\t}"),
+		calls("And at the other.", "c2", "read_file", `{"file_path":"/w/b.go"}`),
+		answers("c2", "read_file", "package b"),
+		calls("", "c3", "replace", `{"file_path":"/w/a.go","old_string":"func parseHeader() {","new_string":"x"}`),
+	)
+	r := run(t, open(t, nil), compare.Options{
+		Sessions: []compare.Session{s}, Variants: []compare.Variant{{Strategy: "forgetful"}},
+	})
+	if diff := cmp.Diff(compare.Needs{Calls: 1, Kept: 1, Share: 1, Edits: 1, KeptEdits: 1, ShareEdits: 1},
+		r.Totals.Nothing.Needs); diff != "" {
+		t.Errorf("doing nothing:\n%s", diff)
+	}
+	if diff := cmp.Diff(compare.Needs{Calls: 1, Edits: 1}, r.Totals.Variants[0].Needs); diff != "" {
+		t.Errorf("without the file:\n%s", diff)
 	}
 }

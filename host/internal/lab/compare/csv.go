@@ -25,6 +25,7 @@ var csvHead = []string{
 	"cost_usd", "model_cost_usd", "nothing_cost_usd", "relative_cost", "cache_read_tokens", "cache_write_tokens",
 	"uncached_tokens",
 	"model_calls", "model_input_tokens", "model_output_tokens", "model_seconds", "host_seconds", "plugin_seconds",
+	"needs", "needs_calls", "needs_kept", "needs_edits", "needs_edits_calls", "needs_edits_kept",
 }
 
 // WriteCSV writes the results of the sessions as RFC 4180 has it: a header, then one row for each session, variant
@@ -113,7 +114,9 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		[]string{decimal(res.Recall.ShareResults)}, counts(res.Recall.UsedResults, res.Recall.KeptResults),
 		counts(res.Rereads.Calls, res.Rereads.Tokens, res.Pruned.Entries, res.Pruned.Tokens),
 		cost, counts(llm.Calls, llm.InputTokens, llm.OutputTokens),
-		[]string{seconds(llm.Time), seconds(res.HostTime), seconds(res.PluginTime)})
+		[]string{seconds(llm.Time), seconds(res.HostTime), seconds(res.PluginTime)},
+		[]string{decimal(res.Needs.Share)}, counts(res.Needs.Calls, res.Needs.Kept),
+		[]string{decimal(res.Needs.ShareEdits)}, counts(res.Needs.Edits, res.Needs.KeptEdits))
 }
 
 // counts formats whole numbers without separators, which spreadsheets would read as text.

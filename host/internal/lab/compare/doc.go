@@ -33,6 +33,13 @@
 // leaves its path keeps the recall of the path. A low recall is a reason to look at [Recall.Lost]; a high one proves
 // nothing.
 //
+// # Needs
+//
+// Recall can be gamed: a list of all names has a high one. [Needs] asks what a call needs at once. It is the share of
+// calls whose every dependency was in what was sent, so far as the unpruned context had it: the identifiers in its
+// paths and in its command, and each line of the text that an edit replaces. Lines are compared without the spaces at
+// their ends and without the number that a tool puts in front; lines under 8 bytes are not looked for.
+//
 // The first MiB of a block is searched. A run of more than 256 bytes without a space is data, not an identifier. Of one
 // answer at most 4096 identifiers count.
 //

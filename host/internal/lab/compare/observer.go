@@ -61,6 +61,7 @@ func (o *observer) turn(t replay.Turn) {
 	// What the recorded answer used is compared with what this request still held.
 	used := o.rec.uses[t.Turn-1]
 	o.recall(used.words, t.Turn)
+	o.needed(used.calls)
 	o.reread(used.repeats)
 	if o.attribution != nil {
 		o.attribution.turn(t)

@@ -28,13 +28,16 @@ type recording struct {
 	// groups maps a result to the number of its group of equal calls. Numbers of groups follow those of words, so
 	// that both are things in one index.
 	groups map[resultKey]int32
-	things int // words and groups together
+	// lines numbers the lines of files that some edit replaces, in the form of fileLine, behind the groups.
+	lines  map[string]int32
+	things int // words, groups and lines together
 }
 
 // uses is what the answer to one request used of the unpruned request.
 type uses struct {
 	words   []usedWord
 	repeats []repeatedCall
+	calls   []neededCall
 }
 
 // usedWord is an identifier that an answer used.
@@ -77,12 +80,17 @@ func record(ctx context.Context, h *engine.Host, s Session) (*recording, error) 
 		Recording: base, name: s.Name, pairs: turns.Pair(s.Transcript.Entries), words: map[string]int32{},
 		uses: make([]uses, len(base.Requests)),
 	}
+	taxonomy, err := taxonomyOf(h.Config().Settings())
+	if err != nil {
+		return nil, err
+	}
 	used := r.findUsed()
 	repeats := r.findRepeats()
+	calls := r.findNeeds(taxonomy)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r.keepVisible(used, repeats)
+	r.keepVisible(used, repeats, calls)
 	return r, nil
 }
 

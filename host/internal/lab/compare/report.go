@@ -103,6 +103,7 @@ type Result struct {
 	// Costs are by price list, in the order of [Report.Prices]; of a variant that decided by a list, that list's alone.
 	Costs   []Cost  `json:"costs"`
 	Recall  Recall  `json:"recall"`
+	Needs   Needs   `json:"needs"`
 	Rereads Rereads `json:"rereads"`
 	Pruned  Pruned  `json:"pruned"`
 	// LLM is what the strategy's model calls took; nil if it made none.
@@ -110,8 +111,18 @@ type Result struct {
 	HostTime   time.Duration  `json:"hostTimeNs"`
 	PluginTime time.Duration  `json:"pluginTimeNs"`
 
+	// PerSession says in totals how recall and needs differ between the sessions; nil elsewhere.
+	PerSession *PerSession `json:"perSession,omitempty"`
+
 	// Points are the turns, for charts; none in totals.
 	Points []Point `json:"points,omitempty"`
+}
+
+// PerSession has a [Spread] for each share.
+type PerSession struct {
+	Recall Spread `json:"recall"`
+	Needs  Spread `json:"needs"`
+	Edits  Spread `json:"edits"`
 }
 
 // Cost returns the cost by a price list; ok is false if the result was not priced by it.
@@ -159,6 +170,30 @@ type Recall struct {
 	ShareResults float64 `json:"shareResults"`
 	// Lost are the first of those that were not kept, at most [MaxLost]; in totals of the first sessions.
 	Lost []Lost `json:"lost,omitempty"`
+}
+
+// Needs is the share of calls that could have been made from what was sent. What a call was made from are the
+// identifiers in its paths and in its command, and each line of the text that an edit replaces, so far as they were in
+// the unpruned context of the request. Calls without any of them do not count.
+type Needs struct {
+	// Calls counts the calls, Kept those of them all of whose parts were in what was sent.
+	Calls int `json:"calls"`
+	Kept  int `json:"kept"`
+	// Share is Kept of Calls, 1 without calls.
+	Share float64 `json:"share"`
+	// Edits is the same of calls that replace lines of a file.
+	Edits      int     `json:"edits"`
+	KeptEdits  int     `json:"keptEdits"`
+	ShareEdits float64 `json:"shareEdits"`
+}
+
+// Spread is how a share differs between sessions. Sessions in which nothing was counted are in none.
+type Spread struct {
+	// Mean is the mean of the sessions' shares, each session counted once; Worst is the lowest, of the session that
+	// is named.
+	Mean    float64 `json:"mean"`
+	Worst   float64 `json:"worst"`
+	Session string  `json:"session"`
 }
 
 // MaxLost is how many lost identifiers a [Recall] names.

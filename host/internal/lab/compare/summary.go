@@ -90,6 +90,38 @@ type summary struct {
 	missed bool  // a session was not replayed, as the comparison was stopped
 	failed int   // sessions
 	err    error // of the first that failed
+
+	recall, needs, edits spread
+}
+
+// spread collects the shares of sessions.
+type spread struct {
+	sum   float64
+	n     int
+	worst Spread
+}
+
+// add adds the share of one session, unless nothing was counted in it.
+func (s *spread) add(session string, kept, of int) {
+	if of == 0 {
+		return
+	}
+	v := share(kept, of)
+	if s.n == 0 || v < s.worst.Worst {
+		s.worst = Spread{Worst: v, Session: session}
+	}
+	s.sum += v
+	s.n++
+}
+
+// result returns the spread; without any session nothing was lost.
+func (s *spread) result() Spread {
+	if s.n == 0 {
+		return Spread{Mean: 1, Worst: 1}
+	}
+	out := s.worst
+	out.Mean = s.sum / float64(s.n)
+	return out
 }
 
 // add adds the slot of one more session.
@@ -103,13 +135,19 @@ func (s *summary) add(one slot) {
 	case !one.done:
 		s.missed = true
 	default:
-		s.tally.add(one.found.tally)
+		t := one.found.tally
+		s.tally.add(t)
+		session := one.found.rec.name
+		s.recall.add(session, t.recall.Kept, t.recall.Used)
+		s.needs.add(session, t.needs.Kept, t.needs.Calls)
+		s.edits.add(session, t.needs.KeptEdits, t.needs.Edits)
 	}
 }
 
 // result returns the totals. The error is the first one, with the number of sessions that failed unless all did.
 func (s *summary) result() Result {
 	r := s.tally.result(s.name)
+	r.PerSession = &PerSession{Recall: s.recall.result(), Needs: s.needs.result(), Edits: s.edits.result()}
 	r.Done = s.failed == 0 && !s.missed
 	switch {
 	case s.failed == 0:

@@ -15,6 +15,7 @@ type tally struct {
 	unprunedOverLimit int
 	costs             []Cost // by price list
 	recall            Recall
+	needs             Needs
 	rereads           Rereads
 	pruned            *prunings
 }
@@ -38,6 +39,7 @@ func (t *tally) add(o *tally) {
 		t.costs[i].add(o.costs[i])
 	}
 	t.recall.add(&o.recall)
+	t.needs.add(o.needs)
 	t.rereads.Calls += o.rereads.Calls
 	t.rereads.Tokens += o.rereads.Tokens
 	t.pruned.add(o.pruned)
@@ -63,6 +65,14 @@ func (r *Recall) add(o *Recall) {
 	r.Lost = append(r.Lost, o.Lost[:min(len(o.Lost), MaxLost-len(r.Lost))]...)
 }
 
+// add adds the counts; shares are computed from the sums, at the end.
+func (n *Needs) add(o Needs) {
+	n.Calls += o.Calls
+	n.Kept += o.Kept
+	n.Edits += o.Edits
+	n.KeptEdits += o.KeptEdits
+}
+
 // result returns the sums as a [Result], with the shares that follow from them. It shares slices with the tally.
 func (t *tally) result(variant string) Result {
 	r := Result{
@@ -70,7 +80,7 @@ func (t *tally) result(variant string) Result {
 		Sent: t.Sent, Unpruned: t.Unpruned, Saved: t.Saved(), Peak: t.Peak, PeakUnpruned: t.PeakUnpruned,
 		OverLimit: t.Overflows, UnprunedOverLimit: t.unprunedOverLimit, Rewrites: t.rewrites,
 		Optimized: t.Optimized, Held: t.Held, Compressed: t.Compressed, Laddered: t.Laddered,
-		Costs: t.costs, Recall: t.recall, Rereads: t.rereads, Pruned: t.pruned.result(),
+		Costs: t.costs, Recall: t.recall, Needs: t.needs, Rereads: t.rereads, Pruned: t.pruned.result(),
 		LLM: t.LLM, HostTime: t.HostTime, PluginTime: t.PluginTime,
 	}
 	for i := range r.Costs {
@@ -81,6 +91,8 @@ func (t *tally) result(variant string) Result {
 	}
 	r.Recall.Share = share(r.Recall.Kept, r.Recall.Used)
 	r.Recall.ShareResults = share(r.Recall.KeptResults, r.Recall.UsedResults)
+	r.Needs.Share = share(r.Needs.Kept, r.Needs.Calls)
+	r.Needs.ShareEdits = share(r.Needs.KeptEdits, r.Needs.Edits)
 	return r
 }
 

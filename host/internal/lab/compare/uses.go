@@ -115,7 +115,7 @@ func canonical(raw json.RawMessage) string {
 // keepVisible reduces what the answers used to what was in the unpruned request. Anything else the model knew from
 // elsewhere (its training, the system prompt), and no pruning can take that away. It passes over the session once,
 // with counts that follow the window from the last compaction to the current request.
-func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall) {
+func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall, calls [][]neededCall) {
 	total := make([]int32, r.things) // how many entries of the request hold a thing
 	other := make([]int32, r.things) // how many of those are no results of tools
 	last := make([]int32, r.things)  // the last entry that holds it
@@ -156,6 +156,18 @@ func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall) {
 				r.uses[n].words = append(r.uses[n].words, u)
 			}
 		}
+		for _, c := range calls[n] {
+			stood := neededCall{}
+			for _, id := range c.things {
+				if total[id] > 0 {
+					stood.things = append(stood.things, id)
+					stood.edit = stood.edit || int(id) >= r.things-len(r.lines)
+				}
+			}
+			if len(stood.things) > 0 {
+				r.uses[n].calls = append(r.uses[n].calls, stood)
+			}
+		}
 		for _, c := range repeats[n] {
 			if total[c.group] > 0 {
 				r.uses[n].repeats = append(r.uses[n].repeats, c)
@@ -192,6 +204,13 @@ func (f *finder) find(c content.Content) []int32 {
 				found(id)
 			}
 		})
+		if len(f.lines) > 0 {
+			blockLines(b, func(s string) {
+				if id, ok := f.lines[s]; ok {
+					found(id)
+				}
+			})
+		}
 		if resp, ok := b.(content.ToolResponse); ok {
 			if key, ok := keyOf(resp); ok {
 				if id, ok := f.groups[key]; ok {

@@ -51,15 +51,7 @@ func jsonWords(raw json.RawMessage, keys bool, yield func(string)) {
 			runs(string(raw[start:i]), yield)
 			continue
 		}
-		// To the quote that ends the string, past escaped ones.
-		end := i + 1
-		for end < len(raw) && raw[end] != '"' {
-			if raw[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		end = min(end+1, len(raw))
+		end := stringEnd(raw, i)
 		literal := raw[i:end]
 		for i = end; i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\t' || raw[i] == '\r'); i++ {
 		}

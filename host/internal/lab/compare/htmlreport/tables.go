@@ -21,7 +21,7 @@ func (t table) Span() int { return resultColumns + len(t.Lists) }
 
 // resultColumns is the number of columns after the costs. It must match resultRow and the head in report.tmpl. A
 // mismatch would shift the figures under wrong heads.
-const resultColumns = 14
+const resultColumns = 16
 
 // row is one row of a table. Series selects the colour of its marker.
 type row struct {
@@ -79,6 +79,8 @@ func resultRow(r *compare.Report, res *compare.Result, series int) row {
 		percent(res.Saved),
 		recalled(res.Recall.Share),
 		recalled(res.Recall.ShareResults),
+		spread(res.Needs.Share, res.PerSession, func(p *compare.PerSession) compare.Spread { return p.Needs }),
+		spread(res.Needs.ShareEdits, res.PerSession, func(p *compare.PerSession) compare.Spread { return p.Edits }),
 		number(res.Rereads.Calls),
 		number(res.OverLimit),
 		number(res.Turns),
@@ -92,6 +94,15 @@ func resultRow(r *compare.Report, res *compare.Result, series int) row {
 		number(res.Pruned.Tokens),
 	)
 	return out
+}
+
+// spread formats a share; in totals also the mean and the lowest of the sessions' shares.
+func spread(share float64, sessions *compare.PerSession, of func(*compare.PerSession) compare.Spread) string {
+	if sessions == nil {
+		return recalled(share)
+	}
+	s := of(sessions)
+	return fmt.Sprintf("%s (mean %s, worst %s)", recalled(share), recalled(s.Mean), recalled(s.Worst))
 }
 
 // costTable breaks the cost by one price list down into cache reads, cache writes, uncached tokens and model calls.

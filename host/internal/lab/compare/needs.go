@@ -1,0 +1,244 @@
+package compare
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// neededCall is one call of an answer with the things that it was made from. A call needs all of them.
+type neededCall struct {
+	things []int32
+	edit   bool // lines of a file are among the things
+}
+
+// findNeeds returns what the calls of each answer depend on, and numbers the lines of files that edits name behind all
+// other things. A call depends on the identifiers in its paths and in its command, and an edit on each line of the text
+// that it replaces. It must run last, because it extends what entries are searched for.
+func (r *recording) findNeeds(taxonomy *tools.Taxonomy) [][]neededCall {
+	out := make([][]neededCall, len(r.Requests))
+	r.lines = map[string]int32{}
+	for n := range r.Requests {
+		for i := range r.answer(n) {
+			for _, b := range r.entries()[i].Blocks {
+				if call, ok := b.(content.ToolCall); ok {
+					if c := r.needs(call, taxonomy); len(c.things) > 0 {
+						out[n] = append(out[n], c)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// needs returns what one call depends on, each thing once.
+func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neededCall {
+	var c neededCall
+	seen := map[int32]bool{}
+	need := func(id int32) {
+		if !seen[id] && len(c.things) < maxUsed {
+			seen[id] = true
+			c.things = append(c.things, id)
+		}
+	}
+	word := func(s string) {
+		// An identifier that no answer uses is none of this call: a path may be joined to a directory.
+		if id, ok := r.words[s]; ok {
+			need(id)
+		}
+	}
+	use := taxonomy.Use(call.Name, call.Parameters)
+	for _, path := range use.Reads {
+		runs(path, word)
+	}
+	for _, w := range use.Writes {
+		runs(w.Path, word)
+	}
+	words(use.Command, word)
+	if len(use.Writes) == 0 {
+		return c
+	}
+	replaced(call.Parameters, func(line string) {
+		if line = fileLine(line); line == "" {
+			return
+		}
+		id, ok := r.lines[line]
+		if !ok {
+			id = int32(r.things)
+			r.things++
+			r.lines[strings.Clone(line)] = id
+		}
+		c.edit = true
+		need(id)
+	})
+	return c
+}
+
+// oldTexts are the parameters by which edit tools take the text that they replace.
+var oldTexts = map[string]bool{
+	"old_string": true, "old_str": true, "old_text": true, "oldString": true, "oldText": true, "search": true,
+}
+
+// replaced yields the lines of a file that an edit takes away or relies on: those of its old text, and the removed and
+// unchanged lines of a patch. Parameters may nest ("edits": [{"oldText": …}]).
+func replaced(parameters json.RawMessage, yield func(line string)) {
+	var visit func(name string, raw []byte, depth int)
+	visit = func(name string, raw []byte, depth int) {
+		s := rawjson.New(raw)
+		switch s.Kind() {
+		case '"':
+			text, _ := rawjson.Text(raw)
+			if oldTexts[name] {
+				eachLine(text, yield)
+			} else {
+				patched(text, yield)
+			}
+		case '{':
+			if depth > 0 {
+				_ = s.Object(func(key []byte) error { // what is no JSON has no lines
+					name := string(key)
+					value, err := s.Skip()
+					visit(name, value, depth-1)
+					return err
+				})
+			}
+		case '[':
+			if depth > 0 {
+				_ = s.Array(func(int) error {
+					value, err := s.Skip()
+					visit(name, value, depth-1)
+					return err
+				})
+			}
+		}
+	}
+	const nested = 4 // deeper than any tool's parameters
+	visit("", parameters, nested)
+}
+
+// patched yields the lines of a patch that must be in the file: of "*** Begin Patch", of a unified diff, and of blocks
+// that begin with "<<<<<<< SEARCH".
+func patched(text string, yield func(line string)) {
+	hunk, search := false, false
+	eachLine(text, func(line string) {
+		switch {
+		case strings.HasSuffix(line, " SEARCH") && strings.HasPrefix(line, "<<<<"),
+			strings.HasSuffix(line, " SEARCH") && strings.HasPrefix(line, "----"):
+			search = true
+		case strings.HasPrefix(line, "======="):
+			search = false
+		case search:
+			yield(line)
+		case strings.HasPrefix(line, "*** Update File"), strings.HasPrefix(line, "@@"):
+			hunk = true
+		case strings.HasPrefix(line, "***"), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "diff "):
+			hunk = false
+		case hunk && line != "" && (line[0] == '-' || line[0] == ' '):
+			yield(line[1:])
+		}
+	})
+}
+
+// eachLine yields the lines of a text, without their line breaks.
+func eachLine(text string, yield func(line string)) {
+	for line := range strings.Lines(text) {
+		yield(strings.TrimRight(line, "\r\n"))
+	}
+}
+
+// minLine is how many bytes a line needs to be looked for, without the spaces around it. Shorter ones ("}", "else {")
+// stand everywhere.
+const minLine = 8
+
+// fileLine returns the form in which lines of a file are compared: without the number that a tool put in front ("12→",
+// "12: ", "12\t") and without the spaces at both ends. It returns "" for lines that say too little.
+func fileLine(line string) string {
+	if rest := strings.TrimLeft(strings.TrimLeft(line, " \t"), "0123456789"); len(rest) < len(line) {
+		for _, mark := range [...]string{"→", "\t", ":", "|", "-"} {
+			if after, ok := strings.CutPrefix(rest, mark); ok {
+				line = after
+				break
+			}
+		}
+	}
+	if line = strings.TrimSpace(line); len(line) < minLine || letters(line) == 0 {
+		return ""
+	}
+	return line
+}
+
+// blockLines yields the lines of files in a block, in the form of [fileLine]. Text in JSON counts too: a tool may
+// answer with an object that holds the file, and a call that writes a file has it in its parameters.
+func blockLines(b content.Block, yield func(line string)) {
+	line := func(s string) {
+		if s = fileLine(s); s != "" {
+			yield(s)
+		}
+	}
+	scan := func(text string) { eachLine(text[:min(len(text), maxScan)], line) }
+	switch b := b.(type) {
+	case content.Text:
+		scan(b.Text)
+	case content.Code:
+		scan(b.Code)
+	case content.ToolCall:
+		jsonStrings(b.Parameters, scan)
+	case content.ToolResponse:
+		text := b.ResultText()
+		if t := strings.TrimSpace(text); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
+			jsonStrings(json.RawMessage(t), scan)
+		}
+		scan(text)
+	}
+}
+
+// jsonStrings yields the values of all strings in JSON text, names of fields among them. Like [jsonWords] it goes
+// through the text without nesting.
+func jsonStrings(raw json.RawMessage, yield func(string)) {
+	for i := 0; i < min(len(raw), maxScan); i++ {
+		if raw[i] != '"' {
+			continue
+		}
+		end := stringEnd(raw, i)
+		if text, ok := rawjson.Text(raw[i:end]); ok {
+			yield(text)
+		}
+		i = end - 1
+	}
+}
+
+// stringEnd returns the position behind the string of JSON that begins at start.
+func stringEnd(raw []byte, start int) int {
+	end := start + 1
+	for end < len(raw) && raw[end] != '"' {
+		if raw[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	return min(end+1, len(raw))
+}
+
+// needed counts the calls of an answer all of whose dependencies the request still held.
+func (o *observer) needed(calls []neededCall) {
+	n := &o.tally.needs
+	for _, c := range calls {
+		kept := 1
+		for _, thing := range c.things {
+			if !o.held.holds(thing) {
+				kept = 0
+				break
+			}
+		}
+		n.Calls++
+		n.Kept += kept
+		if c.edit {
+			n.Edits++
+			n.KeptEdits += kept
+		}
+	}
+}
