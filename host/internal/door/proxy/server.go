@@ -53,6 +53,7 @@ type Server struct {
 	totals    totals
 	logged    logged
 	reading   *semaphore.Weighted // bytes of bodies in work
+	readIdle  time.Duration
 }
 
 // New returns a server.
@@ -60,7 +61,8 @@ func New(o Options) *Server {
 	if o.Guard == nil {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
 	}
-	s := &Server{options: o, secret: make([]byte, 32), reading: semaphore.NewWeighted(maxReading)}
+	s := &Server{options: o, secret: make([]byte, 32), reading: semaphore.NewWeighted(maxReading),
+		readIdle: longestIdle}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
 	// The client decides which encodings it can read; what arrives is passed on as it came.
@@ -165,7 +167,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 		s.forward(w, r, x)
 		return
 	}
-	raw, rest, whole, err := read(w, r)
+	raw, rest, whole, err := read(w, r, s.readIdle)
 	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
 		refuse(w, x.route, http.StatusRequestEntityTooLarge, access.TooLarge(x.grant, int(over.Limit)).Error())
 		return
