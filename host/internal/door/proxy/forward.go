@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
@@ -27,7 +28,7 @@ type exchange struct {
 	profile *profile
 
 	// body is what is sent; nil streams the client's: as it comes, or stream if that is set.
-	body   []byte
+	body   *sentBody
 	stream io.Reader
 	length int64
 
@@ -35,6 +36,30 @@ type exchange struct {
 	branch  *branch // nil if the request was passed
 	session string
 	size    turnSize
+}
+
+// sentBody is a body on its way to the provider. The transport closes it when it was sent or is not wanted any more. Its
+// bytes are forgotten then, because the request itself is kept for as long as the answer takes.
+type sentBody struct {
+	size int64
+	sent func()
+
+	mu   sync.Mutex // a transport may close what it is reading
+	rest *bytes.Reader
+}
+
+func (b *sentBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rest.Read(p)
+}
+
+func (b *sentBody) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rest = bytes.NewReader(nil)
+	b.sent()
+	return nil
 }
 
 // pass notes why the request is forwarded as it came. why becomes a label of a counter and part of a header, so that it
@@ -61,7 +86,7 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.URL, p.Out.Host = x.target, x.target.Host
 	switch {
 	case x.body != nil:
-		p.Out.Body, p.Out.ContentLength = io.NopCloser(bytes.NewReader(x.body)), int64(len(x.body))
+		p.Out.Body, p.Out.ContentLength = x.body, x.body.size
 	case x.stream != nil:
 		p.Out.Body, p.Out.ContentLength = io.NopCloser(x.stream), x.length
 	}

@@ -71,6 +71,7 @@ func TestAHostileClient(t *testing.T) {
 	}
 	chunked := "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
 	chunks := fmt.Sprintf("%x\r\n%s\r\n0\r\n", len(whole), whole)
+	large := strings.Repeat(" ", 64<<20) + whole
 	second := "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nbad"
 	for name, tt := range map[string]struct {
 		request string
@@ -95,7 +96,7 @@ func TestAHostileClient(t *testing.T) {
 		"deep in a call": {sized(strings.Replace(whole, `"x"`, strings.Repeat(`{"a":`, 5000)+"1"+strings.Repeat("}", 5000), 1)),
 			strings.Replace(whole, `"x"`, strings.Repeat(`{"a":`, 5000)+"1"+strings.Repeat("}", 5000), 1), 200},
 		"a field twice":       {sized(whole[:len(whole)-1] + `,"messages":[]}`), whole[:len(whole)-1] + `,"messages":[]}`, 200},
-		"more than is edited": {sized(strings.Repeat(" ", 64<<20) + whole), strings.Repeat(" ", 64<<20) + whole, 200},
+		"more than is edited": {sized(large), large, 200},
 		"half a body":         {sized(whole)[:len(sized(whole))-5], "", 0},
 		"half a chunk":        {chunked + "\r\nffff\r\nabc", "", 0},
 	} {
@@ -158,7 +159,9 @@ func TestAHostileProvider(t *testing.T) {
 		}
 	}
 	headers := func(h string) string { return "HTTP/1.1 200 OK\r\nConnection: close\r\n" + h + "\r\n" }
-	long := strings.Repeat("data: {\"usage\":", 3<<20) // 42 MB in one line
+	// Longer than an event and an answer may be whose usage is read.
+	line, answer := "data: "+strings.Repeat("a", 9<<20), strings.Repeat("b", 33<<20)
+	bomb := zipped(answer)
 	usage := "data: {\"usage\":{\"input_tokens\":1e99,\"output_tokens\":-4}}\n\n"
 	for name, tt := range map[string]struct {
 		answer string
@@ -168,17 +171,17 @@ func TestAHostileProvider(t *testing.T) {
 	}{
 		"not gzip":         {headers("Content-Encoding: gzip\r\nContent-Type: application/json\r\n") + "{}", 200, "{}", false},
 		"zstd":             {headers("Content-Encoding: zstd\r\nContent-Type: text/event-stream\r\n") + "\x28\xb5\x2f", 200, "\x28\xb5\x2f", false},
-		"zipped bomb":      {headers("Content-Encoding: gzip\r\n") + zipped(strings.Repeat("0", 64<<20)), 200, zipped(strings.Repeat("0", 64<<20)), false},
+		"zipped bomb":      {headers("Content-Encoding: gzip\r\n") + bomb, 200, bomb, false},
 		"events cut short": {headers("Content-Type: text/event-stream\r\nContent-Length: 99\r\n") + usage, 200, usage, true},
 		"a chunk cut short": {headers("Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n") + "ff\r\ndata",
 			200, "data", true},
 		"a trailer": {headers("Transfer-Encoding: chunked\r\nTrailer: X-Late\r\n") + "2\r\n{}\r\n0\r\nX-Late: 1\r\n\r\n",
 			200, "{}", false},
 		"numbers that are none": {headers("Content-Type: text/event-stream\r\n") + usage, 200, usage, false},
-		"one line of 42 MB":     {headers("Content-Type: text/event-stream\r\n") + long, 200, long, false},
-		"an answer of 42 MB":    {headers("Content-Type: application/json\r\n") + long, 200, long, false},
+		"a line of 9 MB":        {headers("Content-Type: text/event-stream\r\n") + line, 200, line, false},
+		"an answer of 33 MB":    {headers("Content-Type: application/json\r\n") + answer, 200, answer, false},
 		"two lengths":           {headers("Content-Length: 1\r\nContent-Length: 2\r\n") + "{}", 502, "", false},
-		"headers of 20 MB":      {headers("X-A: "+strings.Repeat("a", 20<<20)+"\r\n") + "{}", 502, "", false},
+		"headers of 11 MB":      {headers("X-A: "+strings.Repeat("a", 11<<20)+"\r\n") + "{}", 502, "", false},
 		"no HTTP":               {"SSH-2.0\r\n\r\n", 502, "", false},
 		"nothing":               {"", 502, "", false},
 	} {

@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httputil"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -145,7 +147,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a request that has a conversation.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
-	// What a body takes in memory: itself, what it becomes, and the index of its values.
+	// What a body takes in memory: itself, what it becomes, and the index of its values. It is given back when the body
+	// was sent, not when the answer has ended: there may be many streams at a time, and they may be long.
 	size := int64(maxBody)
 	if n := r.ContentLength; n >= 0 && n < maxBody {
 		size = max(n, 1<<10)
@@ -153,13 +156,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	if err := s.reading.Acquire(r.Context(), size); err != nil {
 		return // the client is gone
 	}
-	held := true
-	release := func() {
-		if held {
-			held = false
-			s.reading.Release(size)
-		}
-	}
+	release := sync.OnceFunc(func() { s.reading.Release(size) })
 	defer release()
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		x.pass("encoded-body")
@@ -189,7 +186,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 		refuse(w, x.route, http.StatusBadGateway, "thresh: "+err.Error())
 		return
 	}
-	x.body = out
+	x.body = &sentBody{size: int64(len(out)), sent: release, rest: bytes.NewReader(out)}
 	s.forward(w, r, x)
 }
 
