@@ -1,0 +1,148 @@
+package main
+
+import "strings"
+
+// kind is what an identifier is, as far as its weight depends on it.
+type kind uint8
+
+const (
+	name   kind = iota // snake_case, camelCase, dotted, with digits
+	path               // with a slash
+	number             // of three digits or more
+	quote              // between quotes
+)
+
+const (
+	longestRun   = 256 // bytes without a space; a longer run is data
+	longestQuote = 80  // bytes
+)
+
+// inWord are letters, digits, "_" and all beyond ASCII; inRun are those and what joins them in paths and the like.
+var inWord, inRun = func() (word, run [256]bool) {
+	for c := range 256 {
+		b := byte(c)
+		word[c] = b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b >= 0x80
+		run[c] = word[c] || strings.IndexByte("./-:@~", b) >= 0
+	}
+	return word, run
+}()
+
+// identifiers yields the names, paths, numbers and quoted strings of a text, each as often as it stands there: what a
+// later call may need to the letter. Each byte is looked at a bounded number of times.
+func identifiers(text string, yield func(string, kind)) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case inRun[c]:
+			start := i
+			for i < len(text) && inRun[text[i]] {
+				i++
+			}
+			if n := i - start; n >= 3 && n <= longestRun {
+				inOneRun(text[start:i], yield)
+			}
+		case (c == '"' || c == '\'' || c == '`') && (i == 0 || !inWord[text[i-1]]):
+			i++
+			if inner := quoted(text[i:], c); inner != "" {
+				yield(inner, quote)
+			}
+		default:
+			i++
+		}
+	}
+}
+
+// quoted returns what stands before the next quote q, "" if that is no short text on one line.
+func quoted(text string, q byte) string {
+	for j := range min(len(text), longestQuote+1) {
+		switch text[j] {
+		case '\n':
+			return ""
+		case q:
+			if quotable(text[:j]) {
+				return text[:j]
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// quotable reports whether a string is worth looking for as it is: short, without spaces at its ends, with a word.
+func quotable(s string) bool {
+	return len(s) >= 3 && len(s) <= longestQuote && s[0] != ' ' && s[len(s)-1] != ' ' &&
+		strings.IndexFunc(s, func(r rune) bool { return r < ' ' }) < 0 &&
+		strings.IndexFunc(s, func(r rune) bool { return r > 0xff || inWord[byte(r)] }) >= 0
+}
+
+// inOneRun yields the identifiers in a run of letters, digits and what joins them. Punctuation at its ends belongs to
+// the sentence around it.
+func inOneRun(s string, yield func(string, kind)) {
+	s = strings.TrimPrefix(strings.TrimRight(strings.TrimLeft(s, ":@-"), ":@-./~"), "./")
+	if strings.Contains(s, "/") {
+		if p := withoutLine(s); len(p) > 3 && strings.ContainsAny(p, "._~0123456789") || strings.Count(p, "/") > 1 ||
+			strings.HasPrefix(p, "/") && len(p) > 3 {
+			yield(p, path)
+		}
+		return
+	}
+	for s != "" {
+		at := strings.IndexAny(s, ":@~")
+		piece := s
+		if at >= 0 {
+			piece, s = s[:at], s[at+1:]
+		} else {
+			s = ""
+		}
+		symbol(strings.Trim(piece, ".-"), yield)
+	}
+}
+
+// withoutLine cuts line and column off a path: "a.go:12:3".
+func withoutLine(s string) string {
+	for {
+		at := strings.LastIndexByte(s, ':')
+		if at < 0 || strings.Trim(s[at+1:], "0123456789-") != "" {
+			return s
+		}
+		s = s[:at]
+	}
+}
+
+// symbol yields a name with structure, or a number. Plain words are no identifiers.
+func symbol(s string, yield func(string, kind)) {
+	if len(s) < 3 {
+		return
+	}
+	var letters, digits, dots, dashes, inner int
+	camel := false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '.':
+			dots++
+		case c == '-':
+			dashes++
+		case c == '_':
+			if i > 0 && i+1 < len(s) {
+				inner++
+			}
+		default:
+			letters++
+			camel = camel || i > 0 && c >= 'A' && c <= 'Z' && s[i-1] >= 'a' && s[i-1] <= 'z'
+		}
+	}
+	switch {
+	case dashes > 0 && dots == 0 && (digits == 0 || letters == 0):
+		for piece := range strings.SplitSeq(s, "-") { // words joined by a hyphen, a date
+			symbol(piece, yield)
+		}
+	case letters == 0:
+		if digits > 2 && len(s) <= 64 && dots != 1 {
+			yield(s, number)
+		}
+	case inner > 0, camel, dots+digits > 0 && len(s) > 3, s[0] == 'E' && len(s) >= 5 && strings.ToUpper(s) == s: // ENOENT
+		yield(s, name)
+	}
+}
