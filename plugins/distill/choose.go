@@ -69,10 +69,7 @@ func (p *plan) chooseLines(t *text, price float64) (tokens float64, kept bool) {
 	open, gap, end := false, 0.0, int32(0)
 	for i := t.units.to - 1; i >= t.units.from; i-- {
 		u := &p.units[i]
-		value, cost := p.value(p.ids, u.ids), u.cost
-		if u.id < 0 || !p.holds(u.id) {
-			value += u.bonus
-		}
+		value, cost := p.value(p.ids, u.ids)+u.bonus, u.cost
 		if open {
 			cost += gapCost
 		}
@@ -97,11 +94,8 @@ func (p *plan) chooseLines(t *text, price float64) (tokens float64, kept bool) {
 		open, kept = false, true
 		tokens += u.cost
 		p.cover(p.ids, u.ids)
-		if u.id >= 0 {
-			p.covered[u.id] = p.run
-		}
 	}
-	if !kept && p.vanishes(t) {
+	if !kept && t.said() {
 		return 0, false
 	}
 	return tokens, kept

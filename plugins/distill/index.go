@@ -1,9 +1,6 @@
 package main
 
-import (
-	"math"
-	"strings"
-)
+import "math"
 
 // What identifiers are worth, in the unit in which a price asks for value per token.
 const (
@@ -16,25 +13,22 @@ const (
 )
 
 // factors for identifiers that only results hold, by kind: most of what tools print is never used.
-var ofKind = [...]float64{name: 1, path: 0.4, number: 0.1, quote: 0.4}
+var ofKind = [...]float64{name: 1, path: 0.4, number: 0.1}
 
-// index numbers the identifiers and lines of a history, and weighs what each identifier is worth to later calls.
+// index numbers the identifiers of a history, and weighs what each is worth to later calls.
 type index struct {
 	known map[string]int32
 	items []item
 }
 
-// item is an identifier or a line.
+// item is an identifier.
 type item struct {
 	kind    kind
-	factor  float64 // of an identifier that the AI used: less for what looks like a number or like prose
 	last    int32   // the last entry that holds it; -1: none
 	ai, res int32   // how many entries of the AI and of tools hold it
-	weight  float64 // 0 for lines
+	weight  float64
 	// stays: it stands in an entry that stays as it is.
 	stays bool
-	// replaced is 1 + the last entry whose edit took the line out of its file.
-	replaced int32
 }
 
 // id returns the number of an identifier.
@@ -43,25 +37,9 @@ func (x *index) id(s string, k kind) int32 {
 	if !ok {
 		id = int32(len(x.items))
 		x.known[s] = id
-		it := item{kind: k, factor: 1, last: -1}
-		if s[0] >= '0' && s[0] <= '9' {
-			it.factor *= 0.5
-		}
-		if strings.IndexByte(s, ' ') >= 0 {
-			it.factor *= 0.6
-		}
-		x.items = append(x.items, it)
+		x.items = append(x.items, item{kind: k, last: -1})
 	}
 	return id
-}
-
-// line returns the number of a line of a file, -1 for one that says too little to be told from others. Identifiers have
-// no line breaks, so that a line is none of them.
-func (x *index) line(s string) int32 {
-	if s = strings.TrimSpace(s); len(s) <= shortLine {
-		return -1
-	}
-	return x.id("\n"+s, name)
 }
 
 // mention takes in that an entry holds an identifier, once per entry.
@@ -78,15 +56,6 @@ func (x *index) mention(id int32, entry int, ai bool) {
 	}
 }
 
-// replace takes in that the edit in an entry took lines out of a file: they need not be kept any longer.
-func (x *index) replace(entry int, old string) {
-	for line := range strings.Lines(old) {
-		if id := x.line(line); id >= 0 {
-			x.items[id].replaced = int32(entry + 1)
-		}
-	}
-}
-
 // weigh computes the weights. age is how many thousands of tokens stand behind an entry. What the AI used is likely to
 // be used again, the more often and the more recently it was used.
 func (x *index) weigh(age []float64) {
@@ -95,7 +64,7 @@ func (x *index) weigh(age []float64) {
 		switch {
 		case it.last < 0:
 		case it.ai > 0:
-			it.weight = usedByAI * it.factor * math.Sqrt(float64(min(it.ai, mostUses))) *
+			it.weight = usedByAI * math.Sqrt(float64(min(it.ai, mostUses))) *
 				math.Pow(1+age[it.last], -usedAging)
 		default:
 			it.weight = inResults * ofKind[it.kind] * math.Pow(float64(min(it.res, mostResults)), 0.8) /

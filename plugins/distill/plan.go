@@ -25,7 +25,6 @@ type plan struct {
 	callIDs []int32 // of the groups
 
 	index   index
-	files   files
 	covered []int32 // by item: the last run of choose that keeps it
 	run     int32
 }
@@ -52,9 +51,8 @@ type text struct {
 type unit struct {
 	line  string
 	cost  float64 // tokens
-	bonus float64 // what the line is worth besides its identifiers
+	bonus float64 // what it is worth besides its identifiers
 	ids   span
-	id    int32 // the line's own number; -1: none
 	gap   int32 // the line is the mark of so many that went before
 	keep  bool  // by the last choose
 }
@@ -80,7 +78,6 @@ func newPlan(in sdk.CompressInput, s schedule) *plan {
 	}
 	exchanges := turns.Exchanges(in.History, p.pairs)
 	p.fix(exchanges)
-	p.files = findFiles(in)
 	for i, entry := range in.History {
 		if p.fixed[i] {
 			p.base += float64(p.counts[i])
@@ -93,7 +90,6 @@ func newPlan(in sdk.CompressInput, s schedule) *plan {
 		}
 	}
 	p.index.weigh(p.age)
-	p.rate()
 	p.covered = make([]int32, len(p.index.items))
 	return p
 }
@@ -138,11 +134,6 @@ func (p *plan) scanFixed(at int, entry sdk.Content) {
 	}
 	read := func(s string) {
 		identifiers(s, func(word string, k kind) { see(p.index.id(word, k)) })
-		for line := range strings.Lines(s) {
-			if id := p.index.line(bare(line)); id >= 0 {
-				see(id)
-			}
-		}
 	}
 	for _, b := range entry.Blocks {
 		switch b := b.(type) {
@@ -153,12 +144,6 @@ func (p *plan) scanFixed(at int, entry sdk.Content) {
 		case sdk.ToolCall:
 			for _, s := range stringsIn(b.Parameters) {
 				read(s.text)
-				if quotable(s.text) {
-					see(p.index.id(s.text, quote))
-				}
-				if isOldText(s) {
-					p.index.replace(at, s.text)
-				}
 			}
 		case sdk.ToolResponse:
 			for _, s := range stringsIn(b.Result) {
@@ -206,44 +191,43 @@ func (p *plan) scan(x turns.Exchange) {
 
 // scanCall takes in the parameters of a call: the small ones stay as long as the call does.
 func (p *plan) scanCall(at int, call sdk.ToolCall) {
-	hold := func(id int32) {
-		p.index.mention(id, at, true)
-		p.callIDs = append(p.callIDs, id)
-	}
 	for _, s := range stringsIn(call.Parameters) {
-		if quotable(s.text) {
-			hold(p.index.id(s.text, quote))
-		}
 		if len(s.text) < smallText {
-			identifiers(s.text, func(word string, k kind) { hold(p.index.id(word, k)) })
-		}
-		if isOldText(s) {
-			p.index.replace(at, s.text)
+			identifiers(s.text, func(word string, k kind) {
+				id := p.index.id(word, k)
+				p.index.mention(id, at, true)
+				p.callIDs = append(p.callIDs, id)
+			})
 		}
 	}
 }
+
+// Bonuses for lines, by what they are: messages of failure, the first lines and the last ones of a text, what the AI
+// said. They are halved after bonusAge thousands of tokens.
+const (
+	errorBonus, edgeBonus, saidBonus = 0.05, 0.02, 0.05
+	firstLines, lastLines            = 2, 3
+	bonusAge                         = 8.0
+)
 
 // cut divides a text into units.
 func (p *plan) cut(entry, block int, s stringIn, perByte float64) {
 	t := text{entry: entry, block: block, in: s, units: span{from: int32(len(p.units))}}
 	ai := p.in.History[entry].Speaker == sdk.AI
-	old, patch := isOldText(s), isPatch(s.text)
-	for _, line := range lines(s.text) {
-		u := unit{
-			line: line, cost: float64(len(line)) * perByte, id: -1, gap: int32(gapOf(line)),
-			ids: span{from: int32(len(p.ids))},
-		}
-		if u.gap == 0 {
-			first, _, _ := strings.Cut(line, "\n")
-			switch first = bare(first); {
-			case old:
-			case patch && strings.HasPrefix(first, "-"):
-				p.index.replace(entry, first[1:])
-			case patch && first != "":
-				u.id = p.index.line(first[1:])
-			default:
-				u.id = p.index.line(first)
+	all := lines(s.text)
+	for n, line := range all {
+		u := unit{line: line, cost: float64(len(line)) * perByte, ids: span{from: int32(len(p.ids))}}
+		if u.gap = int32(gapOf(line)); u.gap == 0 {
+			if n < firstLines || n >= len(all)-lastLines {
+				u.bonus += edgeBonus
 			}
+			if isError(line) {
+				u.bonus += errorBonus
+			}
+			if t.said() {
+				u.bonus += saidBonus
+			}
+			u.bonus /= 1 + p.age[entry]/bonusAge
 			identifiers(line, func(word string, k kind) {
 				id := p.index.id(word, k)
 				p.index.mention(id, entry, ai)
@@ -255,6 +239,19 @@ func (p *plan) cut(entry, block int, s stringIn, perByte float64) {
 	}
 	t.units.to = int32(len(p.units))
 	p.texts = append(p.texts, t)
+}
+
+// said reports whether the text is what the AI said. Where all of that goes, no mark is left.
+func (t *text) said() bool { return t.in.to == 0 }
+
+// isError reports whether a line looks like a message of failure.
+func isError(line string) bool {
+	for _, word := range [...]string{"rror", "ERROR", "fail", "Fail", "FAIL", "panic", "xception", "not found"} {
+		if strings.Contains(line[:min(len(line), longLine)], word) {
+			return true
+		}
+	}
+	return false
 }
 
 // size is about how many bytes a block has.

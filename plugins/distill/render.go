@@ -116,7 +116,7 @@ func (p *plan) shortened(t *text) (now string, gone int) {
 		gap += n
 		gone += n
 	}
-	if !kept && p.vanishes(t) {
+	if !kept && t.said() {
 		return "", gone
 	}
 	endGap()
@@ -125,10 +125,4 @@ func (p *plan) shortened(t *text) (now string, gone int) {
 		return "", 0
 	}
 	return now, gone
-}
-
-// vanishes reports whether a text goes without a mark if all of it goes: what the AI said.
-func (p *plan) vanishes(t *text) bool {
-	_, said := p.in.History[t.entry].Blocks[t.block].(sdk.Text)
-	return said
 }

@@ -9,13 +9,10 @@ const (
 	name   kind = iota // snake_case, camelCase, dotted, with digits
 	path               // with a slash
 	number             // of three digits or more
-	quote              // between quotes
 )
 
-const (
-	longestRun   = 256 // bytes without a space; a longer run is data
-	longestQuote = 80  // bytes
-)
+// longestRun is in bytes. A longer one without a space is data.
+const longestRun = 256
 
 // inWord are letters, digits, "_" and all beyond ASCII; inRun are those and what joins them in paths and the like.
 var inWord, inRun = func() (word, run [256]bool) {
@@ -27,52 +24,19 @@ var inWord, inRun = func() (word, run [256]bool) {
 	return word, run
 }()
 
-// identifiers yields the names, paths, numbers and quoted strings of a text, each as often as it stands there: what a
+// identifiers yields the names, paths and numbers of a text, each as often as it stands there: what a
 // later call may need to the letter. Each byte is looked at a bounded number of times.
 func identifiers(text string, yield func(string, kind)) {
 	for i := 0; i < len(text); {
-		c := text[i]
-		switch {
-		case inRun[c]:
-			start := i
-			for i < len(text) && inRun[text[i]] {
-				i++
-			}
-			if n := i - start; n >= 3 && n <= longestRun {
-				inOneRun(text[start:i], yield)
-			}
-		case (c == '"' || c == '\'' || c == '`') && (i == 0 || !inWord[text[i-1]]):
-			i++
-			if inner := quoted(text[i:], c); inner != "" {
-				yield(inner, quote)
-			}
-		default:
+		start := i
+		for i < len(text) && inRun[text[i]] {
 			i++
 		}
-	}
-}
-
-// quoted returns what stands before the next quote q, "" if that is no short text on one line.
-func quoted(text string, q byte) string {
-	for j := range min(len(text), longestQuote+1) {
-		switch text[j] {
-		case '\n':
-			return ""
-		case q:
-			if quotable(text[:j]) {
-				return text[:j]
-			}
-			return ""
+		if n := i - start; n >= 3 && n <= longestRun {
+			inOneRun(text[start:i], yield)
 		}
+		i++
 	}
-	return ""
-}
-
-// quotable reports whether a string is worth looking for as it is: short, without spaces at its ends, with a word.
-func quotable(s string) bool {
-	return len(s) >= 3 && len(s) <= longestQuote && s[0] != ' ' && s[len(s)-1] != ' ' &&
-		strings.IndexFunc(s, func(r rune) bool { return r < ' ' }) < 0 &&
-		strings.IndexFunc(s, func(r rune) bool { return r > 0xff || inWord[byte(r)] }) >= 0
 }
 
 // inOneRun yields the identifiers in a run of letters, digits and what joins them. Punctuation at its ends belongs to
