@@ -23,15 +23,14 @@ const (
 	smallText = 300
 )
 
-// stringIn is a string value in JSON text: raw[from:to] is the literal, text what it says, field the name before it.
+// stringIn is a string value in JSON text: raw[from:to] is the literal, text what it says.
 type stringIn struct {
-	from, to    int
-	field, text string
+	from, to int
+	text     string
 }
 
-// stringsIn returns the string values of JSON text. It goes through the text without nesting, each byte once.
+// stringsIn returns the string values of JSON text, not the names of fields. It goes through the text without nesting, each byte once.
 func stringsIn(raw json.RawMessage) (found []stringIn) {
-	field := ""
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '"' {
 			continue
@@ -47,35 +46,42 @@ func stringsIn(raw json.RawMessage) (found []stringIn) {
 		for after < len(raw) && (raw[after] == ' ' || raw[after] == '\n' || raw[after] == '\t' || raw[after] == '\r') {
 			after++
 		}
-		text, ok := rawjson.Text(raw[from:to])
-		switch {
-		case !ok: // no JSON
-		case after < len(raw) && raw[after] == ':':
-			field = text
-		default:
-			found = append(found, stringIn{from, to, field, text})
+		if after < len(raw) && raw[after] == ':' {
+			continue // the name of a field
+		}
+		if text, ok := rawjson.Text(raw[from:to]); ok {
+			found = append(found, stringIn{from, to, text})
 		}
 	}
 	return found
 }
 
-// cuttable returns the texts of a block that may lose lines: results, long parameters of calls, and what the AI said.
-func cuttable(by sdk.Speaker, b sdk.Block) (found []stringIn) {
+// textsOf returns the texts of a block.
+func textsOf(b sdk.Block) []stringIn {
 	switch b := b.(type) {
 	case sdk.Text:
-		if by == sdk.AI {
-			found = []stringIn{{text: b.Text}}
-		}
+		return []stringIn{{text: b.Text}}
+	case sdk.Code:
+		return []stringIn{{text: b.Code}}
 	case sdk.ToolCall:
-		for _, s := range stringsIn(b.Parameters) {
-			if len(s.text) >= smallText {
-				found = append(found, s)
-			}
-		}
+		return stringsIn(b.Parameters)
 	case sdk.ToolResponse:
-		found = stringsIn(b.Result)
+		return stringsIn(b.Result)
 	}
-	return found
+	return nil
+}
+
+// mayShrink reports whether a text may lose lines: a result, a long parameter of a call, and what the AI said.
+func mayShrink(by sdk.Speaker, b sdk.Block, s stringIn) bool {
+	switch b.(type) {
+	case sdk.Text:
+		return by == sdk.AI
+	case sdk.ToolCall:
+		return len(s.text) >= smallText
+	case sdk.ToolResponse:
+		return true
+	}
+	return false
 }
 
 // change is a new text in the place of one that was found in a block.

@@ -7,13 +7,10 @@ const (
 	// usedByAI is what an identifier is worth that the AI itself used once, just now. It grows with the root of how
 	// often that was, up to mostUses, and falls with age to the power of usedAging.
 	usedByAI, mostUses, usedAging = 1.0, 12, 0.5
-	// inResults is the same for an identifier that only results hold. It hardly loses with age: an old error or name may
-	// become the subject at any time. inResultsAge is in thousands of tokens.
-	inResults, mostResults, inResultsAge = 0.1, 4, 100.0
+	// inResults is the same for an identifier that only results hold. It does not fall: an old error or name may become
+	// the subject at any time.
+	inResults, mostResults = 0.06, 4
 )
-
-// factors for identifiers that only results hold, by kind: most of what tools print is never used.
-var ofKind = [...]float64{name: 1, path: 0.4, number: 0.1}
 
 // index numbers the identifiers of a history, and weighs what each is worth to later calls.
 type index struct {
@@ -23,21 +20,20 @@ type index struct {
 
 // item is an identifier.
 type item struct {
-	kind    kind
-	last    int32   // the last entry that holds it; -1: none
-	ai, res int32   // how many entries of the AI and of tools hold it
+	last    int32 // the last entry that holds it; -1: none
+	ai, res int32 // how many entries of the AI and of tools hold it
 	weight  float64
 	// stays: it stands in an entry that stays as it is.
 	stays bool
 }
 
 // id returns the number of an identifier.
-func (x *index) id(s string, k kind) int32 {
+func (x *index) id(s string) int32 {
 	id, ok := x.known[s]
 	if !ok {
 		id = int32(len(x.items))
 		x.known[s] = id
-		x.items = append(x.items, item{kind: k, last: -1})
+		x.items = append(x.items, item{last: -1})
 	}
 	return id
 }
@@ -67,8 +63,7 @@ func (x *index) weigh(age []float64) {
 			it.weight = usedByAI * math.Sqrt(float64(min(it.ai, mostUses))) *
 				math.Pow(1+age[it.last], -usedAging)
 		default:
-			it.weight = inResults * ofKind[it.kind] * math.Pow(float64(min(it.res, mostResults)), 0.8) /
-				(1 + age[it.last]/inResultsAge)
+			it.weight = inResults * math.Sqrt(float64(min(it.res, mostResults)))
 		}
 	}
 }

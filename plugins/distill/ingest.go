@@ -62,10 +62,10 @@ func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.Density
 // learn adds the lines of an entry's results and of the long parameters of its calls.
 func (m *memory) learn(known map[uint64]int32, entry sdk.Content, at int) {
 	for _, b := range entry.Blocks {
-		if _, said := b.(sdk.Text); said {
-			continue
-		}
-		for _, s := range cuttable(entry.Speaker, b) {
+		for _, s := range textsOf(b) {
+			if _, said := b.(sdk.Text); said || !mayShrink(entry.Speaker, b, s) {
+				continue
+			}
 			for line := range strings.Lines(s.text) {
 				if key, ok := lineHash(line); ok {
 					if _, have := known[key]; !have {

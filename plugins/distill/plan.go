@@ -126,29 +126,16 @@ func (p *plan) fix(exchanges []turns.Exchange) {
 
 // scanFixed takes in an entry that stays: what it holds need not be kept elsewhere.
 func (p *plan) scanFixed(at int, entry sdk.Content) {
-	see := func(id int32) {
+	see := func(word string) {
+		id := p.index.id(word)
 		p.index.items[id].stays = true
 		if entry.Speaker == sdk.AI || entry.Speaker == sdk.Tool {
 			p.index.mention(id, at, entry.Speaker == sdk.AI)
 		}
 	}
-	read := func(s string) {
-		identifiers(s, func(word string, k kind) { see(p.index.id(word, k)) })
-	}
 	for _, b := range entry.Blocks {
-		switch b := b.(type) {
-		case sdk.Text:
-			read(b.Text)
-		case sdk.Code:
-			read(b.Code)
-		case sdk.ToolCall:
-			for _, s := range stringsIn(b.Parameters) {
-				read(s.text)
-			}
-		case sdk.ToolResponse:
-			for _, s := range stringsIn(b.Result) {
-				read(s.text)
-			}
+		for _, s := range textsOf(b) {
+			identifiers(s.text, see)
 		}
 	}
 }
@@ -168,19 +155,17 @@ func (p *plan) scan(x turns.Exchange) {
 		}
 		perByte := float64(p.counts[i]) / float64(max(bytes, 1))
 		for j, b := range entry.Blocks {
-			switch b := b.(type) {
-			case sdk.ToolCall:
-				g.calls = true
-				p.scanCall(i, b)
-			case sdk.ToolResponse:
-				g.calls = true
-			}
-			if g.fold {
-				continue
-			}
-			for _, s := range cuttable(entry.Speaker, b) {
-				rest -= len(s.text)
-				p.cut(i, j, s, perByte)
+			_, call := b.(sdk.ToolCall)
+			_, result := b.(sdk.ToolResponse)
+			g.calls = g.calls || call || result
+			for _, s := range textsOf(b) {
+				switch {
+				case mayShrink(entry.Speaker, b, s) && !g.fold:
+					rest -= len(s.text)
+					p.cut(i, j, s, perByte)
+				case call:
+					p.callIDs = p.identify(p.callIDs, s.text, i, true)
+				}
 			}
 		}
 		g.base += float64(max(rest, 0)) * perByte
@@ -189,17 +174,14 @@ func (p *plan) scan(x turns.Exchange) {
 	p.groups = append(p.groups, g)
 }
 
-// scanCall takes in the parameters of a call: the small ones stay as long as the call does.
-func (p *plan) scanCall(at int, call sdk.ToolCall) {
-	for _, s := range stringsIn(call.Parameters) {
-		if len(s.text) < smallText {
-			identifiers(s.text, func(word string, k kind) {
-				id := p.index.id(word, k)
-				p.index.mention(id, at, true)
-				p.callIDs = append(p.callIDs, id)
-			})
-		}
-	}
+// identify appends the numbers of the identifiers in a text of an entry.
+func (p *plan) identify(ids []int32, s string, entry int, ai bool) []int32 {
+	identifiers(s, func(word string) {
+		id := p.index.id(word)
+		p.index.mention(id, entry, ai)
+		ids = append(ids, id)
+	})
+	return ids
 }
 
 // Bonuses for lines, by what they are: messages of failure, the first lines and the last ones of a text, what the AI
@@ -228,11 +210,7 @@ func (p *plan) cut(entry, block int, s stringIn, perByte float64) {
 				u.bonus += saidBonus
 			}
 			u.bonus /= 1 + p.age[entry]/bonusAge
-			identifiers(line, func(word string, k kind) {
-				id := p.index.id(word, k)
-				p.index.mention(id, entry, ai)
-				p.ids = append(p.ids, id)
-			})
+			p.ids = p.identify(p.ids, line, entry, ai)
 		}
 		u.ids.to = int32(len(p.ids))
 		p.units = append(p.units, u)

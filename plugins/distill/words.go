@@ -2,31 +2,23 @@ package main
 
 import "strings"
 
-// kind is what an identifier is, as far as its weight depends on it.
-type kind uint8
-
-const (
-	name   kind = iota // snake_case, camelCase, dotted, with digits
-	path               // with a slash
-	number             // of three digits or more
-)
-
 // longestRun is in bytes. A longer one without a space is data.
 const longestRun = 256
 
-// inWord are letters, digits, "_" and all beyond ASCII; inRun are those and what joins them in paths and the like.
-var inWord, inRun = func() (word, run [256]bool) {
+// inRun are letters, digits and what joins them in names and paths; all beyond ASCII counts as a letter.
+var inRun = func() (in [256]bool) {
 	for c := range 256 {
-		b := byte(c)
-		word[c] = b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b >= 0x80
-		run[c] = word[c] || strings.IndexByte("./-:@~", b) >= 0
+		in[c] = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
 	}
-	return word, run
+	for _, c := range []byte("_./-:@~") {
+		in[c] = true
+	}
+	return in
 }()
 
-// identifiers yields the names, paths and numbers of a text, each as often as it stands there: what a
-// later call may need to the letter. Each byte is looked at a bounded number of times.
-func identifiers(text string, yield func(string, kind)) {
+// identifiers yields the names, paths and numbers of a text, each as often as it stands there: what a later
+// call may need to the letter. Each byte is looked at a bounded number of times.
+func identifiers(text string, yield func(string)) {
 	for i := 0; i < len(text); {
 		start := i
 		for i < len(text) && inRun[text[i]] {
@@ -41,12 +33,12 @@ func identifiers(text string, yield func(string, kind)) {
 
 // inOneRun yields the identifiers in a run of letters, digits and what joins them. Punctuation at its ends belongs to
 // the sentence around it.
-func inOneRun(s string, yield func(string, kind)) {
+func inOneRun(s string, yield func(string)) {
 	s = strings.TrimPrefix(strings.TrimRight(strings.TrimLeft(s, ":@-"), ":@-./~"), "./")
 	if strings.Contains(s, "/") {
 		if p := withoutLine(s); len(p) > 3 && strings.ContainsAny(p, "._~0123456789") || strings.Count(p, "/") > 1 ||
 			strings.HasPrefix(p, "/") && len(p) > 3 {
-			yield(p, path)
+			yield(p)
 		}
 		return
 	}
@@ -74,7 +66,7 @@ func withoutLine(s string) string {
 }
 
 // symbol yields a name with structure, or a number. Plain words are no identifiers.
-func symbol(s string, yield func(string, kind)) {
+func symbol(s string, yield func(string)) {
 	if len(s) < 3 {
 		return
 	}
@@ -104,9 +96,9 @@ func symbol(s string, yield func(string, kind)) {
 		}
 	case letters == 0:
 		if digits > 2 && len(s) <= 64 && dots != 1 {
-			yield(s, number)
+			yield(s)
 		}
 	case inner > 0, camel, dots+digits > 0 && len(s) > 3, s[0] == 'E' && len(s) >= 5 && strings.ToUpper(s) == s: // ENOENT
-		yield(s, name)
+		yield(s)
 	}
 }
