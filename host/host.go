@@ -47,6 +47,9 @@ func Open(o Options) (*Host, error) {
 	return &Host{h}, nil
 }
 
+// Over returns a host that works with the machine of a program of this module, which closes it.
+func Over(machine *engine.Host) *Host { return &Host{machine} }
+
 // ReexecMain makes isolation of plugins possible (Linux). To isolate a plugin, the host starts its own program again
 // as a launcher. Call ReexecMain first in main: in a launcher it does not return, otherwise it does nothing. Package
 // early does the same sooner, which makes plugins start faster.
@@ -76,7 +79,9 @@ type SessionOptions struct {
 // the program has crashed since; settings that it had then still hold. The error wraps [ErrSessionExists] if a session
 // with the same id is open.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
-	s, err := h.engine.Session(engine.SessionOptions(o))
+	s, err := h.engine.Session(engine.SessionOptions{
+		Owner: o.Owner, ID: o.ID, Existing: o.Existing, Settings: o.Settings,
+	})
 	if err != nil {
 		return nil, classify(err)
 	}

@@ -198,10 +198,16 @@ func Specs() []Spec {
 				"this machine only."}),
 		upstream(Spec{Key: "proxy.upstreams.gemini", Default: "https://generativelanguage.googleapis.com",
 			Meaning: "Where the proxy sends requests of the Gemini API; without /v1beta. http:// for this machine only."}),
+		trusted(perHost(Spec{Key: "proxy.listen", Type: String, Default: "", DefaultText: "no proxy",
+			Meaning: "Where 'thresh serve' also listens as a proxy for the model APIs of agents: HOST:PORT; port 0 picks " +
+				"a free one; empty for no proxy."})),
 		trusted(perHost(Spec{Key: "proxy.onError", Type: String, Default: "forward",
 			Allowed: []string{"forward", "fail"},
 			Meaning: "What the proxy does with a request whose history cannot be prepared: send what was sent before, " +
 				"or else the agent's own request (forward), or answer with an error (fail)."})),
+		trusted(perHost(Spec{Key: "proxy.recall", Type: Boolean, Default: false,
+			Meaning: "Lets the agent ask for removed results: an id stands in their place, and the tool thresh_recall of an " +
+				"MCP server at /mcp returns them."})),
 
 		{Key: keyProfile, Type: String, Default: "", Category: categoryBehavior,
 			Meaning: "Profile whose settings are in force; empty for none."},

@@ -190,9 +190,13 @@ type Metrics struct {
 
 // Proxy holds the settings under "proxy".
 type Proxy struct {
+	// Listen is HOST:PORT; "" if 'thresh serve' is no proxy. It is checked when it is used.
+	Listen    string    `koanf:"listen"`
 	Upstreams Upstreams `koanf:"upstreams"`
 	// OnError is forward or fail.
 	OnError string `koanf:"onError"`
+	// Recall: removed results can be asked for.
+	Recall bool `koanf:"recall"`
 }
 
 // Upstreams are the base URLs of the providers that the proxy stands before. OpenAI's has the version, the others' do

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -166,12 +165,7 @@ func killed(t *testing.T, p *place, kills int, store string, start func(p *place
 	for key, value := range settings {
 		args = append(args, "--set", key+"="+value)
 	}
-	t.Cleanup(func() { // what was being looked at when it was killed
-		left, _ := filepath.Glob(p.path("tmp", "thresh-*"))
-		for _, dir := range left {
-			_ = os.RemoveAll(dir)
-		}
-	})
+	t.Cleanup(p.sweep) // what was being looked at when it was killed
 	host := twins(t, p, settings)
 	var mu sync.Mutex
 	changed := sync.NewCond(&mu)

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"syscall"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
@@ -77,7 +77,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 		}()
 		// Port 0 picks a free one, which a script can read from here.
 		fmt.Fprintln(a.err, "thresh: metrics at "+e.URL())
-		if !loopback(address) {
+		if !access.LoopbackName(address) {
 			fmt.Fprintln(a.err, "thresh: warning: metrics are served to everyone who can reach this address, without "+
 				"authentication")
 		}
@@ -94,12 +94,6 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 		err = errors.New("standard output was closed: the program that reads the replies has ended")
 	}
 	return errors.Join(err, h.Close()) // what was acknowledged and is not in a transcript must be known
-}
-
-// loopback reports whether only this machine can reach an address to listen on.
-func loopback(address string) bool {
-	name, _, err := net.SplitHostPort(address)
-	return err == nil && (name == "localhost" || net.ParseIP(name).IsLoopback())
 }
 
 // runHelp describes the protocol. The table of methods is generated from the code that serves them, so it cannot go

@@ -10,11 +10,13 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -25,6 +27,8 @@ const serveHelp = `Serves sessions to many agents over one address: gRPC, gRPC-W
 methods are described in proto/thresh/v1/session.proto, and with examples in docs/service.md.
 
 serve.listen is HOST:PORT or unix:PATH. One line on standard error says where it listens, when it is ready.
+
+With proxy.listen it is also a proxy for the model APIs of agents that exist: docs/use-with.md says how they use it.
 
 On a loopback address, clients show the token in serve.tokenFile, which only you can read, or one of 'thresh access'. A
 Unix socket is open to you alone, and needs none. On any other address each client needs a token of its own, and
@@ -97,7 +101,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	// Serve closes it too, which is no error; it must be closed if something fails before.
 	defer l.Close()
-	certificate, localToken, err := a.admission(l, set.Serve, insecure)
+	certificate, localToken, err := a.admission(l, "serve.listen", set.Serve, insecure)
 	if err != nil {
 		return err
 	}
@@ -111,17 +115,22 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	// After the host, so that the measurements of its end are taken.
 	defer measured.Close()
-	kept, err := openStore(cmd.Context(), c)
+	machine, err := engine.Open(engine.Options{
+		Config: c, Logger: log, Attach: attach, Meter: measured.Meter(), Keep: true,
+	})
 	if err != nil {
 		return err
 	}
+	kept := machine.Store()
 	if kept == nil { // without named tokens: they are kept where sessions are
 		kept = store.NewMemory()
 	}
-	defer kept.Close()
-	h, err := host.Open(host.Options{Config: c, Attach: attach, Meter: measured.Meter()})
-	if err != nil {
-		return err
+	h, guard := host.Over(machine), access.NewGuard(kept, localToken)
+	doors, ctx := errgroup.WithContext(cmd.Context())
+	if set.Proxy.Listen != "" {
+		if err := a.serveProxy(ctx, doors, machine, guard, log.Named("proxy"), insecure); err != nil {
+			return errors.Join(err, h.Close())
+		}
 	}
 	defer a.onHangup(func() { a.reload(cmd, h, log) })()
 	fmt.Fprintln(a.err, "thresh: serving at "+network.URL(l, certificate != nil))
@@ -129,17 +138,48 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	// In the moment in which it is told to end, before it has.
 	stop := context.AfterFunc(cmd.Context(), func() { notify("STOPPING=1") })
 	defer stop()
-	err = network.Serve(cmd.Context(), l, certificate, set.Serve.Drain, network.Options{
-		Host: h, Guard: access.NewGuard(kept, localToken), Store: kept, Metrics: measured.Handler(), Log: log,
+	doors.Go(func() error {
+		return network.Serve(ctx, l, certificate, set.Serve.Drain, network.Options{
+			Host: h, Guard: guard, Store: kept, Recall: set.Proxy.Recall, Metrics: measured.Handler(),
+			Log: log,
+		})
 	})
-	return errors.Join(err, h.Close())
+	return errors.Join(doors.Wait(), h.Close())
+}
+
+// serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are those of the service: with the same
+// tokens, or without one if only this machine can reach it.
+func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, machine *engine.Host, guard *access.Guard,
+	log hclog.Logger, insecure bool) error {
+	set := machine.Config().Settings()
+	upstreams, err := proxy.ParseUpstreams(set.Proxy.Upstreams)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", set.Proxy.Listen)
+	if err != nil {
+		return fmt.Errorf("proxy.listen: %w", err)
+	}
+	certificate, _, err := a.admission(l, "proxy.listen", set.Serve, insecure)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	local, _ := network.Local(l)
+	p := proxy.New(proxy.Options{Host: machine, Upstreams: upstreams, Fail: set.Proxy.OnError == "fail",
+		Recall: set.Proxy.Recall, Guard: guard, Open: local, Logger: log})
+	doors.Go(func() error {
+		defer p.Close()
+		return network.Run(ctx, p.Server(), l, certificate, set.Serve.Drain, log)
+	})
+	fmt.Fprintln(a.err, "thresh: proxy at "+network.URL(l, certificate != nil))
+	return nil
 }
 
 // admission decides how clients of a listener prove who they are: with which certificate the service does, and which
 // token is the local user's. A Unix socket has neither: its permissions let only the user in. An address that other
-// machines reach needs a certificate or --insecure, and no local token is accepted there.
+// machines reach needs a certificate or --insecure, and has no local token. key is the setting with the address.
 func (a *app) admission(
-	l net.Listener, set config.Serve, insecure bool,
+	l net.Listener, key string, set config.Serve, insecure bool,
 ) (certificate *tls.Certificate, localToken string, err error) {
 	local, unix := network.Local(l)
 	if unix {
@@ -165,8 +205,8 @@ func (a *app) admission(
 			"way to %s\n", l.Addr())
 		return nil, "", nil
 	}
-	return nil, "", fmt.Errorf("serve.listen: %s can be reached from other machines: set serve.tls.cert and "+
-		"serve.tls.key, or say --insecure", l.Addr())
+	return nil, "", fmt.Errorf("%s: %s can be reached from other machines: set serve.tls.cert and serve.tls.key, or "+
+		"say --insecure", key, l.Addr())
 }
 
 // reload reads the configuration again. What is wrong with it is logged, and the host goes on as it was. It runs on

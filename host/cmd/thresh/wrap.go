@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -19,8 +18,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
+	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // wrapFlags are the flags of thresh wrap.
@@ -94,12 +97,13 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err != nil {
 		return err
 	}
-	token := ""
-	if !loopback(f.listen) {
+	token, guard := "", (*access.Guard)(nil)
+	if !access.LoopbackName(f.listen) {
 		if !f.print {
 			return usage(cmd, errors.New("--listen: an agent that is started here needs no address but loopback"))
 		}
 		token = rand.Text()
+		guard = access.NewGuard(store.NewMemory(), token)
 	}
 	name := ""
 	if len(command) > 0 {
@@ -119,29 +123,24 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 		return err
 	}
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
-		Fail: set.Proxy.OnError == "fail", Token: token, Logger: log.Named("proxy")})
+		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Guard: guard, Logger: log.Named("proxy")})
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--listen: %w", err), h.Close())
 	}
-	server := p.Server()
+	serving, end := context.WithCancel(cmd.Context())
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	// An agent that was killed may have left requests in progress.
+	go func() { served <- network.Run(serving, p.Server(), listener, nil, time.Second, log) }()
 	base := "http://" + listener.Addr().String()
 	if f.print {
-		a.printVariables(client, base, token)
+		a.printVariables(client, base, token, set.Proxy.Recall)
 		<-cmd.Context().Done()
 	} else {
-		err = runWrapped(client.start(command, base, os.Environ()), a)
+		err = runWrapped(client, command, base, set.Proxy.Recall, a)
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), time.Second)
-	defer cancel()
-	if server.Shutdown(end) != nil { // an agent that was killed may have left requests in work
-		_ = server.Close()
-	}
-	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
-		err = errors.Join(err, e)
-	}
+	end()
+	err = errors.Join(err, <-served)
 	p.Close()
 	closed := h.Close()
 	held.print(a.err)
@@ -150,12 +149,16 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 }
 
 // printVariables prints what an agent must have in its environment, as a shell reads it.
-func (a *app) printVariables(w wrapping, base, token string) {
+func (a *app) printVariables(w wrapping, base, token string, recall bool) {
 	for _, v := range w.variables {
 		fmt.Fprintf(a.out, "export %s=%s\n", v.name, base+v.path)
 	}
+	if recall {
+		fmt.Fprintf(a.out, "export %s=%s\n", mcpURL, base+mcp.Path)
+	}
 	if token != "" {
-		fmt.Fprintf(a.out, "# Clients elsewhere must send this header: X-Thresh-Token: %s\n", token)
+		fmt.Fprintf(a.out, "# Clients elsewhere must send this header: X-Thresh-Token: %[1]s\n"+
+			"# or have /t/%[1]s before the path of their base URL.\n", token)
 	}
 	fmt.Fprintln(a.err, "thresh: proxy at "+base+"; interrupt to end it")
 }
@@ -166,7 +169,12 @@ type exitStatus int
 func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with status %d", int(e)) }
 
 // runWrapped runs the agent with this process's terminal, and waits for it.
-func runWrapped(agent *exec.Cmd, a *app) error {
+func runWrapped(w wrapping, command []string, base string, recall bool, a *app) error {
+	agent, end, err := w.start(command, base, recall, os.Environ())
+	if err != nil {
+		return err
+	}
+	defer end()
 	agent.Stdin, agent.Stdout, agent.Stderr = a.in, a.out, a.err
 	if err, ok := a.err.(safeStderr); ok {
 		agent.Stderr = err.File // the file itself: a pipe would hide the terminal from the agent

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 )
 
@@ -30,8 +30,20 @@ type wrapping struct {
 	others []string
 	// arguments stand before the user's; nil for none.
 	arguments func(base string) []string
+	// recall are arguments that tell the agent of an MCP server; nil where there are none, or variables do it.
+	recall func(url string) []string
 	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none.
 	own func(getenv func(string) string) string
+	// file is for agents that read their base URLs from files only; its zero value is none.
+	file agentFile
+}
+
+// agentFile is a file that one run of an agent gets, in a directory that goes when the agent has ended.
+type agentFile struct {
+	name string
+	text func(base string, getenv func(string) string) ([]byte, error)
+	// The agent gets the file's path behind this argument, or in this variable.
+	argument, variable string
 }
 
 // variable is an environment variable that holds a base URL.
@@ -47,18 +59,32 @@ var (
 	geminiURL    = variable{"GOOGLE_GEMINI_BASE_URL", "", "gemini"}
 )
 
+// mcpURL is the variable that tells any agent where the MCP server is.
+const mcpURL = "THRESH_MCP_URL"
+
 // wrapped are the agents that are known by the name of their command.
 var wrapped = []wrapping{
 	{command: "claude", how: "ANTHROPIC_BASE_URL, ENABLE_TOOL_SEARCH=true", provider: "anthropic",
 		variables: []variable{anthropicURL},
 		// A base URL that is not Anthropic's switches tool search off, which doubles the request.
-		others: []string{"ENABLE_TOOL_SEARCH=true"}},
+		others: []string{"ENABLE_TOOL_SEARCH=true"},
+		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
+		// for the tool.
+		recall: func(url string) []string {
+			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"` + url + `","alwaysLoad":true}}}`}
+		}},
 	{command: "codex", how: "-c openai_base_url=…, or the base_url of your model_provider", provider: "openai",
-		arguments: codexArguments, own: codexProvider},
+		arguments: codexArguments, own: codexProvider,
+		recall: func(url string) []string { return []string{"-c", `mcp_servers.thresh.url="` + url + `"`} }},
 	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider", provider: "anthropic",
 		variables: []variable{{"OPENCODE_CONFIG_CONTENT", "", ""}}},
 	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
 	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL}},
+	{command: "pi", how: "--extension with the base URL of each provider", provider: "anthropic",
+		file: agentFile{name: "thresh.js", text: piExtension, argument: "--extension"}},
+	{command: "cline", how: "CLINE_PROVIDER_SETTINGS_PATH with the base URL of each provider", provider: "openai",
+		own:  clineProvider,
+		file: agentFile{name: "providers.json", text: clineSettings, variable: "CLINE_PROVIDER_SETTINGS_PATH"}},
 }
 
 // anyAgent is for commands that are not known: most programs read one of these.
@@ -74,23 +100,57 @@ func wrappedFor(command string) wrapping {
 	return anyAgent
 }
 
-// start returns the agent's command with the proxy's address in it.
-func (w wrapping) start(command []string, base string, environ []string) *exec.Cmd {
+// start returns the agent's command with the proxy's address in it, and with recall that of the MCP server. What end
+// removes, the agent needs until it ends.
+func (w wrapping) start(command []string, base string, recall bool, environ []string) (agent *exec.Cmd, end func(),
+	err error) {
 	args := slices.Clone(command[1:])
+	if recall && w.recall != nil {
+		args = append(w.recall(base+mcp.Path), args...)
+	}
 	if w.arguments != nil {
 		args = append(w.arguments(base), args...)
 	}
-	agent := exec.Command(command[0], args...)
-	agent.Env = w.environ(base, environ)
-	return agent
+	env := w.environ(base, recall, environ)
+	if w.file.text == nil {
+		agent = exec.Command(command[0], args...)
+		agent.Env = env
+		return agent, func() {}, nil
+	}
+	text, err := w.file.text(base, os.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	// A directory of this user alone: an agent's settings may hold keys.
+	dir, err := os.MkdirTemp("", "thresh-wrap-")
+	if err != nil {
+		return nil, nil, err
+	}
+	end = func() { _ = os.RemoveAll(dir) }
+	path := filepath.Join(dir, w.file.name)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		end()
+		return nil, nil, err
+	}
+	if w.file.argument != "" {
+		args = append([]string{w.file.argument, path}, args...)
+	} else {
+		env = append(env, w.file.variable+"="+path)
+	}
+	agent = exec.Command(command[0], args...)
+	agent.Env = env
+	return agent, end, nil
 }
 
 // environ returns the agent's environment. The last value of a name counts.
-func (w wrapping) environ(base string, environ []string) []string {
+func (w wrapping) environ(base string, recall bool, environ []string) []string {
 	out := slices.Clone(environ)
+	if recall {
+		out = append(out, mcpURL+"="+base+mcp.Path)
+	}
 	for _, v := range w.variables {
 		if v.name == "OPENCODE_CONFIG_CONTENT" {
-			out = append(out, v.name+"="+opencodeConfig(base))
+			out = append(out, v.name+"="+opencodeConfig(base, recall))
 			continue
 		}
 		out = append(out, v.name+"="+base+v.path)
@@ -115,9 +175,13 @@ func (w wrapping) environ(base string, environ []string) []string {
 }
 
 // opencodeConfig is a configuration that opencode merges with the user's.
-func opencodeConfig(base string) string {
+func opencodeConfig(base string, recall bool) string {
+	server := ""
+	if recall {
+		server = fmt.Sprintf(`,"mcp":{"thresh":{"type":"remote","url":"%s"}}`, base+mcp.Path)
+	}
 	return fmt.Sprintf(`{"provider":{"anthropic":{"options":{"baseURL":"%[1]s/v1"}},`+
-		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}}`, base)
+		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}%[2]s}`, base, server)
 }
 
 // codexArguments set the base URL of Codex's provider: its own, or the one that the user's configuration chooses.
@@ -171,40 +235,32 @@ func codexConfig(getenv func(string) string) (provider, base string) {
 // variable or its configuration says; else the provider.
 func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (proxy.Upstreams, error) {
 	set := c.Settings().Proxy.Upstreams
-	var out proxy.Upstreams
 	for _, u := range []struct {
-		name, value string
-		variable    string
-		to          **url.URL
+		name, variable string
+		value          *string
 	}{
-		{"anthropic", set.Anthropic, anthropicURL.name, &out.Anthropic},
-		{"openai", set.OpenAI, openaiURL.name, &out.OpenAI},
-		{"gemini", set.Gemini, geminiURL.name, &out.Gemini},
+		{"anthropic", anthropicURL.name, &set.Anthropic}, {"openai", openaiURL.name, &set.OpenAI},
+		{"gemini", geminiURL.name, &set.Gemini},
 	} {
 		key, from := "proxy.upstreams."+u.name, ""
 		if e, err := c.Explain(key); err == nil && e[0].Origin.Layer == config.LayerDefault {
 			if v := getenv(u.variable); v != "" {
-				u.value, from = v, u.variable
+				*u.value, from = v, u.variable
 			}
 			if w.own != nil && u.name == w.provider {
 				if v := w.own(getenv); v != "" {
-					u.value, from = v, "the configuration of "+w.command
+					*u.value, from = v, "the configuration of "+w.command
 				}
 			}
 		}
 		if from != "" { // a setting was checked when it was read
 			i := slices.IndexFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key })
-			if _, err := config.Specs()[i].Check(u.value); err != nil {
-				return out, fmt.Errorf("%s: %w", from, err)
+			if _, err := config.Specs()[i].Check(*u.value); err != nil {
+				return proxy.Upstreams{}, fmt.Errorf("%s: %w", from, err)
 			}
 		}
-		parsed, err := url.Parse(u.value)
-		if err != nil {
-			return out, fmt.Errorf("%s: %w", key, err)
-		}
-		*u.to = parsed
 	}
-	return out, nil
+	return proxy.ParseUpstreams(set)
 }
 
 // summary is the line that thresh wrap ends with.

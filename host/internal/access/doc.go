@@ -9,4 +9,5 @@
 //	guard.go  who a token belongs to
 //	limits.go how much a name may use
 //	local.go  the local user's token file
+//	browser.go requests that web pages made a browser send
 package access

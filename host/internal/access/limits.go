@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // Limits are how much a name may use; 0 is no limit.
@@ -155,6 +156,15 @@ func (g *Guard) Spend(ctx context.Context, of Grant, usd float64) error {
 	defer g.mu.Unlock()
 	g.spends[of.Name] = spending{day, sum, g.now()}
 	return nil
+}
+
+// Charge adds what the model calls of a turn cost. It is added also if the caller has gone: the money is spent. Without
+// a price list a cost is not known, and does not count against the limit.
+func (g *Guard) Charge(ctx context.Context, of Grant, turn outcome.Outcome) error {
+	if turn.Compress.LLM == nil || turn.Compress.LLM.CostUSD == 0 {
+		return nil
+	}
+	return g.Spend(context.WithoutCancel(ctx), of, turn.Compress.LLM.CostUSD)
 }
 
 // CheckSpending refuses a request that may call a model when the day's money is spent. A request that began before may

@@ -25,6 +25,11 @@ func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error
 		// Such a tool takes text by a grammar, as apply_patch does, and has no schema.
 		case "custom":
 			p.tools = append(p.tools, tool{name: text(t["name"]), kind: "custom"})
+		// Codex offers the tools of an MCP server so.
+		case "namespace":
+			for _, v := range list(t["tools"]) {
+				p.tools = append(p.tools, tool{name: text(obj(v)["name"]), space: text(t["name"])})
+			}
 		}
 	}
 	if i := text(body["instructions"]); i != "" {
@@ -51,8 +56,7 @@ func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error
 	}
 	last := p.items[len(p.items)-1]
 	// Codex asks for a summary in one of two ways: with an item for the provider to compact, or in words.
-	p.compacts = text(last["type"]) == "compaction_trigger" ||
-		strings.Contains(encoded(last["content"]), "CONTEXT CHECKPOINT COMPACTION")
+	p.compacts = text(last["type"]) == "compaction_trigger" || summary(last["content"])
 	// The trigger is not part of the conversation, so that it is neither judged nor stored.
 	if text(last["type"]) == "compaction_trigger" {
 		p.items = p.items[:len(p.items)-1]
@@ -167,8 +171,12 @@ func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 				"call_id": x.id,
 				"name":    x.name, "input": x.input})
 		default:
-			out = append(out, object{"id": s.id("fc_"), "type": "function_call", "status": "completed", "call_id": x.id,
-				"name": x.name, "arguments": encoded(x.args)})
+			item := object{"id": s.id("fc_"), "type": "function_call", "status": "completed", "call_id": x.id,
+				"name": x.name, "arguments": encoded(x.args)}
+			if x.space != "" {
+				item["namespace"] = x.space
+			}
+			out = append(out, item)
 		}
 		// From now on the two belong together, and items holds the client to it.
 		if n := len(out); n > 1 && text(out[n-2]["type"]) == "reasoning" {

@@ -1,6 +1,10 @@
 package modelapi
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+)
 
 // Turn is what the model does in one turn: the calls that it makes at once. An action that no tool of the request can
 // do is left out; a turn without any left is passed over.
@@ -9,7 +13,7 @@ type Turn []Action
 // Action is one call. Which tool it calls, and with which parameters, depends on the tools of the request. The same
 // script can drive any agent for that reason.
 type Action struct {
-	// Do is "read", "run" or "edit".
+	// Do is "read", "run", "edit" or "recall".
 	Do string
 	// Path is a file, Old and New what an edit replaces; Command is run by a shell.
 	Path, Old, New, Command string
@@ -19,6 +23,10 @@ type Action struct {
 func Read(path string) Action           { return Action{Do: "read", Path: path} }
 func Run(command string) Action         { return Action{Do: "run", Command: command} }
 func Edit(path, old, new string) Action { return Action{Do: "edit", Path: path, Old: old, New: new} }
+
+// Recall asks for the result that was removed last, by the id that stands in its place. Without such a place, or the
+// tool, nothing is done.
+func Recall() Action { return Action{Do: "recall"} }
 
 // FixIt is a script that mends the project of [Project]: it looks, runs the test, edits, looks again and tests. Every
 // kind of action is in it, a result that is large, two calls at once, and a file that is read twice, which makes the
@@ -59,7 +67,7 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 	for ; step < len(s.options.Script); step++ {
 		says := []say{{text: "Step " + itoa(step) + "."}}
 		for _, a := range s.options.Script[step] {
-			if c, ok := s.act(a, p.tools); ok {
+			if c, ok := s.act(a, p); ok {
 				c.id = s.id("call_")
 				says = append(says, c)
 			}
@@ -70,6 +78,25 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 	}
 	return []say{{text: "All done: the tests pass."}}
 }
+
+// summaries are words with which agents ask for a summary of the history, in order to begin a new one with it.
+var summaries = []string{
+	"Respond with TEXT ONLY",                          // Claude Code
+	"CONTEXT CHECKPOINT COMPACTION",                   // Codex
+	"detailed prompt for continuing our conversation", // opencode
+	"<state_snapshot>",                                // gemini-cli, qwen-code
+	"context checkpoint summary",                      // pi
+	"running out of context window",                   // cline
+}
+
+// summary reports whether the last message of a request asks for a summary.
+func summary(last any) bool {
+	words := encoded(last)
+	return slices.ContainsFunc(summaries, func(s string) bool { return strings.Contains(words, encodedText(s)) })
+}
+
+// encodedText is a text as it stands within encoded JSON.
+func encodedText(s string) string { return strings.Trim(encoded(s), `"`) }
 
 // sideAnswer is the answer to titles, topics and summaries; clients look for JSON or for tags in some of them. One text
 // serves all of them.

@@ -262,7 +262,7 @@ func (s *sessions) GetHistory(
 		}
 		// A handler of HTTP/1.1 may write into a connection that is gone; the context tells it earlier.
 		if err := errors.Join(ctx.Err(), stream.Send(answer)); err != nil {
-			return err
+			return failure(ctx, err)
 		}
 	}
 	return nil

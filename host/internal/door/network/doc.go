@@ -13,7 +13,7 @@
 //	codec.go     reads JSON, strictly
 //	errors.go    errors as status codes with details
 //	log.go       one line of log per request
-//	server.go    an HTTP server on a listener, and how it ends
+//	server.go    an HTTP server on a listener, and how it ends, also for other doors
 //	listen.go    the listener, and what kind of address it is
 //
 // The requests of one session have no order but that in which they arrive: an agent that wants one waits for answers.

@@ -20,29 +20,35 @@ const (
 	maxStreams    = 1000     // requests at one time on one HTTP/2 connection
 )
 
-// Serve serves a listener until ctx ends. Then it takes no more requests, ends watches, and gives the requests in
-// progress the time drain; what is left is cancelled. certificate is nil without TLS. The listener is closed. It
-// returns nil after such an end, and the listener's error if that breaks before.
+// Serve serves a listener until ctx ends, and ends as [Run] does. Watches end at once, as they never end by themselves.
 func Serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, drain time.Duration, o Options) error {
-	// Closed before Shutdown, which waits for streams: a watch never ends by itself.
 	ending := make(chan struct{})
-	// Requests outlive ctx by the time drain, so that their context must not be ctx itself.
-	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
+	stop := context.AfterFunc(ctx, func() { close(ending) })
+	defer stop()
 	// gRPC needs HTTP/2; Connect works with either.
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true) // gRPC without TLS
-	server := &http.Server{
+	return Run(ctx, &http.Server{
 		Handler:           newHandler(o, addressOf(l), ending),
 		Protocols:         protocols,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		// Errors of clients are theirs: one that hangs up does no harm.
-		ErrorLog:    o.Log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
-		BaseContext: func(net.Listener) context.Context { return requests },
-	}
+		ErrorLog: o.Log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}, l, certificate, drain, o.Log)
+}
+
+// Run runs an HTTP server on a listener until ctx ends. Then it takes no more requests, and gives those in progress the
+// time drain; what is left is cancelled. certificate is nil without TLS. The listener is closed. It returns nil after
+// such an end, and the listener's error if that breaks before.
+func Run(ctx context.Context, server *http.Server, l net.Listener, certificate *tls.Certificate, drain time.Duration,
+	log hclog.Logger) error {
+	// Requests outlive ctx by the time drain, so that their context must not be ctx itself.
+	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	server.BaseContext = func(net.Listener) context.Context { return requests }
 	served := make(chan error, 1)
 	go func() {
 		if certificate != nil {
@@ -57,11 +63,10 @@ func Serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, dr
 		return err
 	case <-ctx.Done():
 	}
-	close(ending)
 	limit, stop := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer stop()
 	if err := server.Shutdown(limit); err != nil {
-		o.Log.Warn("requests in progress are cancelled: serve.drain is over", "drain", drain)
+		log.Warn("requests in progress are cancelled: serve.drain is over", "at", l.Addr(), "drain", drain)
 		cancel()
 		_ = server.Close()
 	}

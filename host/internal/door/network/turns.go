@@ -26,7 +26,7 @@ func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*s
 	})
 	// Before the error is looked at: a turn that failed may have paid for a model call.
 	if answer != nil {
-		if err := s.spend(ctx, answer.Outcome); err != nil {
+		if err := s.guard.Charge(ctx, callerOf(ctx).grant, answer.Outcome); err != nil {
 			return nil, failure(ctx, err)
 		}
 	}
@@ -84,21 +84,12 @@ func (s *sessions) CompressHistory(
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	if err := s.spend(ctx, answer.Outcome); err != nil {
+	if err := s.guard.Charge(ctx, callerOf(ctx).grant, answer.Outcome); err != nil {
 		return nil, failure(ctx, err)
 	}
 	return &sessionv1.CompressHistoryResponse{
 		Revision: answer.Revision, Tokens: int32of(answer.Tokens), Outcome: outcomeText(answer.Outcome),
 	}, nil
-}
-
-// spend notes what a turn cost. It is noted also if the caller has gone: the money is spent. Without a price list a
-// cost is not known, and does not count against the limit.
-func (s *sessions) spend(ctx context.Context, o host.Outcome) error {
-	if o.Compress.LLM == nil || o.Compress.LLM.CostUSD == 0 {
-		return nil
-	}
-	return s.guard.Spend(context.WithoutCancel(ctx), callerOf(ctx).grant, o.Compress.LLM.CostUSD)
 }
 
 // Watch sends events until the caller or the server ends. The first message says that the watch has begun. Events that
@@ -127,7 +118,7 @@ func (s *sessions) Watch(
 		case <-s.ending:
 			return errEnding
 		case <-ctx.Done():
-			return ctx.Err()
+			return failure(ctx, ctx.Err())
 		}
 	}
 }

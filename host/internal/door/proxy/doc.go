@@ -1,16 +1,18 @@
 // Package proxy stands between an agent and its model's provider: the agent's base URL is the proxy's, and its
 // conversation goes through a host, which prunes, compresses and keeps it under the limit.
 //
-// 'thresh wrap' runs it. Start at [New]; a [Server] is an http.Handler.
+// 'thresh wrap' and 'thresh serve' run it. Start at [New]; a [Server] is an http.Handler.
 //
 //	server.go    one request from its arrival to the answer
 //	route.go     which API and which upstream an address is about
-//	guard.go     who may ask: Host, Origin, the local token
+//	guard.go     who may ask: Host, Origin, tokens
+//	profile.go   the upstreams and settings that an address chooses
 //	read.go      the request's body, within bounds of size, time and memory
 //	edit.go      the body that is sent instead of the client's, or why the client's is sent
 //	identity.go  which conversation a request says that it belongs to
 //	thread.go    the branches of a conversation, found by the chain of its items
 //	branch.go    one branch: a session of the host, and what was sent of it
+//	recall.go    gives removed results back to the agent
 //	forward.go   the request to the provider, and its answer back to the client
 //	tee.go, usage.go   read the provider's usage from the answer as it passes
 //	limits.go    learns a model's context limit from the provider's refusals

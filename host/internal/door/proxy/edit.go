@@ -13,43 +13,24 @@ import (
 )
 
 // turn makes the body of a request to the model. Lock order: a branch's mu, then the thread's; the branch is unlocked
-// when the body is made, not when the answer has come.
+// when the body is made, not when the answer has come. Two requests of one branch, such as a retry that overtakes, would
+// otherwise add the same items twice.
 func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, error) {
-	thread, old := s.threads.of(s.identify(x.route, r.Header, req))
-	for _, t := range old {
-		go t.close() // waits for requests of these threads
-	}
-	// The branch stays locked until its plan is made: two requests of one branch, such as a retry that overtakes, would
-	// otherwise add the same items twice.
-	chain := req.Chain()
-	b := thread.find(chain)
-	if b == nil {
-		b = thread.begin()
-		if err := s.open(r.Context(), b, x.route, req, chain, r.Header.Get("Anthropic-Beta")); err != nil {
-			b.mu.Unlock()
-			return s.failed(x, req.Raw, nil, err)
-		}
+	b, known, err := s.branch(r, x, req)
+	if err != nil {
+		return s.failed(x, req.Raw, nil, err)
 	}
 	defer b.mu.Unlock()
-	x.branch, x.session = b, b.session.ID()
-	// Before anything is added, to tell a repeated request from one that goes on.
-	known := b.items
-	if known < len(req.Items) {
-		if err := b.add(r.Context(), req, chain); err != nil {
-			return s.failed(x, req.Raw, nil, err)
-		}
-	}
 	// Before the turn, which must already fit a limit that an answer taught.
 	s.limit(b, req.Model)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.
-	var err error
 	repeated := known == len(req.Items) && b.view != nil && !b.relimited
 	if !repeated {
 		b.relimited = false
-		err = b.prepare(r.Context(), s, req)
+		err = b.prepare(r.Context(), x, req)
 	}
 	// Also after an error: the host then returns the history as the last turn left it, which is what was sent before.
-	out, shown := b.show(req)
+	out, shown := b.show(req, s.options.Recall)
 	if err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)
 	}
@@ -80,16 +61,16 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 // nothing. What the branch does not have yet is counted as the client sent it. Errors cost the client only a number
 // that is too high.
 func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte {
-	thread, _ := s.threads.of(s.identify(x.route, r.Header, req))
-	b := thread.find(req.Chain())
-	if b == nil || s.options.DryRun {
-		if b != nil {
-			b.mu.Unlock()
-		}
+	thread := s.threads.get(s.identify(x, r.Header, req).key)
+	if thread == nil || s.options.DryRun {
+		return req.Raw
+	}
+	b, _ := thread.find(req.Chain())
+	if b == nil {
 		return req.Raw
 	}
 	defer b.mu.Unlock()
-	out, err := b.show(req)
+	out, err := b.show(req, s.options.Recall)
 	if err != nil {
 		return req.Raw
 	}
@@ -120,9 +101,11 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 // settings are those of a new session: what the request says of its model, unless the user has set it. beta is the
 // header by which clients of Anthropic's ask for the context window of a million tokens. Gemini's models have one of
 // that size.
-func (s *Server) settings(rt route, r *body.Request, beta string) map[string]any {
-	c := s.options.Host.Config()
-	set := map[string]any{}
+func (x *exchange) settings(r *body.Request, beta string) map[string]any {
+	c, set := x.profile.config, map[string]any{}
+	if x.profile.name != "" {
+		set["profile"] = x.profile.name
+	}
 	// A setting that the user made anywhere, in a file, a variable or a flag, is never overridden.
 	byDefault := func(key string) bool {
 		e, err := c.Explain(key)
@@ -133,7 +116,7 @@ func (s *Server) settings(rt route, r *body.Request, beta string) map[string]any
 	}
 	limit := c.Settings().Model.ContextLimit
 	if byDefault("model.contextLimit") {
-		if rt.api == body.Messages && strings.Contains(beta, "context-1m") || rt.api == body.Gemini {
+		if x.route.api == body.Messages && strings.Contains(beta, "context-1m") || x.route.api == body.Gemini {
 			limit = 1_000_000
 			set["model.contextLimit"] = limit
 		}

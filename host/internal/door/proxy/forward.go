@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 
+	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
@@ -21,6 +22,9 @@ type exchange struct {
 	server *Server
 	route  route
 	target *url.URL
+	// grant says whom the request is from, and profile what it is served with.
+	grant   access.Grant
+	profile *profile
 
 	// body is what is sent; nil streams the client's: as it comes, or stream if that is set.
 	body   []byte

@@ -1,47 +1,76 @@
 package proxy
 
 import (
-	"crypto/subtle"
-	"net"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/access"
 )
 
-// tokenHeader carries the local token. It is removed before a request is forwarded. It is not Authorization, which
-// holds the key of the provider.
+// tokenHeader carries the client's token for the proxy. It is not Authorization, which holds the key of the provider.
 const tokenHeader = "X-Thresh-Token"
 
-// allowed reports why a request is not served, "" if it may be.
-//
-// A page in a browser can send requests to an address on loopback, also under a name that resolves to it. Its requests
-// have its Origin, or a Host that is none of this machine.
-func (s *Server) allowed(r *http.Request) string {
-	// With a token the name does not matter: a page does not know it.
-	if !localHost(r.Host) && s.options.Token == "" {
-		return "this proxy answers to localhost and loopback addresses only"
+// The parts of an address that are for the proxy alone, for clients that can set no header: /t/TOKEN and /p/PROFILE
+// before the path of the API. No API has such paths.
+const (
+	tokenPart   = "/t/"
+	profilePart = "/p/"
+)
+
+// Why a request is not served.
+var (
+	errPage  = errors.New("requests from web pages are refused")
+	errHost  = errors.New("this proxy answers to localhost and loopback addresses only")
+	errToken = errors.New("the request needs a valid token of this proxy: in the header " + tokenHeader +
+		", or as /t/TOKEN at the beginning of the path")
+)
+
+// asked is what a request says to the proxy and not to the provider; "" where it says nothing.
+type asked struct{ token, profile string }
+
+// take removes from a request what is meant for the proxy, so that it is neither forwarded nor taken for a path of the
+// API. The request's URL is replaced, as it belongs to the server's copy of the request.
+func take(r *http.Request) asked {
+	u := *r.URL
+	a := asked{token: cut(&u, tokenPart), profile: cut(&u, profilePart)}
+	r.URL = &u
+	if header := r.Header.Get(tokenHeader); header != "" {
+		a.token = header
 	}
-	if o := r.Header.Get("Origin"); o != "" {
-		if u, err := url.Parse(o); err != nil || u.Host != r.Host {
-			return "requests from web pages are refused"
-		}
-	}
-	if t := s.options.Token; t != "" {
-		// In constant time, so that answers do not tell how much of a guess is right.
-		if subtle.ConstantTimeCompare([]byte(r.Header.Get(tokenHeader)), []byte(t)) != 1 {
-			return "the header " + tokenHeader + " does not hold this proxy's token"
-		}
-	}
-	return ""
+	r.Header.Del(tokenHeader)
+	return a
 }
 
-// localHost reports whether a Host header names this machine. The port does not matter. Names other than localhost are
-// not resolved: DNS is what an attacker controls.
-func localHost(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
+// cut takes a part such as /t/TOKEN from the beginning of an address and returns what it names; "" if there is none.
+func cut(u *url.URL, part string) string {
+	rest, ok := strings.CutPrefix(u.Path, part)
+	if !ok {
+		return ""
 	}
-	name = strings.Trim(name, "[]")
-	return strings.EqualFold(name, "localhost") || net.ParseIP(name).IsLoopback()
+	name, _, _ := strings.Cut(rest, "/")
+	u.Path = rest[len(name):]
+	// Where the name itself was escaped this leaves a raw path that does not fit, and is ignored.
+	u.RawPath = strings.TrimPrefix(u.RawPath, part+name)
+	return name
+}
+
+// who returns whom a request is from. The error says why it is not served, or is that of the store of tokens.
+func (s *Server) who(r *http.Request, token string) (access.Grant, error) {
+	if access.FromPage(r) {
+		return access.Grant{}, errPage
+	}
+	if token != "" || !s.options.Open {
+		// With a token the name in Host does not matter: a page does not know the token.
+		grant, err := s.options.Guard.Who(r.Context(), token)
+		if errors.Is(err, access.ErrRefused) {
+			err = errToken
+		}
+		return grant, err
+	}
+	if !access.LoopbackName(r.Host) {
+		return access.Grant{}, errHost
+	}
+	return access.Grant{}, nil
 }

@@ -18,6 +18,8 @@ type identity struct {
 	name string
 	// shared: other conversations may have the same identity.
 	shared bool
+	// parent is the key of the conversation that began this one, such as that of a subagent; "" if there is none.
+	parent string
 }
 
 // clientHeaders are the headers in which clients send an id of their conversation, with the name of the client. The
@@ -30,21 +32,22 @@ var clientHeaders = [][2]string{
 
 // identify returns the identity of a request: what the user set, else what its client says, else who sends it where. It
 // never depends on the system prompt, which differs between requests of one conversation and is the same in others.
-func (s *Server) identify(rt route, h http.Header, r *body.Request) identity {
-	// An id is a client's own: the same one for another API or another provider is another conversation. NUL cannot
-	// occur in a header.
-	scope := string(rt.api) + "\x00" + s.options.Upstreams.of(rt.provider).String() + "\x00"
+func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity {
+	// An id is a client's own: the same one of another user, for another API or another provider is another
+	// conversation. NUL cannot occur in a header. The name is first, for ownedBy.
+	scope := strings.Join([]string{x.grant.Name, x.profile.name, string(x.route.api),
+		x.profile.upstreams.of(x.route.provider).String(), ""}, "\x00")
 	if id := h.Get("X-Thresh-Session"); id != "" {
 		return identity{key: scope + "thresh\x00" + id, name: printable(id)}
 	}
 	for _, c := range clientHeaders {
 		if id := h.Get(c[0]); id != "" {
-			name := c[1] + "-" + printable(id)
+			i := identity{key: scope + c[1] + "\x00" + id, name: c[1] + "-" + printable(id)}
 			// A subagent has its client's session, and a conversation of its own.
 			if agent := h.Get("X-Claude-Code-Agent-Id"); agent != "" {
-				id, name = id+"\x00"+agent, name+"-"+printable(agent)
+				i = identity{key: i.key + "\x00" + agent, name: i.name + "-" + printable(agent), parent: i.key}
 			}
-			return identity{key: scope + c[1] + "\x00" + id, name: name}
+			return i
 		}
 	}
 	if r.SessionID != "" {
@@ -56,8 +59,11 @@ func (s *Server) identify(rt route, h http.Header, r *body.Request) identity {
 		mac.Write([]byte(h.Get(name) + "\x00"))
 	}
 	sum := hex.EncodeToString(mac.Sum(nil))
-	return identity{key: scope + "credential\x00" + sum, name: string(rt.api), shared: true}
+	return identity{key: scope + "credential\x00" + sum, name: string(x.route.api), shared: true}
 }
+
+// ownedBy reports whether the conversation is of the token with this name; "" is the local user.
+func (i identity) ownedBy(name string) bool { return strings.HasPrefix(i.key, name+"\x00") }
 
 // printable is a client's id as it may stand in the id of a session, in file names and on terminals.
 func printable(id string) string {

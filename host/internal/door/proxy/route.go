@@ -1,10 +1,12 @@
 package proxy
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
@@ -20,6 +22,19 @@ const (
 	openai
 	gemini
 )
+
+// ParseUpstreams reads the upstreams of a configuration, whose form the configuration has checked.
+func ParseUpstreams(set config.Upstreams) (u Upstreams, err error) {
+	for _, one := range []struct {
+		text string
+		to   **url.URL
+	}{{set.Anthropic, &u.Anthropic}, {set.OpenAI, &u.OpenAI}, {set.Gemini, &u.Gemini}} {
+		if *one.to, err = url.Parse(one.text); err != nil {
+			return u, fmt.Errorf("proxy.upstreams: %w", err)
+		}
+	}
+	return u, nil
+}
 
 func (u Upstreams) of(p provider) *url.URL { return [...]*url.URL{u.Anthropic, u.OpenAI, u.Gemini}[p] }
 
@@ -43,14 +58,14 @@ type route struct {
 }
 
 // routeOf tells what a request is about. Clients append the version to the base URL or have it in it, so that both
-// forms of OpenAI's paths are known.
+// forms are known: of OpenAI's paths, and of Anthropic's, which the AI SDK asks for without it.
 func (s *Server) routeOf(r *http.Request) route {
 	path := r.URL.Path
 	rt := route{path: path, provider: s.providerOf(r)}
 	post := r.Method == http.MethodPost
 	switch unversioned := strings.TrimPrefix(path, "/v1"); {
-	case path == "/v1/messages" && post:
-		rt = route{turn, body.Messages, anthropic, path, ""}
+	case unversioned == "/messages" && post:
+		rt = route{turn, body.Messages, anthropic, "/v1/messages", ""}
 	case path == "/v1/messages/count_tokens" && post:
 		rt = route{count, body.Messages, anthropic, path, ""}
 	case unversioned == "/chat/completions" && post:
@@ -95,15 +110,15 @@ func (s *Server) providerOf(r *http.Request) provider {
 }
 
 // target is the address of a request at its upstream. The query goes on as it is; Gemini's may hold the key.
-func (s *Server) target(rt route, r *http.Request) *url.URL {
-	base := s.options.Upstreams.of(rt.provider)
-	u := *base
+func (u Upstreams) target(rt route, r *http.Request) *url.URL {
+	base := u.of(rt.provider)
+	to := *base
 	// Joined as text: a client may escape a slash in a model's name, which must stay escaped.
 	escaped := r.URL.EscapedPath()
 	if rt.provider == openai {
 		escaped = strings.TrimPrefix(escaped, "/v1")
 	}
-	u.Path, u.RawPath = strings.TrimSuffix(base.Path, "/")+rt.path, strings.TrimSuffix(base.EscapedPath(), "/")+escaped
-	u.RawQuery = r.URL.RawQuery
-	return &u
+	to.Path, to.RawPath = strings.TrimSuffix(base.Path, "/")+rt.path, strings.TrimSuffix(base.EscapedPath(), "/")+escaped
+	to.RawQuery = r.URL.RawQuery
+	return &to
 }

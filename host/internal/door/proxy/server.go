@@ -11,8 +11,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // Options say what a server stands between.
@@ -28,8 +31,12 @@ type Options struct {
 	Fail bool
 	// DryRun sends the client's bytes always. What would have been sent is counted.
 	DryRun bool
-	// Token must be sent by clients in X-Thresh-Token; "" asks for none, which is for loopback only.
-	Token string
+	// Recall marks results that are removed with an id, and serves [mcp.Path], where the agent gets them back.
+	Recall bool
+	// Guard knows the tokens of clients, whose sessions are apart and whose limits hold. Nil knows none, and is Open.
+	Guard *access.Guard
+	// Open takes clients that send no token for the local user. For loopback only.
+	Open bool
 	// Logger receives what goes wrong: each kind of failure once a minute at most, never content or keys.
 	Logger hclog.Logger
 }
@@ -42,6 +49,7 @@ type Server struct {
 	forwarder *httputil.ReverseProxy
 	threads   threads
 	limits    limits
+	profiles  profiles
 	totals    totals
 	logged    logged
 	reading   *semaphore.Weighted // bytes of bodies in work
@@ -49,6 +57,9 @@ type Server struct {
 
 // New returns a server.
 func New(o Options) *Server {
+	if o.Guard == nil {
+		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
+	}
 	s := &Server{options: o, secret: make([]byte, 32), reading: semaphore.NewWeighted(maxReading)}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
@@ -89,19 +100,40 @@ func (s *Server) Totals() Totals { return s.totals.now() }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	asked := take(r)
 	rt := s.routeOf(r)
-	if why := s.allowed(r); why != "" {
-		refuse(w, rt, http.StatusForbidden, why)
+	grant, err := s.who(r, asked.token)
+	if err != nil {
+		refuse(w, rt, http.StatusForbidden, err.Error())
 		return
 	}
-	r.Header.Del(tokenHeader)
+	end, err := s.options.Guard.Begin(grant)
+	if err != nil {
+		refuse(w, rt, http.StatusTooManyRequests, err.Error())
+		return
+	}
+	defer end() // when the answer has passed
+	if s.options.Recall && r.URL.Path == mcp.Path {
+		(&mcp.Server{Recall: s.recallFor(grant.Name)}).ServeHTTP(w, r)
+		return
+	}
+	with, err := s.profile(asked.profile)
+	if err != nil {
+		refuse(w, rt, http.StatusNotFound, err.Error())
+		return
+	}
+	if most := grant.Limits.RequestBytes; most > 0 {
+		r.Body = http.MaxBytesReader(w, r.Body, int64(most))
+	}
 	// Before anything is forwarded: a tunnel would carry conversations past the host.
 	if r.Header.Get("Upgrade") != "" {
 		// Codex asks for a WebSocket first, and goes on over HTTP when it is told so.
 		refuse(w, rt, http.StatusUpgradeRequired, "WebSockets are not supported: use HTTP")
 		return
 	}
-	x := &exchange{server: s, route: rt, target: s.target(rt, r), outcome: "passed"}
+	x := &exchange{
+		server: s, route: rt, grant: grant, profile: with, target: with.upstreams.target(rt, r), outcome: "passed",
+	}
 	if rt.task == pass {
 		s.forward(w, r, x)
 		return
@@ -134,6 +166,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 		return
 	}
 	raw, rest, whole, err := read(w, r)
+	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
+		refuse(w, x.route, http.StatusRequestEntityTooLarge, access.TooLarge(x.grant, int(over.Limit)).Error())
+		return
+	}
 	if err != nil {
 		refuse(w, x.route, http.StatusRequestTimeout, errSlow.Error())
 		return

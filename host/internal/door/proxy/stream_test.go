@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
@@ -69,7 +71,9 @@ func TestABrokenStreamIsNotMended(t *testing.T) {
 func TestWhoIsServed(t *testing.T) {
 	up := provider(t, modelapi.Options{})
 	p := stand(t, up.URL, nil)
-	guarded := stand(t, up.URL, nil, func(o *proxy.Options) { o.Token = "secret" })
+	guarded := stand(t, up.URL, nil, func(o *proxy.Options) {
+		o.Guard = access.NewGuard(store.NewMemory(), "secret")
+	})
 	ask := func(url string, change func(*http.Request)) int {
 		req, _ := http.NewRequest(http.MethodGet, url+"/v1/models", nil)
 		change(req)

@@ -1,0 +1,70 @@
+package proxy_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+)
+
+// Clients with tokens of their own have sessions of their own, also under the same id, and what exceeds a token's limits
+// is refused with its name, or goes unedited. A profile in the path chooses the upstream and the settings.
+func TestAFleet(t *testing.T) {
+	up, other := provider(t, modelapi.Options{Script: work(2)}), provider(t, modelapi.Options{Script: work(2)})
+	var kept store.Store
+	p := stand(t, up.URL, map[string]any{"sessions.store": "sqlite:" + filepath.Join(t.TempDir(), "s.db"),
+		"profiles.other.proxy.upstreams.anthropic": other.URL,
+		"profiles.other.compression.strategy":      "top-down-truncation",
+	}, func(o *proxy.Options) {
+		kept = o.Host.Store()
+		o.Guard = access.NewGuard(kept, "")
+	})
+	create := func(name string, limits access.Limits) string {
+		token, err := access.Create(t.Context(), kept, name, limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	alice, bob := create("alice", access.Limits{}), create("bob", access.Limits{})
+	small := create("small", access.Limits{RequestBytes: 100})
+	run := func(token, path, id string) int {
+		a := &agent{form: messagesForm{id}, base: p.url + "/t/" + token + path, result: files}
+		return a.run(t, "Fix it.")
+	}
+	for _, tt := range []struct {
+		token, path, id string
+		want            int
+	}{
+		{alice, "", "s", http.StatusOK}, {bob, "", "s", http.StatusOK}, {bob, "/p/other", "s", http.StatusOK},
+		{bob, "/p/none", "s", http.StatusNotFound}, {small, "", "s", http.StatusRequestEntityTooLarge},
+		{"thresh_alice_x", "", "s", http.StatusForbidden},
+	} {
+		if got := run(tt.token, tt.path, tt.id); got != tt.want {
+			t.Errorf("%s %s: %d, want %d", tt.token, tt.path, got, tt.want)
+		}
+	}
+	owners := map[string]int{}
+	for h, err := range kept.List(t.Context(), store.Filter{AllOwners: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		owners[h.Owner]++
+	}
+	if owners["alice"] != 1 || owners["bob"] != 2 || len(owners) != 2 {
+		t.Errorf("sessions by owner: %v", owners)
+	}
+	if len(other.Models()) == 0 || len(up.Models()) == 0 {
+		t.Errorf("the profile's provider got %d requests, the other %d", len(other.Models()), len(up.Models()))
+	}
+	for _, r := range append(up.Requests(), other.Requests()...) {
+		if strings.Contains(r.Path, "thresh_") || strings.Contains(r.Path, "/p/") {
+			t.Errorf("passed on: %s", r.Path)
+		}
+	}
+}
