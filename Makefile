@@ -3,7 +3,7 @@
 GO       ?= go
 BIN      := bin
 TOOLS    := $(CURDIR)/.bin
-PLUGINS  := high-density=highdensity top-down-truncation=topdown middle-out=middleout one-shot=oneshot
+PLUGINS  := high-density=highdensity distill=distill top-down-truncation=topdown middle-out=middleout one-shot=oneshot
 SAMPLES  := $(wildcard examples/sessions/*.json examples/sessions/*.jsonl)
 FUZZTIME ?= 10s
 
