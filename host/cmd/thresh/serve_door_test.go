@@ -268,7 +268,8 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 		}
 	}
 	s, c := serve("127.0.0.1:0")
-	session, err := c.Open(t.Context(), client.OpenOptions{ID: "a", Settings: map[string]string{"model.contextLimit": "20000"}})
+	session, err := c.Open(t.Context(),
+		client.OpenOptions{ID: "a", Settings: map[string]string{"model.contextLimit": "20000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
