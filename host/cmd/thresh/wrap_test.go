@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -146,10 +147,26 @@ func TestWrapPassesSignalsOn(t *testing.T) {
 // --print serves an agent that is started elsewhere until a signal, and then says what was saved.
 func TestWrapPrint(t *testing.T) {
 	t.Parallel()
+	newPlace(t).wrapPrint(t, "unchanged", "thresh: 1 request, 1 with a conversation; 0 of ")
+}
+
+// Where distill is installed, it is used, unless another strategy is chosen. Here it cannot be started.
+func TestWrapUsesDistill(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
+	if err := os.WriteFile(filepath.Join(p.plugins, "thresh-strategy-distill"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.wrapPrint(t, "failed; sent=last-view", "distill")
+	p.wrapPrint(t, "unchanged", "0 of ", "--strategy", "high-density")
+}
+
+// wrapPrint sends one request through thresh wrap --print, and wants this outcome and text on standard error.
+func (p *place) wrapPrint(t *testing.T, outcome, says string, flags ...string) {
+	t.Helper()
 	up := modelapi.New(modelapi.Options{})
 	defer up.Close()
-	cmd := p.command("wrap", "--print")
+	cmd := p.command(append([]string{"wrap", "--print"}, flags...)...)
 	cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+up.URL)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -168,7 +185,7 @@ func TestWrapPrint(t *testing.T) {
 	}
 	body := `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"Hello."}],"tools":[{"name":"bash"}]}`
 	res, err := http.Post(url+"/v1/messages", "application/json", strings.NewReader(body))
-	if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("X-Thresh-Outcome") != "unchanged" {
+	if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("X-Thresh-Outcome") != outcome {
 		t.Errorf("%+v, %v", res, err)
 	}
 	res.Body.Close()
@@ -176,7 +193,7 @@ func TestWrapPrint(t *testing.T) {
 	for lines.Scan() {
 	}
 	_ = cmd.Wait()
-	if !strings.Contains(stderr.String(), "thresh: 1 request, 1 with a conversation; 0 of ") {
+	if !strings.Contains(stderr.String(), says) {
 		t.Errorf("standard error %s", stderr.String())
 	}
 	if got := up.Requests(); len(got) != 1 || string(got[0].Body) != body {
