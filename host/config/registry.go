@@ -205,6 +205,9 @@ func Specs() []Spec {
 			Allowed: []string{"forward", "fail"},
 			Meaning: "What the proxy does with a request whose history cannot be prepared: send what was sent before, " +
 				"or else the agent's own request (forward), or answer with an error (fail)."})),
+		trusted(perHost(Spec{Key: "proxy.recall", Type: Boolean, Default: false,
+			Meaning: "Lets the agent ask for removed results: an id stands in their place, and the tool thresh_recall of an " +
+				"MCP server at /mcp returns them."})),
 
 		{Key: keyProfile, Type: String, Default: "", Category: categoryBehavior,
 			Meaning: "Profile whose settings are in force; empty for none."},

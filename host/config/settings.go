@@ -195,6 +195,8 @@ type Proxy struct {
 	Upstreams Upstreams `koanf:"upstreams"`
 	// OnError is forward or fail.
 	OnError string `koanf:"onError"`
+	// Recall: removed results can be asked for.
+	Recall bool `koanf:"recall"`
 }
 
 // Upstreams are the base URLs of the providers that the proxy stands before. OpenAI's has the version, the others' do

@@ -171,6 +171,7 @@ func TestTheTrustedSettings(t *testing.T) {
 		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes", "log.format",
 		"serve.listen", "serve.tokenFile", "serve.tls.cert", "serve.tls.key", "serve.drain", "metrics.listen",
 		"proxy.upstreams.anthropic", "proxy.upstreams.openai", "proxy.upstreams.gemini", "proxy.listen", "proxy.onError",
+		"proxy.recall",
 		"provider.kind", "provider.model", "provider.baseURL", "provider.keyEnv", "provider.keyFile",
 		"provider.timeout", "provider.idleTimeout", "provider.retries",
 		"provider.prices.input", "provider.prices.output", "provider.prices.cacheRead", "provider.prices.cacheWrite",

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
@@ -39,6 +42,10 @@ type comparison struct {
 // fail for them unless a user's file replaces one with another name.
 var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 
+// lastCompared is how many of the sessions that were found a comparison takes: enough to be telling, and done in a
+// minute or two.
+const lastCompared = 10
+
 const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what
 each of them saves, what it costs at a provider's prices, and what later turns would have missed. The first row is
 doing nothing.
@@ -64,36 +71,35 @@ Without --strategy, all strategies that are found are compared. --vary tries val
 several settings in all combinations. A setting of compression.density is tried only with strategies that prune
 continuously, a setting of strategies.NAME only with that strategy.
 
-Prices are those of --prices, else the price list in force (model.priceList, model.name), else three typical ones:
-anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is run once
+Prices are those of --prices, else the price list in force (model.priceList, model.name), else those of the models that
+the sessions were recorded with, else three typical ones: anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is run once
 for each list.
 
-FILE is a session in any format that 'thresh convert' reads; '-' is standard input. A file that cannot be read is
-reported, and the others are still compared. --report writes a self-contained HTML page with charts.`
+A file that cannot be read is reported, and the others are still compared. --report writes a self-contained HTML page
+with charts.`
 
 // compareCommand compares strategies. It defines a --strategy of its own that hides the common one, because here it
 // takes a list, and an -o of its own, because it can also print CSV.
 func compareCommand(a *app) *cobra.Command {
-	var c comparison
+	var (
+		c      comparison
+		source *sources
+	)
 	cmd := &cobra.Command{
-		Use:   "compare FILE…",
+		Use:   "compare [FILE…]",
 		Short: "Compare strategies on recorded sessions: what each saves, costs and loses",
 		Long:  compareHelp,
-		Example: `  thresh compare examples/sessions/*.json*
+		Example: `  thresh compare
+  thresh compare --project . --last 30
+  thresh compare examples/sessions/*.json*
   thresh compare --strategy high-density,top-down-truncation --report out.html session.jsonl
   thresh compare --vary compression.density.cadence=gated,priced --prices anthropic-sonnet,openai-gpt-5 *.jsonl
   thresh compare --sessions --set model.contextLimit=30000 *.jsonl
   thresh compare -o csv *.jsonl > compared.csv
   thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,
-		// cobra.MinimumNArgs would say "requires at least 1 arg(s)", which does not name the standard input.
-		Args: func(cmd *cobra.Command, given []string) error {
-			if len(given) == 0 {
-				return usage(cmd, errors.New("needs at least one FILE ('-' is standard input)"))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, files []string) error { return a.compare(cmd, c, files) },
+		RunE: func(cmd *cobra.Command, given []string) error { return a.compare(cmd, c, source, given) },
 	}
+	source = a.addSources(cmd, lastCompared)
 	f := cmd.Flags()
 	f.StringSliceVar(
 		&c.strategies, "strategy", nil, "compare these strategies: `NAMES`, separated by commas (default all)",
@@ -122,9 +128,9 @@ func compareCommand(a *app) *cobra.Command {
 // compare runs the command. It checks all flags before it reads a file, and all settings before it replays one: a
 // comparison can take many minutes, and none of them should be lost to a typo. The report is printed also if a
 // variant failed or the run was interrupted, marked as incomplete; the exit status is then 1.
-func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
+func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given []string) error {
 	c.reported = cmd.Flags().Changed("report")
-	if err := c.check(a.output, files); err != nil {
+	if err := c.check(a.output, given); err != nil {
 		return usage(cmd, err)
 	}
 	// Create and remove a temporary file there now, to find out whether the directory is writable.
@@ -158,9 +164,19 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, axes); err != nil {
 		return err
 	}
+	files, err := a.files(cmd, source, given)
+	if err != nil {
+		return err
+	}
 	var unread error
 	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
 		return unread
+	}
+	if len(c.prices) == 0 {
+		// A list in force leaves none to the recordings.
+		if lists := recordedPrices(h, o.Sessions); len(lists) > 0 {
+			o.Prices = lists
+		}
 	}
 	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel. Progress is on
 	// standard error, like everything that is no result.
@@ -238,6 +254,18 @@ func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 		return
 	}
 	fmt.Fprintf(a.err, "thresh: after %d of %d replays: %v\n", done, all, err)
+}
+
+// recordedPrices returns the price lists of the models that the recordings name, each once, in the order of the
+// sessions.
+func recordedPrices(h *engine.Host, sessions []compare.Session) []*pricing.List {
+	var lists []*pricing.List
+	for _, s := range sessions {
+		if l := replay.PriceList(h, s.Transcript); l != nil && !slices.Contains(lists, l) {
+			lists = append(lists, l)
+		}
+	}
+	return lists
 }
 
 // priceLists returns the price lists of a comparison, without duplicates and in the given order, which is the order

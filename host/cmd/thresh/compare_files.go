@@ -46,6 +46,7 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 		a.warnings(file, t.Notes)
 		sessions = append(sessions, compare.Session{Name: names[file], Transcript: t})
 	}
+	a.endNotes()
 	return sessions, failed
 }
 

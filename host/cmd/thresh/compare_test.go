@@ -351,7 +351,7 @@ func TestCompareExplainsAndCompletesItself(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	help := p.run("compare", "--help").done(t).stdout
-	for _, want := range []string{"Usage:\n  thresh compare FILE", "Examples:\n  ",
+	for _, want := range []string{"Usage:\n  thresh compare [FILE…] [flags]", "Examples:\n  ",
 		"--vary KEY=V1,V2", "--strategy NAMES", "anthropic-sonnet, openai-gpt-5, no-cache", "--set KEY=VALUE"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("no %q in\n%s", want, help)

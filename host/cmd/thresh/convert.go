@@ -33,8 +33,10 @@ is written back as the other format has it.`,
 		Example: `  thresh convert --to native ~/.claude/projects/…/session.jsonl > session.json
   thresh convert --to openai session.json`,
 		Args: oneFile,
-		// The format of the input is never given: a wrong guess of the user's would lose more than detection does.
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.checkFrom(cmd); err != nil {
+				return err
+			}
 			if to == "" {
 				return usage(cmd, fmt.Errorf("--to is required: %s", writable))
 			}
@@ -63,6 +65,7 @@ is written back as the other format has it.`,
 			return err
 		},
 	}
+	a.addFrom(cmd)
 	cmd.Flags().StringVar(&to, "to", "", "write `FORMAT`: "+writable)
 	_ = cmd.RegisterFlagCompletionFunc(
 		"to", cobra.FixedCompletions([]string{"native", "openai", "responses", "anthropic"},

@@ -28,8 +28,9 @@ const statusMade = "made"
 func explainCommand(a *app) *cobra.Command {
 	var only []string
 	var turn int
+	var source *sources
 	cmd := &cobra.Command{
-		Use:   "explain FILE",
+		Use:   "explain [FILE]",
 		Short: "Show what happened to each entry of a session, and why",
 		Long: `Replays a recorded session as 'thresh replay' does, and shows what happened to each entry: whether it
 was kept, or before which turn it was trimmed or removed, by which rule of the strategy, which entry superseded it, and
@@ -37,13 +38,11 @@ its tokens before and after. A step other than pruning (compress, a rung of the 
 that the strategy made, such as summaries, are shown where it put them and marked with +. An entry that a provider
 would refuse is shown with the reason why it was withheld. The second table adds up what each rule saved.
 
-Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of turn N.
-
-FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
-		Example: `  thresh explain session.jsonl
+Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of turn N.`,
+		Example: `  thresh explain
+  thresh explain session.jsonl
   thresh explain --only removed,trimmed --set model.contextLimit=30000 session.jsonl
   thresh explain -o json session.jsonl | jq '.rules'`,
-		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, status := range only {
 				if !slices.Contains(statuses(), status) {
@@ -53,7 +52,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			if turn < 0 || turn == 0 && cmd.Flags().Changed("turn") { // 0 as the default means "to the end"
 				return usage(cmd, fmt.Errorf("--turn counts from 1, got %d", turn))
 			}
-			x, err := a.explain(cmd, args[0], turn)
+			x, err := a.explain(cmd, source, args, turn)
 			if err != nil {
 				return err
 			}
@@ -70,6 +69,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	)
 	cmd.Flags().IntVar(&turn, "turn", 0, "stop at request `N`, counted from 1")
 	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp))
+	source = a.addSources(cmd, 1)
 	a.addOutput(cmd)
 	a.addColumns(cmd, explainColumns)
 	return cmd
@@ -83,7 +83,7 @@ func statuses() []string {
 
 // explain replays the session with a recorder attached. The taxonomy is the session's own: the descriptions of
 // entries name the files that tool calls touch, by the same rules by which strategies prune them.
-func (a *app) explain(cmd *cobra.Command, file string, turn int) (explained, error) {
+func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn int) (explained, error) {
 	h, err := a.open(cmd)
 	if err != nil {
 		return explained{}, err
@@ -94,6 +94,11 @@ func (a *app) explain(cmd *cobra.Command, file string, turn int) (explained, err
 		return explained{}, err
 	}
 	// After the host is open: wrong settings are reported before a large file is read.
+	files, err := a.files(cmd, source, given)
+	if err != nil {
+		return explained{}, err
+	}
+	file := files[0]
 	t, err := a.read(cmd.Context(), file)
 	if err != nil {
 		return explained{}, err

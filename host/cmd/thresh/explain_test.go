@@ -143,7 +143,7 @@ func TestExplainRefusesWhatItCannotDo(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"explain"}, 2, "needs one FILE"},
+		{[]string{"explain"}, 1, "found no sessions of claude-code"},
 		{[]string{"explain", "--only", "gone", "s.json"}, 2, `not "gone"`},
 		{[]string{"explain", "--turn", "0", "s.json"}, 2, "counts from 1"},
 		{[]string{"explain", "-o", "yaml", "s.json"}, 2, `not "yaml"`},

@@ -17,6 +17,10 @@ const maxFile = 128 << 20
 // works while a terminal or a pipe delivers nothing. A blocked read cannot be interrupted: the goroutine then lives
 // until the process exits, which follows at once. done is buffered so that a late result does not block it.
 func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, error) {
+	if t, ok := a.taken[name]; ok {
+		delete(a.taken, name) // not held longer than by who asked
+		return t, nil
+	}
 	type result struct {
 		t   *transcript.Transcript
 		err error
@@ -41,7 +45,8 @@ func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, er
 // readQuietly reads a session and prints nothing; the notes are in the result. Errors name the source once: those of
 // transcript.ReadFile already carry the file name.
 func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
-	o := transcript.Options{MaxBytes: maxFile}
+	// An agent may be writing the file.
+	o := transcript.Options{MaxBytes: maxFile, AllowCut: true, From: transcript.Format(a.from)}
 	if name == "-" {
 		// The format is detected from the beginning of the stream, which is kept, so that a pipe works as a file does.
 		t, err := transcript.Read(a.in, o)
@@ -54,19 +59,42 @@ func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 }
 
 // warnings prints notes on a file that was read. Routine notes, such as those on bookkeeping records that every
-// session of some agents has, are summarised in one line: dozens of them would hide the one that matters.
+// session of some agents has, are summarised in one line: dozens of them would hide the one that matters. What was said
+// about one file is not said about the next; see [app.endNotes].
 func (a *app) warnings(name string, notes []transcript.Note) {
 	var shown []transcript.Note
+	if a.noted == nil {
+		a.noted = map[string]string{}
+	}
+	routine := false
 	for _, n := range notes {
-		if !n.Routine {
+		kind := n.Kind
+		if n.Routine {
+			if routine {
+				continue
+			}
+			routine, kind = true, "routine"
+		}
+		switch first, known := a.noted[kind]; {
+		case kind != "" && known && first != name:
+			a.repeated++
+		case n.Routine:
+			a.noted[kind] = name
+			fmt.Fprintf(a.err, "%s: bookkeeping left out; 'thresh convert' lists it\n", displayPath(name))
+		default:
+			a.noted[kind] = name
 			shown = append(shown, n)
 		}
 	}
 	a.notes(name, shown)
-	if len(notes) > len(shown) {
-		// One line however many notes there are.
-		fmt.Fprintf(a.err, "%s: bookkeeping left out; 'thresh convert' lists it\n", displayPath(name))
+}
+
+// endNotes says after the last of several files how many notes were not repeated.
+func (a *app) endNotes() {
+	if a.repeated > 0 {
+		fmt.Fprintf(a.err, "the same about other files: %d notes; 'thresh convert FILE' lists them\n", a.repeated)
 	}
+	a.repeated = 0
 }
 
 // mostNotes is how many notes on one file are printed: a broken file may have one for each of its lines. 20 fit a

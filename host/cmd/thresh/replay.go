@@ -26,9 +26,12 @@ type replayed struct {
 // replayCommand replays recorded sessions. It is the quickest way to see what a strategy does to one's own sessions,
 // so it accepts many files and goes on after one that fails.
 func replayCommand(a *app) *cobra.Command {
-	var turnTable bool
+	var (
+		turnTable bool
+		source    *sources
+	)
 	cmd := &cobra.Command{
-		Use:   "replay FILE…",
+		Use:   "replay [FILE…]",
 		Short: "Run recorded sessions through a strategy, turn by turn, and show what it saves",
 		Long: `Runs recorded sessions through the real host and the real plugin. Each time the recorded agent called
 its model, the history is pruned and, over the threshold, compressed, as it would have been for that agent. Where the
@@ -37,19 +40,13 @@ recorder compacted its own history, the replay goes on with what the recorder we
 SENT is the tokens of all requests together, UNPRUNED what they would have been without a strategy, and PEAK the
 largest request. The table shows the columns that fit; --columns chooses others, and -o json has everything.
 
-FILE is a session in any format that 'thresh convert' reads; '-' is standard input. A file that cannot be
-replayed is reported, and the others are still replayed.`,
-		Example: `  thresh replay examples/sessions/*.json*
+A file that cannot be replayed is reported, and the others are still replayed.`,
+		Example: `  thresh replay --last 3
+  thresh replay examples/sessions/*.json*
   thresh replay --turns --strategy top-down-truncation --set model.contextLimit=30000 session.jsonl
   thresh replay --columns session,saved,compressed,plugin session.jsonl
   thresh replay -o json session.jsonl | jq '.sessions[].totals'`,
-		Args: func(cmd *cobra.Command, given []string) error {
-			if len(given) == 0 {
-				return usage(cmd, errors.New("needs at least one FILE ('-' is standard input)"))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, files []string) error {
+		RunE: func(cmd *cobra.Command, given []string) error {
 			// One host for all files. Each file gets a session of its own, so that nothing of one reaches the next but
 			// a warm plugin.
 			h, err := a.open(cmd)
@@ -57,6 +54,10 @@ replayed is reported, and the others are still replayed.`,
 				return err
 			}
 			defer h.Close()
+			files, err := a.files(cmd, source, given)
+			if err != nil {
+				return err
+			}
 			// Print what there is before reporting the failure.
 			results, failed := a.replayAll(cmd.Context(), h, files)
 			if a.output == "json" {
@@ -69,6 +70,7 @@ replayed is reported, and the others are still replayed.`,
 			return errors.Join(err, failed)
 		},
 	}
+	source = a.addSources(cmd, lastCompared)
 	cmd.Flags().BoolVar(&turnTable, "turns", false, "show a table of turns for each session")
 	a.addOutput(cmd)
 	a.addColumns(cmd, replayColumns)
@@ -113,6 +115,7 @@ func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]
 			return results, errReported
 		}
 	}
+	a.endNotes()
 	if failures > 0 {
 		return results, errReported
 	}

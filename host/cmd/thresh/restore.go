@@ -80,7 +80,7 @@ func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript
 	t, err := a.read(ctx, name)
 	// Only a last line without its line break is forgiven. A broken line in the middle stays an error.
 	if name != "-" && errors.Is(err, transcript.ErrTruncated) {
-		return transcript.ReadFile(name, transcript.Options{MaxBytes: maxFile, AllowPartialLine: true})
+		return transcript.ReadFile(name, transcript.Options{MaxBytes: maxFile, AllowCut: true})
 	}
 	return t, err
 }
@@ -171,7 +171,7 @@ type keptEntry struct {
 // current settings, which may differ from those of the session.
 func (a *app) listKept(cmd *cobra.Command, k kept) error {
 	// Only the list needs settings: which tokenizer counts, and which calls name which files.
-	counter, taxonomy, err := a.reading(cmd)
+	counter, taxonomy, err := a.reading(cmd, "") // the host counted by the settings
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 	"github.com/thresh-dev/thresh/internal/text"
 )
@@ -39,6 +40,13 @@ type app struct {
 	// -o; which formats are allowed depends on the command. Checked before the command does any work.
 	output  string
 	columns []string // --columns
+	from    string   // --from: the format to read; "": by content
+	// Sessions that were found and read already, by path; see [app.take].
+	taken map[string]*transcript.Transcript
+	// noted are the kinds of notes that were printed, with the file that they were about; repeated counts the notes of
+	// those kinds about other files.
+	noted    map[string]string
+	repeated int
 
 	// hangup is what SIGHUP does; nil if it ends the command.
 	hangup atomic.Pointer[func()]
@@ -99,8 +107,8 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(replayCommand(a), wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a),
 		optimizeCommand(a), compressCommand(a), convertCommand(a),
 		compareCommand(a), tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
-		sessionsCommand(a), pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), schemaCommand(a),
-		doctorCommand(a), versionCommand(a))
+		sessionsCommand(a), mcpCommand(a), pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a),
+		schemaCommand(a), doctorCommand(a), versionCommand(a))
 	root.AddCommand(buildCommands()...)
 	return root
 }

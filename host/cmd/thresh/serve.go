@@ -115,19 +115,15 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	// After the host, so that the measurements of its end are taken.
 	defer measured.Close()
-	kept, err := openStore(cmd.Context(), c)
-	if err != nil {
-		return err
-	}
-	if kept == nil { // without named tokens: they are kept where sessions are
-		kept = store.NewMemory()
-	}
-	defer kept.Close()
 	machine, err := engine.Open(engine.Options{
 		Config: c, Logger: log, Attach: attach, Meter: measured.Meter(), Keep: true,
 	})
 	if err != nil {
 		return err
+	}
+	kept := machine.Store()
+	if kept == nil { // without named tokens: they are kept where sessions are
+		kept = store.NewMemory()
 	}
 	h, guard := host.Over(machine), access.NewGuard(kept, localToken)
 	doors, ctx := errgroup.WithContext(cmd.Context())
@@ -144,7 +140,8 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	defer stop()
 	doors.Go(func() error {
 		return network.Serve(ctx, l, certificate, set.Serve.Drain, network.Options{
-			Host: h, Guard: guard, Store: kept, Metrics: measured.Handler(), Log: log,
+			Host: h, Guard: guard, Store: kept, Recall: set.Proxy.Recall, Metrics: measured.Handler(),
+			Log: log,
 		})
 	})
 	return errors.Join(doors.Wait(), h.Close())
@@ -168,8 +165,8 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, machine *en
 		return errors.Join(err, l.Close())
 	}
 	local, _ := network.Local(l)
-	p := proxy.New(proxy.Options{Host: machine, Upstreams: upstreams, Fail: set.Proxy.OnError == "fail", Guard: guard,
-		Open: local, Logger: log})
+	p := proxy.New(proxy.Options{Host: machine, Upstreams: upstreams, Fail: set.Proxy.OnError == "fail",
+		Recall: set.Proxy.Recall, Guard: guard, Open: local, Logger: log})
 	doors.Go(func() error {
 		defer p.Close()
 		return network.Run(ctx, p.Server(), l, certificate, set.Serve.Drain, log)

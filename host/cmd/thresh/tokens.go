@@ -70,8 +70,9 @@ type modelCalibration struct {
 // counts can be trusted for the user's own model.
 func tokensCommand(a *app) *cobra.Command {
 	reference := false
+	var source *sources
 	cmd := &cobra.Command{
-		Use:   "tokens FILE",
+		Use:   "tokens [FILE]",
 		Short: "Count the tokens of a session by entry, tool and file",
 		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by
 entry, by tool, and by the file that a tool call reads or writes. A call and its response count for their tool and for
@@ -83,24 +84,27 @@ has in addition to what the file holds (tool schemas, often also the system prom
 tokens to ours.
 
 With --reference every entry is counted once more with tiktoken-go, the library whose counts ours must equal, and
-each difference is shown. That is slow: about a second per megabyte. The exit status is 1 if there is a difference.
-
-FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
-		Example: `  thresh tokens session.jsonl
+each difference is shown. That is slow: about a second per megabyte. The exit status is 1 if there is a difference.`,
+		Example: `  thresh tokens
+  thresh tokens session.jsonl
   thresh tokens --reference session.jsonl
   thresh tokens -o json --set model.name=gpt-4o session.jsonl | jq .total`,
-		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			counter, taxonomy, err := a.reading(cmd)
+			files, err := a.files(cmd, source, args)
 			if err != nil {
 				return err
 			}
-			t, err := a.read(cmd.Context(), args[0])
+			file := files[0]
+			t, err := a.read(cmd.Context(), file)
+			if err != nil {
+				return err
+			}
+			counter, taxonomy, err := a.reading(cmd, t.Model)
 			if err != nil {
 				return err
 			}
 			// Entries that were read with a note are counted like all others.
-			a.warnings(args[0], t.Notes)
+			a.warnings(file, t.Notes)
 			counts, err := counter.CountAll(cmd.Context(), t.Entries, nil)
 			if err != nil {
 				return err
@@ -115,7 +119,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			if reference {
 				bar := newProgress(a.err)
 				report.Reference, err = countByReference(cmd.Context(), counter, t.Entries, func(done int) {
-					bar.show(args[0], done, len(t.Entries))
+					bar.show(file, done, len(t.Entries))
 				})
 				bar.clear()
 				if err != nil {
@@ -125,7 +129,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			if a.output == "json" {
 				err = a.printJSON(report)
 			} else {
-				err = a.printTokens(args[0], report)
+				err = a.printTokens(file, report)
 			}
 			if err == nil && report.Reference != nil && len(report.Reference.Differences) > 0 {
 				return errReported
@@ -133,6 +137,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			return err
 		},
 	}
+	source = a.addSources(cmd, 1)
 	cmd.Flags().BoolVar(&reference, "reference", false, "count with tiktoken-go too and show every difference")
 	a.addOutput(cmd)
 	return cmd
@@ -176,15 +181,15 @@ func countByReference(
 }
 
 // reading returns what the settings say about reading a session: how tokens are counted, and which tool calls read or
-// write which files.
-func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, error) {
+// write which files. The model is the recorded one, by which tokens are counted if none is set.
+func (a *app) reading(cmd *cobra.Command, model string) (*tokens.Counter, *tools.Taxonomy, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, nil, err
 	}
 	set := c.Settings()
 	// An unknown model is no error: an encoding stands in, and Exact says so.
-	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
+	counter, err := tokens.For(cmp.Or(set.Model.Name, model), set.Model.Encoding)
 	if err != nil {
 		return nil, nil, err
 	}

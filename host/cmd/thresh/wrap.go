@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/engine"
@@ -122,7 +123,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 		return err
 	}
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
-		Fail: set.Proxy.OnError == "fail", Guard: guard, Logger: log.Named("proxy")})
+		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Guard: guard, Logger: log.Named("proxy")})
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--listen: %w", err), h.Close())
@@ -133,10 +134,10 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	go func() { served <- network.Run(serving, p.Server(), listener, nil, time.Second, log) }()
 	base := "http://" + listener.Addr().String()
 	if f.print {
-		a.printVariables(client, base, token)
+		a.printVariables(client, base, token, set.Proxy.Recall)
 		<-cmd.Context().Done()
 	} else {
-		err = runWrapped(client.start(command, base, os.Environ()), a)
+		err = runWrapped(client.start(command, base, set.Proxy.Recall, os.Environ()), a)
 	}
 	end()
 	err = errors.Join(err, <-served)
@@ -148,9 +149,12 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 }
 
 // printVariables prints what an agent must have in its environment, as a shell reads it.
-func (a *app) printVariables(w wrapping, base, token string) {
+func (a *app) printVariables(w wrapping, base, token string, recall bool) {
 	for _, v := range w.variables {
 		fmt.Fprintf(a.out, "export %s=%s\n", v.name, base+v.path)
+	}
+	if recall {
+		fmt.Fprintf(a.out, "export %s=%s\n", mcpURL, base+mcp.Path)
 	}
 	if token != "" {
 		fmt.Fprintf(a.out, "# Clients elsewhere must send this header: X-Thresh-Token: %[1]s\n"+

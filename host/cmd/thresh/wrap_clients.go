@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 )
 
@@ -29,6 +30,8 @@ type wrapping struct {
 	others []string
 	// arguments stand before the user's; nil for none.
 	arguments func(base string) []string
+	// recall are arguments that tell the agent of an MCP server; nil where there are none, or variables do it.
+	recall func(url string) []string
 	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none.
 	own func(getenv func(string) string) string
 }
@@ -46,14 +49,23 @@ var (
 	geminiURL    = variable{"GOOGLE_GEMINI_BASE_URL", "", "gemini"}
 )
 
+// mcpURL is the variable that tells any agent where the MCP server is.
+const mcpURL = "THRESH_MCP_URL"
+
 // wrapped are the agents that are known by the name of their command.
 var wrapped = []wrapping{
 	{command: "claude", how: "ANTHROPIC_BASE_URL, ENABLE_TOOL_SEARCH=true", provider: "anthropic",
 		variables: []variable{anthropicURL},
 		// A base URL that is not Anthropic's switches tool search off, which doubles the request.
-		others: []string{"ENABLE_TOOL_SEARCH=true"}},
+		others: []string{"ENABLE_TOOL_SEARCH=true"},
+		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
+		// for the tool.
+		recall: func(url string) []string {
+			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"` + url + `","alwaysLoad":true}}}`}
+		}},
 	{command: "codex", how: "-c openai_base_url=…, or the base_url of your model_provider", provider: "openai",
-		arguments: codexArguments, own: codexProvider},
+		arguments: codexArguments, own: codexProvider,
+		recall: func(url string) []string { return []string{"-c", `mcp_servers.thresh.url="` + url + `"`} }},
 	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider", provider: "anthropic",
 		variables: []variable{{"OPENCODE_CONFIG_CONTENT", "", ""}}},
 	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
@@ -73,23 +85,29 @@ func wrappedFor(command string) wrapping {
 	return anyAgent
 }
 
-// start returns the agent's command with the proxy's address in it.
-func (w wrapping) start(command []string, base string, environ []string) *exec.Cmd {
+// start returns the agent's command with the proxy's address in it, and with recall that of the MCP server.
+func (w wrapping) start(command []string, base string, recall bool, environ []string) *exec.Cmd {
 	args := slices.Clone(command[1:])
+	if recall && w.recall != nil {
+		args = append(w.recall(base+mcp.Path), args...)
+	}
 	if w.arguments != nil {
 		args = append(w.arguments(base), args...)
 	}
 	agent := exec.Command(command[0], args...)
-	agent.Env = w.environ(base, environ)
+	agent.Env = w.environ(base, recall, environ)
 	return agent
 }
 
 // environ returns the agent's environment. The last value of a name counts.
-func (w wrapping) environ(base string, environ []string) []string {
+func (w wrapping) environ(base string, recall bool, environ []string) []string {
 	out := slices.Clone(environ)
+	if recall {
+		out = append(out, mcpURL+"="+base+mcp.Path)
+	}
 	for _, v := range w.variables {
 		if v.name == "OPENCODE_CONFIG_CONTENT" {
-			out = append(out, v.name+"="+opencodeConfig(base))
+			out = append(out, v.name+"="+opencodeConfig(base, recall))
 			continue
 		}
 		out = append(out, v.name+"="+base+v.path)
@@ -114,9 +132,13 @@ func (w wrapping) environ(base string, environ []string) []string {
 }
 
 // opencodeConfig is a configuration that opencode merges with the user's.
-func opencodeConfig(base string) string {
+func opencodeConfig(base string, recall bool) string {
+	server := ""
+	if recall {
+		server = fmt.Sprintf(`,"mcp":{"thresh":{"type":"remote","url":"%s"}}`, base+mcp.Path)
+	}
 	return fmt.Sprintf(`{"provider":{"anthropic":{"options":{"baseURL":"%[1]s/v1"}},`+
-		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}}`, base)
+		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}%[2]s}`, base, server)
 }
 
 // codexArguments set the base URL of Codex's provider: its own, or the one that the user's configuration chooses.

@@ -52,7 +52,7 @@ func TestWrapKnowsAgents(t *testing.T) {
 	up := modelapi.New(modelapi.Options{})
 	defer up.Close()
 	for _, name := range []string{"claude", "codex", "opencode"} {
-		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH|$OPENCODE_CONFIG_CONTENT|$*\"\n"
+		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH|$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|\"\n"
 		if err := os.WriteFile(p.path("work", name), []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -61,6 +61,16 @@ func TestWrapKnowsAgents(t *testing.T) {
 		"claude": `true||x`, "codex": `||-c openai_base_url="http://127.0.0.1:`, "opencode": `|{"provider":{"anthropic":`,
 	} {
 		if r := p.wrap(up, "./"+name, "x"); !strings.HasPrefix(r.stdout, want) || r.code != 0 {
+			t.Errorf("%s: %q, %s", name, r.stdout, r.stderr)
+		}
+	}
+	// With proxy.recall they are told of the MCP server too, and any agent by a variable.
+	for name, want := range map[string]string{
+		"claude": `"type":"http","url":"http://127.0.0.1:`, "codex": `mcp_servers.thresh.url="http://127.0.0.1:`,
+		"opencode": `"mcp":{"thresh":{"type":"remote","url":"http://127.0.0.1:`,
+	} {
+		cmd := p.command("--set", "proxy.recall=true", "wrap", "./"+name)
+		if r := p.finish(cmd); !strings.Contains(r.stdout, want) || !strings.Contains(r.stdout, "/mcp|") {
 			t.Errorf("%s: %q, %s", name, r.stdout, r.stderr)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // logReader reads the log of a session.
 type logReader struct {
-	in     store.Store
+	in     store.Sessions
 	key    store.Key
 	reader sessionlog.Reader
 }
@@ -28,7 +28,7 @@ type Recorded struct {
 
 // ReadRecorded reads a session from a store. It needs no host and no strategy. The error wraps [store.ErrNotFound] if
 // there is none.
-func ReadRecorded(ctx context.Context, in store.Store, key store.Key) (all Recorded, err error) {
+func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Recorded, err error) {
 	if _, err := in.Head(ctx, key); err != nil {
 		return all, err
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
@@ -40,23 +41,59 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 
 // storedOriginals is Originals from the store.
 func (s *Session) storedOriginals(ctx context.Context, id string) ([]content.Content, error) {
-	var ofCall []content.Content
-	r := logReader{in: s.stored.store, key: s.stored.key}
+	found, err := recorded(ctx, s.stored.store, s.key, id, true)
+	switch {
+	case err != nil:
+		return nil, s.storeError(err)
+	case found == nil:
+		return nil, fmt.Errorf("session %q: %q: %w", s.key.ID, id, ErrNotRecorded)
+	}
+	return found, nil
+}
+
+// FindRecorded returns what was added under an id to a session of a store, as [Session.Originals] does; nil if there is
+// nothing. Without an id of a session, all of the owner's are searched, the one that was used last first, for a tool
+// call alone: ids of entries are the same in all sessions. It needs no host.
+func FindRecorded(ctx context.Context, in store.Sessions, key store.Key, id string) ([]content.Content, error) {
+	if key.ID != "" {
+		if _, err := in.Head(ctx, key); err != nil {
+			return nil, err
+		}
+		return recorded(ctx, in, key, id, true)
+	}
+	var heads []store.Head
+	for h, err := range in.List(ctx, store.Filter{Owner: key.Owner}) {
+		if err != nil {
+			return nil, err
+		}
+		heads = append(heads, h)
+	}
+	slices.SortStableFunc(heads, func(a, b store.Head) int { return b.Used.Compare(a.Used) })
+	for _, h := range heads {
+		if found, err := recorded(ctx, in, h.Key, id, false); err != nil || found != nil {
+			return found, err
+		}
+	}
+	return nil, nil
+}
+
+// recorded finds what was added under an id to one session, with entries by their own ids too; nil if there is nothing.
+func recorded(
+	ctx context.Context, in store.Sessions, key store.Key, id string, entries bool,
+) (ofCall []content.Content, err error) {
+	r := logReader{in: in, key: key}
 	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
 		if err != nil {
-			return nil, s.storeError(err)
+			return nil, err
 		}
 		for _, e := range step.added.Entries {
-			if e.ID == id {
+			if entries && e.ID == id {
 				return []content.Content{e.Content}, nil
 			}
 			if transcriptlog.Holds(e.Content, id) {
 				ofCall = append(ofCall, e.Content)
 			}
 		}
-	}
-	if ofCall == nil {
-		return nil, fmt.Errorf("session %q: %q: %w", s.key.ID, id, ErrNotRecorded)
 	}
 	return ofCall, nil
 }

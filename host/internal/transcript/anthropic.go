@@ -136,7 +136,7 @@ func resultOf(
 	var texts []string
 	for _, part := range list {
 		o := asObject(part)
-		if text, ok := rawjson.Text(o.raw("text")); ok && o.text("type") == "text" {
+		if text, ok := rawjson.Text(o.raw("text")); ok && isText(o.text("type")) {
 			// Fields of the parts, such as citations, are lost here. An agent's own messages go through [exactResult]
 			// in addition.
 			texts = append(texts, text)
@@ -150,6 +150,9 @@ func resultOf(
 	}
 	return content.String(strings.Join(texts, "\n")), media
 }
+
+// isText reports whether parts of a type are texts; Codex records those of the Responses API.
+func isText(t string) bool { return t == "text" || t == "input_text" || t == "output_text" }
 
 // anthropicMedia reads an image or a document; ok is false if there is no data. The API allows a URL without a MIME
 // type. The type is then guessed from the block's type, because token counting and other providers need one.

@@ -27,6 +27,10 @@ type builder struct {
 	called func(id string) string
 	tally  tally
 	shown  map[string]int // notes of each class of oddities
+	// missed are the bytes that may be conversation and are not understood, by what they are; see [builder.judge].
+	missed map[string]int
+	// misplaced are those of them that are nevertheless in entries.
+	misplaced int
 }
 
 // newBuilder returns an empty builder.
@@ -88,9 +92,16 @@ func (b *builder) boundary(kind string, meta []byte) {
 	b.t.Boundaries = append(b.t.Boundaries, Boundary{Index: len(b.t.Entries), Kind: kind, Meta: meta})
 }
 
+// unknown tallies a record of a type that no reader knows. what names it, and record is its text.
+func (b *builder) unknown(line int, what string, record []byte) {
+	b.tally.count(line, -1, what+" left out")
+	b.miss(what, len(record))
+}
+
 // note adds a warning. line is 0 and entry -1 if the note concerns none.
 func (b *builder) note(line, entry int, format string, args ...any) {
-	b.t.Notes = append(b.t.Notes, Note{Line: line, Entry: entry, Message: fmt.Sprintf(format, args...)})
+	b.t.Notes = append(b.t.Notes,
+		Note{Line: line, Entry: entry, Kind: format, Message: fmt.Sprintf(format, args...)})
 }
 
 // remark adds a note that needs no attention; see [Note.Routine].
@@ -120,6 +131,7 @@ func (b *builder) unread(line int, of string, o object, known func(name string) 
 	for _, f := range o {
 		if !known(f.name) && !rawjson.IsNull(f.value) {
 			b.tally.routine(line, -1, fmt.Sprintf("field %q of %s left out", clip([]byte(f.name)), of))
+			b.miss(fmt.Sprintf("field %q of %s", clip([]byte(f.name)), of), len(f.value))
 		}
 	}
 }
@@ -149,15 +161,20 @@ func (b *builder) otherFields(top object, known func(name string) bool) {
 }
 
 // finish inspects the whole history, collects usage, and returns the transcript. Nothing may be added afterwards.
-// Checks that need later entries, such as the pairing of calls and responses, are only possible here.
-func (b *builder) finish() *Transcript {
+// Checks that need later entries, such as the pairing of calls and responses, are only possible here. The error is of
+// a file that the format does not explain.
+func (b *builder) finish(o Options) (*Transcript, error) {
 	for i, c := range b.t.Entries {
 		b.inspect(i, c)
 	}
 	b.inspectPairs()
 	b.readUsage()
+	b.readModel()
+	if err := b.judge(o.From != ""); err != nil {
+		return nil, err
+	}
 	b.t.Notes = append(b.t.Notes, b.tally.notes()...)
-	return &b.t
+	return &b.t, nil
 }
 
 // inspect notes what is not well-formed. Strategies leave such entries alone and providers may refuse them, so users
@@ -194,6 +211,9 @@ func (b *builder) inspect(i int, c content.Content) {
 			content.KindCode:
 			b.oddity(line, i, "malformed block", "block %d of kind %q is malformed; it is carried unchanged", j, k)
 		default:
+			if carried(k) {
+				continue
+			}
 			b.oddity(
 				line, i, "block of an unknown kind", "block %d is of the unknown kind %q; it is carried unchanged", j,
 				clip([]byte(k)),

@@ -128,7 +128,7 @@ func (c *claudeCode) record(r record) error {
 	case isClaudeBookkeeping(t):
 		b.tally.routine(r.line, -1, "record of type "+t+", which is not part of the conversation, left out")
 	default:
-		b.tally.count(r.line, -1, "record of the unknown type "+clip([]byte(t))+" left out")
+		b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.whole)
 	}
 	return nil
 }

@@ -97,9 +97,10 @@ func (c *codex) record(r record) error {
 			", which repeats the conversation or reports its progress, left out")
 	case "turn_context":
 		c.b.t.workedIn(payload.text("cwd"))
+		c.b.t.Model = firstText(payload.text("model"), c.b.t.Model)
 		c.b.tally.routine(r.line, -1, "record of type turn_context, which is not part of the conversation, left out")
 	default:
-		c.b.tally.count(r.line, -1, "record of the unknown type "+clip([]byte(t))+" left out")
+		c.b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.whole)
 	}
 	return nil
 }
@@ -280,6 +281,7 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 // prompt ended right before that entry.
 func (c *codex) usage(payload object) {
 	usage := payload.object("info").raw("last_token_usage")
+	c.b.t.window(payload.object("info").raw("model_context_window"))
 	if c.reply < 0 || rawjson.IsNull(usage) {
 		return
 	}

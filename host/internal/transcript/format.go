@@ -13,10 +13,19 @@ type Format string
 const (
 	// Native is this project's own form, also that of transcript logs.
 	Native Format = "native"
-	// The next three are what an agent records on disk, the two after them what is sent to a provider's API.
+	// The next are what an agent records on disk, the last three what is sent to a provider's API.
 	ClaudeCode        Format = "claude-code"
 	Codex             Format = "codex"
 	GeminiCLI         Format = "gemini-cli"
+	GeminiStream      Format = "gemini-stream"
+	QwenCode          Format = "qwen-code"
+	CopilotCLI        Format = "copilot-cli"
+	Cursor            Format = "cursor"
+	Droid             Format = "droid"
+	Cline             Format = "cline"
+	Pi                Format = "pi"
+	OpenHands         Format = "openhands"
+	SWEAgent          Format = "swe-agent"
 	OpenAIChat        Format = "openai-chat"
 	OpenAIResponses   Format = "openai-responses"
 	AnthropicMessages Format = "anthropic-messages"
@@ -36,7 +45,16 @@ func Formats() []FormatInfo {
 		{Native, "thresh's own: a list of entries, {\"history\": [...]}, or one entry a line", true},
 		{ClaudeCode, "session of Claude Code (JSON lines)", false},
 		{Codex, "rollout of Codex (JSON lines)", false},
-		{GeminiCLI, "chat of Gemini CLI (JSON)", false},
+		{GeminiCLI, "chat of Gemini CLI (JSON, or JSON lines)", false},
+		{GeminiStream, "what 'gemini --output-format stream-json' prints (JSON lines)", false},
+		{QwenCode, "session of Qwen Code (JSON lines)", false},
+		{CopilotCLI, "events of Copilot CLI (JSON lines)", false},
+		{Cursor, "transcript of Cursor (JSON lines)", false},
+		{Droid, "session of Droid (JSON lines)", false},
+		{Cline, "history of a task of Cline or Roo Code (JSON)", false},
+		{Pi, "session of pi (JSON lines)", false},
+		{OpenHands, "events of OpenHands (JSON, or JSON lines)", false},
+		{SWEAgent, "trajectory of SWE-agent (JSON)", false},
 		{OpenAIChat, "messages of the OpenAI chat API: a list, {\"messages\": [...]}, or one message a line", true},
 		{OpenAIResponses, "request of the OpenAI Responses API: {\"input\": [...], \"instructions\": ...}", true},
 		{
@@ -74,4 +92,72 @@ func formatNames(writable bool) string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// lineReaders are the formats of one record a line, documentReaders those of one JSON value.
+var (
+	lineReaders = map[Format]func(*builder) lineReader{
+		Native:            func(b *builder) lineReader { return &nativeLines{b: b} },
+		ClaudeCode:        func(b *builder) lineReader { return newClaude(b) },
+		Codex:             func(b *builder) lineReader { return newCodex(b) },
+		GeminiCLI:         func(b *builder) lineReader { return newGeminiLines(b) },
+		GeminiStream:      func(b *builder) lineReader { return &geminiStream{speech: newSpeech(b)} },
+		QwenCode:          func(b *builder) lineReader { return newQwen(b) },
+		CopilotCLI:        func(b *builder) lineReader { return newCopilot(b) },
+		Cursor:            func(b *builder) lineReader { return &cursor{b: b} },
+		Droid:             func(b *builder) lineReader { return &droid{b: b} },
+		Pi:                func(b *builder) lineReader { return newPi(b) },
+		OpenHands:         func(b *builder) lineReader { return newOpenHands(b) },
+		OpenAIChat:        func(b *builder) lineReader { return &messageLines{b: b} },
+		AnthropicMessages: func(b *builder) lineReader { return &messageLines{b: b} },
+	}
+	documentReaders = map[Format]documentReader{
+		Native:            readNative,
+		GeminiCLI:         readGemini,
+		OpenHands:         inList(readOpenHands),
+		SWEAgent:          readSWEAgent,
+		Cline:             inList(readMessages),
+		OpenAIChat:        inList(readMessages),
+		AnthropicMessages: inList(readMessages),
+		OpenAIResponses:   readResponses,
+	}
+)
+
+// inList returns a reader of a document that is a list, or has it in one of the usual fields.
+func inList(read func(list string) documentReader) documentReader {
+	return func(b *builder, d *document) error {
+		for _, name := range []string{"messages", "history", "traj", "events"} {
+			if kind(d.top.raw(name)) == '[' {
+				return read(name)(b, d)
+			}
+		}
+		return read("")(b, d)
+	}
+}
+
+// lines returns the format's reader of lines. It ignores the record, which says nothing where the format was given.
+func (f Format) lines(b *builder, _ record) (lineReader, error) {
+	made, ok := lineReaders[f]
+	if !ok {
+		return nil, fail(ErrUnknownFormat, "the file has one record a line, and %s is one JSON value", f)
+	}
+	return made(b), nil
+}
+
+// document returns the format's reader of a document. A file of one line may have a record in it.
+func (f Format) document() (documentReader, error) {
+	if read, ok := documentReaders[f]; ok {
+		return read, nil
+	}
+	made, ok := lineReaders[f]
+	if !ok {
+		return nil, fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, f, formatNames(false))
+	}
+	return func(b *builder, d *document) error {
+		reader := made(b)
+		if err := reader.record(record{line: d.line, whole: d.data, object: d.top}); err != nil {
+			return err
+		}
+		return reader.end()
+	}, nil
 }

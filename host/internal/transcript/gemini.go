@@ -23,7 +23,8 @@ func isGeminiType(t string) bool {
 // isGeminiField reports whether a field of every message is known: those that are read, and the id, which nothing
 // refers to.
 func isGeminiField(name string) bool {
-	return name == "id" || name == "type" || name == "timestamp" || name == "content"
+	// displayContent is what the screen shows instead of the content.
+	return name == "id" || name == "type" || name == "timestamp" || name == "content" || name == "displayContent"
 }
 
 // isGeminiCallField reports whether a field of a call is known: first those that are read, then those for the screen.
@@ -31,7 +32,7 @@ func isGeminiCallField(name string) bool {
 	switch name {
 	case "id", "name", "args", "result", "status":
 		return true
-	case "timestamp", "displayName", "description", "resultDisplay", "renderOutputAsMarkdown":
+	case "timestamp", "displayName", "description", "resultDisplay", "renderOutputAsMarkdown", "agentId":
 		return true
 	}
 	return false
@@ -44,39 +45,47 @@ func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
 	b.t.ID = d.top.text("sessionId")
 	// The project's hash and the times hold no conversation.
-	b.otherFields(d.top, func(name string) bool {
-		return slices.Contains([]string{"sessionId", "projectHash", "startTime", "lastUpdated", "messages"}, name)
-	})
+	b.otherFields(d.top, isGeminiTop)
 	return d.each("messages", func(i, line int, raw []byte) error {
-		m := asObject(raw)
-		if m == nil {
+		if kind(raw) != '{' {
 			return &Error{
 				Line: line, Offset: -1, Entry: i, Reason: ErrMalformed,
 				Detail: "message is " + clip(raw) + ", not an object",
 			}
 		}
-		switch t := m.text("type"); t {
-		case "user":
-			// A newer version of the recorder may hold content in a field that is not known here.
-			b.unread(line, "a user message", m, isGeminiField)
-			var meta metadata
-			meta.raw("timestamp", m.raw("timestamp"))
-			b.add(line, content.Content{
-				Speaker: content.Human, Blocks: b.geminiContent(line, m.raw("content")), Metadata: meta.json(),
-			})
-		case "gemini":
-			b.unread(line, "a gemini message", m, func(name string) bool {
-				return isGeminiField(name) ||
-					slices.Contains([]string{"model", "tokens", "thoughts", "toolCalls"}, name)
-			})
-			b.geminiMessage(line, m)
-		case "info", "error", "warning":
-			b.tally.routine(line, -1, "message of type "+t+", which the model never saw, left out")
-		default:
-			b.tally.count(line, -1, "message of the unknown type "+clip([]byte(t))+" left out")
-		}
+		b.geminiRecord(line, raw)
 		return nil
 	})
+}
+
+// isGeminiTop reports whether a field of a chat is known; besides the messages, they hold no conversation.
+func isGeminiTop(name string) bool {
+	return slices.Contains([]string{"sessionId", "projectHash", "startTime", "lastUpdated", "messages", "summary",
+		"directories", "kind", "activeExtensionName"}, name)
+}
+
+// geminiRecord reads one message of a chat.
+func (b *builder) geminiRecord(line int, raw []byte) {
+	m := asObject(raw)
+	switch t := m.text("type"); t {
+	case "user":
+		// A newer version of the recorder may hold content in a field that is not known here.
+		b.unread(line, "a user message", m, isGeminiField)
+		meta := stamped(m.raw("timestamp"))
+		b.add(line, content.Content{
+			Speaker: content.Human, Blocks: b.geminiContent(line, m.raw("content")), Metadata: meta.json(),
+		})
+	case "gemini":
+		b.unread(line, "a gemini message", m, func(name string) bool {
+			return isGeminiField(name) ||
+				slices.Contains([]string{"model", "tokens", "thoughts", "toolCalls"}, name)
+		})
+		b.geminiMessage(line, m)
+	case "info", "error", "warning":
+		b.tally.routine(line, -1, "message of type "+t+", which the model never saw, left out")
+	default:
+		b.unknown(line, "message of the unknown type "+clip([]byte(t)), raw)
+	}
 }
 
 // geminiMessage reads a message of the model: thoughts, then text, then calls, in the order in which the model produces

@@ -46,12 +46,16 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 		return nil, err
 	}
 	waiting := []record{rec} // records that do not tell the format
-	reader, err := sniffLine(f.b, rec)
+	sniff := sniffLine
+	if o.From != "" {
+		sniff = o.From.lines
+	}
+	reader, err := sniff(f.b, rec)
 	// err is also io.EOF for a short file, which is decided by what it has.
 	for reader == nil && err == nil && len(waiting) < maxUndecided {
 		if rec, err = f.next(true); err == nil {
 			waiting = append(waiting, rec)
-			reader, err = sniffLine(f.b, rec)
+			reader, err = sniff(f.b, rec)
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -82,11 +86,11 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 	if err := reader.end(); err != nil {
 		return nil, err
 	}
-	return f.b.finish(), nil
+	return f.b.finish(o)
 }
 
 // next reads the next record; io.EOF at the end. Unless keep is set, the record is valid only until the next call. With
-// [Options.AllowPartialLine], a last line that is cut off ends the file too, with a note.
+// [Options.AllowCut], a last line that is cut off ends the file too, with a note.
 func (f *lineFile) next(keep bool) (record, error) {
 	line, complete, err := f.s.next()
 	if err != nil {
@@ -97,7 +101,7 @@ func (f *lineFile) next(keep bool) (record, error) {
 	}
 	rec, err := f.parse(line, f.s.line, f.s.offset)
 	// Only a last line without a line break may be cut. Broken JSON in it is an error all the same.
-	if !complete && f.o.AllowPartialLine && errors.Is(err, ErrTruncated) {
+	if !complete && f.o.AllowCut && errors.Is(err, ErrTruncated) {
 		f.b.note(f.s.line, -1, "the last record is cut off and was left out")
 		return record{}, io.EOF
 	}

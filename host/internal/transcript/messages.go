@@ -58,6 +58,7 @@ type messages struct {
 	legacy    []string // ids made for calls of the old function_call form, which has none, that are not answered yet
 	made      int      // how many such ids were made
 	answered  bool     // the provider's response was read as the last message
+	cline     cline
 }
 
 // isMessageField reports whether a field of a message is known: those that are read, and those without content of their
@@ -81,6 +82,8 @@ func isMessageField(name string) bool {
 		"id",
 		"type",
 		"index",
+		"extra",
+		"conversationHistoryDeletedRange",
 		"refusal":
 		return true
 	}
@@ -101,6 +104,9 @@ func (m *messages) message(line int, o object) error {
 	switch role := o.text("role"); role {
 	case "assistant":
 		c.Speaker, c.Blocks = content.AI, m.assistant(line, o, b.messageContent(line, o.raw("content")).blocks)
+		if m.cline.known {
+			c.Blocks = m.cline.called(c.Blocks)
+		}
 		if b.form != "" && len(c.Blocks) == 0 { // a refusal, or an answer in sound
 			c.Blocks, c.Extra = one(content.Opaque{JSON: jsonOf(content.Fields{
 				{Name: "type", Value: content.String(kindMessage)}, {Name: fieldMessage, Value: o.json()},
@@ -122,11 +128,29 @@ func (m *messages) message(line int, o object) error {
 			)
 		}
 		p := b.messageContent(line, o.raw("content"))
+		if role == "" {
+			b.miss("messages without a role", len(o.raw("content")))
+		}
+		if b.form == "" {
+			p = m.ofCline(p)
+		}
 		if !b.instructions(role, p.blocks, c.Extra) {
 			b.userEntries(line, p, c)
 		}
 	}
 	return nil
+}
+
+// ofCline reads a person's message as Cline wrote it, if the first one is in Cline's form.
+func (m *messages) ofCline(p pieces) pieces {
+	if len(m.b.t.Entries) == 0 && len(p.blocks) > 0 {
+		text, _ := p.blocks[0].(content.Text)
+		m.cline.known = m.cline.begins(text.Text)
+	}
+	if !m.cline.known {
+		return p
+	}
+	return m.cline.results(p)
 }
 
 // learn notices features that only one of the providers has. Plain text with the roles user and assistant fits both.
@@ -295,6 +319,10 @@ func firstText(texts ...string) string {
 // messages are the more common ones.
 func (m *messages) end() error {
 	m.b.t.Format = OpenAIChat
+	if m.cline.known {
+		m.b.t.Format = Cline
+		return nil
+	}
 	if m.anthropic && !m.openAI {
 		m.b.t.Format = AnthropicMessages
 	}

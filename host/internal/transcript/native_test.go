@@ -246,7 +246,7 @@ func TestTheLimitHoldsForEveryForm(t *testing.T) {
 
 func TestAFileThatIsBeingWrittenIsReadIfAskedFor(t *testing.T) {
 	const in = `{"speaker":"human","blocks":[]}` + "\n" + `{"speaker":"ai","blo`
-	tr, err := transcript.Read(strings.NewReader(in), transcript.Options{AllowPartialLine: true})
+	tr, err := transcript.Read(strings.NewReader(in), transcript.Options{AllowCut: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestAFileThatIsBeingWrittenIsReadIfAskedFor(t *testing.T) {
 		len(tr.Entries) != 1 {
 		t.Error(diff, len(tr.Entries))
 	}
-	if _, err := transcript.Read(strings.NewReader(in+"\n"), transcript.Options{AllowPartialLine: true}); !errors.Is(
+	if _, err := transcript.Read(strings.NewReader(in+"\n"), transcript.Options{AllowCut: true}); !errors.Is(
 		err,
 		transcript.ErrTruncated,
 	) {
@@ -324,8 +324,11 @@ func FuzzRead(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	for _, sample := range agentSamples {
+		f.Add([]byte(sample.in))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tr, err := transcript.Read(bytes.NewReader(data), transcript.Options{AllowPartialLine: true})
+		tr, err := transcript.Read(bytes.NewReader(data), transcript.Options{AllowCut: true})
 		if err != nil {
 			var e *transcript.Error
 			if !errors.As(err, &e) {
@@ -344,7 +347,7 @@ func FuzzRead(f *testing.F) {
 			if _, err := transcript.Write(&out, tr, f.Format); err != nil {
 				t.Fatal(err)
 			}
-			back, err := transcript.Read(bytes.NewReader(out.Bytes()), transcript.Options{})
+			back, err := transcript.Read(bytes.NewReader(out.Bytes()), transcript.Options{From: f.Format})
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", f.Format, err, out.Bytes())
 			}

@@ -108,13 +108,16 @@ func (o object) raw(name string) []byte { return o.field(name).value }
 func (o object) has(name string) bool { return !rawjson.IsNull(o.raw(name)) }
 
 // text returns the string in a field, "" if there is none.
-func (o object) text(name string) string {
-	s, _ := rawjson.Text(o.raw(name))
-	return s
-}
+func (o object) text(name string) string { return asText(o.raw(name)) }
 
 // object returns the object in a field; nil if there is none.
 func (o object) object(name string) object { return asObject(o.raw(name)) }
+
+// asText returns the string in raw, "" if it is none.
+func asText(raw []byte) string {
+	s, _ := rawjson.Text(raw)
+	return s
+}
 
 // isTrue reports whether a field is the JSON true. Other values count as false.
 func (o object) isTrue(name string) bool { return string(o.raw(name)) == "true" }

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -87,6 +88,12 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 		blocks = append(blocks, call)
 	}
 	return blocks
+}
+
+// madeID returns an id for a call whose recorder gave it none; n counts them.
+func madeID(n *int) string {
+	*n++
+	return fmt.Sprintf("call_%d", *n)
 }
 
 // argumentsOf reads a call's arguments, which are JSON inside a string. ok is false if the string is not JSON, because

@@ -20,9 +20,11 @@ type Options struct {
 	// MaxBytes is the largest file to be read, in bytes; 0 is [DefaultMaxBytes]. Formats of one record a line are read
 	// line by line; the others are held in memory while they are read.
 	MaxBytes int64
-	// AllowPartialLine accepts a last line that is cut off and has no line end, as in a file that is still being
-	// written: the line is left out and noted. Without it such a file is an error, since it looks like a damaged one.
-	AllowPartialLine bool
+	// AllowCut accepts a file that ends too early, because it is still being written or was cut: it is read to its last
+	// whole record, with a note. Without it such a file is an error.
+	AllowCut bool
+	// From is the format to read, for a file that is not what it looks like; "": it is detected.
+	From Format
 }
 
 // ReadFile reads the transcript in a file. See [Read]. Errors name the path.
@@ -52,6 +54,11 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 	t, err := read(s, o)
 	var e *Error
 	if errors.As(err, &e) {
+		if errors.Is(err, ErrUnknownFormat) {
+			if names := nearest(f, info.Size(), o); names != "" {
+				e.Detail += "; nearest: " + names
+			}
+		}
 		// The reader knows no path: it reads from pipes too.
 		e.Path = path
 		return nil, err
@@ -93,13 +100,16 @@ func read(s *source, o Options) (*Transcript, error) {
 		if err != nil {
 			return nil, err
 		}
-		return readDocument(all, line, offset)
+		return readDocument(all, o, line, offset)
+	// The only line is cut, which may be a document.
+	case !complete && o.AllowCut && errors.Is(err, io.ErrUnexpectedEOF):
+		return readDocument(first, o, line, offset)
 	default:
 		return nil, locate(err, first, line, offset)
 	}
 	switch _, _, err := s.next(); {
 	case errors.Is(err, io.EOF):
-		return readDocument(first, line, offset)
+		return readDocument(first, o, line, offset)
 	case err != nil:
 		return nil, err
 	case kind(first) != '{':
@@ -128,7 +138,7 @@ func checkJSON(data []byte) error {
 }
 
 // readDocument reads a file that is one JSON value, which begins at the given line and byte of the file.
-func readDocument(data []byte, line int, offset int64) (*Transcript, error) {
+func readDocument(data []byte, o Options, line int, offset int64) (*Transcript, error) {
 	b := newBuilder()
 	if !utf8.Valid(data) { // recorders copy the output of commands, which may be cut within a character
 		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
@@ -136,15 +146,26 @@ func readDocument(data []byte, line int, offset int64) (*Transcript, error) {
 		b.note(line, -1, "bytes that are not UTF-8 were replaced by U+FFFD")
 	}
 	if err := checkJSON(data); err != nil {
-		return nil, locate(err, data, line, offset)
+		whole := []byte(nil)
+		if o.AllowCut && errors.Is(err, io.ErrUnexpectedEOF) {
+			whole = uncut(data)
+		}
+		if whole == nil {
+			return nil, locate(err, data, line, offset)
+		}
+		data = whole
+		b.note(0, -1, "the file is cut off and was read to its last whole record")
 	}
 	d := newDocument(data, line, offset)
 	read, err := sniffDocument(d)
+	if o.From != "" {
+		read, err = o.From.document()
+	}
 	if err != nil {
 		return nil, err
 	}
 	if err := read(b, d); err != nil {
 		return nil, err
 	}
-	return b.finish(), nil
+	return b.finish(o)
 }

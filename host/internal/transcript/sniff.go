@@ -26,9 +26,9 @@ func sniffDocument(d *document) (documentReader, error) {
 	case isEntry(first):
 		return readNative, nil
 	case first.has("role") && top.has("trajectory"):
-		return nil, unsupported("a SWE-agent trajectory")
+		return readSWEAgent, nil
 	case isOpenHandsEvent(first):
-		return nil, unsupported("an OpenHands event log")
+		return readOpenHands("history"), nil
 	case first.has("role"):
 		return readMessages("history"), nil
 	default:
@@ -72,7 +72,7 @@ func sniffList(d *document) (documentReader, error) {
 	case first == nil, isEntry(first):
 		return readNative, nil
 	case isOpenHandsEvent(first):
-		return nil, unsupported("an OpenHands event log")
+		return readOpenHands(""), nil
 	case first.has("role"):
 		return readMessages(""), nil
 	case isConversation(first):
@@ -88,6 +88,13 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	switch {
 	case isEntry(r.object), isSystemLine(r.object):
 		return &nativeLines{b: b}, nil
+	case isCursorRecord(r.object):
+		return &cursor{b: b}, nil
+	case r.has("role") && r.text("type") == "message" && r.has("timestamp") && r.has("delta"),
+		isGeminiStream(r.text("type"), r.object):
+		return &geminiStream{speech: newSpeech(b)}, nil
+	case isGeminiHead(r.object):
+		return newGeminiLines(b), nil
 	case r.has("role"):
 		return &messageLines{b: b}, nil
 	case isConversation(r.object):
@@ -100,18 +107,19 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	switch {
 	case kind(r.raw("payload")) == '{' && isCodexType(t):
 		return newCodex(b), nil
-	case t == "":
-		if isOpenHandsEvent(r.object) {
-			return nil, unsupported("an OpenHands event log")
-		}
+	case isOpenHandsEvent(r.object):
+		return newOpenHands(b), nil
 	// Formats that are recognised by a type and one more field each, since types are common words.
-	case r.has("data") && (strings.HasPrefix(t, "session.") || strings.Contains(t, ".message")):
-		return nil, unsupported("a Copilot CLI event log")
+	case isCopilotEvent(t, r.object):
+		return newCopilot(b), nil
 	case strings.HasPrefix(t, "message.") && r.has("properties"):
 		return nil, unsupported("an opencode event log")
-	case t == "session" && !r.has("sessionId") && r.has("cwd"),
-		t == "message" && r.object.object("message").has("role") && !r.has("sessionId"):
-		return nil, unsupported("a pi session")
+	case isDroidRecord(t, r.object):
+		return &droid{b: b}, nil
+	case isPiRecord(t, r.object):
+		return newPi(b), nil
+	case isQwenRecord(t, r.object):
+		return newQwen(b), nil
 	case isClaudeRecord(t, r.object):
 		return newClaude(b), nil
 	}
@@ -125,11 +133,6 @@ func isEntry(o object) bool { return o.raw("speaker") != nil || o.raw("blocks") 
 // isConversation reports whether o holds a list of messages or entries.
 func isConversation(o object) bool {
 	return kind(o.raw("messages")) == '[' || kind(o.raw("history")) == '[' || kind(o.raw("traj")) == '['
-}
-
-// isOpenHandsEvent reports whether o is an event of an OpenHands log.
-func isOpenHandsEvent(o object) bool {
-	return strings.HasSuffix(o.text("kind"), "Event") && o.has("source")
 }
 
 // isGemini reports whether top is a chat of Gemini CLI; first is its first message. The messages have a type and no

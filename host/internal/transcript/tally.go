@@ -58,7 +58,7 @@ func (k *kinds) notes(routine bool) []Note {
 	var out []Note
 	for _, kind := range k.list {
 		n := kind.first
-		n.Message = fmt.Sprintf("%d × %s", kind.count, kind.what)
+		n.Kind, n.Message = kind.what, fmt.Sprintf("%d × %s", kind.count, kind.what)
 		n.Routine = routine
 		if kind.count > 1 {
 			n.Message += " (the first is here)"

@@ -36,6 +36,12 @@ type Transcript struct {
 	// Usage holds the provider's token counts of each request that the recorder reported, in the order of the entries;
 	// nil if the file has none. It continues across Boundaries.
 	Usage []Usage
+	// Model is the model that answered last, by the name that the recorder wrote; "" if it did not.
+	Model string
+	// ContextLimit is what the recorder took for the model's context limit, in tokens; 0 if it does not say.
+	ContextLimit int
+	// Unanswered says that the recorder keeps no results of tools, so that nothing about pruning can be told from them.
+	Unanswered bool
 	// Tools are the tool schemas that the file held, as raw JSON in the provider's form; nil if there were none.
 	Tools json.RawMessage
 	// Bare is set if a native history was a plain list, without an object around it. [Write] then writes a list again.
@@ -44,11 +50,21 @@ type Transcript struct {
 	Extra content.Fields
 	// Notes say what was left out, not understood, or odd. If all are [Note.Routine], the transcript is complete.
 	Notes []Note
+
+	// understood is the share of the conversation that the format explained, from 0 to 1.
+	understood float64
 }
 
 // Root returns the directory that relative paths in tool calls refer to: the recorded one, else fallback, which is the
 // setting workspace.root.
 func (t *Transcript) Root(fallback string) string { return cmp.Or(t.Dir, fallback) }
+
+// window notes the context limit. The last one counts: the model may have changed.
+func (t *Transcript) window(raw []byte) {
+	if n, ok := wholeNumber(raw); ok && n > 0 {
+		t.ContextLimit = n
+	}
+}
 
 // workedIn notes the agent's directory. The first one counts: an agent that changes its directory still began there.
 func (t *Transcript) workedIn(dir string) {
@@ -89,6 +105,9 @@ type Note struct {
 	// Entry in the history, counted from 0; -1 if it concerns no entry.
 	Entry   int    `json:"entry"`
 	Message string `json:"message"`
+	// Kind is the same for all notes about the same thing, in any place and any file; "" for a note that is about this
+	// file alone.
+	Kind string `json:"-"`
 	// Routine marks notes that need no attention: what was left out is never conversation, such as the recorder's
 	// bookkeeping and fields of its own. Other notes are warnings: something was lost, odd or broken.
 	Routine bool `json:"routine,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -53,6 +54,17 @@ func (b *builder) readUsage() {
 	}
 }
 
+// readModel finds the model that answered last. Agents mark answers of their own, such as "<synthetic>".
+func (b *builder) readModel() {
+	for i := len(b.t.Entries) - 1; i >= 0 && b.t.Model == ""; i-- {
+		if c := b.t.Entries[i]; c.Speaker == content.AI {
+			if name := rawjson.FieldText(c.Metadata, "model"); !strings.HasPrefix(name, "<") {
+				b.t.Model = name
+			}
+		}
+	}
+}
+
 // parseUsage reads a usage object of any provider or recorder. Without a prompt count it returns zero and no error.
 func parseUsage(raw []byte) (Usage, error) {
 	o := asObject(raw)
@@ -62,11 +74,12 @@ func parseUsage(raw []byte) (Usage, error) {
 	// The names are in the order of how certain they are: "input" alone could be many things.
 	p := usageParser{o: o}
 	var u Usage
-	prompt := p.present("promptTokens", "prompt_tokens", "input_tokens", "inputTokens", "input")
+	prompt := p.present("promptTokens", "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "input")
 	// Whether the cached parts are in it is decided below.
 	u.PromptTokens = p.count(prompt)
-	u.Output = p.count(p.present("completionTokens", "completion_tokens", "output_tokens", "outputTokens", "output")) +
-		p.count(p.present("thoughts")) // Gemini CLI counts them apart
+	u.Output = p.count(p.present("completionTokens", "completion_tokens", "output_tokens", "outputTokens",
+		"candidatesTokenCount", "output")) +
+		p.count(p.present("thoughts", "thoughtsTokenCount")) // Gemini CLI counts them apart
 
 	// Anthropic and pi count the cached parts in addition to the prompt, all others as parts of it.
 	read, write := p.present(
@@ -120,7 +133,8 @@ func (p *usageParser) cached() field {
 			return f
 		}
 	}
-	return p.present("cached_input_tokens", "prompt_cache_hit_tokens", "cacheReadTokens", "cachedTokens", "cached")
+	return p.present("cached_input_tokens", "prompt_cache_hit_tokens", "cacheReadTokens", "cachedTokens", "cachedContentTokenCount",
+		"cached")
 }
 
 // mostTokens is more than any model takes or gives, also in sum over a few fields. A larger number is a timestamp or a

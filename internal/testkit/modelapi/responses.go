@@ -25,6 +25,11 @@ func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error
 		// Such a tool takes text by a grammar, as apply_patch does, and has no schema.
 		case "custom":
 			p.tools = append(p.tools, tool{name: text(t["name"]), kind: "custom"})
+		// Codex offers the tools of an MCP server so.
+		case "namespace":
+			for _, v := range list(t["tools"]) {
+				p.tools = append(p.tools, tool{name: text(obj(v)["name"]), space: text(t["name"])})
+			}
 		}
 	}
 	if i := text(body["instructions"]); i != "" {
@@ -167,8 +172,12 @@ func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 				"call_id": x.id,
 				"name":    x.name, "input": x.input})
 		default:
-			out = append(out, object{"id": s.id("fc_"), "type": "function_call", "status": "completed", "call_id": x.id,
-				"name": x.name, "arguments": encoded(x.args)})
+			item := object{"id": s.id("fc_"), "type": "function_call", "status": "completed", "call_id": x.id,
+				"name": x.name, "arguments": encoded(x.args)}
+			if x.space != "" {
+				item["namespace"] = x.space
+			}
+			out = append(out, item)
 		}
 		// From now on the two belong together, and items holds the client to it.
 		if n := len(out); n > 1 && text(out[n-2]["type"]) == "reasoning" {

@@ -9,7 +9,7 @@ type Turn []Action
 // Action is one call. Which tool it calls, and with which parameters, depends on the tools of the request. The same
 // script can drive any agent for that reason.
 type Action struct {
-	// Do is "read", "run" or "edit".
+	// Do is "read", "run", "edit" or "recall".
 	Do string
 	// Path is a file, Old and New what an edit replaces; Command is run by a shell.
 	Path, Old, New, Command string
@@ -19,6 +19,10 @@ type Action struct {
 func Read(path string) Action           { return Action{Do: "read", Path: path} }
 func Run(command string) Action         { return Action{Do: "run", Command: command} }
 func Edit(path, old, new string) Action { return Action{Do: "edit", Path: path, Old: old, New: new} }
+
+// Recall asks for the result that was removed last, by the id that stands in its place. Without such a place, or the
+// tool, nothing is done.
+func Recall() Action { return Action{Do: "recall"} }
 
 // FixIt is a script that mends the project of [Project]: it looks, runs the test, edits, looks again and tests. Every
 // kind of action is in it, a result that is large, two calls at once, and a file that is read twice, which makes the
@@ -59,7 +63,7 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 	for ; step < len(s.options.Script); step++ {
 		says := []say{{text: "Step " + itoa(step) + "."}}
 		for _, a := range s.options.Script[step] {
-			if c, ok := s.act(a, p.tools); ok {
+			if c, ok := s.act(a, p); ok {
 				c.id = s.id("call_")
 				says = append(says, c)
 			}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -130,12 +131,17 @@ type prompt struct {
 	// compacts: the client asks for a summary; items are those of a stored response and of this request.
 	compacts bool
 	items    []object
-	auto     bool // the cache has no markers
+	auto     bool   // the cache has no markers
+	removed  string // the id in the place of the result that was removed last
 }
+
+// removed finds the ids that stand in the places of removed results. The shorter word is of the tool's description.
+var removed = regexp.MustCompile(`\[thresh_recall: ([^\]"]{3,})\]`)
 
 // say is one thing that the model says: text or a call.
 type say struct {
 	text, id, name string
+	space          string // of the tool
 	args           object
 	input          string // of a custom tool
 	kind           string
@@ -219,6 +225,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		u.input, u.cached, u.written = u.input*n, u.cached*n, u.written*n
 	}
 	s.mu.Lock()
+	if places := removed.FindAllSubmatch(raw, -1); places != nil {
+		p.removed = string(places[len(places)-1][1])
+	}
 	says := s.says(p, sha256.Sum256(raw))
 	out := a.answer(s, p, u, says)
 	s.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 // tool is a tool that a request offers.
 type tool struct {
 	name, kind string // kind is "custom" for a tool that takes any text
+	space      string // the namespace of the tool; "" for most
 	schema     object
 }
 
@@ -20,6 +21,7 @@ var names = map[string][]*regexp.Regexp{
 	"edit": patterns(`(?i)^edit$`, `^replace$`, `^replace_in_file$`, `^apply_patch$`, `^editor$`, `^edit_file$`),
 	"run": patterns(`(?i)^bash$`, `^run_shell_command$`, `^execute_command$`, `^exec_command$`, `^shell_command$`,
 		`^shell$`, `^run_commands$`, `^run_terminal`),
+	"recall": patterns(`thresh_recall$`),
 }
 
 func patterns(list ...string) (out []*regexp.Regexp) {
@@ -33,17 +35,20 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // act finds a tool for an action and its parameters. What no tool can do is done in a shell. false if there is no shell
 // either. The script's texts have no characters that sed or the shell would take for their own.
-func (s *Server) act(a Action, tools []tool) (say, bool) {
+func (s *Server) act(a Action, p prompt) (say, bool) {
 	path := filepath.Join(s.options.Dir, a.Path)
 	values := map[string]string{"command": a.Command, "path": path, "old": a.Old, "new": a.New}
-	if t, ok := find(tools, a.Do); ok {
+	t, ok := find(p.tools, a.Do)
+	if a.Do == "recall" {
+		return say{name: t.name, space: t.space, args: object{"id": p.removed}}, ok && p.removed != ""
+	}
+	if ok {
 		if t.kind == "custom" {
 			return say{name: t.name, kind: t.kind, input: patch(path, a.Old, a.New)}, true
 		}
 		return say{name: t.name, kind: t.kind, args: fill(t.schema, values, a.Do)}, true
 	}
-	t, ok := find(tools, "run")
-	if !ok {
+	if t, ok = find(p.tools, "run"); !ok {
 		return say{}, false
 	}
 	switch a.Do {

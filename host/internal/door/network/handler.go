@@ -12,9 +12,12 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // maxRequest bounds one request, in bytes: as for JSON-RPC, far above any request of an agent. It holds after
@@ -31,6 +34,8 @@ type Options struct {
 	Guard *access.Guard
 	// Store is where the host keeps sessions, for lists; an empty one in memory if it keeps none.
 	Store store.Sessions
+	// Recall serves [mcp.Path], where agents get back what was removed from the sessions of their token.
+	Recall bool
 	// Metrics serves measurements; nil if there are none.
 	Metrics http.Handler
 	Log     hclog.Logger
@@ -77,9 +82,23 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	if o.Metrics != nil {
 		mux.Handle("GET /metrics", o.Metrics)
 	}
+	if o.Recall {
+		mux.HandleFunc(mcp.Path, func(w http.ResponseWriter, r *http.Request) {
+			(&mcp.Server{Recall: recallFor(r, o.Store)}).ServeHTTP(w, r)
+		})
+	}
 	return &gate{
 		next: mux, guard: o.Guard, local: at.unix, loopback: at.loopback, refusals: connect.NewErrorWriter(),
 		ending: ending, most: maxRequest,
+	}
+}
+
+// recallFor finds what was added to the sessions of a request's token: of one that its header names also by the ids of
+// entries.
+func recallFor(r *http.Request, in store.Sessions) func(context.Context, string) ([]content.Content, error) {
+	key := store.Key{Owner: callerOf(r.Context()).grant.Name, ID: r.Header.Get("X-Thresh-Session")}
+	return func(ctx context.Context, id string) ([]content.Content, error) {
+		return engine.FindRecorded(ctx, in, key, id)
 	}
 }
 

@@ -41,6 +41,7 @@ type branch struct {
 	// rest identifies what requests hold besides the conversation: system prompt, tools, settings.
 	rest    [sha256.Size]byte
 	pending int // tokens of what has the sum rest
+	marks   int // tokens of the marks in the last view, with the option Recall
 	last    turnSize
 }
 
@@ -177,7 +178,7 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	}
 	// One time for the turn and for its price: both ask whether the prompt cache has expired.
 	now := time.Now()
-	ready, ids, err := b.session.PrepareIdentified(ctx, engine.PrepareOptions{PendingTokens: b.pending, At: now})
+	ready, ids, err := b.session.PrepareIdentified(ctx, engine.PrepareOptions{PendingTokens: b.pending + b.marks, At: now})
 	// An error without a history leaves the view of the last turn.
 	if ready.History != nil {
 		b.view = make([]body.Shown, len(ready.History))
@@ -196,13 +197,17 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	return err
 }
 
-// show returns the request with the branch's view instead of its items. Items that the branch does not have stay. The
+// show returns the request with the branch's view instead of its items. Items that the branch does not have stay. With
+// recall, what stands in the place of a removed result has an id by which the agent can ask for it. The
 // error says that the view cannot be written in the API's form, or that the result is not a legal request; nothing is
 // sent of it then.
-func (b *branch) show(r *body.Request) ([]byte, error) {
+func (b *branch) show(r *body.Request, recall bool) ([]byte, error) {
 	plan, err := r.NewPlan(b.entries, b.view)
 	if err != nil {
 		return nil, err
+	}
+	if recall {
+		b.marks = b.thread.mark(plan)
 	}
 	edits := r.Edits(plan)
 	if len(edits) == 0 {

@@ -52,7 +52,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 		err = b.prepare(r.Context(), x, req)
 	}
 	// Also after an error: the host then returns the history as the last turn left it, which is what was sent before.
-	out, shown := b.show(req)
+	out, shown := b.show(req, s.options.Recall)
 	if err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)
 	}
@@ -92,7 +92,7 @@ func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte
 		return req.Raw
 	}
 	defer b.mu.Unlock()
-	out, err := b.show(req)
+	out, err := b.show(req, s.options.Recall)
 	if err != nil {
 		return req.Raw
 	}

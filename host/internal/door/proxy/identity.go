@@ -32,7 +32,7 @@ var clientHeaders = [][2]string{
 // never depends on the system prompt, which differs between requests of one conversation and is the same in others.
 func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity {
 	// An id is a client's own: the same one of another user, for another API or another provider is another
-	// conversation. NUL cannot occur in a header.
+	// conversation. NUL cannot occur in a header. The name is first, for ownedBy.
 	scope := strings.Join([]string{x.grant.Name, x.profile.name, string(x.route.api),
 		x.profile.upstreams.of(x.route.provider).String(), ""}, "\x00")
 	if id := h.Get("X-Thresh-Session"); id != "" {
@@ -59,6 +59,9 @@ func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity 
 	sum := hex.EncodeToString(mac.Sum(nil))
 	return identity{key: scope + "credential\x00" + sum, name: string(x.route.api), shared: true}
 }
+
+// ownedBy reports whether the conversation is of the token with this name; "" is the local user.
+func (i identity) ownedBy(name string) bool { return strings.HasPrefix(i.key, name+"\x00") }
 
 // printable is a client's id as it may stand in the id of a session, in file names and on terminals.
 func printable(id string) string {

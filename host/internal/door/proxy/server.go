@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -30,6 +31,8 @@ type Options struct {
 	Fail bool
 	// DryRun sends the client's bytes always. What would have been sent is counted.
 	DryRun bool
+	// Recall marks results that are removed with an id, and serves [mcp.Path], where the agent gets them back.
+	Recall bool
 	// Guard knows the tokens of clients, whose sessions are apart and whose limits hold. Nil knows none, and is Open.
 	Guard *access.Guard
 	// Open takes clients that send no token for the local user. For loopback only.
@@ -110,6 +113,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer end() // when the answer has passed
+	if s.options.Recall && r.URL.Path == mcp.Path {
+		(&mcp.Server{Recall: s.recallFor(grant.Name)}).ServeHTTP(w, r)
+		return
+	}
 	with, err := s.profile(asked.profile)
 	if err != nil {
 		refuse(w, rt, http.StatusNotFound, err.Error())

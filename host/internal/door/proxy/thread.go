@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // maxThreads is how many conversations are kept in memory. The one that was used longest ago is forgotten: its next
@@ -27,6 +28,9 @@ type thread struct {
 
 	mu    sync.Mutex
 	heads map[body.Sum]*branch // the branches by the sum of their last item
+	// recalled are results that are not sent as they were, by the ids of their calls; nil without the option Recall.
+	// They are the branches' own, so that they take no memory but that of the map.
+	recalled map[string]content.ToolResponse
 }
 
 // of returns the thread of an identity, and the threads that must be closed to make room for it. The caller closes them

@@ -159,8 +159,8 @@ func prepareWindow(ctx context.Context, s *service.Session, p prepareParams, up 
 	}
 	e := failure(err)
 	// Even then the agent can go on: with the history as it is, or with an error to its user.
-	if answer != nil {
-		e.Data.Prepared = answer
+	if data, ok := e.Data.(*ErrorData); ok && answer != nil {
+		data.Prepared = answer
 	}
 	return nil, e
 }

@@ -9,8 +9,7 @@
 //	free.go     the others
 //	serve.go    reads requests, starts calls, writes replies
 //	queue.go    keeps the requests of one session in order
-//	rpc.go      the JSON-RPC envelope and its errors
-//	lines.go    bounded lines
+//	rpc.go      parameters and errors in the form of JSON-RPC
 //
 // Requests of one session take effect in the order in which they arrive, whether or not the agent waits for replies.
 // history.add never waits for other methods, and what was sent before an addition does not see it: a prepare returns a

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
@@ -61,8 +62,8 @@ var errCanceled = errors.New("canceled by the agent")
 // cancelRequest cancels a request of the same connection. The cancelled request is still answered, with an error. The
 // id is compared as JSON text: 1 and "1" are different, as they are in JSON-RPC.
 func cancelRequest(_ context.Context, s *server, p cancelParams) (any, error) {
-	if len(p.ID) == 0 || string(p.ID) == "null" || !validID(p.ID) {
-		return nil, &Error{Code: CodeParams, Message: `params: "id" must be the id of a request: text or a number`}
+	if len(p.ID) == 0 || string(p.ID) == "null" || !jsonrpc.ValidID(p.ID) {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: `params: "id" must be the id of a request: text or a number`}
 	}
 	// It may end at this moment. Then it was answered, and there is nothing to cancel.
 	cancel, ok := s.inProgress.Load(string(p.ID))

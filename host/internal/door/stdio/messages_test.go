@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 )
 
 // call is a request of the session s.
@@ -146,7 +148,7 @@ func TestMessagesThatAreRefusedAreNamed(t *testing.T) {
 		5: `"system" and "instructions" are the same`, 6: "unknown form of messages",
 		8: `"since" must be a whole number of at least 0, not number -1`,
 	} {
-		if e := got[id].Error; e.Code != CodeParams || !strings.Contains(e.Message, want) {
+		if e := got[id].Error; e.Code != jsonrpc.CodeParams || !strings.Contains(e.Message, want) {
 			t.Errorf("%d: %+v", id, e)
 		}
 	}

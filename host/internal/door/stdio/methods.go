@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 )
 
 // Method is one JSON-RPC method. A method has either call or free; session.open and session.delete have neither.
@@ -96,6 +98,6 @@ func find(name string) (Method, error) {
 		}
 		known = append(known, m.Name)
 	}
-	return Method{}, &Error{Code: CodeUnknownMethod,
+	return Method{}, &jsonrpc.Error{Code: jsonrpc.CodeUnknownMethod,
 		Message: fmt.Sprintf("unknown method %q; want one of: %s", name, strings.Join(known, ", "))}
 }

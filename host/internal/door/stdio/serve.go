@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
@@ -42,9 +43,9 @@ func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longe
 		queues: queues{byID: map[string]*queue{}}, slots: make(chan struct{}, maxUnanswered),
 	}
 	// Unbuffered: a line is read only when the one before was taken, so that maxUnanswered bounds what is in memory.
-	lines := make(chan line)
+	lines := make(chan jsonrpc.Line)
 	ended := make(chan error, 1)
-	go func() { ended <- readLines(ctx, in, longest, lines) }() // may outlive Serve, blocked in Read
+	go func() { ended <- jsonrpc.ReadLines(ctx, in, longest, lines) }() // may outlive Serve, blocked in Read
 	for {
 		select {
 		case l := <-lines:
@@ -128,15 +129,15 @@ func (s *server) finishSoon(idle <-chan struct{}) error {
 }
 
 // handle starts the request in one line.
-func (s *server) handle(l line) {
-	text := bytes.TrimSpace(l.text)
+func (s *server) handle(l jsonrpc.Line) {
+	text := bytes.TrimSpace(l.Text)
 	// Blank lines between messages are allowed.
-	if len(text) == 0 && l.problem == nil {
+	if len(text) == 0 && l.Problem == nil {
 		return
 	}
-	r, bad := request{}, l.problem
+	r, bad := jsonrpc.Request{}, l.Problem
 	if bad == nil {
-		r, bad = parse(text)
+		r, bad = jsonrpc.Parse(text)
 	}
 	select {
 	// Waits while too many requests are unanswered; nothing is read meanwhile.
@@ -148,7 +149,7 @@ func (s *server) handle(l line) {
 	if bad != nil {
 		go func() { // reading must go on while the reply is not read
 			defer s.release()
-			s.write(response{Version: "2.0", ID: r.replyID(), Error: bad})
+			s.write(jsonrpc.Response{ID: r.ReplyID(), Error: bad})
 		}()
 		return
 	}
@@ -177,7 +178,7 @@ func (s *server) release() {
 }
 
 // start queues a request after those of the same session. If it returns an error, done is not called.
-func (s *server) start(ctx context.Context, r request, done func(any, error)) error {
+func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, error)) error {
 	m, err := find(r.Method)
 	if err != nil {
 		return err
@@ -263,7 +264,7 @@ func sessionID(raw json.RawMessage) (string, error) {
 	}
 	var p sessionParams
 	if err := json.Unmarshal(raw, &p); err != nil || p.Session == "" {
-		return "", &Error{Code: CodeParams, Message: `params: "session" is missing: it is what session.open returned`}
+		return "", &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: `params: "session" is missing: it is what session.open returned`}
 	}
 	return p.Session, nil
 }
@@ -271,7 +272,7 @@ func sessionID(raw json.RawMessage) (string, error) {
 // notOpen is the error for a session that was never opened or is closed again. The id is clipped, as it may be any
 // text.
 func notOpen(id string) error {
-	return &Error{Code: CodeFailed, Message: fmt.Sprintf("session %.100q is not open", id),
+	return &jsonrpc.Error{Code: jsonrpc.CodeFailed, Message: fmt.Sprintf("session %.100q is not open", id),
 		Data: &ErrorData{Kind: "session"}}
 }
 
@@ -280,7 +281,7 @@ func (s *server) reply(id json.RawMessage, result any, err error) {
 	if id == nil {
 		return // a notification
 	}
-	r := response{Version: "2.0", ID: id, Result: result}
+	r := jsonrpc.Response{ID: id, Result: result}
 	if err != nil {
 		r.Result, r.Error = nil, failure(err)
 	}
@@ -288,16 +289,8 @@ func (s *server) reply(id json.RawMessage, result any, err error) {
 }
 
 // write sends one message in one piece.
-func (s *server) write(r response) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	// An entry may hold raw JSON that is none. The agent must get some reply, or it would wait for ever.
-	if err := enc.Encode(r); err != nil {
-		buf.Reset()
-		_ = enc.Encode(response{Version: "2.0", ID: r.ID,
-			Error: &Error{Code: CodeFailed, Message: "cannot encode the result: " + err.Error()}})
-	}
+func (s *server) write(r jsonrpc.Response) {
+	line := jsonrpc.Encode(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// After one failed write the stream may end in the middle of a message.
@@ -306,7 +299,7 @@ func (s *server) write(r response) {
 	}
 	s.writing.Store(time.Now().UnixNano())
 	defer s.writing.Store(0)
-	if _, err := s.out.Write(buf.Bytes()); err != nil {
+	if _, err := s.out.Write(line); err != nil {
 		s.writeErr = fmt.Errorf("write a reply: %w", err)
 		// Ends Serve: without replies there is nothing that it could do.
 		s.broken(s.writeErr)

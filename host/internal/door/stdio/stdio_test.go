@@ -15,6 +15,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
@@ -89,7 +90,7 @@ func TestFailedOpensLeaveNoQueue(t *testing.T) {
 	s := &server{ctx: t.Context(), service: service.New(open(t)), out: &out, queues: queues{byID: map[string]*queue{}},
 		slots: make(chan struct{}, maxUnanswered)}
 	for i := range 100 {
-		s.handle(line{text: fmt.Appendf(nil,
+		s.handle(jsonrpc.Line{Text: fmt.Appendf(nil,
 			`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s%d","settings":{"nosuch":1}}}`, i)})
 	}
 	s.work.Wait()
@@ -164,14 +165,15 @@ func TestTheKindOfAFailure(t *testing.T) {
 		"internal": errors.New("x"),
 	} {
 		got := failure(err)
-		if got.Code != CodeFailed || got.Data.Kind != want || got.Message != err.Error() {
-			t.Errorf("%s: %+v %+v", want, got, got.Data)
+		data := got.Data.(*ErrorData)
+		if got.Code != jsonrpc.CodeFailed || data.Kind != want || got.Message != err.Error() {
+			t.Errorf("%s: %+v %+v", want, got, data)
 		}
-		if retryable := want == "plugin"; got.Data.Retryable != retryable {
-			t.Errorf("%s: retryable %v", want, got.Data.Retryable)
+		if retryable := want == "plugin"; data.Retryable != retryable {
+			t.Errorf("%s: retryable %v", want, data.Retryable)
 		}
-		if want == "overflow" && (got.Data.MissingTokens != 3 || got.Data.Plugin != "s") {
-			t.Errorf("%s: %+v", want, got.Data)
+		if want == "overflow" && (data.MissingTokens != 3 || data.Plugin != "s") {
+			t.Errorf("%s: %+v", want, data)
 		}
 	}
 }

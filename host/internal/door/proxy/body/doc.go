@@ -14,6 +14,7 @@
 //	pairs.go      which response answers which call
 //	entries.go    items as entries of a history
 //	plan.go       what becomes of each entry
+//	recall.go     ids in the places of removed results, by which they can be asked for
 //	edits.go      the plan as edits, new items included; marks.go moves cache markers
 //	validate.go   what must hold for each API
 package body

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// mcpCommand serves the tool with which an agent reads a removed result again. It starts no strategy and opens no
+// session: what was recorded never changes, so it is read from the store next to the host that writes it.
+func mcpCommand(a *app) *cobra.Command {
+	s := &sessions{app: a}
+	var session string
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "Give an agent back what was removed: an MCP server on standard input and output",
+		Long: `Serves the Model Context Protocol with one tool, ` + mcp.Tool + `, which returns a removed result by the id of its
+tool call, from the sessions that sessions.store keeps. With --session, ids of entries are found too.
+
+An agent that runs through 'thresh wrap' needs none of this: with proxy.recall, the proxy serves the tool at /mcp, puts
+the ids into the places of removed results, and tells the agent. 'thresh serve' has it at /mcp as well.`,
+		Example: `  thresh --set proxy.recall=true wrap claude
+  claude mcp add thresh -- thresh mcp`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// It may be started before the host that makes the file.
+			return s.withStore(cmd, true, func(ctx context.Context, _ *config.Config, kept store.Store) error {
+				server := mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
+					found, err := engine.FindRecorded(ctx, kept, s.key(session), id)
+					return found, missing(err, session)
+				}}
+				return server.Serve(ctx, a.in, a.out)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&session, "session", "", "look in the session with this `ID` alone")
+	cmd.Flags().StringVar(&s.owner, "owner", "", "the sessions of the access token `NAME`")
+	return cmd
+}

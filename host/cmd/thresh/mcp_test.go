@@ -1,0 +1,78 @@
+package main_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// What was added to a session of the store is given back under the id of its call: by thresh mcp, and by a service over
+// HTTP with a token. Ids of entries are found in a session that is named.
+func TestResultsAreGivenBack(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0", "--set", "proxy.recall=true")
+	session, err := s.client().Open(t.Context(), client.OpenOptions{ID: "chat"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.Add(t.Context(),
+		content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "call_1", Name: "read_file"}}},
+		content.Content{Speaker: content.Tool, Blocks: []content.Block{
+			content.ToolResponse{CallID: "call_1", ToolName: "read_file"}.WithResultText("package calc")}}); err != nil {
+		t.Fatal(err)
+	}
+	token, err := os.ReadFile(s.token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overHTTP := func(message, session, token string) string {
+		r, err := http.NewRequest(http.MethodPost, s.address+"/mcp", strings.NewReader(message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
+		r.Header.Set("X-Thresh-Session", session)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(answer.Body)
+		return string(text)
+	}
+	onStdio := func(message, session, _ string) string {
+		cmd := p.command("mcp", "--session", session)
+		cmd.Stdin = strings.NewReader(message + "\n")
+		r := p.finish(cmd)
+		if r.code != 0 {
+			t.Errorf("%d %s", r.code, r.stderr)
+		}
+		return r.stdout
+	}
+	for name, ask := range map[string]func(message, session, token string) string{"HTTP": overHTTP, "stdio": onStdio} {
+		for _, c := range []struct{ id, session, want string }{
+			{"call_1", "", `"text":"package calc"`},
+			{"e2", "chat", `"text":"package calc"`},
+			{"e2", "", `nothing is recorded`},
+			{"call_1", "no-such", `"isError":true`},
+		} {
+			got := ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall",`+
+				`"arguments":{"id":%q}}}`, c.id), c.session, string(token))
+			if !strings.Contains(got, c.want) {
+				t.Errorf("%s: %s in session %q: %s", name, c.id, c.session, got)
+			}
+		}
+	}
+	if got := overHTTP("{}", "", "wrong"); !strings.Contains(got, "token") {
+		t.Errorf("with a wrong token: %s", got)
+	}
+	s.end(syscall.SIGTERM)
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/recordings"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+)
+
+// sourcesHelp is the end of the help of every command with [sources].
+const sourcesHelp = `
+
+FILE is a session in any format that 'thresh convert' reads, a directory with sessions, or '-' for standard input.
+Without FILE, thresh looks where agents keep their sessions on this machine and takes the newest. Nothing leaves the
+machine.`
+
+// sources are the flags of a command that finds sessions itself.
+type sources struct {
+	last           int
+	lastGiven      bool
+	project, agent string
+}
+
+// addFrom gives a command the flag --from.
+func (a *app) addFrom(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.from, "from", "",
+		"read FILE as `FORMAT`, whatever it looks like (default: by its content)")
+	var names []string
+	for _, f := range transcript.Formats() {
+		names = append(names, string(f.Format))
+	}
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// addSources gives a command --from and the flags that choose among the sessions of agents. last is how many it takes
+// without --last. A command that takes one has no --last, and takes no more than one FILE.
+func (a *app) addSources(cmd *cobra.Command, last int) *sources {
+	s := sources{last: last}
+	a.addFrom(cmd)
+	f := cmd.Flags()
+	if last > 1 {
+		f.IntVar(&s.last, "last", last, "take the newest `N` sessions; 0 takes all")
+	}
+	f.StringVar(&s.project, "project", "", "without FILE: only sessions in which the agent worked in `DIR`")
+	f.StringVar(&s.agent, "agent", "", "without FILE: only sessions of this agent: `NAME`")
+	_ = cmd.RegisterFlagCompletionFunc("agent",
+		cobra.FixedCompletions(recordings.Agents(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagDirname("project")
+	cmd.Long += sourcesHelp
+	cmd.Args = func(cmd *cobra.Command, given []string) error {
+		s.lastGiven = cmd.Flags().Changed("last")
+		switch {
+		case last == 1 && len(given) > 1:
+			return oneFile(cmd, given)
+		case len(given) > 0 && (s.project != "" || s.agent != ""):
+			return usage(cmd, errors.New(
+				"--project and --agent choose among the sessions that agents keep; they do not go with FILE"))
+		case s.last < 0:
+			return usage(cmd, fmt.Errorf("--last: %d is not a number of sessions", s.last))
+		}
+		return nil
+	}
+	return &s
+}
+
+// files returns the sessions that a command was asked for: the files given, those in directories given, or what agents
+// keep on this machine. Files that it found itself are read here, to leave out those that hold no session; [app.read]
+// then returns what was read.
+func (a *app) files(cmd *cobra.Command, s *sources, given []string) ([]string, error) {
+	if err := a.checkFrom(cmd); err != nil {
+		return nil, err
+	}
+	if len(given) == 0 {
+		return a.own(cmd, s)
+	}
+	var out []string
+	for _, name := range given {
+		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
+			out = append(out, name) // what is wrong with it, reading says
+			continue
+		}
+		found, err := recordings.Walk(name)
+		if err != nil {
+			return nil, err
+		}
+		limit := 0
+		if s.lastGiven || s.last == 1 { // a command for one session takes one
+			limit = s.last
+		}
+		taken, err := a.take(cmd.Context(), found, limit)
+		if err != nil {
+			return nil, err
+		}
+		if len(taken) == 0 {
+			return nil, fmt.Errorf("%s: no session in it that can be read", displayPath(name))
+		}
+		out = append(out, taken...)
+	}
+	return out, nil
+}
+
+// checkFrom validates --from.
+func (a *app) checkFrom(cmd *cobra.Command) error {
+	if a.from == "" {
+		return nil
+	}
+	format, err := transcript.ParseFormat(a.from)
+	if err != nil {
+		return usage(cmd, fmt.Errorf("--from: %w", err))
+	}
+	a.from = string(format)
+	return nil
+}
+
+// own returns the newest sessions that agents keep on this machine, and says on standard error which they are.
+func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, fmt.Errorf("look for sessions: %w; name a FILE", err)
+	}
+	o := recordings.Options{Agent: s.agent}
+	if s.project != "" {
+		if o.Project, err = filepath.Abs(s.project); err != nil {
+			return nil, fmt.Errorf("--project: %w", err)
+		}
+	}
+	found, err := recordings.Find(recordings.System{OS: runtime.GOOS, Home: home, Getenv: os.Getenv}, o)
+	if err != nil {
+		return nil, usage(cmd, fmt.Errorf("--agent: %w", err))
+	}
+	taken, err := a.take(cmd.Context(), found, s.last)
+	if err != nil {
+		return nil, err
+	}
+	if len(taken) == 0 {
+		return nil, fmt.Errorf("found no sessions of %s%s; name a FILE or a directory",
+			cmp.Or(s.agent, strings.Join(recordings.Agents(), ", ")), inProject(o.Project))
+	}
+	if len(taken) == 1 {
+		fmt.Fprintf(a.err, "thresh: the newest of %s%s: %s\n", byAgent(found), inProject(o.Project),
+			displayPath(taken[0]))
+	} else {
+		fmt.Fprintf(a.err, "thresh: the newest %d of %s%s; --last N takes more or fewer\n", len(taken), byAgent(found),
+			inProject(o.Project))
+	}
+	return taken, nil
+}
+
+// inProject is the end of a message about the sessions of one project.
+func inProject(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return " in " + displayPath(dir)
+}
+
+// byAgent says how many sessions of which agents were found.
+func byAgent(found []recordings.Found) string {
+	counts := map[string]int{}
+	for _, f := range found {
+		counts[f.Agent]++
+	}
+	var parts []string
+	for _, name := range recordings.Agents() {
+		if n := counts[name]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", name, n))
+		}
+	}
+	return fmt.Sprintf("%d sessions (%s)", len(found), strings.Join(parts, ", "))
+}
+
+// take reads the found files, the newest first, and returns the first limit of them in which a model was asked for
+// something; 0 means all. Of a file that cannot be read nothing is said: the person did not name it. The error is
+// ctx's.
+func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]string, error) {
+	var out []string
+	a.taken = map[string]*transcript.Transcript{}
+	for _, f := range found {
+		t, err := a.read(ctx, f.Path)
+		switch {
+		case ctx.Err() != nil:
+			return nil, err
+		case err != nil, len(t.Requests()) == 0, t.Unanswered:
+			continue
+		}
+		a.taken[f.Path] = t
+		if out = append(out, f.Path); len(out) == limit {
+			break
+		}
+	}
+	return slices.Clip(out), nil
+}

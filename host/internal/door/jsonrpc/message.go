@@ -1,0 +1,101 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Request is a JSON-RPC 2.0 request, or a notification if ID is nil. Params stay raw until the method that they are for
+// is known.
+type Request struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+// ReplyID is the id of a reply that must be sent even if the request had none.
+func (r Request) ReplyID() json.RawMessage {
+	if r.ID == nil {
+		return json.RawMessage("null")
+	}
+	return r.ID
+}
+
+// Response answers a request. Exactly one of Result and Error is set, as JSON-RPC demands.
+type Response struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result,omitempty"`
+	Error   *Error          `json:"error,omitempty"`
+}
+
+// The codes of an [Error]: those of JSON-RPC 2.0, and CodeFailed for everything that goes wrong inside a method.
+const (
+	CodeParse         = -32700
+	CodeInvalid       = -32600
+	CodeUnknownMethod = -32601
+	CodeParams        = -32602
+	CodeFailed        = -32000
+)
+
+// Error is a JSON-RPC error. Message is for people, Data for programs. The message may quote what the agent sent, but
+// never a provider's key.
+type Error struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Parse reads one message. If that fails, the request holds the id as far as it could be read.
+func Parse(line []byte) (Request, *Error) {
+	var r Request
+	// A batch would have to be answered in one message, which holds its first reply until the last is ready.
+	if len(line) > 0 && line[0] == '[' {
+		return r, &Error{Code: CodeInvalid, Message: "batches are not supported: send one request a line"}
+	}
+	if err := json.Unmarshal(line, &r); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return r, &Error{Code: CodeParse, Message: fmt.Sprintf("not JSON at byte %d: %v", syntax.Offset, err)}
+		}
+		return r, &Error{Code: CodeInvalid, Message: "not a request: " + err.Error()}
+	}
+	if !ValidID(r.ID) {
+		r.ID = nil
+		return r, &Error{Code: CodeInvalid, Message: `"id" must be text or a number`}
+	}
+	if r.Version != "2.0" {
+		return r, &Error{Code: CodeInvalid, Message: `"jsonrpc" must be "2.0"`}
+	}
+	if r.Method == "" {
+		return r, &Error{Code: CodeInvalid, Message: `"method" is missing`}
+	}
+	return r, nil
+}
+
+// ValidID reports whether an id is absent, null, text or a number. The JSON is valid here, so that its first character
+// tells the type. Objects, lists and truth values are refused.
+func ValidID(id json.RawMessage) bool {
+	return len(id) == 0 || !strings.ContainsRune("{[tf", rune(id[0]))
+}
+
+// Encode returns a response as a line. The error of a result that has no JSON form is returned as the answer, because
+// whoever asked must get some reply, or would wait for ever.
+func Encode(r Response) []byte {
+	r.Version = "2.0"
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		buf.Reset()
+		_ = enc.Encode(Response{Version: "2.0", ID: r.ID,
+			Error: &Error{Code: CodeFailed, Message: "cannot encode the result: " + err.Error()}})
+	}
+	return buf.Bytes()
+}

@@ -1,0 +1,58 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
+)
+
+// maxMessage bounds a message, in bytes. The requests of this server are an id.
+const maxMessage = 1 << 20
+
+// Serve answers the messages on in until it ends or ctx is done. One is answered after the other: an agent's model
+// waits for a result before it goes on.
+func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	lines, ended := make(chan jsonrpc.Line), make(chan error, 1)
+	go func() { ended <- jsonrpc.ReadLines(ctx, in, maxMessage, lines) }() // may outlive Serve, blocked in Read
+	for {
+		select {
+		case l := <-lines:
+			reply := s.handle(ctx, l)
+			if reply == nil {
+				continue
+			}
+			if _, err := out.Write(jsonrpc.Encode(*reply)); err != nil {
+				return fmt.Errorf("write a reply: %w", err)
+			}
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// handle returns the answer to one message; nil if it needs none, as a notification does.
+func (s *Server) handle(ctx context.Context, l jsonrpc.Line) *jsonrpc.Response {
+	line := bytes.TrimSpace(l.Text)
+	if len(line) == 0 && l.Problem == nil {
+		return nil
+	}
+	r, bad := jsonrpc.Request{}, l.Problem
+	if bad == nil {
+		r, bad = jsonrpc.Parse(line)
+	}
+	reply := jsonrpc.Response{ID: r.ReplyID(), Error: bad}
+	if bad == nil {
+		if r.ID == nil {
+			return nil
+		}
+		reply.Result, reply.Error = s.answer(ctx, r)
+	}
+	return &reply
+}

@@ -1,0 +1,94 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// known has a call with two results, an entry and an id that cannot be read.
+var known = &Server{Recall: func(_ context.Context, id string) ([]content.Content, error) {
+	response := func(call, text string) content.Block {
+		return content.ToolResponse{CallID: call}.WithResultText(text)
+	}
+	switch id {
+	case "call_1":
+		return []content.Content{{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: "I look."},
+			content.ToolCall{ID: id}}}, {Speaker: content.Tool, Blocks: []content.Block{
+			response("call_2", "other"), response(id, "one <line>\ntwo")}}}, nil
+	case "e7":
+		return []content.Content{{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "a long message"}}}}, nil
+	case "broken":
+		return nil, errors.New("the store cannot be read")
+	}
+	return nil, nil
+}}
+
+// Both transports answer each message alike. "" is no answer.
+func TestMessages(t *testing.T) {
+	call := func(arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall","arguments":` + arguments +
+			`,"_meta":{"progressToken":1}}}`
+	}
+	for name, m := range map[string]struct{ message, want string }{
+		"a known revision": {`{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-03-26",` +
+			`"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"protocolVersion":"2025-03-26"`},
+		"another revision": {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01"}}`,
+			`"protocolVersion":"2025-11-25"`},
+		"no revision":     {`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `"code":-32602`},
+		"initialized":     {`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
+		"ping":            {`{"jsonrpc":"2.0","id":3,"method":"ping"}`, `{"jsonrpc":"2.0","id":3,"result":{}}`},
+		"the tools":       {`{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{}}`, `"name":"thresh_recall"`},
+		"a result":        {call(`{"id":"call_1"}`), `"result":{"content":[{"text":"one <line>\ntwo","type":"text"}]}`},
+		"an entry":        {call(`{"id":"e7"}`), `"text":"a long message"`},
+		"an unknown id":   {call(`{"id":"call_9"}`), `"isError":true`},
+		"no id":           {call(`{}`), `"isError":true`},
+		"a broken store":  {call(`{"id":"broken"}`), `"text":"the store cannot be read"`},
+		"wrong arguments": {call(`[]`), `"code":-32602`},
+		"another tool":    {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, `"code":-32602`},
+		"another method":  {`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, `"code":-32601`},
+		"no JSON":         {`{"jsonrpc"`, `"code":-32700`},
+		"a batch":         {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `"code":-32600`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			if err := known.Serve(t.Context(), strings.NewReader("\n"+m.message+"\n"), &out); err != nil {
+				t.Fatal(err)
+			}
+			w := httptest.NewRecorder()
+			known.ServeHTTP(w, httptest.NewRequest(http.MethodPost, Path, strings.NewReader(m.message)))
+			status := http.StatusOK
+			switch {
+			case m.want == "":
+				status = http.StatusAccepted
+			case strings.Contains(m.want, "-32700"), strings.Contains(m.want, "-32600"):
+				status = http.StatusBadRequest
+			}
+			if w.Body.String() != out.String() || w.Code != status {
+				t.Errorf("over HTTP: %d %s", w.Code, w.Body)
+			}
+			if !strings.Contains(out.String(), m.want) || (m.want == "") != (out.Len() == 0) {
+				t.Errorf("answered %q, want %q", out.String(), m.want)
+			}
+		})
+	}
+}
+
+// Over HTTP, what is no message gets a status that clients of the protocol understand.
+func TestWhatIsNoMessage(t *testing.T) {
+	for want, r := range map[int]*http.Request{
+		http.StatusMethodNotAllowed: httptest.NewRequest(http.MethodGet, Path, nil),
+		http.StatusBadRequest:       httptest.NewRequest(http.MethodPost, Path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)),
+	} {
+		r.Header.Set("MCP-Protocol-Version", "2199-01-01")
+		w := httptest.NewRecorder()
+		if known.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("%s: %d", r.Method, w.Code)
+		}
+	}
+}

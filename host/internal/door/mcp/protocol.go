@@ -1,0 +1,149 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
+	"github.com/thresh-dev/thresh/internal/buildinfo"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Tool is the name of the tool. Markers in conversations have it, so that it is never changed.
+const Tool = "thresh_recall"
+
+// Mark returns what stands behind the text that replaces a result: the id by which the tool finds it.
+func Mark(id string) string { return " [" + Tool + ": " + id + "]" }
+
+// revisions are the revisions of the protocol that are served, the latest first. For what is served here they differ
+// in nothing.
+var revisions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// Server answers the requests of an agent.
+type Server struct {
+	// Recall returns the entries that were recorded under the id of a tool call, or of an entry; none if there is
+	// nothing. It may be called by several requests at the same time.
+	Recall func(ctx context.Context, id string) ([]content.Content, error)
+}
+
+// answer answers a request. The params of the protocol may have members that are not known here, such as _meta: unlike
+// the project's own methods, these must be ignored.
+func (s *Server) answer(ctx context.Context, r jsonrpc.Request) (any, *jsonrpc.Error) {
+	switch r.Method {
+	case "initialize":
+		return initialize(r.Params)
+	case "ping":
+		return struct{}{}, nil
+	case "tools/list":
+		return map[string]any{"tools": []any{tool}}, nil
+	case "tools/call":
+		return s.call(ctx, r.Params)
+	}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeUnknownMethod, Message: fmt.Sprintf("unknown method %.100q", r.Method)}
+}
+
+// initialize agrees on a revision: the client's if it is served, else the latest, which the client may refuse.
+func initialize(raw json.RawMessage) (any, *jsonrpc.Error) {
+	var p struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	if json.Unmarshal(raw, &p) != nil || p.ProtocolVersion == "" {
+		return nil, wrongParams(`"protocolVersion" is missing`)
+	}
+	revision := revisions[0]
+	if slices.Contains(revisions, p.ProtocolVersion) {
+		revision = p.ProtocolVersion
+	}
+	return map[string]any{
+		"protocolVersion": revision,
+		"capabilities":    map[string]any{"tools": struct{}{}},
+		"serverInfo":      map[string]any{"name": "thresh", "version": buildinfo.Version()},
+		"instructions": "Some results of tools were removed from this conversation to keep it small. Where one ends with " +
+			Mark("ID")[1:] + ", the tool " + Tool + " returns it as it was.",
+	}, nil
+}
+
+// tool is how the list describes the tool. It changes nothing, so that clients need not ask their user each time.
+var tool = map[string]any{
+	"name":  Tool,
+	"title": "Read a removed result again",
+	"description": "Returns the whole result of an earlier tool call of this conversation that was removed to save space. " +
+		"Where a result was removed, " + Mark("ID")[1:] + " stands in its place. Call it only if you need what the result " +
+		"said then; to see how things are now, run the tool again.",
+	"inputSchema": map[string]any{
+		"type": "object",
+		"properties": map[string]any{
+			"id": map[string]any{"type": "string", "description": "the ID from the place of the removed result"},
+		},
+		"required": []string{"id"}, "additionalProperties": false,
+	},
+	"annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false},
+}
+
+// call calls the tool. What the model can mend is a result with isError, which the model sees; what only the client's
+// author can mend is an error of the protocol.
+func (s *Server) call(ctx context.Context, raw json.RawMessage) (any, *jsonrpc.Error) {
+	var p struct {
+		Name      string
+		Arguments struct{ ID string }
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, wrongParams(err.Error())
+	}
+	if p.Name != Tool {
+		return nil, wrongParams(fmt.Sprintf("unknown tool %.100q", p.Name))
+	}
+	id := p.Arguments.ID
+	if id == "" {
+		return result(`"id" is missing: it stands in the place of the removed result`, true), nil
+	}
+	found, err := s.Recall(ctx, id)
+	switch {
+	case err != nil:
+		return result(err.Error(), true), nil
+	case len(found) == 0:
+		return result(fmt.Sprintf("nothing is recorded under the id %.100q", id), true), nil
+	}
+	return result(text(found, id), false), nil
+}
+
+func result(text string, failed bool) any {
+	r := map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
+	if failed {
+		r["isError"] = true
+	}
+	return r
+}
+
+func wrongParams(message string) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: "params: " + message}
+}
+
+// text returns what the model reads: of the entries of a call its results alone, of another entry everything that is
+// text.
+func text(entries []content.Content, id string) string {
+	var ofCall, all []string
+	for _, e := range entries {
+		for _, b := range e.Blocks {
+			switch b := b.(type) {
+			case content.ToolResponse:
+				one := b.ResultText()
+				if b.Failed() {
+					one = "error: " + b.Error + "\n" + one
+				}
+				if all = append(all, one); b.CallID == id {
+					ofCall = append(ofCall, one)
+				}
+			case content.Text:
+				all = append(all, b.Text)
+			}
+		}
+	}
+	if ofCall != nil {
+		all = ofCall
+	}
+	return strings.Join(all, "\n\n")
+}

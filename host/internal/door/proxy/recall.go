@@ -1,0 +1,43 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// markTokens is about what the mark behind a removed result counts: the words, and an id of 30 characters.
+const markTokens = 25
+
+// mark puts ids into the places of removed results, and keeps the results for whoever asks by these ids. It returns
+// what the marks count, in tokens: the host does not see them.
+func (t *thread) mark(p *body.Plan) (tokens int) {
+	results := p.MarkRecall(mcp.Mark)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.recalled == nil {
+		t.recalled = make(map[string]content.ToolResponse, len(results))
+	}
+	for _, r := range results {
+		t.recalled[r.CallID] = r
+	}
+	return len(results) * markTokens
+}
+
+// recallFor finds results of an owner's conversations by the ids of their calls, in the one that was used last first:
+// ids of calls without one of the provider's are positions, which other conversations have too.
+func (s *Server) recallFor(owner string) func(context.Context, string) ([]content.Content, error) {
+	return func(_ context.Context, call string) ([]content.Content, error) {
+		for _, t := range s.threads.all() {
+			t.mu.Lock()
+			r, ok := t.recalled[call]
+			t.mu.Unlock()
+			if ok && t.identity.ownedBy(owner) {
+				return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{r}}}, nil
+			}
+		}
+		return nil, nil
+	}
+}

@@ -1,0 +1,122 @@
+package recordings
+
+import "path/filepath"
+
+// System is what the places of sessions depend on.
+type System struct {
+	// OS is as runtime.GOOS has it.
+	OS string
+	// Home is the person's directory.
+	Home string
+	// Getenv is as os.Getenv; it returns "" for what is not set.
+	Getenv func(string) string
+}
+
+// agent is one agent and where it keeps its sessions.
+type agent struct {
+	name string
+	// roots returns the directories of its sessions. Most do not exist on a given machine.
+	roots func(System) []string
+	// patterns are the files below a root, as in [filepath.Match], with a fixed depth: deeper files are those of
+	// sub-agents, or copies.
+	patterns []string
+	// not is a pattern of file names that are left out; "" for none.
+	not string
+}
+
+// agents are the agents whose sessions can be read. Cursor is not among them: it keeps no results of tools.
+var agents = []agent{
+	{
+		name: "claude-code",
+		roots: func(s System) []string {
+			return s.or("CLAUDE_CONFIG_DIR", "projects", s.home(".claude", "projects"), s.config("claude", "projects"))
+		},
+		patterns: []string{"*/*.jsonl"}, not: "agent-*",
+	},
+	{
+		name: "codex",
+		roots: func(s System) []string {
+			return s.or("CODEX_HOME", "", s.home(".codex"))
+		},
+		patterns: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+	},
+	{
+		name:     "gemini-cli",
+		roots:    func(s System) []string { return []string{s.home(".gemini", "tmp")} },
+		patterns: []string{"*/chats/session-*.json", "*/chats/session-*.jsonl"},
+	},
+	{
+		name: "qwen-code",
+		roots: func(s System) []string {
+			return []string{s.home(".qwen", "projects"), s.home(".qwen", "tmp")}
+		},
+		patterns: []string{"*/chats/*.jsonl"},
+	},
+	{
+		name: "copilot-cli",
+		roots: func(s System) []string {
+			return []string{s.home(".copilot", "session-state"), s.home(".copilot", "history-session-state")}
+		},
+		patterns: []string{"*/events.jsonl", "*.jsonl"},
+	},
+	{
+		name: "pi",
+		roots: func(s System) []string {
+			return s.or("PI_CODING_AGENT_DIR", "sessions", s.home(".pi", "agent", "sessions"))
+		},
+		patterns: []string{"*/*.jsonl"},
+	},
+	{
+		name:     "droid",
+		roots:    func(s System) []string { return []string{s.home(".factory", "sessions")} },
+		patterns: []string{"*/*.jsonl", "*.jsonl"},
+	},
+	{
+		name: "cline",
+		roots: func(s System) []string {
+			return append(s.extensions("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"), s.home(".cline", "data"))
+		},
+		patterns: []string{"tasks/*/api_conversation_history.json"},
+	},
+}
+
+// home returns a place in the person's directory.
+func (s System) home(parts ...string) string {
+	return filepath.Join(append([]string{s.Home}, parts...)...)
+}
+
+// config returns a place in the directory for settings.
+func (s System) config(parts ...string) string {
+	base := s.home(".config")
+	switch dir := s.Getenv("XDG_CONFIG_HOME"); {
+	case s.OS == "windows" && s.Getenv("APPDATA") != "":
+		base = s.Getenv("APPDATA")
+	case s.OS == "darwin" && dir == "":
+		base = s.home("Library", "Application Support")
+	case dir != "":
+		base = dir
+	}
+	return filepath.Join(append([]string{base}, parts...)...)
+}
+
+// or returns sub in the directory that a variable names, or the usual places if it is not set.
+func (s System) or(variable, sub string, usual ...string) []string {
+	if dir := s.Getenv(variable); dir != "" {
+		return []string{filepath.Join(dir, sub)}
+	}
+	return usual
+}
+
+// extensions returns where the editors that are built on VS Code keep what these extensions store.
+func (s System) extensions(names ...string) (dirs []string) {
+	for _, editor := range []string{"Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"} {
+		for _, name := range names {
+			dirs = append(dirs, s.config(editor, "User", "globalStorage", name))
+		}
+	}
+	// Where an editor works on a remote machine.
+	for _, name := range names {
+		dirs = append(dirs, s.home(".vscode-server", "data", "User", "globalStorage", name))
+	}
+	return dirs
+}

@@ -1,0 +1,168 @@
+package recordings
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Found is one session.
+type Found struct {
+	Path string
+	// Agent is the one in whose place it was; "" for a file that [Walk] found.
+	Agent   string
+	Changed time.Time
+}
+
+// Options choose among the sessions. The zero value takes all.
+type Options struct {
+	// Agent is a name of [Agents]; "": any.
+	Agent string
+	// Project is the directory in which the agent worked, absolute; sessions of directories in it count too. "": any.
+	Project string
+}
+
+// ErrAgent is wrapped by the error of [Find] about an agent that is not known.
+var ErrAgent = errors.New("unknown agent")
+
+// Agents returns the names of the agents whose places are known.
+func Agents() []string {
+	names := make([]string, len(agents))
+	for i, a := range agents {
+		names[i] = a.name
+	}
+	return names
+}
+
+// Find returns the sessions that agents keep on this machine, the newest first. Places that do not exist or cannot be
+// read hold none.
+func Find(s System, o Options) ([]Found, error) {
+	if o.Agent != "" && !slices.Contains(Agents(), o.Agent) {
+		return nil, fmt.Errorf("%w %q; known: %s", ErrAgent, o.Agent, strings.Join(Agents(), ", "))
+	}
+	var out []Found
+	seen := map[string]bool{} // two patterns may fit one file
+	for _, a := range agents {
+		if o.Agent != "" && o.Agent != a.name {
+			continue
+		}
+		for _, root := range a.roots(s) {
+			for _, pattern := range a.patterns {
+				for _, path := range below(root, pattern) {
+					info, err := os.Stat(path)
+					skip, _ := filepath.Match(a.not, filepath.Base(path))
+					if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || skip || seen[path] {
+						continue
+					}
+					seen[path] = true
+					if o.Project == "" || about(path, o.Project) {
+						out = append(out, Found{path, a.name, info.ModTime()})
+					}
+				}
+			}
+		}
+	}
+	sortNewest(out)
+	return out, nil
+}
+
+// below returns the files below root that fit a pattern. The root is not part of the pattern: its name may hold any
+// character.
+func below(root, pattern string) []string {
+	matches, err := fs.Glob(os.DirFS(root), pattern)
+	if err != nil {
+		return nil // only a malformed pattern
+	}
+	for i, m := range matches {
+		matches[i] = filepath.Join(root, filepath.FromSlash(m))
+	}
+	return matches
+}
+
+// Walk returns the files in a directory, and in those in it, that may be sessions by their names, the newest first.
+// Hidden directories and those of dependencies are left out.
+func Walk(dir string) ([]Found, error) {
+	var out []Found
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == dir:
+			return err
+		case err != nil:
+			return nil // what cannot be read holds none
+		case d.IsDir() && path != dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
+			return filepath.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil || !d.Type().IsRegular() || info.Size() == 0 {
+			return nil
+		}
+		switch strings.ToLower(filepath.Ext(path)) {
+		case ".json", ".jsonl", ".ndjson", ".traj":
+			out = append(out, Found{Path: path, Changed: info.ModTime()})
+		}
+		return nil
+	})
+	sortNewest(out)
+	return out, err
+}
+
+// sortNewest sorts the newest first, by path where two are of one time.
+func sortNewest(found []Found) {
+	slices.SortFunc(found, func(a, b Found) int {
+		return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(a.Path, b.Path))
+	})
+}
+
+// maxHead is how much of a file is looked at for the directory in which the agent worked, in bytes. It stands in the
+// first records, but a record may hold a long prompt.
+const maxHead = 256 << 10
+
+// about reports whether a session is of a project: its beginning says that the agent worked there, or the agent keeps
+// it in a directory that is named by a hash of the project's path.
+func about(path, project string) bool {
+	project = filepath.Clean(project)
+	hash := sha256.Sum256([]byte(project))
+	if strings.Contains(filepath.ToSlash(path), "/"+hex.EncodeToString(hash[:])+"/") {
+		return true
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	head, err := io.ReadAll(io.LimitReader(f, maxHead))
+	if err != nil {
+		return false
+	}
+	// As JSON has it in a string, without the quotes: on Windows it has backslashes.
+	quoted, err := json.Marshal(project)
+	if err != nil {
+		return false
+	}
+	dir := quoted[1 : len(quoted)-1]
+	for _, before := range []string{`"cwd":"`, `"cwd": "`, "Current Working Directory ("} {
+		for rest := head; ; {
+			at := bytes.Index(rest, append([]byte(before), dir...))
+			if at < 0 {
+				break
+			}
+			rest = rest[at+len(before)+len(dir):]
+			// The whole path, or a directory in it: not /work/app for /work/app2.
+			if len(rest) > 0 && bytes.IndexByte([]byte(`"/\)`), rest[0]) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,113 @@
+package recordings
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// put makes files with the given content, each a second older than the one before.
+func put(t *testing.T, root string, files [][2]string) {
+	t.Helper()
+	for i, f := range files {
+		path := filepath.Join(root, filepath.FromSlash(f[0]))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(f[1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Unix(1_700_000_000-int64(i), 0)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
+	home := t.TempDir()
+	hash := sha256.Sum256([]byte("/work/app"))
+	gemini := ".gemini/tmp/" + hex.EncodeToString(hash[:]) + "/chats/session-1.json"
+	const app, other = `{"cwd":"/work/app"}`, `{"cwd": "/work/app2"}`
+	put(t, home, [][2]string{
+		{".claude/projects/-work-app/1.jsonl", app},
+		{".claude/projects/-work-app/agent-2.jsonl", app}, // a sub-agent's
+		{".claude/projects/-work-app/1/sub/2.jsonl", app}, // the same
+		{".claude/projects/-work-app/3.jsonl", ""},        // empty
+		{".codex/sessions/2026/01/02/rollout-1.jsonl", other},
+		{".codex/history.jsonl", app},
+		{gemini, `{}`},
+		{".qwen/projects/-w/chats/1.jsonl", `{"cwd":"/work/app/sub"}`},
+		{".copilot/session-state/1/events.jsonl", app},
+		{".pi/agent/sessions/--w--/1.jsonl", app},
+		{".factory/sessions/-w/1.jsonl", app},
+		{".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1/api_conversation_history.json",
+			`[{"content":"# Current Working Directory (/work/app) Files"}]`},
+		{"Library/Application Support/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/1/api_conversation_history.json",
+			`[]`},
+		{"elsewhere/sessions/2026/01/02/rollout-2.jsonl", app},
+	})
+	system := func(os string, env map[string]string) System {
+		return System{OS: os, Home: home, Getenv: func(name string) string { return env[name] }}
+	}
+	for name, tt := range map[string]struct {
+		system  System
+		options Options
+		want    []string
+	}{
+		"all, newest first": {system("linux", nil), Options{}, []string{
+			"claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline"}},
+		"of a project": {system("linux", nil), Options{Project: "/work/app/"}, []string{
+			"claude-code", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline"}},
+		"of an agent":      {system("linux", nil), Options{Agent: "codex"}, []string{"codex"}},
+		"macOS":            {system("darwin", nil), Options{Agent: "cline"}, []string{"cline"}},
+		"another place":    {system("linux", map[string]string{"CODEX_HOME": home + "/elsewhere"}), Options{Agent: "codex"}, []string{"codex"}},
+		"XDG":              {system("linux", map[string]string{"XDG_CONFIG_HOME": home + "/none"}), Options{Agent: "cline"}, nil},
+		"nothing is there": {System{OS: "linux", Home: home + "/none", Getenv: func(string) string { return "" }}, Options{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := Find(tt.system, tt.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range found {
+				got = append(got, f.Agent)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff, found)
+			}
+		})
+	}
+	if _, err := Find(system("linux", nil), Options{Agent: "x"}); !errors.Is(err, ErrAgent) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestADirectoryIsWalked(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, [][2]string{
+		{"a/b/new.JSONL", "x"}, {"old.traj", "x"}, {"notes.md", "x"}, {"empty.json", ""}, {".git/x.json", "x"},
+		{"node_modules/x.json", "x"},
+	})
+	found, err := Walk(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range found {
+		got = append(got, filepath.Base(f.Path))
+	}
+	if diff := cmp.Diff([]string{"new.JSONL", "old.traj"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := Walk(filepath.Join(dir, "none")); err == nil {
+		t.Error("a directory that is not there is walked")
+	}
+}

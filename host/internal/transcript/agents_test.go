@@ -1,0 +1,341 @@
+package transcript_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// agentSamples are small sessions in the forms of agents, made up, with what they must become.
+var agentSamples = map[string]struct {
+	in         string
+	format     transcript.Format
+	want       string // see [brief]
+	boundaries int
+	notes      []string // warnings
+	check      func(*testing.T, *transcript.Transcript)
+}{
+	"gemini stream-json: pieces of a text are one": {
+		in: `{"type":"init","timestamp":"T0","session_id":"s1","model":"gemini-2.5-pro"}
+{"type":"message","timestamp":"T1","role":"user","content":"go"}
+{"type":"message","timestamp":"T2","role":"assistant","content":"I ","delta":true}
+{"type":"message","timestamp":"T2","role":"assistant","content":"read","delta":true}
+{"type":"tool_use","timestamp":"T3","tool_name":"read_file","tool_id":"c1","parameters":{"path":"a"}}
+{"type":"tool_result","timestamp":"T4","tool_id":"c1","status":"success","output":"one"}
+{"type":"tool_use","timestamp":"T5","tool_name":"replace","tool_id":"c2","parameters":{}}
+{"type":"tool_result","timestamp":"T6","tool_id":"c2","status":"error","output":"no","error":{"type":"e","message":"not found"}}
+{"type":"result","timestamp":"T7","status":"success","stats":{}}`,
+		format: transcript.GeminiStream,
+		want: `human: go
+ai: I read, call c1 read_file {"path":"a"}
+tool: c1 read_file "one"
+ai: call c2 replace {}
+tool: c2 replace "no" failed: not found`,
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			if tr.Model != "gemini-2.5-pro" || tr.ID != "s1" {
+				t.Errorf("model %q, id %q", tr.Model, tr.ID)
+			}
+		},
+	},
+	"gemini lines: a message is written again, taken back, and the context replaced": {
+		in: `{"sessionId":"s1","projectHash":"h","startTime":"T0"}
+{"$set":{"messages":[]}}
+{"id":"m1","timestamp":"T1","type":"user","content":[{"text":"go"}]}
+{"id":"m2","timestamp":"T2","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"read_file","args":{},"status":"executing"}]}
+{"id":"m2","timestamp":"T2","type":"gemini","content":"","model":"gemini-3","tokens":{"input":9},"toolCalls":[{"id":"c1","name":"read_file","args":{},"status":"success","result":[{"functionResponse":{"id":"c1","name":"read_file","response":{"output":"one"}}}]}]}
+{"id":"m3","timestamp":"T3","type":"user","content":"wrong"}
+{"id":"m4","timestamp":"T3","type":"gemini","content":"way"}
+{"$rewindTo":"m3"}
+{"id":"m5","timestamp":"T4","type":"user","content":"on"}
+{"$set":{"messages":[{"id":"m6","timestamp":"T5","type":"user","content":"in short"}]}}
+{"id":"m7","timestamp":"T6","type":"gemini","content":"done"}`,
+		format:     transcript.GeminiCLI,
+		boundaries: 1,
+		want: `human: go
+ai: call c1 read_file {}
+tool: c1 read_file {"output":"one"}
+human: on
+human: in short
+ai: done`,
+	},
+	"qwen: the parts of Gemini's API, without ids": {
+		in: `{"uuid":"1","sessionId":"s1","timestamp":"T1","type":"user","cwd":"/w","version":"1","message":{"role":"user","parts":[{"text":"go"}]}}
+{"uuid":"2","sessionId":"s1","timestamp":"T2","type":"assistant","cwd":"/w","model":"qwen3","contextWindowSize":131072,"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":7,"cachedContentTokenCount":40},"message":{"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"name":"read_file","args":{"path":"a"}}}]}}
+{"uuid":"3","sessionId":"s1","timestamp":"T3","type":"tool_result","cwd":"/w","toolCallResult":{"resultDisplay":"one"},"message":{"role":"user","parts":[{"functionResponse":{"name":"read_file","response":{"output":"one"}}}]}}
+{"uuid":"4","sessionId":"s1","timestamp":"T4","type":"system","subtype":"chat_compression","systemPayload":{"info":{"originalTokenCount":5},"compressedHistory":[{"role":"user","parts":[{"text":"in short"}]},{"role":"model","parts":[{"text":"ok"}]}]}}`,
+		format:     transcript.QwenCode,
+		boundaries: 1,
+		want: `human: go
+ai: (hm), call call_1 read_file {"path":"a"}
+tool: call_1 read_file {"output":"one"}
+human: in short
+ai: ok`,
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			want := []transcript.Usage{{Entry: 1, Model: "qwen3", PromptTokens: 100, CacheRead: 40, Output: 7}}
+			if diff := cmp.Diff(want, tr.Usage); diff != "" || tr.ContextLimit != 131072 || tr.Dir != "/w" {
+				t.Error(diff, tr.ContextLimit, tr.Dir)
+			}
+		},
+	},
+	"cursor: calls without ids, and without results": {
+		in: `{"role":"user","message":{"content":[{"type":"text","text":"go"}]}}
+{"role":"assistant","message":{"content":[{"type":"text","text":"I read"},{"type":"tool_use","name":"Read","input":{"path":"a"}}]}}
+{"type":"turn_ended"}
+{"role":"user","message":{"content":"and now"}}`,
+		format: transcript.Cursor,
+		want: `human: go
+ai: I read, call call_1 Read {"path":"a"}
+human: and now`,
+		notes: []string{"1 calls have no result: Cursor does not record them, so savings cannot be told"},
+	},
+	"droid": {
+		in: `{"type":"session_start","id":"s1","title":"t","cwd":"/w"}
+{"type":"message","id":"1","timestamp":"T1","message":{"role":"user","content":[{"type":"text","text":"go"}]}}
+{"type":"message","id":"2","timestamp":"T2","message":{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"Read","input":{}}]}}
+{"type":"message","id":"3","timestamp":"T3","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"one"}]}}`,
+		format: transcript.Droid,
+		want: `human: go
+ai: call c1 Read {}
+tool: c1 Read "one"`,
+	},
+	"cline: results are text of the user": {
+		in: `[{"role":"user","content":[{"type":"text","text":"<task>\ngo\n</task>"},{"type":"text","text":"<environment_details>\n</environment_details>"}]},
+{"role":"assistant","content":[{"type":"text","text":"I read"},{"type":"tool_use","id":"c1","name":"read_file","input":{"path":"a"}}]},
+{"role":"user","content":[{"type":"text","text":"[read_file for 'a'] Result:"},{"type":"text","text":"one"},{"type":"text","text":"<environment_details>\n</environment_details>"}]},
+{"role":"assistant","content":[{"type":"text","text":"I write\n\n<write_to_file>\n<path>b.html</path>\n<content>\n<p>x</p>\n</content>\n</write_to_file>"}]},
+{"role":"user","content":[{"type":"text","text":"[write_to_file for 'b.html'] Result:\nsaved"}]}]`,
+		format: transcript.Cline,
+		want: `human: <task>…, <environment_details>…
+ai: I read, call c1 read_file {"path":"a"}
+tool: c1 read_file "one"
+human: <environment_details>…
+ai: I write, call call_1 write_to_file {"path":"b.html","content":"<p>x</p>"}
+tool: call_1 write_to_file "saved"`,
+	},
+	"copilot: a sub-agent's events are not the conversation": {
+		in: `{"type":"session.start","data":{"sessionId":"s1","context":{"cwd":"/w"}},"timestamp":"T0"}
+{"type":"user.message","data":{"content":"go","transformedContent":"now: go"},"timestamp":"T1"}
+{"type":"assistant.message","data":{"content":"","model":"m","toolRequests":[{"toolCallId":"c1","name":"view","arguments":{"path":"a"}}]},"timestamp":"T2"}
+{"type":"assistant.message","data":{"content":"side","parentToolCallId":"c1"},"timestamp":"T2"}
+{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":true,"result":{"content":"one","detailedContent":"…"}},"timestamp":"T3"}`,
+		format: transcript.CopilotCLI,
+		want: `human: now: go
+ai: call c1 view {"path":"a"}
+tool: c1 view "one"`,
+	},
+	"pi: the branch that the last record is on, and a compaction": {
+		in: `{"type":"session","version":3,"id":"s1","cwd":"/w"}
+{"type":"message","id":"a","parentId":null,"timestamp":"T1","message":{"role":"user","content":"go"}}
+{"type":"message","id":"b","parentId":"a","timestamp":"T2","message":{"role":"assistant","content":[{"type":"text","text":"left"}]}}
+{"type":"message","id":"c","parentId":"a","timestamp":"T3","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{}}],"usage":{"input":5},"model":"m"}}
+{"type":"message","id":"d","parentId":"c","timestamp":"T4","message":{"role":"toolResult","toolCallId":"c1","toolName":"read","content":[{"type":"text","text":"one"}],"isError":true}}
+{"type":"message","id":"e","parentId":"d","timestamp":"T5","message":{"role":"user","content":"kept"}}
+{"type":"compaction","id":"f","parentId":"e","timestamp":"T6","summary":"in short","firstKeptEntryId":"e","tokensBefore":9}
+{"type":"message","id":"g","parentId":"f","timestamp":"T7","message":{"role":"assistant","content":[{"type":"text","text":"done"}]}}`,
+		format:     transcript.Pi,
+		boundaries: 1,
+		want: `human: go
+ai: call c1 read {}
+tool: c1 read "one" failed: the tool reported an error
+human: kept
+human: in short
+human: kept
+ai: done`,
+	},
+	"openhands: parallel calls are one answer": {
+		in: `{"kind":"SystemPromptEvent","source":"agent","system_prompt":{"type":"text","text":"be brief"},"tools":[]}
+{"kind":"MessageEvent","source":"user","timestamp":"T1","llm_message":{"role":"user","content":[{"type":"text","text":"go"}]}}
+{"kind":"ActionEvent","source":"agent","timestamp":"T2","thought":[{"type":"text","text":"I read"}],"tool_name":"terminal","tool_call_id":"c1","tool_call":{"id":"c1","name":"terminal","arguments":"{\"command\":\"ls\"}"},"llm_response_id":"r1","action":{"kind":"x"}}
+{"kind":"ActionEvent","source":"agent","timestamp":"T2","thought":[],"tool_name":"terminal","tool_call_id":"c2","tool_call":{"id":"c2","name":"terminal","arguments":"{}"},"llm_response_id":"r1"}
+{"kind":"ObservationEvent","source":"environment","timestamp":"T3","tool_name":"terminal","tool_call_id":"c1","observation":{"output":"one","exit_code":0}}
+{"kind":"AgentErrorEvent","source":"agent","timestamp":"T3","tool_name":"terminal","tool_call_id":"c2","error":"no command"}`,
+		format: transcript.OpenHands,
+		want: `human: go
+ai: I read, call c1 terminal {"command":"ls"}, call c2 terminal {}
+tool: c1 terminal {"output":"one","exit_code":0}, c2 terminal "no command" failed: no command`,
+	},
+	"swe-agent: commands in the text": {
+		in: `{"trajectory":[],"info":{},"history":[{"role":"system","content":"be brief"},{"role":"user","content":"go"},
+{"role":"assistant","content":"I list\n` + "```" + `\nls -F\n` + "```" + `","thought":"I list","action":"ls -F\n"},
+{"role":"user","content":"one"}]}`,
+		format: transcript.SWEAgent,
+		want: "human: go\nai: I list…, call act_1 bash {\"command\":\"ls -F\\n\"}\n" +
+			`tool: act_1 bash "one"`,
+	},
+	"codex: images in a result, and what a compaction left": {
+		in: `{"timestamp":"T0","type":"turn_context","payload":{"cwd":"/w","model":"gpt-5.5"}}
+{"timestamp":"T1","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"},{"type":"input_image","image_url":"data:image/png;base64,aGk="}]}}
+{"timestamp":"T2","type":"response_item","payload":{"type":"function_call","name":"view_image","call_id":"c1","arguments":"{}"}}
+{"timestamp":"T3","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"it"},{"type":"input_image","image_url":"data:image/png;base64,aGk="}]}}
+{"timestamp":"T4","type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":50},"model_context_window":258400}}}
+{"timestamp":"T5","type":"compacted","payload":{"message":"","replacement_history":[{"type":"compaction","encrypted_content":"xyz"}]}}`,
+		format:     transcript.Codex,
+		boundaries: 1,
+		want: `human: go, media image/png
+ai: call c1 view_image {}
+tool: c1 view_image "it", media image/png
+ai: compaction`,
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			if tr.Model != "gpt-5.5" || tr.ContextLimit != 258400 {
+				t.Errorf("model %q, context limit %d", tr.Model, tr.ContextLimit)
+			}
+		},
+	},
+}
+
+// brief renders a history with a line for each entry.
+func brief(tr *transcript.Transcript) string {
+	var lines []string
+	for _, c := range tr.Entries {
+		var parts []string
+		for _, b := range c.Blocks {
+			parts = append(parts, briefBlock(b))
+		}
+		lines = append(lines, string(c.Speaker)+": "+strings.Join(parts, ", "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func briefBlock(b content.Block) string {
+	first := func(s string) string {
+		if line, _, more := strings.Cut(s, "\n"); more {
+			return line + "…"
+		}
+		return s
+	}
+	switch b := b.(type) {
+	case content.Text:
+		return first(b.Text)
+	case content.Thinking:
+		return "(" + b.Thought + ")"
+	case content.ToolCall:
+		return fmt.Sprintf("call %s %s %s", b.ID, b.Name, b.Parameters)
+	case content.ToolResponse:
+		out := fmt.Sprintf("%s %s %s", b.CallID, b.ToolName, b.Result)
+		if b.Failed() {
+			out += " failed: " + b.Error
+		}
+		return out
+	case content.Media:
+		return "media " + b.MimeType
+	}
+	return b.Kind()
+}
+
+func TestSessionsOfAgentsReadAs(t *testing.T) {
+	for name, tt := range agentSamples {
+		t.Run(name, func(t *testing.T) {
+			tr := read(t, tt.in)
+			if diff := cmp.Diff(tt.want, brief(tr)); diff != "" || tr.Format != tt.format {
+				t.Errorf("%s as %s\n%s", diff, tr.Format, brief(tr))
+			}
+			if len(tr.Boundaries) != tt.boundaries {
+				t.Errorf("%d boundaries: %v", len(tr.Boundaries), tr.Boundaries)
+			}
+			var warnings []string
+			for _, n := range tr.Notes {
+				if !n.Routine {
+					warnings = append(warnings, n.String())
+				}
+			}
+			if diff := cmp.Diff(tt.notes, warnings); diff != "" {
+				t.Error(diff)
+			}
+			if tt.check != nil {
+				tt.check(t, tr)
+			}
+			// The form that was found may be named too.
+			if again, err := transcript.Read(strings.NewReader(tt.in), transcript.Options{From: tt.format}); err != nil ||
+				brief(again) != tt.want {
+				t.Errorf("with --from %s: %v", tt.format, err)
+			}
+		})
+	}
+}
+
+func TestAFormatMustExplainTheFile(t *testing.T) {
+	long := strings.Repeat("what a tool printed ", 100)
+	// Results in a field that Anthropic's messages do not have, and results that are taken for a person's words.
+	unknownField := `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},` +
+		`{"role":"user","content":[],"results":["` + long + `"]}]`
+	asWords := `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},` +
+		`{"role":"user","content":"f says: ` + long + `"}]`
+	for name, tt := range map[string]struct{ in, want string }{
+		"an unknown field": {unknownField, `field "results" of a message`},
+		"a result as words": {asWords,
+			"words of a person where results of calls should be"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := transcript.Read(strings.NewReader(tt.in), transcript.Options{})
+			if !errors.Is(err, transcript.ErrUnknownFormat) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v", err)
+			}
+			tr, err := transcript.Read(strings.NewReader(tt.in),
+				transcript.Options{From: transcript.AnthropicMessages})
+			if err != nil || len(tr.Notes) == 0 || !strings.Contains(tr.Notes[0].Message, tt.want) {
+				t.Errorf("with the format given: %v, %v", tr, err)
+			}
+		})
+	}
+	// Some of it is unknown: a warning says what.
+	some := read(t, `[{"role":"user","content":"`+long+long+long+long+`"},{"role":"user","content":"x","odd":"`+long+`"}]`)
+	if got := messages(some.Notes); len(got) != 2 ||
+		!strings.Contains(got[0], `only 80 % of it could be read as openai-chat; not understood: 20 % field "odd" of a message`) {
+		t.Errorf("got %q", got)
+	}
+	// Interrupting the model is no sign of another format.
+	if tr := read(t, `[{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},`+
+		`{"role":"user","content":"stop"},{"role":"assistant","content":"yes"}]`); len(tr.Notes) > 0 {
+		t.Errorf("got %v", tr.Notes)
+	}
+}
+
+func TestTheNearestFormatsAreNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "session")
+	line := `{"role":"user","message":{"content":"` + strings.Repeat("go ", 300) + `"}}` + "\n"
+	if err := os.WriteFile(file, []byte(`{"role":"user","content":"hi"}`+"\n"+line+line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := transcript.ReadFile(file, transcript.Options{})
+	if err == nil || !strings.Contains(err.Error(), "as openai-chat") ||
+		!strings.Contains(err.Error(), "nearest: cursor (100 %)") {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := transcript.ReadFile(file, transcript.Options{From: "nonsense"}); !errors.Is(err,
+		transcript.ErrUnknownFormat) {
+		t.Errorf("an unknown format: %v", err)
+	}
+}
+
+func TestAFileThatWasCutIsReadToItsLastWholeRecord(t *testing.T) {
+	const chat = `{"messages":[{"role":"user","content":"a \"quoted] word"},
+{"role":"assistant","content":"b"},{"role":"user","con`
+	for name, in := range map[string]string{
+		"over lines": chat, "on one line": strings.ReplaceAll(chat, "\n", ""), "a list": chat[len(`{"messages":`):],
+	} {
+		if _, err := transcript.Read(strings.NewReader(in), transcript.Options{}); !errors.Is(err, transcript.ErrTruncated) {
+			t.Errorf("%s: %v", name, err)
+		}
+		tr, err := transcript.Read(strings.NewReader(in), transcript.Options{AllowCut: true})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff([]string{"the file is cut off and was read to its last whole record"},
+			messages(tr.Notes)); diff != "" || brief(tr) != "human: a \"quoted] word\nai: b" {
+			t.Error(name, diff, brief(tr))
+		}
+	}
+	if _, err := transcript.Read(strings.NewReader(`[{"role":`), transcript.Options{AllowCut: true}); !errors.Is(
+		err, transcript.ErrTruncated) {
+		t.Errorf("without a whole record: %v", err)
+	}
+}

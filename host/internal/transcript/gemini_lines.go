@@ -1,0 +1,173 @@
+package transcript
+
+import (
+	"bytes"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// geminiLines reads the chats of Gemini CLI from version 0.40 on: a first line about the session, then messages. A
+// message is written again whenever it changes, a "$rewindTo" takes back a message and all behind it, and a "$set" with
+// messages replaces the context.
+type geminiLines struct {
+	b        *builder
+	messages []geminiLine
+	at       map[string]int // the position of a message, by its id
+}
+
+// geminiLine is a message as it was written last. boundary marks the first one of a context that replaced another.
+type geminiLine struct {
+	line     int
+	id       string
+	raw      []byte
+	boundary bool
+}
+
+// isGeminiHead reports whether a record is the first line of a chat.
+func isGeminiHead(o object) bool {
+	return o.has("sessionId") && o.has("projectHash") && !o.has("messages")
+}
+
+func newGeminiLines(b *builder) *geminiLines { return &geminiLines{b: b, at: map[string]int{}} }
+
+func (g *geminiLines) record(r record) error {
+	switch set := r.object.object("$set"); {
+	case isGeminiHead(r.object):
+		g.b.t.ID = firstText(g.b.t.ID, r.text("sessionId"))
+	case set != nil:
+		if list, ok := elements(set.raw("messages")); ok {
+			g.replace(r.line, list)
+		}
+	case r.has("$rewindTo"):
+		// A message that is not known was taken back already.
+		if i, ok := g.at[r.text("$rewindTo")]; ok {
+			g.cut(i)
+		}
+	case isGeminiType(r.text("type")):
+		g.put(r.line, r.whole, false)
+	default:
+		g.b.unknown(r.line, "record of an unknown form", r.whole)
+	}
+	return nil
+}
+
+// put adds a message, or writes it again.
+func (g *geminiLines) put(line int, raw []byte, boundary bool) {
+	m := geminiLine{line: line, id: asObject(raw).text("id"), raw: bytes.Clone(raw), boundary: boundary}
+	if i, ok := g.at[m.id]; ok && m.id != "" && !boundary {
+		m.boundary, m.line = g.messages[i].boundary, g.messages[i].line
+		g.messages[i] = m
+		return
+	}
+	g.at[m.id] = len(g.messages)
+	g.messages = append(g.messages, m)
+}
+
+// cut takes back the messages from a position on.
+func (g *geminiLines) cut(from int) {
+	for _, m := range g.messages[from:] {
+		delete(g.at, m.id)
+	}
+	g.messages = g.messages[:from]
+}
+
+// replace takes in a new context. If it is what there was, or the beginning of it, nothing was compacted.
+func (g *geminiLines) replace(line int, list [][]byte) {
+	same := len(list) <= len(g.messages)
+	for i, raw := range list {
+		same = same && g.messages[i].id == asObject(raw).text("id")
+	}
+	compacted := !same && len(g.messages) > 0
+	if same {
+		g.cut(len(list))
+	}
+	for i, raw := range list {
+		if !same {
+			g.put(line, raw, compacted && i == 0)
+		}
+	}
+}
+
+func (g *geminiLines) end() error {
+	g.b.t.Format = GeminiCLI
+	for _, m := range g.messages {
+		if m.boundary {
+			g.b.boundary("compression", nil)
+		}
+		g.b.geminiRecord(m.line, m.raw)
+	}
+	return nil
+}
+
+// isGeminiStream reports whether a record is an event of "gemini --output-format stream-json". Its types are words that
+// others use too.
+func isGeminiStream(t string, o object) bool {
+	switch t {
+	case "init":
+		return o.has("session_id") && o.has("model")
+	case "tool_use":
+		return o.has("tool_name")
+	case "tool_result":
+		return o.has("tool_id")
+	}
+	return false
+}
+
+// geminiStream reads what Gemini CLI prints with --output-format stream-json. Text arrives in pieces.
+type geminiStream struct {
+	speech
+	model []byte
+}
+
+func (g *geminiStream) record(r record) error {
+	meta := stamped(r.raw("timestamp"))
+	switch t := r.text("type"); t {
+	case "init":
+		g.b.t.ID, g.model = firstText(g.b.t.ID, r.text("session_id")), r.copyOf("model")
+	case "message":
+		g.b.unread(r.line, "a message", r.object, nameIn("type", "timestamp", "role", "content", "delta"))
+		g.message(r, meta)
+	case "tool_use":
+		g.b.unread(r.line, "a tool_use", r.object, nameIn("type", "timestamp", "tool_name", "tool_id", "parameters"))
+		meta.raw("model", g.model)
+		g.say(r.line, meta, content.ToolCall{ID: r.text("tool_id"), Name: r.text("tool_name"),
+			Parameters: r.copyOf("parameters")})
+	case "tool_result":
+		g.b.unread(r.line, "a tool_result", r.object,
+			nameIn("type", "timestamp", "tool_id", "status", "output", "error"))
+		response := content.ToolResponse{CallID: r.text("tool_id"), Result: r.copyOf("output")}
+		if r.text("status") == "error" {
+			response.Error = firstText(r.object.object("error").text("message"), flaggedError)
+		}
+		g.answer(r.line, meta, response)
+	case "error", "result":
+		g.b.tally.routine(r.line, -1, "event of type "+t+", which is not part of the conversation, left out")
+	default:
+		g.b.unknown(r.line, "event of the unknown type "+clip([]byte(t)), r.whole)
+	}
+	return nil
+}
+
+// message adds text. A piece of the model's text continues the piece before it.
+func (g *geminiStream) message(r record, meta metadata) {
+	text := content.Text{Text: r.text("content")}
+	if r.text("role") != roleAssistant {
+		g.ask(r.line, meta, text)
+		return
+	}
+	if g.ai >= 0 && r.isTrue("delta") {
+		blocks := g.b.t.Entries[g.ai].Blocks
+		if before, ok := blocks[len(blocks)-1].(content.Text); ok {
+			before.Text += text.Text
+			blocks[len(blocks)-1] = before
+			return
+		}
+	}
+	meta.raw("model", g.model)
+	g.say(r.line, meta, text)
+}
+
+func (g *geminiStream) end() error {
+	g.b.t.Format = GeminiStream
+	return nil
+}

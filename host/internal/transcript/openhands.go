@@ -1,0 +1,121 @@
+package transcript
+
+import (
+	"bytes"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// isOpenHandsEvent reports whether o is an event of an OpenHands log.
+func isOpenHandsEvent(o object) bool {
+	return o.has("source") && o.has("kind") && isOpenHandsKind(o.text("kind"))
+}
+
+// isOpenHandsKind reports whether k is a kind of event.
+func isOpenHandsKind(k string) bool {
+	switch k {
+	case "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "SystemPromptEvent", "PauseEvent",
+		"UserRejectObservation", "ConversationStateUpdateEvent", "Condensation", "CondensationRequest",
+		"CondensationSummaryEvent", "TokenEvent", "ConversationErrorEvent", "LLMCompletionLogEvent":
+		return true
+	}
+	return false
+}
+
+// openHands reads the events of OpenHands' SDK: a list, in a document or one a line.
+type openHands struct {
+	speech
+	response string // the model's answer that is being added to: parallel calls are events of one answer
+}
+
+func newOpenHands(b *builder) *openHands { return &openHands{speech: newSpeech(b)} }
+
+// readOpenHands reads a document with events in the field list, or the list itself.
+func readOpenHands(list string) documentReader {
+	return func(b *builder, d *document) error {
+		o := newOpenHands(b)
+		// The first message of the person is missing in results of benchmarks, which have it outside.
+		if text := d.top.text("instruction"); text != "" {
+			o.ask(d.line, nil, content.Text{Text: text})
+		}
+		err := d.each(list, func(_, line int, raw []byte) error {
+			return o.record(record{line: line, whole: raw, object: asObject(raw)})
+		})
+		if err != nil {
+			return err
+		}
+		return o.end()
+	}
+}
+
+// isOpenHandsField reports whether a field of an event is known. "action" repeats the call in the agent's own form.
+var isOpenHandsField = nameIn("kind", "id", "timestamp", "source", "llm_message", "thought", "reasoning_content",
+	"thinking_blocks", "responses_reasoning_item", "action", "tool_name", "tool_call_id", "tool_call",
+	"llm_response_id", "security_risk", "observation", "action_id", "error", "system_prompt", "tools", "activated_skills",
+	"extended_content", "sender", "critic_result", "rejection_reason", "summary", "dynamic_context")
+
+func (h *openHands) record(r record) error {
+	b, meta := h.b, stamped(r.raw("timestamp"))
+	b.unread(r.line, "an event", r.object, isOpenHandsField)
+	switch k := r.text("kind"); k {
+	case "SystemPromptEvent":
+		b.instructions(roleSystem, one(content.Text{Text: r.object.object("system_prompt").text("text")}), nil)
+		b.t.Tools = firstOf(b.t.Tools, r.copyOf("tools"))
+	case "MessageEvent":
+		m := r.object.object("llm_message")
+		blocks := b.messageContent(r.line, m.raw("content")).blocks
+		if r.text("source") == "agent" {
+			h.pause()
+			h.say(r.line, meta, blocks...)
+			return nil
+		}
+		h.ask(r.line, meta, blocks...)
+	case "ActionEvent":
+		h.action(r, meta)
+	case "ObservationEvent":
+		response := content.ToolResponse{CallID: r.text("tool_call_id"), ToolName: r.text("tool_name"),
+			Result: r.copyOf("observation")}
+		if o := asObject(response.Result); o.isTrue("is_error") || !rawjson.IsNull(o.raw("error")) {
+			response.Error = firstText(o.text("error"), flaggedError)
+		}
+		h.answer(r.line, meta, response)
+	case "AgentErrorEvent", "UserRejectObservation":
+		why := firstText(r.text("error"), r.text("rejection_reason"), flaggedError)
+		h.answer(r.line, meta, content.ToolResponse{CallID: r.text("tool_call_id"), ToolName: r.text("tool_name"),
+			Result: content.String(why), Error: why})
+	case "PauseEvent", "ConversationStateUpdateEvent", "CondensationRequest", "TokenEvent", "LLMCompletionLogEvent",
+		"ConversationErrorEvent":
+		b.tally.routine(r.line, -1, "event "+k+", which is not part of the conversation, left out")
+	default:
+		b.unknown(r.line, "event of the unknown kind "+clip([]byte(k)), r.whole)
+	}
+	return nil
+}
+
+// action adds a call of the model, with what it thought before the first call of the same answer.
+func (h *openHands) action(r record, meta metadata) {
+	if id := r.text("llm_response_id"); id == "" || id != h.response {
+		h.pause()
+		h.response = id
+	}
+	var blocks []content.Block
+	if thought := r.text("reasoning_content"); thought != "" {
+		blocks = append(blocks, content.Thinking{Thought: thought})
+	}
+	for _, name := range []string{"thinking_blocks", "thought"} {
+		list, _ := elements(r.raw(name))
+		for _, raw := range list {
+			blocks = append(blocks, anthropicBlock(raw)...)
+		}
+	}
+	call := r.object.object("tool_call")
+	arguments, _ := argumentsOf(firstOf(call.raw("arguments"), call.object("function").raw("arguments")))
+	h.say(r.line, meta, append(blocks, content.ToolCall{ID: r.text("tool_call_id"), Name: r.text("tool_name"),
+		Parameters: bytes.Clone(arguments)})...)
+}
+
+func (h *openHands) end() error {
+	h.b.t.Format = OpenHands
+	return nil
+}

@@ -1,0 +1,196 @@
+package transcript
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// isPiRecord reports whether a record of type t is one of pi. Its header is a "session" with a directory. Droid, whose
+// messages look alike, begins with a "session_start".
+func isPiRecord(t string, o object) bool {
+	return t == "session" && !o.has("sessionId") && o.has("cwd") ||
+		t == "message" && o.object("message").has("role") && !o.has("sessionId")
+}
+
+// pi reads a session of pi. From version 2 on the records are a tree: a person who goes back in the session begins a
+// branch, and the model saw only the branch that the last record is on.
+type pi struct {
+	speech
+	records []piRecord // all but the header, in the order of the file
+}
+
+// piRecord is a record with a text of its own.
+type piRecord struct {
+	line int
+	object
+}
+
+// isPiMessageField reports whether a field of a message is known; "details" is for the screen.
+var isPiMessageField = nameIn("role", "content", "timestamp", "api", "provider", "model", "usage", "stopReason",
+	"errorMessage", "toolCallId", "toolName", "isError", "details", "command", "output", "exitCode", "cancelled",
+	"truncated", "fullOutputPath", "excludeFromContext", "customType", "display", "responseId", "diagnostics")
+
+func newPi(b *builder) *pi { return &pi{speech: newSpeech(b)} }
+
+// record keeps the record: which branch counts is known at the end.
+func (p *pi) record(r record) error {
+	if r.text("type") == "session" {
+		p.b.t.ID = firstText(p.b.t.ID, r.text("id"))
+		p.b.t.workedIn(r.text("cwd"))
+		return nil
+	}
+	p.records = append(p.records, piRecord{r.line, asObject(bytes.Clone(r.whole))})
+	return nil
+}
+
+// branch returns the positions of the records on the way to the last one. Without parents that is all of them.
+func (p *pi) branch() []int {
+	at := map[string]int{}
+	for i, r := range p.records {
+		if id := r.text("id"); id != "" {
+			at[id] = i
+		}
+	}
+	var out []int
+	for i := len(p.records) - 1; i >= 0; {
+		out = append(out, i)
+		parent, ok := at[p.records[i].text("parentId")]
+		switch {
+		case !p.records[i].has("id"):
+			i-- // version 1: the record before
+		case !ok || parent >= i:
+			i = -1 // the root; a parent behind its child would never end
+		default:
+			i = parent
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+func (p *pi) end() error {
+	b := p.b
+	b.t.Format = Pi
+	way := p.branch()
+	if n := len(p.records) - len(way); n > 0 {
+		b.remark(0, -1, "%d × record of a branch that was left (the model no longer saw it) left out", n)
+	}
+	for n, i := range way {
+		r := p.records[i]
+		switch t := r.text("type"); t {
+		case "message":
+			p.message(r, r.object.object("message"), false)
+		case "custom_message":
+			p.ask(r.line, stamped(r.raw("timestamp")), p.b.piContent(r.line, r.raw("content"))...)
+		case "branch_summary":
+			p.summary(r)
+		case "compaction":
+			p.compaction(way[:n], r)
+		case "model_change", "thinking_level_change", "label", "session_info", "custom":
+			b.tally.routine(r.line, -1, "record of type "+t+", which is not part of the conversation, left out")
+		default:
+			b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.json())
+		}
+	}
+	return nil
+}
+
+// summary adds the summary of a branch or of what was compacted.
+func (p *pi) summary(r piRecord) {
+	meta := stamped(r.raw("timestamp"))
+	meta.flag("isSummary", true)
+	p.ask(r.line, meta, content.Text{Text: r.text("summary")})
+}
+
+// compaction reads a compaction: the context goes on with a summary and the messages from the first kept record on,
+// which precede the compaction in the file. before are the records before it.
+func (p *pi) compaction(before []int, r piRecord) {
+	p.b.boundary("compaction", jsonOf(r.without("summary", "type", "id", "parentId", "details")))
+	p.summary(r)
+	kept := false
+	first, byIndex := wholeNumber(r.raw("firstKeptEntryIndex"))
+	for _, i := range before {
+		kept = kept || r.has("firstKeptEntryId") && p.records[i].text("id") == r.text("firstKeptEntryId")
+		// The index counts the header.
+		if old := p.records[i]; (kept || byIndex && i+1 >= first) && old.text("type") == "message" {
+			p.message(old, old.object.object("message"), true)
+		}
+	}
+	p.pause()
+}
+
+// message adds a message. again says that a compaction repeats it: its usage is counted already.
+func (p *pi) message(r piRecord, m object, again bool) {
+	b := p.b
+	b.unread(r.line, "a message", m, isPiMessageField)
+	meta := stamped(firstOf(r.raw("timestamp"), m.raw("timestamp")))
+	meta.flag("fromCompaction", again)
+	switch role := m.text("role"); role {
+	case "assistant":
+		blocks := b.piContent(r.line, m.raw("content"))
+		if len(blocks) == 0 {
+			b.tally.routine(r.line, -1, "answer without content, which was aborted, left out")
+			return
+		}
+		meta.raw("model", m.raw("model"))
+		if !again {
+			meta.raw("usage", m.raw("usage"))
+		}
+		p.pause()
+		p.say(r.line, meta, blocks...)
+	case "toolResult":
+		result, media := resultOf(m.raw("content"), piMedia)
+		response := content.ToolResponse{CallID: m.text("toolCallId"), ToolName: m.text("toolName"), Result: result}
+		if m.isTrue("isError") {
+			response.Error = flaggedError
+		}
+		p.answer(r.line, meta, append(one(response), media...)...)
+	case "bashExecution":
+		if m.isTrue("excludeFromContext") {
+			b.tally.routine(r.line, -1, "command of the person that the model did not see left out")
+			return
+		}
+		p.ask(r.line, meta, content.Text{Text: "Ran `" + m.text("command") + "`\n```\n" + m.text("output") + "\n```"})
+	default:
+		if role != "user" {
+			meta.text("role", role)
+		}
+		p.ask(r.line, meta, b.piContent(r.line, m.raw("content"))...)
+	}
+}
+
+// piContent reads the content of a message: a text, or blocks that differ from Anthropic's in calls and images.
+func (b *builder) piContent(line int, raw []byte) []content.Block {
+	list, ok := elements(raw)
+	if !ok {
+		return b.messageContent(line, raw).blocks
+	}
+	blocks := []content.Block{}
+	for _, raw := range list {
+		switch o := asObject(raw); o.text("type") {
+		case "toolCall":
+			blocks = append(blocks, content.ToolCall{ID: o.text("id"), Name: o.text("name"),
+				Parameters: o.copyOf("arguments")})
+		case "thinking":
+			blocks = append(blocks, content.Thinking{Thought: o.text("thinking"),
+				Signature: o.text("thinkingSignature")})
+		case "text":
+			blocks = append(blocks, content.Text{Text: o.text("text")})
+		default:
+			if m, ok := piMedia(o); ok {
+				blocks = append(blocks, m)
+				continue
+			}
+			blocks = append(blocks, content.Opaque{JSON: bytes.Clone(raw)})
+		}
+	}
+	return blocks
+}
+
+// piMedia reads an image; ok is false for other blocks.
+func piMedia(o object) (content.Media, bool) {
+	m := content.Media{MimeType: o.text("mimeType"), Data: o.text("data"), Encoding: "base64"}
+	return m, o.text("type") == "image" && m.Data != ""
+}

@@ -1,0 +1,183 @@
+package transcript
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// A format that was recognised by a few records must also explain the others. What share of the conversation it
+// explains is measured in bytes: of what became entries, and of what may be conversation and did not.
+const (
+	// enough is the share below which the reader warns, with what was not understood.
+	enough = 0.95
+	// least is the share below which a file is refused: what is left would be judged as if it were the session.
+	least = 0.60
+	// fewMissed are so few bytes that they say nothing about the format: a field that a new version added.
+	fewMissed = 512
+	// mostCauses is how many of the things that were not understood a message names.
+	mostCauses = 3
+)
+
+// miss counts bytes that may be conversation and that no entry shows as such.
+func (b *builder) miss(what string, bytes int) {
+	if b.missed == nil {
+		b.missed = map[string]int{}
+	}
+	// Names of fields come from the file, which could invent any number.
+	if _, known := b.missed[what]; !known && len(b.missed) >= maxKinds {
+		what = "of further kinds"
+	}
+	b.missed[what] += bytes
+}
+
+// judge measures what was understood of the file. It warns below [enough], and refuses the file below [least] unless
+// its format was given.
+func (b *builder) judge(given bool) error {
+	if b.t.Format == Native {
+		return nil // an entry that is not understood is an error there
+	}
+	b.missOpaque()
+	b.missAnswers()
+	understood, missed := contentBytes(b.t.System), 0
+	for _, c := range b.t.Entries {
+		understood += contentBytes(c.Blocks)
+	}
+	for _, n := range b.missed {
+		missed += n
+	}
+	// Words that stand in the place of a result are among the entries.
+	understood = max(understood-b.misplaced, 0)
+	b.t.understood = 1
+	if missed < fewMissed {
+		return nil
+	}
+	b.t.understood = float64(understood) / float64(understood+missed)
+	if b.t.understood >= enough {
+		return nil
+	}
+	found := fmt.Sprintf("only %.0f %% of it could be read as %s; not understood: %s", b.t.understood*100, b.t.Format,
+		causes(b.missed, understood+missed))
+	if b.t.understood < least && !given {
+		return fail(ErrUnknownFormat, "%s; --from FORMAT reads it all the same", found)
+	}
+	b.note(0, -1, "%s", found)
+	b.t.Notes[len(b.t.Notes)-1].Kind = "" // each file has its own share
+	return nil
+}
+
+// causes names the largest of the things that were missed, with their shares of all bytes.
+func causes(missed map[string]int, all int) string {
+	// By name where the sizes are equal, so that the message is the same each time.
+	names := slices.SortedFunc(maps.Keys(missed), func(a, b string) int {
+		return cmp.Or(cmp.Compare(missed[b], missed[a]), cmp.Compare(a, b))
+	})
+	var out []string
+	for _, name := range names[:min(len(names), mostCauses)] {
+		out = append(out, fmt.Sprintf("%.0f %% %s", 100*float64(missed[name])/float64(all), name))
+	}
+	return strings.Join(out, ", ")
+}
+
+// missOpaque counts blocks that are carried without being understood.
+func (b *builder) missOpaque() {
+	for _, c := range b.t.Entries {
+		for _, block := range c.Blocks {
+			if o, ok := block.(content.Opaque); ok && !carried(o.Kind()) {
+				b.miss(fmt.Sprintf("blocks of the kind %q", clip([]byte(o.Kind()))), len(o.JSON))
+			}
+		}
+	}
+}
+
+// missAnswers counts what people seem to have said where the results of calls should stand. A reader of the wrong
+// format finds calls and takes their results for a person's words. A person who interrupts the model says little.
+func (b *builder) missAnswers() {
+	if b.t.Unanswered {
+		return
+	}
+	pairs := turns.Pair(b.t.Entries)
+	for i, c := range b.t.Entries[:max(len(b.t.Entries)-1, 0)] {
+		next := b.t.Entries[i+1]
+		if c.Speaker != content.AI || next.Speaker != content.Human {
+			continue
+		}
+		calls, answered := 0, false
+		for j, block := range c.Blocks {
+			if _, ok := block.(content.ToolCall); ok {
+				calls++
+				_, found := pairs.Response(turns.At{Entry: i, Block: j})
+				answered = answered || found
+			}
+		}
+		if calls > 0 && !answered {
+			b.misplaced += contentBytes(next.Blocks)
+			b.miss("words of a person where results of calls should be", contentBytes(next.Blocks))
+		}
+	}
+}
+
+// carried reports whether blocks of a kind are known although the history has no form for them: only the provider
+// that made them can read them, and it gets them back.
+func carried(kind string) bool { return kind == "compaction" || kind == "redacted_thinking" }
+
+// contentBytes returns how many bytes of conversation are in blocks that are understood.
+func contentBytes(blocks []content.Block) (n int) {
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case content.Text:
+			n += len(b.Text)
+		case content.Thinking:
+			n += len(b.Thought) + len(b.Signature)
+		case content.Code:
+			n += len(b.Code)
+		case content.ToolCall:
+			n += len(b.Name) + len(b.Parameters)
+		case content.ToolResponse:
+			n += len(b.Result) + len(b.Error)
+		case content.Media:
+			n += len(b.Data)
+		case content.Opaque:
+			if carried(b.Kind()) {
+				n += len(b.JSON)
+			}
+		}
+	}
+	return n
+}
+
+// nearest returns the formats that explain a file which was refused, the best first, as a sentence; "" for none. The
+// file is read once for each format, which is why only files of a usual size are tried.
+func nearest(f io.ReadSeeker, size int64, o Options) string {
+	const most = 16 << 20
+	if size > most || o.From != "" {
+		return ""
+	}
+	type candidate struct {
+		format Format
+		share  float64
+	}
+	var found []candidate
+	for _, info := range Formats() {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return ""
+		}
+		o.From = info.Format
+		t, err := read(newSource(f, o.limit()), o)
+		if err == nil && len(t.Entries) > 0 && t.understood >= least {
+			found = append(found, candidate{info.Format, t.understood})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.share, a.share) })
+	var names []string
+	for _, c := range found[:min(len(found), mostCauses)] {
+		names = append(names, fmt.Sprintf("%s (%.0f %%)", c.format, c.share*100))
+	}
+	return strings.Join(names, ", ")
+}
