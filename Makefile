@@ -80,7 +80,7 @@ test: check unit ## lint, generated code, and all tests but the slow ones, with 
 test-slow: size ## the guide for authors, npm, the sample generator, the size and stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh version | grep -qF '$(VERSION)' || { echo "thresh version does not print $(VERSION)"; exit 1; }
 	$(GO) test $(SLOW)
-	$(GO) test ./host/internal/engine -run TestASessionGoesOnWhereItWas # on more recordings than under the race detector
+	THRESH_TEST_FULL=1 $(GO) test ./host/internal/engine
 
 # The agents run where only loopback is, if this user may make such a network namespace.
 AGENTS  := $(CURDIR)/.bin/agents
