@@ -3,7 +3,7 @@
 GO       ?= go
 BIN      := bin
 TOOLS    := $(CURDIR)/.bin
-PLUGINS  := high-density=highdensity top-down-truncation=topdown middle-out=middleout one-shot=oneshot
+PLUGINS  := high-density=highdensity distill=distill top-down-truncation=topdown middle-out=middleout one-shot=oneshot
 SAMPLES  := $(wildcard examples/sessions/*.json examples/sessions/*.jsonl)
 FUZZTIME ?= 10s
 
@@ -117,7 +117,7 @@ endif
 test-postgres: ## the tests that need PostgreSQL, longer than in 'make test', where they are skipped without it
 	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/store/postgres -faults 15s
 	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/engine -run 'TestHosts.*/postgres'
-	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) ./host/cmd/thresh -run TestKilledAtRandomMoments/run_on_postgres
+	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) ./host/cmd/thresh -run '(TestKilledAtRandomMoments|TestServicesOnOneStoreAreOne)/.*postgres'
 
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
@@ -126,7 +126,7 @@ soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
 CHAOS ?= 60
 KILLS ?= 200
 kills: ## kill 'thresh run' and 'thresh serve' $(KILLS) times while agents work; nothing acknowledged is lost
-	THRESH_KILLS=$(KILLS) $(GO) test ./host/cmd/thresh -run TestKilledAtRandomMoments -v -count=1 -timeout 60m
+	THRESH_KILLS=$(KILLS) $(GO) test ./host/cmd/thresh -run 'TestKilledAtRandomMoments|TestServicesOnOneStoreAreOne' -v -count=1 -timeout 60m
 
 chaos: build ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, stopped, replaced and removed
 	$(GO) run ./internal/testkit/chaos -bin $(BIN) -seconds $(CHAOS)

@@ -137,7 +137,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 		a.printVariables(client, base, token, set.Proxy.Recall)
 		<-cmd.Context().Done()
 	} else {
-		err = runWrapped(client.start(command, base, set.Proxy.Recall, os.Environ()), a)
+		err = runWrapped(client, command, base, set.Proxy.Recall, a)
 	}
 	end()
 	err = errors.Join(err, <-served)
@@ -169,7 +169,12 @@ type exitStatus int
 func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with status %d", int(e)) }
 
 // runWrapped runs the agent with this process's terminal, and waits for it.
-func runWrapped(agent *exec.Cmd, a *app) error {
+func runWrapped(w wrapping, command []string, base string, recall bool, a *app) error {
+	agent, end, err := w.start(command, base, recall, os.Environ())
+	if err != nil {
+		return err
+	}
+	defer end()
 	agent.Stdin, agent.Stdout, agent.Stderr = a.in, a.out, a.err
 	if err, ok := a.err.(safeStderr); ok {
 		agent.Stderr = err.File // the file itself: a pipe would hide the terminal from the agent

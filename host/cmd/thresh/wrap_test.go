@@ -51,8 +51,21 @@ func TestWrapKnowsAgents(t *testing.T) {
 	p := newPlace(t)
 	up := modelapi.New(modelapi.Options{})
 	defer up.Close()
-	for _, name := range []string{"claude", "codex", "opencode"} {
-		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH|$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|\"\n"
+	if err := os.MkdirAll(p.path("home", ".cline", "data", "settings"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// A provider with a login would have its tokens renewed in the copy: it must not be in it.
+	providers := `{"version":1,"lastUsedProvider":"cline","providers":{"cline":{"settings":{"provider":"cline","auth":{` +
+		`"refreshToken":"t"}}},"anthropic":{"settings":{"provider":"anthropic","apiKey":"k"},"tokenSource":"manual"}}}`
+	if err := os.WriteFile(p.path("home", ".cline", "data", "settings", "providers.json"), []byte(providers),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"claude", "codex", "opencode", "pi", "cline"} {
+		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH|$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|\"\n" +
+			"[ \"$1\" = --extension ] && sed 's/1:[0-9]*/1:PORT/g' \"$2\"\n" +
+			"[ -n \"$CLINE_PROVIDER_SETTINGS_PATH\" ] && sed 's/1:[0-9]*/1:PORT/g' " +
+			"\"$CLINE_PROVIDER_SETTINGS_PATH\"\nexit 0\n"
 		if err := os.WriteFile(p.path("work", name), []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +75,23 @@ func TestWrapKnowsAgents(t *testing.T) {
 	} {
 		if r := p.wrap(up, "./"+name, "x"); !strings.HasPrefix(r.stdout, want) || r.code != 0 {
 			t.Errorf("%s: %q, %s", name, r.stdout, r.stderr)
+		}
+	}
+	// Others read a file, which is there as long as they run.
+	for name, want := range map[string]string{
+		"pi": `registerProvider("anthropic", { baseUrl: "http://127.0.0.1:PORT" });`,
+		"cline": `||x||` + "\n" + `{"version":1,"providers":{"anthropic":{"settings":{"apiKey":"k","baseUrl":` +
+			`"http://127.0.0.1:PORT/v1","provider":"anthropic"},"tokenSource":"manual"},"gemini":`,
+	} {
+		r := p.wrap(up, "./"+name, "x")
+		if !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "refreshToken") || r.code != 0 {
+			t.Errorf("%s: %q, %s", name, r.stdout, r.stderr)
+		}
+		if _, path, ok := strings.Cut(r.stdout, "--extension "); name == "pi" {
+			path, _, _ = strings.Cut(path, " ")
+			if _, err := os.Stat(path); !ok || !os.IsNotExist(err) {
+				t.Errorf("%q is left: %v", path, err)
+			}
 		}
 	}
 	// With proxy.recall they are told of the MCP server too, and any agent by a variable.
