@@ -77,7 +77,7 @@ demo: build ## replay the sample sessions through the plugins and show what that
 
 test: check unit ## lint, generated code, and all tests but the slow ones, with real processes
 
-test-slow: size ## the guide for authors, npm, the sample generator, the size and stamp of the programs
+test-slow: size ## the guide for authors, npm, the sample generator, long recordings, the size and stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh version | grep -qF '$(VERSION)' || { echo "thresh version does not print $(VERSION)"; exit 1; }
 	$(GO) test $(SLOW)
 	THRESH_TEST_FULL=1 $(GO) test ./host/internal/engine
