@@ -10,6 +10,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 )
 
 // errBrowser refuses what a web page of someone else may have sent. It is checked before the token.
@@ -49,9 +50,9 @@ type gate struct {
 	most int
 }
 
-// openPaths need no token: they tell whether the host lives, and nothing else. Load balancers and orchestrators ask
+// openPaths need no token: they tell whether the host lives, and nothing else; the page has no data in it. Load balancers and orchestrators ask
 // them without credentials. They stay open while the server ends, when readiness says so.
-var openPaths = map[string]bool{"/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true}
+var openPaths = map[string]bool{watch.Page: true, "/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true}
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !g.local && (access.FromPage(r) || g.loopback && !access.LoopbackName(r.Host)) {

@@ -6,11 +6,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -166,7 +169,6 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	if err := guard.CheckSpending(ctx, x.grant); err != nil {
 		return err
 	}
-	before := turnSize{whole: b.last.whole, sent: b.last.sent}
 	// Counted once for as long as it stays the same: it is mostly the schemas of tools, 75 kB of Claude Code's.
 	if rest := r.RestSum(); rest != b.rest || b.pending == 0 {
 		counted, err := x.server.options.Host.Count(ctx, []content.Content{
@@ -187,14 +189,23 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 		}
 	}
 	err = errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
-	stable := ready.Outcome.Stable.Tokens
-	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending,
-		rewrote: before.sent > 0 && stable+b.pending < before.sent}
-	// The second prompt is what the client would have sent without the proxy; its prefix is all of its request before.
-	b.last.saved = b.ledger.Request(
-		engine.Prompt{Tokens: b.last.sent, Stable: stable + b.pending},
-		engine.Prompt{Tokens: b.last.whole, Stable: before.whole}, now)
+	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending}
+	b.last.saved, b.last.rewrote = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
+		ready.Outcome.Stable.Tokens+b.pending, now)
+	if w := x.server.options.Watch; w != nil {
+		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, watch.Turn{At: now, Whole: b.last.whole,
+			Sent: b.last.sent, Saved: b.last.saved, Rewrote: b.last.rewrote}, b.model, ready.Outcome, err, b.original)
+	}
 	return err
+}
+
+// original returns an entry as the client sent it. The caller holds b.mu, as in prepare.
+func (b *branch) original(id string) (c content.Content, ok bool) {
+	i := slices.IndexFunc(b.entries, func(e body.Entry) bool { return e.ID == id })
+	if i < 0 {
+		return c, false
+	}
+	return b.entries[i].Content, true
 }
 
 // show returns the request with the branch's view instead of its items. Items that the branch does not have stay. With
