@@ -3,7 +3,7 @@
 GO       ?= go
 BIN      := bin
 TOOLS    := $(CURDIR)/.bin
-PLUGINS  := high-density=highdensity top-down-truncation=topdown middle-out=middleout one-shot=oneshot
+PLUGINS  := high-density=highdensity distill=distill top-down-truncation=topdown middle-out=middleout one-shot=oneshot
 SAMPLES  := $(wildcard examples/sessions/*.json examples/sessions/*.jsonl)
 FUZZTIME ?= 10s
 
@@ -41,7 +41,7 @@ CPUS      := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TESTFLAGS := -vet=off -ldflags='-s -w' -p $(shell expr 2 '*' $(CPUS))
 FAST  = $(filter-out $(shell $(GO) list $(SLOW) $(PURE)),$(shell $(GO) list ./...))
 
-.PHONY: help build size demo test test-slow test-clients test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench fuzz vuln clean tools
+.PHONY: help build size demo test test-slow test-clients test-ui test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -87,6 +87,10 @@ test-clients: ## Claude Code, Codex and others through thresh wrap against a str
 	$(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest
 	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v -test.timeout 30m
 
+test-ui: ## the page /ui in headless Chromium, with the Debian package chromium; SCREENSHOTS=DIR keeps pictures
+	@if command -v chromium >/dev/null; then CHROMIUM=$$(command -v chromium) $(GO) test -count=1 -run InABrowser ./host/internal/door/watch; \
+	else echo "NOTE: chromium is not installed: the page is not tested in a browser"; fi
+
 check: fmt-check lint proto-check vuln ## all but the tests
 
 fmt-check:
@@ -108,7 +112,7 @@ race: ## the tests, with the race detector where there is a C compiler
 test-postgres: ## the tests that need PostgreSQL, longer than in 'make test', where they are skipped without it
 	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/store/postgres -faults 15s
 	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/engine -run 'TestHosts.*/postgres'
-	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) ./host/cmd/thresh -run TestKilledAtRandomMoments/run_on_postgres
+	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) ./host/cmd/thresh -run '(TestKilledAtRandomMoments|TestServicesOnOneStoreAreOne)/.*postgres'
 
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
@@ -117,7 +121,7 @@ soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
 CHAOS ?= 60
 KILLS ?= 200
 kills: ## kill 'thresh run' and 'thresh serve' $(KILLS) times while agents work; nothing acknowledged is lost
-	THRESH_KILLS=$(KILLS) $(GO) test ./host/cmd/thresh -run TestKilledAtRandomMoments -v -count=1 -timeout 60m
+	THRESH_KILLS=$(KILLS) $(GO) test ./host/cmd/thresh -run 'TestKilledAtRandomMoments|TestServicesOnOneStoreAreOne' -v -count=1 -timeout 60m
 
 chaos: build ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, stopped, replaced and removed
 	$(GO) run ./internal/testkit/chaos -bin $(BIN) -seconds $(CHAOS)

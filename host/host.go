@@ -79,7 +79,9 @@ type SessionOptions struct {
 // the program has crashed since; settings that it had then still hold. The error wraps [ErrSessionExists] if a session
 // with the same id is open.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
-	s, err := h.engine.Session(engine.SessionOptions(o))
+	s, err := h.engine.Session(engine.SessionOptions{
+		Owner: o.Owner, ID: o.ID, Existing: o.Existing, Settings: o.Settings,
+	})
 	if err != nil {
 		return nil, classify(err)
 	}

@@ -168,6 +168,10 @@ type History struct {
 // History returns the owned history as it is now, including what is not sent to a model.
 func (s *Session) History() History { return s.HistoryAt(nil) }
 
+// Refresh takes in what other hosts of the same store have written. Everything that changes a session does so by itself;
+// [Session.History] and [Session.Size] do not, as they wait for nothing.
+func (s *Session) Refresh(ctx context.Context) error { return classify(s.engine.Refresh(ctx)) }
+
 // HistoryAt is History without what was added after a mark; nil is now.
 func (s *Session) HistoryAt(m *Mark) History {
 	h := s.engine.HistoryAt(m)

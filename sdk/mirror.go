@@ -27,10 +27,9 @@ type mirror struct {
 	// loaded, the size of these messages, may become more than texts, that of the entries: see repack.
 	loaded, texts int
 
-	// marks are fingerprints of the entries as they came. The check compares some of them after each Optimize.
-	marks   []uint32
-	arrived int // the first of the entries that came with the last call; all of them are checked
-	checked int // the next of the others whose turn it is
+	marks   []mark // of the entries as they came; some of them are checked after each Optimize
+	arrived int    // the first of the entries that came with the last call; all of them are checked
+	checked int    // the next of the others whose turn it is
 
 	newer, older *mirror // neighbours in mirrors, in the order of use
 
@@ -40,6 +39,12 @@ type mirror struct {
 	memoBytes int // what it takes in memory, as it says; part of bytes
 	memoLen   int // how many entries at the beginning are still those that the memo was stored for
 	memoFor   memoKey
+}
+
+// mark is what is noted of an entry before any author sees it.
+type mark struct {
+	hash  uint32 // 32 bits are enough: it finds mistakes, and an author who wants to deceive it deceives only himself
+	texts uint32 // bytes; a message has at most 256 MiB
 }
 
 // memoKey is everything besides the history that an Optimize may depend on. A memo does not outlive a change of it.
@@ -65,9 +70,9 @@ func (m *mirror) fits(c wire.Call) bool {
 	return uint64(len(m.entries)) == c.Held && m.digest == c.Digest && m.tools != nil
 }
 
-// apply takes in what a request sent. Without a rewrite its time is that of what was sent. After an error the mirror is
-// useless: it may hold a part of the update, and its digest is still the old one.
-func (m *mirror) apply(up wire.Update) error {
+// apply takes in what a request sends, while it arrives. Without a rewrite its time is that of what is sent. After an
+// error the mirror is useless: it may hold a part of the update, and its digest is still the old one.
+func (m *mirror) apply(up *wire.Update) error {
 	same := len(m.entries)
 	if len(up.Pieces) > 0 {
 		var err error
@@ -76,13 +81,16 @@ func (m *mirror) apply(up wire.Update) error {
 		}
 	}
 	m.arrived = len(m.entries)
-	n := len(m.entries) + len(up.Entries)
 	// A whole history gets no room behind it: sessions that are only restored never need it. What grows gets it from
 	// append, a quarter at a time.
 	if m.entries == nil {
-		m.entries, m.sums, m.marks = make([]Content, 0, n), append(make([]int, 0, n+1), 0), make([]uint32, 0, n)
+		m.entries, m.sums = make([]Content, 0, up.Count), append(make([]int, 0, up.Count+1), 0)
+		m.marks = make([]mark, 0, up.Count)
 	}
-	for _, e := range up.Entries {
+	for e, err := range up.Entries {
+		if err != nil {
+			return err
+		}
 		m.add(e.Content, e.Tokens)
 	}
 	m.loaded += up.Bytes
@@ -102,27 +110,26 @@ func (m *mirror) apply(up wire.Update) error {
 	return nil
 }
 
-// add appends an entry that is new here, and takes its fingerprint before any author sees it.
+// add appends an entry that is new here.
 func (m *mirror) add(c Content, tokens int) {
-	texts, around := sizeOf(&c)
-	m.texts += texts
-	m.bytes += around
-	m.put(c, tokens, fingerprint(&c))
+	k := markOf(&c)
+	m.texts += int(k.texts)
+	m.bytes += around(&c)
+	m.put(c, tokens, k)
 }
 
-// put appends an entry whose fingerprint and size are known.
-func (m *mirror) put(c Content, tokens int, mark uint32) {
+// put appends an entry that is accounted for.
+func (m *mirror) put(c Content, tokens int, k mark) {
 	m.entries = append(m.entries, c.WithOrigin(len(m.entries)))
 	m.sums = append(m.sums, m.sums[len(m.sums)-1]+tokens)
-	m.marks = append(m.marks, mark)
+	m.marks = append(m.marks, k)
 }
 
 // drop takes entries that are no longer put anywhere out of the account.
-func (m *mirror) drop(entries []Content) {
+func (m *mirror) drop(entries []Content, marks []mark) {
 	for i := range entries {
-		texts, around := sizeOf(&entries[i])
-		m.texts -= texts
-		m.bytes -= around
+		m.texts -= int(marks[i].texts)
+		m.bytes -= around(&entries[i])
 	}
 }
 
@@ -148,7 +155,7 @@ func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 			if c.Blocks, err = applyBlocks(c.Blocks, p.Edited.Blocks); err != nil {
 				return 0, badPiece(i, err.Error())
 			}
-			m.drop(old[next : at+1])
+			m.drop(old[next:at+1], marks[next:at+1])
 			m.add(c, p.Tokens)
 			next = at + 1
 		default:
@@ -156,14 +163,14 @@ func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 			if from < next || to < from || to > len(old) {
 				return 0, badPiece(i, fmt.Sprintf("keeps [%d, %d)", p.Kept.From, p.Kept.To))
 			}
-			m.drop(old[next:from])
+			m.drop(old[next:from], marks[next:from])
 			for at := from; at < to; at++ {
 				m.put(old[at], sums[at+1]-sums[at], marks[at])
 			}
 			next = to
 		}
 	}
-	m.drop(old[next:])
+	m.drop(old[next:], marks[next:])
 	return same, nil
 }
 
@@ -203,15 +210,19 @@ const repackAbove = 64 << 10
 // repack gives the texts memory of their own, after a rewrite that left less than half of what was loaded. Its time is
 // that of what is left, and at least as much has to be sent before it is due again.
 func (m *mirror) repack() error {
+	m.bytes -= m.loaded
+	m.loaded = 0
+	var buf []byte
 	for i := range m.entries {
-		c, err := wire.CopyContent(wire.AppendContent(make([]byte, 0, wire.SizeContent(m.entries[i])), m.entries[i]))
+		buf = wire.AppendContent(buf[:0], m.entries[i])
+		c, err := wire.CopyContent(bytes.Clone(buf))
 		if err != nil {
 			return err
 		}
 		m.entries[i] = c.WithOrigin(i)
+		m.loaded += len(buf)
 	}
-	m.bytes += m.texts - m.loaded
-	m.loaded = m.texts
+	m.bytes += m.loaded
 	return nil
 }
 
@@ -261,7 +272,7 @@ const perCheck = 8
 // history; package sdktest and `thresh plugins verify` compare everything.
 func (m *mirror) untouched() error {
 	for i := m.arrived; i < len(m.entries); i++ {
-		if fingerprint(&m.entries[i]) != m.marks[i] {
+		if markOf(&m.entries[i]) != m.marks[i] {
 			return changedInPlace(i, "")
 		}
 	}
@@ -269,7 +280,7 @@ func (m *mirror) untouched() error {
 		if m.checked >= m.arrived {
 			m.checked = 0
 		}
-		if i := m.checked; fingerprint(&m.entries[i]) != m.marks[i] {
+		if i := m.checked; markOf(&m.entries[i]) != m.marks[i] {
 			return changedInPlace(i, " in this call or an earlier one of the session")
 		}
 		m.checked++
@@ -283,18 +294,20 @@ func changedInPlace(entry int, when string) error {
 		rewrite.ErrBadResult, entry, when)
 }
 
-// seed is the process's own; fingerprints never leave it.
+// seed is the process's own; hashes never leave it.
 var seed = maphash.MakeSeed()
 
-// fingerprint covers every byte of an entry but its origin. 32 bits are enough: it finds mistakes, and an author who
-// wants to deceive this check only deceives himself.
-func fingerprint(c *Content) uint32 { return uint32(wire.Fingerprint(seed, c) >> 32) }
+// markOf covers every byte of an entry but its origin.
+func markOf(c *Content) mark {
+	hash, texts := wire.Fingerprint(seed, c)
+	return mark{uint32(hash >> 32), uint32(texts)}
+}
 
-// sizeOf returns how many bytes the texts of an entry take, and about how many Go needs around them.
-func sizeOf(c *Content) (texts, around int) {
+// around is about how many bytes Go needs around the texts of an entry.
+func around(c *Content) int {
 	const (
-		entry = 96 + 8 + 4 // a Content, its sum, its mark
+		entry = 96 + 8 + 8 // a Content, its sum, its mark
 		block = 16 + 80    // an interface, and the struct behind it
 	)
-	return wire.SizeContent(*c), entry + block*len(c.Blocks)
+	return entry + block*len(c.Blocks)
 }

@@ -30,7 +30,7 @@ func (r *request) Recv() (*threshv1.OptimizeRequest, error) {
 }
 
 // received returns a function that reads the entries as a call does.
-func received(tb testing.TB, entries []Content) func() wire.Update {
+func received(tb testing.TB, entries []Content) func() *wire.Update {
 	tb.Helper()
 	header := &threshv1.OptimizeHeader{Call: &threshv1.CallHeader{Entries: uint64(len(entries))}}
 	all := []*threshv1.OptimizeRequest{{Part: &threshv1.OptimizeRequest_Header{Header: header}}}
@@ -47,7 +47,7 @@ func received(tb testing.TB, entries []Content) func() wire.Update {
 	if err := w.Flush(); err != nil {
 		tb.Fatal(err)
 	}
-	return func() wire.Update {
+	return func() *wire.Update {
 		_, _, up, err := wire.ReceiveOptimize(&request{messages: all}, nil)
 		if err != nil {
 			tb.Fatal(err)
@@ -63,7 +63,7 @@ func BenchmarkMirror(b *testing.B) {
 	whole, three := received(b, entries), received(b, entries[:3])
 	text, native := 0, 0
 	for _, c := range entries {
-		text += wire.SizeContent(c)
+		text += len(wire.AppendContent(nil, c))
 		native += len(c.AppendJSON(nil)) + 1
 	}
 	b.Run("make", func(b *testing.B) {
@@ -103,7 +103,7 @@ func BenchmarkMirror(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			m.drop(m.entries[5000:])
+			m.drop(m.entries[5000:], m.marks[5000:])
 			m.truncate(5000)
 			err := m.apply(three())
 			if err == nil {

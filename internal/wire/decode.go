@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"unicode/utf8"
 	"unsafe"
@@ -40,19 +42,29 @@ func (c *cursor) next() bool {
 	if len(c.rest) == 0 || c.err != nil {
 		return false
 	}
-	num, typ, n := protowire.ConsumeTag(c.rest)
+	tag, n := varint(c.rest)
 	if n < 0 {
 		return c.fail(n)
 	}
 	c.rest = c.rest[n:]
-	c.num, c.typ, c.body, c.number = num, typ, nil, 0
-	switch typ {
+	c.body, c.number = nil, 0
+	if c.num, c.typ = protowire.DecodeTag(tag); c.num < protowire.MinValidNumber {
+		return c.failed(errFieldNumber)
+	}
+	switch c.typ {
 	case protowire.BytesType:
-		c.body, n = protowire.ConsumeBytes(c.rest)
+		var size uint64
+		if size, n = varint(c.rest); n > 0 {
+			if size > uint64(len(c.rest)-n) {
+				return c.failed(io.ErrUnexpectedEOF)
+			}
+			c.body = c.rest[n : n+int(size)]
+			n += int(size)
+		}
 	case protowire.VarintType:
-		c.number, n = protowire.ConsumeVarint(c.rest)
+		c.number, n = varint(c.rest)
 	default:
-		n = protowire.ConsumeFieldValue(num, typ, c.rest)
+		n = protowire.ConsumeFieldValue(c.num, c.typ, c.rest)
 	}
 	if n < 0 {
 		return c.fail(n)
@@ -61,11 +73,27 @@ func (c *cursor) next() bool {
 	return true
 }
 
+// varint is protowire.ConsumeVarint, faster for one and two bytes, as nearly all tags and lengths of a history have.
+func varint(b []byte) (v uint64, n int) {
+	switch {
+	case len(b) > 0 && b[0] < 0x80:
+		return uint64(b[0]), 1
+	case len(b) > 1 && b[1] < 0x80:
+		return uint64(b[0]&0x7f) | uint64(b[1])<<7, 2
+	}
+	return protowire.ConsumeVarint(b)
+}
+
 // fail records a parse error and ends the walk. code is the negative result of a protowire.Consume function.
-func (c *cursor) fail(code int) bool {
-	c.err = fmt.Errorf("%w: %w", ErrMalformed, protowire.ParseError(code))
+func (c *cursor) fail(code int) bool { return c.failed(protowire.ParseError(code)) }
+
+func (c *cursor) failed(err error) bool {
+	c.err = fmt.Errorf("%w: %w", ErrMalformed, err)
 	return false
 }
+
+// errFieldNumber is for a field that has the number 0, or one above what protobuf allows.
+var errFieldNumber = errors.New("invalid field number")
 
 // want reports whether the field has the wire type that the protocol gives it, and records an error if not. A known
 // field with another type is a broken peer, not a newer one: protobuf never changes the type of a field number.

@@ -37,24 +37,12 @@ type value struct {
 // fixed array keeps encoding free of allocations: it runs for every block of every call.
 type values [5]value
 
-// size returns how many bytes append writes.
-func (v *values) size() int {
-	n := 0
+// fields writes the fields that are not empty. For JSON, empty means absent; see decodeRaw.
+func (e *encoder) fields(v *values) {
 	for i := range v {
-		num := protowire.Number(i + 1)
-		n += sizeString(num, v[i].str) + sizeBytes(num, v[i].raw)
+		e.str(protowire.Number(i+1), v[i].str)
+		e.raw(protowire.Number(i+1), v[i].raw)
 	}
-	return n
-}
-
-// append writes the fields that are not empty, as proto3 wants. For JSON, empty means absent; see decodeRaw.
-func (v *values) append(dst []byte) []byte {
-	for i := range v {
-		num := protowire.Number(i + 1)
-		dst = appendString(dst, num, v[i].str)
-		dst = appendBytes(dst, num, v[i].raw)
-	}
-	return dst
 }
 
 // blockValues takes a block apart. kind is its field number in thresh.v1.Block, 0 if b is not a block that can be sent.
@@ -85,148 +73,72 @@ func blockValues(b content.Block) (kind protowire.Number, v values, extra conten
 	}
 }
 
-// sizeBlock returns how many bytes appendBlock writes for b. An opaque block has no message of its own and no extra
-// fields: they are part of its JSON.
-func sizeBlock(b content.Block) int {
+// block writes the body of a thresh.v1.Block: the block's own message in the field of its kind, then the fields that
+// this version does not know. An opaque block has neither: its field is the JSON itself. Blocks other than the model's
+// seven kinds, for example pointers to blocks, are refused with [ErrBadContent].
+func (e *encoder) block(b content.Block) {
 	kind, v, extra := blockValues(b)
-	if kind == blockOpaque {
-		return sizeMessage(kind, len(v[0].raw))
+	switch kind {
+	case 0:
+		if e.err == nil {
+			e.err = fmt.Errorf("%w: it is a %T; use the plain value of one of content's seven kinds", ErrBadContent, b)
+		}
+	case blockOpaque:
+		e.present(kind, v[0].raw)
+	default:
+		body := e.open(kind)
+		e.fields(&v)
+		e.shut(body)
+		e.extra(blockExtra, extra)
 	}
-	return sizeMessage(kind, v.size()) + sizeExtra(blockExtra, extra)
 }
 
-// appendBlock writes the body of a thresh.v1.Block: the block's own message in the field of its kind, then the fields
-// that this version does not know.
-func appendBlock(dst []byte, b content.Block) []byte {
-	kind, v, extra := blockValues(b)
-	// The field is the JSON itself. It is written even when empty, because presence in the oneof is what makes the
-	// kind.
-	if kind == blockOpaque { // the field is the JSON itself, also when it is empty
-		return append(appendMessage(dst, kind, len(v[0].raw)), v[0].raw...)
-	}
-	dst = v.append(appendMessage(dst, kind, v.size()))
-	return appendExtra(dst, blockExtra, extra)
-}
-
-// sizeExtra returns how many bytes appendExtra writes.
-func sizeExtra(num protowire.Number, extra content.Fields) int {
-	n := 0
+// extra writes unknown fields of the native form, as repeated thresh.v1.Field in the field num. They travel so that a
+// block which a strategy returns unchanged compares equal to the host's and counts as kept.
+func (e *encoder) extra(num protowire.Number, extra content.Fields) {
 	for _, f := range extra {
-		n += sizeMessage(num, sizeString(1, f.Name)+sizeBytes(2, f.Value))
+		body := e.open(num)
+		e.str(1, f.Name)
+		e.raw(2, f.Value)
+		e.shut(body)
 	}
-	return n
 }
 
-// appendExtra writes unknown fields of the native form, as repeated thresh.v1.Field in the field num. They travel so
-// that a block which a strategy returns unchanged compares equal to the host's and counts as kept.
-func appendExtra(dst []byte, num protowire.Number, extra content.Fields) []byte {
-	for _, f := range extra {
-		dst = appendMessage(dst, num, sizeString(1, f.Name)+sizeBytes(2, f.Value))
-		dst = appendString(dst, 1, f.Name)
-		dst = appendBytes(dst, 2, f.Value)
+// blockAt writes the block at a position as the field num, and names the position if it cannot be sent.
+func (e *encoder) blockAt(num protowire.Number, i int, b content.Block) {
+	before := e.err
+	body := e.open(num)
+	e.block(b)
+	e.shut(body)
+	if before == nil && e.err != nil {
+		e.err = fmt.Errorf("block %d: %w", i, e.err)
 	}
-	return dst
 }
 
-// AppendContent writes the body of a thresh.v1.Content.
-func AppendContent(dst []byte, c content.Content) []byte { return appendContent(dst, c) }
+// content writes the body of a thresh.v1.Content. NoBlocks marks an entry whose blocks are missing (nil), because a
+// repeated field cannot tell this from zero blocks. The native form keeps the two apart, and entries must compare
+// equal.
+func (e *encoder) content(c content.Content) {
+	e.str(contentSpeaker, string(c.Speaker))
+	for i, b := range c.Blocks {
+		e.blockAt(contentBlocks, i, b)
+	}
+	e.raw(contentMetadata, c.Metadata)
+	e.extra(contentExtra, c.Extra)
+	if c.Blocks == nil {
+		e.uint(contentNoBlocks, 1)
+	}
+}
+
+// AppendContent writes the body of a thresh.v1.Content, of an entry that was decoded from one.
+func AppendContent(dst []byte, c content.Content) []byte {
+	e := encoder{buf: dst}
+	e.content(c)
+	return e.buf
+}
 
 // CopyContent returns a copy of c whose texts refer to buf, which holds what AppendContent wrote for c.
 func CopyContent(buf []byte) (content.Content, error) { return decodeContent(buf, carryUnknown) }
-
-// SizeContent returns how many bytes AppendContent writes.
-func SizeContent(c content.Content) int { return sizeContent(c) }
-
-// sizeContent returns how many bytes appendContent writes.
-func sizeContent(c content.Content) int {
-	n := sizeString(contentSpeaker, string(c.Speaker)) + sizeBytes(contentMetadata, c.Metadata) +
-		sizeExtra(contentExtra, c.Extra)
-	for _, b := range c.Blocks {
-		n += sizeMessage(contentBlocks, sizeBlock(b))
-	}
-	if c.Blocks == nil {
-		n += sizeUint(contentNoBlocks, 1)
-	}
-	return n
-}
-
-// appendContent writes the body of a thresh.v1.Content. NoBlocks marks an entry whose blocks are missing (nil), because
-// a repeated field cannot tell this from zero blocks. The native form keeps the two apart, and entries must compare
-// equal.
-func appendContent(dst []byte, c content.Content) []byte {
-	dst = appendString(dst, contentSpeaker, string(c.Speaker))
-	for _, b := range c.Blocks {
-		dst = appendMessage(dst, contentBlocks, sizeBlock(b))
-		dst = appendBlock(dst, b)
-	}
-	dst = appendBytes(dst, contentMetadata, c.Metadata)
-	dst = appendExtra(dst, contentExtra, c.Extra)
-	if c.Blocks == nil {
-		dst = appendUint(dst, contentNoBlocks, 1)
-	}
-	return dst
-}
-
-// sendable returns c if all of it can be sent, otherwise a copy whose text is UTF-8. The caller's blocks are never
-// changed: a strategy or another call may be reading them. Blocks other than the model's seven kinds, for example
-// pointers to blocks, are refused with [ErrBadContent].
-func sendable(c content.Content) (content.Content, error) {
-	c.Speaker = content.Speaker(validUTF8(string(c.Speaker)))
-	c.Extra = validExtra(c.Extra)
-	copied := false
-	for i, b := range c.Blocks {
-		valid, changed, err := sendableBlock(b)
-		if err != nil {
-			return c, fmt.Errorf("block %d: %w", i, err)
-		}
-		if changed {
-			if !copied {
-				c.Blocks = append([]content.Block(nil), c.Blocks...)
-				copied = true
-			}
-			c.Blocks[i] = valid
-		}
-	}
-	return c, nil
-}
-
-// sendableBlock is sendable for one block; changed reports whether valid differs from b.
-func sendableBlock(b content.Block) (valid content.Block, changed bool, err error) {
-	kind, v, extra := blockValues(b)
-	if kind == 0 {
-		return nil, false, fmt.Errorf("%w: it is a %T; use the plain value of one of content's seven kinds",
-			ErrBadContent, b)
-	}
-	for i := range v {
-		if s := validUTF8(v[i].str); s != v[i].str {
-			v[i].str, changed = s, true
-		}
-	}
-	if e := validExtra(extra); !e.Equal(extra) {
-		extra, changed = e, true
-	}
-	if !changed {
-		return b, false, nil
-	}
-	return newBlock(kind, v, extra), true, nil
-}
-
-// validExtra returns f if all names are UTF-8, else a copy in which they are.
-func validExtra(f content.Fields) content.Fields {
-	var out content.Fields
-	for i := range f {
-		if s := validUTF8(f[i].Name); s != f[i].Name {
-			if out == nil {
-				out = append(out, f...)
-			}
-			out[i].Name = s
-		}
-	}
-	if out == nil {
-		return f
-	}
-	return out
-}
 
 // newBlock builds a block from its fields; it is the inverse of blockValues. kind has been checked by the caller, so
 // the default is blockOpaque.

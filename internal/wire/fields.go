@@ -7,73 +7,85 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// What proto3 says about encoding fields: a zero value is left out, except in a oneof. Sizes are needed before bytes,
-// because a message stands behind its length.
+// encoder writes protobuf messages, field by field, into a buffer. What proto3 says about encoding fields: a zero value
+// is left out, except in a oneof. The first error sticks: what was written since is of no use.
+type encoder struct {
+	buf []byte
+	err error
+}
 
-// sizeString returns the bytes that a string field takes, with its tag and length; 0 for "", which proto3 leaves out.
-func sizeString(num protowire.Number, s string) int {
+// str writes a string field. Bytes that are not UTF-8 become U+FFFD: Go strings may hold any bytes, for example command
+// output cut within a character, but every protobuf reader refuses a proto3 string that does.
+func (e *encoder) str(num protowire.Number, s string) {
 	if s == "" {
-		return 0
+		return
 	}
-	return sizeMessage(num, len(s))
+	s = validUTF8(s)
+	e.length(num, len(s))
+	e.buf = append(e.buf, s...)
 }
 
-// sizeBytes is sizeString for bytes.
-func sizeBytes(num protowire.Number, b []byte) int {
-	if len(b) == 0 {
-		return 0
+// raw writes a field of bytes.
+func (e *encoder) raw(num protowire.Number, b []byte) {
+	if len(b) > 0 {
+		e.present(num, b)
 	}
-	return sizeMessage(num, len(b))
 }
 
-// sizeUint returns the bytes of a number as a varint, with its tag; 0 for 0. Optional and oneof fields must not use it:
-// they send zeros.
-func sizeUint(num protowire.Number, v uint64) int {
-	if v == 0 {
-		return 0
+// present writes a field of bytes in a oneof: it is there also when it is empty.
+func (e *encoder) present(num protowire.Number, b []byte) {
+	e.length(num, len(b))
+	e.buf = append(e.buf, b...)
+}
+
+// uint writes a number as a varint, unless it is 0.
+func (e *encoder) uint(num protowire.Number, v uint64) {
+	if v != 0 {
+		e.number(num, v)
 	}
-	return protowire.SizeTag(num) + protowire.SizeVarint(v)
 }
 
-// sizeMessage returns the bytes of a field whose body has the given size. Unlike the others it does not leave out empty
-// bodies: an empty message that is present differs from an absent one.
-func sizeMessage(num protowire.Number, body int) int {
-	return protowire.SizeTag(num) + protowire.SizeBytes(body)
+// number writes a number that is there also when it is 0: an optional one, or one of a oneof.
+func (e *encoder) number(num protowire.Number, v uint64) {
+	e.buf = protowire.AppendVarint(protowire.AppendTag(e.buf, num, protowire.VarintType), v)
 }
 
-// appendString writes exactly what sizeString counts. The other appendX and sizeX are pairs in the same way.
-func appendString(dst []byte, num protowire.Number, s string) []byte {
-	if s == "" {
-		return dst
+// length writes the tag of a field whose body follows, and the body's length.
+func (e *encoder) length(num protowire.Number, body int) {
+	e.buf = protowire.AppendVarint(protowire.AppendTag(e.buf, num, protowire.BytesType), uint64(body))
+}
+
+// lengthRoom is how many bytes are left for the length of a message before its body is written: enough for 16 KiB, and
+// more than is needed for less than 128 bytes.
+const lengthRoom = 2
+
+// open begins an embedded message; shut ends it and takes what open returned. An empty one that is present differs from
+// an absent one, so that it is written.
+func (e *encoder) open(num protowire.Number) (begin int) {
+	e.buf = protowire.AppendTag(e.buf, num, protowire.BytesType)
+	return e.room()
+}
+
+// room leaves room for the length of what follows.
+func (e *encoder) room() (begin int) {
+	e.buf = append(e.buf, make([]byte, lengthRoom)...)
+	return len(e.buf)
+}
+
+// shut writes the length of what stands behind begin in front of it. The body is moved if its length does not take
+// exactly the room that was left: counting every message before it is written would take longer than moving a few.
+func (e *encoder) shut(begin int) {
+	body := len(e.buf) - begin
+	at := begin - lengthRoom
+	if n := protowire.SizeVarint(uint64(body)); n != lengthRoom {
+		e.buf = append(e.buf, make([]byte, max(0, n-lengthRoom))...)
+		copy(e.buf[at+n:], e.buf[begin:begin+body])
+		e.buf = e.buf[:at+n+body]
 	}
-	return append(appendMessage(dst, num, len(s)), s...)
+	protowire.AppendVarint(e.buf[:at], uint64(body))
 }
 
-// appendBytes is appendString for bytes.
-func appendBytes(dst []byte, num protowire.Number, b []byte) []byte {
-	if len(b) == 0 {
-		return dst
-	}
-	return append(appendMessage(dst, num, len(b)), b...)
-}
-
-// appendUint writes a varint field unless v is 0.
-func appendUint(dst []byte, num protowire.Number, v uint64) []byte {
-	if v == 0 {
-		return dst
-	}
-	dst = protowire.AppendTag(dst, num, protowire.VarintType)
-	return protowire.AppendVarint(dst, v)
-}
-
-// appendMessage writes the tag and length of a field. The caller appends a body of exactly this size.
-func appendMessage(dst []byte, num protowire.Number, body int) []byte {
-	dst = protowire.AppendTag(dst, num, protowire.BytesType)
-	return protowire.AppendVarint(dst, uint64(body))
-}
-
-// validUTF8 replaces bytes that are not UTF-8 by U+FFFD. Go strings may hold any bytes, for example command output cut
-// within a character, but every protobuf reader refuses a proto3 string that does.
+// validUTF8 replaces bytes that are not UTF-8 by U+FFFD.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s

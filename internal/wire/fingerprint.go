@@ -6,9 +6,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Fingerprint returns a hash of all of c but its origin. It is good within one process and compares equal for entries
-// that are written alike. It hashes the texts where they are, which takes a small part of the time of writing them.
-func Fingerprint(seed maphash.Seed, c *content.Content) uint64 {
+// Fingerprint returns a hash of all of c but its origin, and how many bytes its texts have. It is good within one
+// process and compares equal for entries that are written alike. It hashes the texts where they are, which takes a small
+// part of the time of writing them.
+func Fingerprint(seed maphash.Seed, c *content.Content) (hash uint64, texts int) {
 	f := fingerprint{seed: seed}
 	f.text(string(c.Speaker))
 	f.raw(c.Metadata)
@@ -25,13 +26,14 @@ func Fingerprint(seed maphash.Seed, c *content.Content) uint64 {
 		}
 		f.fields(extra)
 	}
-	return f.sum
+	return f.sum, f.texts
 }
 
 // fingerprint is a hash of a sequence of values.
 type fingerprint struct {
-	seed maphash.Seed
-	sum  uint64
+	seed  maphash.Seed
+	sum   uint64
+	texts int
 }
 
 // number adds one value. The factor makes the order count; it is that of FNV-1a.
@@ -43,6 +45,7 @@ func (f *fingerprint) text(s string) {
 		f.number(0)
 		return
 	}
+	f.texts += len(s)
 	f.number(maphash.String(f.seed, s))
 }
 
@@ -52,6 +55,7 @@ func (f *fingerprint) raw(b []byte) {
 		f.number(0)
 		return
 	}
+	f.texts += len(b)
 	f.number(maphash.Bytes(f.seed, b))
 }
 

@@ -37,7 +37,8 @@ func TestFingerprintsCoverEveryField(t *testing.T) {
 	seed := maphash.MakeSeed()
 	seen := map[uint64][]byte{}
 	for _, c := range entries {
-		written, print := AppendContent(nil, c), Fingerprint(seed, &c)
+		written := AppendContent(nil, c)
+		print, _ := Fingerprint(seed, &c)
 		if other, found := seen[print]; found && !bytes.Equal(other, written) {
 			t.Errorf("%q and %q have the same fingerprint", other, written)
 		}
@@ -60,8 +61,13 @@ func TestFingerprintsTellTheOrderOfBlocks(t *testing.T) {
 		d.Blocks = slices.Clone(c.Blocks)
 		slices.Reverse(d.Blocks)
 		same := bytes.Equal(AppendContent(nil, c), AppendContent(nil, d))
-		if got := Fingerprint(seed, &c) == Fingerprint(seed, &d); got != same {
+		one, texts := Fingerprint(seed, &c)
+		other, reversed := Fingerprint(seed, &d)
+		if got := one == other; got != same {
 			t.Fatalf("the same fingerprint: %v, written alike: %v", got, same)
+		}
+		if texts != reversed {
+			t.Fatalf("texts of %d bytes, in another order %d", texts, reversed)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
@@ -17,6 +18,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
+
+// appendMessage writes the tag and the length of a field whose body follows.
+func appendMessage(dst []byte, num protowire.Number, body int) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(dst, num, protowire.BytesType), uint64(body))
+}
+
+// appendText writes a field that holds a text.
+func appendText(dst []byte, num protowire.Number, text string) []byte {
+	return append(appendMessage(dst, num, len(text)), text...)
+}
 
 // written returns the only message that write wrote.
 func written(t interface{ Fatal(...any) }, write func(*Writer) error) []byte {
@@ -266,7 +277,7 @@ func TestIllFormedReasonsAreDropped(t *testing.T) {
 		return append(appendMessage([]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, editReason, len(reason)),
 			reason...)
 	}
-	rule := func(s string) []byte { return appendString(nil, reasonRule, s) }
+	rule := func(s string) []byte { return appendText(nil, reasonRule, s) }
 	longest := strings.Repeat("a", contract.MaxRule)
 	tests := map[string]struct {
 		msg  []byte
@@ -282,14 +293,14 @@ func TestIllFormedReasonsAreDropped(t *testing.T) {
 		"not UTF-8":  {edit(rule("\xff")), contract.Reason{}},
 		"a rule of another type": {edit([]byte{reasonRule << 3, 1, reasonSupersededBy << 3, 3}),
 			contract.Reason{SupersededBy: new(3)}},
-		"a position over the range": {edit(appendUint(rule("a"), reasonSupersededBy, 1<<63)),
+		"a position over the range": {edit(protowire.AppendVarint(append(rule("a"), reasonSupersededBy<<3), 1<<63)),
 			contract.Reason{Rule: "a"}},
-		"a position that is a text": {edit(appendString(rule("a"), reasonSupersededBy, "3")),
+		"a position that is a text": {edit(appendText(rule("a"), reasonSupersededBy, "3")),
 			contract.Reason{Rule: "a"}},
 		"cut in the middle": {edit(append(rule("a"), reasonSupersededBy<<3)), contract.Reason{Rule: "a"}},
 		"a reason of another type": {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0, editReason << 3, 1},
 			contract.Reason{}},
-		"fields that are not known": {edit(appendString(rule("a"), 9, "more")), contract.Reason{Rule: "a"}},
+		"fields that are not known": {edit(appendText(rule("a"), 9, "more")), contract.Reason{Rule: "a"}},
 		"the reason before the edit": {append(append(appendMessage(nil, editReason, 3), rule("a")...), editIndex<<3, 7,
 			editRemove<<3|2, 0), contract.Reason{Rule: "a"}},
 	}

@@ -27,49 +27,23 @@ const (
 	mirrorEditIndex, mirrorEditTokens, mirrorEditBlocks = 1, 2, 3
 )
 
-// MirrorPiece writes one piece of a rewritten history. A piece of several kinds is written as the first of Edited,
-// Entry and Kept. Content that cannot be sent is [ErrBadContent], and nothing is written then.
-func (w *Writer) MirrorPiece(p MirrorPiece) error {
-	var err error
+// mirrorPiece writes the body of a thresh.v1.MirrorPiece. A piece of several kinds is written as the first of Edited,
+// Entry and Kept.
+func (e *encoder) mirrorPiece(p MirrorPiece) {
 	switch {
 	case p.Edited != nil:
-		e := *p.Edited
-		if e.Blocks, err = sendableBlocks(e.Blocks); err != nil {
-			return err
-		}
-		body := sizeMirrorEdit(e, p.Tokens)
-		w.begin(sizeMessage(mirrorEdited, body))
-		w.buf = appendMirrorEdit(appendMessage(w.buf, mirrorEdited, body), e, p.Tokens)
+		body := e.open(mirrorEdited)
+		e.uint(mirrorEditIndex, uint64(p.Edited.Index))
+		e.uint(mirrorEditTokens, uint64(p.Tokens))
+		e.blockPieces(mirrorEditBlocks, p.Edited.Blocks)
+		e.shut(body)
 	case p.Entry != nil:
-		e := *p.Entry
-		if e, err = sendableEntry(e); err != nil {
-			return err
-		}
-		body := sizeEntry(e)
-		w.begin(sizeMessage(mirrorEntry, body))
-		w.buf = appendEntry(appendMessage(w.buf, mirrorEntry, body), e)
+		body := e.open(mirrorEntry)
+		e.entry(*p.Entry)
+		e.shut(body)
 	default:
-		body := sizeUint(keepFrom, uint64(p.Kept.From)) + sizeUint(keepTo, uint64(p.Kept.To))
-		w.begin(sizeMessage(mirrorKeep, body))
-		w.buf = appendMessage(w.buf, mirrorKeep, body)
-		w.buf = appendUint(w.buf, keepFrom, uint64(p.Kept.From))
-		w.buf = appendUint(w.buf, keepTo, uint64(p.Kept.To))
+		e.keep(mirrorKeep, p.Kept)
 	}
-	return w.spill()
-}
-
-// sizeMirrorEdit returns how many bytes appendMirrorEdit writes. As for all messages here, the size is needed before
-// the first byte, because it stands in front.
-func sizeMirrorEdit(e rewrite.Edited, tokens int) int {
-	return sizeUint(mirrorEditIndex, uint64(e.Index)) + sizeUint(mirrorEditTokens, uint64(tokens)) +
-		sizeBlockPieces(mirrorEditBlocks, e.Blocks)
-}
-
-// appendMirrorEdit writes the body of a thresh.v1.MirrorEdit.
-func appendMirrorEdit(dst []byte, e rewrite.Edited, tokens int) []byte {
-	dst = appendUint(dst, mirrorEditIndex, uint64(e.Index))
-	dst = appendUint(dst, mirrorEditTokens, uint64(tokens))
-	return appendBlockPieces(dst, mirrorEditBlocks, e.Blocks)
 }
 
 // DecodeMirrorPiece decodes a thresh.v1.MirrorPiece, which only a host sends. Whether positions are those of entries
@@ -131,26 +105,13 @@ func decodeMirrorEdit(msg []byte) (MirrorPiece, error) {
 	return p, c.err
 }
 
-// sizeEntry returns how many bytes appendEntry writes. The content must have passed sendable: invalid UTF-8 would be
-// sent as it is, and every reader refuses it.
-func sizeEntry(e Entry) int {
-	return sizeString(entryID, e.ID) + sizeUint(entryTokens, uint64(e.Tokens)) +
-		sizeMessage(entryContent, sizeContent(e.Content))
-}
-
-// appendEntry writes the body of a thresh.v1.Entry.
-func appendEntry(dst []byte, e Entry) []byte {
-	dst = appendString(dst, entryID, e.ID)
-	dst = appendUint(dst, entryTokens, uint64(e.Tokens))
-	return appendContent(appendMessage(dst, entryContent, sizeContent(e.Content)), e.Content)
-}
-
-// sendableEntry is sendable for an entry with its id. Ids come from the host, but a session's own may be in them.
-func sendableEntry(e Entry) (Entry, error) {
-	var err error
-	e.ID = validUTF8(e.ID)
-	e.Content, err = sendable(e.Content)
-	return e, err
+// entry writes the body of a thresh.v1.Entry.
+func (e *encoder) entry(entry Entry) {
+	e.str(entryID, entry.ID)
+	e.uint(entryTokens, uint64(entry.Tokens))
+	body := e.open(entryContent)
+	e.content(entry.Content)
+	e.shut(body)
 }
 
 // Field numbers of thresh.v1.Entry.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
@@ -11,35 +12,38 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Update is the history of a request, as it was sent: whole, or as what changes in what the plugin holds.
+// Update is the history of a request, as it is sent: whole, or as what changes in what the plugin holds.
 type Update struct {
 	// Resync says that the plugin does not hold what the request builds on. Nothing else is set; answer with a [Result]
 	// with Resync.
 	Resync bool
 	// Pieces say what becomes of the entries that the plugin holds; none: they stay as they are.
 	Pieces []MirrorPiece
-	// Entries follow behind them. Without held entries they are the whole history.
-	Entries []Entry
-	// Digest is that of what the plugin holds once it has applied the update.
+	// Entries follow behind them, Count of them at most as they are announced. Without held entries they are the whole
+	// history. Read them to their end, once: they are received meanwhile, so that the plugin takes them in while the
+	// host still sends. An error is the last one, and what was read before it is of no use.
+	Entries iter.Seq2[Entry, error]
+	Count   int
+	// Digest is that of what the plugin holds once it has applied the update. It is complete after Entries.
 	Digest Digest
 	// Bytes is how much memory the texts of Pieces and Entries keep alive: they refer to what was received, without a
-	// copy of each text.
+	// copy of each text. It is complete after Entries.
 	Bytes int
 }
 
-// ReceiveOptimize reads the whole request of an Optimize, at the plugin's end. fits reports whether the plugin holds
+// ReceiveOptimize reads the request of an Optimize up to its entries, at the plugin's end. fits reports whether the plugin holds
 // what the request builds on ([Call.Held] entries with [Call.Digest]); it is asked only for a request that builds on
 // something. On an error the call may still be filled in, for logs.
 func ReceiveOptimize(
 	stream threshv1.StrategyService_OptimizeServer, fits func(Call) bool,
-) (Call, contract.OptimizeParams, Update, error) {
+) (Call, contract.OptimizeParams, *Update, error) {
 	first, err := stream.Recv()
 	if err != nil {
-		return Call{}, contract.OptimizeParams{}, Update{}, noCallHeader(err)
+		return Call{}, contract.OptimizeParams{}, nil, noCallHeader(err)
 	}
 	call, params, err := fromOptimizeHeader(first.GetHeader())
 	if err != nil {
-		return call, params, Update{}, err
+		return call, params, nil, err
 	}
 	update, err := receive(call, fits, func() (chunk []byte, isChunk bool, err error) {
 		r, err := stream.Recv()
@@ -52,14 +56,14 @@ func ReceiveOptimize(
 // ReceiveCompress is [ReceiveOptimize] for a Compress.
 func ReceiveCompress(
 	stream threshv1.StrategyService_CompressServer, fits func(Call) bool,
-) (Call, contract.CompressParams, Update, error) {
+) (Call, contract.CompressParams, *Update, error) {
 	first, err := stream.Recv()
 	if err != nil {
-		return Call{}, contract.CompressParams{}, Update{}, noCallHeader(err)
+		return Call{}, contract.CompressParams{}, nil, noCallHeader(err)
 	}
 	call, params, err := fromCompressHeader(first.GetHeader())
 	if err != nil {
-		return call, params, Update{}, err
+		return call, params, nil, err
 	}
 	update, err := receive(call, fits, func() (chunk []byte, isChunk bool, err error) {
 		r, err := stream.Recv()
@@ -69,15 +73,16 @@ func ReceiveCompress(
 	return call, params, update, err
 }
 
-// receive reads what follows the header of a request, to its end: as many pieces and entries as it announces. recv
-// tells a chunk from a second header, which breaks the protocol. It is not generic: every instance would make each
-// plugin larger.
+// receive reads what follows the header of a request: as many pieces as it announces, and then the entries, for as long
+// as they are asked for. recv tells a chunk from a second header, which breaks the protocol. It is not generic: every
+// instance would make each plugin larger.
 func receive(
 	call Call, fits func(Call) bool, recv func() (chunk []byte, isChunk bool, err error),
-) (up Update, err error) {
+) (*Update, error) {
+	up := &Update{Count: min(call.Entries, trusted)}
 	if call.Held > 0 {
 		if !fits(call) {
-			return Update{Resync: true}, nil
+			return &Update{Resync: true}, nil
 		}
 		up.Digest = call.Digest
 	}
@@ -91,28 +96,35 @@ func receive(
 		return chunk, err
 	}, Limits{Of: "entry", Count: call.Pieces + call.Entries})
 	r.stable = true // each message of gRPC has memory of its own, which entries may go on using
-	up.Entries = make([]Entry, 0, min(call.Entries, trusted))
-	for i := 0; ; i++ {
+	for i := range call.Pieces {
 		msg, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return up, nil
-		}
 		if err != nil {
-			return Update{}, err
+			return nil, err
 		}
-		if i < call.Pieces {
-			var p MirrorPiece
-			p, err = decodeMirrorPiece(msg)
-			up.Pieces = append(up.Pieces, p)
-		} else {
+		p, err := decodeMirrorPiece(msg)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i, err)
+		}
+		up.Pieces = append(up.Pieces, p)
+	}
+	up.Entries = func(yield func(Entry, error) bool) {
+		for i := call.Pieces; ; i++ {
+			msg, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
 			var e Entry
-			e, err = decodeEntry(msg)
-			up.Entries = append(up.Entries, e)
-		}
-		if err != nil {
-			return Update{}, fmt.Errorf("entry %d: %w", i, err)
+			if err == nil {
+				if e, err = decodeEntry(msg); err != nil {
+					err = fmt.Errorf("entry %d: %w", i, err)
+				}
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
 		}
 	}
+	return up, nil
 }
 
 // noCallHeader is the error for a request that does not open with a header. err is what Recv returned, nil if it

@@ -3,8 +3,6 @@ package wire
 import (
 	"slices"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -14,7 +12,7 @@ import (
 // goroutine and useless after an error.
 type Writer struct {
 	send func(chunk []byte) error
-	buf  []byte
+	enc  encoder // its buffer holds what is not sent yet
 }
 
 // chunkSize is how large the chunks are that this version sends, in bytes. It is well below [MaxChunk], so that a long
@@ -27,83 +25,79 @@ const chunkSize = 256 << 10
 func NewWriter(send func(chunk []byte) error) *Writer { return &Writer{send: send} }
 
 // Entry writes an entry with its id and its size in tokens. Content that cannot be sent is [ErrBadContent], and nothing
-// of the entry is written then.
+// of it is written then; so it is for all messages.
 func (w *Writer) Entry(id string, tokens int, c content.Content) error {
-	e, err := sendableEntry(Entry{ID: id, Tokens: tokens, Content: c})
-	if err != nil {
-		return err
-	}
-	w.begin(sizeEntry(e))
-	w.buf = appendEntry(w.buf, e)
-	return w.spill()
+	begin := w.begin()
+	w.enc.entry(Entry{ID: id, Tokens: tokens, Content: c})
+	return w.end(begin)
 }
 
 // Content writes an entry without id and size, as the host's services take them.
 func (w *Writer) Content(c content.Content) error {
-	c, err := sendable(c)
-	if err != nil {
-		return err
-	}
-	w.begin(sizeContent(c))
-	w.buf = appendContent(w.buf, c)
-	return w.spill()
+	begin := w.begin()
+	w.enc.content(c)
+	return w.end(begin)
 }
 
 // Edit writes one edit of an Optimize.
 func (w *Writer) Edit(e rewrite.Edit) error {
-	e, err := sendableEdit(e)
-	if err != nil {
-		return err
-	}
-	w.begin(sizeEdit(e))
-	w.buf = appendEdit(w.buf, e)
-	return w.spill()
+	begin := w.begin()
+	w.enc.edit(e)
+	return w.end(begin)
 }
 
 // Piece writes one piece of a compressed history.
 func (w *Writer) Piece(p rewrite.Piece) error {
-	p, err := sendablePiece(p)
-	if err != nil {
-		return err
-	}
-	w.begin(sizePiece(p))
-	w.buf = appendPiece(w.buf, p)
-	return w.spill()
+	begin := w.begin()
+	w.enc.piece(p)
+	return w.end(begin)
+}
+
+// MirrorPiece writes one piece of a rewritten history.
+func (w *Writer) MirrorPiece(p MirrorPiece) error {
+	begin := w.begin()
+	w.enc.mirrorPiece(p)
+	return w.end(begin)
 }
 
 // Flush sends the rest as a last, shorter chunk. Without messages it sends nothing.
 func (w *Writer) Flush() error {
-	if len(w.buf) == 0 {
+	if len(w.enc.buf) == 0 {
 		return nil
 	}
-	err := w.send(w.buf)
-	w.buf = w.buf[:0]
+	err := w.send(w.enc.buf)
+	w.enc.buf = w.enc.buf[:0]
 	return err
 }
 
-// begin writes the length of a message. Short streams, such as most answers, keep a small buffer. Once more than 32 KiB
-// wait, the buffer grows to a full chunk at once, because doubling on the way there would copy it five times. The slack
-// leaves room for the message that completes the chunk.
-func (w *Writer) begin(size int) {
+// begin leaves room for the length of a message. Short streams, such as most answers, keep a small buffer. Once more
+// than 32 KiB wait, the buffer grows to a full chunk at once, because doubling on the way there would copy it five
+// times. The slack leaves room for the message that completes the chunk.
+func (w *Writer) begin() int {
 	const little, slack = 32 << 10, 32 << 10
-	if len(w.buf) > little && cap(w.buf) < chunkSize+slack {
-		w.buf = slices.Grow(w.buf, chunkSize+slack-len(w.buf))
+	if n := len(w.enc.buf); n > little && cap(w.enc.buf) < chunkSize+slack {
+		w.enc.buf = slices.Grow(w.enc.buf, chunkSize+slack-n)
 	}
-	w.buf = protowire.AppendVarint(w.buf, uint64(size))
+	return w.enc.room()
 }
 
-// spill sends all full chunks and moves the rest to the front. It moves once per message, however many chunks the
-// message filled; otherwise a message of 256 MiB would take quadratic time.
-func (w *Writer) spill() error {
-	sent := 0
-	for len(w.buf)-sent >= chunkSize {
-		if err := w.send(w.buf[sent : sent+chunkSize]); err != nil {
+// end writes the length of the message and sends all full chunks. What is left moves to the front, once per message,
+// however many chunks the message filled; otherwise a message of 256 MiB would take quadratic time.
+func (w *Writer) end(begin int) error {
+	if err := w.enc.err; err != nil {
+		w.enc = encoder{buf: w.enc.buf[:begin-lengthRoom]}
+		return err
+	}
+	w.enc.shut(begin)
+	buf, sent := w.enc.buf, 0
+	for len(buf)-sent >= chunkSize {
+		if err := w.send(buf[sent : sent+chunkSize]); err != nil {
 			return err
 		}
 		sent += chunkSize
 	}
 	if sent > 0 {
-		w.buf = w.buf[:copy(w.buf, w.buf[sent:])]
+		w.enc.buf = buf[:copy(buf, buf[sent:])]
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func TestTheArchiveRunsWhereItIsUnpacked(t *testing.T) {
 	dir := t.TempDir()
 	run(t, "tar", "-xzf", made(t, "thresh_*_"+runtime.GOOS+"_"+runtime.GOARCH+".tar.gz"), "-C", dir, "--strip-components=1")
 	listed := run(t, filepath.Join(dir, "thresh"), "plugins", "list")
-	for _, name := range []string{"high-density", "middle-out", "one-shot", "top-down-truncation"} {
+	for _, name := range []string{"distill", "high-density", "middle-out", "one-shot", "top-down-truncation"} {
 		if !strings.Contains(listed, name) {
 			t.Errorf("plugins list has no %s:\n%s", name, listed)
 		}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
@@ -68,8 +71,8 @@ Without --strategy, all strategies that are found are compared. --vary tries val
 several settings in all combinations. A setting of compression.density is tried only with strategies that prune
 continuously, a setting of strategies.NAME only with that strategy.
 
-Prices are those of --prices, else the price list in force (model.priceList, model.name), else three typical ones:
-anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is run once
+Prices are those of --prices, else the price list in force (model.priceList, model.name), else those of the models that
+the sessions were recorded with, else three typical ones: anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is run once
 for each list.
 
 A file that cannot be read is reported, and the others are still compared. --report writes a self-contained HTML page
@@ -169,6 +172,12 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
 		return unread
 	}
+	if len(c.prices) == 0 {
+		// A list in force leaves none to the recordings.
+		if lists := recordedPrices(h, o.Sessions); len(lists) > 0 {
+			o.Prices = lists
+		}
+	}
 	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel. Progress is on
 	// standard error, like everything that is no result.
 	bar := newProgress(a.err)
@@ -245,6 +254,18 @@ func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 		return
 	}
 	fmt.Fprintf(a.err, "thresh: after %d of %d replays: %v\n", done, all, err)
+}
+
+// recordedPrices returns the price lists of the models that the recordings name, each once, in the order of the
+// sessions.
+func recordedPrices(h *engine.Host, sessions []compare.Session) []*pricing.List {
+	var lists []*pricing.List
+	for _, s := range sessions {
+		if l := replay.PriceList(h, s.Transcript); l != nil && !slices.Contains(lists, l) {
+			lists = append(lists, l)
+		}
+	}
+	return lists
 }
 
 // priceLists returns the price lists of a comparison, without duplicates and in the given order, which is the order

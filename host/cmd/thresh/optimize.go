@@ -90,7 +90,7 @@ func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*en
 		return nil, err
 	}
 	// The recording may say in which directory the agent worked; relative paths of its calls then refer to that.
-	s, err := h.Session(engine.SessionOptions{Settings: replay.Settings(h.Config(), t, nil)})
+	s, err := h.Session(engine.SessionOptions{Settings: replay.Settings(h, t, nil)})
 	if err != nil {
 		return nil, err
 	}

@@ -171,7 +171,7 @@ type keptEntry struct {
 // current settings, which may differ from those of the session.
 func (a *app) listKept(cmd *cobra.Command, k kept) error {
 	// Only the list needs settings: which tokenizer counts, and which calls name which files.
-	counter, taxonomy, err := a.reading(cmd)
+	counter, taxonomy, err := a.reading(cmd, "") // the host counted by the settings
 	if err != nil {
 		return err
 	}

@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -27,13 +27,31 @@ type server struct {
 	address string
 	proxy   string // the address of the proxy, if there is one
 	token   string // the file
-	log     chan string
+	log     *serveLog
+}
+
+// serveLog is what a server writes to standard error.
+type serveLog struct {
+	mu   sync.Mutex
+	text strings.Builder
+	done chan struct{} // closed when nothing more comes
+}
+
+func (l *serveLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // serveNetwork starts thresh serve, and waits until it is ready.
 func (p *place) serveNetwork(args ...string) *server {
 	p.t.Helper()
-	cmd := p.command(append([]string{"serve"}, args...)...)
+	return p.listening(p.command(append([]string{"serve"}, args...)...))
+}
+
+// listening starts a command that is thresh serve in the end.
+func (p *place) listening(cmd *exec.Cmd) *server {
+	p.t.Helper()
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		p.t.Fatal(err)
@@ -41,40 +59,67 @@ func (p *place) serveNetwork(args ...string) *server {
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	s := &server{t: p.t, cmd: cmd, token: p.path("home", ".local", "state", "thresh", "token"), log: make(chan string, 1)}
+	s := &server{t: p.t, cmd: cmd, token: p.path("home", ".local", "state", "thresh", "token"),
+		log: &serveLog{done: make(chan struct{})}}
 	p.t.Cleanup(func() { _ = cmd.Process.Kill() })
-	r := bufio.NewReader(stderr)
-	var before strings.Builder
-	for s.address == "" {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			p.t.Fatalf("it ended: %s%s", before.String(), line)
-		}
-		before.WriteString(line)
-		if _, proxy, ok := strings.Cut(line, "thresh: proxy at "); ok {
-			s.proxy = strings.TrimSpace(proxy)
-		}
-		_, address, _ := strings.Cut(line, "thresh: serving at ")
-		s.address = strings.TrimSpace(address)
-	}
+	ready := make(chan string, 1)
 	go func() {
-		rest, _ := io.ReadAll(r)
-		s.log <- before.String() + string(rest)
+		defer close(s.log.done)
+		for r := bufio.NewReader(stderr); ; {
+			line, err := r.ReadString('\n')
+			s.log.mu.Lock()
+			s.log.text.WriteString(line)
+			s.log.mu.Unlock()
+			// Said before the address of the service.
+			if _, proxy, ok := strings.Cut(line, "thresh: proxy at "); ok {
+				s.proxy = strings.TrimSpace(proxy)
+			}
+			if _, address, ok := strings.Cut(line, "thresh: serving at "); ok {
+				ready <- strings.TrimSpace(address)
+			}
+			if err != nil {
+				return
+			}
+		}
 	}()
+	select {
+	case s.address = <-ready:
+	case <-s.log.done:
+		p.t.Fatalf("it ended: %s", s.log)
+	}
 	return s
+}
+
+// says waits until the log has a text.
+func (s *server) says(text string) {
+	s.t.Helper()
+	if !eventually(patience, func() bool { return strings.Contains(s.log.String(), text) }) {
+		s.t.Errorf("the log has no %q:\n%s", text, s.log)
+	}
+}
+
+func (s *server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // end sends a signal, and returns what was logged. The server must end well.
 func (s *server) end(sig syscall.Signal) string {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(sig); err != nil {
-		s.t.Fatal(err)
-	}
-	log := <-s.log
+	s.signal(sig)
+	return s.ended()
+}
+
+// ended waits for the end of a server, which must be a good one, and returns what was logged.
+func (s *server) ended() string {
+	s.t.Helper()
+	<-s.log.done
 	if err := s.cmd.Wait(); err != nil {
-		s.t.Errorf("%v: %s", err, log)
+		s.t.Errorf("%v: %s", err, s.log)
 	}
-	return log
+	return s.log.String()
 }
 
 // client is a client with the local user's token.
@@ -319,9 +364,7 @@ func TestHangupReloadsTheConfiguration(t *testing.T) {
 	hangup := func(text string) {
 		t.Helper()
 		p.file("s.yaml", text)
-		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		s.signal(syscall.SIGHUP)
 	}
 	if got := limit(); got != 5000 {
 		t.Errorf("before: %d", got)
@@ -330,7 +373,11 @@ func TestHangupReloadsTheConfiguration(t *testing.T) {
 	if !eventually(patience, func() bool { return limit() == 6000 }) {
 		t.Error("it was not reloaded")
 	}
-	hangup("model: {contextLimit: 7000}\nplugins: {maxCrashes: 9}\n")
+	hangup("model: {contextLimit: 7000}\nplugins: {maxCrashes: 9}\nsessions: {keep: 720h}\n")
+	s.says("reload: sessions.keep, plugins.maxCrashes cannot be changed while the host runs: restart it")
+	if got := limit(); got != 6000 {
+		t.Errorf("after a reload that was refused: %d", got)
+	}
 	hangup("model: {contextLimit: 8000}\n")
 	if !eventually(patience, func() bool { return limit() == 8000 }) {
 		t.Error("it was not reloaded again")
@@ -346,6 +393,16 @@ func TestServingOtherMachinesNeedsTLS(t *testing.T) {
 		t.Errorf("%d: %s", r.code, r.stderr)
 	}
 	s := p.serveNetwork("--insecure", "--set", "serve.listen=0.0.0.0:0")
+	// Plain text does not make the token unnecessary.
+	c, err := client.New(strings.Replace(s.address, "[::]", "127.0.0.1", 1), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var refused *client.Error
+	if _, err := c.Open(t.Context(), client.OpenOptions{}); !errors.As(err, &refused) || refused.Kind != "access" {
+		t.Errorf("without a token: %v", err)
+	}
 	if log := s.end(syscall.SIGTERM); !strings.Contains(log, "warning: --insecure") {
 		t.Errorf("the log:\n%s", log)
 	}

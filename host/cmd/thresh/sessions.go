@@ -61,12 +61,15 @@ type shownSession struct {
 	Used     time.Time `json:"used"`
 	Parent   string    `json:"parent,omitempty"`
 	ForkedAt uint64    `json:"forkedAt,omitempty"`
+	// ForkedEntries is how many entries the parent had then.
+	ForkedEntries int `json:"forkedEntries,omitempty"`
 }
 
 // shown converts times to UTC, so that the JSON form does not depend on the machine.
 func shown(h store.Head) shownSession {
 	return shownSession{ID: h.ID, Owner: h.Owner, Entries: h.Entries, Tokens: h.Tokens, Bytes: h.Bytes,
-		Records: h.Revision, Created: h.Created.UTC(), Used: h.Used.UTC(), Parent: h.Parent.ID, ForkedAt: h.ForkedAt}
+		Records: h.Revision, Created: h.Created.UTC(), Used: h.Used.UTC(), Parent: h.Parent.ID, ForkedAt: h.ForkedAt,
+		ForkedEntries: h.ForkedEntries}
 }
 
 // shownStore is all that is stored. Its JSON form is stable. Bytes and Free are of the file or database, not the sum of
@@ -81,8 +84,8 @@ type shownStore struct {
 // Columns of a higher rank are the first to go when the terminal is narrow.
 var sessionColumns = []table.Column{
 	{Name: "session", Min: 12}, {Name: "owner", Rank: 1, Min: 6}, {Name: "entries", Right: true},
-	{Name: "tokens", Right: true}, {Name: "size", Right: true}, {Name: "used"}, {Name: "created", Rank: 2},
-	{Name: "records", Rank: 3, Right: true},
+	{Name: "tokens", Right: true}, {Name: "size", Right: true}, {Name: "used"}, {Name: "parent", Rank: 1, Min: 6},
+	{Name: "created", Rank: 2}, {Name: "records", Rank: 3, Right: true},
 }
 
 func (s *sessions) listCommand() *cobra.Command {
@@ -127,7 +130,7 @@ func (s *sessions) printSessions(all shownStore) error {
 	t := table.New(sessionColumns...)
 	for _, h := range all.Sessions {
 		t.Row(h.ID, dash(h.Owner), strconv.Itoa(h.Entries), strconv.Itoa(h.Tokens), sizeText(h.Bytes),
-			h.Used.Local().Format(day), h.Created.Local().Format(day), strconv.FormatUint(h.Records, 10))
+			h.Used.Local().Format(day), dash(h.Parent), h.Created.Local().Format(day), strconv.FormatUint(h.Records, 10))
 	}
 	if len(all.Sessions) > 0 {
 		if err := s.printTable(t); err != nil {

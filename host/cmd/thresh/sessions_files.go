@@ -44,8 +44,8 @@ the id that the entry has in the session. It is what a host writes with transcri
 				if len(all.System) > 0 {
 					_, _ = w.Write(append(transcriptlog.AppendSystem(nil, all.System), '\n'))
 				}
-				for i, c := range all.Entries {
-					_, _ = w.Write(append(transcriptlog.AppendEntry(nil, all.IDs[i], c), '\n'))
+				for _, e := range all.Added {
+					_, _ = w.Write(append(transcriptlog.AppendEntry(nil, e.ID, e.Content), '\n'))
 				}
 				return w.Flush() // the first error of all writes
 			})

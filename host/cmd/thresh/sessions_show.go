@@ -45,6 +45,9 @@ func (s *sessions) showCommand() *cobra.Command {
 				if h.Owner != "" {
 					fmt.Fprintf(s.out, "owner     %s\n", h.Owner)
 				}
+				if h.Parent != "" {
+					fmt.Fprintf(s.out, "parent    %s, from entry %d\n", h.Parent, h.ForkedEntries)
+				}
 				if len(tree.Children) > 0 {
 					fmt.Fprintln(s.out)
 					s.printTree(tree, "", head.ID)
@@ -94,7 +97,11 @@ func (s *sessions) printTree(n *shownTree, indent, asked string) {
 	if n.ID == asked {
 		mark = " *"
 	}
-	fmt.Fprintf(s.out, "%s (%d entries)%s\n", n.ID, n.Entries, mark)
+	from := ""
+	if n.Parent != "" {
+		from = fmt.Sprintf(", from entry %d", n.ForkedEntries)
+	}
+	fmt.Fprintf(s.out, "%s (%d entries%s)%s\n", n.ID, n.Entries, from, mark)
 	for i, child := range n.Children {
 		branch, next := "├─ ", "│  "
 		if i == len(n.Children)-1 {

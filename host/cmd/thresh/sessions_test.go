@@ -4,11 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/backends"
 )
 
 // opened is the reply to session.open.
@@ -121,4 +125,40 @@ func TestSessionsAreManaged(t *testing.T) {
 	}
 	sessions("rm", "talk", "none").failed(t, 1, `no session "none"`)
 	sessions("show", "talk").failed(t, 1, `no session "talk"`)
+}
+
+func TestTheTreeOfASession(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	setting := "sqlite:" + p.path("work", "sessions.db")
+	kept, err := backends.Open(t.Context(), setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []struct {
+		id, parent string
+		entries    int
+	}{{"main", "", 0}, {"fork", "main", 7}, {"fork-of-it", "fork", 9}, {"sibling", "main", 4}, {"other", "", 0}} {
+		origin := store.Origin{Parent: store.Key{ID: s.parent}, ForkedAt: uint64(s.entries), ForkedEntries: s.entries}
+		if _, err := kept.Create(t.Context(), store.Key{ID: s.id}, origin); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const tree = `
+main (0 entries)
+├─ fork (0 entries, from entry 7) *
+│  └─ fork-of-it (0 entries, from entry 9)
+└─ sibling (0 entries, from entry 4)
+`
+	shown := p.run("sessions", "show", "fork", "--set", "sessions.store="+setting)
+	if !strings.HasSuffix(shown.stdout, tree) || !strings.Contains(shown.stdout, "parent    main, from entry 7\n") {
+		t.Errorf("%s%s", shown.stdout, shown.stderr)
+	}
+	list := p.run("sessions", "list", "--set", "sessions.store="+setting)
+	if !regexp.MustCompile(`(?m)^fork-of-it .* fork *$`).MatchString(list.stdout) {
+		t.Errorf("%s%s", list.stdout, list.stderr)
+	}
 }

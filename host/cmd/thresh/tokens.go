@@ -90,16 +90,16 @@ each difference is shown. That is slow: about a second per megabyte. The exit st
   thresh tokens --reference session.jsonl
   thresh tokens -o json --set model.name=gpt-4o session.jsonl | jq .total`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			counter, taxonomy, err := a.reading(cmd)
-			if err != nil {
-				return err
-			}
 			files, err := a.files(cmd, source, args)
 			if err != nil {
 				return err
 			}
 			file := files[0]
 			t, err := a.read(cmd.Context(), file)
+			if err != nil {
+				return err
+			}
+			counter, taxonomy, err := a.reading(cmd, t.Model)
 			if err != nil {
 				return err
 			}
@@ -181,15 +181,15 @@ func countByReference(
 }
 
 // reading returns what the settings say about reading a session: how tokens are counted, and which tool calls read or
-// write which files.
-func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, error) {
+// write which files. The model is the recorded one, by which tokens are counted if none is set.
+func (a *app) reading(cmd *cobra.Command, model string) (*tokens.Counter, *tools.Taxonomy, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, nil, err
 	}
 	set := c.Settings()
 	// An unknown model is no error: an encoding stands in, and Exact says so.
-	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
+	counter, err := tokens.For(cmp.Or(set.Model.Name, model), set.Model.Encoding)
 	if err != nil {
 		return nil, nil, err
 	}

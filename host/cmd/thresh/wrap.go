@@ -125,7 +125,11 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err != nil {
 		return err
 	}
-	seen := watch.New(h, filepath.Base(cmp.Or(name, "wrap")))
+	shown := filepath.Base(cmp.Or(name, "wrap"))
+	if f.dryRun {
+		shown += " (dry run)"
+	}
+	seen := watch.New(h, shown)
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
 		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Watch: seen, Guard: guard, Logger: log.Named("proxy")})
 	listener, err := net.Listen("tcp", f.listen)
@@ -144,7 +148,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 		a.printVariables(client, base, token, set.Proxy.Recall)
 		<-cmd.Context().Done()
 	} else {
-		err = runWrapped(client.start(command, base, set.Proxy.Recall, os.Environ()), a)
+		err = runWrapped(client, command, base, set.Proxy.Recall, a)
 	}
 	end()
 	err = errors.Join(err, <-served)
@@ -176,7 +180,12 @@ type exitStatus int
 func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with status %d", int(e)) }
 
 // runWrapped runs the agent with this process's terminal, and waits for it.
-func runWrapped(agent *exec.Cmd, a *app) error {
+func runWrapped(w wrapping, command []string, base string, recall bool, a *app) error {
+	agent, end, err := w.start(command, base, recall, os.Environ())
+	if err != nil {
+		return err
+	}
+	defer end()
 	agent.Stdin, agent.Stdout, agent.Stderr = a.in, a.out, a.err
 	if err, ok := a.err.(safeStderr); ok {
 		agent.Stderr = err.File // the file itself: a pipe would hide the terminal from the agent

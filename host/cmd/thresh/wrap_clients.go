@@ -34,6 +34,16 @@ type wrapping struct {
 	recall func(url string) []string
 	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none.
 	own func(getenv func(string) string) string
+	// file is for agents that read their base URLs from files only; its zero value is none.
+	file agentFile
+}
+
+// agentFile is a file that one run of an agent gets, in a directory that goes when the agent has ended.
+type agentFile struct {
+	name string
+	text func(base string, getenv func(string) string) ([]byte, error)
+	// The agent gets the file's path behind this argument, or in this variable.
+	argument, variable string
 }
 
 // variable is an environment variable that holds a base URL.
@@ -70,6 +80,11 @@ var wrapped = []wrapping{
 		variables: []variable{{"OPENCODE_CONFIG_CONTENT", "", ""}}},
 	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
 	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL}},
+	{command: "pi", how: "--extension with the base URL of each provider", provider: "anthropic",
+		file: agentFile{name: "thresh.js", text: piExtension, argument: "--extension"}},
+	{command: "cline", how: "CLINE_PROVIDER_SETTINGS_PATH with the base URL of each provider", provider: "openai",
+		own:  clineProvider,
+		file: agentFile{name: "providers.json", text: clineSettings, variable: "CLINE_PROVIDER_SETTINGS_PATH"}},
 }
 
 // anyAgent is for commands that are not known: most programs read one of these.
@@ -85,8 +100,10 @@ func wrappedFor(command string) wrapping {
 	return anyAgent
 }
 
-// start returns the agent's command with the proxy's address in it, and with recall that of the MCP server.
-func (w wrapping) start(command []string, base string, recall bool, environ []string) *exec.Cmd {
+// start returns the agent's command with the proxy's address in it, and with recall that of the MCP server. What end
+// removes, the agent needs until it ends.
+func (w wrapping) start(command []string, base string, recall bool, environ []string) (agent *exec.Cmd, end func(),
+	err error) {
 	args := slices.Clone(command[1:])
 	if recall && w.recall != nil {
 		args = append(w.recall(base+mcp.Path), args...)
@@ -94,9 +111,35 @@ func (w wrapping) start(command []string, base string, recall bool, environ []st
 	if w.arguments != nil {
 		args = append(w.arguments(base), args...)
 	}
-	agent := exec.Command(command[0], args...)
-	agent.Env = w.environ(base, recall, environ)
-	return agent
+	env := w.environ(base, recall, environ)
+	if w.file.text == nil {
+		agent = exec.Command(command[0], args...)
+		agent.Env = env
+		return agent, func() {}, nil
+	}
+	text, err := w.file.text(base, os.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	// A directory of this user alone: an agent's settings may hold keys.
+	dir, err := os.MkdirTemp("", "thresh-wrap-")
+	if err != nil {
+		return nil, nil, err
+	}
+	end = func() { _ = os.RemoveAll(dir) }
+	path := filepath.Join(dir, w.file.name)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		end()
+		return nil, nil, err
+	}
+	if w.file.argument != "" {
+		args = append([]string{w.file.argument, path}, args...)
+	} else {
+		env = append(env, w.file.variable+"="+path)
+	}
+	agent = exec.Command(command[0], args...)
+	agent.Env = env
+	return agent, end, nil
 }
 
 // environ returns the agent's environment. The last value of a name counts.

@@ -17,6 +17,8 @@ var (
 	ErrNoSession = errors.New("there is no such session")
 	// ErrBusy: other hosts changed the session each time that this one tried to.
 	ErrBusy = errors.New("other hosts change the session all the time: try again")
+	// ErrMoved: another host has changed the session meanwhile, so that what was to be done with it does not fit.
+	ErrMoved = errors.New("another host has changed the session")
 	// ErrInvalidEntry: an entry is not well formed.
 	ErrInvalidEntry = errors.New("not a valid history entry")
 	// ErrFixed: the setting cannot be changed for one session, or not any more.
@@ -28,9 +30,6 @@ var (
 	// ErrNotRecorded: no entry and no tool call has the id.
 	ErrNotRecorded = errors.New("nothing was added under this id")
 )
-
-// errMoved ends a turn: another host has rewritten the history meanwhile, and the turn has to be run again.
-var errMoved = errors.New("another host has changed the session")
 
 // EntryError says which entry of a call of [Session.Add] was refused, and why. No entry of the call was added.
 type EntryError struct {

@@ -173,6 +173,8 @@ type SessionOptions struct {
 	ID    string
 	// Existing opens only a session that is in the store; the error wraps [ErrNoSession] if it is not.
 	Existing bool
+	// Fork is what a session that is not in the store begins with; nil is nothing.
+	Fork *Fork
 	// Settings override the host's, by key ("compression.strategy"); values as in [Session.Set].
 	Settings map[string]any
 }
@@ -220,6 +222,13 @@ func (h *Host) enter(s *Session) error {
 	}
 	h.sessions[s.key] = s
 	return nil
+}
+
+// IsOpen reports whether a session is open in this host.
+func (h *Host) IsOpen(owner, id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sessions[store.Key{Owner: owner, ID: id}] != nil
 }
 
 // checkStrategy returns an error if the strategy that someone chose cannot be found (REQ-HD-004.4). The default may be

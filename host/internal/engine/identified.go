@@ -2,28 +2,41 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // A door that edits the agent's own request must know which entry of the view is which of its messages. What follows
 // gives it the ids. It is not part of package host: agents that send what Prepare returns need none.
+//
+// Such a door is the only one in its host to add to the session, and not while a Prepare runs. known is how many entries
+// it knows of. If another host has added more, nothing is done, and the error wraps [ErrMoved]: the door must read the
+// session again.
 
-// AddIdentified is [Session.AddOpaque] for a caller that is the only one to add, and not while a Prepare runs. It
-// returns the ids of the entries, and what they count together, in tokens.
-func (s *Session) AddIdentified(ctx context.Context, entries []content.Content) (ids []string, tokens int, err error) {
+// AddIdentified is [Session.AddOpaque]. It returns the ids of the entries, and what they count together, in tokens.
+func (s *Session) AddIdentified(
+	ctx context.Context, known int, entries []content.Content,
+) (ids []string, tokens int, err error) {
 	leave, err := s.enter() // otherwise its memory may be released in between
 	defer leave()
 	if err != nil {
 		return nil, 0, err
 	}
+	if err := s.Refresh(ctx); err != nil {
+		return nil, 0, err
+	}
 	before := s.history.Snapshot().Tokens
+	if err := s.knows(known); err != nil {
+		return nil, 0, err
+	}
 	_, total, err := s.AddOpaque(ctx, entries...)
 	if err != nil {
 		return nil, 0, err
 	}
-	// The caller is the only one to add, so the last entries are its own.
+	if err := s.knows(known + len(entries)); err != nil {
+		return nil, 0, err
+	}
 	all := s.history.Snapshot().Entries
 	for _, e := range all[len(all)-len(entries):] {
 		ids = append(ids, e.ID)
@@ -31,15 +44,28 @@ func (s *Session) AddIdentified(ctx context.Context, entries []content.Content) 
 	return ids, total - before, nil
 }
 
+// knows returns an error if not just so many entries were ever added.
+func (s *Session) knows(known int) error {
+	if added := s.history.Snapshot().Added; added != uint64(known) {
+		return fmt.Errorf("session %q: %d entries were added, not %d: %w", s.key.ID, added, known, ErrMoved)
+	}
+	return nil
+}
+
 // PrepareIdentified is [Session.Prepare] that also returns the ids of the entries of the history, in their order. An
 // entry that was made for the view alone has none. Without a history ids is nil.
-func (s *Session) PrepareIdentified(ctx context.Context, o PrepareOptions) (ready Prepared, ids []string, err error) {
+func (s *Session) PrepareIdentified(
+	ctx context.Context, known int, o PrepareOptions,
+) (ready Prepared, ids []string, err error) {
 	leave, err := s.enter()
 	defer leave()
 	if err != nil {
 		return Prepared{}, nil, err
 	}
 	ready, err = s.Prepare(ctx, o)
+	if moved := s.knows(known); moved != nil {
+		return Prepared{}, nil, moved
+	}
 	// The last view is the one that Prepare has just returned.
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,34 +76,4 @@ func (s *Session) PrepareIdentified(ctx context.Context, o PrepareOptions) (read
 		}
 	}
 	return ready, ids, err
-}
-
-// Added is an entry as it was added to a session, before any strategy saw it. Its content is what the agent sent, so it
-// can be compared with what the agent sends again.
-type Added struct {
-	ID      string
-	Content content.Content
-	Tokens  int
-}
-
-// Added returns every entry that was ever added to a session of a store, in order. A session without a store has none
-// to return. Contents must not be changed. It reads the log, not the history: entries that a rewrite removed are among
-// them. A session that was never written to has none.
-func (s *Session) Added(ctx context.Context) (all []Added, err error) {
-	leave, err := s.enter()
-	defer leave()
-	if err != nil || s.stored == nil || !s.stored.exists {
-		return nil, err
-	}
-	r := logReader{in: s.stored.store, key: s.stored.key}
-	// Rewritten entries are in records of another kind, and are left out.
-	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
-		if err != nil {
-			return nil, s.storeError(err)
-		}
-		for _, e := range step.added.Entries {
-			all = append(all, Added{e.ID, e.Content, e.Tokens})
-		}
-	}
-	return all, nil
 }

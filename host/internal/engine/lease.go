@@ -26,7 +26,7 @@ func (s *Session) compressing() func(context.Context) (func(), error) {
 	return s.lease
 }
 
-// lease waits until no other host has the lease, and takes it. The error is errMoved if another host has changed the
+// lease waits until no other host has the lease, and takes it. The error is ErrMoved if another host has changed the
 // session since the turn began: its Compress may have made this one unnecessary. The lease is a saving and not a
 // protection: an append is safe without it. Callers must not hold s.adding, as other calls would wait with them.
 func (s *Session) lease(ctx context.Context) (done func(), err error) {
@@ -91,7 +91,7 @@ func (s *Session) leased(ctx context.Context, head store.Head) (done func(), err
 	s.adding.Unlock()
 	// Entries that another host added do no harm: a Compress covers the history up to where it began.
 	if err == nil && (n.rewritten || n.state) {
-		err = errMoved
+		err = ErrMoved
 	}
 	if err != nil {
 		done()

@@ -21,9 +21,17 @@ type logReader struct {
 
 // Recorded is a session as it was added, whatever strategies made of it.
 type Recorded struct {
-	System  []content.Block
-	Entries []content.Content
-	IDs     []string // one for each entry
+	System []content.Block
+	Added  []Added
+}
+
+// Added is an entry as it was added to a session, before any strategy saw it. Its content must not be changed.
+type Added struct {
+	ID      string
+	Content content.Content
+	Tokens  int
+	// Revision is that of the log with the entry. Entries that were added together have the same.
+	Revision uint64
 }
 
 // ReadRecorded reads a session from a store. It needs no host and no strategy. The error wraps [store.ErrNotFound] if
@@ -33,13 +41,14 @@ func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Re
 		return all, err
 	}
 	r, groups := logReader{in: in, key: key}, sessionlog.Groups{}
+	// Entries that a rewrite made are in records of another kind, and are left out.
 	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added, store.State}}) {
 		if err != nil {
 			return all, err
 		}
 		groups.Take(step.groups)
 		for _, e := range step.added.Entries {
-			all.Entries, all.IDs = append(all.Entries, e.Content), append(all.IDs, e.ID)
+			all.Added = append(all.Added, Added{e.ID, e.Content, e.Tokens, step.seq})
 		}
 	}
 	state, err := groups.State()

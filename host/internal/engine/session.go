@@ -102,17 +102,20 @@ func newSession(h *Host, key store.Key, settings map[string]any, c *config.Confi
 // begin reads the session from the store, and opens its transcript log. A session that is there goes on where it was;
 // settings that it was not opened with before are set.
 func (s *Session) begin(ctx context.Context, o SessionOptions) error {
-	found := false
+	found, forked := false, false
 	if s.stored != nil {
 		own := s.overrides
 		s.adding.Lock()
 		var err error
 		found, err = s.load(ctx)
+		if err == nil && !found && o.Fork != nil {
+			forked, err = s.fork(ctx, *o.Fork)
+		}
 		s.adding.Unlock()
 		if err != nil {
 			return err
 		}
-		if found {
+		if found || forked {
 			if err := s.resume(o.Settings, own); err != nil {
 				return err
 			}
@@ -134,6 +137,13 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	}
 	if system := s.System(); len(system) > 0 { // of a session that goes on
 		s.log.SetSystem(system)
+	}
+	if forked { // its transcript is whole, as that of its parent
+		all, err := ReadRecorded(ctx, s.stored.store, s.stored.key)
+		for _, e := range all.Added {
+			s.log.Add(e.ID, e.Content)
+		}
+		return err
 	}
 	return nil
 }

@@ -36,6 +36,8 @@ type stored struct {
 	at    store.Position
 	// exists is false until something is written: a session that is opened and never used leaves nothing behind.
 	exists bool
+	// origin is what a session was forked from that does not exist yet.
+	origin store.Origin
 	// unsure is set after an error: the write may have taken place.
 	unsure bool
 	groups sessionlog.Groups // the session's state as the log has it
@@ -78,7 +80,7 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, u update
 	}
 	if !p.exists {
 		// A session is created with its first write.
-		head, err := p.store.Create(ctx, p.key, store.Origin{})
+		head, err := p.store.Create(ctx, p.key, p.origin)
 		switch {
 		case errors.Is(err, store.ErrExists): // another host was faster
 			p.exists = true
@@ -184,7 +186,7 @@ func (s *Session) apply(strategy string) func(*history.Plan, string) error {
 			case n.own:
 				return nil
 			case n.rewritten || n.state || n.moved && try == mostTries:
-				return errMoved // the turn has to be run again on what there is now
+				return ErrMoved // the turn has to be run again on what there is now
 			}
 			if !n.moved {
 				break
@@ -345,7 +347,7 @@ func (s *Session) refreshUpTo(ctx context.Context, upTo *history.Mark) (*history
 	return &now, nil
 }
 
-// settle writes what a turn has learned. The error is errMoved if another host has rewritten the history, or has run a
+// settle writes what a turn has learned. The error is ErrMoved if another host has rewritten the history, or has run a
 // turn: what this one returns is then not what is sent. A turn that was overtaken by entries alone writes again behind
 // them.
 func (s *Session) settle(ctx context.Context) error {
@@ -359,7 +361,7 @@ func (s *Session) settle(ctx context.Context) error {
 		case n.own || !n.moved:
 			return nil
 		case n.rewritten || n.state:
-			return errMoved
+			return ErrMoved
 		}
 	}
 	return s.busyError("prepare")

@@ -74,7 +74,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 			return s.unprepared(o), err
 		}
 		o.PendingTokens = s.pendingTokens(pending)
-		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, errMoved) {
+		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, ErrMoved) {
 			return ready, err
 		}
 		if err := s.restart(); err != nil {
@@ -84,7 +84,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	return s.unprepared(o), s.busyError("prepare")
 }
 
-// prepareOnce is a turn on the session as this host knows it. The error is errMoved if another host has changed the
+// prepareOnce is a turn on the session as this host knows it. The error is ErrMoved if another host has changed the
 // session meanwhile, so that the turn has to be run again.
 func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Request, Prepared, error) {
 	w, req, err := s.request(ctx, o.PendingTokens)
@@ -96,7 +96,7 @@ func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Re
 		return req, s.unprepared(o), err
 	}
 	view, out, err := w.Prepare(ctx, req)
-	if errors.Is(err, errMoved) {
+	if errors.Is(err, ErrMoved) {
 		return req, Prepared{}, err
 	}
 	out.NotIsolated = notIsolated(req)
@@ -104,7 +104,7 @@ func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Re
 	ready := s.prepared(view, out, o)
 	// What the turn has learned, and what is about to be sent, is in the store before the agent sends it.
 	if stored := s.settle(ctx); stored != nil {
-		if errors.Is(stored, errMoved) || err == nil {
+		if errors.Is(stored, ErrMoved) || err == nil {
 			err = stored
 		}
 	}
@@ -179,7 +179,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 		if upTo, err = s.refreshUpTo(ctx, upTo); err != nil {
 			return out, err
 		}
-		if req, out, err = s.compressOnce(ctx, upTo); !errors.Is(err, errMoved) {
+		if req, out, err = s.compressOnce(ctx, upTo); !errors.Is(err, ErrMoved) {
 			return out, err
 		}
 		if err := s.restart(); err != nil {
@@ -189,7 +189,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	return out, s.busyError("compress")
 }
 
-// compressOnce is a Compress of the session as this host knows it; errMoved is as for prepareOnce.
+// compressOnce is a Compress of the session as this host knows it; ErrMoved is as for prepareOnce.
 func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
 	prepare.Request, outcome.Outcome, error) {
 	w, req, err := s.request(ctx, s.pendingTokens(0))

@@ -107,8 +107,10 @@ func (h Head) Position() Position { return Position{Revision: h.Revision, Fence:
 // Origin says what a session was forked from; the zero value says that it was not.
 type Origin struct {
 	Parent Key
-	// ForkedAt is the parent's revision of which the session is a continuation.
-	ForkedAt uint64
+	// ForkedAt is the parent's revision of which the session is a continuation, and ForkedEntries how many entries had
+	// been added to the parent by then.
+	ForkedAt      uint64
+	ForkedEntries int
 }
 
 // Summary is what a list of sessions shows of each. The store only keeps it.

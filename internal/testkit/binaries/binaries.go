@@ -22,6 +22,7 @@ import (
 // Shipped are the packages of the strategies that ship, by the strategy's name. The directories differ from the names,
 // since a Go package has no hyphens. A strategy that is new to the release needs a row here.
 var Shipped = map[string]string{
+	"distill":             "plugins/distill",
 	"high-density":        "plugins/highdensity",
 	"top-down-truncation": "plugins/topdown",
 	"middle-out":          "plugins/middleout",

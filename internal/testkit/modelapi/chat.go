@@ -26,6 +26,7 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 	if len(all) == 0 {
 		return p, badRequest("Invalid 'messages': empty array.")
 	}
+	p.compacts = summary(all[len(all)-1])
 	// Calls of the last assistant message that have no result yet.
 	var open []string
 	for i, v := range all {
@@ -98,8 +99,9 @@ func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 	}
 	counted := object{"prompt_tokens": u.input + u.cached, "completion_tokens": u.output,
 		"total_tokens": u.input + u.cached + u.output, "prompt_tokens_details": object{"cached_tokens": u.cached}}
+	id := s.id("chatcmpl-") // clients may take two answers with one id for the same message
 	base := func(kind string) object {
-		return object{"id": "chatcmpl-1", "object": kind, "created": 1, "model": p.body["model"]}
+		return object{"id": id, "object": kind, "created": 1, "model": p.body["model"]}
 	}
 	whole := base("chat.completion")
 	message := object{"role": "assistant", "content": content, "refusal": nil}

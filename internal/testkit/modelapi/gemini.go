@@ -31,6 +31,7 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 	if len(all) == 0 {
 		return p, badRequest("* GenerateContentRequest.contents: contents is not specified")
 	}
+	p.compacts = summary(all[len(all)-1])
 	open := 0 // calls of the turn before
 	for i, v := range all {
 		p.segments = append(p.segments, segmentOf(v))
@@ -117,12 +118,13 @@ func (g gemini) answer(s *Server, p prompt, u usage, says []say) answer {
 	// promptTokenCount includes what was cached, unlike Anthropic's input_tokens.
 	counted := object{"promptTokenCount": u.input + u.cached, "cachedContentTokenCount": u.cached,
 		"candidatesTokenCount": u.output, "totalTokenCount": u.input + u.cached + u.output}
+	id := s.id("r")
 	response := func(parts []any, last bool) object {
 		c := object{"content": object{"role": "model", "parts": parts}, "index": 0}
 		if last {
 			c["finishReason"] = "STOP"
 		}
-		return object{"candidates": []any{c}, "usageMetadata": counted, "modelVersion": "test", "responseId": "r"}
+		return object{"candidates": []any{c}, "usageMetadata": counted, "modelVersion": "test", "responseId": id}
 	}
 	var events []event
 	for i, part := range parts {

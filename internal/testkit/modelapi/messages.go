@@ -74,8 +74,7 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 		for _, b := range blocks {
 			add(b)
 		}
-		// The last message decides. These words are of Claude Code's own compaction.
-		p.compacts = role == "user" && strings.Contains(encoded(blocks), "Respond with TEXT ONLY")
+		p.compacts = role == "user" && summary(blocks)
 	}
 	if len(open) > 0 {
 		return p, unanswered(len(all)-1, open)

@@ -56,8 +56,7 @@ func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error
 	}
 	last := p.items[len(p.items)-1]
 	// Codex asks for a summary in one of two ways: with an item for the provider to compact, or in words.
-	p.compacts = text(last["type"]) == "compaction_trigger" ||
-		strings.Contains(encoded(last["content"]), "CONTEXT CHECKPOINT COMPACTION")
+	p.compacts = text(last["type"]) == "compaction_trigger" || summary(last["content"])
 	// The trigger is not part of the conversation, so that it is neither judged nor stored.
 	if text(last["type"]) == "compaction_trigger" {
 		p.items = p.items[:len(p.items)-1]

@@ -1,6 +1,10 @@
 package modelapi
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+)
 
 // Turn is what the model does in one turn: the calls that it makes at once. An action that no tool of the request can
 // do is left out; a turn without any left is passed over.
@@ -74,6 +78,25 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 	}
 	return []say{{text: "All done: the tests pass."}}
 }
+
+// summaries are words with which agents ask for a summary of the history, in order to begin a new one with it.
+var summaries = []string{
+	"Respond with TEXT ONLY",                          // Claude Code
+	"CONTEXT CHECKPOINT COMPACTION",                   // Codex
+	"detailed prompt for continuing our conversation", // opencode
+	"<state_snapshot>",                                // gemini-cli, qwen-code
+	"context checkpoint summary",                      // pi
+	"running out of context window",                   // cline
+}
+
+// summary reports whether the last message of a request asks for a summary.
+func summary(last any) bool {
+	words := encoded(last)
+	return slices.ContainsFunc(summaries, func(s string) bool { return strings.Contains(words, encodedText(s)) })
+}
+
+// encodedText is a text as it stands within encoded JSON.
+func encodedText(s string) string { return strings.Trim(encoded(s), `"`) }
 
 // sideAnswer is the answer to titles, topics and summaries; clients look for JSON or for tags in some of them. One text
 // serves all of them.

@@ -91,6 +91,8 @@ func detailOf(err error) *sessionv1.ErrorDetail {
 			Kind: string(known.Kind), Retryable: known.Retryable, Plugin: known.Plugin,
 			MissingTokens: int32of(known.MissingTokens), Entry: optional(known.Entry), Part: optional(known.Part),
 		}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &sessionv1.ErrorDetail{Kind: string(host.KindCanceled)}
 	}
 	return &sessionv1.ErrorDetail{Kind: string(host.KindInternal)}
 }

@@ -6,8 +6,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"connectrpc.com/connect"
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
@@ -20,9 +22,10 @@ var errBrowser = errors.New(
 // caller is whom a request is from, and what the log says about it. It is made by the gate and changed only by the
 // handler of its request, so that it needs no lock.
 type caller struct {
-	// Its name is "" for the local user.
+	// Its name is "" for the local user, and until the token is known.
 	grant   access.Grant
 	session string // the session that the request is about, once that is known
+	outcome string // how it ended; "" until that is known, and where no method was reached
 }
 
 type callerKey struct{}
@@ -48,41 +51,25 @@ type gate struct {
 	ending   <-chan struct{} // closed when no more requests are taken
 	// most bounds the size of a request, in bytes, where the token does not.
 	most int
+	log  hclog.Logger
 }
 
 // openPaths need no token: they tell whether the host lives, and nothing else; the page has no data in it. Load balancers and orchestrators ask
 // them without credentials. They stay open while the server ends, when readiness says so.
 var openPaths = map[string]bool{watch.Page: true, "/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true}
 
+// ServeHTTP refuses a request or passes it on, and logs it either way: who looks for what goes wrong finds refusals where
+// the other requests are.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !g.local && (access.FromPage(r) || g.loopback && !access.LoopbackName(r.Host)) {
-		g.refuse(w, r, errBrowser)
+	if openPaths[r.URL.Path] && g.fromHere(r) {
+		g.next.ServeHTTP(w, r) // asked for every few seconds, and not logged
 		return
 	}
-	if openPaths[r.URL.Path] {
-		g.next.ServeHTTP(w, r)
-		return
-	}
-	select {
-	case <-g.ending:
-		g.refuse(w, r, errEnding)
-		return
-	default:
-	}
-	c := &caller{}
-	if !g.local {
-		// A missing or another scheme leaves a text that is no token.
-		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		var err error
-		if c.grant, err = g.guard.Who(r.Context(), token); err != nil {
-			g.refuse(w, r, err)
-			return
-		}
-	}
-	// It counts requests in progress by name.
-	end, err := g.guard.Begin(c.grant)
+	c, answer := &caller{}, &answer{ResponseWriter: w}
+	defer c.log(g.log, r, answer, time.Now()) // also if a handler gives up by a panic, as package http has them do
+	end, err := g.admit(r, c)
 	if err != nil {
-		g.refuse(w, r, err)
+		c.outcome = g.refuse(answer, r, err).String()
 		return
 	}
 	defer end()
@@ -93,7 +80,25 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Bounded here and not by Connect, whose bound is one for all callers. The error is a status already, so that
 	// Connect passes it on as it is.
 	r.Body = &boundedBody{r.Body, most, failure(r.Context(), access.TooLarge(c.grant, most))}
-	g.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+	g.next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+}
+
+// admit decides whether a request may come in, finds out whom it is from, and counts it until end is called.
+func (g *gate) admit(r *http.Request, c *caller) (end func(), err error) {
+	if !g.fromHere(r) {
+		return nil, errBrowser
+	}
+	if ended(g.ending) {
+		return nil, errEnding
+	}
+	if !g.local {
+		// A missing or another scheme leaves a text that is no token.
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if c.grant, err = g.guard.Who(r.Context(), token); err != nil {
+			return nil, err
+		}
+	}
+	return g.guard.Begin(c.grant)
 }
 
 // boundedBody ends the reading of a request that is too large with an error that names the limit. left is in bytes and
@@ -113,16 +118,23 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// fromHere reports whether a request is none that a web page made a browser send. No page reaches a Unix socket; on a
+// loopback address one that made its own name point here would.
+func (g *gate) fromHere(r *http.Request) bool {
+	return g.local || !access.FromPage(r) && (!g.loopback || access.LoopbackName(r.Host))
+}
+
 // refuse answers in the protocol that the request came in. Connect, gRPC and gRPC-Web each have a form for errors; a
-// plain HTTP request, such as one for metrics, gets the text and a status that is close to the code.
-func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
+// plain HTTP request, such as one for metrics, gets the text and a status that is close to the code, which is returned.
+func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) connect.Code {
 	err = failure(r.Context(), err)
+	code := connect.CodeOf(err)
 	if g.refusals.IsSupported(r) {
 		_ = g.refusals.Write(w, r, err) // the connection may be gone
-		return
+		return code
 	}
 	status := http.StatusForbidden
-	switch connect.CodeOf(err) {
+	switch code {
 	case connect.CodeUnauthenticated:
 		status = http.StatusUnauthorized
 	case connect.CodeUnavailable, connect.CodeInternal:
@@ -131,4 +143,5 @@ func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusTooManyRequests
 	}
 	http.Error(w, err.Error(), status)
+	return code
 }

@@ -51,7 +51,7 @@ var names = []string{sessionv1connect.SessionServiceName, sessionv1connect.Plugi
 // are refused. The gate is around all of it.
 func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	options := []connect.HandlerOption{
-		connect.WithInterceptors(logging{o.Log}), connect.WithReadMaxBytes(maxRequest),
+		connect.WithInterceptors(noting{}), connect.WithReadMaxBytes(maxRequest),
 		connect.WithCodec(strictJSON{"json"}), connect.WithCodec(strictJSON{"json; charset=utf-8"}),
 	}
 	if at.unix || at.loopback {
@@ -65,7 +65,6 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	mux.Handle(sessionv1connect.NewSessionServiceHandler(
 		&sessions{service: s, guard: o.Guard, store: o.Store, most: maxRequest, ending: ending}, options...))
 	mux.Handle(sessionv1connect.NewPluginServiceHandler(plugins{s}, options...))
-	// Health is asked for every few seconds: it is not logged.
 	mux.Handle(grpchealth.NewHandler(health{ending}))
 	// So that tools such as grpcurl work without the .proto files. Both versions, because old tools ask for v1alpha
 	// only.
@@ -98,7 +97,7 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	}
 	return &gate{
 		next: mux, guard: o.Guard, local: at.unix, loopback: at.loopback, refusals: connect.NewErrorWriter(),
-		ending: ending, most: maxRequest,
+		ending: ending, most: maxRequest, log: o.Log,
 	}
 }
 

@@ -2,50 +2,91 @@ package network
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"strconv"
 	"time"
 
 	"connectrpc.com/connect"
 	"github.com/hashicorp/go-hclog"
 )
 
-// logging writes one line per request: what was asked for, by whom, about which session, how it ended and how long it
-// took. It never writes what a conversation contains: the text of an error may quote it, so that the line has its code.
-// Methods of health are not logged, because they do not go through it.
-type logging struct{ log hclog.Logger }
+// log writes one line per request: what was asked for, by whom, about which session, how it ended and how long it took.
+// It never writes what a conversation contains: the text of an error may quote it, so that the line has its code.
+func (c *caller) log(to hclog.Logger, r *http.Request, a *answer, began time.Time) {
+	outcome := c.outcome
+	if outcome == "" {
+		outcome = a.outcome()
+	}
+	to.Info("request",
+		// Any text may be asked for as a path. Escaped it has no line breaks.
+		"method", fmt.Sprintf("%.100s", r.URL.EscapedPath()),
+		"outcome", outcome,
+		// Three decimals: many requests take less than a millisecond.
+		"ms", float64(time.Since(began).Microseconds())/1000,
+		// The handler has set the session by now, also if it failed later. The owner is "" for the local user, and for
+		// those that were refused before their token was known.
+		"session", c.session, "owner", c.grant.Name)
+}
 
-func (l logging) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+// noting keeps how a method ended for the log: a status of HTTP does not tell, and what a method answers does not pass
+// through the gate.
+type noting struct{}
+
+func (noting) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
-		began := time.Now()
 		response, err := next(ctx, request)
-		l.line(ctx, request.Spec().Procedure, began, err)
+		note(ctx, err)
 		return response, err
 	}
 }
 
-func (l logging) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+func (noting) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
-		began := time.Now()
 		err := next(ctx, conn)
-		l.line(ctx, conn.Spec().Procedure, began, err)
+		note(ctx, err)
 		return err
 	}
 }
 
 // The interface demands it; a server makes no calls.
-func (l logging) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+func (noting) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return next
 }
 
-// Milliseconds have three decimals: many requests take less than one.
-func (l logging) line(ctx context.Context, method string, began time.Time, err error) {
+func note(ctx context.Context, err error) {
 	outcome := "ok"
 	if err != nil {
 		outcome = connect.CodeOf(err).String()
 	}
-	values := []any{"method", method, "outcome", outcome, "ms", float64(time.Since(began).Microseconds()) / 1000}
-	// The handler has set the session by now, also if it failed later. The owner is "" for the local user.
-	if c := callerOf(ctx); c != nil {
-		values = append(values, "session", c.session, "owner", c.grant.Name)
+	callerOf(ctx).outcome = outcome
+}
+
+// answer is what a handler answers, watched for the status.
+type answer struct {
+	http.ResponseWriter
+	status int // of HTTP; 0 until it is sent
+}
+
+func (a *answer) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Flush is what streams need. Package http knows what is below by Unwrap.
+func (a *answer) Flush()                      { _ = http.NewResponseController(a.ResponseWriter).Flush() }
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// outcome tells how a request ended that reached no method, such as one that cannot be read or one for metrics: its
+// status of gRPC or, in all other protocols, of HTTP.
+func (a *answer) outcome() string {
+	for _, name := range []string{"Grpc-Status", http.TrailerPrefix + "Grpc-Status"} {
+		if code, err := strconv.Atoi(a.Header().Get(name)); err == nil && code != 0 {
+			return connect.Code(code).String()
+		}
 	}
-	l.log.Info("request", values...)
+	if a.status == 0 || a.status == http.StatusOK {
+		return "ok"
+	}
+	return fmt.Sprint("http ", a.status)
 }

@@ -66,7 +66,7 @@ func Run(ctx context.Context, server *http.Server, l net.Listener, certificate *
 	limit, stop := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer stop()
 	if err := server.Shutdown(limit); err != nil {
-		log.Warn("requests in progress are cancelled", "at", l.Addr(), "drain", drain)
+		log.Warn("requests in progress are cancelled: serve.drain is over", "at", l.Addr(), "drain", drain)
 		cancel()
 		_ = server.Close()
 	}

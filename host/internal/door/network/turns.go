@@ -118,7 +118,7 @@ func (s *sessions) Watch(
 		case <-s.ending:
 			return errEnding
 		case <-ctx.Done():
-			return ctx.Err()
+			return failure(ctx, ctx.Err())
 		}
 	}
 }

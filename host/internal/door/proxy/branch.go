@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type branch struct {
 	// closed: the session is closed, and a request that waited for mu must look for another branch.
 	closed  bool
 	session *engine.Session
+	parent  string // the session that it was forked from in this process; "" if there is none
 	ledger  *engine.Ledger
 
 	// head is the sum of the last item, and items how many there are. Both are guarded by thread.mu as well.
@@ -63,82 +65,158 @@ type turnSize struct {
 // process finds. Each look reads the entries of a stored session.
 const mostBranches = 32
 
+// branch returns the branch of a request, with its lock held and all items of the request added. known is how many items
+// it had before. After an error there is no lock to give up.
+func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *branch, known int, err error) {
+	thread, old := s.threads.of(s.identify(x, r.Header, req))
+	for _, t := range old {
+		go t.close() // waits for requests of these threads
+	}
+	chain := req.Chain()
+	for range 2 { // another host may have gone on with the branch: then it is looked for in the store
+		var from point
+		b, from = thread.find(chain)
+		begun := b == nil
+		if begun {
+			b = thread.begin()
+			err = s.open(r, x, b, req, chain, from)
+		}
+		if known = b.items; err == nil && known < len(req.Items) {
+			x.session = b.session.ID()
+			if err = s.options.Guard.CheckStore(r.Context(), x.grant); err == nil {
+				err = b.add(r.Context(), req, chain)
+			}
+		}
+		if err == nil {
+			x.branch, x.session = b, b.session.ID()
+			return b, known, nil
+		}
+		moved := errors.Is(err, engine.ErrMoved)
+		if moved || begun {
+			thread.forget(b)
+			b.close()
+		}
+		b.mu.Unlock()
+		if !moved {
+			break
+		}
+	}
+	return nil, 0, err
+}
+
 // open opens the session of a new branch. A store may have it from an earlier process: the first of the conversation's
-// sessions whose entries are the beginning of the request goes on where it was. The caller holds b.mu, and no lock of
-// the thread. An error leaves the branch without a session and unknown to its thread, so that the next request tries
-// again.
+// sessions whose entries are the beginning of the request goes on where it was. Otherwise the branch begins at the point
+// that it has in common with another one: from, or one of a stored session. The caller holds b.mu, and no lock of the
+// thread. An error leaves the branch without a session and unknown to its thread, so that the next request tries again.
 func (s *Server) open(
-	ctx context.Context, x *exchange, b *branch, r *body.Request, chain []body.Sum, beta string,
+	r *http.Request, x *exchange, b *branch, req *body.Request, chain []body.Sum, from point,
 ) error {
-	settings := x.settings(r, beta)
+	ctx, host := r.Context(), s.options.Host
+	o := engine.SessionOptions{Owner: x.grant.Name, Settings: x.settings(req, r.Header.Get("Anthropic-Beta"))}
 	name := b.thread.identity.name
 	if b.thread.identity.shared { // conversations that share an identity differ in how they begin
 		// The first item that is no instruction: instructions are the same in all conversations of a client.
-		first := chain[r.First()]
+		first := chain[req.First()]
 		name += "-" + hex.EncodeToString(first[:6])
 	}
 	for n := range mostBranches {
-		id := name
-		if n > 0 {
-			id = fmt.Sprintf("%s.%d", name, n+1)
+		if o.ID = name; n > 0 {
+			o.ID = fmt.Sprintf("%s.%d", name, n+1)
 		}
-		// Opened before it is known whether it fits, because only an open session can be read.
-		session, err := s.options.Host.Session(engine.SessionOptions{Owner: x.grant.Name, ID: id, Settings: settings})
-		if errors.Is(err, engine.ErrSessionExists) {
+		if host.IsOpen(o.Owner, o.ID) {
 			continue // a branch of this process
 		}
-		if err != nil {
+		stored, whole, err := s.stored(ctx, o, req)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			err := s.fork(ctx, x, b, req, chain, from, o)
+			if errors.Is(err, engine.ErrSessionExists) {
+				continue // another request was faster
+			}
 			return err
-		}
-		added, err := session.Added(ctx)
-		if err == nil && b.resume(r, chain, added) {
-			b.begin(session, r)
-			return nil
-		}
-		// It is the session of another branch: closing it leaves what is stored as it is.
-		if closed := session.Close(); err != nil || closed != nil {
-			return errors.Join(err, closed)
+		case err != nil:
+			return err
+		case whole:
+			return b.begin(s, o, req, chain, stored)
+		case stored.items > from.items:
+			from = stored
 		}
 	}
-	// Without an id: the host makes one that nothing derives from the conversation.
-	session, err := s.options.Host.Session(engine.SessionOptions{Owner: x.grant.Name, Settings: settings})
-	if err == nil {
-		b.begin(session, r)
-	}
-	return err
+	o.ID = "" // the host makes one that nothing derives from the conversation
+	return s.fork(ctx, x, b, req, chain, from, o)
 }
 
-func (b *branch) begin(session *engine.Session, r *body.Request) {
-	b.session, b.ledger, b.model = session, session.Ledger(), r.Model
-}
-
-// resume takes in the entries of a stored session, if they are a beginning of the request that ends with an item. A
-// session without entries fits every request. false leaves the branch as it was.
-func (b *branch) resume(r *body.Request, chain []body.Sum, added []engine.Added) bool {
-	if len(added) == 0 {
-		return true
+// stored returns up to where a stored session has the same as a request. whole: that is all that the session has. The
+// error wraps [store.ErrNotFound] if there is no such session.
+func (s *Server) stored(ctx context.Context, o engine.SessionOptions, r *body.Request) (p point, whole bool, err error) {
+	if s.options.Host.Store() == nil {
+		return p, false, store.ErrNotFound
 	}
-	entries := r.Entries(0)
-	if len(added) > len(entries) {
-		return false
+	recorded, err := engine.ReadRecorded(ctx, s.options.Host.Store(), store.Key{Owner: o.Owner, ID: o.ID})
+	if err != nil {
+		return p, false, err
 	}
-	whole := 0
-	for i, a := range added {
+	added, entries := recorded.Added, r.Entries(0)
+	p.session = o.ID
+	tokens := 0
+	for i := range min(len(added), len(entries)) {
 		// Compared as content: what a client changes in a request without changing what it means, such as its cache
 		// markers, is not in it.
-		if !entries[i].Content.Equal(a.Content) {
-			return false
+		if !entries[i].Content.Equal(added[i].Content) {
+			break
 		}
-		entries[i].ID, whole = a.ID, whole+a.Tokens
+		entries[i].ID = added[i].ID
+		tokens += added[i].Tokens
+		refs := entries[i].Refs
+		next := refs[len(refs)-1].Item + 1
+		inItem := i+1 < len(entries) && entries[i+1].Refs[0].Item < next
+		last := i+1 == len(added)
+		// A branch can begin only between two additions and between two items.
+		if !inItem && (last || added[i+1].Revision > added[i].Revision) {
+			p.entries, p.items, p.whole = entries[:i+1:i+1], next, tokens
+			if !last {
+				p.revision = added[i+1].Revision - 1
+			}
+		}
 	}
-	last := entries[len(added)-1].Refs
-	items := last[len(last)-1].Item + 1
-	if len(added) < len(entries) && entries[len(added)].Refs[0].Item < items {
-		return false // in the middle of an item
+	return p, len(p.entries) == len(added), nil
+}
+
+// fork opens a session that is not in the store: at a point of another one if there is one, else with nothing. What a
+// client begins within its conversation has a parent all the same: where the conversation was then.
+func (s *Server) fork(
+	ctx context.Context, x *exchange, b *branch, r *body.Request, chain []body.Sum, from point, o engine.SessionOptions,
+) error {
+	if err := s.options.Guard.CheckSessions(ctx, x.grant, 0); err != nil {
+		return err
 	}
-	b.entries, b.whole = entries[:len(added):len(added)], whole
-	b.thread.advance(b, chain[items-1], items)
-	return true
+	parent := from
+	if from.session == "" {
+		parent = s.threads.origin(b.thread)
+	}
+	if parent.session != "" {
+		o.Fork = &engine.Fork{Parent: parent.session, At: parent.revision, Entries: len(parent.entries),
+			Whole: from.session != ""}
+	}
+	return b.begin(s, o, r, chain, from)
+}
+
+// begin opens the branch's session, which has the entries of a point.
+func (b *branch) begin(
+	s *Server, o engine.SessionOptions, r *body.Request, chain []body.Sum, at point,
+) (err error) {
+	if b.session, err = s.options.Host.Session(o); err != nil {
+		return err
+	}
+	b.ledger, b.model = b.session.Ledger(), r.Model
+	if o.Fork != nil {
+		b.parent = o.Fork.Parent
+	}
+	if at.items > 0 {
+		b.entries, b.whole = slices.Clip(at.entries), at.whole
+		b.thread.advance(b, chain[at.items-1], at.items, 0)
+	}
+	return nil
 }
 
 // add makes entries of the items that the branch does not have yet. The items are those from b.items on. If the host
@@ -149,7 +227,7 @@ func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) err
 	for i, e := range fresh {
 		contents[i] = e.Content
 	}
-	ids, tokens, err := b.session.AddIdentified(ctx, contents)
+	ids, tokens, err := b.session.AddIdentified(ctx, len(b.entries), contents)
 	if err != nil {
 		return err
 	}
@@ -157,7 +235,8 @@ func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) err
 		fresh[i].ID = ids[i]
 	}
 	b.entries, b.whole = append(b.entries, fresh...), b.whole+tokens
-	b.thread.advance(b, chain[len(chain)-1], len(r.Items))
+	// The entries are the last record.
+	b.thread.advance(b, chain[len(chain)-1], len(r.Items), b.session.Position()-1)
 	return nil
 }
 
@@ -180,7 +259,8 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	}
 	// One time for the turn and for its price: both ask whether the prompt cache has expired.
 	now := time.Now()
-	ready, ids, err := b.session.PrepareIdentified(ctx, engine.PrepareOptions{PendingTokens: b.pending + b.marks, At: now})
+	ready, ids, err := b.session.PrepareIdentified(ctx, len(b.entries),
+		engine.PrepareOptions{PendingTokens: b.pending + b.marks, At: now})
 	// An error without a history leaves the view of the last turn.
 	if ready.History != nil {
 		b.view = make([]body.Shown, len(ready.History))
@@ -193,8 +273,9 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	b.last.saved, b.last.rewrote = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
 		ready.Outcome.Stable.Tokens+b.pending, now)
 	if w := x.server.options.Watch; w != nil {
-		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, watch.Turn{At: now, Whole: b.last.whole,
-			Sent: b.last.sent, Saved: b.last.saved, Rewrote: b.last.rewrote}, b.model, ready.Outcome, err, b.original)
+		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.saved, Rewrote: b.last.rewrote}
+		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, t, watch.About{Model: b.model, Parent: b.parent},
+			ready.Outcome, err, b.original)
 	}
 	return err
 }
@@ -232,11 +313,9 @@ func (b *branch) show(r *body.Request, recall bool) ([]byte, error) {
 	return out, nil
 }
 
-// close closes the session. What cannot be written to a transcript log is reported when the host closes. It waits for
-// the request that holds the lock. It may be called twice.
+// close closes the session. What cannot be written to a transcript log is reported when the host closes. Callers hold
+// b.mu. It may be called twice.
 func (b *branch) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.closed = true
 	if b.session != nil {
 		_ = b.session.Close()

@@ -13,39 +13,17 @@ import (
 )
 
 // turn makes the body of a request to the model. Lock order: a branch's mu, then the thread's; the branch is unlocked
-// when the body is made, not when the answer has come.
+// when the body is made, not when the answer has come. Two requests of one branch, such as a retry that overtakes, would
+// otherwise add the same items twice.
 func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, error) {
-	thread, old := s.threads.of(s.identify(x, r.Header, req))
-	for _, t := range old {
-		go t.close() // waits for requests of these threads
-	}
-	// The branch stays locked until its plan is made: two requests of one branch, such as a retry that overtakes, would
-	// otherwise add the same items twice.
-	chain := req.Chain()
-	b := thread.find(chain)
-	if b == nil {
-		b = thread.begin()
-		if err := s.open(r.Context(), x, b, req, chain, r.Header.Get("Anthropic-Beta")); err != nil {
-			b.mu.Unlock()
-			return s.failed(x, req.Raw, nil, err)
-		}
+	b, known, err := s.branch(r, x, req)
+	if err != nil {
+		return s.failed(x, req.Raw, nil, err)
 	}
 	defer b.mu.Unlock()
-	x.branch, x.session = b, b.session.ID()
-	// Before anything is added, to tell a repeated request from one that goes on.
-	known := b.items
-	if known < len(req.Items) {
-		if err := s.options.Guard.CheckStore(r.Context(), x.grant); err != nil {
-			return s.failed(x, req.Raw, nil, err)
-		}
-		if err := b.add(r.Context(), req, chain); err != nil {
-			return s.failed(x, req.Raw, nil, err)
-		}
-	}
 	// Before the turn, which must already fit a limit that an answer taught.
 	s.limit(b, req.Model)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.
-	var err error
 	repeated := known == len(req.Items) && b.view != nil && !b.relimited
 	if !repeated {
 		b.relimited = false
@@ -83,12 +61,12 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 // nothing. What the branch does not have yet is counted as the client sent it. Errors cost the client only a number
 // that is too high.
 func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte {
-	thread, _ := s.threads.of(s.identify(x, r.Header, req))
-	b := thread.find(req.Chain())
-	if b == nil || s.options.DryRun {
-		if b != nil {
-			b.mu.Unlock()
-		}
+	thread := s.threads.get(s.identify(x, r.Header, req).key)
+	if thread == nil || s.options.DryRun {
+		return req.Raw
+	}
+	b, _ := thread.find(req.Chain())
+	if b == nil {
 		return req.Raw
 	}
 	defer b.mu.Unlock()

@@ -18,6 +18,8 @@ type identity struct {
 	name string
 	// shared: other conversations may have the same identity.
 	shared bool
+	// parent is the key of the conversation that began this one, such as that of a subagent; "" if there is none.
+	parent string
 }
 
 // clientHeaders are the headers in which clients send an id of their conversation, with the name of the client. The
@@ -40,12 +42,12 @@ func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity 
 	}
 	for _, c := range clientHeaders {
 		if id := h.Get(c[0]); id != "" {
-			name := c[1] + "-" + printable(id)
+			i := identity{key: scope + c[1] + "\x00" + id, name: c[1] + "-" + printable(id)}
 			// A subagent has its client's session, and a conversation of its own.
 			if agent := h.Get("X-Claude-Code-Agent-Id"); agent != "" {
-				id, name = id+"\x00"+agent, name+"-"+printable(agent)
+				i = identity{key: i.key + "\x00" + agent, name: i.name + "-" + printable(agent), parent: i.key}
 			}
-			return identity{key: scope + c[1] + "\x00" + id, name: name}
+			return i
 		}
 	}
 	if r.SessionID != "" {

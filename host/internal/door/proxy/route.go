@@ -58,14 +58,14 @@ type route struct {
 }
 
 // routeOf tells what a request is about. Clients append the version to the base URL or have it in it, so that both
-// forms of OpenAI's paths are known.
+// forms are known: of OpenAI's paths, and of Anthropic's, which the AI SDK asks for without it.
 func (s *Server) routeOf(r *http.Request) route {
 	path := r.URL.Path
 	rt := route{path: path, provider: s.providerOf(r)}
 	post := r.Method == http.MethodPost
 	switch unversioned := strings.TrimPrefix(path, "/v1"); {
-	case path == "/v1/messages" && post:
-		rt = route{turn, body.Messages, anthropic, path, ""}
+	case unversioned == "/messages" && post:
+		rt = route{turn, body.Messages, anthropic, "/v1/messages", ""}
 	case path == "/v1/messages/count_tokens" && post:
 		rt = route{count, body.Messages, anthropic, path, ""}
 	case unversioned == "/chat/completions" && post:

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"container/list"
+	"maps"
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
@@ -21,16 +22,32 @@ type threads struct {
 }
 
 // thread is a conversation as its client knows it: a tree of branches. Requests that go on where a branch ends belong
-// to it; one that differs earlier begins a branch of its own. Its mu is taken while a branch's is held, never the other
-// way round.
+// to it; one that differs earlier begins a branch of its own, at the last point that both have. Its mu is taken while a
+// branch's is held, never the other way round.
 type thread struct {
 	identity identity
 
-	mu    sync.Mutex
-	heads map[body.Sum]*branch // the branches by the sum of their last item
+	mu     sync.Mutex
+	points map[body.Sum]point // by the sum of the last item
+	latest point              // where something was added last
 	// recalled are results that are not sent as they were, by the ids of their calls; nil without the option Recall.
 	// They are the branches' own, so that they take no memory but that of the map.
 	recalled map[string]content.ToolResponse
+}
+
+// point is where a branch stood after one of its requests. The zero value is none.
+type point struct {
+	branch *branch // nil if the session is only stored
+	// session is its id, and revision that of its log before anything more was added; 0 for the branch's end.
+	session  string
+	revision uint64
+	// entries are those of the first items. The slice is shared with the branch, which only appends to it.
+	entries []body.Entry
+	items   int
+	whole   int // tokens of the entries
+	// under is what stood here before a branch that began here; it stands here again when the branch has gone on, so that
+	// all branches that begin here have one parent.
+	under *point
 }
 
 // of returns the thread of an identity, and the threads that must be closed to make room for it. The caller closes them
@@ -45,7 +62,7 @@ func (t *threads) of(id identity) (found *thread, old []*thread) {
 		t.used.MoveToFront(e)
 		return e.Value.(*thread), nil
 	}
-	found = &thread{identity: id, heads: map[body.Sum]*branch{}}
+	found = &thread{identity: id, points: map[body.Sum]point{}}
 	t.byKey[id.key] = t.used.PushFront(found)
 	for t.used.Len() > maxThreads {
 		last := t.used.Remove(t.used.Back()).(*thread)
@@ -53,6 +70,36 @@ func (t *threads) of(id identity) (found *thread, old []*thread) {
 		old = append(old, last)
 	}
 	return found, old
+}
+
+// get returns the thread with a key; nil if there is none.
+func (t *threads) get(key string) *thread {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.byKey[key]; e != nil {
+		return e.Value.(*thread)
+	}
+	return nil
+}
+
+// origin returns where a conversation was when something was begun in it that has no beginning in common with it: a
+// history that the client has compacted, or a subagent. The zero point if that is not known.
+func (t *threads) origin(of *thread) point {
+	if of.identity.parent != "" {
+		if of = t.get(of.identity.parent); of == nil {
+			return point{}
+		}
+	}
+	if of.identity.shared { // the other conversations in it are strangers
+		return point{}
+	}
+	of.mu.Lock()
+	p := of.latest
+	of.mu.Unlock()
+	if p.branch != nil {
+		p.revision = p.branch.session.Position()
+	}
+	return p
 }
 
 // all returns every thread.
@@ -66,33 +113,34 @@ func (t *threads) all() []*thread {
 	return out
 }
 
-// find returns the branch that a request goes on from, with its lock held, and nil if there is none: the one with the
-// longest beginning of the request. chain has a sum for each beginning.
-func (t *thread) find(chain []body.Sum) *branch {
+// find returns the branch that a request goes on from, with its lock held: the one with the longest beginning of the
+// request. If the request differs before the branch's end, there is none, and from is the point up to which they are the
+// same. chain has a sum for each beginning.
+func (t *thread) find(chain []body.Sum) (b *branch, from point) {
 	for {
-		b := t.longest(chain)
-		if b == nil {
-			return nil
+		p := t.longest(chain)
+		if p.branch == nil || p.revision > 0 { // the branch has gone on from there
+			return nil, p
 		}
-		b.mu.Lock()
-		// Another request may have gone on from it while this one waited.
-		if n := b.items; n > 0 && n <= len(chain) && chain[n-1] == b.head && !b.closed {
-			return b
+		p.branch.mu.Lock()
+		// Another request may have gone on from it, or closed it, while this one waited.
+		if n := p.branch.items; !p.branch.closed && n <= len(chain) && chain[n-1] == p.branch.head {
+			return p.branch, point{}
 		}
-		b.mu.Unlock()
+		p.branch.mu.Unlock()
 	}
 }
 
 // The longest first, so that a branch is preferred to the one that it grew from.
-func (t *thread) longest(chain []body.Sum) *branch {
+func (t *thread) longest(chain []body.Sum) point {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(chain) - 1; i >= 0; i-- {
-		if b := t.heads[chain[i]]; b != nil {
-			return b
+		if p, ok := t.points[chain[i]]; ok {
+			return p
 		}
 	}
-	return nil
+	return point{}
 }
 
 // begin makes a branch, with its lock held.
@@ -102,28 +150,52 @@ func (t *thread) begin() *branch {
 	return b
 }
 
-// advance notes where a branch ends now. Two branches with the same end cannot be told apart: the later one is found
-// from then on.
-func (t *thread) advance(b *branch, head body.Sum, items int) {
+// advance notes where a branch ends now, whose log had a revision before. Two branches with the same end cannot be told
+// apart: the later one is found from then on.
+func (t *thread) advance(b *branch, head body.Sum, items int, before uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.heads[b.head] == b {
-		delete(t.heads, b.head)
+	if p := t.points[b.head]; p.branch == b {
+		switch p.revision = before; {
+		case p.under != nil:
+			t.points[b.head] = *p.under
+		case before > 0:
+			t.points[b.head] = p
+		default:
+			delete(t.points, b.head) // nothing can begin here without a store
+		}
 	}
 	b.head, b.items = head, items
-	t.heads[head] = b
+	t.latest = point{branch: b, session: b.session.ID(), entries: b.entries, items: items, whole: b.whole}
+	now := t.latest
+	if p := t.points[head]; p.revision > 0 {
+		now.under = &p
+	}
+	t.points[head] = now
+}
+
+// forget removes a branch, of which no request is to go on.
+func (t *thread) forget(b *branch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.points, func(_ body.Sum, p point) bool { return p.branch == b })
+	if t.latest.branch == b {
+		t.latest = point{}
+	}
 }
 
 // close closes the sessions of all branches. It waits for requests that are in work.
 func (t *thread) close() {
 	t.mu.Lock()
-	var all []*branch
-	for _, b := range t.heads {
-		all = append(all, b)
+	all := map[*branch]bool{}
+	for _, p := range t.points {
+		all[p.branch] = true
 	}
-	t.heads = map[body.Sum]*branch{}
+	t.points, t.latest = map[body.Sum]point{}, point{}
 	t.mu.Unlock()
-	for _, b := range all {
+	for b := range all {
+		b.mu.Lock()
 		b.close()
+		b.mu.Unlock()
 	}
 }

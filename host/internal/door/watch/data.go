@@ -15,13 +15,10 @@ type List struct {
 // but for Usage.
 type Session struct {
 	ID string `json:"id"`
-	// Parent is the session that it was forked from; "" if none is known.
-	Parent   string `json:"parent,omitempty"`
-	Strategy string `json:"strategy"`
-	// Model is what the agent asks for, where the host sees that.
-	Model string    `json:"model,omitempty"`
-	Used  time.Time `json:"used"`
-	Turns int       `json:"turns"`
+	About
+	Strategy string    `json:"strategy"`
+	Used     time.Time `json:"used"`
+	Turns    int       `json:"turns"`
 	// Whole is what the requests would have been if nothing had ever been removed, Sent what they were.
 	Whole int `json:"whole"`
 	Sent  int `json:"sent"`
@@ -34,6 +31,14 @@ type Session struct {
 	Usage Usage `json:"usage"`
 	// Error is why the last turn failed; "" if it did not.
 	Error string `json:"error,omitempty"`
+}
+
+// About is what a door knows of a session besides its turns.
+type About struct {
+	// Parent is the session that it was forked from, "" if none is known.
+	Parent string `json:"parent,omitempty"`
+	// Model is what the agent asks for.
+	Model string `json:"model,omitempty"`
 }
 
 // Usage is what a provider reported of prompts, in its tokens.

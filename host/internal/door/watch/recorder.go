@@ -49,12 +49,12 @@ func New(h *engine.Host, name string) *Recorder {
 
 // Turn takes in a turn whose sizes the door knows. original finds an entry as it was added; it is called before Turn
 // returns.
-func (r *Recorder) Turn(key store.Key, t Turn, model string, o outcome.Outcome, failed error,
+func (r *Recorder) Turn(key store.Key, t Turn, about About, o outcome.Outcome, failed error,
 	original func(id string) (content.Content, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rec := r.of(key, t.At)
-	rec.Model = cmp.Or(model, rec.Model)
+	rec.About = about
 	rec.turn(t, &o, failed)
 	rec.changed(&o, original)
 }

@@ -48,7 +48,7 @@ func worked(t *testing.T) *Recorder {
 			o.Changes = []outcome.Change{{EntryID: "e5", Kind: outcome.Removed, Speaker: content.Tool, Before: 2400,
 				Step: outcome.StepOptimize, Rule: "superseded-read", By: "e9"}}
 		}
-		r.Turn(first, turn, "claude-sonnet-4-5", o, nil, original)
+		r.Turn(first, turn, About{Model: "claude-sonnet-4-5"}, o, nil, original)
 		r.Usage(first, Usage{Prompt: turn.Sent, Cached: turn.Sent / 2})
 	}
 	// A service's sessions have no sizes but those of their outcomes.

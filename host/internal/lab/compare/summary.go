@@ -1,6 +1,10 @@
 package compare
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+)
 
 // report assembles the report from the slots. It runs after all replays, on one goroutine, and goes through sessions
 // and variants in their order, so that the report does not depend on which replay ended first.
@@ -47,8 +51,7 @@ func (c *comparison) report() *Report {
 // comes from the host's settings, since no variant's settings apply. What neither doing nothing nor any of the variants
 // could send costs nothing.
 func (c *comparison) untouched(rec *recording, variants []slot) slot {
-	model := c.host.Config().Settings().Model
-	hard := model.ContextLimit - model.CompletionBudget
+	hard := replay.ContextLimit(c.host, rec.Transcript) - c.host.Config().Settings().Model.CompletionBudget
 	o := observe(rec, c.options.Prices)
 	o.bill.untouched, o.sendable = true, map[int]bool{}
 	for _, v := range variants {

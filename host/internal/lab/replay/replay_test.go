@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -229,26 +230,52 @@ func TestTheRecordedDirectoryDecides(t *testing.T) {
 	}
 }
 
-// A directory that someone set is not overruled by the recording.
-func TestADirectoryThatWasSetIsKept(t *testing.T) {
-	recorded := &transcript.Transcript{Dir: "/recorded"}
+// What the recording says counts where nobody said anything else.
+func TestTheRecordingDecidesWhatNobodySet(t *testing.T) {
+	recorded := &transcript.Transcript{Dir: "/recorded", Model: "claude-sonnet-4-5", ContextLimit: 150_000}
+	from := map[string]any{"workspace.root": "/recorded", "model.contextLimit": 150_000,
+		"model.priceList": "anthropic-sonnet"}
+	but := func(changes map[string]any) map[string]any {
+		out := maps.Clone(from)
+		for key, value := range changes {
+			if out[key] = value; value == nil {
+				delete(out, key)
+			}
+		}
+		return out
+	}
 	for name, c := range map[string]struct {
-		overrides []config.Override
-		given     map[string]any
-		want      any
+		set   string
+		given map[string]any
+		want  map[string]any
 	}{
-		"none is set": {want: "/recorded"},
-		"the user did": {overrides: []config.Override{{Key: "workspace.root", Value: "/mine",
-			Source: "--set"}}},
-		"a setting of the run": {given: map[string]any{"workspace.root": "/given"}, want: "/given"},
+		"nothing is set":              {want: from},
+		"the directory is":            {set: "workspace.root=/mine", want: but(map[string]any{"workspace.root": nil})},
+		"the directory, for this run": {given: map[string]any{"workspace.root": "/given"}, want: but(map[string]any{"workspace.root": "/given"})},
+		"the model is":                {set: "model.name=gpt-5", want: but(map[string]any{"model.priceList": nil})},
+		"no prices are wanted":        {set: "model.priceList=none", want: but(map[string]any{"model.priceList": nil})},
+		"the limit is":                {set: "model.contextLimit=9000", want: but(map[string]any{"model.contextLimit": nil})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			loaded, err := config.Load(config.Options{WorkDir: t.TempDir(), Env: []string{}, Overrides: c.overrides})
+			o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
+			if c.set != "" {
+				override, err := config.ParseOverride(c.set, "--set")
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Overrides = []config.Override{override}
+			}
+			loaded, err := config.Load(o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := replay.Settings(loaded, recorded, c.given)["workspace.root"]; got != c.want {
-				t.Errorf("got %v, want %v", got, c.want)
+			h, err := engine.Open(engine.Options{Config: loaded})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer h.Close()
+			if diff := cmp.Diff(c.want, replay.Settings(h, recorded, c.given)); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

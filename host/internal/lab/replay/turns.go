@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/todos"
@@ -15,13 +13,10 @@ import (
 	"github.com/thresh-dev/thresh/internal/check"
 )
 
-// keyRoot is the setting for the directory that relative paths refer to.
-const keyRoot = "workspace.root"
-
 // Options of a replay.
 type Options struct {
-	// Settings override the host's, by key. Without workspace.root among them, the directory of the recorded session
-	// is used, if it was recorded.
+	// Settings override the host's, by key. What neither they nor the configuration say, the recording may: see
+	// [Settings].
 	Settings map[string]any
 	// Progress is called after each entry with the number of entries that were replayed. May be nil.
 	Progress func(entries, of int)
@@ -127,7 +122,7 @@ func (d *driver) begin(ctx context.Context) error {
 	if err := d.close(); err != nil {
 		return err
 	}
-	s, err := d.host.Session(engine.SessionOptions{Settings: Settings(d.host.Config(), d.Transcript,
+	s, err := d.host.Session(engine.SessionOptions{Settings: Settings(d.host, d.Transcript,
 		d.options.Settings)})
 	if err != nil {
 		return err
@@ -137,21 +132,6 @@ func (d *driver) begin(ctx context.Context) error {
 		d.boundaries++
 	}
 	return s.SetSystem(ctx, d.Transcript.System...)
-}
-
-// Settings returns the settings for a session with a recording: those given, and the directory in which the recorded
-// agent worked, unless someone set another, in given or in the configuration c. That is where strategies must look for
-// the files that it named.
-func Settings(c *config.Config, t *transcript.Transcript, given map[string]any) map[string]any {
-	if _, ok := given[keyRoot]; ok || t.Dir == "" {
-		return given
-	}
-	if e, err := c.Explain(keyRoot); err == nil && e[0].Origin.Layer != config.LayerDefault {
-		return given
-	}
-	set := map[string]any{keyRoot: t.Dir}
-	maps.Copy(set, given)
-	return set
 }
 
 // close ends the session, if there is one. The error is of writing its transcript log.

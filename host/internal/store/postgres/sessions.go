@@ -13,13 +13,13 @@ import (
 )
 
 // headColumns are what scanHead reads. Each statement that returns a head ends with them.
-const headColumns = `id, owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at, created, used,
-	entries, tokens, bytes`
+const headColumns = `id, owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at, forked_entries,
+	created, used, entries, tokens, bytes`
 
 // scanHead reads headColumns. The id is what tables name a session by.
 func scanHead(row pgx.Row) (id int64, h store.Head, err error) {
 	err = row.Scan(&id, &h.Owner, &h.ID, &h.Revision, &h.Snapshot, &h.Fence, &h.Parent.Owner, &h.Parent.ID, &h.ForkedAt,
-		&h.Created, &h.Used, &h.Entries, &h.Tokens, &h.Bytes)
+		&h.ForkedEntries, &h.Created, &h.Used, &h.Entries, &h.Tokens, &h.Bytes)
 	return id, h, err
 }
 
@@ -30,9 +30,10 @@ func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) 
 	fence := store.NewFence()
 	err = s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		_, h, err = scanHead(s.pool.QueryRow(ctx, `INSERT INTO thresh_session
-				(owner, name, fence, parent_owner, parent_name, forked_at)
-			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING `+headColumns,
-			key.Owner, key.ID, int64(fence), origin.Parent.Owner, origin.Parent.ID, int64(origin.ForkedAt)))
+				(owner, name, fence, parent_owner, parent_name, forked_at, forked_entries)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING `+headColumns,
+			key.Owner, key.ID, int64(fence), origin.Parent.Owner, origin.Parent.ID, int64(origin.ForkedAt),
+			origin.ForkedEntries))
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}

@@ -8,14 +8,14 @@ import (
 )
 
 // headColumns are what scanHead reads. Each statement that returns a head ends with them.
-const headColumns = `id, owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at, created, used,
-	entries, tokens, bytes`
+const headColumns = `id, owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at, forked_entries,
+	created, used, entries, tokens, bytes`
 
 // scanHead reads headColumns. The id is what tables name a session by.
 func scanHead(row interface{ Scan(...any) error }) (id int64, h store.Head, err error) {
 	var created, used int64
 	err = row.Scan(&id, &h.Owner, &h.ID, &h.Revision, &h.Snapshot, &h.Fence, &h.Parent.Owner, &h.Parent.ID, &h.ForkedAt,
-		&created, &used, &h.Entries, &h.Tokens, &h.Bytes)
+		&h.ForkedEntries, &created, &used, &h.Entries, &h.Tokens, &h.Bytes)
 	h.Created, h.Used = fromMicros(created), fromMicros(used)
 	return id, h, err
 }
@@ -79,8 +79,8 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 
 		// Whether there is one already is decided by the index of names.
 		&st.create: `INSERT INTO session (owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at,
-				created, used, entries, tokens, bytes)
-			VALUES (?1, ?2, 0, 0, ?3, ?4, ?5, ?6, ?7, ?7, 0, 0, 0)
+				forked_entries, created, used, entries, tokens, bytes)
+			VALUES (?1, ?2, 0, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?8, 0, 0, 0)
 			ON CONFLICT DO NOTHING RETURNING ` + headColumns,
 		&st.head: "SELECT " + headColumns + " FROM session WHERE owner = ?1 AND name = ?2",
 

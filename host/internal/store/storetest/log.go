@@ -311,7 +311,7 @@ func contents(t *testing.T, a, b store.Store) {
 // forked tests that a fork does not need its parent: it only names it, also when that is deleted.
 func forked(t *testing.T, a, b store.Store) {
 	parent := add(t, a, create(t, a, local), "x", "y")
-	origin := store.Origin{Parent: parent.Key, ForkedAt: parent.Revision}
+	origin := store.Origin{Parent: parent.Key, ForkedAt: parent.Revision, ForkedEntries: 2}
 	if _, err := a.Create(t.Context(), store.Key{ID: "fork"}, origin); err != nil {
 		t.Fatal(err)
 	}

@@ -1,174 +1,130 @@
 package clienttest
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/thresh-dev/thresh/internal/testkit/binaries"
-	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
-// client is an agent and how it is called. The arguments are those of docs/use-with.md and what makes it go on alone.
+// client is an agent and how it is called: as docs/use-with.md says, and so that it goes on alone.
 type client struct {
-	name, program string
-	args          []string
-	env           []string
-	// files are written to its home before it starts; URL in them is the server's address.
+	name string
+	// install is the line of versions.txt, and program what of it is started; "" is the program of that name.
+	install, program string
+	args             []string
+	env              []string
+	// files are written to its home before it starts; URL in them is the provider's address.
 	files map[string]string
-	// scale multiplies the tokens that the server reports, so that the agent compacts its history by itself; limit is
-	// the context limit that thresh is told then. compacts are more arguments for that.
+	// limit is the context limit under which a long conversation of it must be compressed: most of what some agents
+	// send are their own words and tools. 0 is 16,000 tokens.
+	limit int
+	// continued: its requests hold what is new, and the provider has the rest, so that nothing can be edited.
+	continued bool
+	// compacts makes the agent compact its history by itself in the control run; nil if it cannot be made to.
+	compacts *compacting
+	// noRetry: it gives up when the provider fails or cannot be reached.
+	noRetry bool
+}
+
+// compacting is how an agent is driven into a compaction of its own.
+type compacting struct {
+	// scale multiplies the tokens that the provider reports; limit is the context limit that thresh is told then.
 	scale, limit int
-	compacts     []string
+	args, env    []string
 }
 
 const prompt = "Fix the failing test"
 
-var clients = []client{
-	{name: "claude", program: "claude", env: []string{"IS_SANDBOX=1", "ANTHROPIC_API_KEY=k"},
-		args: []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"}},
-	{name: "codex-own-provider", program: "codex", env: []string{"OPENAI_API_KEY=k"},
+var clients = append([]client{
+	{name: "claude", install: "claude", limit: 30_000, env: []string{"IS_SANDBOX=1", "ANTHROPIC_API_KEY=k"},
+		args:     []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"},
+		compacts: &compacting{scale: 5, limit: 110_000, env: []string{"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=70"}}},
+	{name: "codex-own-provider", install: "codex", limit: 30_000, env: []string{"OPENAI_API_KEY=k"},
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt},
 		files: map[string]string{".codex/config.toml": "model = \"test-model\"\nmodel_provider = \"own\"\n" +
 			"[model_providers.own]\nname = \"own\"\nbase_url = \"URL/v1\"\nenv_key = " +
 			"\"OPENAI_API_KEY\"\nwire_api = \"responses\"\n"},
-		scale: 5, limit: 150_000, compacts: []string{"-c", "model_auto_compact_token_limit=150000"}},
-	{name: "codex", program: "codex", env: []string{"CODEX_API_KEY=k", "OPENAI_API_KEY=k"},
+		compacts: &compacting{scale: 5, limit: 150_000, args: []string{"-c", "model_auto_compact_token_limit=150000"}}},
+	{name: "codex", install: "codex", limit: 30_000, env: []string{"CODEX_API_KEY=k", "OPENAI_API_KEY=k"},
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5",
-			prompt}},
-	{name: "opencode", program: "opencode", env: []string{"ANTHROPIC_API_KEY=k", "OPENCODE_DISABLE_MODELS_FETCH=1"},
+			prompt},
+		compacts: &compacting{scale: 5, limit: 150_000, args: []string{"-c", "model_auto_compact_token_limit=150000"}}},
+	{name: "opencode", install: "opencode", limit: 30_000, env: []string{"ANTHROPIC_API_KEY=k", "OPENCODE_DISABLE_MODELS_FETCH=1"},
 		args: []string{"run", "-m", "anthropic/claude-sonnet-4-5", prompt},
 		files: map[string]string{"config/opencode/opencode.json": `{"permission":{"edit":"allow","bash":"allow",` +
-			`"external_directory":"allow"}}`}},
-	{name: "gemini", program: "gemini", env: []string{"GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true"},
-		args:  []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
-		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`}},
-	{name: "qwen", program: "qwen", env: []string{"OPENAI_API_KEY=k", "OPENAI_MODEL=test-model"},
-		args: []string{"--yolo", "--auth-type", "openai", "-p", prompt}},
+			`"external_directory":"allow"}}`},
+		compacts: &compacting{scale: 18, limit: 150_000}},
+	{name: "gemini", install: "gemini", limit: 30_000, env: []string{"GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true"},
+		args: []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
+		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},` +
+			`"model":{"compressionThreshold":0.15}}`},
+		compacts: &compacting{scale: 5, limit: 140_000}},
+	{name: "qwen", install: "qwen", limit: 30_000, env: []string{"OPENAI_API_KEY=k", "OPENAI_MODEL=test-model"},
+		args:     []string{"--yolo", "--auth-type", "openai", "-p", prompt},
+		compacts: &compacting{scale: 3, limit: 85_000}},
+	{name: "pi", install: "pi", env: []string{"ANTHROPIC_API_KEY=k", "PI_OFFLINE=1"},
+		args:     []string{"-p", "--provider", "anthropic", "--model", "claude-sonnet-4-5", prompt},
+		compacts: &compacting{scale: 8, limit: 170_000}},
+	{name: "cline", install: "cline", args: []string{"--json", prompt},
+		files: map[string]string{".cline/data/settings/providers.json": `{"version":1,"lastUsedProvider":` +
+			`"openai-compatible","modes":{},"providers":{"openai-compatible":{"settings":{"provider":` +
+			`"openai-compatible","apiKey":"k","model":"test-model","baseUrl":"URL/v1"},"updatedAt":` +
+			`"2026-01-01T00:00:00.000Z","tokenSource":"manual"}}}`},
+		compacts: &compacting{scale: 5, limit: 100_000}},
+	{name: "cline-anthropic", install: "cline",
+		args: []string{"-P", "anthropic", "-k", "k", "-m", "claude-sonnet-4-5", "--json", prompt}},
+}, loops("anthropic", "openai-chat", "openai-responses", "openai-responses-stored", "openai-agents",
+	"ai-sdk-anthropic", "ai-sdk-openai", "langchain-anthropic", "langchain-openai", "google-genai")...)
+
+// loops are the agents of testdata/loops.mjs.
+func loops(names ...string) (out []client) {
+	for _, name := range names {
+		out = append(out, client{name: name, install: "sdks", program: "node",
+			args:      []string{"LOOPS", name, prompt},
+			env:       []string{"ANTHROPIC_API_KEY=k", "OPENAI_API_KEY=k", "GEMINI_API_KEY=k"},
+			continued: name == "openai-responses-stored"})
+	}
+	return out
 }
 
-// installed returns the program of a client, and skips the test where there is none.
-func installed(t *testing.T, program string) string {
+// installed returns where a client's packages are, and skips the test if they are not installed in the version that
+// versions.txt says.
+func (c client) installed(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("AGENTS_DIR")
 	if dir == "" {
 		t.Skip("AGENTS_DIR is not set: 'make test-clients' installs agents and sets it")
 	}
-	versions, err := os.Open("versions.txt")
+	versions, err := os.ReadFile("versions.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer versions.Close()
-	for lines := bufio.NewScanner(versions); lines.Scan(); {
-		name, pkg, _ := strings.Cut(lines.Text(), " ")
-		path := filepath.Join(dir, name+"-"+pkg[strings.LastIndexByte(pkg, '@')+1:], "node_modules", ".bin", name)
-		if _, err := os.Stat(path); name == program && err == nil {
-			return path
-		}
+	dir = filepath.Join(dir, c.install)
+	got, err := os.ReadFile(filepath.Join(dir, "installed"))
+	if err != nil || !strings.Contains(string(versions), c.install+" "+string(got)) {
+		t.Skipf("NOTE: %s is not installed in %s", c.install, dir)
 	}
-	t.Skipf("NOTE: %s is not installed in %s", program, dir)
-	return ""
+	return dir
 }
 
-// place is where one run of an agent takes place.
-type place struct{ home, project, bin string }
-
-func newPlace(t *testing.T) place {
+// command is what starts a client.
+func (c client) command(t *testing.T) []string {
 	t.Helper()
-	p := place{t.TempDir(), t.TempDir(), t.TempDir()}
-	programs, err := binaries.Build("host/cmd/thresh")
+	dir := c.installed(t)
+	args := append([]string{c.program}, c.args...)
+	if c.program == "" {
+		args[0] = filepath.Join(dir, "node_modules", ".bin", c.install)
+		return args
+	}
+	// Node looks for packages where a program is: the loops are run where the SDKs are.
+	text, err := os.ReadFile("testdata/loops.mjs")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "loops.mjs"), text, 0o600)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := binaries.Copy(programs[0], filepath.Join(p.bin, "thresh")); err != nil {
-		t.Fatal(err)
-	}
-	if err := binaries.Strategies(filepath.Join(p.bin, "plugins")); err != nil {
-		t.Fatal(err)
-	}
-	project(t, p.project)
-	return p
-}
-
-// longest is how long an agent may work.
-const longest = 4 * time.Minute
-
-// ended is how a run ended.
-type ended struct {
-	stdout, stderr string
-	err            error
-}
-
-// run runs an agent: directly, or with thresh before it.
-func (p place) run(t *testing.T, c client, upstream string, through []string, more ...string) ended {
-	t.Helper()
-	program := installed(t, c.program)
-	for name, text := range c.files {
-		path := filepath.Join(p.home, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "URL", upstream)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	args := append([]string{program}, c.args...)
-	args = append(args, more...)
-	if through != nil {
-		args = append(append([]string{filepath.Join(p.bin, "thresh")}, through...), args...)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), longest)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir = p.project
-	cmd.Env = append(append(os.Environ(), "HOME="+p.home, "XDG_CONFIG_HOME="+p.home+"/config",
-		"XDG_DATA_HOME="+p.home+"/data",
-		"XDG_STATE_HOME="+p.home+"/state", "XDG_CACHE_HOME="+p.home+"/cache", "ANTHROPIC_BASE_URL="+upstream,
-		"OPENAI_BASE_URL="+upstream+"/v1", "GOOGLE_GEMINI_BASE_URL="+upstream, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"),
-		c.env...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.WaitDelay = 5 * time.Second
-	err := cmd.Run()
-	return ended{out.String(), errs.String(), err}
-}
-
-// check fails the test unless an agent did its work and the provider refused nothing.
-func (e ended) check(t *testing.T, p place, up *modelapi.Server) {
-	t.Helper()
-	if e.err != nil || !fixed(t, p.project) {
-		t.Errorf("%v; the project is fixed: %v\n%.3000s\n%.3000s", e.err, fixed(t, p.project), e.stdout, e.stderr)
-	}
-	if refused := up.Refused(); len(refused) > 0 {
-		t.Errorf("refused: %q", refused)
-	}
-	if len(up.Models()) == 0 {
-		t.Error("no request to the model")
-	}
-}
-
-// Each agent does its work through thresh wrap, with a history that is pruned and compressed on the way.
-func TestAgentsWorkThroughWrap(t *testing.T) {
-	for _, c := range clients {
-		t.Run(c.name, func(t *testing.T) {
-			installed(t, c.program)
-			p := newPlace(t)
-			up := modelapi.New(modelapi.Options{Script: modelapi.LongFix(10), Dir: p.project})
-			defer up.Close()
-			e := p.run(t, c, up.URL, []string{"--set", "compression.density.cadence=every-turn", "--set",
-				"model.contextLimit=30000", "--set", "model.completionBudget=1", "--set", "compression.preserveThreshold=0.2", "wrap"})
-			e.check(t, p, up)
-			line := e.stderr[strings.LastIndex(strings.TrimSuffix(e.stderr, "\n"), "\n")+1:]
-			t.Log(strings.TrimSpace(line))
-			if !strings.Contains(line, "prompt tokens not sent") || strings.Contains(line, "could not be prepared") {
-				t.Errorf("the last line is %q", line)
-			}
-		})
-	}
+	args[1] = filepath.Join(dir, "loops.mjs")
+	return args
 }

@@ -18,14 +18,12 @@ func TestAgentsGiveRemovedResultsBack(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			installed(t, c.program)
+			c.installed(t)
 			p := newPlace(t)
 			script := append(modelapi.LongFix(10), modelapi.Turn{modelapi.Recall()})
 			up := modelapi.New(modelapi.Options{Script: script, Dir: p.project})
 			defer up.Close()
-			p.run(t, c, up.URL, []string{"--set", "proxy.recall=true", "--set", "compression.density.cadence=every-turn",
-				"--set", "model.contextLimit=30000", "--set", "model.completionBudget=1", "--set",
-				"compression.preserveThreshold=0.2", "wrap"}).check(t, p, up)
+			p.run(t, c, up.URL, flags(small(c), "--set", "proxy.recall=true", "wrap")...).check(t, p, up)
 			sent := up.Models()
 			if c.name == "opencode" { // it cuts long results itself, so that none is removed here
 				if !bytes.Contains(sent[0].Body, []byte(`"thresh_thresh_recall"`)) {

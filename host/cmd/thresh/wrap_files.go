@@ -1,0 +1,101 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// piExtension is a program that pi loads: pi has its base URLs in models.json or takes them from extensions.
+func piExtension(base string, _ func(string) string) ([]byte, error) {
+	return fmt.Appendf(nil, `export default (pi) => {
+	pi.registerProvider("anthropic", { baseUrl: %q });
+	pi.registerProvider("openai", { baseUrl: %q });
+	pi.registerProvider("google", { baseUrl: %q });
+};
+`, base, base+"/v1", base+"/v1beta"), nil
+}
+
+// clineFile is the file in which cline keeps the settings of its providers.
+type clineFile struct {
+	Version   int                      `json:"version"`
+	Last      string                   `json:"lastUsedProvider,omitempty"`
+	Modes     json.RawMessage          `json:"modes,omitempty"`
+	Providers map[string]clineProvided `json:"providers"`
+}
+
+// clineProvided is one provider. Fields that are not known here are kept.
+type clineProvided map[string]any
+
+func (p clineProvided) settings() map[string]any { s, _ := p["settings"].(map[string]any); return s }
+
+// The provider of cline's that has an address of the user's own.
+const clineOwn = "openai-compatible"
+
+// clinePaths are the base URLs that cline's providers get: with the version, as cline takes them.
+var clinePaths = map[string]string{"anthropic": "/v1", "openai-native": "/v1", "gemini": "/v1beta", clineOwn: "/v1"}
+
+// readCline reads the user's settings. Without a file there are none.
+func readCline(getenv func(string) string) (clineFile, error) {
+	home, _ := os.UserHomeDir()
+	data := cmp.Or(getenv("CLINE_DATA_DIR"), filepath.Join(cmp.Or(getenv("CLINE_DIR"), filepath.Join(home, ".cline")),
+		"data"))
+	path := cmp.Or(getenv("CLINE_PROVIDER_SETTINGS_PATH"), filepath.Join(data, "settings", "providers.json"))
+	file := clineFile{Version: 1}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &file)
+	}
+	if err != nil {
+		return file, fmt.Errorf("cline's settings: %s: %w", path, err)
+	}
+	return file, nil
+}
+
+// clineProvider returns the address of the provider of the user's own, "" if there is none. What is wrong with the
+// file, clineSettings reports.
+func clineProvider(getenv func(string) string) string {
+	file, _ := readCline(getenv)
+	address, _ := file.Providers[clineOwn].settings()["baseUrl"].(string)
+	return address
+}
+
+// clineSettings is the user's file with other base URLs. cline reads and writes it instead of the user's. Providers
+// with a login are left out: cline would renew their tokens in a file that goes, and the user's would be void.
+func clineSettings(base string, getenv func(string) string) ([]byte, error) {
+	file, err := readCline(getenv)
+	if err != nil {
+		return nil, err
+	}
+	was := file.Providers
+	own := clineProvider(getenv) != ""
+	file.Providers = map[string]clineProvided{}
+	for name, path := range clinePaths {
+		p := was[name]
+		if p == nil {
+			p = clineProvided{"updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+		}
+		set := p.settings()
+		if set == nil {
+			set = map[string]any{"provider": name}
+		}
+		// One upstream for OpenAI's APIs: the user's own provider if there is one, else OpenAI.
+		if set["auth"] != nil || own && name == "openai-native" || !own && name == clineOwn {
+			continue
+		}
+		set["baseUrl"] = base + path
+		p["settings"] = set
+		file.Providers[name] = p
+	}
+	if file.Providers[file.Last] == nil {
+		file.Last = ""
+	}
+	return json.Marshal(file)
+}

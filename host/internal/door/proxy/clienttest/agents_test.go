@@ -1,0 +1,264 @@
+package clienttest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+	"github.com/thresh-dev/thresh/internal/testkit/procs"
+)
+
+// each runs a test with every agent.
+func each(t *testing.T, test func(t *testing.T, c client)) {
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) {
+			c.installed(t)
+			c.limit = cmp.Or(c.limit, 16_000)
+			test(t, c)
+		})
+	}
+}
+
+// small returns settings under which an agent's history is pruned and compressed on the way.
+func small(c client) map[string]any {
+	return map[string]any{"compression.density.cadence": "every-turn", "model.contextLimit": c.limit,
+		"model.completionBudget": 1, "compression.preserveThreshold": 0.2}
+}
+
+func flags(settings map[string]any, more ...string) (out []string) {
+	for key, value := range settings {
+		out = append(out, "--set", fmt.Sprintf("%s=%v", key, value))
+	}
+	return append(out, more...)
+}
+
+// Each agent does its work through thresh wrap, with a history that is pruned and compressed on the way.
+func TestAgentsWorkThroughWrap(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		p := newPlace(t)
+		up := modelapi.New(modelapi.Options{Script: modelapi.LongFix(14), Dir: p.project})
+		defer up.Close()
+		e := p.run(t, c, up.URL, flags(small(c), "wrap")...)
+		e.check(t, p, up)
+		line := e.lastLine()
+		t.Log(line)
+		if !strings.Contains(line, "prompt tokens not sent") || strings.Contains(line, "could not be prepared") ||
+			strings.Contains(line, "; 0 of ") != c.continued {
+			t.Errorf("the last line is %q", line)
+		}
+	})
+}
+
+// Every byte that was not edited is the agent's, what was sent is sent again until a rewrite, and a request that the
+// agent repeats gets the same sent. The agent's own bytes come through a dry run, which changes nothing.
+func TestEveryByteButTheEditsIsTheAgents(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		p := newPlace(t)
+		up := modelapi.New(modelapi.Options{Script: modelapi.LongFix(14), Dir: p.project,
+			Fault: func(n int) (f modelapi.Fault) {
+				if n == 9 && !c.noRetry {
+					f.Status = http.StatusServiceUnavailable
+				}
+				return f
+			}})
+		defer up.Close()
+		r := record(t, p, up.URL, small(c))
+		p.run(t, c, r.URL, "wrap", "--dry-run").check(t, p, up)
+		if len(up.Requests()) != len(r.bodies) {
+			t.Fatalf("the agent sent %d requests, the provider got %d", len(r.bodies), len(up.Requests()))
+		}
+		edited, breaks, retries := 0, 0, 0
+		var last, failed *modelapi.Request
+		for i, s := range up.Requests() {
+			client := r.client(t, s)
+			if !s.Model {
+				if !bytes.Equal(s.Body, client) {
+					t.Errorf("request %d has no tools, and was changed", i)
+				}
+				continue
+			}
+			if err := modelapi.OnlyEdits(client, s.Body); err != nil {
+				t.Errorf("request %d: %v", i, err)
+			}
+			if !bytes.Equal(s.Body, client) {
+				edited++
+			}
+			if failed != nil && bytes.Equal(client, r.client(t, failed)) {
+				retries++
+				if !bytes.Equal(s.Body, failed.Body) {
+					t.Errorf("request %d is repeated, but not what is sent", i)
+				}
+			}
+			if failed = nil; s.Status != http.StatusOK {
+				failed = s
+			}
+			if last != nil && !modelapi.Continues(last.Body, s.Body) {
+				breaks++
+			}
+			last = s
+		}
+		totals := r.proxy.Totals()
+		if edited == 0 != c.continued || breaks > totals.Rewrites && !c.continued || totals.Failed > 0 ||
+			retries == 0 != c.noRetry {
+			t.Errorf("%d requests were edited, %d repeated, the beginning changed %d times; %+v", edited, retries,
+				breaks, totals)
+		}
+	})
+}
+
+// cacheOf returns how much of the prompts was in the provider's cache, and how many tokens were not, and the
+// compactions that the agent asked for.
+func cacheOf(up *modelapi.Server) (rate float64, dear, compactions int) {
+	tokens, cached := 0, 0
+	for _, r := range up.Requests() {
+		if r.Compacts {
+			compactions++
+		}
+		if r.Model {
+			tokens, cached = tokens+r.Tokens, cached+r.Cached
+		}
+	}
+	return float64(cached) / float64(max(1, tokens)), tokens - cached, compactions
+}
+
+// The provider's prompt cache serves as much with thresh as without.
+func TestThePromptCacheStaysWarm(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		once := func(flags ...string) (rate float64, dear int) {
+			p := newPlace(t)
+			up := modelapi.New(modelapi.Options{Script: modelapi.LongFix(14), Dir: p.project})
+			defer up.Close()
+			p.run(t, c, up.URL, flags...).check(t, p, up)
+			rate, dear, _ = cacheOf(up)
+			return rate, dear
+		}
+		without, dear := once("wrap", "--dry-run")
+		with, less := once("wrap")
+		t.Logf("of the prompts %.1f %% were cached without thresh and %.1f %% with it; %d and %d tokens were not",
+			without*100, with*100, dear, less)
+		if with < without-0.005 {
+			t.Error("the cache serves less")
+		}
+	})
+}
+
+// Where an agent compacts its history by itself, it does not through thresh.
+func TestNoCompactionOfTheAgent(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		if c.compacts == nil {
+			t.Skip("it does not compact in a conversation of this kind")
+		}
+		c.args, c.env = append(c.args, c.compacts.args...), append(c.env, c.compacts.env...)
+		once := func(through ...string) (n int) {
+			p := newPlace(t)
+			up := modelapi.New(modelapi.Options{Script: modelapi.LongFix(16), Dir: p.project, Scale: c.compacts.scale})
+			defer up.Close()
+			e := p.run(t, c, up.URL, through...)
+			if _, _, n = cacheOf(up); through[len(through)-1] == "wrap" {
+				e.check(t, p, up)
+			}
+			return n
+		}
+		if n := once("wrap", "--dry-run"); n == 0 {
+			t.Fatal("the control run does not compact")
+		}
+		if n := once(flags(map[string]any{"model.contextLimit": c.compacts.limit, "model.completionBudget": 1,
+			"compression.preserveThreshold": 0.2}, "wrap")...); n > 0 {
+			t.Errorf("%d compactions", n)
+		}
+	})
+}
+
+// The strategy is killed at each turn, and the proxy twice in the middle of an answer: the agent finishes all the same.
+func TestAgentsFinishWhateverIsKilled(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		p := newPlace(t)
+		d := &daemon{t: t, place: p}
+		plugins, proxies := 0, 0
+		up := modelapi.New(modelapi.Options{Script: modelapi.FixIt(), Dir: p.project,
+			Fault: func(n int) modelapi.Fault {
+				for pid := range procs.Running(filepath.Join(p.bin, "plugins")) {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+					plugins++
+				}
+				if (n == 3 || n == 6) && !c.noRetry {
+					d.restart()
+					proxies++
+				}
+				return modelapi.Fault{}
+			}})
+		defer up.Close()
+		d.upstream = up.URL
+		d.start()
+		defer d.stop()
+		p.run(t, c, d.url, "wrap", "--dry-run").check(t, p, up)
+		if plugins < 3 || proxies < 2 != c.noRetry {
+			t.Errorf("%d plugins and %d proxies were killed", plugins, proxies)
+		}
+	})
+}
+
+// daemon is a proxy in a process of its own, with sessions in a file.
+type daemon struct {
+	t             *testing.T
+	place         place
+	upstream, url string
+	cmd           *exec.Cmd
+}
+
+// start starts it: on the port that it had, if it had one.
+func (d *daemon) start() {
+	listen := "127.0.0.1:0"
+	if d.url != "" {
+		listen = strings.TrimPrefix(d.url, "http://")
+	}
+	d.cmd = exec.Command(d.place.thresh(), flags(map[string]any{"plugins.isolation": "off",
+		"sessions.store": "sqlite:" + filepath.Join(d.place.home, "sessions.db")}, "wrap", "--print", "--listen", listen)...)
+	d.cmd.Env, d.cmd.Dir = d.place.environ(d.upstream), d.place.home
+	d.cmd.Stderr = os.Stderr
+	out, err := d.cmd.StdoutPipe()
+	if err == nil {
+		err = d.cmd.Start()
+	}
+	if err != nil {
+		d.t.Error(err)
+		return
+	}
+	line := make([]byte, 256)
+	n, err := out.Read(line)
+	first, _, _ := strings.Cut(string(line[:n]), "\n")
+	if _, d.url, _ = strings.Cut(first, "="); err != nil || d.url == "" {
+		d.t.Errorf("the proxy says %q, %v", first, err)
+	}
+}
+
+func (d *daemon) stop() {
+	_ = d.cmd.Process.Kill()
+	_ = d.cmd.Wait()
+}
+
+func (d *daemon) restart() {
+	d.stop()
+	d.start()
+}
+
+// Each agent has a section of the documentation, with the command by which it is started here.
+func TestEachAgentIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../../../docs/use-with.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range clients {
+		if !strings.Contains(string(page), "\nthresh wrap "+cmp.Or(c.program, c.install)) {
+			t.Errorf("docs/use-with.md has no command for %s", c.name)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package replay
+
+import (
+	"maps"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+)
+
+// The settings that a recording may decide.
+const (
+	keyRoot      = "workspace.root"
+	keyLimit     = "model.contextLimit"
+	keyModel     = "model.name"
+	keyPriceList = "model.priceList"
+)
+
+// leastLimit is the smallest context limit that is taken from a recording, in tokens. Models of agents have more; a
+// smaller number counts something else.
+const leastLimit = 8_000
+
+// Settings returns the settings for a session with a recording: those given, and what the recording says of settings
+// that nobody made, neither in given nor in the configuration of h. That is the directory in which the agent worked, where
+// strategies must look for the files that it named; the model's context limit; and the price list of the model, by
+// which pruning then decides.
+func Settings(h *engine.Host, t *transcript.Transcript, given map[string]any) map[string]any {
+	c := h.Config()
+	recorded := map[string]any{}
+	if t.Dir != "" && open(c, given, keyRoot) {
+		recorded[keyRoot] = t.Dir
+	}
+	if t.ContextLimit >= leastLimit && open(c, given, keyLimit) {
+		recorded[keyLimit] = t.ContextLimit
+	}
+	if list := PriceList(h, t); list != nil && open(c, given, keyModel) && open(c, given, keyPriceList) {
+		recorded[keyPriceList] = list.Name
+	}
+	if len(recorded) == 0 {
+		return given
+	}
+	maps.Copy(recorded, given)
+	return recorded
+}
+
+// PriceList returns the price list of the recorded model, nil if there is none or the configuration chooses one.
+func PriceList(h *engine.Host, t *transcript.Transcript) *pricing.List {
+	c := h.Config()
+	if t.Model == "" || !open(c, nil, keyModel) || !open(c, nil, keyPriceList) {
+		return nil
+	}
+	named, err := c.With(keyModel, t.Model, "the recording")
+	if err != nil {
+		return nil
+	}
+	list, err := h.PriceList(named)
+	if err != nil {
+		return nil // no list is for that model
+	}
+	return list
+}
+
+// ContextLimit returns the context limit of a session with a recording, in tokens.
+func ContextLimit(h *engine.Host, t *transcript.Transcript) int {
+	if n, ok := Settings(h, t, nil)[keyLimit].(int); ok {
+		return n
+	}
+	return h.Config().Settings().Model.ContextLimit
+}
+
+// open reports whether a setting has its default and nobody chose it.
+func open(c *config.Config, given map[string]any, key string) bool {
+	if _, ok := given[key]; ok {
+		return false
+	}
+	e, err := c.Explain(key)
+	return err == nil && e[0].Origin.Layer == config.LayerDefault
+}
