@@ -82,9 +82,7 @@ func (a *app) printCompared(r *compare.Report, sessions bool) error {
 			notes = append(notes, r.Variants[i].Name+": "+v.Error)
 		}
 	}
-	if advice := r.Advice(); advice != "" {
-		notes = append(notes, advice)
-	}
+	notes = append(notes, r.Advice()...)
 	notes = append(notes, r.Warnings()...)
 	if len(notes) > 0 {
 		fmt.Fprintln(a.out)

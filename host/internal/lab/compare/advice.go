@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Advice returns a sentence that says which variant is best for whom: for people who pay for requests, by each price
-// list, and for those whose agent should miss nothing. It is "" if fewer than two variants kept all requests of all
+// Advice returns sentences that say which variant is best for whom: for people who pay for requests, by each price
+// list, and for those whose agent should miss nothing. There are none if fewer than two variants kept all requests of all
 // sessions under the limit, because shares of different requests cannot be compared.
-func (r *Report) Advice() string {
+func (r *Report) Advice() (out []string) {
 	var fit []*Result
 	for i := range r.Totals.Variants {
 		if v := &r.Totals.Variants[i]; v.Done && v.OverLimit == 0 {
@@ -16,7 +16,7 @@ func (r *Report) Advice() string {
 		}
 	}
 	if len(fit) < 2 {
-		return ""
+		return nil
 	}
 	var parts []string
 	for _, l := range r.Prices {
@@ -37,9 +37,8 @@ func (r *Report) Advice() string {
 			needs = v
 		}
 	}
-	missed := "keeps most of what calls needed: " + needs.Variant
-	if len(parts) == 0 {
-		return missed
+	if len(parts) > 0 {
+		out = append(out, "costs least: "+strings.Join(parts, ", "))
 	}
-	return "costs least: " + strings.Join(parts, ", ") + "; " + missed
+	return append(out, "keeps most of what calls needed: "+needs.Variant)
 }

@@ -66,11 +66,12 @@ func TestAdvice(t *testing.T) {
 		{Variant: "z", Done: true, Costs: costs(-0.9, -0.9), Needs: compare.Needs{Share: 1}, OverLimit: 1},
 	}
 	r := compare.Report{Prices: []*pricing.List{{Name: "a"}, {Name: "b"}}, Totals: compare.Results{Variants: all}}
-	if got, want := r.Advice(), "costs least: x by a, y by b; keeps most of what calls needed: y"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	want := []string{"costs least: x by a, y by b", "keeps most of what calls needed: y"}
+	if diff := cmp.Diff(want, r.Advice()); diff != "" {
+		t.Error(diff)
 	}
 	r.Totals.Variants = all[1:]
-	if got := r.Advice(); got != "" {
+	if got := r.Advice(); got != nil {
 		t.Errorf("one variant: %q", got)
 	}
 }
