@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
@@ -30,6 +31,10 @@ type exchange struct {
 	body   []byte
 	stream io.Reader
 	length int64
+	// decoded: body has no Content-Encoding, although the client's has one.
+	decoded bool
+	// sent is called when the answer begins; nil for a body that is not held in memory.
+	sent func()
 
 	outcome string
 	branch  *branch // nil if the request was passed
@@ -61,11 +66,35 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.URL, p.Out.Host = x.target, x.target.Host
 	switch {
 	case x.body != nil:
-		p.Out.Body, p.Out.ContentLength = io.NopCloser(bytes.NewReader(x.body)), int64(len(x.body))
+		p.Out.Body, p.Out.ContentLength = &held{reader: bytes.NewReader(x.body)}, int64(len(x.body))
+		x.body = nil
 	case x.stream != nil:
 		p.Out.Body, p.Out.ContentLength = io.NopCloser(x.stream), x.length
 	}
 	p.Out.Header.Del("X-Thresh-Session")
+	if x.decoded {
+		p.Out.Header.Del("Content-Encoding")
+	}
+}
+
+// held is a body in memory, which is given up when it was sent: the answer to it may take long. A transport may close a
+// body while it reads it.
+type held struct {
+	mu     sync.Mutex
+	reader *bytes.Reader
+}
+
+func (h *held) Read(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.reader.Read(p)
+}
+
+func (h *held) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reader.Reset(nil)
+	return nil
 }
 
 // answered begins to read the usage of an answer as it passes. The body is not touched. Answers to requests that are
@@ -73,6 +102,9 @@ func rewrite(p *httputil.ProxyRequest) {
 func (s *Server) answered(answer *http.Response) error {
 	x := answer.Request.Context().Value(exchangeKey{}).(*exchange)
 	answer.Header.Set(outcomeHeader, x.outcome)
+	if x.sent != nil {
+		x.sent()
+	}
 	if x.route.task == turn {
 		answer.Body = newTee(answer, x.route.api, func(u Usage, refusal []byte) {
 			s.finished(x, answer.StatusCode, u, refusal)

@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httputil"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -144,27 +146,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve answers a request that has a conversation.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	// What a body takes in memory: itself, what it becomes, and the index of its values.
-	size := int64(maxBody)
-	if n := r.ContentLength; n >= 0 && n < maxBody {
+	encoding, size := r.Header.Get("Content-Encoding"), int64(maxBody)
+	if n := r.ContentLength; n >= 0 && n < maxBody && encoding == "" {
 		size = max(n, 1<<10)
 	}
 	if err := s.reading.Acquire(r.Context(), size); err != nil {
 		return // the client is gone
 	}
-	held := true
-	release := func() {
-		if held {
-			held = false
-			s.reading.Release(size)
-		}
-	}
-	defer release()
-	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		x.pass("encoded-body")
-		release()
-		s.forward(w, r, x)
-		return
-	}
+	// When the answer begins, or there is none: an answer may be streamed for a long time.
+	x.sent = sync.OnceFunc(func() { s.reading.Release(size) })
+	defer x.sent()
 	raw, rest, whole, err := read(w, r)
 	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
 		refuse(w, x.route, http.StatusRequestEntityTooLarge, access.TooLarge(x.grant, int(over.Limit)).Error())
@@ -178,16 +169,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	if !whole {
 		x.pass("too-large")
 		x.stream, x.length = rest, r.ContentLength
-		release()
 		s.forward(w, r, x)
 		return
 	}
-	out, err := s.edit(r, x, raw)
+	plain, err := decode(encoding, raw)
+	if err != nil {
+		x.pass("encoded-body")
+		x.body = raw
+		s.forward(w, r, x)
+		return
+	}
+	out, err := s.edit(r, x, plain)
 	if err != nil {
 		refuse(w, x.route, http.StatusBadGateway, "thresh: "+err.Error())
 		return
 	}
-	x.body = out
+	// A body that was edited is sent as it is: every provider takes that.
+	if x.body, x.decoded = out, encoding != ""; bytes.Equal(out, plain) {
+		x.body, x.decoded = raw, false
+	}
 	s.forward(w, r, x)
 }
 
