@@ -55,6 +55,7 @@ type Server struct {
 	totals    totals
 	logged    logged
 	reading   *semaphore.Weighted // bytes of bodies in work
+	idle      time.Duration       // answerIdle, but for tests
 }
 
 // New returns a server.
@@ -62,14 +63,14 @@ func New(o Options) *Server {
 	if o.Guard == nil {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
 	}
-	s := &Server{options: o, secret: make([]byte, 32), reading: semaphore.NewWeighted(maxReading)}
+	s := &Server{options: o, idle: answerIdle, secret: make([]byte, 32), reading: semaphore.NewWeighted(maxReading)}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
 	// The client decides which encodings it can read; what arrives is passed on as it came.
 	s.transport.DisableCompression = true
 	s.transport.MaxIdleConnsPerHost = 64
 	// A provider may think for long before it answers at all. Clients have limits of their own.
-	s.transport.ResponseHeaderTimeout = time.Hour
+	s.transport.ResponseHeaderTimeout = answerBegins
 	// Idle connections are closed before providers close them: a request on a connection that is being closed fails,
 	// and is not repeated.
 	s.transport.IdleConnTimeout = 30 * time.Second

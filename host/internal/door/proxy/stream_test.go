@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -53,6 +54,23 @@ func TestAStreamIsPassedOnUnbuffered(t *testing.T) {
 	if all, err := io.ReadAll(res.Body); err != nil || !bytes.HasSuffix(all, []byte("message_stop\"}\n\n")) {
 		t.Errorf("%v, the stream ends with %q", err, all[max(0, len(all)-40):])
 	}
+}
+
+// An answer that stalls is given up: its client sees a stream that broke, and may ask again.
+func TestAStalledAnswerIsGivenUp(t *testing.T) {
+	open := make(chan struct{})
+	defer close(open)
+	up := provider(t, modelapi.Options{Script: work(1), Fault: func(int) modelapi.Fault {
+		return modelapi.Fault{Stall: open}
+	}})
+	p := stand(t, up.URL, nil)
+	p.proxy.SetIdle(time.Millisecond)
+	f := messagesForm{"s"}
+	streamed := bytes.Replace(f.body([]rawItem{f.user("x")}), []byte(`{"model"`), []byte(`{"stream":true,"model"`), 1)
+	if _, answer, err := post(p.url+f.path(), f.header(), streamed); err == nil {
+		t.Errorf("the answer is %q", answer)
+	}
+	up.WaitIdle()
 }
 
 // A stream that breaks breaks for the client too, in the same place.
