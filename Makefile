@@ -41,7 +41,7 @@ CPUS      := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TESTFLAGS := -vet=off -ldflags='-s -w' -p $(shell expr 2 '*' $(CPUS))
 FAST  = $(filter-out $(shell $(GO) list $(SLOW) $(PURE)),$(shell $(GO) list ./...))
 
-.PHONY: help build size demo test test-slow test-clients test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench fuzz vuln clean tools
+.PHONY: help build size demo test test-slow test-clients test-ui test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -86,6 +86,10 @@ test-clients: ## Claude Code, Codex and others through thresh wrap against a str
 	else echo "NOTE: without npm and python3 no agent runs here"; fi
 	$(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest
 	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v -test.timeout 30m
+
+test-ui: ## the page /ui in headless Chromium, with the Debian package chromium; SCREENSHOTS=DIR keeps pictures
+	@if command -v chromium >/dev/null; then CHROMIUM=$$(command -v chromium) $(GO) test -count=1 -run InABrowser ./host/internal/door/watch; \
+	else echo "NOTE: chromium is not installed: the page is not tested in a browser"; fi
 
 check: fmt-check lint proto-check vuln ## all but the tests
 

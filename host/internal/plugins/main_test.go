@@ -144,7 +144,7 @@ func entries(texts ...string) []*history.Entry {
 }
 
 func call(texts ...string) prepare.Call {
-	in := prepare.Call{Entries: entries(texts...), Tools: []byte("{}")}
+	in := prepare.Call{Entries: entries(texts...)}
 	in.SessionID, in.Revision, in.WorkspaceRoot = "s", 7, "/w"
 	return in
 }
