@@ -168,6 +168,10 @@ type History struct {
 // History returns the owned history as it is now, including what is not sent to a model.
 func (s *Session) History() History { return s.HistoryAt(nil) }
 
+// Refresh takes in what other hosts of the same store have written. Everything that changes a session does so by itself;
+// [Session.History] and [Session.Size] do not, as they wait for nothing.
+func (s *Session) Refresh(ctx context.Context) error { return classify(s.engine.Refresh(ctx)) }
+
 // HistoryAt is History without what was added after a mark; nil is now.
 func (s *Session) HistoryAt(m *Mark) History {
 	h := s.engine.HistoryAt(m)
@@ -196,6 +200,17 @@ func (s *Session) Size(m *Mark) Size {
 func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, error) {
 	entries, err := s.engine.Originals(ctx, id)
 	return entries, classify(err)
+}
+
+// Change is what a strategy, or the ladder, did to one entry, with when: the revision of the session's log.
+type Change = engine.Change
+
+// Explain returns what became of the entry with an id, as outcomes name it, or of the entries with the tool call that
+// has it; "" is all entries. Changes are in the order in which they were made, also those of an earlier program. It
+// reads the store: without the setting sessions.store the error wraps [ErrNotStored].
+func (s *Session) Explain(ctx context.Context, id string) ([]Change, error) {
+	changes, err := s.engine.Explain(ctx, id)
+	return changes, classify(err)
 }
 
 // TranscriptPath returns the file that every added entry is written to; "" without the setting transcript.dir.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -134,23 +133,27 @@ func (s *survivor) work(stop <-chan struct{}) {
 // again, and each goes on as a twin does that nothing ever happened to. THRESH_KILLS says how often; it is short
 // without.
 func TestKilledAtRandomMoments(t *testing.T) {
-	kills := 5
-	if n, err := strconv.Atoi(os.Getenv("THRESH_KILLS")); err == nil {
-		kills = n
-	}
+	const few = 5
+	kills := rounds(few)
 	file := func(p *place) string { return "sqlite:" + p.path("work", "sessions.db") }
 	run := func(p *place, args ...string) victim {
 		return startRun(p.t, p.command(append([]string{"run"}, args...)...))
 	}
 	serve := func(p *place, args ...string) victim { return startServe(p, args...) }
+	database := func(p *place) string { return postgres.Start(p.t).Database() }
 	for name, of := range map[string]struct {
 		start func(p *place, args ...string) victim
 		store func(p *place) string
+		short bool // also where it is short: each command and each store once
 	}{
-		"run on sqlite":   {run, file},
-		"run on postgres": {run, func(p *place) string { return postgres.Start(p.t).Database() }},
-		"serve on sqlite": {serve, file},
+		"run on sqlite":     {run, file, true},
+		"run on postgres":   {run, database, false},
+		"serve on sqlite":   {serve, file, false},
+		"serve on postgres": {serve, database, true},
 	} {
+		if kills == few && !of.short {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)

@@ -57,6 +57,10 @@ func (s *Session) Mark() host.Mark { return s.host.Mark() }
 // Size returns the size of the history without what was added after a mark; nil is now.
 func (s *Session) Size(upTo *host.Mark) host.Size { return s.host.Size(upTo) }
 
+// Refresh takes in what other hosts of the same store have written, so that [Session.State] and [Session.History] have
+// all that was acknowledged to anyone.
+func (s *Session) Refresh(ctx context.Context) error { return s.host.Refresh(ctx) }
+
 // StateAnswer is what an agent needs to go on with a session; the counts are in tokens.
 type StateAnswer struct {
 	Session      string            `json:"session"`

@@ -13,7 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
@@ -36,9 +38,13 @@ type Options struct {
 	Store store.Sessions
 	// Recall serves [mcp.Path], where agents get back what was removed from the sessions of their token.
 	Recall bool
+	// Watch is told of turns, and serves the page and its data; nil if there is none.
+	Watch *watch.Recorder
 	// Metrics serves measurements; nil if there are none.
 	Metrics http.Handler
-	Log     hclog.Logger
+	// Requests measures requests; nil if nothing does.
+	Requests *metrics.Requests
+	Log      hclog.Logger
 }
 
 // names are the services, for health and reflection.
@@ -81,6 +87,12 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	if o.Metrics != nil {
 		mux.Handle("GET /metrics", o.Metrics)
 	}
+	if o.Watch != nil {
+		s.Observe(o.Watch.Observe)
+		pages := o.Watch.Handler(func(r *http.Request) string { return callerOf(r.Context()).grant.Name })
+		mux.Handle("GET "+watch.Page, pages)
+		mux.Handle("GET "+watch.Page+"/", pages)
+	}
 	if o.Recall {
 		mux.HandleFunc(mcp.Path, func(w http.ResponseWriter, r *http.Request) {
 			(&mcp.Server{Recall: recallFor(r, o.Store)}).ServeHTTP(w, r)
@@ -88,7 +100,7 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	}
 	return &gate{
 		next: mux, guard: o.Guard, local: at.unix, loopback: at.loopback, refusals: connect.NewErrorWriter(),
-		ending: ending, most: maxRequest, log: o.Log,
+		ending: ending, most: maxRequest, log: o.Log, requests: o.Requests,
 	}
 }
 

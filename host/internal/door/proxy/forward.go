@@ -9,9 +9,12 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // outcomeHeader tells the client what was done with its request.
@@ -28,38 +31,20 @@ type exchange struct {
 	profile *profile
 
 	// body is what is sent; nil streams the client's: as it comes, or stream if that is set.
-	body   *sentBody
+	body   []byte
 	stream io.Reader
 	length int64
+	// decoded: body has no Content-Encoding, although the client's has one.
+	decoded bool
+	cancel  context.CancelFunc
+	// sent is called when the answer begins; nil for a body that is not held in memory.
+	sent func()
 
 	outcome string
+	model   string  // of a request that was edited
 	branch  *branch // nil if the request was passed
 	session string
 	size    turnSize
-}
-
-// sentBody is a body on its way to the provider. The transport closes it when it was sent or is not wanted any more. Its
-// bytes are forgotten then, because the request itself is kept for as long as the answer takes.
-type sentBody struct {
-	size int64
-	sent func()
-
-	mu   sync.Mutex // a transport may close what it is reading
-	rest *bytes.Reader
-}
-
-func (b *sentBody) Read(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.rest.Read(p)
-}
-
-func (b *sentBody) Close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.rest = bytes.NewReader(nil)
-	b.sent()
-	return nil
 }
 
 // pass notes why the request is forwarded as it came. why becomes a label of a counter and part of a header, so that it
@@ -74,9 +59,36 @@ type exchangeKey struct{}
 // forward sends a request to the provider and its answer to the client, event by event. A client that goes away cancels
 // the request. Nothing is sent twice: a body without GetBody is not repeated by the transport.
 func (s *Server) forward(w http.ResponseWriter, r *http.Request, x *exchange) {
-	ctx := context.WithValue(r.Context(), exchangeKey{}, x)
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), exchangeKey{}, x))
+	defer cancel()
+	x.cancel = cancel
 	s.totals.request(x)
 	s.forwarder.ServeHTTP(w, r.WithContext(ctx))
+}
+
+const (
+	// answerBegins is how long a provider may take until its answer begins, and answerIdle how long it may send nothing
+	// of it, or its client take nothing. Both are far above what providers and clients allow; there is no limit on the
+	// length of an answer.
+	answerBegins = time.Hour
+	answerIdle   = 15 * time.Minute
+)
+
+// attended cancels a request when nothing of its answer was read for too long.
+type attended struct {
+	io.ReadCloser
+	idle  time.Duration
+	timer *time.Timer
+}
+
+func (a *attended) Read(p []byte) (int, error) {
+	a.timer.Reset(a.idle)
+	return a.ReadCloser.Read(p)
+}
+
+func (a *attended) Close() error {
+	a.timer.Stop()
+	return a.ReadCloser.Close()
 }
 
 // rewrite makes the request that is sent. All headers of the client stay but those of the connection. It also removes
@@ -86,11 +98,35 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.URL, p.Out.Host = x.target, x.target.Host
 	switch {
 	case x.body != nil:
-		p.Out.Body, p.Out.ContentLength = x.body, x.body.size
+		p.Out.Body, p.Out.ContentLength = &held{reader: bytes.NewReader(x.body)}, int64(len(x.body))
+		x.body = nil
 	case x.stream != nil:
 		p.Out.Body, p.Out.ContentLength = io.NopCloser(x.stream), x.length
 	}
 	p.Out.Header.Del("X-Thresh-Session")
+	if x.decoded {
+		p.Out.Header.Del("Content-Encoding")
+	}
+}
+
+// held is a body in memory, which is given up when it was sent: the answer to it may take long. A transport may close a
+// body while it reads it.
+type held struct {
+	mu     sync.Mutex
+	reader *bytes.Reader
+}
+
+func (h *held) Read(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.reader.Read(p)
+}
+
+func (h *held) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reader.Reset(nil)
+	return nil
 }
 
 // answered begins to read the usage of an answer as it passes. The body is not touched. Answers to requests that are
@@ -98,6 +134,13 @@ func rewrite(p *httputil.ProxyRequest) {
 func (s *Server) answered(answer *http.Response) error {
 	x := answer.Request.Context().Value(exchangeKey{}).(*exchange)
 	answer.Header.Set(outcomeHeader, x.outcome)
+	if x.sent != nil {
+		x.sent()
+	}
+	answer.Body = &attended{answer.Body, s.idle, time.AfterFunc(s.idle, func() {
+		s.logOnce("an answer stalled and was given up", "upstream", x.target.Host, "after", s.idle)
+		x.cancel()
+	})}
 	if x.route.task == turn {
 		answer.Body = newTee(answer, x.route.api, func(u Usage, refusal []byte) {
 			s.finished(x, answer.StatusCode, u, refusal)
@@ -113,6 +156,9 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 	if x.branch == nil || s.options.DryRun {
 		return
 	}
+	if w := s.options.Watch; w != nil && u.Prompt() > 0 {
+		w.Usage(store.Key{Owner: x.grant.Name, ID: x.session}, watch.Usage{Prompt: u.Prompt(), Cached: u.CacheRead})
+	}
 	// After a dry run it would teach the wrong size: another request was sent than the session prepared.
 	if u.Prompt() > 0 {
 		x.branch.session.ReportUsage(u.Prompt())
@@ -120,7 +166,7 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 	// The refused request is not sent again by the proxy: its client decides, and the retry is made to fit.
 	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge {
 		if limit, ok := refusedLimit(refusal, x.size.sent); ok {
-			s.limits.learn(x.branch.model, limit)
+			s.limits.learn(x.model, limit)
 			s.totals.learned()
 			s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",
 				"session", x.session, "limit", limit)

@@ -13,8 +13,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 )
 
 // echo is a provider that takes anything: it keeps what arrives, and its answer is what the test says.
@@ -131,7 +129,7 @@ func TestAHostileClient(t *testing.T) {
 func TestASilentClient(t *testing.T) {
 	up := newEcho(t)
 	p := stand(t, up.URL, nil)
-	proxy.SetReadIdle(p.proxy, 20*time.Millisecond)
+	p.proxy.SetReadIdle(20 * time.Millisecond)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

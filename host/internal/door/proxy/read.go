@@ -13,8 +13,8 @@ const (
 	maxBody = 64 << 20
 	// maxReading bounds the memory of bodies that are in work, of all requests together, in bytes.
 	maxReading = 512 << 20
-	// longestIdle is how long a client may send nothing of its body.
-	longestIdle = time.Minute
+	// bodyIdle is how long a client may send nothing of its body.
+	bodyIdle = time.Minute
 )
 
 // errSlow: a client stopped sending its body.

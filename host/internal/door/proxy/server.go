@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
@@ -35,6 +36,8 @@ type Options struct {
 	DryRun bool
 	// Recall marks results that are removed with an id, and serves [mcp.Path], where the agent gets them back.
 	Recall bool
+	// Watch is told of turns and of usage, for people; nil for none.
+	Watch *watch.Recorder
 	// Guard knows the tokens of clients, whose sessions are apart and whose limits hold. Nil knows none, and is Open.
 	Guard *access.Guard
 	// Open takes clients that send no token for the local user. For loopback only.
@@ -55,7 +58,8 @@ type Server struct {
 	totals    totals
 	logged    logged
 	reading   *semaphore.Weighted // bytes of bodies in work
-	readIdle  time.Duration
+	idle      time.Duration       // answerIdle, but for tests
+	readIdle  time.Duration       // bodyIdle, but for tests
 }
 
 // New returns a server.
@@ -63,15 +67,15 @@ func New(o Options) *Server {
 	if o.Guard == nil {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
 	}
-	s := &Server{options: o, secret: make([]byte, 32), reading: semaphore.NewWeighted(maxReading),
-		readIdle: longestIdle}
+	s := &Server{options: o, idle: answerIdle, readIdle: bodyIdle, secret: make([]byte, 32),
+		reading: semaphore.NewWeighted(maxReading)}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
 	// The client decides which encodings it can read; what arrives is passed on as it came.
 	s.transport.DisableCompression = true
 	s.transport.MaxIdleConnsPerHost = 64
 	// A provider may think for long before it answers at all. Clients have limits of their own.
-	s.transport.ResponseHeaderTimeout = time.Hour
+	s.transport.ResponseHeaderTimeout = answerBegins
 	// Idle connections are closed before providers close them: a request on a connection that is being closed fails,
 	// and is not repeated.
 	s.transport.IdleConnTimeout = 30 * time.Second
@@ -147,23 +151,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a request that has a conversation.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
-	// What a body takes in memory: itself, what it becomes, and the index of its values. It is given back when the body
-	// was sent, not when the answer has ended: there may be many streams at a time, and they may be long.
-	size := int64(maxBody)
-	if n := r.ContentLength; n >= 0 && n < maxBody {
+	// What a body takes in memory: itself, what it becomes, and the index of its values.
+	encoding, size := r.Header.Get("Content-Encoding"), int64(maxBody)
+	if n := r.ContentLength; n >= 0 && n < maxBody && encoding == "" {
 		size = max(n, 1<<10)
 	}
 	if err := s.reading.Acquire(r.Context(), size); err != nil {
 		return // the client is gone
 	}
-	release := sync.OnceFunc(func() { s.reading.Release(size) })
-	defer release()
-	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		x.pass("encoded-body")
-		release()
-		s.forward(w, r, x)
-		return
-	}
+	// When the answer begins, or there is none: an answer may be streamed for a long time.
+	x.sent = sync.OnceFunc(func() { s.reading.Release(size) })
+	defer x.sent()
 	raw, rest, whole, err := read(w, r, s.readIdle)
 	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
 		refuse(w, x.route, http.StatusRequestEntityTooLarge, access.TooLarge(x.grant, int(over.Limit)).Error())
@@ -177,16 +175,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	if !whole {
 		x.pass("too-large")
 		x.stream, x.length = rest, r.ContentLength
-		release()
 		s.forward(w, r, x)
 		return
 	}
-	out, err := s.edit(r, x, raw)
+	plain, err := decode(encoding, raw)
+	if err != nil {
+		x.pass("encoded-body")
+		x.body = raw
+		s.forward(w, r, x)
+		return
+	}
+	out, err := s.edit(r, x, plain)
 	if err != nil {
 		refuse(w, x.route, http.StatusBadGateway, "thresh: "+err.Error())
 		return
 	}
-	x.body = &sentBody{size: int64(len(out)), sent: release, rest: bytes.NewReader(out)}
+	// A body that was edited is sent as it is: every provider takes that.
+	if x.body, x.decoded = out, encoding != ""; bytes.Equal(out, plain) {
+		x.body, x.decoded = raw, false
+	}
 	s.forward(w, r, x)
 }
 

@@ -34,7 +34,8 @@ func compressCall(sm sample, info contract.Info) prepare.CompressCall {
 		{ID: "2", Content: "run the tests", Status: "pending"},
 	}
 	c := prepare.CompressCall{Call: callOf(sm, "compress", 1), CompressParams: contract.CompressParams{
-		CompressSettings: set, CurrentTokens: current, Threshold: threshold, Reason: contract.ReasonThreshold,
+		// On demand, so that a strategy with a schedule of its own compresses too.
+		CompressSettings: set, CurrentTokens: current, Threshold: threshold, Reason: contract.ReasonManual,
 	}}
 	// Hosts name the model only to strategies that declare requires_llm. Others must cope without.
 	if info.RequiresLLM {

@@ -14,11 +14,11 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
-// bin holds what the tests run: bad, and the four plugins that are shipped, under their names.
+// bin holds what the tests run: bad, and the plugins that are shipped, under their names.
 var bin string
 
 var shipped = map[string]string{
-	"high-density": "highdensity", "top-down-truncation": "topdown", "middle-out": "middleout", "one-shot": "oneshot",
+	"distill": "distill", "high-density": "highdensity", "top-down-truncation": "topdown", "middle-out": "middleout", "one-shot": "oneshot",
 }
 
 func TestMain(m *testing.M) {

@@ -99,13 +99,13 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 			last := len(w.stack) - 1
 			token = w.stack[last]
 			w.stack = w.stack[:last]
-			at -= t.sizes[token].length()
-			token = t.sizes[token].prefix()
+			at -= t.tokens[token].size.length()
+			token = t.tokens[token].size.prefix()
 			continue
 		}
-		end := at + t.sizes[token].length()
+		end := at + t.tokens[token].size.length()
 		if w.isDead(end) {
-			token = t.sizes[token].prefix()
+			token = t.tokens[token].size.prefix()
 			continue
 		}
 		w.stack = append(w.stack, token)
@@ -146,7 +146,7 @@ func (t *Table) fitting(left, token uint32, w *Work) uint32 {
 	}
 	fits := token
 	for fits != none && !t.stay(left, fits) {
-		fits = t.sizes[fits].prefix()
+		fits = t.tokens[fits].size.prefix()
 	}
 	m.left, m.token, m.fits = left+1, token, fits
 	return fits
@@ -182,23 +182,27 @@ func (t *Table) stay(left, right uint32) bool {
 	// The rank of the merge that was taken back last: what merges at the border below it would have been merged before.
 	limit := uint32(none)
 	for {
-		if t.merge(left, right) < limit {
+		if left|right < 1<<8 {
+			if t.low[left<<8|right] < limit {
+				return false
+			}
+		} else if h := hash(left, right); t.mayMerge(h) && t.merge(left, right, h) < limit {
 			return false
 		}
 		// The higher rank was merged later, and is taken apart first.
 		if left > right {
 			limit = left
-			if left = t.parts[left].right; left == limit {
+			if left = t.tokens[left].right; left == limit {
 				limit = right + 1
-				if right = t.parts[right].left; right+1 == limit {
+				if right = t.tokens[right].left; right+1 == limit {
 					return true
 				}
 			}
 		} else {
 			limit = right + 1
-			if right = t.parts[right].left; right+1 == limit {
+			if right = t.tokens[right].left; right+1 == limit {
 				limit = left
-				if left = t.parts[left].right; left == limit {
+				if left = t.tokens[left].right; left == limit {
 					return true
 				}
 			}
@@ -206,20 +210,19 @@ func (t *Table) stay(left, right uint32) bool {
 	}
 }
 
-// merge returns the token that two tokens are merged to, or none, which is above all tokens.
-func (t *Table) merge(left, right uint32) uint32 {
-	// A bit that is not set is certain; one that is set has to be looked up.
-	h := hash(left, right)
-	if t.maybe[h/64&uint32(len(t.maybe)-1)]&(1<<(h%64)) == 0 {
-		return none
-	}
-	for slot := h >> 3 & t.mask; ; slot = (slot + 1) & t.mask {
-		id := t.pairs[slot] - 1
-		if id == 1<<32-1 {
+// mayMerge reports whether there may be a pair with a hash. Most pairs that are asked for are never merged.
+func (t *Table) mayMerge(h uint32) bool {
+	return t.maybe[h/64&uint32(len(t.maybe)-1)]>>(h%64)&1 != 0
+}
+
+// merge returns the token that two tokens with a hash are merged to, or none, which is above all tokens.
+func (t *Table) merge(left, right, h uint32) uint32 {
+	for slot := t.slot(h); ; slot = t.after(slot) {
+		switch p := t.pairs[slot]; {
+		case p == 0:
 			return none
-		}
-		if p := &t.parts[id]; p.left == left && p.right == right {
-			return id
+		case p.of(left, right):
+			return p.merged()
 		}
 	}
 }

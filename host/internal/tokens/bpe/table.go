@@ -46,13 +46,13 @@ func (e entry) base() uint32  { return uint32(e) >> 10 }
 
 // Table is a vocabulary, ready to count with. It is read-only, and safe for concurrent use.
 type Table struct {
-	trie  string   // of the compiled form: it is used as it is
-	ids   []uint32 // of each entry, the token that ends there
-	parts []parts  // of each token
-	sizes []size   // of each token
-	pairs []uint32 // hash table of the tokens, by the two tokens each is merged from
-	// The number of slots is a power of two; mask is one below it.
-	mask uint32
+	trie   string   // of the compiled form: it is used as it is
+	ids    []uint32 // of each entry, the token that ends there
+	tokens []token  // by rank
+	pairs  []pair   // hash table of the tokens, by the two tokens each is merged from
+	// low are the pairs of two tokens below 256, which are the single bytes in all vocabularies that are used. Most
+	// questions end with them.
+	low [1 << 16]uint32
 	// maybe has a bit set for each pair in pairs, by hash. Most pairs that are asked for are never merged. This says so
 	// for nine in ten of them, and fits the processor's cache, which pairs does not.
 	maybe []uint64
@@ -66,8 +66,28 @@ type run struct {
 	depth int
 }
 
-// parts are the two tokens that a token is merged from; of a single byte, itself twice.
-type parts struct{ left, right uint32 }
+// token tells of a token what counting needs, in one place of memory.
+type token struct {
+	left, right uint32 // the two tokens that it is merged from; of a single byte, itself twice
+	size        size
+}
+
+// pair is a slot of the hash table: two tokens and the one that they are merged to, 21 bits each, which is enough for
+// maxTokens. One word tells whether a slot is the right one and what is in it, because memory that is not in the
+// processor's cache is what counting hostile text waits for. 0 is empty: the token 0 is a single byte, as all that are
+// merged from nothing.
+type pair uint64
+
+const tokenBits = 21
+
+func newPair(left, right, merged uint32) pair {
+	return pair(left)<<(2*tokenBits) | pair(right)<<tokenBits | pair(merged)
+}
+
+// of reports whether the slot is that of two tokens.
+func (p pair) of(left, right uint32) bool { return (p^newPair(left, right, 0))>>tokenBits == 0 }
+
+func (p pair) merged() uint32 { return uint32(p) & (1<<tokenBits - 1) }
 
 // size is a token's length in bytes (8 bits) and the longest other token that it begins with, or none (24 bits).
 type size uint32
@@ -87,7 +107,7 @@ func Load(data string) (*Table, error) {
 	}
 	t := &Table{
 		trie: data[header : header+4*entries], ids: make([]uint32, entries),
-		parts: make([]parts, ranks), sizes: make([]size, ranks),
+		tokens: make([]token, ranks),
 	}
 	rest := data[header+4*entries:]
 	for i := range t.ids {
@@ -96,27 +116,35 @@ func Load(data string) (*Table, error) {
 			rest = rest[3:]
 		}
 	}
-	slots := 1
-	// At most half full, so that a search ends after a step or two.
-	for slots < 2*ranks {
-		slots *= 2
+	// Two thirds full, so that most searches end within a line of the processor's cache.
+	t.pairs = make([]pair, ranks+ranks/2+1)
+	words := 1
+	for words < ranks/8 {
+		words *= 2
 	}
-	t.pairs, t.mask, t.maybe = make([]uint32, slots), uint32(slots-1), make([]uint64, max(1, slots/16))
-	for i := range t.parts {
+	t.maybe = make([]uint64, words)
+	for i := range t.low {
+		t.low[i] = none
+	}
+	for i := range t.tokens {
 		r := rest[i*record : (i+1)*record]
-		p := parts{left: u24(r[1:]), right: u24(r[4:])}
-		t.parts[i], t.sizes[i] = p, size(r[0])|size(u24(r[7:]))<<8
+		p := token{left: u24(r[1:]), right: u24(r[4:]), size: size(r[0]) | size(u24(r[7:]))<<8}
+		t.tokens[i] = p
 		// Single bytes are merged from nothing, and empty records are no tokens.
 		if r[0] <= 1 {
 			continue
 		}
+		if p.left|p.right < 1<<8 {
+			t.low[p.left<<8|p.right] = uint32(i)
+			continue
+		}
 		h := hash(p.left, p.right)
 		t.maybe[h/64&uint32(len(t.maybe)-1)] |= 1 << (h % 64)
-		slot := h >> 3 & t.mask
+		slot := t.slot(h)
 		for t.pairs[slot] != 0 {
-			slot = (slot + 1) & t.mask
+			slot = t.after(slot)
 		}
-		t.pairs[slot] = uint32(i) + 1
+		t.pairs[slot] = newPair(p.left, p.right, uint32(i))
 	}
 	// Follows the byte through the trie as far as it goes.
 	for b := range t.runs {
@@ -136,7 +164,7 @@ func Load(data string) (*Table, error) {
 
 // Ranks returns the vocabulary that the table was compiled from: the rank of each token.
 func (t *Table) Ranks() map[string]int {
-	ranks := make(map[string]int, len(t.parts))
+	ranks := make(map[string]int, len(t.tokens))
 	var walk func(at uint32, token []byte)
 	walk = func(at uint32, token []byte) {
 		e := t.entry(at)
@@ -161,10 +189,20 @@ func u32(s string, i int) uint32 {
 
 func u24(s string) uint32 { return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 }
 
-// hash mixes both ranks; its lower bits choose the place in maybe, the bits above them that in pairs.
+// hash mixes both ranks; its lower bits choose the place in maybe, its upper bits that in pairs.
 func hash(left, right uint32) uint32 {
 	h := (uint64(left)<<32 | uint64(right)) * 0x9e3779b97f4a7c15
 	return uint32(h >> 32)
+}
+
+// slot returns where the search for a hash begins in pairs, after the next slot.
+func (t *Table) slot(h uint32) int { return int(uint64(h) * uint64(len(t.pairs)) >> 32) }
+
+func (t *Table) after(slot int) int {
+	if slot++; slot == len(t.pairs) {
+		return 0
+	}
+	return slot
 }
 
 func (t *Table) entry(i uint32) entry { return entry(u32(t.trie, int(i)*4)) }

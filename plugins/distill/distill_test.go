@@ -1,0 +1,242 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/sdktest"
+)
+
+func said(by sdk.Speaker, text string) sdk.Content {
+	return sdk.Content{Speaker: by, Blocks: []sdk.Block{sdk.Text{Text: text}}}
+}
+
+func call(id, tool, params string) sdk.Content {
+	return sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.ToolCall{ID: id, Name: tool,
+		Parameters: json.RawMessage(params)}}}
+}
+
+func answer(id, tool, result string) sdk.Content {
+	return sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: id,
+		ToolName: tool}.WithResultText(result)}}
+}
+
+// work is a session of n exchanges: each reads a file of 60 lines, of which the AI then names one.
+func work(n int) []sdk.Content {
+	history := []sdk.Content{said(sdk.Human, "Mend the parser. Never touch the lexer.")}
+	for i := range n {
+		var file strings.Builder
+		for line := range 60 {
+			fmt.Fprintf(&file, "\tvalue := compute_%d_%d(input, options)\n", i, line)
+		}
+		id := fmt.Sprint("c", i)
+		history = append(history, call(id, "read_file", fmt.Sprintf(`{"file_path":"/w/file_%d.go"}`, i)),
+			answer(id, "read_file", file.String()), said(sdk.AI, fmt.Sprintf("It is compute_%d_30 that fails.", i)))
+	}
+	return history
+}
+
+// transcript is all that a history says.
+func transcript(history []sdk.Content) string {
+	var b strings.Builder
+	for _, entry := range history {
+		for _, block := range entry.Blocks {
+			for _, s := range textsOf(block) {
+				b.WriteString(s.text + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// limits that a history of work(40) just reaches.
+func limits(history []sdk.Content) sdktest.Config {
+	return sdktest.Config{ContextLimit: int(float64(sdktest.Characters(history)) / full)}
+}
+
+func TestWhatTheAIUsedStaysAndWhatNobodyUsedGoes(t *testing.T) {
+	history := work(40)
+	got := sdktest.Compress(t, Strategy{}, history, limits(history))
+	if got.NoOp != "" || got.TokensAfter > got.TokensBefore*35/100 {
+		t.Fatalf("%q: %d of %d tokens are left", got.NoOp, got.TokensAfter, got.TokensBefore)
+	}
+	left := transcript(got.History)
+	for _, want := range []string{"Never touch the lexer.", "compute_38_30(input", "compute_39_59(input", "lines omitted]"} {
+		if !strings.Contains(left, want) {
+			t.Errorf("%q is gone", want)
+		}
+	}
+	for _, gone := range []string{"compute_20_10(input", "compute_3_20(input"} {
+		if strings.Contains(left, gone) {
+			t.Errorf("%q is still there", gone)
+		}
+	}
+	if last := len(history) - 1; !got.History[len(got.History)-1].Equal(history[last]) {
+		t.Error("the newest entry changed")
+	}
+}
+
+// What a Compress left is left alone by the next, also where what people said alone is more than the target.
+func TestASecondPassChangesNothing(t *testing.T) {
+	long := append([]sdk.Content{said(sdk.Human, strings.Repeat("Please mind the rules. ", 2000))}, work(20)...)
+	for name, history := range map[string][]sdk.Content{"work": work(40), "long words": long, "many calls": work(300)} {
+		config := limits(history)
+		first := sdktest.Compress(t, Strategy{}, history, config)
+		if first.NoOp != "" {
+			t.Errorf("%s: %q", name, first.NoOp)
+		}
+		for _, reason := range []sdk.CompressReason{sdk.ReasonThreshold, sdk.ReasonManual} {
+			config.Reason = reason
+			if again := sdktest.Compress(t, Strategy{}, first.History, config); again.NoOp == "" {
+				t.Errorf("%s, %s: a second pass leaves %d of %d tokens", name, reason, again.TokensAfter,
+					again.TokensBefore)
+			}
+		}
+	}
+}
+
+// Calls of which nothing is left become one line, and lines of earlier passes are merged with it.
+func TestCallsOfWhichNothingIsLeftAreNamedInOneLine(t *testing.T) {
+	history := []sdk.Content{said(sdk.Human, "Look around.")}
+	for i := range 400 {
+		id, words := fmt.Sprint("c", i), strings.Repeat("some plain words ", 12)
+		history = append(history, call(id, "bash", fmt.Sprintf(`{"command":"say %s"}`, words)), answer(id, "bash", words))
+	}
+	first := sdktest.Compress(t, Strategy{}, history, limits(history))
+	grown := slices.Concat(first.History, history[1:])
+	second := sdktest.Compress(t, Strategy{}, grown, limits(grown))
+	for _, got := range []sdktest.Compressed{first, second} {
+		folds := 0
+		for _, entry := range got.History {
+			if isFold(entry) {
+				folds++
+			}
+		}
+		if folds == 0 || !strings.Contains(transcript(got.History), foldStart) || got.Metadata.Counts[exchangesDropped] == 0 {
+			t.Errorf("%d lines for calls that went: %v", folds, got.Metadata.Counts)
+		}
+	}
+	fold := folder{subjects: []string{"ls a", "…", "ls a", "ls b"}}
+	if got := transcript(fold.flush(nil)); got != foldStart+"…; ls a; ls b"+foldEnd+"\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestWhenACompressIsDue(t *testing.T) {
+	history := work(40)
+	tokens := sdktest.Characters(history)
+	of := func(share float64) int { return int(float64(tokens) / share) }
+	for name, tt := range map[string]struct {
+		config sdktest.Config
+		due    bool
+	}{
+		"below the trigger":          {sdktest.Config{ContextLimit: of(0.8)}, false},
+		"at the trigger":             {sdktest.Config{ContextLimit: of(0.86)}, true},
+		"pending tokens count":       {sdktest.Config{ContextLimit: of(0.8), PendingTokens: tokens / 5}, true},
+		"a budget counts":            {sdktest.Config{ContextLimit: of(0.8), CompletionBudget: tokens / 5}, true},
+		"a threshold of the user's":  {sdktest.Config{ContextLimit: of(0.6), Threshold: 0.6}, true},
+		"on demand":                  {sdktest.Config{ContextLimit: of(0.6), Reason: sdk.ReasonManual}, true},
+		"at the hard limit":          {sdktest.Config{ContextLimit: of(0.8), Reason: sdk.ReasonHardLimit}, true},
+		"the soft window, not yet":   {sdktest.Config{ContextLimit: max(largeWindow, of(0.5))}, false},
+		"the soft window, made full": {sdktest.Config{ContextLimit: largeWindow, Settings: map[string]any{"softWindow": 1.0}}, false},
+	} {
+		got := sdktest.Compress(t, Strategy{}, history, tt.config)
+		if due := got.NoOp != notDue; due != tt.due {
+			t.Errorf("%s: no-op %q", name, got.NoOp)
+		}
+	}
+	// In a large window, a share of it is used.
+	in := sdk.CompressInput{CompressParams: sdk.CompressParams{Threshold: threshold, CurrentTokens: 110_000,
+		CompressSettings: sdk.CompressSettings{ContextLimit: 200_000}, Reason: sdk.ReasonThreshold}}
+	if !newSchedule(in, softest).due(in) || newSchedule(in, 1).due(in) {
+		t.Error("the soft window of 200,000 tokens does not begin at 102,000")
+	}
+}
+
+// A result that repeats an earlier one loses what it repeats before it is first sent; what was sent stays.
+func TestRepeatsOfAnEarlierResultAreLeftOut(t *testing.T) {
+	history := work(1)
+	body := history[2].Blocks[0].(sdk.ToolResponse).ResultText()
+	numbered := ""
+	for i, line := range strings.SplitAfter(strings.TrimSuffix(body, "\n"), "\n") {
+		numbered += fmt.Sprintf("%6d\t%s", i+1, line)
+	}
+	again := slices.Concat(history, []sdk.Content{call("d", "read_file", `{"file_path":"/w/file_0.go"}`),
+		answer("d", "read_file", numbered+"\nnew_line_of_it()\n")})
+	got := sdktest.Optimize(t, Strategy{}, again, sdktest.Config{})
+	want := "[… 60 lines as in an earlier result, omitted]\nnew_line_of_it()\n"
+	if left := got.History[5].Blocks[0].(sdk.ToolResponse).ResultText(); left != want {
+		t.Errorf("got %q", left)
+	}
+	sent := append(again, said(sdk.AI, "Seen."))
+	if got := sdktest.Optimize(t, Strategy{}, sent, sdktest.Config{}); len(got.Replacements) > 0 {
+		t.Errorf("%d entries that were sent changed", len(got.Replacements))
+	}
+}
+
+// Texts of any kind and size are taken apart and put together again.
+func TestHostileText(t *testing.T) {
+	const n = 1 << 20
+	for name, unit := range map[string]string{
+		"one line": "x", "newlines": "\n", "quotes": `"`, "backslashes": `\`, "words": "a_b1 ", "paths": "a/b:1:", "wide": "語",
+		"marks": "[… 3 lines omitted]\n", "broken": "\xff\xfe", "JSON": `{"a":["b",`, "dashes": "a-",
+	} {
+		big := strings.Repeat(unit, n/len(unit))
+		if got := strings.Join(lines(big), ""); got != big {
+			t.Errorf("%s: the lines are not the text", name)
+		}
+		history := slices.Concat(work(2), []sdk.Content{call("d", "bash", `{"command":"x"}`), answer("d", "bash", big)},
+			work(2)[1:])
+		got := sdktest.Compress(t, Strategy{}, history, sdktest.Config{Reason: sdk.ReasonManual, ContextLimit: 50_000})
+		if got.NoOp != "" || got.TokensAfter > 50_000 {
+			t.Errorf("%s: %q, %d tokens are left", name, got.NoOp, got.TokensAfter)
+		}
+	}
+}
+
+func TestLinesAreTheText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringOfN(rapid.RuneFrom([]rune("ab1 ,;\n\r\t語}…[]")), 0, 3000, -1).Draw(t, "text")
+		all := lines(s)
+		if strings.Join(all, "") != s {
+			t.Fatalf("%q became %q", s, all)
+		}
+		for _, line := range all {
+			if len(line) > 2*longLine {
+				t.Fatalf("a line has %d bytes", len(line))
+			}
+		}
+	})
+}
+
+func TestMarksAreReadBack(t *testing.T) {
+	for line, want := range map[string]int{
+		mark(1): 1, mark(1234): 1234, "[… 7 lines as in an earlier result, omitted]\n": 7,
+		"[… 0 lines omitted]": 0, "[… -1 lines omitted]": 0, "[… 3 lines omitted] x": 0, "[… lines omitted]": 0, "": 0,
+	} {
+		if got := gapOf(line); got != want {
+			t.Errorf("%q stands for %d lines, want %d", line, got, want)
+		}
+	}
+}
+
+func TestIdentifiers(t *testing.T) {
+	for s, want := range map[string][]string{
+		"see ./pkg/a.go:12:3, or b.go:7":                 {"pkg/a.go", "b.go"},
+		"parseHeader failed with ENOENT in std::io_read": {"parseHeader", "ENOENT", "io_read"},
+		"and/or 0.95 12 443 2026-11-22 e.g. plain-words": {"443", "2026"},
+		"GET https://x.org/a?b=c user@host7":             {"https://x.org/a", "host7"},
+	} {
+		var got []string
+		identifiers(s, func(word string) { got = append(got, word) })
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}

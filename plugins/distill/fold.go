@@ -1,0 +1,89 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// The line that stands for exchanges of which nothing is left. It is read again where it is merged with more.
+const (
+	foldStart, foldEnd = "[Earlier tool calls, results removed: ", "]"
+	foldDivides        = "; "
+	foldMore           = "…"
+	// mostFold and mostSubject bound it, in bytes: about a thousand tokens, and a long path.
+	mostFold, mostSubject = 3500, 100
+)
+
+// folder makes one line of each run of exchanges that go.
+type folder struct {
+	tools    *tools.Taxonomy
+	subjects []string
+}
+
+// isFold reports whether an entry is such a line.
+func isFold(entry sdk.Content) bool {
+	if entry.Speaker != sdk.AI || len(entry.Blocks) != 1 {
+		return false
+	}
+	said, ok := entry.Blocks[0].(sdk.Text)
+	return ok && strings.HasPrefix(said.Text, foldStart) && strings.HasSuffix(said.Text, foldEnd) &&
+		len(said.Text) <= 2*mostFold
+}
+
+// add takes in an entry that goes.
+func (f *folder) add(entry sdk.Content) {
+	for _, b := range entry.Blocks {
+		if call, ok := b.(sdk.ToolCall); ok {
+			use := f.tools.Use(call.Name, call.Parameters)
+			f.subjects = append(f.subjects, strings.TrimSpace(subject(call.Name)+" "+subject(use.Subject)))
+		}
+	}
+}
+
+// subject is the beginning of a text on one line, without what divides subjects.
+func subject(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == ';' || r == ']' || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s[:edge(s, min(len(s), mostSubject))])
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// merge takes in the line of an earlier pass.
+func (f *folder) merge(entry sdk.Content) {
+	said := entry.Blocks[0].(sdk.Text).Text // isFold looked
+	f.subjects = append(f.subjects, strings.Split(said[len(foldStart):len(said)-len(foldEnd)], foldDivides)...)
+}
+
+// flush appends the line for the run that ends here, if there is one. Each subject stands once, where it came last; if
+// there is no room for all, the oldest go.
+func (f *folder) flush(entries []sdk.Content) []sdk.Content {
+	seen, room, more := map[string]bool{"": true}, mostFold, false
+	var parts []string
+	for _, s := range slices.Backward(f.subjects) {
+		if s == foldMore || room < 0 {
+			more = true
+		} else if !seen[s] {
+			seen[s] = true
+			if room -= len(s) + len(foldDivides); room >= 0 {
+				parts = append(parts, s)
+			}
+		}
+	}
+	f.subjects = nil
+	if more || room < 0 {
+		parts = append(parts, foldMore)
+	}
+	if len(parts) == 0 {
+		return entries
+	}
+	slices.Reverse(parts)
+	line := foldStart + strings.Join(parts, foldDivides) + foldEnd
+	return append(entries, sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: line}}})
+}

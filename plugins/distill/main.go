@@ -1,0 +1,17 @@
+// Command thresh-strategy-distill is the strategy distill as a plugin: it keeps what later calls need, line by line,
+// without an LLM, and rewrites the history rarely.
+//
+// The host starts it; users choose it with compression.strategy. It is written with the public SDK alone, and is the
+// example of docs/writing-a-strategy.md for a strategy of some size. Start reading at [Strategy.Compress].
+//
+//   - schedule.go says when to compress, and how far.
+//   - ingest.go leaves out what new results repeat (Optimize). It changes only what was never sent.
+//   - words.go finds identifiers in text, index.go weighs what names and lines are worth.
+//   - cut.go finds the texts of a history that may lose lines, and divides them into lines.
+//   - choose.go decides at a price which lines stay. render.go makes the new entries.
+//   - fold.go makes one line of exchanges of which nothing is left.
+package main
+
+import "github.com/thresh-dev/thresh/sdk"
+
+func main() { sdk.Serve(Strategy{}) }

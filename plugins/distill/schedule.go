@@ -1,0 +1,43 @@
+package main
+
+import "github.com/thresh-dev/thresh/sdk"
+
+// The schedule. When a history is rewritten decides the cost, because what stays is written to the provider's cache
+// again. So distill waits until the window is rather full, and then makes room for long.
+const (
+	// full is the share of the free window at which a Compress is due.
+	full = 0.85
+	// targetShare of that trigger is what a compressed history should count. retreatShare of it is what the history may
+	// count where entries that must stay fill the target by themselves.
+	targetShare, retreatShare = 0.3, 0.6
+	// largeWindow is from how many tokens on a context window has a soft window; softest is the smallest share that can
+	// be set for it.
+	largeWindow, softest = 150_000, 0.6
+	// threshold is declared to the host, which asks from there on: the trigger of the smallest soft window. In other
+	// windows Compress answers up to its own trigger that nothing is due.
+	threshold = full * softest
+)
+
+// notDue is the reason for a no-op before the trigger.
+const notDue sdk.NoOpReason = "not-due"
+
+// schedule is when a Compress is due and how far it goes, in tokens of the history.
+type schedule struct{ trigger, target, retreat float64 }
+
+// newSchedule works the schedule out for one call. A threshold that a user has set is the trigger itself.
+func newSchedule(in sdk.CompressInput, softWindow float64) schedule {
+	window, share := float64(in.ContextLimit), in.Threshold
+	if share == threshold {
+		share = full
+		if in.ContextLimit >= largeWindow {
+			window *= softWindow
+		}
+	}
+	trigger := share * max(0, window-float64(max(0, in.CompletionBudget))-float64(max(0, in.PendingTokens)))
+	return schedule{trigger, targetShare * trigger, retreatShare * trigger}
+}
+
+// due reports whether the history is to be compressed now. At the hard limit and on demand it always is.
+func (s schedule) due(in sdk.CompressInput) bool {
+	return in.Reason != sdk.ReasonThreshold || in.Threshold != threshold || float64(in.CurrentTokens) >= s.trigger
+}
