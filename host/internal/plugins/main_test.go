@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 			locate(built)
 			return m.Run()
 		}
-		build := exec.Command("go", "build", "-o", dir, "./testdata/faulty", "./testdata/honest", "./testdata/mirror")
+		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir, "./testdata/faulty", "./testdata/honest", "./testdata/mirror")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as plugins are built; a thread of C takes much more memory
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "building the plugins in testdata: %v\n%s", err, out)
