@@ -23,7 +23,8 @@ import (
 // twins is a host in the test's process: its sessions are never closed.
 func twins(t *testing.T, p *place, changes map[string]string) *engine.Host {
 	t.Helper()
-	set := map[string]any{"plugins.isolation": "off", "model.encoding": "r50k_base"} // as the environment of the place says
+	// As the environment of the place says.
+	set := map[string]any{"plugins.isolation": "off", "model.encoding": "r50k_base"}
 	for key, value := range changes {
 		set[key] = value
 	}
@@ -153,13 +154,13 @@ func TestKilledAtRandomMoments(t *testing.T) {
 }
 
 func killed(t *testing.T, p *place, kills int, store string, start func(p *place, args ...string) victim) {
-	set := map[string]string{"model.contextLimit": "6000", "compression.density.recencyPruning": "true"}
+	changes := map[string]string{"model.contextLimit": "6000", "compression.density.recencyPruning": "true"}
 	args := []string{"--set", "sessions.store=" + store}
-	for key, value := range set {
+	for key, value := range changes {
 		args = append(args, "--set", key+"="+value)
 	}
 	t.Cleanup(p.sweep) // what was being looked at when it was killed
-	host := twins(t, p, set)
+	host := twins(t, p, changes)
 	var mu sync.Mutex
 	changed := sync.NewCond(&mu)
 	var now victim

@@ -46,7 +46,9 @@ type standing struct {
 // stand puts a proxy in front of a server. set is settings as --set has them.
 func stand(t testing.TB, upstream string, set map[string]any, change ...func(*proxy.Options)) *standing {
 	t.Helper()
-	h, err := engine.Open(engine.Options{Config: settings.Load(t, pluginDir, set), Logger: hclog.NewNullLogger(), Keep: true})
+	h, err := engine.Open(engine.Options{
+		Config: settings.Load(t, pluginDir, set), Logger: hclog.NewNullLogger(), Keep: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
