@@ -178,8 +178,8 @@ proto-check: tools ## fail if the generated code is not current
 	@$(TOOLS)/protogen -plugin-dir $(TOOLS) -check proto
 
 # Counting, turns, first contact, memory, and the default strategy: what docs/performance.md shows.
-BENCH     ?= ^Benchmark(Count|Hostile|Load|Recount|ThreeEntries|Turn|Window|Restore|SessionMemory|Optimize|Delta|Mirror|PrepareThrough)
-BENCHPKGS ?= ./host/internal/tokens ./host/internal/engine ./host/internal/plugins ./plugins/highdensity ./sdk ./host/internal/door/network
+BENCH     ?= ^Benchmark(Count|Hostile|Load|Recount|ThreeEntries|Turn|Window|Restore|SessionMemory|Optimize|Delta|Mirror|PrepareThrough|Request|FirstByte)
+BENCHPKGS ?= ./host/internal/tokens ./host/internal/engine ./host/internal/plugins ./plugins/highdensity ./sdk ./host/internal/door/network ./host/internal/door/proxy
 bench: tools ## measure what docs/performance.md shows, as a table; BENCH=REGEXP BENCHPKGS=./... for others
 	@mkdir -p $(BIN)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(or $(COUNT),5) -timeout 2h $(BENCHPKGS) > $(BIN)/bench.txt || { cat $(BIN)/bench.txt; exit 1; }
