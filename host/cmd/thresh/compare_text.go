@@ -89,6 +89,9 @@ func (a *app) printCompared(r *compare.Report, sessions bool) error {
 	for _, n := range notes {
 		fmt.Fprintln(a.out, n)
 	}
+	if r.Advice != nil {
+		a.printAdvice(r.Advice)
+	}
 	return nil
 }
 
