@@ -37,7 +37,7 @@ type branch struct {
 	entries []body.Entry
 	view    []body.Shown
 
-	// model is what the requests ask for. relimited: a limit was learned, so that the next turn must not repeat the
+	// model is what the last request asked for. relimited: a limit was learned, so that the next turn must not repeat the
 	// last.
 	model     string
 	relimited bool
@@ -89,6 +89,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 		}
 		if err == nil {
 			x.branch, x.session = b, b.session.ID()
+			b.follow(x, req)
 			return b, known, nil
 		}
 		moved := errors.Is(err, engine.ErrMoved)
@@ -238,6 +239,18 @@ func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) err
 	// The entries are the last record.
 	b.thread.advance(b, chain[len(chain)-1], len(r.Items), b.session.Position()-1)
 	return nil
+}
+
+// follow makes the session count and price for another model, if a client has changed it and the user has set none. A
+// model that counts otherwise cannot be had any more: what was added is counted.
+func (b *branch) follow(x *exchange, r *body.Request) {
+	if r.Model == "" || r.Model == b.model {
+		return
+	}
+	b.model = r.Model
+	if _, ours := x.settings(r, "")["model.name"]; ours && b.session.Set("model.name", r.Model) == nil {
+		b.ledger = b.session.Ledger()
+	}
 }
 
 // prepare runs a turn of the session. After an error the view is what the host returned with it: the history as the
