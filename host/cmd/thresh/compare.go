@@ -35,9 +35,9 @@ type comparison struct {
 	// Times of host and plugin grow with it, as the replays compete for processors.
 	parallel int  // sessions replayed at a time; 0: one per processor
 	sessions bool // print a table for each session too
-	// --min-recall, in percent: strategies that keep less are not advised
+	// --min-recall, in percent: strategies that keep less are not recommended
 	minRecall float64
-	write     bool // put the advice into the file of settings
+	write     bool // put the recommended settings into the file of settings
 }
 
 // typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt cache,
@@ -115,8 +115,8 @@ func compareCommand(a *app) *cobra.Command {
 	f.StringSliceVar(&c.prices, "prices", nil, "use these price lists: `LISTS`, separated by commas")
 	f.StringVar(&c.report, "report", "", "write an HTML page with charts to `FILE`, too")
 	f.IntVar(&c.parallel, "parallel", 0, "replay `N` sessions at a time; 0 means one per processor")
-	f.Float64Var(&c.minRecall, "min-recall", 95, "advise only what keeps a recall of at least `PERCENT`")
-	f.BoolVar(&c.write, "write", false, "add the advised settings to ./thresh.yaml, or to the file of --config")
+	f.Float64Var(&c.minRecall, "min-recall", 95, "recommend only what keeps a recall of at least `PERCENT`")
+	f.BoolVar(&c.write, "write", false, "add the recommended settings to ./thresh.yaml, or to the file of --config")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	a.addColumns(cmd, compareColumns([]*pricing.List{{}}, 0))
 	f.StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json or csv for programs")
@@ -205,12 +205,12 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	case anyFailed(report, lacking):
 		failed = errReported // the table says what
 	}
-	report.Advice = report.Advise(c.minRecall / 100)
+	report.Recommendation = report.Recommend(c.minRecall / 100)
 	if err := a.printComparison(report, c); err != nil {
 		return err
 	}
 	if c.write {
-		if err := a.writeAdvice(h.Config(), report.Advice); err != nil {
+		if err := a.writeRecommendation(h.Config(), report.Recommendation); err != nil {
 			return err
 		}
 	}

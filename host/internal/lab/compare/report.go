@@ -22,8 +22,8 @@ type Report struct {
 	Totals Results `json:"totals"`
 	// Incomplete means that the comparison was interrupted: some replays are missing, and Totals are without them.
 	Incomplete bool `json:"incomplete,omitempty"`
-	// Advice is what the figures come to; nil if nobody asked ([Report.Advise]).
-	Advice *Advice `json:"advice,omitempty"`
+	// Recommendation is what the figures come to; nil if nobody asked ([Report.Recommend]).
+	Recommendation *Recommendation `json:"recommendation,omitempty"`
 	// Took is how long it all took.
 	Took time.Duration `json:"tookNs"`
 	// Span is from the first request of all sessions to the last one; 0 if a session has no times.

@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-func TestAdviceIsTheCheapestThatKeepsEnough(t *testing.T) {
+func TestTheRecommendationIsTheCheapestThatKeepsEnough(t *testing.T) {
 	result := func(name string, relative, recall float64, overLimit int) Result {
 		return Result{Variant: name, Done: true, Sessions: 2, OverLimit: overLimit, Recall: Recall{Share: recall},
 			Costs: []Cost{{List: "l", USD: 10 * (1 + relative), Nothing: 10, Relative: relative}}}
@@ -33,7 +33,7 @@ func TestAdviceIsTheCheapestThatKeepsEnough(t *testing.T) {
 			for _, v := range tt.variants {
 				r.Variants = append(r.Variants, VariantInfo{Name: v.Variant, Strategy: "s" + v.Variant})
 			}
-			got := r.Advise(0.95)
+			got := r.Recommend(0.95)
 			if got == nil || got.Variant != tt.want {
 				t.Fatalf("got %+v, want %q", got, tt.want)
 			}
@@ -44,7 +44,7 @@ func TestAdviceIsTheCheapestThatKeepsEnough(t *testing.T) {
 			}
 		})
 	}
-	if got := (&Report{}).Advise(0.95); got != nil {
+	if got := (&Report{}).Recommend(0.95); got != nil {
 		t.Errorf("without prices: %+v", got)
 	}
 }

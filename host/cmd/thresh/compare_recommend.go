@@ -16,16 +16,16 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-// printAdvice prints what the comparison comes to: one sentence, and the settings for it.
-func (a *app) printAdvice(x *compare.Advice) {
-	fmt.Fprintf(a.out, "\n%s\n", adviceText(x))
-	for _, line := range adviceLines(x) {
+// printRecommendation prints what the comparison comes to: one sentence, and the settings for it.
+func (a *app) printRecommendation(x *compare.Recommendation) {
+	fmt.Fprintf(a.out, "\n%s\n", recommendationText(x))
+	for _, line := range recommendedLines(x) {
 		fmt.Fprintln(a.out, "  "+line)
 	}
 }
 
-// adviceText returns the sentence.
-func adviceText(x *compare.Advice) string {
+// recommendationText returns the sentence.
+func recommendationText(x *compare.Recommendation) string {
 	floor := fmt.Sprintf("a recall of at least %s", share(x.MinRecall))
 	switch {
 	case x.Variant == "" && x.Needed:
@@ -53,8 +53,8 @@ func adviceText(x *compare.Advice) string {
 		share(x.Recall), worst, needed)
 }
 
-// adviceLines returns the settings as lines of a file of settings.
-func adviceLines(x *compare.Advice) []string {
+// recommendedLines returns the settings as lines of a file of settings.
+func recommendedLines(x *compare.Recommendation) []string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(x.Settings)) {
 		lines = append(lines, key+": "+x.Settings[key])
@@ -62,9 +62,9 @@ func adviceLines(x *compare.Advice) []string {
 	return lines
 }
 
-// writeAdvice adds the settings to ./thresh.yaml, or to the file of --config. What the file sets already is not
+// writeRecommendation adds the settings to ./thresh.yaml, or to the file of --config. What the file sets already is not
 // changed: the lines stand among others that a person wrote.
-func (a *app) writeAdvice(c *config.Config, x *compare.Advice) error {
+func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) error {
 	if x == nil || x.Variant == "" {
 		fmt.Fprintln(a.err, "thresh: nothing to write")
 		return nil
