@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
@@ -204,10 +205,16 @@ func TestABrokenStrategy(t *testing.T) {
 	settings := map[string]any{"compression.strategy": "broken", "plugins.dirs": []string{dir}}
 	eachForm(t, func(t *testing.T, newForm func() form) {
 		up := provider(t, modelapi.Options{Script: work(1)})
-		p := stand(t, up.URL, settings)
+		var shown *watch.Recorder
+		p := stand(t, up.URL, settings, func(o *proxy.Options) { shown = watch.New(o.Host, "x"); o.Watch = shown })
 		a := &agent{form: newForm(), base: p.url, result: files}
 		if status := a.run(t, "Fix it."); status != http.StatusOK {
 			t.Error(status)
+		}
+		// People see why, and no rewrite: the same is sent as before.
+		if got := seen(t, shown, "/sessions"); !strings.Contains(got, `"rewrites":0`) ||
+			!strings.Contains(got, `"error":"strategy \"broken\"`) {
+			t.Error(got)
 		}
 		for i, r := range up.Models() {
 			if !bytes.Equal(r.Body, a.sent[i]) {

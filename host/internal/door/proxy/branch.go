@@ -199,6 +199,9 @@ func (s *Server) fork(
 		o.Fork = &engine.Fork{Parent: parent.session, At: parent.revision, Entries: len(parent.entries),
 			Whole: from.session != ""}
 	}
+	if s.options.Host.Store() == nil {
+		from = point{} // nothing can be copied: the branch begins with all items of the request
+	}
 	return b.begin(s, o, r, chain, from)
 }
 
@@ -283,8 +286,10 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	}
 	err = errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
 	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending}
-	b.last.saved, b.last.rewrote = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
-		ready.Outcome.Stable.Tokens+b.pending, now)
+	if err == nil { // a turn that failed does not know what of the last request it left as it was
+		b.last.saved, b.last.rewrote = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
+			ready.Outcome.Stable.Tokens+b.pending, now)
+	}
 	if w := x.server.options.Watch; w != nil {
 		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.saved, Rewrote: b.last.rewrote}
 		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, t, watch.About{Model: b.model, Parent: b.parent},

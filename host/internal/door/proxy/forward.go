@@ -152,7 +152,7 @@ func (s *Server) answered(answer *http.Response) error {
 // finished takes in what an answer told. It runs once for each answer, at its end or when the client goes away. refusal
 // is the beginning of an answer that is no stream.
 func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
-	s.totals.answered(x, u)
+	s.totals.answered(u)
 	if x.branch == nil || s.options.DryRun {
 		return
 	}
