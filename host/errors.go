@@ -33,6 +33,8 @@ var (
 	ErrFixed = engine.ErrFixed
 	// ErrNoTranscript: the session writes no transcript (setting transcript.dir).
 	ErrNoTranscript = engine.ErrNoTranscript
+	// ErrNotStored: the host keeps no sessions (setting sessions.store).
+	ErrNotStored = engine.ErrNotStored
 	// ErrNotRecorded: nothing was added under the id.
 	ErrNotRecorded = engine.ErrNotRecorded
 	// ErrUnknownStrategy: no plugin was found for the strategy.
@@ -123,7 +125,7 @@ func classify(err error) error {
 	case errors.As(err, &answer):
 		e.Kind = KindAnswer
 	case errors.As(err, &setting), isAny(err, engine.ErrFixed, engine.ErrBadSetting, prepare.ErrNoLLM, llm.ErrProfile,
-		engine.ErrNoTranscript):
+		engine.ErrNoTranscript, engine.ErrNotStored):
 		e.Kind = KindSetting
 	case isAny(err, engine.ErrInvalidEntry, engine.ErrNotRecorded):
 		e.Kind = KindEntry

@@ -202,6 +202,17 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 	return entries, classify(err)
 }
 
+// Change is what a strategy, or the ladder, did to one entry, with when: the revision of the session's log.
+type Change = engine.Change
+
+// Explain returns what became of the entry with an id, as outcomes name it, or of the entries with the tool call that
+// has it; "" is all entries. Changes are in the order in which they were made, also those of an earlier program. It
+// reads the store: without the setting sessions.store the error wraps [ErrNotStored].
+func (s *Session) Explain(ctx context.Context, id string) ([]Change, error) {
+	changes, err := s.engine.Explain(ctx, id)
+	return changes, classify(err)
+}
+
 // TranscriptPath returns the file that every added entry is written to; "" without the setting transcript.dir.
 func (s *Session) TranscriptPath() string { return s.engine.TranscriptPath() }
 

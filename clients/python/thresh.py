@@ -233,6 +233,11 @@ class Session:
         """Entries as they were added, by the id of an entry or of a tool call."""
         return [json.loads(entry) for entry in self._call("GetRecorded", id=id).get("entries", [])]
 
+    def explain(self, id: str = "") -> list[JSON]:
+        """What became of an entry, by its id or that of a tool call, and why; without an id, of all entries."""
+        parts = self.client.stream("Explain", {"session": self.id, "id": id})
+        return [json.loads(change) for part in parts for change in part.get("changes", [])]
+
     def watch(self) -> Iterator[JSON]:
         """Turns from now on. The first element has no session: the watch has begun."""
         for event in self.client.stream("Watch", {"session": self.id}):

@@ -95,6 +95,7 @@ export declare class Session {
   get(): Promise<State>;
   history(): Promise<Json[]>;
   recorded(id: string): Promise<Json[]>;
+  explain(id?: string): Promise<Json[]>;
   watch(): AsyncGenerator<Turn>;
   close(): Promise<void>;
 }

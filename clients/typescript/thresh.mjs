@@ -207,6 +207,15 @@ export class Session {
     return ((await this.#call("GetRecorded", { id })).entries ?? []).map((entry) => JSON.parse(entry));
   }
 
+  /** What became of an entry, by its id or that of a tool call, and why; without an id, of all entries. */
+  async explain(id = "") {
+    const changes = [];
+    for await (const part of this.client.stream("Explain", { session: this.id, id })) {
+      for (const change of part.changes ?? []) changes.push(JSON.parse(change));
+    }
+    return changes;
+  }
+
   /** Turns from now on. The first element has no session: the watch has begun. */
   async *watch() {
     for await (const event of this.client.stream("Watch", { session: this.id })) {

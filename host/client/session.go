@@ -197,6 +197,38 @@ func (s *Session) Recorded(ctx context.Context, id string) ([]content.Content, e
 	return entries(got.GetEntries())
 }
 
+// Change is what became of one entry, and when: the revision of the session's log.
+type Change struct {
+	Revision uint64 `json:"revision"`
+	Strategy string `json:"strategy"`
+	outcome.Change
+}
+
+// Explain returns what became of the entry with an id, or of those with the tool call that has it, and why; "" is all
+// entries.
+func (s *Session) Explain(ctx context.Context, id string) (all []Change, err error) {
+	stream, err := s.rpc.Explain(ctx, &sessionv1.ExplainRequest{Session: s.id, Id: id})
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	for {
+		part, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, failure(ctx, err)
+		}
+		for _, text := range part.GetChanges() {
+			var c Change
+			if err := json.Unmarshal([]byte(text), &c); err != nil {
+				return nil, unreadable(err)
+			}
+			all = append(all, c)
+		}
+	}
+}
+
 // History returns what the host owns, also what is not sent to a model.
 func (s *Session) History(ctx context.Context) ([]content.Content, error) {
 	stream, err := s.rpc.GetHistory(ctx, &sessionv1.GetHistoryRequest{Session: s.id})

@@ -43,8 +43,8 @@ func Specs() []Spec {
 		behavior(Spec{Key: "compression.hardLimit", Type: String, Default: "make-room",
 			Allowed: []string{"make-room", "make-room-keep-human", "error"},
 			Meaning: "What to do if the request exceeds the context limit even after compression: remove large tool " +
-				"results, then the oldest exchanges, then the oldest words of people (make-room); the same without " +
-				"people's words (make-room-keep-human); or fail (error)."}),
+				"results, then the oldest exchanges, then the oldest words of people, then the middle of new results " +
+				"(make-room); the same without people's words (make-room-keep-human); or fail (error)."}),
 		trusted(behavior(Spec{Key: "compression.llm.maxCalls", Type: Integer, Default: 32, Min: new(0.0), OpenMin: true,
 			Unit:    "calls",
 			Meaning: "Maximum number of model calls in one compression."})),

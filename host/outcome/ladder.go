@@ -23,6 +23,9 @@ const (
 	// RungHuman shortens long messages of people to their beginnings, then removes messages, the oldest first. The
 	// last message stays. The setting compression.hardLimit "make-room-keep-human" leaves this rung out.
 	RungHuman Rung = "oldest-human-text"
+	// RungLast is the last one: it shortens the largest results of the last exchange to their beginnings and ends. The
+	// model has not seen them yet, so that this happens only where the request cannot be sent otherwise.
+	RungLast Rung = "last-results"
 )
 
 // The values of [Change.Step] for the steps of every turn. Changes made by other rungs have the rung's name.

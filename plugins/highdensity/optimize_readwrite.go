@@ -69,7 +69,7 @@ func (s *state) takeCalls(i int32, entry *sdk.Content) {
 			continue
 		}
 		s.match.Call(b.ID, b.Name, turns.At{Entry: int(i), Block: j})
-		use := s.set.tools.Use(b.Name, b.Parameters)
+		use := s.set.tools.UseCall(b)
 		c := toolCall{entry: i, block: int32(j), paths: int32(len(s.paths)), noFile: use.NoFile}
 		if !use.Glob && !pinned {
 			for _, path := range use.Reads {

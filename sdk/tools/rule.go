@@ -11,7 +11,7 @@ const (
 	ClassWrite Class = "write"
 	// ClassSearch tools look for something in many files, or list them.
 	ClassSearch Class = "search"
-	// ClassShell tools run a command. What it reads and writes is not known.
+	// ClassShell tools run a command. What it reads and writes is not known, unless a host says so in [FilesField].
 	ClassShell Class = "shell"
 	// ClassWeb tools fetch something from elsewhere.
 	ClassWeb Class = "web"

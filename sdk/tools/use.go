@@ -1,9 +1,11 @@
 package tools
 
 import (
+	"encoding/json"
 	"path"
 	"strings"
 
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -27,6 +29,8 @@ type Use struct {
 	Partial bool
 	// Command is what a shell tool runs, on as many lines as it has.
 	Command string
+	// Dir is the directory that the call names as its own, "" for none.
+	Dir string
 	// Subject is what the call is about, for people: its first path (a pattern too), else its command, else a
 	// parameter that usually says it. It is set for unknown tools too and says nothing about what is read or written.
 	Subject string
@@ -34,11 +38,39 @@ type Use struct {
 
 // Write is one file that a call changes.
 type Write struct {
-	Path string
+	Path string `json:"path"`
 	// Whole: nothing of the old content is left and that all of the new stands in the call itself.
-	Whole bool
+	Whole bool `json:"whole,omitempty"`
 	// Deletes: the file is gone afterwards, deleted or moved away.
-	Deletes bool
+	Deletes bool `json:"deletes,omitempty"`
+}
+
+// FilesField is the field of a tool call in which a host tells strategies what the command of a shell tool reads and
+// writes, as [Files] in JSON. It is in what plugins get, and never in a history.
+const FilesField = "threshFiles"
+
+// Files is what a command reads and writes, as far as that is certain.
+type Files struct {
+	// Reads are the files of which the output holds the content or parts, and nothing else.
+	Reads []string `json:"reads,omitempty"`
+	// Partial: the output holds parts of them.
+	Partial bool `json:"partial,omitempty"`
+	// Writes are the files that the command changed, if it succeeded.
+	Writes []Write `json:"writes,omitempty"`
+}
+
+// UseCall is [Taxonomy.Use] for a call as a strategy gets it: it knows what the host found out about a command.
+func (t *Taxonomy) UseCall(call content.ToolCall) Use {
+	u := t.Use(call.Name, call.Parameters)
+	raw := call.Extra.Get(FilesField)
+	if u.Command == "" || raw == nil {
+		return u
+	}
+	var f Files
+	if json.Unmarshal(raw, &f) == nil { // else it is a field of somebody else's
+		u.Reads, u.Partial, u.Writes = f.Reads, f.Partial, append(u.Writes, f.Writes...)
+	}
+	return u
 }
 
 // subjects are the parameters that usually say what a call is about, the most telling first. They serve [Use.Subject]
@@ -71,8 +103,8 @@ func subject(p params) string {
 
 // use says what a call that fits r does.
 func (r *rule) use(p params) Use {
-	u := Use{Class: r.class}
 	dir := first(r.workdir, p)
+	u := Use{Class: r.class, Dir: dir}
 	if l, ok := decide(r.paths, p); ok {
 		r.addPaths(&u, l, p, dir)
 	}

@@ -1,21 +1,27 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // explained is the JSON form of the command: the explanation of one session, with the file it came from. The
 // explanation is embedded, so that its fields are at the top of the JSON.
 type explained struct {
-	File   string            `json:"file"`
-	Format transcript.Format `json:"format"`
+	File   string            `json:"file,omitempty"`
+	Format transcript.Format `json:"format,omitempty"`
+	// Session is the id of a stored session, which has no file.
+	Session string `json:"session,omitempty"`
 	explain.Explanation
 }
 
@@ -29,6 +35,8 @@ func explainCommand(a *app) *cobra.Command {
 	var only []string
 	var turn int
 	var source *sources
+	stored := &sessions{app: a}
+	var session string
 	cmd := &cobra.Command{
 		Use:   "explain [FILE]",
 		Short: "Show what happened to each entry of a session, and why",
@@ -38,11 +46,15 @@ its tokens before and after. A step other than pruning (compress, a rung of the 
 that the strategy made, such as summaries, are shown where it put them and marked with +. An entry that a provider
 would refuse is shown with the reason why it was withheld. The second table adds up what each rule saved.
 
-Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of turn N.`,
+Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of turn N.
+
+With --session the table is of a session that a host keeps (sessions.store): what really happened to it, as its log
+says. Nothing is replayed. A turn is counted for each time that something was added.`,
 		Example: `  thresh explain
   thresh explain session.jsonl
   thresh explain --only removed,trimmed --set model.contextLimit=30000 session.jsonl
-  thresh explain -o json session.jsonl | jq '.rules'`,
+  thresh explain -o json session.jsonl | jq '.rules'
+  thresh explain --session s1 --only removed`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, status := range only {
 				if !slices.Contains(statuses(), status) {
@@ -52,7 +64,16 @@ Entries are counted from 0, as everywhere in thresh. With --turn N the table sho
 			if turn < 0 || turn == 0 && cmd.Flags().Changed("turn") { // 0 as the default means "to the end"
 				return usage(cmd, fmt.Errorf("--turn counts from 1, got %d", turn))
 			}
-			x, err := a.explain(cmd, source, args, turn)
+			var x explained
+			var err error
+			if session != "" {
+				if len(args) > 0 {
+					return usage(cmd, errors.New("takes a FILE or --session, not both"))
+				}
+				x, err = stored.explain(cmd, session, turn)
+			} else {
+				x, err = a.explain(cmd, source, args, turn)
+			}
 			if err != nil {
 				return err
 			}
@@ -70,6 +91,7 @@ Entries are counted from 0, as everywhere in thresh. With --turn N the table sho
 	cmd.Flags().IntVar(&turn, "turn", 0, "stop at request `N`, counted from 1")
 	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp))
 	source = a.addSources(cmd, 1)
+	stored.addSession(cmd, &session)
 	a.addOutput(cmd)
 	a.addColumns(cmd, explainColumns)
 	return cmd
@@ -114,6 +136,20 @@ func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn 
 		return explained{}, fmt.Errorf("%s: %w", displayPath(file), err)
 	}
 	return explained{File: file, Format: t.Format, Explanation: x}, nil
+}
+
+// explain reads what happened to a stored session.
+func (s *sessions) explain(cmd *cobra.Command, id string, turn int) (x explained, err error) {
+	err = s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
+		taxonomy, err := toolTaxonomy(c.Settings().Compression.Density)
+		if err != nil {
+			return err
+		}
+		x.Session = id
+		x.Explanation, err = explain.Stored(ctx, kept, s.key(id), turn, taxonomy)
+		return missing(err, id)
+	})
+	return x, err
 }
 
 // show reduces the entries to those with the given statuses; none means all. The rules are left as they are: their

@@ -29,7 +29,11 @@ var explainColumns = []table.Column{
 // where it put them, and then the rules. Made.After is the position in the file after which such an entry stands, -1
 // for one before the first entry.
 func (a *app) printExplanation(x explained) error {
-	fmt.Fprintf(a.out, "%s (%s, %s): %d turns, %s of %s tokens are left\n\n", displayName(x.File), x.Format, x.Strategy,
+	of, how := displayName(x.File), string(x.Format)
+	if x.Session != "" {
+		of, how = x.Session, "stored"
+	}
+	fmt.Fprintf(a.out, "%s (%s, %s): %d turns, %s of %s tokens are left\n\n", of, how, dash(x.Strategy),
 		x.Turns, table.Int(x.Now), table.Int(x.Tokens))
 	entries := table.New(explainColumns...)
 	// Sorted here and not in the report, whose order is that of making. Stable, so that several behind one entry keep

@@ -11,7 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -21,8 +24,10 @@ import (
 // this is how a person gets it back. Agents use the method history.recorded of the JSON-RPC interface instead.
 func restoreCommand(a *app) *cobra.Command {
 	var list bool
+	stored := &sessions{app: a}
+	var session string
 	cmd := &cobra.Command{
-		Use:   "restore TRANSCRIPT [ID…]",
+		Use:   "restore {TRANSCRIPT | --session SESSION} [ID…]",
 		Short: "Print what was removed from a history, by its id",
 		Long: `Prints entries of a session as they were added, before any strategy changed them. An ID is that of an
 entry, as the outcome of a turn names what was trimmed and removed, or that of a tool call, which selects the call and
@@ -30,48 +35,79 @@ its responses. Without an ID the whole conversation is printed.
 
 TRANSCRIPT is the transcript log that a host writes with the setting transcript.dir, or a session in any format that
 'thresh convert' reads. Those have no ids: their entries are e1, e2 and so on, in the order of the file. '-' is
-standard input.
+standard input. With --session it is one that a host keeps (sessions.store).
 
 With -o json each entry is one line in the native form, byte for byte as it was added.`,
 		Example: `  thresh restore --list ~/transcripts/session.jsonl
   thresh restore ~/transcripts/session.jsonl e12 call_7
-  thresh restore -o json ~/transcripts/session.jsonl > whole.jsonl`,
+  thresh restore -o json ~/transcripts/session.jsonl > whole.jsonl
+  thresh restore --session s1 e12`,
 		Args: func(cmd *cobra.Command, given []string) error {
+			ids := len(given)
+			if session == "" {
+				ids--
+			}
 			switch {
-			case len(given) == 0:
-				return usage(cmd, errors.New("needs a TRANSCRIPT ('-' is standard input)"))
+			case ids < 0:
+				return usage(cmd, errors.New("needs a TRANSCRIPT ('-' is standard input) or --session"))
 			// Ids after --list would be ignored silently.
-			case list && len(given) > 1:
+			case list && ids > 0:
 				return usage(cmd, errors.New("--list takes no ID: it lists them all"))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, given []string) error {
-			// No host and no settings: the transcript may come from another machine.
-			t, err := a.readKept(cmd.Context(), given[0])
+			name, ids := session, given
+			var t *transcript.Transcript
+			var err error
+			if session != "" {
+				t, err = stored.transcript(cmd, session)
+			} else {
+				name, ids = displayPath(given[0]), given[1:]
+				// No host and no settings: the transcript may come from another machine.
+				t, err = a.readKept(cmd.Context(), given[0])
+			}
 			if err != nil {
 				return err
 			}
-			a.warnings(given[0], t.Notes)
+			a.warnings(name, t.Notes)
 			// A hint, not an error: by position one can still get at everything.
 			if t.IDs == nil {
-				fmt.Fprintf(a.err, "%s: the file holds no ids: e1 is its first entry\n", displayPath(given[0]))
+				fmt.Fprintf(a.err, "%s: the file holds no ids: e1 is its first entry\n", name)
 			}
 			k := kept{t, transcriptlog.NewIndex(t.Entries, t.IDs)}
 			if list {
 				return a.listKept(cmd, k)
 			}
-			found, err := k.find(given[1:])
+			found, err := k.find(ids)
 			if err != nil {
-				return fmt.Errorf("%s: %w", displayPath(given[0]), err)
+				return fmt.Errorf("%s: %w", name, err)
 			}
 			return a.printKept(k, found)
 		},
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the ids, with tokens and what each entry is")
+	stored.addSession(cmd, &session)
 	a.addOutput(cmd)
 	a.addColumns(cmd, listColumns)
 	return cmd
+}
+
+// transcript returns a stored session as it was added.
+func (s *sessions) transcript(cmd *cobra.Command, id string) (*transcript.Transcript, error) {
+	t := &transcript.Transcript{IDs: []string{}}
+	err := s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
+		all, err := engine.ReadRecorded(ctx, kept, s.key(id))
+		if err != nil {
+			return missing(err, id)
+		}
+		t.System, t.Lines = all.System, make([]int, len(all.Added)) // it has no lines
+		for _, e := range all.Added {
+			t.Entries, t.IDs = append(t.Entries, e.Content), append(t.IDs, e.ID)
+		}
+		return nil
+	})
+	return t, err
 }
 
 // readKept reads a transcript. The last line of a transcript log may be incomplete while a host is writing to it, so
@@ -220,41 +256,18 @@ func (a *app) printKept(k kept, found []int) error {
 		if n > 0 {
 			out = append(out, '\n')
 		}
-		out = fmt.Appendf(out, "%s (entry %d, line %d, %s)\n", k.ids.ID(i), i, k.Lines[i], e.Speaker)
+		line := ""
+		if k.Lines[i] > 0 {
+			line = fmt.Sprintf("line %d, ", k.Lines[i])
+		}
+		out = fmt.Appendf(out, "%s (entry %d, %s%s)\n", k.ids.ID(i), i, line, e.Speaker)
 		for _, b := range e.Blocks {
-			out = append(out, printable(readable(b))...)
+			out = append(out, printable(transcript.Readable(b))...)
 			out = append(out, '\n')
 		}
 	}
 	_, err := a.out.Write(out)
 	return err
-}
-
-// readable returns a block as people read it, in full except for attachments, whose base64 data is of no use on a
-// screen.
-func readable(b content.Block) string {
-	switch b := b.(type) {
-	case content.Text:
-		return b.Text
-	case content.Code:
-		return b.Code
-	case content.Thinking:
-		return "(thinking) " + b.Thought
-	// With its id, which is what the model and the outcomes call it by.
-	case content.ToolCall:
-		return fmt.Sprintf("(calls %s, %s) %s", b.Name, b.ID, b.Parameters)
-	case content.ToolResponse:
-		head := fmt.Sprintf("(%s answers %s)\n", b.ToolName, b.CallID)
-		if b.Failed() {
-			head += "error: " + b.Error + "\n"
-		}
-		return head + b.ResultText()
-	case content.Media:
-		return fmt.Sprintf("(attachment %s %s, %d bytes as %s)", b.MimeType, b.Filename, len(b.Data), b.Encoding)
-	// A block of a kind that this version does not know is shown as it was recorded.
-	default:
-		return string(content.AppendBlock(nil, b))
-	}
 }
 
 // printable replaces characters that could control the terminal. Recorded tool results contain escape sequences, and

@@ -104,7 +104,7 @@ func newRoot(a *app) *cobra.Command {
 		})
 	_ = root.RegisterFlagCompletionFunc("strategy", a.completeStrategies)
 	// In the order of use. cobra sorts them by name in its help.
-	root.AddCommand(replayCommand(a), wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a),
+	root.AddCommand(replayCommand(a), wrapCommand(a), topCommand(a), runCommand(a), serveCommand(a), accessCommand(a),
 		optimizeCommand(a), compressCommand(a), convertCommand(a),
 		compareCommand(a), tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
 		sessionsCommand(a), mcpCommand(a), pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a),

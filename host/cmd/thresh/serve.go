@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -126,9 +127,10 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 		kept = store.NewMemory()
 	}
 	h, guard := host.Over(machine), access.NewGuard(kept, localToken)
+	seen := watch.New(machine, "serve")
 	doors, ctx := errgroup.WithContext(cmd.Context())
 	if set.Proxy.Listen != "" {
-		if err := a.serveProxy(ctx, doors, machine, guard, log.Named("proxy"), insecure); err != nil {
+		if err := a.serveProxy(ctx, doors, machine, guard, seen, log.Named("proxy"), insecure); err != nil {
 			return errors.Join(err, h.Close())
 		}
 	}
@@ -140,8 +142,8 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	defer stop()
 	doors.Go(func() error {
 		return network.Serve(ctx, l, certificate, set.Serve.Drain, network.Options{
-			Host: h, Guard: guard, Store: kept, Recall: set.Proxy.Recall, Metrics: measured.Handler(),
-			Log: log,
+			Host: h, Guard: guard, Store: kept, Recall: set.Proxy.Recall, Watch: seen,
+			Metrics: measured.Handler(), Log: log,
 		})
 	})
 	return errors.Join(doors.Wait(), h.Close())
@@ -150,7 +152,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 // serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are those of the service: with the same
 // tokens, or without one if only this machine can reach it.
 func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, machine *engine.Host, guard *access.Guard,
-	log hclog.Logger, insecure bool) error {
+	seen *watch.Recorder, log hclog.Logger, insecure bool) error {
 	set := machine.Config().Settings()
 	upstreams, err := proxy.ParseUpstreams(set.Proxy.Upstreams)
 	if err != nil {
@@ -166,7 +168,7 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, machine *en
 	}
 	local, _ := network.Local(l)
 	p := proxy.New(proxy.Options{Host: machine, Upstreams: upstreams, Fail: set.Proxy.OnError == "fail",
-		Recall: set.Proxy.Recall, Guard: guard, Open: local, Logger: log})
+		Recall: set.Proxy.Recall, Watch: seen, Guard: guard, Open: local, Logger: log})
 	doors.Go(func() error {
 		defer p.Close()
 		return network.Run(ctx, p.Server(), l, certificate, set.Serve.Drain, log)

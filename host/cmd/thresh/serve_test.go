@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -155,9 +156,26 @@ func (s *server) agent(program, file string, args ...string) string {
 
 var agents = map[string]string{"python3": "agent.py", "node": "agent.mjs"}
 
+// explains are programs that print how many changes were made in a session, with the root of the repository, the
+// address, the file of the token and the session as arguments.
+var explains = map[string][]string{
+	"python3": {"-c", `import sys
+root, address, file, session = sys.argv[1:]
+sys.path.insert(0, root + "/clients/python")
+from thresh import Client
+with Client(address, open(file).read().strip()) as c: print(len(c.open(session).explain()))`},
+	"node": {"--input-type=module", "-e", `import { readFileSync } from "node:fs";
+const [root, address, file, session] = process.argv.slice(1);
+const { Client } = await import(root + "/clients/typescript/thresh.mjs");
+const c = new Client(address, { token: readFileSync(file, "utf8").trim() });
+console.log((await (await c.open(session)).explain()).length);
+c.disconnect();`},
+}
+
 func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 	t.Parallel()
-	s := newPlace(t).serveNetwork("--set", "serve.listen=127.0.0.1:0")
+	p := newPlace(t)
+	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
 	for program, file := range agents {
 		t.Run(program, func(t *testing.T) {
 			of := *s
@@ -171,6 +189,29 @@ func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 			// A request has one reading of the file, of 1,200 tokens, however many there were.
 			if regexp.MustCompile(`[2-9]\d\d\d tokens`).MatchString(first + second) {
 				t.Errorf("nothing was pruned:\n%s%s", first, second)
+			}
+			// What was done, and what was removed, can be asked for over the service and from the store.
+			session, err := s.client().Open(t.Context(), client.OpenOptions{ID: program})
+			if err != nil {
+				t.Fatal(err)
+			}
+			changes, err := session.Explain(t.Context(), "")
+			if err != nil || len(changes) == 0 || changes[0].Kind != outcome.Removed || changes[0].Rule == "" {
+				t.Fatalf("%+v, %v", changes, err)
+			}
+			args := append(slices.Clone(explains[program]), repo.Path(t), s.address, s.token, program)
+			if out, err := exec.Command(program, args...).CombinedOutput(); err != nil ||
+				strings.TrimSpace(string(out)) != fmt.Sprint(len(changes)) {
+				t.Errorf("%s, %v, want %d", out, err, len(changes))
+			}
+			for _, tt := range []struct{ command, want string }{
+				{"explain --only removed -o json", `"rule":"` + changes[0].Rule + `"`}, {"restore " + changes[0].EntryID, "read_file"},
+				{"restore " + changes[1].EntryID, "func handle"},
+			} {
+				args := append(strings.Fields(tt.command), "--session", program)
+				if out, err := p.command(args...).CombinedOutput(); err != nil || !strings.Contains(string(out), tt.want) {
+					t.Errorf("%s: %s, %v", tt.command, out, err)
+				}
 			}
 		})
 	}

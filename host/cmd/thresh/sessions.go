@@ -38,6 +38,12 @@ func sessionsCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// addSession gives a command that reads transcripts the flags --session and --owner, for one that a host keeps.
+func (s *sessions) addSession(cmd *cobra.Command, id *string) {
+	cmd.Flags().StringVar(id, "session", "", "the stored session with this `ID`, instead of a file")
+	cmd.Flags().StringVar(&s.owner, "owner", "", "with --session: a session of the access token `NAME`")
+}
+
 // key names a session of the chosen owner.
 func (s *sessions) key(id string) store.Key { return store.Key{Owner: s.owner, ID: id} }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/shell"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -265,7 +266,7 @@ func countByTool(
 				n += blockTokens(content.Tool, entries[r.Entry].Blocks[r.Block])
 			}
 			add(toolShare, call.Name, n)
-			use := taxonomy.Use(call.Name, call.Parameters)
+			use := shell.Use(call, taxonomy)
 			var files []string
 			for _, p := range use.Reads {
 				files = append(files, tools.Resolve(root, p))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,6 +24,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
@@ -122,17 +125,25 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err != nil {
 		return err
 	}
+	shown := filepath.Base(cmp.Or(name, "wrap"))
+	if f.dryRun {
+		shown += " (dry run)"
+	}
+	seen := watch.New(h, shown)
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
-		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Guard: guard, Logger: log.Named("proxy")})
+		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Watch: seen, Guard: guard, Logger: log.Named("proxy")})
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--listen: %w", err), h.Close())
 	}
+	base := "http://" + listener.Addr().String()
+	server, here := p.Server(), announce(set.Serve.TokenFile, base)
+	defer here.withdraw()
+	server.Handler = seen.Before(server.Handler, here.Token)
 	serving, end := context.WithCancel(cmd.Context())
 	served := make(chan error, 1)
 	// An agent that was killed may have left requests in progress.
-	go func() { served <- network.Run(serving, p.Server(), listener, nil, time.Second, log) }()
-	base := "http://" + listener.Addr().String()
+	go func() { served <- network.Run(serving, server, listener, nil, time.Second, log) }()
 	if f.print {
 		a.printVariables(client, base, token, set.Proxy.Recall)
 		<-cmd.Context().Done()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -143,43 +144,58 @@ func TestWrapPassesSignalsOn(t *testing.T) {
 	}
 }
 
+// printed is a thresh wrap --print that serves at url.
+type printed struct {
+	cmd    *exec.Cmd
+	url    string
+	lines  *bufio.Scanner // what else it prints
+	stderr strings.Builder
+}
+
+// printing starts thresh wrap --print before a provider.
+func (p *place) printing(up *modelapi.Server) *printed {
+	p.t.Helper()
+	a := &printed{cmd: p.command("wrap", "--print")}
+	a.cmd.Env = append(a.cmd.Env, "ANTHROPIC_BASE_URL="+up.URL)
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	a.cmd.Stderr, a.lines = &a.stderr, bufio.NewScanner(out)
+	if err := a.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	a.lines.Scan()
+	var ok bool
+	if a.url, ok = strings.CutPrefix(a.lines.Text(), "export ANTHROPIC_BASE_URL="); !ok {
+		p.t.Fatalf("printed %q", a.lines.Text())
+	}
+	return a
+}
+
+// hello is a request with a conversation.
+const hello = `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"Hello."}],"tools":[{"name":"bash"}]}`
+
 // --print serves an agent that is started elsewhere until a signal, and then says what was saved.
 func TestWrapPrint(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	up := modelapi.New(modelapi.Options{})
 	defer up.Close()
-	cmd := p.command("wrap", "--print")
-	cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+up.URL)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	lines.Scan()
-	url, ok := strings.CutPrefix(lines.Text(), "export ANTHROPIC_BASE_URL=")
-	if !ok {
-		t.Fatalf("printed %q", lines.Text())
-	}
-	body := `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"Hello."}],"tools":[{"name":"bash"}]}`
-	res, err := http.Post(url+"/v1/messages", "application/json", strings.NewReader(body))
+	a := p.printing(up)
+	res, err := http.Post(a.url+"/v1/messages", "application/json", strings.NewReader(hello))
 	if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("X-Thresh-Outcome") != "unchanged" {
 		t.Errorf("%+v, %v", res, err)
 	}
 	res.Body.Close()
-	_ = cmd.Process.Signal(syscall.SIGINT)
-	for lines.Scan() {
+	_ = a.cmd.Process.Signal(syscall.SIGINT)
+	for a.lines.Scan() {
 	}
-	_ = cmd.Wait()
-	if !strings.Contains(stderr.String(), "thresh: 1 request, 1 with a conversation; 0 of ") {
-		t.Errorf("standard error %s", stderr.String())
+	_ = a.cmd.Wait()
+	if !strings.Contains(a.stderr.String(), "thresh: 1 request, 1 with a conversation; 0 of ") {
+		t.Errorf("standard error %s", a.stderr.String())
 	}
-	if got := up.Requests(); len(got) != 1 || string(got[0].Body) != body {
+	if got := up.Requests(); len(got) != 1 || string(got[0].Body) != hello {
 		t.Errorf("the provider got %d requests", len(got))
 	}
 }

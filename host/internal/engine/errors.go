@@ -27,6 +27,8 @@ var (
 	ErrBadSetting = errors.New("the setting cannot be used")
 	// ErrNoTranscript: the session writes no transcript log, so originals cannot be read back.
 	ErrNoTranscript = errors.New("the session keeps no transcript (setting transcript.dir)")
+	// ErrNotStored: the host has no store, so that nothing is known of a session but what it is now.
+	ErrNotStored = errors.New("the host keeps no sessions (setting sessions.store)")
 	// ErrNotRecorded: no entry and no tool call has the id.
 	ErrNotRecorded = errors.New("nothing was added under this id")
 )

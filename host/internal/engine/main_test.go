@@ -13,7 +13,9 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
+	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -53,6 +55,12 @@ func TestMain(m *testing.M) {
 // open opens a host that knows nothing of the machine, with settings as --set has them.
 func open(t testing.TB, settings map[string]any) *engine.Host {
 	t.Helper()
+	return openOn(t, nil, settings)
+}
+
+// openOn is open for a host that keeps its sessions in a store; without one they are gone with it.
+func openOn(t testing.TB, kept store.Store, settings map[string]any) *engine.Host {
+	t.Helper()
 	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
 	o.Overrides = append(o.Overrides, config.Override{Key: "plugins.dirs", Value: []string{pluginDir}, Source: "test"})
 	for key, value := range settings {
@@ -62,7 +70,9 @@ func open(t testing.TB, settings map[string]any) *engine.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard})})
+	h, err := engine.Open(engine.Options{
+		Config: c, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}), Store: kept,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +129,9 @@ func must(t *testing.T, err, want error) {
 		t.Errorf("got %v, want %v", err, want)
 	}
 }
+
+// longest is the largest recording, in bytes, that is played: one after the other takes minutes.
+func longest() int64 { return int64(full.Or(100<<10, 1<<30)) }
 
 // soon is how long a test waits for what takes a moment on an idle machine.
 const soon = 20 * time.Second

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,9 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
@@ -23,32 +20,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
-
-// openOn is open for a host that keeps its sessions in a store.
-func openOn(t testing.TB, kept store.Store, settings map[string]any) *engine.Host {
-	t.Helper()
-	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
-	o.Overrides = append(o.Overrides, config.Override{Key: "plugins.dirs", Value: []string{pluginDir}, Source: "test"})
-	for key, value := range settings {
-		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
-	}
-	c, err := config.Load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := engine.Open(engine.Options{
-		Config: c, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}), Store: kept,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
-}
 
 // step is what an agent does to a session.
 type step func(t *testing.T, s *engine.Session) any
@@ -122,7 +93,7 @@ func TestASessionGoesOnWhereItWas(t *testing.T) {
 	files, _ := filepath.Glob("../../../examples/sessions/*.json*")
 	recorded, _ := filepath.Glob(filepath.Join(repo.Shared(t, "sessions", "normalized"), "*.json"))
 	for i, file := range append(files, recorded...) {
-		if info, err := os.Stat(file); err != nil || info.Size() > min(longest, 500_000) || i%6 > 2 {
+		if info, err := os.Stat(file); err != nil || info.Size() > min(longest(), 500_000) || i%6 > 2 {
 			continue
 		}
 		read, err := transcript.ReadFile(file, transcript.Options{})

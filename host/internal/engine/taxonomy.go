@@ -26,24 +26,23 @@ func Taxonomy(set config.Settings) (*tools.Taxonomy, error) {
 	return t, nil
 }
 
-// taxonomy is a session's tool taxonomy as JSON, which is how plugins get it, with the settings that it was made
-// from.
+// taxonomy is a session's tool taxonomy, with the settings that it was made from.
 type taxonomy struct {
 	presets []string
 	extra   string
-	json    []byte
+	made    *tools.Taxonomy
 }
 
 // update builds the taxonomy that the settings ask for, unless it is up to date.
 func (t *taxonomy) update(set config.Settings) error {
 	d := set.Compression.Density
-	if t.json != nil && slices.Equal(t.presets, d.ToolPresets) && t.extra == string(d.Tools) {
+	if t.made != nil && slices.Equal(t.presets, d.ToolPresets) && t.extra == string(d.Tools) {
 		return nil
 	}
 	made, err := Taxonomy(set)
 	if err != nil {
 		return err
 	}
-	*t = taxonomy{presets: d.ToolPresets, extra: string(d.Tools), json: made.JSON()}
+	*t = taxonomy{presets: d.ToolPresets, extra: string(d.Tools), made: made}
 	return nil
 }

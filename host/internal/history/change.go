@@ -4,6 +4,7 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Changes returns what the plan does, entry by entry, in the order of the history. Added entries have an id only
@@ -48,14 +49,12 @@ func (p *Plan) Changes() []outcome.Change {
 
 // added describes an entry that the strategy made, at a position of the rewritten history.
 func (p *Plan) added(index int) outcome.Change {
-	e := p.entries[index]
-	c := outcome.Change{EntryID: e.ID, Kind: outcome.Added, Speaker: e.Content.Speaker, After: e.Tokens,
-		Calls: calls(e.Content), Made: &e.Content}
 	// Where it stands cannot be told by an index: readers of the outcome have another history.
+	behind := ""
 	if index > 0 {
-		c.Behind = p.entries[index-1].ID
+		behind = p.entries[index-1].ID
 	}
-	return c
+	return made(p.entries[index], behind)
 }
 
 // removed describes the removal of the entry at a position of base. A blank entry that the strategy was not given was
@@ -71,17 +70,54 @@ func (p *Plan) removed(index int) outcome.Change {
 
 // change describes what happens to the entry at a position of base, with the strategy's reason.
 func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Change {
-	e := p.base.Entries[index]
+	return change(p.base.Entries, p.reasons, index, kind, after)
+}
+
+func change(base []*Entry, reasons map[int]contract.Reason, index int, kind outcome.ChangeKind, after int) outcome.Change {
+	e := base[index]
 	c := outcome.Change{EntryID: e.ID, Kind: kind, Speaker: e.Content.Speaker, Before: e.Tokens, After: after,
 		Calls: calls(e.Content)}
-	if r, ok := p.reasons[index]; ok {
+	if r, ok := reasons[index]; ok {
 		c.Rule = r.Rule
 		// By id, as positions mean nothing once the plan is applied.
 		if r.SupersededBy != nil {
-			c.By = p.base.Entries[*r.SupersededBy].ID
+			c.By = base[*r.SupersededBy].ID
 		}
 	}
 	return c
+}
+
+// Changes returns what a rewrite that was carried out did to a history, as [Plan.Changes] did when it was made. base are
+// the entries of the history before it, up to Base. A rewrite does not say that a blank entry was removed as such.
+func (r Rewrite) Changes(base []*Entry) (out []outcome.Change) {
+	next, behind := 0, ""
+	gone := func(until int) {
+		for ; next < until; next++ {
+			out = append(out, change(base, r.Reasons, next, outcome.Removed, 0))
+		}
+	}
+	for _, p := range r.Pieces {
+		switch {
+		case p.From < 0:
+			out = append(out, made(p.Entry, behind))
+			behind = p.Entry.ID
+			continue
+		case p.Entry != nil:
+			gone(p.From)
+			out = append(out, change(base, r.Reasons, p.From, outcome.Trimmed, p.Entry.Tokens))
+		default:
+			gone(p.From)
+		}
+		next, behind = p.To, base[p.To-1].ID
+	}
+	gone(len(base))
+	return out
+}
+
+// made describes a new entry, and the entry that it stands behind by its id; "" for the beginning.
+func made(e *Entry, behind string) outcome.Change {
+	return outcome.Change{EntryID: e.ID, Kind: outcome.Added, Speaker: e.Content.Speaker, After: e.Tokens,
+		Calls: calls(e.Content), Made: &e.Content, Behind: behind}
 }
 
 // keptAsTheyWere reports whether an edit kept every block of an entry and added none, so that nothing changed.

@@ -119,7 +119,7 @@ func trigger(r sdk.CompressReason) string {
 
 func rung(r outcome.Rung) string {
 	return word(
-		r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman,
+		r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman, outcome.RungLast,
 	)
 }
 

@@ -50,7 +50,7 @@ type ledger struct {
 
 func newLedger(session string) *ledger {
 	l := &ledger{}
-	l.SessionID, l.Tools = session, []byte("{}")
+	l.SessionID = session
 	return l
 }
 

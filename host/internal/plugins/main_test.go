@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 			locate(built)
 			return m.Run()
 		}
-		build := exec.Command("go", "build", "-o", dir, "./testdata/faulty", "./testdata/honest", "./testdata/mirror")
+		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir, "./testdata/faulty", "./testdata/honest", "./testdata/mirror")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as plugins are built; a thread of C takes much more memory
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "building the plugins in testdata: %v\n%s", err, out)
@@ -144,7 +144,7 @@ func entries(texts ...string) []*history.Entry {
 }
 
 func call(texts ...string) prepare.Call {
-	in := prepare.Call{Entries: entries(texts...), Tools: []byte("{}")}
+	in := prepare.Call{Entries: entries(texts...)}
 	in.SessionID, in.Revision, in.WorkspaceRoot = "s", 7, "/w"
 	return in
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// humanRoom is the share of the hard limit down to which what people said goes, if it must: some room, so that the next
+// humanRoom is the share of the hard limit down to which what people said and the last results go, if they must: some room, so that the next
 // turn is not over the limit again at once, but less than other rungs make. It is also how far below the hard limit a
 // Compress must get for the ladder to have nothing to do.
 const humanRoom = 0.9
@@ -68,6 +68,9 @@ func (t *turn) warnLadder() {
 		case outcome.RungHuman:
 			took = append(took, fmt.Sprintf("words of people in %d messages", s.Entries))
 			human = true
+		case outcome.RungLast:
+			took = append(took, fmt.Sprintf("the middle of the results in the last %d entries of tools, "+
+				"which the model has not seen yet", s.Entries))
 		}
 	}
 	if len(took) == 0 {
@@ -118,12 +121,15 @@ func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
 		{outcome.RungResults, l.results, target},
 		{outcome.RungExchanges, l.exchanges, target},
 	}
-	// The last rung, as nothing else in the conversation says what people asked for.
+	// Late, as nothing else in the conversation says what people asked for.
 	if !t.req.Settings.KeepHuman {
 		rungs = append(rungs, rung{outcome.RungHuman, l.human, most(humanRoom * float64(limits.Hard))})
 	}
+	// What the model has not seen yet goes last.
+	rungs = append(rungs, rung{outcome.RungLast, l.lastResults, most(humanRoom * float64(limits.Hard))})
 	for _, rung := range rungs {
-		if l.total <= rung.goal || rung.name == outcome.RungHuman && l.total <= hard {
+		late := rung.name == outcome.RungHuman || rung.name == outcome.RungLast
+		if l.total <= rung.goal || late && l.total <= hard {
 			continue
 		}
 		before := l.total

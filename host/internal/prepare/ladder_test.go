@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +122,12 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 			map[string]outcome.Rung{"e1": outcome.RungHuman, "e2": outcome.RungHuman, "e3": outcome.RungExchanges,
 				"e4": outcome.RungExchanges},
 		},
+		"four calls at once that print more than the window, of which small results stay whole": {
+			400, joined(human(20), exchange("a", 70), parallel(300, 10, 500, 90)),
+			[]outcome.Rung{outcome.RungResults, outcome.RungExchanges, outcome.RungLast},
+			map[string]outcome.Rung{"e2": outcome.RungExchanges, "e3": outcome.RungExchanges, "e5": outcome.RungLast,
+				"e7": outcome.RungLast},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := emergency(c.limit, c.entries...)
@@ -135,6 +142,10 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 			if diff := cmp.Diff(c.changed, changed); diff != "" {
 				t.Errorf("changes:\n%s", diff)
 			}
+			last := slices.Contains(c.want, outcome.RungLast)
+			if last != strings.Contains(strings.Join(got.Warnings, ""), "which the model has not seen yet") {
+				t.Errorf("warnings: %q", got.Warnings)
+			}
 			if got.Projected > c.limit {
 				t.Errorf("%d tokens are left, the limit is %d", got.Projected, c.limit)
 			}
@@ -143,6 +154,17 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// parallel is one entry of the AI with calls, and the entries with their results of so many tokens.
+func parallel(tokens ...int) []content.Content {
+	all := []content.Content{{Speaker: content.AI}}
+	for i, n := range tokens {
+		x := exchange(fmt.Sprint("p", i), n)
+		all[0].Blocks = append(all[0].Blocks, x[0].Blocks...)
+		all = append(all, x[1])
+	}
+	return all
 }
 
 // interrupted is an entry of the AI with text of so many tokens and a call that was never answered.
@@ -177,7 +199,7 @@ func TestWithheldResponsesMakeNoRoom(t *testing.T) {
 	for i := range 50 {
 		entries = append(entries, exchange(fmt.Sprint("o", i), 100)[1]) // without its call
 	}
-	f := emergency(100, append(append(entries, text(content.Human, 30)), exchange("b", 90)...)...)
+	f := emergency(80, append(append(entries, text(content.Human, 30)), exchange("b", 90)...)...)
 	before := f.history.Snapshot().Revision
 	_, _, err := f.Prepare(t.Context(), f.req)
 	var overflow *prepare.ContextOverflowError
@@ -220,14 +242,14 @@ func TestWithoutTheLadderThereAreNoSteps(t *testing.T) {
 }
 
 func TestWhatCannotFitIsLeftAsItIs(t *testing.T) {
-	f := emergency(100, joined([]content.Content{text(content.Human, 30)}, exchange("a", 50), exchange("b", 90))...)
+	f := emergency(80, joined([]content.Content{text(content.Human, 30)}, exchange("a", 50), exchange("b", 90))...)
 	before := f.history.Snapshot().Revision
 	_, _, err := f.Prepare(t.Context(), f.req)
 	var overflow *prepare.ContextOverflowError
 	if !errors.As(err, &overflow) {
 		t.Fatalf("got %v, want a ContextOverflowError", err)
 	}
-	if overflow.Missing() != 90 || len(overflow.Largest) != 3 || overflow.Largest[0].EntryID != "e5" ||
+	if overflow.Missing() != 110 || len(overflow.Largest) != 3 || overflow.Largest[0].EntryID != "e5" ||
 		overflow.Largest[0].Tokens != 90 {
 		t.Errorf("missing %d, held by %v", overflow.Missing(), overflow.Largest)
 	}

@@ -50,7 +50,7 @@ func (e *ContextOverflowError) Error() string {
 			c.Cooldown.Until.Format(time.TimeOnly), c.Cooldown.Error)
 	}
 	if e.Ladder {
-		did += ", and removing tool results, exchanges and old messages would not be enough"
+		did += ", and removing tool results, exchanges and old messages and shortening the last results would not be enough"
 	}
 	var largest string
 	if len(e.Largest) > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // Strategy is what a turn needs of a strategy. It is the port of this package: in the host, a plugin process implements
@@ -33,8 +34,8 @@ type Call struct {
 	// Entries are only read. A strategy may keep the list after the call: entries are immutable, and within an epoch
 	// the list of a later call with all entries begins with that of an earlier one.
 	Entries []*history.Entry
-	// Tools is the tool taxonomy in force, as JSON.
-	Tools []byte
+	// Tools is the tool taxonomy in force; nil knows no tool.
+	Tools *tools.Taxonomy
 }
 
 // OptimizeCall is what a [Strategy] is told in an Optimize.

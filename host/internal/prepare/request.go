@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // Request is what one turn is asked.
@@ -44,8 +45,8 @@ type Settings struct {
 	contract.CallSettings
 	contract.OptimizeParams
 	contract.CompressSettings
-	// Tools is the tool taxonomy in force, as JSON.
-	Tools []byte
+	// Tools is the tool taxonomy in force; nil knows no tool.
+	Tools *tools.Taxonomy
 	// LLM is the model that the strategy may call; nil for a strategy that declared that it needs none.
 	LLM *LLM
 	// Prompt resolves a prompt by name; nil if there are no prompts.

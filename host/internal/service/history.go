@@ -37,3 +37,19 @@ func (s *Session) Recorded(ctx context.Context, r RecordedRequest) (RecordedAnsw
 	entries, err := s.host.Originals(ctx, r.ID)
 	return RecordedAnswer{entries}, err
 }
+
+// ExplainRequest has the id of an entry (e12) or of a tool call; "" is all entries.
+type ExplainRequest struct {
+	ID string `json:"id"`
+}
+
+// ExplainAnswer has changes in the order in which they were made; it is never null.
+type ExplainAnswer struct {
+	Changes []host.Change `json:"changes"`
+}
+
+// Explain reads from the store what became of entries, and why.
+func (s *Session) Explain(ctx context.Context, r ExplainRequest) (ExplainAnswer, error) {
+	changes, err := s.host.Explain(ctx, r.ID)
+	return ExplainAnswer{append([]host.Change{}, changes...)}, err
+}

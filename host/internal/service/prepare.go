@@ -46,8 +46,8 @@ func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer
 		return nil, err
 	}
 	ready, failed := s.host.Prepare(ctx, host.PrepareOptions{PendingTokens: r.PendingTokens, UpTo: r.UpTo})
-	s.publish(Event{Method: "prepare", Revision: ready.Revision, Tokens: ready.Tokens, Outcome: ready.Outcome,
-		Err: failed})
+	s.publish(Event{Method: "prepare", Revision: ready.Revision, Tokens: ready.Tokens, Pending: r.PendingTokens,
+		Outcome: ready.Outcome, Err: failed})
 	answer, err := s.prepared(ready, r.Format)
 	switch {
 	case err != nil:

@@ -13,6 +13,7 @@ type Service struct {
 	host     *host.Host
 	watchers watchers
 	attached attached
+	observe  func(owner string, e Event)
 }
 
 // New makes the service of a host.
@@ -22,6 +23,10 @@ func New(h *host.Host) *Service {
 	s.attached.byKey = map[key]*place{}
 	return s
 }
+
+// Observe sets what is told of every turn of every owner's sessions, unlike a [Watcher] without ever missing one. It must
+// be quick. Call it before the first request.
+func (s *Service) Observe(f func(owner string, e Event)) { s.observe = f }
 
 // Info is what this thresh can do. Strategies are those whose plugins were found by name.
 type Info struct {

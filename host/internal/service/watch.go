@@ -12,7 +12,9 @@ type Event struct {
 	Method   string // "prepare" or "compress"
 	Revision uint64
 	Tokens   int
-	Outcome  host.Outcome
+	// Pending is what the request holds besides the history, in tokens.
+	Pending int
+	Outcome host.Outcome
 	// Err is why the turn failed; nil if it did not.
 	Err error
 	// Missed is how many events were dropped before this one, because the watcher did not read them in time.
@@ -59,6 +61,9 @@ func (w *Watcher) Close() {
 func (s *Session) publish(e Event) {
 	all := &s.service.watchers
 	e.Session = s.key.id
+	if s.service.observe != nil {
+		s.service.observe(s.key.owner, e)
+	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for w := range all.open {

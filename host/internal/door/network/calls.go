@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -273,6 +274,34 @@ func (s *sessions) GetHistory(
 		// A handler of HTTP/1.1 may write into a connection that is gone; the context tells it earlier.
 		if err := errors.Join(ctx.Err(), stream.Send(answer)); err != nil {
 			return failure(ctx, err)
+		}
+	}
+	return nil
+}
+
+// Explain sends what it finds in parts, as GetHistory does; without changes there is one empty part.
+func (s *sessions) Explain(
+	ctx context.Context, r *sessionv1.ExplainRequest, stream *connect.ServerStream[sessionv1.ExplainResponse],
+) error {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return err
+	}
+	explained, err := session.Explain(ctx, service.ExplainRequest{ID: r.GetId()})
+	if err != nil {
+		return failure(ctx, err)
+	}
+	all := make([]string, len(explained.Changes))
+	for i, c := range explained.Changes {
+		text, err := json.Marshal(c)
+		if err != nil {
+			return failure(ctx, err)
+		}
+		all[i] = string(text)
+	}
+	for _, part := range parts(all) {
+		if err := stream.Send(&sessionv1.ExplainResponse{Changes: part}); err != nil {
+			return err
 		}
 	}
 	return nil

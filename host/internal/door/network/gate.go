@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 )
 
 // errBrowser refuses what a web page of someone else may have sent. It is checked before the token.
@@ -53,9 +54,9 @@ type gate struct {
 	log  hclog.Logger
 }
 
-// openPaths need no token: they tell whether the host lives, and nothing else. Load balancers and orchestrators ask
+// openPaths need no token: they tell whether the host lives, and nothing else; the page has no data in it. Load balancers and orchestrators ask
 // them without credentials. They stay open while the server ends, when readiness says so.
-var openPaths = map[string]bool{"/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true}
+var openPaths = map[string]bool{watch.Page: true, "/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true}
 
 // ServeHTTP refuses a request or passes it on, and logs it either way: who looks for what goes wrong finds refusals where
 // the other requests are.

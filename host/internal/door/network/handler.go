@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -36,6 +37,8 @@ type Options struct {
 	Store store.Sessions
 	// Recall serves [mcp.Path], where agents get back what was removed from the sessions of their token.
 	Recall bool
+	// Watch is told of turns, and serves the page and its data; nil if there is none.
+	Watch *watch.Recorder
 	// Metrics serves measurements; nil if there are none.
 	Metrics http.Handler
 	Log     hclog.Logger
@@ -80,6 +83,12 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	// Behind the gate, because metrics name plugins and strategies.
 	if o.Metrics != nil {
 		mux.Handle("GET /metrics", o.Metrics)
+	}
+	if o.Watch != nil {
+		s.Observe(o.Watch.Observe)
+		pages := o.Watch.Handler(func(r *http.Request) string { return callerOf(r.Context()).grant.Name })
+		mux.Handle("GET "+watch.Page, pages)
+		mux.Handle("GET "+watch.Page+"/", pages)
 	}
 	if o.Recall {
 		mux.HandleFunc(mcp.Path, func(w http.ResponseWriter, r *http.Request) {

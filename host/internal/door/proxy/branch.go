@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -26,6 +27,7 @@ type branch struct {
 	// closed: the session is closed, and a request that waited for mu must look for another branch.
 	closed  bool
 	session *engine.Session
+	parent  string // the session that it was forked from in this process; "" if there is none
 	ledger  *engine.Ledger
 
 	// head is the sum of the last item, and items how many there are. Both are guarded by thread.mu as well.
@@ -207,6 +209,9 @@ func (b *branch) begin(
 		return err
 	}
 	b.ledger, b.model = b.session.Ledger(), r.Model
+	if o.Fork != nil {
+		b.parent = o.Fork.Parent
+	}
 	if at.items > 0 {
 		b.entries, b.whole = slices.Clip(at.entries), at.whole
 		b.thread.advance(b, chain[at.items-1], at.items, 0)
@@ -243,7 +248,6 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	if err := guard.CheckSpending(ctx, x.grant); err != nil {
 		return err
 	}
-	before := turnSize{whole: b.last.whole, sent: b.last.sent}
 	// Counted once for as long as it stays the same: it is mostly the schemas of tools, 75 kB of Claude Code's.
 	if rest := r.RestSum(); rest != b.rest || b.pending == 0 {
 		counted, err := x.server.options.Host.Count(ctx, []content.Content{
@@ -265,14 +269,24 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 		}
 	}
 	err = errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
-	stable := ready.Outcome.Stable.Tokens
-	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending,
-		rewrote: before.sent > 0 && stable+b.pending < before.sent}
-	// The second prompt is what the client would have sent without the proxy; its prefix is all of its request before.
-	b.last.saved = b.ledger.Request(
-		engine.Prompt{Tokens: b.last.sent, Stable: stable + b.pending},
-		engine.Prompt{Tokens: b.last.whole, Stable: before.whole}, now)
+	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending}
+	b.last.saved, b.last.rewrote = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
+		ready.Outcome.Stable.Tokens+b.pending, now)
+	if w := x.server.options.Watch; w != nil {
+		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.saved, Rewrote: b.last.rewrote}
+		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, t, watch.About{Model: b.model, Parent: b.parent},
+			ready.Outcome, err, b.original)
+	}
 	return err
+}
+
+// original returns an entry as the client sent it. The caller holds b.mu, as in prepare.
+func (b *branch) original(id string) (c content.Content, ok bool) {
+	i := slices.IndexFunc(b.entries, func(e body.Entry) bool { return e.ID == id })
+	if i < 0 {
+		return c, false
+	}
+	return b.entries[i].Content, true
 }
 
 // show returns the request with the branch's view instead of its items. Items that the branch does not have stay. With

@@ -11,6 +11,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // outcomeHeader tells the client what was done with its request.
@@ -87,6 +89,9 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 	s.totals.answered(x, u)
 	if x.branch == nil || s.options.DryRun {
 		return
+	}
+	if w := s.options.Watch; w != nil && u.Prompt() > 0 {
+		w.Usage(store.Key{Owner: x.grant.Name, ID: x.session}, watch.Usage{Prompt: u.Prompt(), Cached: u.CacheRead})
 	}
 	// After a dry run it would teach the wrong size: another request was sent than the session prepared.
 	if u.Prompt() > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
@@ -33,6 +34,8 @@ type Options struct {
 	DryRun bool
 	// Recall marks results that are removed with an id, and serves [mcp.Path], where the agent gets them back.
 	Recall bool
+	// Watch is told of turns and of usage, for people; nil for none.
+	Watch *watch.Recorder
 	// Guard knows the tokens of clients, whose sessions are apart and whose limits hold. Nil knows none, and is Open.
 	Guard *access.Guard
 	// Open takes clients that send no token for the local user. For loopback only.

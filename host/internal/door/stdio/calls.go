@@ -69,6 +69,10 @@ type (
 		sessionParams
 		service.RecordedRequest
 	}
+	explainParams struct {
+		sessionParams
+		service.ExplainRequest
+	}
 	systemParams struct {
 		sessionParams
 		service.SystemRequest
@@ -128,6 +132,11 @@ func get(_ context.Context, s *service.Session, _ sessionParams, up *host.Mark) 
 // recorded is not in turn, since what was recorded never changes.
 func recorded(ctx context.Context, s *service.Session, p recordedParams) (any, error) {
 	return s.Recorded(ctx, p.RecordedRequest)
+}
+
+// explain is not in turn either: what was done stays done.
+func explain(ctx context.Context, s *service.Session, p explainParams) (any, error) {
+	return s.Explain(ctx, p.ExplainRequest)
 }
 
 func setSystem(ctx context.Context, s *service.Session, p systemParams, _ *host.Mark) (any, error) {

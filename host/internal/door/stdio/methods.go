@@ -73,6 +73,8 @@ func Methods() []Method {
 			Meaning: "Returns the owned history, including what is not sent to a model."},
 		{Name: "history.recorded", Params: "{session, id}", Result: "{entries}", call: now(recorded),
 			Meaning: "Returns what was added under the id of an entry or of a tool call. Needs transcript.dir or sessions.store."},
+		{Name: "history.explain", Params: "{session, id?}", Result: "{changes}", call: now(explain),
+			Meaning: "Returns what became of an entry, or of all, and why. Needs sessions.store."},
 		{Name: "session.close", Params: "{session}", Result: "{}", call: closeSession, holds: true,
 			Meaning: "Closes the session. Its id can be used again; with sessions.store, it then goes on."},
 		{Name: nameDelete, Params: "{session}", Result: "{}",

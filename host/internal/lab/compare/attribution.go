@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/shell"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -177,7 +178,7 @@ func (a *attribution) part(entry, block int, b content.Block) part {
 // writes, one with several files for the first: dividing it further would be guesswork.
 func (a *attribution) called(call content.ToolCall, size int) part {
 	out := part{tool: cmp.Or(call.Name, OtherText), weight: size + 1}
-	use := a.taxonomy.Use(call.Name, call.Parameters)
+	use := shell.Use(call, a.taxonomy)
 	switch {
 	case len(use.Writes) > 0:
 		out.file = tools.Resolve(a.root, use.Writes[0].Path)

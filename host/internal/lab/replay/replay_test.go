@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 var pluginDir string
@@ -226,6 +228,44 @@ func TestTheRecordedDirectoryDecides(t *testing.T) {
 		}
 		if got := len(last.Prepared.History) < 7; got != want {
 			t.Errorf("recorded in %q: the read is pruned: %v", dir, got)
+		}
+	}
+}
+
+// What shell commands read and write counts as what file tools do, if it is certain.
+func TestReadsByShellArePruned(t *testing.T) {
+	run := func(id, command string) []content.Content {
+		return []content.Content{
+			{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "exec_command",
+				Parameters: fmt.Appendf(nil, `{"cmd":%q,"workdir":"/w"}`, command)}}},
+			{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "exec_command",
+				Result: content.String("Process exited with code 0\nOutput:\n" + strings.Repeat("line\n", 50))}}},
+		}
+	}
+	h := open(t, 100_000)
+	for second, want := range map[string]bool{"sed -i s/a/b/ /w/a": true, "go test": false, "cat > $F": false} {
+		entries := slices.Concat([]content.Content{says("human", "q")}, run("1", "nl -ba a | sed -n '1,50p'"),
+			run("2", second), []content.Content{says("ai", "a"), says("human", "q"), says("ai", "a")})
+		session, err := replay.Record(t.Context(), h, &transcript.Transcript{Entries: entries})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last replay.Turn
+		for turn, err := range session.Turns(t.Context(), h, replay.Options{
+			Settings: map[string]any{"compression.density.cadence": "every-turn"},
+		}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = turn
+		}
+		if got := len(last.Prepared.History) < 7; got != want {
+			t.Errorf("%q: the read before is pruned: %v", second, got)
+		}
+		for _, c := range last.Prepared.History {
+			if strings.Contains(string(c.AppendJSON(nil)), tools.FilesField) {
+				t.Errorf("the history has the field for strategies: %s", c.AppendJSON(nil))
+			}
 		}
 	}
 }

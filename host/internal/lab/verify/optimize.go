@@ -18,14 +18,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// taxonomy is the tool taxonomy that hosts send by default, as JSON. The samples use tools of several agents, so all
-// presets are in it. Once per program: the same bytes travel with every call.
-var taxonomy = sync.OnceValue(func() []byte {
+// taxonomy is the tool taxonomy that hosts send by default. The samples use tools of several agents, so all
+// presets are in it. Once per program: the same one travels with every call.
+var taxonomy = sync.OnceValue(func() *tools.Taxonomy {
 	t, err := tools.ForPresets(tools.PresetNames(), nil)
 	if err != nil {
 		panic(err) // the presets are built in
 	}
-	return t.JSON()
+	return t
 })
 
 // density has all pruning rules enabled: the checks are about what an Optimize does, and a rule that is off does

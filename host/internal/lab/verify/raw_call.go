@@ -73,7 +73,7 @@ func (p *raw) call(ctx context.Context, c rawCall) error {
 func (c rawCall) header(in prepare.Call) wire.Call {
 	// In place of what the host would send: its settings are always an object.
 	in.Config = c.settings
-	return wire.Call{CallParams: in.CallParams, Entries: len(in.Entries), Tools: in.Tools}
+	return wire.Call{CallParams: in.CallParams, Entries: len(in.Entries), Tools: in.Tools.JSON()}
 }
 
 // optimize makes an Optimize on the sample as it is.

@@ -88,10 +88,10 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	}
 	send := func(u update) (a answer[M, P], err error) {
 		c := wire.Call{
-			CallParams: in.CallParams, ID: call.id, Epoch: in.Epoch, Tools: in.Tools,
+			CallParams: in.CallParams, ID: call.id, Epoch: in.Epoch, Tools: in.Tools.JSON(),
 			Held: uint64(len(u.held.entries)), Digest: u.held.digest, Pieces: len(u.pieces), Entries: len(u.entries),
 		}
-		if c.Held > 0 && bytes.Equal(u.held.tools, in.Tools) {
+		if c.Held > 0 && bytes.Equal(u.held.tools, c.Tools) {
 			c.Tools, c.SameTools = nil, true
 		}
 		stream, err := open(ctx, c)
@@ -104,17 +104,22 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		p.traffic.bytes.Add(a.digest.Bytes - u.held.digest.Bytes)
 		return a, err
 	}
-	a, err := send(known.update(in))
+	// Only a strategy that prunes looks for files. One that writes a history anew could put the field into it.
+	taxonomy := in.Tools
+	if p.reported.info.Trigger.Mode != contract.ModeContinuous {
+		taxonomy = nil
+	}
+	a, err := send(known.update(in, taxonomy))
 	// At most once: the second request holds everything, and a plugin that asks again is at fault.
 	if errors.Is(err, errResync) {
 		p.traffic.resyncs.Add(1)
-		a, err = send(held{}.update(in))
+		a, err = send(held{}.update(in, taxonomy))
 	}
 	if err != nil {
 		return answer[M, P]{}, call.failed(ctx, err)
 	}
 	if p.Mirrors() {
-		p.sessions.put(in.SessionID, held{entries: in.Entries, epoch: in.Epoch, digest: a.digest, tools: in.Tools})
+		p.sessions.put(in.SessionID, held{entries: in.Entries, epoch: in.Epoch, digest: a.digest, tools: in.Tools.JSON()})
 	}
 	// Any complete answer proves that the plugin is responsive.
 	p.calls.misses.Store(0)
@@ -128,7 +133,7 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	stream *wire.Stream[M, P], opts config.Plugins, in prepare.Call, u update, depth func(P) int,
 ) (a answer[M, P], err error) {
-	if err := stream.Send(u.pieces, entriesOf(u.entries)); err != nil {
+	if err := stream.Send(u.pieces, entriesOf(u.entries, u.tools)); err != nil {
 		return a, err
 	}
 	if a.header, err = stream.Result(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // held is what the process's mirror of a session holds, as far as the host knows. The plugin may have dropped it; then
@@ -83,25 +84,26 @@ type update struct {
 	held    held // without entries: the whole history is sent
 	pieces  []wire.MirrorPiece
 	entries []*history.Entry
+	tools   *tools.Taxonomy // to say what commands read and write; nil: that is not said
 }
 
 // update returns what must be sent so that a process which holds h has the history of a call. Within an epoch that is
 // what was added, found without looking at anything else.
-func (h held) update(in prepare.Call) update {
+func (h held) update(in prepare.Call, taxonomy *tools.Taxonomy) update {
 	n := len(h.entries)
 	if n == 0 {
-		return update{entries: in.Entries}
+		return update{entries: in.Entries, tools: taxonomy}
 	}
 	// Compress gets the history without blank entries, Optimize all of it. Both are in the order of one list, so that
 	// the same entry at the same position means that all before it are the same too.
 	if h.epoch == in.Epoch && n <= len(in.Entries) && h.entries[n-1] == in.Entries[n-1] {
-		return update{held: h, entries: in.Entries[n:]}
+		return update{held: h, entries: in.Entries[n:], tools: taxonomy}
 	}
-	pieces, rest := difference(h.entries, in.Entries)
+	pieces, rest := difference(h.entries, in.Entries, taxonomy)
 	if len(pieces) == 0 { // nothing stayed
-		return update{entries: in.Entries}
+		return update{entries: in.Entries, tools: taxonomy}
 	}
-	return update{held: h, pieces: pieces, entries: rest}
+	return update{held: h, pieces: pieces, entries: rest, tools: taxonomy}
 }
 
 // difference returns what makes of one list of entries the other: pieces of the old one, and new entries behind them.
@@ -109,7 +111,9 @@ func (h held) update(in prepare.Call) update {
 //
 // What stays is found by comparing pointers, without a look at any entry, which is fast however long the list is. Only
 // what is not found so is looked for by its id, and compared where a rewrite made a new entry with that id.
-func difference(old, now []*history.Entry) (pieces []wire.MirrorPiece, rest []*history.Entry) {
+func difference(old, now []*history.Entry, taxonomy *tools.Taxonomy) (
+	pieces []wire.MirrorPiece, rest []*history.Entry,
+) {
 	begin := common(old, now)
 	end := 0
 	for end < min(len(old), len(now))-begin && old[len(old)-1-end] == now[len(now)-1-end] {
@@ -129,8 +133,8 @@ func difference(old, now []*history.Entry) (pieces []wire.MirrorPiece, rest []*h
 		i := at.find(e, next)
 		switch {
 		case i < 0 || !rewrite.OnlyBlocksDiffer(old[i].Content, e.Content):
-			d.pieces = append(d.pieces, wire.MirrorPiece{Entry: &wire.Entry{ID: e.ID, Tokens: e.Tokens,
-				Content: e.Content}})
+			entry := sent(e, taxonomy)
+			d.pieces = append(d.pieces, wire.MirrorPiece{Entry: &entry})
 			continue
 		case old[i] == e:
 			d.keep(i, i+1)

@@ -15,21 +15,28 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/shell"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // entriesOf returns the entries of a history in the form in which they travel, one at a time, without a copy of the
 // list.
-func entriesOf(entries []*history.Entry) iter.Seq[wire.Entry] {
+func entriesOf(entries []*history.Entry, taxonomy *tools.Taxonomy) iter.Seq[wire.Entry] {
 	return func(yield func(wire.Entry) bool) {
 		for _, e := range entries {
-			if !yield(wire.Entry{ID: e.ID, Tokens: e.Tokens, Content: e.Content}) {
+			if !yield(sent(e, taxonomy)) {
 				return
 			}
 		}
 	}
+}
+
+// sent returns an entry as it is sent: with what commands of shell tools read and write, unless taxonomy is nil.
+func sent(e *history.Entry, taxonomy *tools.Taxonomy) wire.Entry {
+	return wire.Entry{ID: e.ID, Tokens: e.Tokens, Content: shell.Annotated(e.Content, taxonomy)}
 }
 
 // checkResult checks the header of an answer before its parts are received. It admits about twice as many parts as a

@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		inside, hostile = filepath.Join(dir, "inside"), filepath.Join(dir, "hostile")
-		build := exec.Command("go", "build", "-o", dir, "./testdata/inside", "./testdata/hostile")
+		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir, "./testdata/inside", "./testdata/hostile")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "building testdata: %v\n%s", err, out)

@@ -2104,6 +2104,105 @@ func (x *GetRecordedResponse) GetEntries() []string {
 	return nil
 }
 
+type ExplainRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Session string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// The id of an entry (e17) or of a tool call; empty for all entries.
+	Id            string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainRequest) Reset() {
+	*x = ExplainRequest{}
+	mi := &file_thresh_v1_session_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainRequest) ProtoMessage() {}
+
+func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_thresh_v1_session_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
+func (*ExplainRequest) Descriptor() ([]byte, []int) {
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ExplainRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *ExplainRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type ExplainResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order in which they were made, each a JSON object: a change as outcomes have it, with the strategy and the
+	// revision of the log.
+	Changes       []string `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainResponse) Reset() {
+	*x = ExplainResponse{}
+	mi := &file_thresh_v1_session_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainResponse) ProtoMessage() {}
+
+func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_thresh_v1_session_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainResponse.ProtoReflect.Descriptor instead.
+func (*ExplainResponse) Descriptor() ([]byte, []int) {
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ExplainResponse) GetChanges() []string {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty: all sessions of the token.
@@ -2114,7 +2213,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_thresh_v1_session_proto_msgTypes[35]
+	mi := &file_thresh_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2126,7 +2225,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_session_proto_msgTypes[35]
+	mi := &file_thresh_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2139,7 +2238,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchRequest) GetSession() string {
@@ -2169,7 +2268,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_thresh_v1_session_proto_msgTypes[36]
+	mi := &file_thresh_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2181,7 +2280,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_session_proto_msgTypes[36]
+	mi := &file_thresh_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2194,7 +2293,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WatchResponse) GetSession() string {
@@ -2255,7 +2354,7 @@ type CountRequest struct {
 
 func (x *CountRequest) Reset() {
 	*x = CountRequest{}
-	mi := &file_thresh_v1_session_proto_msgTypes[37]
+	mi := &file_thresh_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2267,7 +2366,7 @@ func (x *CountRequest) String() string {
 func (*CountRequest) ProtoMessage() {}
 
 func (x *CountRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_session_proto_msgTypes[37]
+	mi := &file_thresh_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2280,7 +2379,7 @@ func (x *CountRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountRequest.ProtoReflect.Descriptor instead.
 func (*CountRequest) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *CountRequest) GetEntries() []string {
@@ -2301,7 +2400,7 @@ type CountResponse struct {
 
 func (x *CountResponse) Reset() {
 	*x = CountResponse{}
-	mi := &file_thresh_v1_session_proto_msgTypes[38]
+	mi := &file_thresh_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2313,7 +2412,7 @@ func (x *CountResponse) String() string {
 func (*CountResponse) ProtoMessage() {}
 
 func (x *CountResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_session_proto_msgTypes[38]
+	mi := &file_thresh_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2326,7 +2425,7 @@ func (x *CountResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountResponse.ProtoReflect.Descriptor instead.
 func (*CountResponse) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CountResponse) GetTokens() int32 {
@@ -2351,7 +2450,7 @@ type ListPluginsRequest struct {
 
 func (x *ListPluginsRequest) Reset() {
 	*x = ListPluginsRequest{}
-	mi := &file_thresh_v1_session_proto_msgTypes[39]
+	mi := &file_thresh_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2363,7 +2462,7 @@ func (x *ListPluginsRequest) String() string {
 func (*ListPluginsRequest) ProtoMessage() {}
 
 func (x *ListPluginsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_session_proto_msgTypes[39]
+	mi := &file_thresh_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2376,7 +2475,7 @@ func (x *ListPluginsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPluginsRequest.ProtoReflect.Descriptor instead.
 func (*ListPluginsRequest) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 type ListPluginsResponse struct {
@@ -2389,7 +2488,7 @@ type ListPluginsResponse struct {
 
 func (x *ListPluginsResponse) Reset() {
 	*x = ListPluginsResponse{}
-	mi := &file_thresh_v1_session_proto_msgTypes[40]
+	mi := &file_thresh_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2401,7 +2500,7 @@ func (x *ListPluginsResponse) String() string {
 func (*ListPluginsResponse) ProtoMessage() {}
 
 func (x *ListPluginsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_session_proto_msgTypes[40]
+	mi := &file_thresh_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2414,7 +2513,7 @@ func (x *ListPluginsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPluginsResponse.ProtoReflect.Descriptor instead.
 func (*ListPluginsResponse) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListPluginsResponse) GetPlugins() []string {
@@ -2433,7 +2532,7 @@ type ResetPluginRequest struct {
 
 func (x *ResetPluginRequest) Reset() {
 	*x = ResetPluginRequest{}
-	mi := &file_thresh_v1_session_proto_msgTypes[41]
+	mi := &file_thresh_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2445,7 +2544,7 @@ func (x *ResetPluginRequest) String() string {
 func (*ResetPluginRequest) ProtoMessage() {}
 
 func (x *ResetPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_session_proto_msgTypes[41]
+	mi := &file_thresh_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2458,7 +2557,7 @@ func (x *ResetPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResetPluginRequest.ProtoReflect.Descriptor instead.
 func (*ResetPluginRequest) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_session_proto_rawDescGZIP(), []int{41}
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ResetPluginRequest) GetName() string {
@@ -2478,7 +2577,7 @@ type ResetPluginResponse struct {
 
 func (x *ResetPluginResponse) Reset() {
 	*x = ResetPluginResponse{}
-	mi := &file_thresh_v1_session_proto_msgTypes[42]
+	mi := &file_thresh_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2490,7 +2589,7 @@ func (x *ResetPluginResponse) String() string {
 func (*ResetPluginResponse) ProtoMessage() {}
 
 func (x *ResetPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_session_proto_msgTypes[42]
+	mi := &file_thresh_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2503,7 +2602,7 @@ func (x *ResetPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResetPluginResponse.ProtoReflect.Descriptor instead.
 func (*ResetPluginResponse) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ResetPluginResponse) GetReset_() bool {
@@ -2523,7 +2622,7 @@ type LockPluginsRequest struct {
 
 func (x *LockPluginsRequest) Reset() {
 	*x = LockPluginsRequest{}
-	mi := &file_thresh_v1_session_proto_msgTypes[43]
+	mi := &file_thresh_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2535,7 +2634,7 @@ func (x *LockPluginsRequest) String() string {
 func (*LockPluginsRequest) ProtoMessage() {}
 
 func (x *LockPluginsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_session_proto_msgTypes[43]
+	mi := &file_thresh_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2548,7 +2647,7 @@ func (x *LockPluginsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LockPluginsRequest.ProtoReflect.Descriptor instead.
 func (*LockPluginsRequest) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *LockPluginsRequest) GetNames() []string {
@@ -2568,7 +2667,7 @@ type LockPluginsResponse struct {
 
 func (x *LockPluginsResponse) Reset() {
 	*x = LockPluginsResponse{}
-	mi := &file_thresh_v1_session_proto_msgTypes[44]
+	mi := &file_thresh_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2580,7 +2679,7 @@ func (x *LockPluginsResponse) String() string {
 func (*LockPluginsResponse) ProtoMessage() {}
 
 func (x *LockPluginsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_session_proto_msgTypes[44]
+	mi := &file_thresh_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2593,7 +2692,7 @@ func (x *LockPluginsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LockPluginsResponse.ProtoReflect.Descriptor instead.
 func (*LockPluginsResponse) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_session_proto_rawDescGZIP(), []int{44}
+	return file_thresh_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *LockPluginsResponse) GetNames() []string {
@@ -2750,7 +2849,12 @@ const file_thresh_v1_session_proto_rawDesc = "" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\"/\n" +
 	"\x13GetRecordedResponse\x12\x18\n" +
-	"\aentries\x18\x01 \x03(\tR\aentries\"(\n" +
+	"\aentries\x18\x01 \x03(\tR\aentries\":\n" +
+	"\x0eExplainRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"+\n" +
+	"\x0fExplainResponse\x12\x18\n" +
+	"\achanges\x18\x01 \x03(\tR\achanges\"(\n" +
 	"\fWatchRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\"\xd3\x01\n" +
 	"\rWatchResponse\x12\x18\n" +
@@ -2776,7 +2880,7 @@ const file_thresh_v1_session_proto_rawDesc = "" +
 	"\x12LockPluginsRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\"+\n" +
 	"\x13LockPluginsResponse\x12\x14\n" +
-	"\x05names\x18\x01 \x03(\tR\x05names2\xba\t\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names2\xfe\t\n" +
 	"\x0eSessionService\x12C\n" +
 	"\bDescribe\x12\x1a.thresh.v1.DescribeRequest\x1a\x1b.thresh.v1.DescribeResponse\x127\n" +
 	"\x04Open\x12\x16.thresh.v1.OpenRequest\x1a\x17.thresh.v1.OpenResponse\x124\n" +
@@ -2794,7 +2898,8 @@ const file_thresh_v1_session_proto_rawDesc = "" +
 	"\bSetTodos\x12\x1a.thresh.v1.SetTodosRequest\x1a\x1b.thresh.v1.SetTodosResponse\x12K\n" +
 	"\n" +
 	"GetHistory\x12\x1c.thresh.v1.GetHistoryRequest\x1a\x1d.thresh.v1.GetHistoryResponse0\x01\x12L\n" +
-	"\vGetRecorded\x12\x1d.thresh.v1.GetRecordedRequest\x1a\x1e.thresh.v1.GetRecordedResponse\x12<\n" +
+	"\vGetRecorded\x12\x1d.thresh.v1.GetRecordedRequest\x1a\x1e.thresh.v1.GetRecordedResponse\x12B\n" +
+	"\aExplain\x12\x19.thresh.v1.ExplainRequest\x1a\x1a.thresh.v1.ExplainResponse0\x01\x12<\n" +
 	"\x05Watch\x12\x17.thresh.v1.WatchRequest\x1a\x18.thresh.v1.WatchResponse0\x01\x12:\n" +
 	"\x05Count\x12\x17.thresh.v1.CountRequest\x1a\x18.thresh.v1.CountResponse2\xf9\x01\n" +
 	"\rPluginService\x12L\n" +
@@ -2814,7 +2919,7 @@ func file_thresh_v1_session_proto_rawDescGZIP() []byte {
 	return file_thresh_v1_session_proto_rawDescData
 }
 
-var file_thresh_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_thresh_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_thresh_v1_session_proto_goTypes = []any{
 	(*ErrorDetail)(nil),             // 0: thresh.v1.ErrorDetail
 	(*DescribeRequest)(nil),         // 1: thresh.v1.DescribeRequest
@@ -2851,25 +2956,27 @@ var file_thresh_v1_session_proto_goTypes = []any{
 	(*GetHistoryResponse)(nil),      // 32: thresh.v1.GetHistoryResponse
 	(*GetRecordedRequest)(nil),      // 33: thresh.v1.GetRecordedRequest
 	(*GetRecordedResponse)(nil),     // 34: thresh.v1.GetRecordedResponse
-	(*WatchRequest)(nil),            // 35: thresh.v1.WatchRequest
-	(*WatchResponse)(nil),           // 36: thresh.v1.WatchResponse
-	(*CountRequest)(nil),            // 37: thresh.v1.CountRequest
-	(*CountResponse)(nil),           // 38: thresh.v1.CountResponse
-	(*ListPluginsRequest)(nil),      // 39: thresh.v1.ListPluginsRequest
-	(*ListPluginsResponse)(nil),     // 40: thresh.v1.ListPluginsResponse
-	(*ResetPluginRequest)(nil),      // 41: thresh.v1.ResetPluginRequest
-	(*ResetPluginResponse)(nil),     // 42: thresh.v1.ResetPluginResponse
-	(*LockPluginsRequest)(nil),      // 43: thresh.v1.LockPluginsRequest
-	(*LockPluginsResponse)(nil),     // 44: thresh.v1.LockPluginsResponse
-	nil,                             // 45: thresh.v1.OpenRequest.SettingsEntry
-	(*timestamppb.Timestamp)(nil),   // 46: google.protobuf.Timestamp
+	(*ExplainRequest)(nil),          // 35: thresh.v1.ExplainRequest
+	(*ExplainResponse)(nil),         // 36: thresh.v1.ExplainResponse
+	(*WatchRequest)(nil),            // 37: thresh.v1.WatchRequest
+	(*WatchResponse)(nil),           // 38: thresh.v1.WatchResponse
+	(*CountRequest)(nil),            // 39: thresh.v1.CountRequest
+	(*CountResponse)(nil),           // 40: thresh.v1.CountResponse
+	(*ListPluginsRequest)(nil),      // 41: thresh.v1.ListPluginsRequest
+	(*ListPluginsResponse)(nil),     // 42: thresh.v1.ListPluginsResponse
+	(*ResetPluginRequest)(nil),      // 43: thresh.v1.ResetPluginRequest
+	(*ResetPluginResponse)(nil),     // 44: thresh.v1.ResetPluginResponse
+	(*LockPluginsRequest)(nil),      // 45: thresh.v1.LockPluginsRequest
+	(*LockPluginsResponse)(nil),     // 46: thresh.v1.LockPluginsResponse
+	nil,                             // 47: thresh.v1.OpenRequest.SettingsEntry
+	(*timestamppb.Timestamp)(nil),   // 48: google.protobuf.Timestamp
 }
 var file_thresh_v1_session_proto_depIdxs = []int32{
-	45, // 0: thresh.v1.OpenRequest.settings:type_name -> thresh.v1.OpenRequest.SettingsEntry
+	47, // 0: thresh.v1.OpenRequest.settings:type_name -> thresh.v1.OpenRequest.SettingsEntry
 	3,  // 1: thresh.v1.OpenRequest.system:type_name -> thresh.v1.System
 	10, // 2: thresh.v1.ListResponse.sessions:type_name -> thresh.v1.SessionInfo
-	46, // 3: thresh.v1.SessionInfo.created:type_name -> google.protobuf.Timestamp
-	46, // 4: thresh.v1.SessionInfo.used:type_name -> google.protobuf.Timestamp
+	48, // 3: thresh.v1.SessionInfo.created:type_name -> google.protobuf.Timestamp
+	48, // 4: thresh.v1.SessionInfo.used:type_name -> google.protobuf.Timestamp
 	3,  // 5: thresh.v1.AddRequest.system:type_name -> thresh.v1.System
 	19, // 6: thresh.v1.PrepareResponse.error:type_name -> thresh.v1.TurnError
 	0,  // 7: thresh.v1.TurnError.detail:type_name -> thresh.v1.ErrorDetail
@@ -2893,34 +3000,36 @@ var file_thresh_v1_session_proto_depIdxs = []int32{
 	29, // 25: thresh.v1.SessionService.SetTodos:input_type -> thresh.v1.SetTodosRequest
 	31, // 26: thresh.v1.SessionService.GetHistory:input_type -> thresh.v1.GetHistoryRequest
 	33, // 27: thresh.v1.SessionService.GetRecorded:input_type -> thresh.v1.GetRecordedRequest
-	35, // 28: thresh.v1.SessionService.Watch:input_type -> thresh.v1.WatchRequest
-	37, // 29: thresh.v1.SessionService.Count:input_type -> thresh.v1.CountRequest
-	39, // 30: thresh.v1.PluginService.ListPlugins:input_type -> thresh.v1.ListPluginsRequest
-	41, // 31: thresh.v1.PluginService.ResetPlugin:input_type -> thresh.v1.ResetPluginRequest
-	43, // 32: thresh.v1.PluginService.LockPlugins:input_type -> thresh.v1.LockPluginsRequest
-	2,  // 33: thresh.v1.SessionService.Describe:output_type -> thresh.v1.DescribeResponse
-	5,  // 34: thresh.v1.SessionService.Open:output_type -> thresh.v1.OpenResponse
-	7,  // 35: thresh.v1.SessionService.Get:output_type -> thresh.v1.GetResponse
-	9,  // 36: thresh.v1.SessionService.List:output_type -> thresh.v1.ListResponse
-	12, // 37: thresh.v1.SessionService.Close:output_type -> thresh.v1.CloseResponse
-	14, // 38: thresh.v1.SessionService.Delete:output_type -> thresh.v1.DeleteResponse
-	16, // 39: thresh.v1.SessionService.Add:output_type -> thresh.v1.AddResponse
-	18, // 40: thresh.v1.SessionService.Prepare:output_type -> thresh.v1.PrepareResponse
-	18, // 41: thresh.v1.SessionService.PrepareStream:output_type -> thresh.v1.PrepareResponse
-	21, // 42: thresh.v1.SessionService.CompressHistory:output_type -> thresh.v1.CompressHistoryResponse
-	23, // 43: thresh.v1.SessionService.ReportUsage:output_type -> thresh.v1.ReportUsageResponse
-	25, // 44: thresh.v1.SessionService.Set:output_type -> thresh.v1.SetResponse
-	27, // 45: thresh.v1.SessionService.SetSystem:output_type -> thresh.v1.SetSystemResponse
-	30, // 46: thresh.v1.SessionService.SetTodos:output_type -> thresh.v1.SetTodosResponse
-	32, // 47: thresh.v1.SessionService.GetHistory:output_type -> thresh.v1.GetHistoryResponse
-	34, // 48: thresh.v1.SessionService.GetRecorded:output_type -> thresh.v1.GetRecordedResponse
-	36, // 49: thresh.v1.SessionService.Watch:output_type -> thresh.v1.WatchResponse
-	38, // 50: thresh.v1.SessionService.Count:output_type -> thresh.v1.CountResponse
-	40, // 51: thresh.v1.PluginService.ListPlugins:output_type -> thresh.v1.ListPluginsResponse
-	42, // 52: thresh.v1.PluginService.ResetPlugin:output_type -> thresh.v1.ResetPluginResponse
-	44, // 53: thresh.v1.PluginService.LockPlugins:output_type -> thresh.v1.LockPluginsResponse
-	33, // [33:54] is the sub-list for method output_type
-	12, // [12:33] is the sub-list for method input_type
+	35, // 28: thresh.v1.SessionService.Explain:input_type -> thresh.v1.ExplainRequest
+	37, // 29: thresh.v1.SessionService.Watch:input_type -> thresh.v1.WatchRequest
+	39, // 30: thresh.v1.SessionService.Count:input_type -> thresh.v1.CountRequest
+	41, // 31: thresh.v1.PluginService.ListPlugins:input_type -> thresh.v1.ListPluginsRequest
+	43, // 32: thresh.v1.PluginService.ResetPlugin:input_type -> thresh.v1.ResetPluginRequest
+	45, // 33: thresh.v1.PluginService.LockPlugins:input_type -> thresh.v1.LockPluginsRequest
+	2,  // 34: thresh.v1.SessionService.Describe:output_type -> thresh.v1.DescribeResponse
+	5,  // 35: thresh.v1.SessionService.Open:output_type -> thresh.v1.OpenResponse
+	7,  // 36: thresh.v1.SessionService.Get:output_type -> thresh.v1.GetResponse
+	9,  // 37: thresh.v1.SessionService.List:output_type -> thresh.v1.ListResponse
+	12, // 38: thresh.v1.SessionService.Close:output_type -> thresh.v1.CloseResponse
+	14, // 39: thresh.v1.SessionService.Delete:output_type -> thresh.v1.DeleteResponse
+	16, // 40: thresh.v1.SessionService.Add:output_type -> thresh.v1.AddResponse
+	18, // 41: thresh.v1.SessionService.Prepare:output_type -> thresh.v1.PrepareResponse
+	18, // 42: thresh.v1.SessionService.PrepareStream:output_type -> thresh.v1.PrepareResponse
+	21, // 43: thresh.v1.SessionService.CompressHistory:output_type -> thresh.v1.CompressHistoryResponse
+	23, // 44: thresh.v1.SessionService.ReportUsage:output_type -> thresh.v1.ReportUsageResponse
+	25, // 45: thresh.v1.SessionService.Set:output_type -> thresh.v1.SetResponse
+	27, // 46: thresh.v1.SessionService.SetSystem:output_type -> thresh.v1.SetSystemResponse
+	30, // 47: thresh.v1.SessionService.SetTodos:output_type -> thresh.v1.SetTodosResponse
+	32, // 48: thresh.v1.SessionService.GetHistory:output_type -> thresh.v1.GetHistoryResponse
+	34, // 49: thresh.v1.SessionService.GetRecorded:output_type -> thresh.v1.GetRecordedResponse
+	36, // 50: thresh.v1.SessionService.Explain:output_type -> thresh.v1.ExplainResponse
+	38, // 51: thresh.v1.SessionService.Watch:output_type -> thresh.v1.WatchResponse
+	40, // 52: thresh.v1.SessionService.Count:output_type -> thresh.v1.CountResponse
+	42, // 53: thresh.v1.PluginService.ListPlugins:output_type -> thresh.v1.ListPluginsResponse
+	44, // 54: thresh.v1.PluginService.ResetPlugin:output_type -> thresh.v1.ResetPluginResponse
+	46, // 55: thresh.v1.PluginService.LockPlugins:output_type -> thresh.v1.LockPluginsResponse
+	34, // [34:56] is the sub-list for method output_type
+	12, // [12:34] is the sub-list for method input_type
 	12, // [12:12] is the sub-list for extension type_name
 	12, // [12:12] is the sub-list for extension extendee
 	0,  // [0:12] is the sub-list for field type_name
@@ -2945,7 +3054,7 @@ func file_thresh_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_thresh_v1_session_proto_rawDesc), len(file_thresh_v1_session_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   46,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

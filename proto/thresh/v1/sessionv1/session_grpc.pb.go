@@ -46,6 +46,7 @@ const (
 	SessionService_SetTodos_FullMethodName        = "/thresh.v1.SessionService/SetTodos"
 	SessionService_GetHistory_FullMethodName      = "/thresh.v1.SessionService/GetHistory"
 	SessionService_GetRecorded_FullMethodName     = "/thresh.v1.SessionService/GetRecorded"
+	SessionService_Explain_FullMethodName         = "/thresh.v1.SessionService/Explain"
 	SessionService_Watch_FullMethodName           = "/thresh.v1.SessionService/Watch"
 	SessionService_Count_FullMethodName           = "/thresh.v1.SessionService/Count"
 )
@@ -93,6 +94,8 @@ type SessionServiceClient interface {
 	GetHistory(ctx context.Context, in *GetHistoryRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetHistoryResponse], error)
 	// Returns entries as they were added, whatever strategies made of them since.
 	GetRecorded(ctx context.Context, in *GetRecordedRequest, opts ...grpc.CallOption) (*GetRecordedResponse, error)
+	// Returns what became of an entry, or of all, and why, in parts: what the log of the session says.
+	Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExplainResponse], error)
 	// Reports what turns do, from now until the caller ends it.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
 	// Counts entries as Add would, with the settings of the host, and adds nothing.
@@ -285,9 +288,28 @@ func (c *sessionServiceClient) GetRecorded(ctx context.Context, in *GetRecordedR
 	return out, nil
 }
 
+func (c *sessionServiceClient) Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExplainResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &SessionService_ServiceDesc.Streams[2], SessionService_Explain_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExplainRequest, ExplainResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type SessionService_ExplainClient = grpc.ServerStreamingClient[ExplainResponse]
+
 func (c *sessionServiceClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &SessionService_ServiceDesc.Streams[2], SessionService_Watch_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &SessionService_ServiceDesc.Streams[3], SessionService_Watch_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -357,6 +379,8 @@ type SessionServiceServer interface {
 	GetHistory(*GetHistoryRequest, grpc.ServerStreamingServer[GetHistoryResponse]) error
 	// Returns entries as they were added, whatever strategies made of them since.
 	GetRecorded(context.Context, *GetRecordedRequest) (*GetRecordedResponse, error)
+	// Returns what became of an entry, or of all, and why, in parts: what the log of the session says.
+	Explain(*ExplainRequest, grpc.ServerStreamingServer[ExplainResponse]) error
 	// Reports what turns do, from now until the caller ends it.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
 	// Counts entries as Add would, with the settings of the host, and adds nothing.
@@ -418,6 +442,9 @@ func (UnimplementedSessionServiceServer) GetHistory(*GetHistoryRequest, grpc.Ser
 }
 func (UnimplementedSessionServiceServer) GetRecorded(context.Context, *GetRecordedRequest) (*GetRecordedResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetRecorded not implemented")
+}
+func (UnimplementedSessionServiceServer) Explain(*ExplainRequest, grpc.ServerStreamingServer[ExplainResponse]) error {
+	return status.Error(codes.Unimplemented, "method Explain not implemented")
 }
 func (UnimplementedSessionServiceServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
@@ -720,6 +747,17 @@ func _SessionService_GetRecorded_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SessionService_Explain_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExplainRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(SessionServiceServer).Explain(m, &grpc.GenericServerStream[ExplainRequest, ExplainResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type SessionService_ExplainServer = grpc.ServerStreamingServer[ExplainResponse]
+
 func _SessionService_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -826,6 +864,11 @@ var SessionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "GetHistory",
 			Handler:       _SessionService_GetHistory_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Explain",
+			Handler:       _SessionService_Explain_Handler,
 			ServerStreams: true,
 		},
 		{

@@ -84,6 +84,8 @@ const (
 	// SessionServiceGetRecordedProcedure is the fully-qualified name of the SessionService's
 	// GetRecorded RPC.
 	SessionServiceGetRecordedProcedure = "/thresh.v1.SessionService/GetRecorded"
+	// SessionServiceExplainProcedure is the fully-qualified name of the SessionService's Explain RPC.
+	SessionServiceExplainProcedure = "/thresh.v1.SessionService/Explain"
 	// SessionServiceWatchProcedure is the fully-qualified name of the SessionService's Watch RPC.
 	SessionServiceWatchProcedure = "/thresh.v1.SessionService/Watch"
 	// SessionServiceCountProcedure is the fully-qualified name of the SessionService's Count RPC.
@@ -135,6 +137,8 @@ type SessionServiceClient interface {
 	GetHistory(context.Context, *sessionv1.GetHistoryRequest) (*connect.ServerStreamForClient[sessionv1.GetHistoryResponse], error)
 	// Returns entries as they were added, whatever strategies made of them since.
 	GetRecorded(context.Context, *sessionv1.GetRecordedRequest) (*sessionv1.GetRecordedResponse, error)
+	// Returns what became of an entry, or of all, and why, in parts: what the log of the session says.
+	Explain(context.Context, *sessionv1.ExplainRequest) (*connect.ServerStreamForClient[sessionv1.ExplainResponse], error)
 	// Reports what turns do, from now until the caller ends it.
 	Watch(context.Context, *sessionv1.WatchRequest) (*connect.ServerStreamForClient[sessionv1.WatchResponse], error)
 	// Counts entries as Add would, with the settings of the host, and adds nothing.
@@ -248,6 +252,12 @@ func NewSessionServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(sessionServiceMethods.ByName("GetRecorded")),
 			connect.WithClientOptions(opts...),
 		),
+		explain: connect.NewClient[sessionv1.ExplainRequest, sessionv1.ExplainResponse](
+			httpClient,
+			baseURL+SessionServiceExplainProcedure,
+			connect.WithSchema(sessionServiceMethods.ByName("Explain")),
+			connect.WithClientOptions(opts...),
+		),
 		watch: connect.NewClient[sessionv1.WatchRequest, sessionv1.WatchResponse](
 			httpClient,
 			baseURL+SessionServiceWatchProcedure,
@@ -281,6 +291,7 @@ type sessionServiceClient struct {
 	setTodos        *connect.Client[sessionv1.SetTodosRequest, sessionv1.SetTodosResponse]
 	getHistory      *connect.Client[sessionv1.GetHistoryRequest, sessionv1.GetHistoryResponse]
 	getRecorded     *connect.Client[sessionv1.GetRecordedRequest, sessionv1.GetRecordedResponse]
+	explain         *connect.Client[sessionv1.ExplainRequest, sessionv1.ExplainResponse]
 	watch           *connect.Client[sessionv1.WatchRequest, sessionv1.WatchResponse]
 	count           *connect.Client[sessionv1.CountRequest, sessionv1.CountResponse]
 }
@@ -421,6 +432,11 @@ func (c *sessionServiceClient) GetRecorded(ctx context.Context, req *sessionv1.G
 	return nil, err
 }
 
+// Explain calls thresh.v1.SessionService.Explain.
+func (c *sessionServiceClient) Explain(ctx context.Context, req *sessionv1.ExplainRequest) (*connect.ServerStreamForClient[sessionv1.ExplainResponse], error) {
+	return c.explain.CallServerStream(ctx, connect.NewRequest(req))
+}
+
 // Watch calls thresh.v1.SessionService.Watch.
 func (c *sessionServiceClient) Watch(ctx context.Context, req *sessionv1.WatchRequest) (*connect.ServerStreamForClient[sessionv1.WatchResponse], error) {
 	return c.watch.CallServerStream(ctx, connect.NewRequest(req))
@@ -471,6 +487,8 @@ type SessionServiceHandler interface {
 	GetHistory(context.Context, *sessionv1.GetHistoryRequest, *connect.ServerStream[sessionv1.GetHistoryResponse]) error
 	// Returns entries as they were added, whatever strategies made of them since.
 	GetRecorded(context.Context, *sessionv1.GetRecordedRequest) (*sessionv1.GetRecordedResponse, error)
+	// Returns what became of an entry, or of all, and why, in parts: what the log of the session says.
+	Explain(context.Context, *sessionv1.ExplainRequest, *connect.ServerStream[sessionv1.ExplainResponse]) error
 	// Reports what turns do, from now until the caller ends it.
 	Watch(context.Context, *sessionv1.WatchRequest, *connect.ServerStream[sessionv1.WatchResponse]) error
 	// Counts entries as Add would, with the settings of the host, and adds nothing.
@@ -580,6 +598,12 @@ func NewSessionServiceHandler(svc SessionServiceHandler, opts ...connect.Handler
 		connect.WithSchema(sessionServiceMethods.ByName("GetRecorded")),
 		connect.WithHandlerOptions(opts...),
 	)
+	sessionServiceExplainHandler := connect.NewServerStreamHandlerSimple(
+		SessionServiceExplainProcedure,
+		svc.Explain,
+		connect.WithSchema(sessionServiceMethods.ByName("Explain")),
+		connect.WithHandlerOptions(opts...),
+	)
 	sessionServiceWatchHandler := connect.NewServerStreamHandlerSimple(
 		SessionServiceWatchProcedure,
 		svc.Watch,
@@ -626,6 +650,8 @@ func NewSessionServiceHandler(svc SessionServiceHandler, opts ...connect.Handler
 			sessionServiceGetHistoryHandler.ServeHTTP(w, r)
 		case SessionServiceGetRecordedProcedure:
 			sessionServiceGetRecordedHandler.ServeHTTP(w, r)
+		case SessionServiceExplainProcedure:
+			sessionServiceExplainHandler.ServeHTTP(w, r)
 		case SessionServiceWatchProcedure:
 			sessionServiceWatchHandler.ServeHTTP(w, r)
 		case SessionServiceCountProcedure:
@@ -701,6 +727,10 @@ func (UnimplementedSessionServiceHandler) GetHistory(context.Context, *sessionv1
 
 func (UnimplementedSessionServiceHandler) GetRecorded(context.Context, *sessionv1.GetRecordedRequest) (*sessionv1.GetRecordedResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("thresh.v1.SessionService.GetRecorded is not implemented"))
+}
+
+func (UnimplementedSessionServiceHandler) Explain(context.Context, *sessionv1.ExplainRequest, *connect.ServerStream[sessionv1.ExplainResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("thresh.v1.SessionService.Explain is not implemented"))
 }
 
 func (UnimplementedSessionServiceHandler) Watch(context.Context, *sessionv1.WatchRequest, *connect.ServerStream[sessionv1.WatchResponse]) error {

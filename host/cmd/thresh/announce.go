@@ -1,0 +1,68 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/thresh-dev/thresh/internal/atomicfile"
+)
+
+// announcement is how 'thresh top' finds a proxy that 'thresh wrap' runs: a file next to the local user's token, which
+// only the user can read. It has a token of its own, because another process may get the port when the proxy is gone.
+type announcement struct {
+	PID   int    `json:"pid"`
+	URL   string `json:"url"`
+	Token string `json:"token"`
+	path  string
+}
+
+// announcements are the files, by the directory of the token file.
+func announcements(tokenFile, pid string) string {
+	return filepath.Join(filepath.Dir(tokenFile), "wrap-"+pid+".json")
+}
+
+// announce writes the file. That it cannot be written is no error: the agent works, and is only not found.
+func announce(tokenFile, url string) announcement {
+	a := announcement{PID: os.Getpid(), URL: url, Token: rand.Text()}
+	if tokenFile == "" || os.MkdirAll(filepath.Dir(tokenFile), 0o700) != nil {
+		return a
+	}
+	a.path = announcements(tokenFile, fmt.Sprint(a.PID))
+	_ = atomicfile.Write(a.path, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(a) })
+	return a
+}
+
+// withdraw removes the file.
+func (a announcement) withdraw() {
+	if a.path != "" {
+		_ = os.Remove(a.path)
+	}
+}
+
+// announced returns the proxies that run. Files of those that were killed are removed.
+func announced(tokenFile string) []announcement {
+	if tokenFile == "" {
+		return nil
+	}
+	paths, _ := filepath.Glob(announcements(tokenFile, "*"))
+	var running []announcement
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		a := announcement{path: path}
+		if err != nil || json.Unmarshal(text, &a) != nil {
+			continue
+		}
+		if errors.Is(syscall.Kill(a.PID, 0), syscall.ESRCH) {
+			a.withdraw()
+			continue
+		}
+		running = append(running, a)
+	}
+	return running
+}

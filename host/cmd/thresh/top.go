@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
+)
+
+const (
+	topEvery   = time.Second     // how often the view is drawn
+	topTimeout = 2 * time.Second // how long a host may take to answer
+)
+
+var topColumns = []table.Column{
+	{Name: "session", Min: 12}, {Name: "strategy", Min: 8, Rank: 3}, {Name: "turns", Right: true, Rank: 2},
+	{Name: "sent", Right: true}, {Name: "saved", Right: true}, {Name: "cached", Right: true},
+	{Name: "rewrites", Right: true}, {Name: "usd", Head: "USD SAVED", Right: true},
+	{Name: "why", Head: "LAST CHANGE", Min: 16, Rank: 1},
+}
+
+// topCommand shows what the sessions of running hosts do.
+func topCommand(a *app) *cobra.Command {
+	var pages bool
+	cmd := &cobra.Command{
+		Use: "top", Short: "Watch the sessions of running hosts: tokens, cache hits, rewrites, money",
+		Long: `Shows the sessions of 'thresh serve' (at serve.listen, with the token in serve.tokenFile) and of each
+'thresh wrap' that you run, since each of them started: the tokens that were sent, and how much less that is than
+without thresh; how much of the prompts the provider read from its cache; how often the beginning of a request was
+rewritten, why the history was changed last, and what that saved in US dollars, net of the prompt cache. "-" is not
+known: the provider's cache for agents that use a host themselves, and money without a price list.
+
+On a terminal the view is drawn every second, until it is interrupted. Otherwise, and with -o json, it is printed once.
+--page prints the addresses of the pages that show the same in a browser, turn by turn, with what was removed.`,
+		Example: `  thresh top
+  thresh top -o json | jq '.hosts[].sessions[].savedUSD'`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.serveConfig(cmd)
+			if err != nil {
+				return err
+			}
+			out, terminal := a.out.(*os.File)
+			if pages {
+				return a.printPages(cmd.Context(), c)
+			}
+			if !terminal || a.output == "json" || !term.IsTerminal(int(out.Fd())) {
+				return a.printTop(watched(cmd.Context(), c))
+			}
+			return a.liveTop(cmd.Context(), c, out)
+		},
+	}
+	cmd.Flags().BoolVar(&pages, "page", false, "print the addresses of the pages, with their tokens")
+	a.addOutput(cmd)
+	a.addColumns(cmd, topColumns)
+	return cmd
+}
+
+// hostSeen is a host that runs, as it answered. Its JSON form is stable.
+type hostSeen struct {
+	URL string `json:"url"`
+	watch.List
+	token string
+}
+
+// errNoHost: nothing answered.
+var errNoHost = errors.New("no host runs: start an agent with 'thresh wrap', or 'thresh serve'")
+
+// watched asks the hosts that the user runs. Those that do not answer are left out.
+func watched(ctx context.Context, c *config.Config) []hostSeen {
+	set := c.Settings().Serve
+	asked := []*hostSeen{{URL: set.Listen}}
+	if set.TokenFile != "" {
+		if _, err := os.Stat(set.TokenFile); err == nil { // asking must not make one
+			asked[0].token, _ = access.LocalToken(set.TokenFile)
+		}
+	}
+	if !strings.HasPrefix(set.Listen, "unix:") {
+		scheme := "http://"
+		if set.TLS.Cert != "" {
+			scheme = "https://"
+		}
+		asked[0].URL = scheme + set.Listen
+	}
+	for _, w := range announced(set.TokenFile) {
+		asked = append(asked, &hostSeen{URL: w.URL, token: w.Token})
+	}
+	ctx, cancel := context.WithTimeout(ctx, topTimeout)
+	defer cancel()
+	answered := make([]bool, len(asked))
+	var all sync.WaitGroup
+	for i, h := range asked {
+		all.Go(func() { answered[i] = h.ask(ctx) })
+	}
+	all.Wait()
+	var seen []hostSeen
+	for i, h := range asked {
+		if answered[i] {
+			seen = append(seen, *h)
+		}
+	}
+	return seen
+}
+
+// ask fills in what a host's sessions did, and reports whether it answered.
+func (h *hostSeen) ask(ctx context.Context) bool {
+	client, base := &http.Client{}, h.URL
+	transport := &http.Transport{DisableKeepAlives: true}
+	if path, unix := strings.CutPrefix(h.URL, "unix:"); unix {
+		base = "http://localhost"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		}
+	}
+	client.Transport = transport
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+watch.Page+"/sessions", nil)
+	if err != nil {
+		return false
+	}
+	r.Header.Set("Authorization", "Bearer "+h.token)
+	answer, err := client.Do(r)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode == http.StatusOK && json.NewDecoder(answer.Body).Decode(&h.List) == nil
+}
+
+// printPages prints an address a line. The token is behind the #, which browsers do not send.
+func (a *app) printPages(ctx context.Context, c *config.Config) error {
+	seen := watched(ctx, c)
+	if len(seen) == 0 {
+		return errNoHost
+	}
+	for _, h := range seen {
+		if strings.HasPrefix(h.URL, "unix:") {
+			fmt.Fprintf(a.err, "thresh: %s: a browser cannot open it\n", h.URL)
+			continue
+		}
+		fmt.Fprintln(a.out, h.URL+watch.Page+"#"+h.token)
+	}
+	return nil
+}
+
+// printTop prints what hosts answered, once.
+func (a *app) printTop(seen []hostSeen) error {
+	if len(seen) == 0 {
+		return errNoHost
+	}
+	if a.output == "json" {
+		return a.printJSON(struct {
+			Hosts []hostSeen `json:"hosts"`
+		}{seen})
+	}
+	for i, h := range seen {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		if err := a.printHost(a.out, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printHost prints a line about a host, and the table of its sessions.
+func (a *app) printHost(out io.Writer, h hostSeen) error {
+	var sum watch.Session
+	t := table.New(topColumns...)
+	for _, s := range h.Sessions {
+		t.Row(s.ID, s.Strategy, table.Int(s.Turns), table.Short(s.Sent), table.Percent(s.Whole-s.Sent, s.Whole),
+			table.Percent(s.Usage.Cached, s.Usage.Prompt), table.Int(s.Rewrites), dollars(s.Saved), lastChange(s))
+		sum.Sent, sum.Whole, sum.Saved = sum.Sent+s.Sent, sum.Whole+s.Whole, sum.Saved+s.Saved
+	}
+	fmt.Fprintf(out, "%s at %s: %s; %s of %s tokens sent, %s saved, USD %s\n", h.Name, h.URL,
+		plural(len(h.Sessions), "session"), table.Short(sum.Sent), table.Short(sum.Whole),
+		table.Percent(sum.Whole-sum.Sent, sum.Whole), dollars(sum.Saved))
+	if len(h.Sessions) == 0 {
+		return nil
+	}
+	return t.Write(out, table.Options{Width: table.Width(a.out), Columns: a.columns})
+}
+
+// lastChange is why a session's history was changed last, or what is wrong with it.
+func lastChange(s watch.Session) string {
+	if s.Error != "" {
+		return "failed: " + s.Error
+	}
+	return s.Reason
+}
+
+// liveTop draws the view until the context ends. It is drawn on the terminal's other screen, so that what was there
+// before comes back.
+func (a *app) liveTop(ctx context.Context, c *config.Config, out *os.File) error {
+	const (
+		enter = "\x1b[?1049h\x1b[?25l"
+		leave = "\x1b[?25h\x1b[?1049l"
+	)
+	fmt.Fprint(out, enter)
+	defer fmt.Fprint(out, leave)
+	tick := time.NewTicker(topEvery)
+	defer tick.Stop()
+	for {
+		var view bytes.Buffer
+		seen := watched(ctx, c)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if len(seen) == 0 {
+			fmt.Fprintln(&view, errNoHost)
+		}
+		for _, h := range seen {
+			if err := a.printHost(&view, h); err != nil {
+				return err
+			}
+			fmt.Fprintln(&view)
+		}
+		_, height, err := term.GetSize(int(out.Fd()))
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(out, frame(view.String(), height))
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// frame puts a text onto a screen with a height: each line replaces the one that was there, and what is below goes.
+// Nothing is cleared before, so that it does not flicker.
+func frame(text string, height int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if len(lines) > height-1 {
+		lines = lines[:max(height-1, 0)]
+	}
+	return "\x1b[H" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[K\x1b[J"
+}

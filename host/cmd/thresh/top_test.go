@@ -1,0 +1,130 @@
+package main_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// thresh top finds what the user runs, a proxy and a service, by files that only the user can read; a proxy that was
+// killed is not asked again. The page of each is served next to it.
+func TestTop(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.run("top").failed(t, 1, "no host runs")
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	a := p.printing(up)
+	q, err := http.NewRequest(http.MethodPost, a.url+"/v1/messages", strings.NewReader(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("X-Thresh-Session", "mine")
+	if answer, err := http.DefaultClient.Do(q); err != nil {
+		t.Fatal(err)
+	} else {
+		answer.Body.Close()
+	}
+	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0", "--set", "sessions.store=memory")
+	listen := "serve.listen=" + strings.TrimPrefix(s.address, "http://")
+	session, err := s.client().Open(t.Context(), client.OpenOptions{ID: "theirs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}
+	if _, err := session.Add(t.Context(), said); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.Prepare(t.Context(), client.PrepareOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Hosts []struct {
+			Name     string
+			Sessions []struct {
+				ID, Model   string
+				Turns, Sent int
+			}
+		}
+	}
+	top := func(args ...string) string { // the hosts go on meanwhile, so that it is not alone
+		out, err := p.command(append([]string{"top", "--set", listen}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	shown := top("-o", "json")
+	if err := json.Unmarshal([]byte(shown), &all); err != nil || len(all.Hosts) != 2 {
+		t.Fatalf("%v: %s", err, shown)
+	}
+	service, proxy := all.Hosts[0], all.Hosts[1]
+	if service.Name != "serve" || len(service.Sessions) != 1 || service.Sessions[0].ID != "theirs" ||
+		proxy.Name != "wrap" || len(proxy.Sessions) != 1 || proxy.Sessions[0].ID != "mine" ||
+		proxy.Sessions[0].Model != "m" || proxy.Sessions[0].Turns != 1 || proxy.Sessions[0].Sent == 0 {
+		t.Errorf("%s", shown)
+	}
+	if shown := top(); !strings.Contains(shown, "wrap at "+a.url+": 1 session; ") || !strings.Contains(shown, "\nmine ") {
+		t.Errorf("%s", shown)
+	}
+	// The page needs no token, its data the one behind the #.
+	pages := strings.Fields(top("--page"))
+	for _, page := range pages {
+		address, token, _ := strings.Cut(page, "#")
+		for path, want := range map[string]int{"": 200, "/sessions": 401} {
+			if status, _ := fetch(t, address+path, ""); status != want {
+				t.Errorf("%s%s without a token: %d", address, path, status)
+			}
+		}
+		if status, text := fetch(t, address+"/sessions", token); status != 200 || !strings.Contains(text, `"turns":1`) {
+			t.Errorf("%s: %d %s", address, status, text)
+		}
+	}
+	if len(pages) != 2 {
+		t.Errorf("pages: %q", pages)
+	}
+	_ = a.cmd.Process.Signal(syscall.SIGINT)
+	_ = a.cmd.Wait()
+	// One that was killed could not remove its file: another process may listen there by now.
+	file := p.path("home", ".local", "state", "thresh", fmt.Sprintf("wrap-%d.json", a.cmd.Process.Pid))
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is there after the end: %v", err)
+	}
+	if err := os.WriteFile(file, fmt.Appendf(nil, `{"pid":%d,"url":%q,"token":"x"}`, a.cmd.Process.Pid, up.URL),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	if shown := top(); strings.Contains(shown, "wrap at") || len(up.Requests()) != 1 {
+		t.Errorf("a proxy that was killed is asked: %s", shown)
+	}
+	s.end(syscall.SIGTERM)
+}
+
+func fetch(t *testing.T, url, token string) (status int, text string) {
+	t.Helper()
+	q, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	all, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(all)
+}

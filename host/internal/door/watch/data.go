@@ -1,0 +1,85 @@
+package watch
+
+import "time"
+
+// List is what a host's sessions did. Its JSON form, and that of what it holds, is stable: 'thresh top -o json' prints
+// it.
+type List struct {
+	// Name says what runs: the agent of 'thresh wrap', or "serve".
+	Name     string    `json:"name"`
+	Began    time.Time `json:"began"`
+	Sessions []Session `json:"sessions"`
+}
+
+// Session is a session that had a turn since the host began, with the sums of its turns. Tokens are of the host's count,
+// but for Usage.
+type Session struct {
+	ID string `json:"id"`
+	About
+	Strategy string    `json:"strategy"`
+	Used     time.Time `json:"used"`
+	Turns    int       `json:"turns"`
+	// Whole is what the requests would have been if nothing had ever been removed, Sent what they were.
+	Whole int `json:"whole"`
+	Sent  int `json:"sent"`
+	// Rewrites changed the beginning of the request before; Reason is why the last change was made.
+	Rewrites int    `json:"rewrites"`
+	Reason   string `json:"reason,omitempty"`
+	// Saved is in US dollars, net of the prompt cache; 0 without a price list.
+	Saved float64 `json:"savedUSD"`
+	// Usage is what the provider reported.
+	Usage Usage `json:"usage"`
+	// Error is why the last turn failed; "" if it did not.
+	Error string `json:"error,omitempty"`
+}
+
+// About is what a door knows of a session besides its turns.
+type About struct {
+	// Parent is the session that it was forked from, "" if none is known.
+	Parent string `json:"parent,omitempty"`
+	// Model is what the agent asks for.
+	Model string `json:"model,omitempty"`
+}
+
+// Usage is what a provider reported of prompts, in its tokens.
+type Usage struct {
+	Prompt int `json:"prompt"`
+	Cached int `json:"cached"`
+}
+
+// Turn is one turn of a session.
+type Turn struct {
+	// Turn counts from 1.
+	Turn    int       `json:"turn"`
+	At      time.Time `json:"at"`
+	Whole   int       `json:"whole"`
+	Sent    int       `json:"sent"`
+	Saved   float64   `json:"savedUSD"`
+	Rewrote bool      `json:"rewrote,omitempty"`
+	// Reason is why the history was changed; "" if it was not.
+	Reason string `json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Change is what a turn did to an entry.
+type Change struct {
+	Turn  int    `json:"turn"`
+	Entry string `json:"entry"`
+	// Kind is removed, trimmed or added.
+	Kind    string `json:"kind"`
+	Speaker string `json:"speaker"`
+	// Step, Rule and By are the step, the strategy's reason and the entry that supersedes this one.
+	Step   string   `json:"step,omitempty"`
+	Rule   string   `json:"rule,omitempty"`
+	By     string   `json:"by,omitempty"`
+	Before int      `json:"before"`
+	After  int      `json:"after"`
+	Calls  []string `json:"calls,omitempty"`
+}
+
+// Detail is one session with its last turns and changes.
+type Detail struct {
+	Session
+	History []Turn   `json:"history"`
+	Changes []Change `json:"changes"`
+}

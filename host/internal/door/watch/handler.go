@@ -1,0 +1,121 @@
+package watch
+
+import (
+	"crypto/sha256"
+	_ "embed" // the page
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Page is the address of the page. It holds no data, so that it needs no token; everything below it does.
+const Page = "/ui"
+
+//go:embed page.html
+var page []byte
+
+// policy lets a browser run the page's own script and styles, and ask its own server. Nothing can be loaded from
+// elsewhere, sent, or framed, whatever a recorded text has in it.
+var policy = "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+	"script-src " + hashOf("script") + "; style-src " + hashOf("style")
+
+// hashOf returns the hash of the one element of the page with a name.
+func hashOf(element string) string {
+	_, rest, _ := strings.Cut(string(page), "<"+element+">")
+	text, _, _ := strings.Cut(rest, "</"+element+">")
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// Handler serves the page and its data, all for reading. owner says whose sessions a request may see; who may ask is
+// decided before, for everything but the page itself.
+func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+Page, func(w http.ResponseWriter, _ *http.Request) {
+		guarded(w, "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", policy)
+		_, _ = w.Write(page)
+	})
+	mux.HandleFunc("GET "+Page+"/sessions", func(w http.ResponseWriter, q *http.Request) {
+		answer(w, r.list(owner(q)))
+	})
+	key := func(q *http.Request) store.Key {
+		return store.Key{Owner: owner(q), ID: q.URL.Query().Get("session")}
+	}
+	mux.HandleFunc("GET "+Page+"/session", func(w http.ResponseWriter, q *http.Request) {
+		d, ok := r.detail(key(q))
+		if !ok {
+			http.Error(w, "no such session", http.StatusNotFound)
+			return
+		}
+		answer(w, d)
+	})
+	mux.HandleFunc("GET "+Page+"/original", func(w http.ResponseWriter, q *http.Request) {
+		found, err := r.original(q.Context(), key(q), q.URL.Query().Get("entry"))
+		switch {
+		case errors.Is(err, store.ErrNotFound) || err == nil && found == nil:
+			http.Error(w, "the entry is not kept: set sessions.store", http.StatusNotFound)
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		default:
+			guarded(w, "text/plain; charset=utf-8")
+			_, _ = w.Write([]byte(readable(found)))
+		}
+	})
+	return mux
+}
+
+// Before puts the page and its data before another handler, for a host with one user, who has a token.
+func (r *Recorder) Before(next http.Handler, token string) http.Handler {
+	guard := access.NewGuard(store.NewMemory(), token)
+	pages := r.Handler(func(*http.Request) string { return "" })
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path != Page && !strings.HasPrefix(q.URL.Path, Page+"/") {
+			next.ServeHTTP(w, q)
+			return
+		}
+		shown, _ := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer ")
+		_, err := guard.Who(q.Context(), shown)
+		switch {
+		case access.FromPage(q):
+			http.Error(w, "requests from web pages are refused", http.StatusForbidden)
+		case err != nil && q.URL.Path != Page:
+			http.Error(w, err.Error(), http.StatusUnauthorized)
+		default:
+			pages.ServeHTTP(w, q)
+		}
+	})
+}
+
+// guarded sets the headers of an answer that a browser must not guess at, keep, or show to others.
+func guarded(w http.ResponseWriter, kind string) {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}
+
+func answer(w http.ResponseWriter, v any) {
+	guarded(w, "application/json")
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
+}
+
+// readable returns entries as text.
+func readable(entries []content.Content) string {
+	var parts []string
+	for _, e := range entries {
+		for _, b := range e.Blocks {
+			parts = append(parts, transcript.Readable(b))
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}

@@ -1,0 +1,210 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Bounds of what is kept. Beyond them the oldest goes: a host may run for months.
+const (
+	maxSessions = 500
+	maxTurns    = 1000 // of a session
+	maxChanges  = 1000 // of a session
+)
+
+// Recorder keeps what turns did. It is safe for concurrent use.
+type Recorder struct {
+	host  *engine.Host
+	name  string
+	began time.Time
+
+	mu    sync.Mutex
+	byKey map[store.Key]*record
+}
+
+// record is what is kept of a session.
+type record struct {
+	Detail
+	// originals are the entries of Changes as they were added, where a door had them: they are shared with it.
+	originals map[string]content.Content
+	// ledger and the following are for sessions whose door does not count by itself.
+	ledger *engine.Ledger
+	whole  int // tokens of everything that was ever added
+	tokens int // of the history after the last turn
+}
+
+// New returns an empty recorder for a host. name says what runs.
+func New(h *engine.Host, name string) *Recorder {
+	return &Recorder{host: h, name: name, began: time.Now(), byKey: map[store.Key]*record{}}
+}
+
+// Turn takes in a turn whose sizes the door knows. original finds an entry as it was added; it is called before Turn
+// returns.
+func (r *Recorder) Turn(key store.Key, t Turn, about About, o outcome.Outcome, failed error,
+	original func(id string) (content.Content, bool)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rec := r.of(key, t.At)
+	rec.About = about
+	rec.turn(t, &o, failed)
+	rec.changed(&o, original)
+}
+
+// Observe takes in a turn of a service. It is what [service.Service.Observe] calls.
+func (r *Recorder) Observe(owner string, e service.Event) {
+	key, now := store.Key{Owner: owner, ID: e.Session}, time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rec := r.of(key, now)
+	if rec.ledger == nil {
+		rec.ledger = r.host.Ledger(key)
+	}
+	// What was added is what is there before the turn, less what the last one left.
+	rec.whole += max(e.Outcome.TokensBefore-rec.tokens, 0)
+	rec.tokens = e.Tokens
+	if e.Method == "prepare" { // a compress by hand sends nothing
+		t := Turn{At: now, Whole: rec.whole + e.Pending, Sent: e.Tokens + e.Pending}
+		t.Saved, t.Rewrote = rec.ledger.Request(engine.Prompt{Sent: t.Sent, Whole: t.Whole},
+			e.Outcome.Stable.Tokens+e.Pending, now)
+		rec.turn(t, &e.Outcome, e.Err)
+	}
+	rec.changed(&e.Outcome, nil)
+}
+
+// Usage takes in what a provider reported for a request.
+func (r *Recorder) Usage(key store.Key, u Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rec := r.of(key, time.Now())
+	rec.Usage.Prompt += u.Prompt
+	rec.Usage.Cached += u.Cached
+}
+
+// of returns the record of a session. The caller holds the lock.
+func (r *Recorder) of(key store.Key, now time.Time) *record {
+	rec := r.byKey[key]
+	if rec == nil {
+		rec = &record{Detail: Detail{Session: Session{ID: key.ID}, History: []Turn{}, Changes: []Change{}},
+			originals: map[string]content.Content{}}
+		r.byKey[key] = rec
+		if len(r.byKey) > maxSessions {
+			r.forget(key)
+		}
+	}
+	rec.Used = now
+	return rec
+}
+
+// forget drops the session that was used longest ago, other than one.
+func (r *Recorder) forget(but store.Key) {
+	var oldest store.Key
+	var used time.Time
+	for k, rec := range r.byKey {
+		if k != but && (used.IsZero() || rec.Used.Before(used)) {
+			oldest, used = k, rec.Used
+		}
+	}
+	delete(r.byKey, oldest)
+}
+
+// turn adds a turn to the sums.
+func (rec *record) turn(t Turn, o *outcome.Outcome, failed error) {
+	rec.Turns++
+	t.Turn, t.Reason = rec.Turns, reasonOf(o)
+	if failed != nil {
+		t.Error = failed.Error()
+	}
+	rec.Strategy, rec.Error = cmp.Or(o.Strategy, rec.Strategy), t.Error
+	rec.Whole, rec.Sent, rec.Saved = rec.Whole+t.Whole, rec.Sent+t.Sent, rec.Saved+t.Saved
+	if t.Rewrote {
+		rec.Rewrites++
+	}
+	rec.History = last(append(rec.History, t), maxTurns)
+}
+
+// changed takes in what was done to entries. original is nil where the door has none.
+func (rec *record) changed(o *outcome.Outcome, original func(string) (content.Content, bool)) {
+	rec.Reason = cmp.Or(reasonOf(o), rec.Reason)
+	for _, c := range o.Changes {
+		rec.Changes = append(rec.Changes, Change{Turn: rec.Turns, Entry: c.EntryID, Kind: string(c.Kind),
+			Speaker: string(c.Speaker), Step: c.Step, Rule: c.Rule, By: c.By, Before: c.Before, After: c.After,
+			Calls: c.Calls})
+		if original == nil {
+			continue
+		}
+		if was, ok := original(c.EntryID); ok {
+			rec.originals[c.EntryID] = was
+		}
+	}
+	if more := len(rec.Changes) - maxChanges; more > 0 {
+		for _, c := range rec.Changes[:more] {
+			delete(rec.originals, c.Entry)
+		}
+		rec.Changes = last(rec.Changes, maxChanges)
+	}
+}
+
+// last returns the last elements of a list in a list of its own, so that what goes before is not kept.
+func last[T any](list []T, most int) []T {
+	if len(list) <= most {
+		return list
+	}
+	return slices.Clone(list[len(list)-most:])
+}
+
+// list returns the sessions of an owner, the one that was used last first.
+func (r *Recorder) list(owner string) List {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := List{Name: r.name, Began: r.began, Sessions: []Session{}}
+	for k, rec := range r.byKey {
+		if k.Owner == owner {
+			l.Sessions = append(l.Sessions, rec.Session)
+		}
+	}
+	slices.SortFunc(l.Sessions, func(a, b Session) int {
+		return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.ID, b.ID))
+	})
+	return l
+}
+
+// detail returns a session with its turns and changes.
+func (r *Recorder) detail(key store.Key) (Detail, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rec := r.byKey[key]
+	if rec == nil {
+		return Detail{}, false
+	}
+	// Clones: what is kept grows while they are written.
+	d := rec.Detail
+	d.History, d.Changes = slices.Clone(d.History), slices.Clone(d.Changes)
+	return d, true
+}
+
+// original returns an entry as it was added: as a door had it, or from the store; none if it is not kept.
+func (r *Recorder) original(ctx context.Context, key store.Key, id string) ([]content.Content, error) {
+	r.mu.Lock()
+	var kept content.Content
+	ok := false
+	if rec := r.byKey[key]; rec != nil {
+		kept, ok = rec.originals[id]
+	}
+	r.mu.Unlock()
+	if ok {
+		return []content.Content{kept}, nil
+	}
+	if in := r.host.Store(); in != nil {
+		return engine.FindRecorded(ctx, in, key, id)
+	}
+	return nil, nil
+}

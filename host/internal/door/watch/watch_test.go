@@ -1,0 +1,175 @@
+package watch
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// hostile is what a tool said that would do harm as markup.
+const hostile = "<script>document.title = 'taken'</script><img src=\"http://example.com/x.png\"> & so on"
+
+// worked is a recorder of a host with sessions of two owners: the local user's have been pruned and have failed.
+func worked(t *testing.T) *Recorder {
+	t.Helper()
+	c, err := config.Load(config.Options{WorkDir: t.TempDir(), Env: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger(), Store: store.NewMemory()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	r := New(h, "claude")
+	first, began := store.Key{ID: "claude-1f0a5c3e-9d1b-4a7e-8a53-70f0c9a1d2b4"}, time.Now()
+	original := func(string) (content.Content, bool) {
+		return content.Content{Speaker: content.Tool, Blocks: []content.Block{content.Text{Text: hostile}}}, true
+	}
+	for i := range 30 {
+		turn := Turn{At: began, Whole: 4000 + 2500*i, Sent: 4000 + 2500*(i%11), Saved: 0.01, Rewrote: i == 11 || i == 22}
+		o := outcome.Outcome{Strategy: "high-density"}
+		if turn.Rewrote {
+			o.Optimize.Removed, o.Optimize.Decision.Reason = 1, outcome.DecidedPays
+			o.Changes = []outcome.Change{{EntryID: "e5", Kind: outcome.Removed, Speaker: content.Tool, Before: 2400,
+				Step: outcome.StepOptimize, Rule: "superseded-read", By: "e9"}}
+		}
+		r.Turn(first, turn, About{Model: "claude-sonnet-4-5"}, o, nil, original)
+		r.Usage(first, Usage{Prompt: turn.Sent, Cached: turn.Sent / 2})
+	}
+	// A service's sessions have no sizes but those of their outcomes.
+	for _, e := range []service.Event{
+		{Session: "fork", Method: "prepare", Tokens: 900, Pending: 100, Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 900}},
+		{Session: "fork", Method: "prepare", Tokens: 400, Pending: 100, Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 1000,
+			Stable: outcome.Stable{Tokens: 50}}},
+		{Session: "fork", Method: "compress", Tokens: 300, Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 400,
+			Compress: outcome.Compress{Kind: outcome.KindApplied, Reason: "manual"}}},
+		{Session: "failing", Method: "prepare", Tokens: 10, Err: errors.New("the plugin exited"),
+			Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 10}},
+	} {
+		r.Observe("", e)
+	}
+	r.byKey[store.Key{ID: "fork"}].Parent = first.ID
+	r.Observe("someone", service.Event{Session: "theirs", Method: "prepare"})
+	return r
+}
+
+// get asks for a path with a token, and decodes the answer if there is where to.
+func get(t *testing.T, url, token string, into any) (status int, body string) {
+	t.Helper()
+	q, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if into != nil && json.Unmarshal(text, into) != nil {
+		t.Fatalf("%s: %s", url, text)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// The sums of a session are those of its turns, and an owner sees no other's.
+func TestSessionsAreAddedUp(t *testing.T) {
+	s := httptest.NewServer(worked(t).Before(http.NotFoundHandler(), "the-token"))
+	defer s.Close()
+	var l List
+	get(t, s.URL+Page+"/sessions", "the-token", &l)
+	byID := map[string]Session{}
+	for _, one := range l.Sessions {
+		byID[one.ID] = one
+	}
+	fork := byID["fork"]
+	// 900 were added, then 100; a turn of a compress sends nothing.
+	if len(l.Sessions) != 3 || fork.Turns != 2 || fork.Whole != 1000+1100 || fork.Sent != 1000+500 || fork.Rewrites != 1 ||
+		fork.Reason != "compress: manual" {
+		t.Errorf("%+v", l.Sessions)
+	}
+	if got := byID["failing"]; got.Error != "the plugin exited" {
+		t.Errorf("%+v", got)
+	}
+	claude := l.Sessions[2]
+	if claude.Rewrites != 2 || claude.Usage.Cached*2 != claude.Usage.Prompt || claude.Reason != "prune: pays" ||
+		claude.Model != "claude-sonnet-4-5" {
+		t.Errorf("%+v", claude)
+	}
+	var d Detail
+	get(t, s.URL+Page+"/session?session="+claude.ID, "the-token", &d)
+	if len(d.History) != 30 || !d.History[11].Rewrote || len(d.Changes) != 2 || d.Changes[0].Turn != 12 {
+		t.Errorf("%d turns, %+v", len(d.History), d.Changes)
+	}
+	if _, text := get(t, s.URL+Page+"/original?entry=e5&session="+claude.ID, "the-token", nil); text != hostile {
+		t.Errorf("the original is %q", text)
+	}
+}
+
+// Everything but the page needs the token, and all of it is for reading, by no page of another origin.
+func TestWhoMaySee(t *testing.T) {
+	s := httptest.NewServer(worked(t).Before(http.NotFoundHandler(), "the-token"))
+	defer s.Close()
+	for path, want := range map[string]int{"": 200, "/sessions": 401, "/session?session=fork": 401,
+		"/original?session=fork&entry=e1": 401} {
+		if status, text := get(t, s.URL+Page+path, "wrong", nil); status != want || strings.Contains(text, "1f0a5c3e") {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+	for path, want := range map[string]int{"/session?session=theirs": 404, "/original?session=fork&entry=e1": 404, "/x": 404} {
+		if status, text := get(t, s.URL+Page+path, "the-token", nil); status != want {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	for name, change := range map[string]func(*http.Request){
+		"a POST":       func(q *http.Request) { q.Method = http.MethodPost },
+		"another page": func(q *http.Request) { q.Header.Set("Origin", "http://elsewhere.example") },
+	} {
+		q := httptest.NewRequest(http.MethodGet, Page+"/sessions", nil)
+		q.Header.Set("Authorization", "Bearer the-token")
+		change(q)
+		w := httptest.NewRecorder()
+		if s.Config.Handler.ServeHTTP(w, q); w.Code < 400 {
+			t.Errorf("%s: %d", name, w.Code)
+		}
+	}
+}
+
+// What is kept is bounded: the oldest goes.
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	r := worked(t)
+	for range maxTurns + 5 {
+		r.Observe("", service.Event{Session: "long", Method: "prepare",
+			Outcome: outcome.Outcome{Changes: []outcome.Change{{EntryID: "e1"}, {EntryID: "e2"}}}})
+	}
+	long, _ := r.detail(store.Key{ID: "long"})
+	if len(long.History) != maxTurns || long.History[0].Turn != 6 || len(long.Changes) != maxChanges ||
+		long.Turns != maxTurns+5 {
+		t.Errorf("%d turns from %d, %d changes", len(long.History), long.History[0].Turn, len(long.Changes))
+	}
+	for i := range maxSessions + 5 {
+		r.Usage(store.Key{ID: string(rune('a' + i))}, Usage{})
+	}
+	if n := len(r.byKey); n != maxSessions {
+		t.Errorf("%d sessions", n)
+	}
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/outcome"
+)
+
+// Event is a step in the life of a session, as its log says: entries that were added together, or a rewrite.
+type Event struct {
+	Added []Added
+	// Changes are what a rewrite did, in the order of the history, and Strategy is the one in force. Both are empty
+	// for entries that were added.
+	Changes  []outcome.Change
+	Strategy string
+	Revision uint64 // of the log
+}
+
+// StepLadder is the step of changes that made room without a strategy: the log does not say which rung made which.
+const StepLadder = "ladder"
+
+// ReadEvents reads the life of a session from a store. It needs no host and no strategy: nothing is decided again. It
+// ends at the first error, which wraps [store.ErrNotFound] if there is no such session.
+func ReadEvents(ctx context.Context, in store.Store, key store.Key) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		if _, err := in.Head(ctx, key); err != nil {
+			yield(Event{}, err)
+			return
+		}
+		now := history.New()
+		r := logReader{in: in, key: key}
+		for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added, store.Rewritten}}) {
+			e := Event{Revision: step.seq}
+			switch {
+			case err != nil:
+			case step.kind == store.Added:
+				now.AppendEntries(step.added.Entries)
+				for _, a := range step.added.Entries {
+					e.Added = append(e.Added, Added{a.ID, a.Content, a.Tokens, step.seq})
+				}
+			default:
+				before := now.SnapshotAt(&step.rewritten.Base)
+				if err = now.Replay(step.rewritten.Rewrite); err != nil {
+					break
+				}
+				e.Strategy, e.Changes = step.rewritten.Strategy, step.rewritten.Changes(before.Entries)
+				for i := range e.Changes {
+					if e.Changes[i].Step = step.rewritten.Step; e.Changes[i].Step == "" {
+						e.Changes[i].Step = StepLadder
+					}
+				}
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Change is one change of an entry, with when and under which strategy it was made.
+type Change struct {
+	// Revision is that of the session's log; changes of one rewrite have the same.
+	Revision uint64 `json:"revision"`
+	Strategy string `json:"strategy"`
+	outcome.Change
+}
+
+// Explain returns what became of the entry with an id, as outcomes name it, or of the entries with the tool call that
+// has it; "" is all entries. Changes are in the order in which they were made. The error wraps [ErrNotStored] if the
+// host keeps no sessions, and so no reasons.
+func (s *Session) Explain(ctx context.Context, id string) (all []Change, err error) {
+	if s.stored == nil {
+		return nil, fmt.Errorf("session %q: %w", s.key.ID, ErrNotStored)
+	}
+	for e, err := range ReadEvents(ctx, s.stored.store, s.stored.key) {
+		if errors.Is(err, store.ErrNotFound) { // nothing was added yet
+			return nil, nil
+		}
+		if err != nil {
+			return nil, s.storeError(err)
+		}
+		for _, c := range e.Changes {
+			if id == "" || c.EntryID == id || slices.Contains(c.Calls, id) {
+				all = append(all, Change{e.Revision, e.Strategy, c})
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,61 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// Stored returns what happened to each entry of a stored session, as its log says: nothing is replayed, and no strategy
+// is asked. A turn is counted for each time that something was added. turn is as in [Options]. The error wraps
+// [store.ErrNotFound] if there is no such session.
+func Stored(
+	ctx context.Context, in store.Store, key store.Key, turn int, taxonomy *tools.Taxonomy,
+) (Explanation, error) {
+	t := &transcript.Transcript{}
+	var tokens []int
+	var events []engine.Event
+	turns := 0
+	for e, err := range engine.ReadEvents(ctx, in, key) {
+		if err != nil {
+			return Explanation{}, err
+		}
+		if len(e.Added) > 0 {
+			if turn > 0 && turns == turn {
+				break
+			}
+			turns++
+		}
+		for _, a := range e.Added {
+			t.Entries, tokens = append(t.Entries, a.Content), append(tokens, a.Tokens)
+		}
+		events = append(events, e)
+	}
+	if turns < turn {
+		return Explanation{}, fmt.Errorf("turn %d: %w, it has %d", turn, ErrNoSuchTurn, turns)
+	}
+	r := NewRecorder(t, func(entry int) int { return tokens[entry] }, taxonomy)
+	strategy, next := "", 0
+	var changes []outcome.Change // since something was last added
+	for i, e := range events {
+		for _, a := range e.Added {
+			r.Entry(next, a.ID)
+			next++
+		}
+		if changes = append(changes, e.Changes...); e.Strategy != "" {
+			strategy = e.Strategy
+		}
+		if i+1 == len(events) || len(events[i+1].Added) > 0 {
+			r.Turn(next-1, changes, nil)
+			changes = nil
+		}
+	}
+	out := r.Explanation()
+	out.Strategy = strategy
+	return out, nil
+}

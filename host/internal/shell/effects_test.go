@@ -1,0 +1,138 @@
+package shell
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// brief renders what a command does: "reads a b, partly; writes c (whole)".
+func brief(o tools.Files) string {
+	var parts []string
+	if len(o.Reads) > 0 {
+		s := "reads " + strings.Join(o.Reads, " ")
+		if o.Partial {
+			s += " partly"
+		}
+		parts = append(parts, s)
+	}
+	for _, w := range o.Writes {
+		s := "writes " + w.Path
+		if w.Whole {
+			s += " whole"
+		}
+		if w.Deletes {
+			s = strings.Replace(s, "writes", "deletes", 1)
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func TestEffects(t *testing.T) {
+	for command, want := range map[string]string{
+		// Reads: the output is parts of files, and nothing else.
+		`cat a.go`:                                "reads /w/a.go",
+		`cat -n 'a b' "c"`:                        "reads /w/a b /w/c",
+		`sed -n '1,240p' /etc/x`:                  "reads /etc/x partly",
+		`nl -ba a.go | sed -n '10,20p'`:           "reads /w/a.go partly",
+		`head -n 20 a.go`:                         "reads /w/a.go partly",
+		`tail -50 a.go`:                           "reads /w/a.go partly",
+		`grep -n "x\|y" a.go b.go | head -20`:     "reads /w/a.go /w/b.go partly",
+		`cd sub && cat a.go && echo --- && cat b`: "reads /w/sub/a.go /w/sub/b",
+		`cd /x; sed -n 5p y`:                      "reads /x/y partly",
+		`cat a.go 2>/dev/null`:                    "reads /w/a.go",
+		`cat a.go | python x.py`:                  "",
+		`cat a.go && go test ./...`:               "",
+		`cat $F`:                                  "",
+		`cat *.go`:                                "",
+		`cat a.go || true`:                        "",
+		`cat ~/x`:                                 "",
+		`cd "$D" && cat a.go`:                     "",
+		`grep -rn x src`:                          "",
+		`rg x`:                                    "",
+		`sed 's/a/b/' a.go`:                       "",
+		`for f in a b; do cat $f; done; cat c`:    "",
+		`cat <<'EOF'` + "\nx\nEOF":                "",
+		`if true; then cat a; fi`:                 "",
+		`cat a.go; cat 'unclosed`:                 "",
+		// Writes: certain, if the command succeeded.
+		"cat > a.go <<'EOF'\npackage a\nEOF":          "writes /w/a.go whole",
+		"cat <<EOF > a.go\n$X\nEOF":                   "writes /w/a.go",
+		"cat >> a.go <<'EOF'\nx\nEOF":                 "writes /w/a.go",
+		"cd sub && cat > a <<'EOF'\nx\nEOF\npython a": "writes /w/sub/a whole",
+		`go test ./... > out.txt 2>&1`:                "writes /w/out.txt",
+		`echo x | tee a b`:                            "writes /w/a; writes /w/b",
+		`sed -i 's/a/b/' a.go`:                        "writes /w/a.go",
+		`sed -i.bak -e s/a/b/ a.go && cat a.go`:       "reads /w/a.go; writes /w/a.go",
+		`sed -i 's/a/b/' a.go; true`:                  "", // a failure is not seen
+		"set -e\nsed -i 's/a/b/' a.go\ntrue":          "writes /w/a.go",
+		`rm -f a.go`:                                  "deletes /w/a.go whole",
+		`rm -rf dir`:                                  "",
+		`mv a.go b.go`:                                "deletes /w/a.go; writes /w/b.go",
+		`cp a.go b.go`:                                "writes /w/b.go",
+		`git checkout -- a.go`:                        "writes /w/a.go",
+		`git checkout main`:                           "",
+		`test -f a && sed -i s/a/b/ a || true`:        "",
+		`(cd x; sed -i s/a/b/ a)`:                     "",
+		`echo x > "$F"`:                               "",
+		`sleep 1 & rm a`:                              "deletes /w/a whole",
+	} {
+		if got := brief(Effects(command, "/w")); got != want {
+			t.Errorf("%s\n got %q\nwant %q", command, got, want)
+		}
+	}
+	if got := brief(Effects("cat a", "")); got != "reads a" {
+		t.Errorf("without a directory: %q", got)
+	}
+}
+
+func FuzzEffects(f *testing.F) {
+	for _, seed := range []string{"cat a | head -3", "cat > a <<'E'\nx\nE", "sed -i s/a/b/ c && rm -- d", "cd && cat 'x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		if o := Effects(command, "/w"); len(o.Reads)+len(o.Writes) > 0 && strings.Contains(fmt.Sprint(o), "$(") &&
+			!strings.Contains(command, "'") && !strings.Contains(command, `\`) {
+			t.Errorf("%q: an expansion is taken for a path: %v", command, o)
+		}
+	})
+}
+
+func TestAStrategyLearnsWhatACommandReadsAndWrites(t *testing.T) {
+	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(command string) content.ToolCall {
+		return content.ToolCall{ID: "1", Name: "exec_command",
+			Parameters: fmt.Appendf(nil, `{"cmd":%q,"workdir":"/w/sub"}`, command)}
+	}
+	entry := content.Content{Speaker: content.AI, Blocks: []content.Block{
+		call("cat a"), call("sed -i s/a/b/ /x"), call("go test"), content.Text{Text: "cat a"},
+		content.ToolCall{ID: "2", Name: "unknown", Parameters: []byte(`{"cmd":"cat a"}`)},
+	}}
+	got := Annotated(entry, taxonomy)
+	var uses []string
+	for i, b := range got.Blocks {
+		if c, ok := b.(content.ToolCall); ok {
+			u := taxonomy.UseCall(c)
+			uses = append(uses, brief(tools.Files{Reads: u.Reads, Partial: u.Partial, Writes: u.Writes}))
+		}
+		if c, ok := entry.Blocks[i].(content.ToolCall); ok && c.Extra.Has(tools.FilesField) {
+			t.Errorf("block %d of the history was changed", i)
+		}
+	}
+	if got, want := strings.Join(uses, "|"), "reads /w/sub/a|writes /x||"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	// A field of that name in a call whose tool runs no command means nothing.
+	other := content.ToolCall{Name: "read_file", Parameters: []byte(`{"path":"b"}`),
+		Extra: content.Fields{{Name: tools.FilesField, Value: []byte(`{"reads":["a"]}`)}}}
+	if u := taxonomy.UseCall(other); len(u.Reads) != 1 || u.Reads[0] != "b" {
+		t.Errorf("got %v", u.Reads)
+	}
+}

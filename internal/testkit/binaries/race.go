@@ -1,0 +1,5 @@
+//go:build race
+
+package binaries
+
+const underRace = true
