@@ -14,6 +14,7 @@ import (
 // byHand answers a person who started the plugin. Without arguments the exit code is 1: a script that starts a plugin
 // by mistake should notice.
 func byHand(info Info, args []string, stdout, stderr io.Writer) int {
+	// A single flag or none: a plugin has no other options, so there is nothing to combine.
 	flag := ""
 	if len(args) == 2 {
 		flag = args[1]
@@ -37,12 +38,14 @@ func byHand(info Info, args []string, stdout, stderr io.Writer) int {
 		usage(stderr, info, args)
 		return exitBad
 	}
+	// Hosts set an environment variable; without it a person or a script started the program.
 	usage(stderr, info, args)
 	return exitFailed
 }
 
 // usage prints what the program is and what it can do when started by hand.
 func usage(w io.Writer, info Info, args []string) {
+	// Under the name that it was started by, which may not be the one a host needs.
 	program := "thresh-strategy-" + info.Name
 	if len(args) > 0 {
 		program = filepath.Base(args[0])

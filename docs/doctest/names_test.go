@@ -11,8 +11,29 @@ import (
 // The reference pages name what the code has. Packages below host/internal cannot be imported here, so that their
 // sources are read.
 
+// metrics are the names of instruments in the sources.
+var metrics = regexp.MustCompile(`"(thresh\.[a-z.]+)"`)
+
 func TestEveryMetricIsDocumented(t *testing.T) {
-	documented(t, "docs/production.md", "host/internal/metrics", regexp.MustCompile(`"(thresh\.[a-z.]+)"`), 15)
+	documented(t, "docs/production.md", "host/internal/metrics", metrics, 15)
+}
+
+// TestEveryMetricOfAnExpressionExists, under the name that Prometheus gives it.
+func TestEveryMetricOfAnExpressionExists(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs/production.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exists := map[string]bool{}
+	for _, m := range metrics.FindAllStringSubmatch(sources(t, "host/internal/metrics"), -1) {
+		exists[strings.ReplaceAll(m[1], ".", "_")] = true
+	}
+	suffix := regexp.MustCompile(`(_seconds)?(_bucket|_count|_sum|_total)?$`)
+	for _, name := range regexp.MustCompile(`thresh_[a-z_]+`).FindAllString(string(text), -1) {
+		if !exists[name] && !exists[suffix.ReplaceAllString(name, "")] {
+			t.Errorf("docs/production.md: %s is no metric", name)
+		}
+	}
 }
 
 func TestEveryPluginStateIsDocumented(t *testing.T) {

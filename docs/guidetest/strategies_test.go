@@ -88,7 +88,7 @@ func npm(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("SKIPPED: the strategy in TypeScript is not built or used: %v", err)
+			t.Skipf("SKIPPED: what is in TypeScript is neither built nor checked: %v", err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -98,7 +98,7 @@ func npm(t *testing.T, dir string, args ...string) {
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil && args[0] == "ci" && (ctx.Err() != nil || unreachable.Match(out)) {
-		t.Skipf("SKIPPED: the strategy in TypeScript is not used: npm cannot reach its registry: %v\n%.2000s", err, out)
+		t.Skipf("SKIPPED: what is in TypeScript is neither built nor checked: npm cannot reach its registry: %v\n%.2000s", err, out)
 	}
 	if err != nil {
 		t.Fatalf("npm %s: %v\n%s", strings.Join(args, " "), err, out)

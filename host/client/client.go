@@ -58,7 +58,8 @@ func New(address string, o Options) (*Client, error) {
 		}))
 	} else {
 		u, err := url.Parse(address)
-		if err != nil || u.Port() == "" || strings.Trim(u.Path, "/") != "" || u.Scheme != "http" && u.Scheme != "https" {
+		if err != nil || u.Port() == "" || strings.Trim(u.Path, "/") != "" ||
+			u.Scheme != "http" && u.Scheme != "https" {
 			return nil, fmt.Errorf("address %q: want http://HOST:PORT, https://HOST:PORT or unix:PATH", address)
 		}
 		if host = u.Host; u.Scheme == "https" {

@@ -34,8 +34,8 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failure makes an error of a call an [*Error]; nil stays nil. ctx is the call's: a call that its own side gave up is not
-// one whose connection broke.
+// failure makes an error of a call an [*Error]; nil stays nil. ctx is the call's: a call that its own side gave up is
+// not one whose connection broke.
 func failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

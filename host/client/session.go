@@ -123,8 +123,8 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 		s.kept, s.revision = nil, nil // the next one gets everything
 		return Prepared{}, unreadable(broken)
 	}
-	// Callers share what is kept, which is never changed: what is new goes behind what any of them has. A turn then costs
-	// the same however long the history is.
+	// Callers share what is kept, which is never changed: what is new goes behind what any of them has. A turn then
+	// costs the same however long the history is.
 	kept := s.kept[:keep]
 	if keep < len(s.kept) {
 		kept = slices.Clip(kept)

@@ -17,8 +17,6 @@ func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
 	p.file("binary", "\x7fELF\x00\x01\x02\x03")
 	p.file("latin1", "[\"caf\xe9\"]")
 	p.file("prose", "Dear diary,\n")
-	p.file("truncated.json", pruning[:len(pruning)-40])
-	p.file("truncated.jsonl", turns(3)[:4000])
 	p.file("broken.json", strings.Replace(pruning, `"speaker":"tool"`, `"speaker" "tool"`, 1))
 	p.file("broken.jsonl", strings.Replace(turns(3), `"question 1"`, `"question 1`, 1))
 	p.file("other.json", `{"name":"x","version":"1.0.0"}`)
@@ -35,20 +33,17 @@ func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
 	}
 	_ = sparse.Close()
 	for file, want := range map[string][]string{
-		"missing.json":    {"no such file"},
-		"empty":           {"empty"},
-		"blank":           {"empty"},
-		"binary":          {"binary"},
-		"latin1":          {"latin1"},
-		"prose":           {"Dear diary", "claude-code"},
-		"truncated.json":  {"line 7", "truncated"},
-		"truncated.jsonl": {"line 6", "truncated"},
-		"broken.json":     {"line 4", "expected ':'"},
-		"broken.jsonl":    {"line 3"},
-		"other.json":      {`"version"`, "claude-code"},
-		"deep.json":       {"deep"},
-		"large":           {"too large", "200000000", "134217728"},
-		".":               {"directory"},
+		"missing.json": {"no such file"},
+		"empty":        {"empty"},
+		"blank":        {"empty"},
+		"binary":       {"binary"},
+		"latin1":       {"latin1"},
+		"prose":        {"Dear diary", "claude-code"},
+		"broken.json":  {"line 4", "expected ':'"},
+		"broken.jsonl": {"line 3"},
+		"other.json":   {`"version"`, "claude-code"},
+		"deep.json":    {"deep"},
+		"large":        {"too large", "200000000", "134217728"},
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
@@ -58,6 +53,21 @@ func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An agent may still be writing its file, or was killed while it did.
+func TestAFileThatIsCutOffIsReadToItsLastWholeRecord(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for file, c := range map[string]struct{ text, note string }{
+		"cut.json":  {pruning[:len(pruning)-40], "read to its last whole record"},
+		"cut.jsonl": {turns(3)[:4000], "line 6: the last record is cut off and was left out"},
+	} {
+		if r := p.run("tokens", p.file(file, c.text)).done(t); !strings.Contains(r.stderr, c.note) {
+			t.Errorf("%s: no %q in %s", file, c.note, r.stderr)
+		}
+	}
+	p.run("optimize", ".").failed(t, 1, "is a directory")
 }
 
 func TestABrokenFileDoesNotStopTheOthers(t *testing.T) {

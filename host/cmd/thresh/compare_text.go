@@ -82,6 +82,7 @@ func (a *app) printCompared(r *compare.Report, sessions bool) error {
 			notes = append(notes, r.Variants[i].Name+": "+v.Error)
 		}
 	}
+	notes = append(notes, r.Advice()...)
 	notes = append(notes, r.Warnings()...)
 	if len(notes) > 0 {
 		fmt.Fprintln(a.out)

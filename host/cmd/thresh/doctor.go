@@ -25,6 +25,8 @@ type doctorReport struct {
 	Checks []isolate.Check `json:"checks"`
 	// Sessions is about the stored sessions; nil if there are none.
 	Sessions *storeReport `json:"sessions,omitempty"`
+	// Agents are those on this machine that 'thresh wrap' knows.
+	Agents []agentReport `json:"agents,omitempty"`
 }
 
 // storeReport says whether the store of sessions is whole: all of it was read.
@@ -70,7 +72,8 @@ temporary directory (TMPDIR), not in the host's private one.
 
 Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .processes and .read.
 
-Where sessions are stored (sessions.store), the whole store is read and checked.`,
+Where sessions are stored (sessions.store), the whole store is read and checked. For each agent on this machine that
+'thresh wrap' knows it says which of the variables are set already, and what a base URL switches off in it.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// No host: the command only looks at the machine and the settings, and must also work where a host cannot
@@ -86,7 +89,7 @@ Where sessions are stored (sessions.store), the whole store is read and checked.
 			set := c.Settings().Plugins
 			report := doctorReport{
 				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Isolation, Integrity: set.Integrity,
-				LockFile: set.LockFile, Checks: engine.Isolation(),
+				LockFile: set.LockFile, Checks: engine.Isolation(), Agents: agentReports(),
 			}
 			if report.Sessions, err = a.checkStore(cmd); err != nil {
 				return err
@@ -154,5 +157,6 @@ func (a *app) printReport(r doctorReport) error {
 	for _, c := range missing { // in full: the table may cut it
 		fmt.Fprintf(a.out, "\n%s: %s\n", c.Measure, c.How)
 	}
+	a.printAgents(r.Agents)
 	return nil
 }

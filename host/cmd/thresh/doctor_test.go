@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -84,5 +85,20 @@ func TestAProjectFileCannotSwitchProtectionOff(t *testing.T) {
 	}
 	if r := p.run("config", "explain", "compression.threshold").done(t); strings.Contains(r.stdout, "not in:") {
 		t.Errorf("it is explained of a setting that a project may make:\n%s", r.stdout)
+	}
+}
+
+func TestDoctorKnowsWhatABaseURLCostsAnAgent(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if err := os.WriteFile(p.path("work", "claude"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := p.command("doctor")
+	cmd.Env = append(cmd.Env, "PATH="+p.path("work"), "ANTHROPIC_BASE_URL=http://127.0.0.1:1/t/secret")
+	want := "claude             ANTHROPIC_BASE_URL is set, ENABLE_TOOL_SEARCH is not set\n" +
+		"                   with a base URL: tool search is off"
+	if r := p.finish(cmd); !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "secret") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
 	}
 }

@@ -14,30 +14,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/internal/testkit/postgres"
+	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// twin is a session that lives in the test's process and is never closed.
-func twins(t *testing.T, p *place, settings map[string]string) *engine.Host {
+// twins is a host in the test's process: its sessions are never closed.
+func twins(t *testing.T, p *place, changes map[string]string) *engine.Host {
 	t.Helper()
-	o := config.Options{WorkDir: p.path("work"), Env: []string{}}
-	set := func(key string, value any) {
-		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
+	// As the environment of the place says.
+	set := map[string]any{"plugins.isolation": "off", "model.encoding": "r50k_base"}
+	for key, value := range changes {
+		set[key] = value
 	}
-	set("plugins.dirs", []string{p.plugins})
-	set("plugins.isolation", "off")
-	set("model.encoding", "r50k_base") // as the environment of the place says
-	for key, value := range settings {
-		set(key, value)
-	}
-	c, err := config.Load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
+	h, err := engine.Open(engine.Options{Config: settings.Load(t, p.plugins, set), Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,13 +154,13 @@ func TestKilledAtRandomMoments(t *testing.T) {
 }
 
 func killed(t *testing.T, p *place, kills int, store string, start func(p *place, args ...string) victim) {
-	settings := map[string]string{"model.contextLimit": "6000", "compression.density.recencyPruning": "true"}
+	changes := map[string]string{"model.contextLimit": "6000", "compression.density.recencyPruning": "true"}
 	args := []string{"--set", "sessions.store=" + store}
-	for key, value := range settings {
+	for key, value := range changes {
 		args = append(args, "--set", key+"="+value)
 	}
 	t.Cleanup(p.sweep) // what was being looked at when it was killed
-	host := twins(t, p, settings)
+	host := twins(t, p, changes)
 	var mu sync.Mutex
 	changed := sync.NewCond(&mu)
 	var now victim

@@ -75,7 +75,11 @@ var oneSession = porcupine.NondeterministicModel{
 			}
 			return nil
 		}
-		if out.unknown || in.method == "state" && out.revision == s.revision || in.method != "state" && out.log == s.text {
+		answered := out.log == s.text
+		if in.method == "state" {
+			answered = out.revision == s.revision
+		}
+		if answered || out.unknown {
 			return []any{s}
 		}
 		return nil

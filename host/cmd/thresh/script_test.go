@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
@@ -257,7 +258,7 @@ func TestPluginsAreFoundBesideTheExecutable(t *testing.T) {
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	if got := decode[[]object](t, p.finish(cmd)); len(got) != 4 || got[0]["state"] != "ready" {
+	if got := decode[[]object](t, p.finish(cmd)); len(got) != len(binaries.Shipped) || got[0]["state"] != "ready" {
 		t.Errorf("found %v", got)
 	}
 }

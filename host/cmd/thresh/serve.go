@@ -19,6 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
@@ -116,6 +117,10 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	// After the host, so that the measurements of its end are taken.
 	defer measured.Close()
+	requests, err := metrics.NewRequests(measured.Meter(), buildinfo.Version())
+	if err != nil {
+		return err
+	}
 	machine, err := engine.Open(engine.Options{
 		Config: c, Logger: log, Attach: attach, Meter: measured.Meter(), Keep: true,
 	})
@@ -143,7 +148,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	doors.Go(func() error {
 		return network.Serve(ctx, l, certificate, set.Serve.Drain, network.Options{
 			Host: h, Guard: guard, Store: kept, Recall: set.Proxy.Recall, Watch: seen,
-			Metrics: measured.Handler(), Log: log,
+			Metrics: measured.Handler(), Requests: requests, Log: log,
 		})
 	})
 	return errors.Join(doors.Wait(), h.Close())

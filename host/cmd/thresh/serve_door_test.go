@@ -57,8 +57,9 @@ func (p *place) certificate(name string) (authority *x509.CertPool) {
 		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}, nil, nil)
 	leaf, leafKey := issue(&x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}, root, rootKey)
 	key, err := x509.MarshalPKCS8PrivateKey(leafKey)
 	if err != nil {
@@ -86,7 +87,8 @@ func TestServingOtherMachinesWithTLS(t *testing.T) {
 		}
 	}
 	token := strings.TrimSpace(p.run("access", "create", "alice").stdout)
-	s := p.serveNetwork("--set", "serve.listen=0.0.0.0:0", "--set", "serve.tls.cert=a.pem", "--set", "serve.tls.key=a.key")
+	s := p.serveNetwork("--set", "serve.listen=0.0.0.0:0", "--set", "serve.tls.cert=a.pem",
+		"--set", "serve.tls.key=a.key")
 	if strings.Contains(s.log.String(), "--insecure") {
 		t.Errorf("with TLS: %s", s.log)
 	}
@@ -110,8 +112,11 @@ func TestServingOtherMachinesWithTLS(t *testing.T) {
 			defer remote.Close()
 			_, err = remote.Open(t.Context(), client.OpenOptions{})
 			var failed *client.Error
-			if c.kind == "" && err != nil ||
-				c.kind != "" && (!errors.As(err, &failed) || failed.Kind != c.kind || !strings.Contains(err.Error(), c.text)) {
+			if err == nil {
+				failed = &client.Error{Err: errors.New("")}
+			}
+			if err != nil && !errors.As(err, &failed) || failed.Kind != c.kind ||
+				!strings.Contains(failed.Error(), c.text) {
 				t.Errorf("gRPC: %v", err)
 			}
 			var got string
@@ -125,7 +130,39 @@ func TestServingOtherMachinesWithTLS(t *testing.T) {
 			}
 		})
 	}
+	measured := s.metrics(t, token, trusted)
+	for _, want := range []string{
+		`thresh_service_duration_seconds_count{method="Open",outcome="ok"} 1`,
+		`thresh_service_duration_seconds_count{method="Describe",outcome="ok"} 2`,
+		`thresh_service_duration_seconds_count{outcome="unauthenticated"} 3`,
+	} {
+		if !strings.Contains(measured, "\n"+want+"\n") {
+			t.Errorf("no %s in\n%s", want, measured)
+		}
+	}
 	s.end(syscall.SIGTERM)
+}
+
+// metrics asks for measurements as Prometheus does that has a token.
+func (s *server) metrics(t *testing.T, token string, authority *x509.CertPool) string {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority}}
+	defer transport.CloseIdleConnections()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", s.address+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %v\n%s", answer.Status, err, text)
+	}
+	return string(text)
 }
 
 // asJSON makes a request without a client of ours, and returns its status, or why there is none.
@@ -174,7 +211,8 @@ func TestTheEndWaitsForWhatIsInProgress(t *testing.T) {
 			if err := syscall.Mkfifo(p.path("work", "gate"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s := p.serveNetwork("--strategy", "gate", "--set", "serve.listen=127.0.0.1:0", "--set", "serve.drain="+c.drain)
+			s := p.serveNetwork("--strategy", "gate", "--set", "serve.listen=127.0.0.1:0",
+				"--set", "serve.drain="+c.drain)
 			session := s.session(client.OpenOptions{})
 			if _, err := session.Add(t.Context(), words("hello")); err != nil {
 				t.Fatal(err)
@@ -212,7 +250,7 @@ func TestTheEndWaitsForWhatIsInProgress(t *testing.T) {
 				return
 			}
 			<-s.log.done
-			if err := s.cmd.Wait(); err == nil || s.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
+			if err := s.cmd.Wait(); err == nil || err.Error() != "signal: terminated" {
 				t.Errorf("it ended by itself: %v", err)
 			}
 			p.sweep()
@@ -248,8 +286,8 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	t.Parallel()
 	calls := make(chan *llmtest.Call, 10)
 	p := newLLMPlace(t, "openai", llmtest.Options{OnCall: func(c *llmtest.Call) { calls <- c }})
-	token := strings.TrimSpace(p.run("access", "create", "alice", "--sessions", "1", "--requests", "1", "--request-bytes",
-		"500000", "--store-bytes", "20000", "--usd-per-day", "0.000001").stdout)
+	token := strings.TrimSpace(p.run("access", "create", "alice", "--sessions", "1", "--requests", "1",
+		"--request-bytes", "500000", "--store-bytes", "20000", "--usd-per-day", "0.000001").stdout)
 	serve := func(listen string) (*server, *client.Client) {
 		s := p.listening(p.command("serve", "--set", "serve.listen="+listen))
 		c, err := client.New(s.address, client.Options{Token: token})
@@ -335,7 +373,8 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	limited("usdPerDay", err)
 	_, err = session.Prepare(t.Context(), client.PrepareOptions{})
 	limited("usdPerDay", err)
-	if log := s.end(syscall.SIGTERM); strings.Contains(log, key) || !strings.Contains(log, "outcome=resource_exhausted") {
+	log := s.end(syscall.SIGTERM)
+	if strings.Contains(log, key) || !strings.Contains(log, "outcome=resource_exhausted") {
 		t.Errorf("the log:\n%s", log)
 	}
 	// What was spent and what is stored count for the next host too. A host looks at the store every 5 seconds.
@@ -385,8 +424,8 @@ func TestSystemdStartsAndReloadsTheService(t *testing.T) {
 	}
 	// The id of the process is known only when it runs.
 	cmd := p.command("serve", "--set", "serve.listen=127.0.0.1:1")
-	cmd.Args = append([]string{"sh", "-c", `LISTEN_PID=$$ exec "$@"`, "sh"}, append([]string{cmd.Path}, cmd.Args[1:]...)...)
-	cmd.Path = "/bin/sh"
+	cmd.Args[0] = cmd.Path
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `LISTEN_PID=$$ exec "$@"`, "sh"}, cmd.Args...)
 	cmd.Env = append(cmd.Env, "LISTEN_FDS=1", "NOTIFY_SOCKET="+p.path("work", "n"))
 	cmd.ExtraFiles = []*os.File{socket} // descriptor 3
 	s := p.listening(cmd)

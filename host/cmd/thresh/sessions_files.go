@@ -27,12 +27,15 @@ the id that the entry has in the session. It is what a host writes with transcri
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) (err error) {
+				// From the log and not from a session: what strategies removed is in it too, and no plugin has to
+				// start.
 				all, err := engine.ReadRecorded(ctx, kept, s.key(given[0]))
 				if err != nil {
 					return missing(err, given[0])
 				}
 				out := s.out
 				if file != "" {
+					// 0600: a conversation may hold whatever its tools printed.
 					f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 					if err != nil {
 						return err
@@ -41,6 +44,7 @@ the id that the entry has in the session. It is what a host writes with transcri
 					out = f
 				}
 				w := bufio.NewWriter(out)
+				// The system prompt is a line of its own, which replays count but which is no entry.
 				if len(all.System) > 0 {
 					_, _ = w.Write(append(transcriptlog.AppendSystem(nil, all.System), '\n'))
 				}
@@ -73,6 +77,8 @@ func (s *sessions) importCommand() *cobra.Command {
 				id = t.ID
 			}
 			return s.withStore(cmd, true, func(ctx context.Context, c *config.Config, kept store.Store) (err error) {
+				// The id is checked before a host opens: an existing session would be continued, which is not what
+				// import promises.
 				if _, err := kept.Head(ctx, s.key(id)); !errors.Is(err, store.ErrNotFound) {
 					if err == nil {
 						err = fmt.Errorf("there is a session %q: choose another --id", id)
@@ -90,6 +96,7 @@ func (s *sessions) importCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				// Before the entries, because it is part of what every later turn counts.
 				if len(t.System) > 0 {
 					if err := session.SetSystem(ctx, t.System...); err != nil {
 						return err

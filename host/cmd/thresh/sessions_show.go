@@ -48,6 +48,7 @@ func (s *sessions) showCommand() *cobra.Command {
 				if h.Parent != "" {
 					fmt.Fprintf(s.out, "parent    %s, from entry %d\n", h.Parent, h.ForkedEntries)
 				}
+				// A session that is alone needs no picture of it.
 				if len(tree.Children) > 0 {
 					fmt.Fprintln(s.out)
 					s.printTree(tree, "", head.ID)
@@ -62,6 +63,7 @@ func (s *sessions) showCommand() *cobra.Command {
 
 // treeOf returns the tree that a session is in, from the first one that is still stored.
 func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, error) {
+	// One pass over all heads of the owner: they are small, and children are found by their parent's id.
 	nodes := map[string]*shownTree{}
 	var order []*shownTree
 	for h, err := range kept.List(ctx, store.Filter{Owner: of.Owner}) {
@@ -77,6 +79,7 @@ func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, e
 			parent.Children = append(parent.Children, n)
 		}
 	}
+	// Parents are older than their children, so that the way up ends, whatever the store says.
 	root := nodes[of.ID]
 	if root == nil { // deleted since
 		return &shownTree{shownSession: shown(of)}, nil

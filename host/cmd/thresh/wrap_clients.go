@@ -22,6 +22,8 @@ import (
 type wrapping struct {
 	// command is the name of the agent's program, and how what is set, for people.
 	command, how string
+	// lost is what a base URL that is not the provider's switches off, and what brings it back; "" if nothing is known.
+	lost string
 	// provider is that of requests that do not show theirs.
 	provider string
 	// variables get the proxy's address and a path.
@@ -68,6 +70,8 @@ var wrapped = []wrapping{
 		variables: []variable{anthropicURL},
 		// A base URL that is not Anthropic's switches tool search off, which doubles the request.
 		others: []string{"ENABLE_TOOL_SEARCH=true"},
+		lost: "tool search is off without ENABLE_TOOL_SEARCH=true; Remote Control is off; a window of 1 M tokens may " +
+			"be shown as 200 k",
 		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
 		// for the tool.
 		recall: func(url string) []string {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -153,9 +154,9 @@ type printed struct {
 }
 
 // printing starts thresh wrap --print before a provider.
-func (p *place) printing(up *modelapi.Server) *printed {
+func (p *place) printing(up *modelapi.Server, flags ...string) *printed {
 	p.t.Helper()
-	a := &printed{cmd: p.command("wrap", "--print")}
+	a := &printed{cmd: p.command(append([]string{"wrap", "--print"}, flags...)...)}
 	a.cmd.Env = append(a.cmd.Env, "ANTHROPIC_BASE_URL="+up.URL)
 	out, err := a.cmd.StdoutPipe()
 	if err != nil {
@@ -179,12 +180,28 @@ const hello = `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":
 // --print serves an agent that is started elsewhere until a signal, and then says what was saved.
 func TestWrapPrint(t *testing.T) {
 	t.Parallel()
+	newPlace(t).wrapPrint(t, "unchanged", "thresh: 1 request, 1 with a conversation; 0 of ")
+}
+
+// Where distill is installed, it is used, unless another strategy is chosen. Here it cannot be started.
+func TestWrapUsesDistill(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
+	if err := os.WriteFile(filepath.Join(p.plugins, "thresh-strategy-distill"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.wrapPrint(t, "failed; sent=last-view", "distill")
+	p.wrapPrint(t, "unchanged", "0 of ", "--strategy", "high-density")
+}
+
+// wrapPrint sends one request through thresh wrap --print, and wants this outcome and text on standard error.
+func (p *place) wrapPrint(t *testing.T, outcome, says string, flags ...string) {
+	t.Helper()
 	up := modelapi.New(modelapi.Options{})
 	defer up.Close()
-	a := p.printing(up)
+	a := p.printing(up, flags...)
 	res, err := http.Post(a.url+"/v1/messages", "application/json", strings.NewReader(hello))
-	if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("X-Thresh-Outcome") != "unchanged" {
+	if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("X-Thresh-Outcome") != outcome {
 		t.Errorf("%+v, %v", res, err)
 	}
 	res.Body.Close()
@@ -192,7 +209,7 @@ func TestWrapPrint(t *testing.T) {
 	for a.lines.Scan() {
 	}
 	_ = a.cmd.Wait()
-	if !strings.Contains(a.stderr.String(), "thresh: 1 request, 1 with a conversation; 0 of ") {
+	if !strings.Contains(a.stderr.String(), says) {
 		t.Errorf("standard error %s", a.stderr.String())
 	}
 	if got := up.Requests(); len(got) != 1 || string(got[0].Body) != hello {

@@ -14,7 +14,7 @@ import (
 // A session that is forked at any moment does what its parent did from there on, byte for byte, also when the parent is
 // gone; and it has everything that was ever added.
 func TestAForkGoesOnAsItsParent(t *testing.T) {
-	entries := gen.Session(120, 5)
+	entries := gen.Session(80, 5)
 	for _, strategy := range []string{"high-density", "top-down-truncation"} {
 		kept := store.NewMemory()
 		h := openOn(t, kept, map[string]any{"model.contextLimit": 4000, "compression.strategy": strategy,

@@ -11,11 +11,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
+	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -53,25 +53,16 @@ func TestMain(m *testing.M) {
 }
 
 // open opens a host that knows nothing of the machine, with settings as --set has them.
-func open(t testing.TB, settings map[string]any) *engine.Host {
+func open(t testing.TB, set map[string]any) *engine.Host {
 	t.Helper()
-	return openOn(t, nil, settings)
+	return openOn(t, nil, set)
 }
 
 // openOn is open for a host that keeps its sessions in a store; without one they are gone with it.
-func openOn(t testing.TB, kept store.Store, settings map[string]any) *engine.Host {
+func openOn(t testing.TB, kept store.Store, set map[string]any) *engine.Host {
 	t.Helper()
-	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
-	o.Overrides = append(o.Overrides, config.Override{Key: "plugins.dirs", Value: []string{pluginDir}, Source: "test"})
-	for key, value := range settings {
-		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
-	}
-	c, err := config.Load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
 	h, err := engine.Open(engine.Options{
-		Config: c, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}), Store: kept,
+		Config: settings.Load(t, pluginDir, set), Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}), Store: kept,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@
 //	thresh.llm.tokens            counter     {token}    profile, model, type
 //	thresh.llm.cost              counter     {USD}      profile, model
 //	thresh.llm.duration          histogram   s          profile, model
+//	thresh.service.duration      histogram   s          method, outcome
 //
 // A turn is one Prepare of a session. tokens.before is what the request would have counted without the turn,
 // tokens.after what it counts, both without pending tokens; thresh.request.tokens has the whole request, by the
@@ -40,9 +41,15 @@
 // thresh.host.duration is the turn without the plugin's and the model's time, which are in
 // thresh.plugin.call.duration and thresh.llm.duration. The latter is the time of all calls of one Compress.
 //
+// thresh.service.duration is for a host that is served, which makes its [Requests]. A watch lasts as long as its
+// client.
+//
 // # The attributes
 //
-//	outcome   ok, overflow (too large for the model after everything was tried), canceled (by the agent), error
+//	outcome   of a turn: ok, overflow (too large for the model after everything was tried), canceled (by the agent),
+//	          error
+//	          of a request: ok, the status of gRPC such as not_found, or "http 404" where no method was reached
+//	method    of the service, such as Prepare; absent if a request reached none
 //	step      optimize, compress, and the last three rungs
 //	rung      optimize, compress, tool-results, oldest-exchanges, oldest-human-text (see outcome.Rung)
 //	result    of an optimize: applied, empty, held (the cadence did not let the edits through), skipped, failed,

@@ -10,27 +10,18 @@ import (
 	"github.com/hashicorp/go-hclog"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // open opens a host that is measured and knows nothing of the machine.
-func open(t *testing.T, settings map[string]any) (*engine.Host, sdkmetric.Reader) {
+func open(t *testing.T, set map[string]any) (*engine.Host, sdkmetric.Reader) {
 	t.Helper()
-	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
-	o.Overrides = append(o.Overrides, config.Override{Key: "plugins.dirs", Value: []string{pluginDir}})
-	for key, value := range settings {
-		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value})
-	}
 	reader := sdkmetric.NewManualReader()
-	c, err := config.Load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
 	h, err := engine.Open(engine.Options{
-		Config: c, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}),
+		Config: settings.Load(t, pluginDir, set), Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}),
 		Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
 	})
 	if err != nil {

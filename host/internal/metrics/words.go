@@ -43,6 +43,7 @@ func outcomeOf(err error) string {
 	if err == nil {
 		return "ok"
 	}
+	// Whatever else the error wraps, an overflow is what the agent has to act on.
 	var overflow *prepare.ContextOverflowError
 	switch {
 	case errors.As(err, &overflow):
@@ -113,10 +114,12 @@ func noOp(r sdk.NoOpReason) string {
 	)
 }
 
+// trigger returns the word for why a compress was asked for.
 func trigger(r sdk.CompressReason) string {
 	return word(r, sdk.ReasonThreshold, sdk.ReasonHardLimit, sdk.ReasonManual)
 }
 
+// rung returns the word for a step of the ladder.
 func rung(r outcome.Rung) string {
 	return word(
 		r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman, outcome.RungLast,
@@ -166,6 +169,7 @@ func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	var answer *history.AnswerError
 	var compress *prepare.CompressError
 	switch {
+	// The strategy failed because its model call did: the plugin is not at fault, though the error came through it.
 	case errors.As(err, &compress) && compress.Model != nil:
 		return callCompress, "llm"
 	case errors.As(err, &plugin):
@@ -175,6 +179,8 @@ func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 			}
 		}
 		return callOf(plugin.Op), other
+	// An answer is judged outside of the plugin's process, so the error does not name the call. A compress that was
+	// begun tells which it was.
 	case errors.As(err, &answer) && out.Compress.Reason != "":
 		return callCompress, "bad-answer"
 	case errors.As(err, &answer):

@@ -26,6 +26,7 @@ func (h *Hub) Notify(notices ...Notice) {
 	defer h.mu.Unlock()
 	for w := range h.watchers {
 		for _, n := range notices {
+			// A zero notice means that some may have been missed: a watcher then looks at all that it follows.
 			if n == (Notice{}) {
 				w.lost = true
 			} else {
@@ -68,6 +69,7 @@ func (h *Hub) Watch(ctx context.Context, changed func(Notice)) error {
 		case <-w.wake:
 		}
 		h.mu.Lock()
+		// Taken as a whole, so that changed runs without the lock and may call the hub.
 		pending, lost, closed := w.pending, w.lost, h.closed
 		w.pending, w.lost = map[Key]uint64{}, false
 		h.mu.Unlock()
@@ -77,6 +79,7 @@ func (h *Hub) Watch(ctx context.Context, changed func(Notice)) error {
 		for key, revision := range pending {
 			changed(Notice{Key: key, Revision: revision})
 		}
+		// Only now: what came before the hub was closed is still passed on.
 		if closed {
 			return ErrClosed
 		}

@@ -118,10 +118,13 @@ func (m *Memory) Append(ctx context.Context, key Key, at Position, change Change
 	defer m.mu.Unlock()
 	now := time.Now()
 	h := &s.head
+	// Revision and fence alone make concurrent writers safe. An append that names a holder also asks whether its lease
+	// still runs.
 	held := at.Holder == "" || s.holder == at.Holder && now.Before(s.until)
 	if at.Revision != h.Revision || at.Fence != h.Fence || !held {
 		return Head{}, &ConflictError{Key: key, At: at, Now: *h}
 	}
+	// Nothing above has changed anything, so that a refused append leaves no trace.
 	for _, r := range change.Records {
 		h.Revision++
 		if r.Kind == Snapshot {
@@ -144,6 +147,7 @@ func (m *Memory) refer(s *session, data []byte) int64 {
 	if _, known := s.refers[hash]; known {
 		return 0
 	}
+	// Contents are shared by the sessions of one owner, and never across owners.
 	s.refers[hash] = struct{}{}
 	owned := m.contents[s.head.Owner]
 	if owned == nil {
@@ -167,6 +171,8 @@ func (m *Memory) Records(ctx context.Context, key Key, choice Choice) iter.Seq2[
 			yield(Record{}, err)
 			return
 		}
+		// Records are only ever appended, and never changed: what this slice shows stays as it is without the lock,
+		// which a slow reader must not hold.
 		records := s.records
 		m.mu.Unlock()
 		for _, r := range records {
@@ -200,6 +206,7 @@ func (m *Memory) Contents(ctx context.Context, owner string, hashes []Hash) (map
 	for _, hash := range hashes {
 		c := m.contents[owner][hash]
 		if c == nil {
+			// A record refers to a content that was stored with it, so this is a defect and no mistake of the caller.
 			return nil, &Fault{Cause: Corrupt, Store: "in memory", Err: MissingContent(hash)}
 		}
 		found[hash] = c.data
@@ -219,6 +226,7 @@ func (m *Memory) Lease(ctx context.Context, key Key, holder string, ttl time.Dur
 		if left := s.until.Sub(now); left > 0 {
 			return Head{}, &LeasedError{Key: key, Holder: s.holder, Left: left}
 		}
+		// Appends of the holder before this one now name an old fence, and are refused, even if its host only paused.
 		s.head.Fence++
 	}
 	s.holder, s.until = holder, now.Add(ttl)
@@ -228,6 +236,7 @@ func (m *Memory) Lease(ctx context.Context, key Key, holder string, ttl time.Dur
 // Release implements [Sessions]. The holder stays on record, so that it keeps the fence if it is the next one again.
 func (m *Memory) Release(ctx context.Context, key Key, holder string) error {
 	s, err := m.find(ctx, key)
+	// A session that was deleted has no lease: what the caller wants is so.
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -254,6 +263,7 @@ func (m *Memory) List(ctx context.Context, filter Filter) iter.Seq2[Head, error]
 				heads = append(heads, s.head)
 			}
 		}
+		// Heads are copies. Sorting and the caller's work happen without the lock.
 		m.mu.Unlock()
 		slices.SortFunc(heads, func(a, b Head) int { return compareKeys(a.Key, b.Key) })
 		if filter.Limit > 0 && len(heads) > filter.Limit {

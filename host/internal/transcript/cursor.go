@@ -23,6 +23,7 @@ func (c *cursor) record(r record) error {
 		c.b.unknown(r.line, "record of an unknown form", r.whole)
 		return nil
 	}
+	// What is not read is reported, so that a field which a new version of Cursor adds does not go missing in silence.
 	m := r.object.object("message")
 	c.b.unread(r.line, "a record", r.object, nameIn("role", "message", "timestamp"))
 	c.b.unread(r.line, "a message", m, nameIn("content", "role"))
@@ -31,6 +32,7 @@ func (c *cursor) record(r record) error {
 	if !ok {
 		p = c.b.messageContent(r.line, m.raw("content"))
 	}
+	// messageContent has read a plain text; a list is read here, because calls have no ids yet.
 	for _, raw := range list {
 		block, ofTool := c.block(raw)
 		p.add(ofTool, block...)
@@ -47,6 +49,7 @@ func (c *cursor) record(r record) error {
 // block reads one block. Calls get an id, which the next results answer in their order.
 func (c *cursor) block(raw []byte) (blocks []content.Block, ofTool bool) {
 	o := asObject(raw)
+	// Versions that do record ids are read as Anthropic's blocks, below.
 	switch {
 	case o.text("type") == "tool_use" && !o.has("id"):
 		id := madeID(&c.made)
@@ -64,6 +67,7 @@ func (c *cursor) block(raw []byte) (blocks []content.Block, ofTool bool) {
 
 func (c *cursor) end() error {
 	c.b.t.Format = Cursor
+	// Without results a replay would compare histories that no agent ever had.
 	if len(c.open) > 0 {
 		c.b.t.Unanswered = true
 		c.b.note(0, -1, "%d calls have no result: Cursor does not record them, so savings cannot be told", len(c.open))

@@ -14,6 +14,7 @@ func isOpenHandsEvent(o object) bool {
 
 // isOpenHandsKind reports whether k is a kind of event.
 func isOpenHandsKind(k string) bool {
+	// The source alone is no sign: other recorders have a field of that name too.
 	switch k {
 	case "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "SystemPromptEvent", "PauseEvent",
 		"UserRejectObservation", "ConversationStateUpdateEvent", "Condensation", "CondensationRequest",
@@ -39,6 +40,7 @@ func readOpenHands(list string) documentReader {
 		if text := d.top.text("instruction"); text != "" {
 			o.ask(d.line, nil, content.Text{Text: text})
 		}
+		// The rest are events, read one at a time.
 		err := d.each(list, func(_, line int, raw []byte) error {
 			return o.record(record{line: line, whole: raw, object: asObject(raw)})
 		})
@@ -65,6 +67,7 @@ func (h *openHands) record(r record) error {
 	case "MessageEvent":
 		m := r.object.object("llm_message")
 		blocks := b.messageContent(r.line, m.raw("content")).blocks
+		// A message of the agent is an answer of its own, and no part of the one before.
 		if r.text("source") == "agent" {
 			h.pause()
 			h.say(r.line, meta, blocks...)
@@ -76,14 +79,17 @@ func (h *openHands) record(r record) error {
 	case "ObservationEvent":
 		response := content.ToolResponse{CallID: r.text("tool_call_id"), ToolName: r.text("tool_name"),
 			Result: r.copyOf("observation")}
+		// A failed command is an observation like any other; only tools that could not run have an event of their own.
 		if o := asObject(response.Result); o.isTrue("is_error") || !rawjson.IsNull(o.raw("error")) {
 			response.Error = firstText(o.text("error"), flaggedError)
 		}
 		h.answer(r.line, meta, response)
 	case "AgentErrorEvent", "UserRejectObservation":
+		// The model saw the reason in place of a result, so it is both: the result, and the mark that the call failed.
 		why := firstText(r.text("error"), r.text("rejection_reason"), flaggedError)
 		h.answer(r.line, meta, content.ToolResponse{CallID: r.text("tool_call_id"), ToolName: r.text("tool_name"),
 			Result: content.String(why), Error: why})
+	// These steer the agent; the model never saw them.
 	case "PauseEvent", "ConversationStateUpdateEvent", "CondensationRequest", "TokenEvent", "LLMCompletionLogEvent",
 		"ConversationErrorEvent":
 		b.tally.routine(r.line, -1, "event "+k+", which is not part of the conversation, left out")
@@ -103,12 +109,14 @@ func (h *openHands) action(r record, meta metadata) {
 	if thought := r.text("reasoning_content"); thought != "" {
 		blocks = append(blocks, content.Thinking{Thought: thought})
 	}
+	// In the order in which the model produced them: what it thought comes before what it says.
 	for _, name := range []string{"thinking_blocks", "thought"} {
 		list, _ := elements(r.raw(name))
 		for _, raw := range list {
 			blocks = append(blocks, anthropicBlock(raw)...)
 		}
 	}
+	// The arguments are in the call itself, or in its function, as the API has them.
 	call := r.object.object("tool_call")
 	arguments, _ := argumentsOf(firstOf(call.raw("arguments"), call.object("function").raw("arguments")))
 	h.say(r.line, meta, append(blocks, content.ToolCall{ID: r.text("tool_call_id"), Name: r.text("tool_name"),

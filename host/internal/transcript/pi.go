@@ -47,6 +47,7 @@ func (p *pi) record(r record) error {
 
 // branch returns the positions of the records on the way to the last one. Without parents that is all of them.
 func (p *pi) branch() []int {
+	// Of two records with one id the later one counts.
 	at := map[string]int{}
 	for i, r := range p.records {
 		if id := r.text("id"); id != "" {
@@ -73,6 +74,7 @@ func (p *pi) branch() []int {
 func (p *pi) end() error {
 	b := p.b
 	b.t.Format = Pi
+	// Pi appends to one file whatever branch the person is on, so the last record says which one is current.
 	way := p.branch()
 	if n := len(p.records) - len(way); n > 0 {
 		b.remark(0, -1, "%d × record of a branch that was left (the model no longer saw it) left out", n)
@@ -85,6 +87,7 @@ func (p *pi) end() error {
 		case "custom_message":
 			p.ask(r.line, stamped(r.raw("timestamp")), p.b.piContent(r.line, r.raw("content"))...)
 		case "branch_summary":
+			// What the person tried on a branch and left comes back as a summary that the model sees.
 			p.summary(r)
 		case "compaction":
 			p.compaction(way[:n], r)
@@ -135,6 +138,7 @@ func (p *pi) message(r piRecord, m object, again bool) {
 			return
 		}
 		meta.raw("model", m.raw("model"))
+		// A usage that is there twice would teach the calibration the same request twice.
 		if !again {
 			meta.raw("usage", m.raw("usage"))
 		}

@@ -12,6 +12,7 @@ func isQwenRecord(t string, o object) bool {
 	switch t {
 	case "user", "assistant", "tool_result":
 		return o.object("message").has("parts")
+	// Claude Code has records of type system too, without a payload of this name.
 	case "system":
 		return o.has("systemPayload")
 	}
@@ -38,6 +39,7 @@ func (q *qwen) record(r record) error {
 	b := q.b
 	b.t.ID = firstText(b.t.ID, r.text("sessionId"))
 	b.t.workedIn(r.text("cwd"))
+	// A sub-agent has a context of its own; its records stand among those of the session.
 	if r.isTrue("isSidechain") {
 		b.tally.routine(r.line, -1, "record of a sub-agent left out")
 		return nil
@@ -67,6 +69,7 @@ func (q *qwen) record(r record) error {
 // system reads events. Only a compression changes the conversation: its record holds the new context.
 func (q *qwen) system(r record) {
 	payload := r.object.object("systemPayload")
+	// The record repeats whole entries, which is what the next request had instead of everything before.
 	list, ok := elements(payload.raw("compressedHistory"))
 	if r.text("subtype") != "chat_compression" || !ok {
 		q.b.tally.routine(r.line, -1, "record of type system, which is not part of the conversation, left out")
@@ -98,6 +101,7 @@ func (b *builder) geminiParts(line int, raw []byte, ids *qwen) []content.Block {
 	if !ok {
 		return b.geminiContent(line, raw)
 	}
+	// Not nil: an entry without parts is recorded as one without blocks.
 	blocks := []content.Block{}
 	for _, raw := range list {
 		o := asObject(raw)
@@ -109,6 +113,7 @@ func (b *builder) geminiParts(line int, raw []byte, ids *qwen) []content.Block {
 		case response != nil:
 			r := content.ToolResponse{CallID: ids.answerID(response), ToolName: response.text("name"),
 				Result: response.copyOf("response")}
+			// The API has no flag for a failed call; Qwen Code puts the message into the response.
 			r.Error = asObject(r.Result).text("error")
 			blocks = append(blocks, r)
 		case o.isTrue("thought"):
@@ -128,6 +133,7 @@ func (q *qwen) callID(call object) string {
 	if id := call.text("id"); id != "" {
 		return id
 	}
+	// The response names the tool only, so open calls are kept by tool.
 	id, name := madeID(&q.made), call.text("name")
 	q.open[name] = append(q.open[name], id)
 	return id

@@ -48,6 +48,7 @@ func (s *sweAgent) message(line int, o object) {
 			}
 			b.add(line, content.Content{Speaker: content.Tool, Blocks: one(response)})
 		}
+	// After an action, the message of the user is what the command printed, and no person wrote it.
 	case role == roleUser && s.open != "" && len(blocks) > 0:
 		result, _ := resultOf(o.raw("content"), openAIMedia)
 		meta.flag("synthesizedCall", true)
@@ -63,6 +64,7 @@ func (s *sweAgent) message(line int, o object) {
 func (s *sweAgent) answer(line int, o object, blocks []content.Block) {
 	calls := s.b.openAICalls(line, o.raw("tool_calls"))
 	var meta metadata
+	// A call that the next message did not answer never will be: the model has spoken again.
 	s.open = ""
 	if action := o.text("action"); action != "" && len(calls) == 0 {
 		s.made++

@@ -13,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
+	"github.com/thresh-dev/thresh/host/internal/metrics"
 )
 
 // errBrowser refuses what a web page of someone else may have sent. It is checked before the token.
@@ -25,6 +26,7 @@ type caller struct {
 	// Its name is "" for the local user, and until the token is known.
 	grant   access.Grant
 	session string // the session that the request is about, once that is known
+	method  string // the one that it reached; "" for none
 	outcome string // how it ended; "" until that is known, and where no method was reached
 }
 
@@ -50,23 +52,27 @@ type gate struct {
 	refusals *connect.ErrorWriter
 	ending   <-chan struct{} // closed when no more requests are taken
 	// most bounds the size of a request, in bytes, where the token does not.
-	most int
-	log  hclog.Logger
+	most     int
+	log      hclog.Logger
+	requests *metrics.Requests
 }
 
-// openPaths need no token: they tell whether the host lives, and nothing else; the page has no data in it. Load balancers and orchestrators ask
-// them without credentials. They stay open while the server ends, when readiness says so.
-var openPaths = map[string]bool{watch.Page: true, "/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true}
+// openPaths need no token: they tell whether the host lives, and nothing else; the page has no data in it. Load
+// balancers and orchestrators ask them without credentials. They stay open while the server ends, when readiness says
+// so.
+var openPaths = map[string]bool{
+	watch.Page: true, "/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true,
+}
 
-// ServeHTTP refuses a request or passes it on, and logs it either way: who looks for what goes wrong finds refusals where
-// the other requests are.
+// ServeHTTP refuses a request or passes it on, and logs it either way: who looks for what goes wrong finds refusals
+// where the other requests are.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if openPaths[r.URL.Path] && g.fromHere(r) {
 		g.next.ServeHTTP(w, r) // asked for every few seconds, and not logged
 		return
 	}
 	c, answer := &caller{}, &answer{ResponseWriter: w}
-	defer c.log(g.log, r, answer, time.Now()) // also if a handler gives up by a panic, as package http has them do
+	defer g.done(c, r, answer, time.Now()) // also if a handler gives up by a panic, as package http has them do
 	end, err := g.admit(r, c)
 	if err != nil {
 		c.outcome = g.refuse(answer, r, err).String()

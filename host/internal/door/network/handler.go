@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
@@ -41,7 +42,9 @@ type Options struct {
 	Watch *watch.Recorder
 	// Metrics serves measurements; nil if there are none.
 	Metrics http.Handler
-	Log     hclog.Logger
+	// Requests measures requests; nil if nothing does.
+	Requests *metrics.Requests
+	Log      hclog.Logger
 }
 
 // names are the services, for health and reflection.
@@ -97,7 +100,7 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	}
 	return &gate{
 		next: mux, guard: o.Guard, local: at.unix, loopback: at.loopback, refusals: connect.NewErrorWriter(),
-		ending: ending, most: maxRequest, log: o.Log,
+		ending: ending, most: maxRequest, log: o.Log, requests: o.Requests,
 	}
 }
 

@@ -4,26 +4,29 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path"
 	"strconv"
 	"time"
 
 	"connectrpc.com/connect"
-	"github.com/hashicorp/go-hclog"
 )
 
-// log writes one line per request: what was asked for, by whom, about which session, how it ended and how long it took.
-// It never writes what a conversation contains: the text of an error may quote it, so that the line has its code.
-func (c *caller) log(to hclog.Logger, r *http.Request, a *answer, began time.Time) {
+// done measures a request and writes one line: what was asked for, by whom, about which session, how it ended and how
+// long it took. It never writes what a conversation contains: the text of an error may quote it, so that the line has
+// its code.
+func (g *gate) done(c *caller, r *http.Request, a *answer, began time.Time) {
+	took := time.Since(began)
 	outcome := c.outcome
 	if outcome == "" {
 		outcome = a.outcome()
 	}
-	to.Info("request",
+	g.requests.Done(c.method, outcome, took)
+	g.log.Info("request",
 		// Any text may be asked for as a path. Escaped it has no line breaks.
 		"method", fmt.Sprintf("%.100s", r.URL.EscapedPath()),
 		"outcome", outcome,
 		// Three decimals: many requests take less than a millisecond.
-		"ms", float64(time.Since(began).Microseconds())/1000,
+		"ms", float64(took.Microseconds())/1000,
 		// The handler has set the session by now, also if it failed later. The owner is "" for the local user, and for
 		// those that were refused before their token was known.
 		"session", c.session, "owner", c.grant.Name)
@@ -36,7 +39,7 @@ type noting struct{}
 func (noting) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		response, err := next(ctx, request)
-		note(ctx, err)
+		note(ctx, request.Spec(), err)
 		return response, err
 	}
 }
@@ -44,7 +47,7 @@ func (noting) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 func (noting) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
 		err := next(ctx, conn)
-		note(ctx, err)
+		note(ctx, conn.Spec(), err)
 		return err
 	}
 }
@@ -54,12 +57,12 @@ func (noting) WrapStreamingClient(next connect.StreamingClientFunc) connect.Stre
 	return next
 }
 
-func note(ctx context.Context, err error) {
-	outcome := "ok"
+func note(ctx context.Context, of connect.Spec, err error) {
+	c := callerOf(ctx)
+	c.method, c.outcome = path.Base(of.Procedure), "ok"
 	if err != nil {
-		outcome = connect.CodeOf(err).String()
+		c.outcome = connect.CodeOf(err).String()
 	}
-	callerOf(ctx).outcome = outcome
 }
 
 // answer is what a handler answers, watched for the status.

@@ -17,9 +17,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
 )
@@ -41,13 +41,7 @@ const localToken = "thresh__local"
 // serve serves on a listener until the test ends.
 func serve(t *testing.T, l net.Listener, drain time.Duration) *served {
 	t.Helper()
-	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
-	o.Overrides = []config.Override{{Key: "plugins.dirs", Value: []string{t.TempDir()}, Source: "test"}}
-	c, err := config.Load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := host.Open(host.Options{Config: c, Logger: slog.New(slog.DiscardHandler)})
+	h, err := host.Open(host.Options{Config: settings.Load(t, "", nil), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,16 @@ package proxy_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
@@ -42,6 +45,50 @@ func TestThePromptCacheStaysWarm(t *testing.T) {
 			t.Errorf("with rewrites %+v, direct %+v", priced, direct)
 		}
 	})
+}
+
+// modelForm is a client that asks for a model, and for another from some turn on.
+type modelForm struct {
+	messagesForm
+	models []string
+	turns  *int
+}
+
+func (m modelForm) body(items []rawItem) []byte {
+	*m.turns++
+	model := m.models[min(*m.turns/10, len(m.models)-1)]
+	return bytes.Replace(m.messagesForm.body(items), []byte("claude-test"), []byte(model), 1)
+}
+
+// The model is known from the request. Where its prices are known too, nothing is pruned at a loss, without a setting:
+// here a short file that was read long ago becomes stale. It holds for a model that the client changes to as well.
+func TestWithAKnownModelPruningPays(t *testing.T) {
+	script := []modelapi.Turn{{modelapi.Read("short.go")}}
+	for i := range 12 {
+		script = append(script, modelapi.Turn{modelapi.Read(fmt.Sprintf("long%d.go", i))})
+	}
+	script = append(script, modelapi.Turn{modelapi.Edit("short.go", "a", "b")}, modelapi.Turn{modelapi.Run("go test")})
+	read := func(turn int, c call) string {
+		if strings.Contains(c.args, "short.go") {
+			return "package short, with a few words"
+		}
+		return files(turn, c)
+	}
+	for _, models := range [][]string{{"claude-sonnet-4-5"}, {"no-such-model", "claude-opus-4-5"}} {
+		saved := map[string]float64{}
+		for _, cadence := range []string{"", "every-turn"} {
+			up := provider(t, modelapi.Options{Script: script})
+			p := stand(t, up.URL, map[string]any{"compression.density.cadence": cadence})
+			a := &agent{form: modelForm{messagesForm{"s"}, models, new(int)}, base: p.url, result: read}
+			if status := a.run(t, "Fix it."); status != http.StatusOK {
+				t.Fatal(status)
+			}
+			saved[cadence] = p.proxy.Totals().Saved
+		}
+		if saved[""] < 0 || saved["every-turn"] >= 0 {
+			t.Errorf("%q: saved, in US dollars, by cadence: %v", models, saved)
+		}
+	}
 }
 
 // A client repeats a request byte for byte after an error. It gets the same request sent.
@@ -158,10 +205,16 @@ func TestABrokenStrategy(t *testing.T) {
 	settings := map[string]any{"compression.strategy": "broken", "plugins.dirs": []string{dir}}
 	eachForm(t, func(t *testing.T, newForm func() form) {
 		up := provider(t, modelapi.Options{Script: work(1)})
-		p := stand(t, up.URL, settings)
+		var shown *watch.Recorder
+		p := stand(t, up.URL, settings, func(o *proxy.Options) { shown = watch.New(o.Host, "x"); o.Watch = shown })
 		a := &agent{form: newForm(), base: p.url, result: files}
 		if status := a.run(t, "Fix it."); status != http.StatusOK {
 			t.Error(status)
+		}
+		// People see why, and no rewrite: the same is sent as before.
+		if got := seen(t, shown, "/sessions"); !strings.Contains(got, `"rewrites":0`) ||
+			!strings.Contains(got, `"error":"strategy \"broken\"`) {
+			t.Error(got)
 		}
 		for i, r := range up.Models() {
 			if !bytes.Equal(r.Body, a.sent[i]) {

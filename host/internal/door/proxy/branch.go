@@ -37,7 +37,7 @@ type branch struct {
 	entries []body.Entry
 	view    []body.Shown
 
-	// model is what the requests ask for. relimited: a limit was learned, so that the next turn must not repeat the
+	// model is what the last request asked for. relimited: a limit was learned, so that the next turn must not repeat the
 	// last.
 	model     string
 	relimited bool
@@ -89,6 +89,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 		}
 		if err == nil {
 			x.branch, x.session = b, b.session.ID()
+			b.follow(x, req)
 			return b, known, nil
 		}
 		moved := errors.Is(err, engine.ErrMoved)
@@ -198,6 +199,9 @@ func (s *Server) fork(
 		o.Fork = &engine.Fork{Parent: parent.session, At: parent.revision, Entries: len(parent.entries),
 			Whole: from.session != ""}
 	}
+	if s.options.Host.Store() == nil {
+		from = point{} // nothing can be copied: the branch begins with all items of the request
+	}
 	return b.begin(s, o, r, chain, from)
 }
 
@@ -240,6 +244,18 @@ func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) err
 	return nil
 }
 
+// follow makes the session count and price for another model, if a client has changed it and the user has set none. A
+// model that counts otherwise cannot be had any more: what was added is counted.
+func (b *branch) follow(x *exchange, r *body.Request) {
+	if r.Model == "" || r.Model == b.model {
+		return
+	}
+	b.model = r.Model
+	if _, ours := x.settings(r, "")["model.name"]; ours && b.session.Set("model.name", r.Model) == nil {
+		b.ledger = b.session.Ledger()
+	}
+}
+
 // prepare runs a turn of the session. After an error the view is what the host returned with it: the history as the
 // last turn left it. r must be the request that the branch's entries are of: what is pending depends on it.
 func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) error {
@@ -270,8 +286,10 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	}
 	err = errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
 	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending}
-	b.last.saved, b.last.rewrote = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
-		ready.Outcome.Stable.Tokens+b.pending, now)
+	if err == nil { // a turn that failed does not know what of the last request it left as it was
+		b.last.saved, b.last.rewrote = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
+			ready.Outcome.Stable.Tokens+b.pending, now)
+	}
 	if w := x.server.options.Watch; w != nil {
 		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.saved, Rewrote: b.last.rewrote}
 		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, t, watch.About{Model: b.model, Parent: b.parent},

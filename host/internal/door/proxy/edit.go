@@ -21,6 +21,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 		return s.failed(x, req.Raw, nil, err)
 	}
 	defer b.mu.Unlock()
+	x.model = req.Model
 	// Before the turn, which must already fit a limit that an answer taught.
 	s.limit(b, req.Model)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.

@@ -32,7 +32,7 @@ func TestAFleet(t *testing.T) {
 		return token
 	}
 	alice, bob := create("alice", access.Limits{}), create("bob", access.Limits{})
-	small := create("small", access.Limits{RequestBytes: 100})
+	small, one := create("small", access.Limits{RequestBytes: 100}), create("one", access.Limits{Sessions: 1})
 	run := func(token, path, id string) int {
 		a := &agent{form: messagesForm{id}, base: p.url + "/t/" + token + path, result: files}
 		return a.run(t, "Fix it.")
@@ -44,6 +44,7 @@ func TestAFleet(t *testing.T) {
 		{alice, "", "s", http.StatusOK}, {bob, "", "s", http.StatusOK}, {bob, "/p/other", "s", http.StatusOK},
 		{bob, "/p/none", "s", http.StatusNotFound}, {small, "", "s", http.StatusRequestEntityTooLarge},
 		{"thresh_alice_x", "", "s", http.StatusForbidden},
+		{one, "", "first", http.StatusOK}, {one, "", "second", http.StatusOK},
 	} {
 		if got := run(tt.token, tt.path, tt.id); got != tt.want {
 			t.Errorf("%s %s: %d, want %d", tt.token, tt.path, got, tt.want)
@@ -56,11 +57,14 @@ func TestAFleet(t *testing.T) {
 		}
 		owners[h.Owner]++
 	}
-	if owners["alice"] != 1 || owners["bob"] != 2 || len(owners) != 2 {
+	if owners["alice"] != 1 || owners["bob"] != 2 || owners["one"] != 1 || len(owners) != 3 {
 		t.Errorf("sessions by owner: %v", owners)
 	}
 	if len(other.Models()) == 0 || len(up.Models()) == 0 {
 		t.Errorf("the profile's provider got %d requests, the other %d", len(other.Models()), len(up.Models()))
+	}
+	if p.proxy.Totals().Failed == 0 {
+		t.Error("nothing was said of the session that is one too many")
 	}
 	for _, r := range append(up.Requests(), other.Requests()...) {
 		if strings.Contains(r.Path, "thresh_") || strings.Contains(r.Path, "/p/") {

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"sync"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
@@ -32,8 +34,14 @@ type exchange struct {
 	body   []byte
 	stream io.Reader
 	length int64
+	// decoded: body has no Content-Encoding, although the client's has one.
+	decoded bool
+	cancel  context.CancelFunc
+	// sent is called when the answer begins; nil for a body that is not held in memory.
+	sent func()
 
 	outcome string
+	model   string  // of a request that was edited
 	branch  *branch // nil if the request was passed
 	session string
 	size    turnSize
@@ -51,9 +59,36 @@ type exchangeKey struct{}
 // forward sends a request to the provider and its answer to the client, event by event. A client that goes away cancels
 // the request. Nothing is sent twice: a body without GetBody is not repeated by the transport.
 func (s *Server) forward(w http.ResponseWriter, r *http.Request, x *exchange) {
-	ctx := context.WithValue(r.Context(), exchangeKey{}, x)
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), exchangeKey{}, x))
+	defer cancel()
+	x.cancel = cancel
 	s.totals.request(x)
 	s.forwarder.ServeHTTP(w, r.WithContext(ctx))
+}
+
+const (
+	// answerBegins is how long a provider may take until its answer begins, and answerIdle how long it may send nothing
+	// of it, or its client take nothing. Both are far above what providers and clients allow; there is no limit on the
+	// length of an answer.
+	answerBegins = time.Hour
+	answerIdle   = 15 * time.Minute
+)
+
+// attended cancels a request when nothing of its answer was read for too long.
+type attended struct {
+	io.ReadCloser
+	idle  time.Duration
+	timer *time.Timer
+}
+
+func (a *attended) Read(p []byte) (int, error) {
+	a.timer.Reset(a.idle)
+	return a.ReadCloser.Read(p)
+}
+
+func (a *attended) Close() error {
+	a.timer.Stop()
+	return a.ReadCloser.Close()
 }
 
 // rewrite makes the request that is sent. All headers of the client stay but those of the connection. It also removes
@@ -63,11 +98,35 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.URL, p.Out.Host = x.target, x.target.Host
 	switch {
 	case x.body != nil:
-		p.Out.Body, p.Out.ContentLength = io.NopCloser(bytes.NewReader(x.body)), int64(len(x.body))
+		p.Out.Body, p.Out.ContentLength = &held{reader: bytes.NewReader(x.body)}, int64(len(x.body))
+		x.body = nil
 	case x.stream != nil:
 		p.Out.Body, p.Out.ContentLength = io.NopCloser(x.stream), x.length
 	}
 	p.Out.Header.Del("X-Thresh-Session")
+	if x.decoded {
+		p.Out.Header.Del("Content-Encoding")
+	}
+}
+
+// held is a body in memory, which is given up when it was sent: the answer to it may take long. A transport may close a
+// body while it reads it.
+type held struct {
+	mu     sync.Mutex
+	reader *bytes.Reader
+}
+
+func (h *held) Read(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.reader.Read(p)
+}
+
+func (h *held) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reader.Reset(nil)
+	return nil
 }
 
 // answered begins to read the usage of an answer as it passes. The body is not touched. Answers to requests that are
@@ -75,6 +134,13 @@ func rewrite(p *httputil.ProxyRequest) {
 func (s *Server) answered(answer *http.Response) error {
 	x := answer.Request.Context().Value(exchangeKey{}).(*exchange)
 	answer.Header.Set(outcomeHeader, x.outcome)
+	if x.sent != nil {
+		x.sent()
+	}
+	answer.Body = &attended{answer.Body, s.idle, time.AfterFunc(s.idle, func() {
+		s.logOnce("an answer stalled and was given up", "upstream", x.target.Host, "after", s.idle)
+		x.cancel()
+	})}
 	if x.route.task == turn {
 		answer.Body = newTee(answer, x.route.api, func(u Usage, refusal []byte) {
 			s.finished(x, answer.StatusCode, u, refusal)
@@ -86,7 +152,7 @@ func (s *Server) answered(answer *http.Response) error {
 // finished takes in what an answer told. It runs once for each answer, at its end or when the client goes away. refusal
 // is the beginning of an answer that is no stream.
 func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
-	s.totals.answered(x, u)
+	s.totals.answered(u)
 	if x.branch == nil || s.options.DryRun {
 		return
 	}
@@ -100,7 +166,7 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 	// The refused request is not sent again by the proxy: its client decides, and the retry is made to fit.
 	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge {
 		if limit, ok := refusedLimit(refusal, x.size.sent); ok {
-			s.limits.learn(x.branch.model, limit)
+			s.limits.learn(x.model, limit)
 			s.totals.learned()
 			s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",
 				"session", x.session, "limit", limit)

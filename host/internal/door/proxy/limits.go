@@ -63,10 +63,13 @@ func (l *limits) of(model string) int {
 // limit applies a learned limit to a branch, whose lock is held. The next turn then makes the request fit.
 func (s *Server) limit(b *branch, model string) {
 	learned := s.limits.of(model)
-	if learned == 0 || learned >= b.session.Config().Settings().Model.ContextLimit {
+	if learned == 0 { // before the settings are copied, as most requests end here
 		return
 	}
 	m := b.session.Config().Settings().Model
+	if learned >= m.ContextLimit {
+		return
+	}
 	// A budget that the lower limit cannot hold could make the setting of the limit fail.
 	if m.CompletionBudget > learned/2 {
 		_ = b.session.Set("model.completionBudget", 0)

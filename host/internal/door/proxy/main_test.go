@@ -9,11 +9,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+	"github.com/thresh-dev/thresh/internal/testkit/settings"
 )
 
 // pluginDir holds the strategies of the tests.
@@ -43,19 +43,12 @@ type standing struct {
 	end   func()
 }
 
-// stand puts a proxy in front of a server. settings are as --set has them.
-func stand(t testing.TB, upstream string, settings map[string]any, change ...func(*proxy.Options)) *standing {
+// stand puts a proxy in front of a server. set is settings as --set has them.
+func stand(t testing.TB, upstream string, set map[string]any, change ...func(*proxy.Options)) *standing {
 	t.Helper()
-	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
-	o.Overrides = append(o.Overrides, config.Override{Key: "plugins.dirs", Value: []string{pluginDir}, Source: "test"})
-	for key, value := range settings {
-		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
-	}
-	c, err := config.Load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger(), Keep: true})
+	h, err := engine.Open(engine.Options{
+		Config: settings.Load(t, pluginDir, set), Logger: hclog.NewNullLogger(), Keep: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httputil"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -56,6 +58,7 @@ type Server struct {
 	totals    totals
 	logged    logged
 	reading   *semaphore.Weighted // bytes of bodies in work
+	idle      time.Duration       // answerIdle, but for tests
 }
 
 // New returns a server.
@@ -63,14 +66,14 @@ func New(o Options) *Server {
 	if o.Guard == nil {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
 	}
-	s := &Server{options: o, secret: make([]byte, 32), reading: semaphore.NewWeighted(maxReading)}
+	s := &Server{options: o, idle: answerIdle, secret: make([]byte, 32), reading: semaphore.NewWeighted(maxReading)}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
 	// The client decides which encodings it can read; what arrives is passed on as it came.
 	s.transport.DisableCompression = true
 	s.transport.MaxIdleConnsPerHost = 64
 	// A provider may think for long before it answers at all. Clients have limits of their own.
-	s.transport.ResponseHeaderTimeout = time.Hour
+	s.transport.ResponseHeaderTimeout = answerBegins
 	// Idle connections are closed before providers close them: a request on a connection that is being closed fails,
 	// and is not repeated.
 	s.transport.IdleConnTimeout = 30 * time.Second
@@ -147,27 +150,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve answers a request that has a conversation.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	// What a body takes in memory: itself, what it becomes, and the index of its values.
-	size := int64(maxBody)
-	if n := r.ContentLength; n >= 0 && n < maxBody {
+	encoding, size := r.Header.Get("Content-Encoding"), int64(maxBody)
+	if n := r.ContentLength; n >= 0 && n < maxBody && encoding == "" {
 		size = max(n, 1<<10)
 	}
 	if err := s.reading.Acquire(r.Context(), size); err != nil {
 		return // the client is gone
 	}
-	held := true
-	release := func() {
-		if held {
-			held = false
-			s.reading.Release(size)
-		}
-	}
-	defer release()
-	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		x.pass("encoded-body")
-		release()
-		s.forward(w, r, x)
-		return
-	}
+	// When the answer begins, or there is none: an answer may be streamed for a long time.
+	x.sent = sync.OnceFunc(func() { s.reading.Release(size) })
+	defer x.sent()
 	raw, rest, whole, err := read(w, r)
 	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
 		refuse(w, x.route, http.StatusRequestEntityTooLarge, access.TooLarge(x.grant, int(over.Limit)).Error())
@@ -181,16 +173,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	if !whole {
 		x.pass("too-large")
 		x.stream, x.length = rest, r.ContentLength
-		release()
 		s.forward(w, r, x)
 		return
 	}
-	out, err := s.edit(r, x, raw)
+	plain, err := decode(encoding, raw)
+	if err != nil {
+		x.pass("encoded-body")
+		x.body = raw
+		s.forward(w, r, x)
+		return
+	}
+	out, err := s.edit(r, x, plain)
 	if err != nil {
 		refuse(w, x.route, http.StatusBadGateway, "thresh: "+err.Error())
 		return
 	}
-	x.body = out
+	// A body that was edited is sent as it is: every provider takes that.
+	if x.body, x.decoded = out, encoding != ""; bytes.Equal(out, plain) {
+		x.body, x.decoded = raw, false
+	}
 	s.forward(w, r, x)
 }
 

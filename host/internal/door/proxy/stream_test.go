@@ -2,11 +2,15 @@ package proxy_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
@@ -50,6 +54,23 @@ func TestAStreamIsPassedOnUnbuffered(t *testing.T) {
 	if all, err := io.ReadAll(res.Body); err != nil || !bytes.HasSuffix(all, []byte("message_stop\"}\n\n")) {
 		t.Errorf("%v, the stream ends with %q", err, all[max(0, len(all)-40):])
 	}
+}
+
+// An answer that stalls is given up: its client sees a stream that broke, and may ask again.
+func TestAStalledAnswerIsGivenUp(t *testing.T) {
+	open := make(chan struct{})
+	defer close(open)
+	up := provider(t, modelapi.Options{Script: work(1), Fault: func(int) modelapi.Fault {
+		return modelapi.Fault{Stall: open}
+	}})
+	p := stand(t, up.URL, nil)
+	p.proxy.SetIdle(time.Millisecond)
+	f := messagesForm{"s"}
+	streamed := bytes.Replace(f.body([]rawItem{f.user("x")}), []byte(`{"model"`), []byte(`{"stream":true,"model"`), 1)
+	if _, answer, err := post(p.url+f.path(), f.header(), streamed); err == nil {
+		t.Errorf("the answer is %q", answer)
+	}
+	up.WaitIdle()
 }
 
 // A stream that breaks breaks for the client too, in the same place.
@@ -124,5 +145,44 @@ func TestADryRun(t *testing.T) {
 	}
 	if got := p.proxy.Totals(); got.Whole <= got.Sent {
 		t.Errorf("totals %+v", got)
+	}
+}
+
+// A compressed body is read like any other. What was edited goes on as it is, what was not as it came.
+func TestACompressedBody(t *testing.T) {
+	gzipped := func(body []byte) []byte {
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		_, _ = z.Write(body)
+		_ = z.Close()
+		return out.Bytes()
+	}
+	zstandard := func(body []byte) []byte {
+		z, _ := zstd.NewWriter(nil)
+		return z.EncodeAll(body, nil)
+	}
+	up := provider(t, modelapi.Options{Script: work(8)})
+	p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"})
+	plain := &agent{form: messagesForm{"s"}, base: p.url, result: files}
+	plain.run(t, "Fix it.")
+	all := up.Requests()
+	for encoding, encode := range map[string]func([]byte) []byte{"gzip": gzipped, "zstd": zstandard} {
+		for i, want := range [][]byte{encode(plain.sent[0]), all[len(all)-1].Body} {
+			header := plain.form.header()
+			header.Set("X-Thresh-Session", encoding)
+			header.Set("Content-Encoding", encoding)
+			if _, _, err := post(p.url+plain.form.path(), header, encode(plain.sent[i*(len(plain.sent)-1)])); err != nil {
+				t.Fatal(err)
+			}
+			now := up.Requests()
+			got := now[len(now)-1]
+			if edited := i == 1; !bytes.Equal(got.Body, want) || (got.Header.Get("Content-Encoding") == "") != edited {
+				t.Errorf("%s, request %d: sent %d bytes in %q, want %d", encoding, i, len(got.Body),
+					got.Header.Get("Content-Encoding"), len(want))
+			}
+		}
+	}
+	if got := p.proxy.Totals(); got.Failed > 0 || len(got.Passed) > 0 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -70,7 +70,7 @@ func (t *totals) request(x *exchange) {
 	}
 }
 
-func (t *totals) answered(_ *exchange, u Usage) {
+func (t *totals) answered(u Usage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Usage.Input, t.Usage.Output = t.Usage.Input+u.Input, t.Usage.Output+u.Output

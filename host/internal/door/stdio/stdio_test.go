@@ -14,21 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/internal/testkit/settings"
 )
 
 // open opens a host without plugins.
 func open(t testing.TB) *host.Host {
 	t.Helper()
-	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
-	o.Overrides = []config.Override{{Key: "plugins.dirs", Value: []string{t.TempDir()}, Source: "test"}}
-	c, err := config.Load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := host.Open(host.Options{Config: c, Logger: slog.New(slog.DiscardHandler)})
+	h, err := host.Open(host.Options{Config: settings.Load(t, "", nil), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,15 +2,16 @@ package compare_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
+	"github.com/thresh-dev/thresh/internal/testkit/settings"
 )
 
 // dir is removed when the tests are over.
@@ -37,24 +38,15 @@ var built = sync.OnceValue(func() error {
 	})
 })
 
-// open opens a host with settings over the defaults.
-func open(tb testing.TB, settings map[string]any) *engine.Host {
+// open opens a host with changes over the defaults.
+func open(tb testing.TB, changes map[string]any) *engine.Host {
 	tb.Helper()
 	if err := built(); err != nil {
 		tb.Fatal(err)
 	}
-	o := config.Options{WorkDir: tb.TempDir(), Env: []string{}, Overrides: []config.Override{
-		{Key: "plugins.dirs", Value: []string{dir}, Source: "test"},
-		{Key: "workspace.root", Value: "/w", Source: "test"},
-	}}
-	for key, value := range settings {
-		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
-	}
-	c, err := config.Load(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
+	set := map[string]any{"workspace.root": "/w"}
+	maps.Copy(set, changes)
+	h, err := engine.Open(engine.Options{Config: settings.Load(tb, dir, set), Logger: hclog.NewNullLogger()})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
+	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -44,14 +45,7 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T, contextLimit int) *engine.Host {
 	t.Helper()
-	o := config.Options{WorkDir: t.TempDir(), Env: []string{}, Overrides: []config.Override{
-		{Key: "plugins.dirs", Value: []string{pluginDir}, Source: "test"},
-		{Key: "model.contextLimit", Value: contextLimit, Source: "test"},
-	}}
-	c, err := config.Load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := settings.Load(t, pluginDir, map[string]any{"model.contextLimit": contextLimit})
 	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)

@@ -13,12 +13,14 @@ import (
 
 // Probe reports what this machine can enforce, measure by measure. It asks the kernel and changes nothing.
 func Probe() []Check {
+	// The launcher is this program, started again. Without it there is no isolation at all, whatever the kernel has.
 	if _, err := os.Stat("/proc/self/exe"); err != nil {
 		return none("without /proc the host cannot be its own launcher")
 	}
 	if !Registered() {
 		return none("this program does not call host.ReexecMain, so that it cannot be a launcher")
 	}
+	// Version 0 stands for a kernel without landlock.
 	abi := landlockABI()
 	files, signals := Check{
 		Files, true, fmt.Sprintf("landlock, version %d", abi),
@@ -33,6 +35,8 @@ func Probe() []Check {
 	}
 	paths := Check{Paths, true, "a mount namespace"}
 	sockets := Check{Sockets, true, "mount and network namespaces"}
+	// Whether namespaces are allowed depends on sysctls, AppArmor and the container. Trying is the only reliable
+	// question.
 	if err := tryMeasures(Paths, Privileges); err != nil {
 		paths = Check{Paths, false, "this machine allows no namespaces: " + err.Error()}
 		sockets.How = "the host makes its sockets for it (seccomp user notification)"
@@ -40,9 +44,12 @@ func Probe() []Check {
 			sockets = Check{Sockets, false, "no namespaces, and no seccomp user notification: " + err.Error()}
 		}
 	} else if !canMount() {
+		// Without CAP_SYS_ADMIN a user namespace comes first; in it the others may be made.
 		paths.How, sockets.How = "user and mount namespaces", "user, mount and network namespaces"
 	}
 	disk, threads := Check{Disk, true, "looked at every second"}, Check{Threads, true, "looked at every second"}
+	// The kernel's own bound is exact. Where there is none, a process is ended after the fact, see watchUse in package
+	// process.
 	if paths.Works {
 		disk.How = fmt.Sprintf("a file system of its own, %d MiB", MaxDisk>>20)
 		if !canMount() {
@@ -82,6 +89,7 @@ func filters(m Measure) Check {
 	if native == nil {
 		return Check{m, false, "there is no filter of system calls for " + runtime.GOARCH}
 	}
+	// Asking installs nothing: a filter cannot be removed from this process again.
 	action := uint32(unix.SECCOMP_RET_ERRNO)
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
 	if errno != 0 {
@@ -121,11 +129,13 @@ func tryMeasures(apply ...Measure) error {
 	if err := errors.Join(err, theirs.Close()); err != nil {
 		return err
 	}
+	// A trial starts no program: the launcher takes the measures, reports, and ends.
 	guard, err := Await(status, probeTimeout)
 	if guard != nil {
 		_ = guard.Close()
 	}
 	if err != nil {
+		// It may hang in the measure that failed; Wait must not hang with it.
 		_ = process.Kill()
 	}
 	_, _ = process.Wait()

@@ -24,6 +24,7 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 		// its standard output has ended, so it is about to be gone: only a busy machine makes that take long
 		dying = killTime
 	}
+	// Asked before this host kills the process, or its own SIGKILL would look like the OOM killer's.
 	if running && err != nil && c.gone(dying) && c.killedByOthers() {
 		return p.Killed(fault.OpStart)
 	}
@@ -32,6 +33,7 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 	}
 	cause := context.Cause(ctx)
 	switch {
+	// The caller gave up or the host is closing, which says nothing about the plugin.
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
 		return p.Failure(fault.OpStart, cause, "")
 	case p.spec.Binary.Attached:
@@ -40,10 +42,13 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 		}
 		return p.spec.NotAttached(fault.OpStart, err)
 	}
+	// A machine without descriptors, memory or processes makes every plugin look broken, so this is asked before the
+	// plugin is judged.
 	if lack := p.Lacking(err); lack != nil {
 		return fault.Host(p.spec.Binary.Name, p.spec.Binary.Path, fault.OpStart, lack)
 	}
 	switch {
+	// From here on it is the plugin: the system would not run it, or it ran and did not do what a plugin does.
 	case !running && err != nil:
 		return p.cannotRun(err)
 	case h.complete():
@@ -94,11 +99,13 @@ func (p *Process) noConnection(err error) error {
 
 // cannotRun explains why the system did not start the file.
 func (p *Process) cannotRun(err error) error {
+	// The launcher ran, and a measure of isolation failed before the plugin's program was started.
 	if launcher := (*isolate.Failure)(nil); errors.As(err, &launcher) && launcher.IsSetup() {
 		return p.spec.Binary.HostFailure(fault.OpStart, fmt.Errorf("%w: %w", fault.ErrNotIsolated, err),
 			"'thresh doctor' shows what this machine can enforce")
 	}
 	failure := p.Failure(fault.OpStart, fmt.Errorf("%w: %w", fault.ErrNotPlugin, fault.System(err)), "")
+	// The kernel's error says nothing of isolation. The grant that shows the interpreter to the plugin is better advice.
 	if hidden, grant := p.child.hiddenInterpreter(); hidden != "" {
 		failure.Err = fmt.Errorf(
 			"%w: isolation keeps %s from it, which it is run by (%w)", fault.ErrNotPlugin, hidden, fault.System(err),
@@ -111,6 +118,7 @@ func (p *Process) cannotRun(err error) error {
 		failure.Hint = "was it built for this system?"
 	case errors.Is(err, syscall.ENOENT):
 		failure.Hint = "does the program in its #! line exist?"
+	// The only one of these that passes by itself.
 	case errors.Is(err, syscall.ETXTBSY):
 		failure.Hint = "it is still being written; install plugins by renaming them into place"
 		failure.Retryable = true

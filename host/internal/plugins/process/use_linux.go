@@ -41,6 +41,7 @@ func (c *child) watchUse() {
 			return
 		case <-tick.C:
 		}
+		// What a process takes and gives back between two looks is not seen; what it keeps is.
 		if why := c.use().exceeds(int64(c.sandbox.MaxMemory)); why != "" {
 			c.condemn(why)
 			return
@@ -51,6 +52,7 @@ func (c *child) watchUse() {
 // exceeds says what is more than a process may have; "" if nothing is. maxMemory is the limit of its private memory; 0
 // is none. The kernel enforces that, so that a process just below it must not be killed for its page tables.
 func (u use) exceeds(maxMemory int64) string {
+	// A quarter on top is for page tables and for pages that are shared, which RLIMIT_DATA does not count.
 	most := maxMemory + maxMemory/4
 	switch {
 	case u.threads > isolate.MaxThreads:
@@ -71,6 +73,7 @@ func (u use) exceeds(maxMemory int64) string {
 func (c *child) use() use {
 	proc := fmt.Sprintf("/proc/%d/", c.cmd.Process.Pid)
 	var u use
+	// status and not smaps, which walks all pages of the process each second.
 	status, _ := os.ReadFile(proc + "status")
 	for line := range bytes.Lines(status) {
 		name, value, _ := strings.Cut(string(line), ":")
@@ -78,6 +81,7 @@ func (c *child) use() use {
 		switch name {
 		case "Threads":
 			u.threads = int(n)
+		// Not RssFile: pages of the program and its libraries can be dropped at any time.
 		case "RssAnon", "RssShmem", "VmPTE", "VmSwap":
 			u.memory += n << 10
 		}
@@ -105,6 +109,7 @@ func (u *use) addDirectory(dir string) {
 		if err != nil {
 			return nil // removed meanwhile, or closed to us as well: what is in it was counted before that
 		}
+		// Directories count as well: they take inodes.
 		if u.files++; u.files > isolate.MaxFiles {
 			return fs.SkipAll
 		}
@@ -143,6 +148,8 @@ func (u *use) addRemoved(proc, dir string) {
 		from, to, _ := strings.Cut(span, "-")
 		first, err1 := strconv.ParseInt(from, 16, 64)
 		last, err2 := strconv.ParseInt(to, 16, 64)
+		// A mapping keeps the blocks of a removed file although no descriptor shows it. Its length is the most that it
+		// can hold.
 		if err1 == nil && err2 == nil {
 			u.disk += last - first
 		}

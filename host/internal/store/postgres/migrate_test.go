@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -30,22 +29,5 @@ func testMigrations(t *testing.T, c *cluster.Cluster) {
 
 func testStartTogether(t *testing.T, c *cluster.Cluster) {
 	url := c.Database()
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			s, err := postgres.Open(context.Background(), url)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer s.Close()
-			if _, err := s.Spend(context.Background(), "a", "day", 1); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if sum, err := open(t, url).Spend(t.Context(), "a", "day", 0); sum != 8 || err != nil {
-		t.Errorf("%d hosts wrote, want 8 (%v)", sum, err)
-	}
+	storetest.StartTogether(t, func(ctx context.Context) (store.Store, error) { return postgres.Open(ctx, url) })
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -38,24 +37,7 @@ func TestASchemaOfAnyVersionIsBroughtUpToDate(t *testing.T) {
 
 func TestProcessesThatStartTogetherMakeTheTablesOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "sessions.db")
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			s, err := Open(context.Background(), path)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer s.Close()
-			if _, err := s.Spend(context.Background(), "a", "day", 1); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if sum, err := openFile(t, path).Spend(t.Context(), "a", "day", 0); sum != 8 || err != nil {
-		t.Errorf("%d processes wrote, want 8 (%v)", sum, err)
-	}
+	storetest.StartTogether(t, func(ctx context.Context) (store.Store, error) { return Open(ctx, path) })
 }
 
 func openFile(t *testing.T, path string) *Store {

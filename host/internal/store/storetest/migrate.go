@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -43,5 +45,31 @@ func Migrated(t *testing.T, migrations, samples fs.FS,
 			add(t, s, h, "three")
 			wantError(t, s.Check(t.Context()), nil)
 		})
+	}
+}
+
+// StartTogether tests that hosts which open a new store at the same moment make its tables once. open opens it as a
+// host does; nothing is there before the first call. Each host then writes, so that one with half the tables is found.
+func StartTogether(t *testing.T, open func(ctx context.Context) (store.Store, error)) {
+	const hosts = 8
+	spend := func(ctx context.Context, amount int64) (int64, error) {
+		s, err := open(ctx)
+		if err != nil {
+			return 0, err
+		}
+		defer s.Close()
+		return s.Spend(ctx, "a", "day", amount)
+	}
+	var wg sync.WaitGroup
+	for range hosts {
+		wg.Go(func() {
+			if _, err := spend(t.Context(), 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if sum, err := spend(t.Context(), 0); sum != hosts || err != nil {
+		t.Errorf("%d hosts wrote, want %d (%v)", sum, hosts, err)
 	}
 }

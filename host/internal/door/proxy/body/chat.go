@@ -13,7 +13,7 @@ func (chatReader) top(r *Request) {
 	if !r.hasTools() {
 		r.Reason = NoTools
 	}
-	r.Completion = max(r.integer("max_tokens"), r.integer("max_completion_tokens"))
+	r.Completion = max(r.integer(r.tape.get(0, "max_tokens")), r.integer(r.tape.get(0, "max_completion_tokens")))
 	r.SessionID = r.tape.str(r.tape.get(0, "prompt_cache_key"))
 }
 

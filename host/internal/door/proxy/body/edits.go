@@ -52,14 +52,10 @@ func (r *Request) Edits(p *Plan) []Edit {
 	}
 	// Made items stand at the borders of items. A view has them between exchanges, so that they part none.
 	for _, m := range p.made {
-		at := 0
+		at := r.lead
 		if m.behind >= 0 {
 			refs := p.entries[m.behind].Refs
 			at = refs[len(refs)-1].Item + 1
-		} else {
-			for at < len(r.Items) && r.Items[at].leading {
-				at++
-			}
 		}
 		if item := d.before[at]; item != nil {
 			d.before[at] = append(append(item, ','), r.newItem(m.entry)...)

@@ -32,7 +32,7 @@ func (r *Request) Entries(from int) []Entry {
 	var at *Entry // the entry that parts are added to
 	for i := from; i < len(r.Items); i++ {
 		item := &r.Items[i]
-		if item.leading {
+		if i < r.lead {
 			continue
 		}
 		for j := range item.Parts {

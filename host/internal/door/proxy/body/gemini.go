@@ -10,19 +10,11 @@ func (geminiReader) names() (string, []string) {
 	return "contents", []string{"tools", "systemInstruction", "system_instruction", "safetySettings"}
 }
 
-// The number of tokens is read digit by digit: a fraction or an exponent counts as no limit.
 func (geminiReader) top(r *Request) {
 	if !r.hasTools() {
 		r.Reason = NoTools
 	}
-	config := r.tape.get(0, "generationConfig")
-	for _, c := range r.tape.text(r.tape.get(config, "maxOutputTokens")) {
-		if c < '0' || c > '9' || r.Completion > 1<<30 {
-			r.Completion = 0
-			break
-		}
-		r.Completion = r.Completion*10 + int(c-'0')
-	}
+	r.Completion = r.integer(r.tape.get(r.tape.get(0, "generationConfig"), "maxOutputTokens"))
 	r.Stream = false // the address says so
 }
 

@@ -18,7 +18,7 @@ func (messagesReader) top(r *Request) {
 	if !r.hasTools() {
 		r.Reason = NoTools
 	}
-	r.Completion = r.integer("max_tokens")
+	r.Completion = r.integer(r.tape.get(0, "max_tokens"))
 	// Claude Code writes an object as a string here.
 	if user := t.str(t.get(t.get(0, "metadata"), "user_id")); strings.HasPrefix(user, "{") {
 		r.SessionID = rawjson.FieldText([]byte(user), "session_id")

@@ -82,9 +82,7 @@ type Item struct {
 	parts Span
 	// Pinned: instructions within the conversation. They are never changed.
 	Pinned bool
-	// leading: instructions before the conversation. They are no part of the history.
-	leading bool
-	node    int32
+	node   int32
 }
 
 // Request is an indexed body.
@@ -102,9 +100,11 @@ type Request struct {
 	// Completion is the number of tokens that the client asks for at most; 0 if it does not say.
 	Completion int
 	Items      []Item
-	list       Span // the array of items
-	tape       *tape
-	pairs      pairs
+	// lead is how many items are instructions before anything was said: outside of the history, like a system prompt.
+	lead  int
+	list  Span // the array of items
+	tape  *tape
+	pairs pairs
 }
 
 // ErrForm: a body is not of the API's form.
@@ -158,12 +158,8 @@ func Index(api API, raw []byte) (*Request, error) {
 		item.Span, item.node = t.span(n), n
 		r.Items = append(r.Items, item)
 	}
-	// Instructions before anything was said are outside of the history, like a system prompt.
-	for i := range r.Items {
-		if !r.Items[i].Pinned {
-			break
-		}
-		r.Items[i].leading = true
+	for r.lead < len(r.Items) && r.Items[r.lead].Pinned {
+		r.lead++
 	}
 	// As late as this, because odd is set while fields are looked up.
 	if t.odd || len(r.Items) == 0 {
@@ -207,40 +203,34 @@ func compacting(text string) bool {
 
 // First returns the position of the first item that is no instruction; 0 if there is none.
 func (r *Request) First() int {
-	for i := range r.Items {
-		if !r.Items[i].leading {
-			return i
-		}
+	if r.lead == len(r.Items) {
+		return 0
 	}
-	return 0
+	return r.lead
 }
 
 // Rest returns what a request holds besides its conversation: everything before and behind the array of items, and the
 // instructions at its beginning. Its size is what a turn needs beyond the history. The slice is a copy.
 func (r *Request) Rest() []byte {
-	start := r.list.Start
-	for i := range r.Items {
-		if !r.Items[i].leading {
-			break
-		}
-		start = r.Items[i].End
-	}
-	return append(append([]byte(nil), r.Raw[:start]...), r.Raw[r.list.End:]...)
+	before, behind := r.rest()
+	return slices.Concat(before, behind)
 }
 
 // RestSum identifies [Request.Rest] without copying it.
 func (r *Request) RestSum() [sha256.Size]byte {
-	start := r.list.Start
-	for i := range r.Items {
-		if !r.Items[i].leading {
-			break
-		}
-		start = r.Items[i].End
-	}
+	before, behind := r.rest()
 	h := sha256.New()
-	h.Write(r.Raw[:start])
-	h.Write(r.Raw[r.list.End:])
+	h.Write(before)
+	h.Write(behind)
 	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func (r *Request) rest() (before, behind []byte) {
+	start := r.list.Start
+	if r.lead > 0 {
+		start = r.Items[r.lead-1].End
+	}
+	return r.Raw[:start], r.Raw[r.list.End:]
 }
 
 // hasTools reports whether a request names tools.
@@ -256,11 +246,11 @@ func (r *Request) hasTools() bool {
 	return false
 }
 
-// integer returns a non-negative integer field of the top level, 0 if it is none. A number that is far too large counts
-// as none, so that the sum cannot overflow.
-func (r *Request) integer(name string) int {
+// integer returns a value as a non-negative integer, 0 if it is none. A number that is far too large counts as none, so
+// that sums cannot overflow.
+func (r *Request) integer(value int32) int {
 	n := 0
-	for _, c := range r.tape.text(r.tape.get(0, name)) {
+	for _, c := range r.tape.text(value) {
 		if c < '0' || c > '9' || n > 1<<30 {
 			return 0
 		}

@@ -19,7 +19,7 @@ func (responsesReader) top(r *Request) {
 	case !r.hasTools():
 		r.Reason = NoTools
 	}
-	r.Completion = r.integer("max_output_tokens")
+	r.Completion = r.integer(r.tape.get(0, "max_output_tokens"))
 	r.SessionID = t.str(t.get(0, "prompt_cache_key"))
 }
 

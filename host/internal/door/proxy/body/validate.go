@@ -152,11 +152,7 @@ func (r *Request) following(item, part int) []byte {
 // order checks the order of items that each API demands. Pairing was checked by [Index]. Rules that the client's own
 // request breaks are not demanded of the edited one: the provider may take what is not known here.
 func (r *Request) order(was *Request) error {
-	first := 0
-	for first < len(r.Items) && r.Items[first].leading {
-		first++
-	}
-	if first == len(r.Items) {
+	if r.lead == len(r.Items) {
 		return errors.New("nothing of the conversation is left")
 	}
 	if was.API == Messages && r.Items[0].Pinned {
@@ -198,12 +194,7 @@ func (r *Request) adjacent() error {
 
 // Instructions before the conversation do not count. false if there is nothing else.
 func (r *Request) startsHuman() bool {
-	for i := range r.Items {
-		if !r.Items[i].leading {
-			return r.speaker(i) == content.Human
-		}
-	}
-	return false
+	return r.lead < len(r.Items) && r.speaker(r.lead) == content.Human
 }
 
 // An API that took an empty item once takes it again.

@@ -1,10 +1,18 @@
 package clienttest
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	host "github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Agents that thresh wrap tells of the MCP server give their model a result back that was removed.
@@ -37,5 +45,62 @@ func TestAgentsGiveRemovedResultsBack(t *testing.T) {
 				t.Errorf("%d requests; the last has %d lines of the log, the one before %d", len(sent), last, before)
 			}
 		})
+	}
+}
+
+// The protocol's own clients, of both generations, read a result that thresh serve has stored: from the service, and
+// from thresh mcp.
+func TestTheProtocolsOwnClients(t *testing.T) {
+	script := filepath.Join(client{install: "mcp"}.installed(t), "mcp.mjs")
+	text, err := os.ReadFile("testdata/mcp.mjs")
+	if err == nil {
+		err = os.WriteFile(script, text, 0o600) // Node looks for packages where a program is
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlace(t)
+	environ := p.environ("http://127.0.0.1:1")
+	serve := exec.Command(p.thresh(), "serve", "--set", "serve.listen=127.0.0.1:0", "--set", "proxy.recall=true")
+	serve.Env = environ
+	log, err := serve.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = serve.Process.Kill(); _ = serve.Wait() }()
+	address := ""
+	for lines := bufio.NewScanner(log); address == "" && lines.Scan(); {
+		_, address, _ = strings.Cut(lines.Text(), "serving at ")
+	}
+	token, err := os.ReadFile(filepath.Join(p.home, "state", "thresh", "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := host.New(address, host.Options{Token: strings.TrimSpace(string(token))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	session, err := service.Open(t.Context(), host.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.Add(t.Context(),
+		content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "call_1", Name: "read_file"}}},
+		content.Content{Speaker: content.Tool, Blocks: []content.Block{
+			content.ToolResponse{CallID: "call_1", ToolName: "read_file"}.WithResultText("the text")}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	defer cancel()
+	node := exec.CommandContext(ctx, "node", script, address, strings.TrimSpace(string(token)), p.thresh())
+	node.Env = environ
+	out, err := node.CombinedOutput()
+	const each = "thresh_recall false: the text; true: nothing is recorded under the id \"call_2\"\n"
+	if want := strings.Repeat("v1 "+each, 2) + strings.Repeat("v2 "+each, 2); err != nil || string(out) != want {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -1,0 +1,26 @@
+// What the types of the client allow, and what they do not: an error that does not come is one.
+import { Client, ThreshError, type Prepared, type State } from "../../../clients/typescript/thresh.mjs";
+
+const thresh = new Client("unix:/run/thresh.sock", { token: "" });
+const session = await thresh.open("chat-1", { settings: { "model.contextLimit": "8000" }, system: "be brief" });
+const added: State = await session.addMessages("anthropic", [{ role: "user", content: "hello" }]);
+const ready: Prepared = await session.prepare({ form: "anthropic", pendingTokens: 100 });
+const tokens: number = added.tokens + ready.tokens;
+await session.reportUsage(tokens);
+await session.setTodos([{ id: "1", content: "write", status: "pending" }]);
+for await (const turn of session.watch()) console.log(turn.method, turn.error?.message);
+for await (const info of thresh.sessions()) console.log(info.session, info.bytes);
+try {
+  await session.close();
+} catch (error) {
+  if (error instanceof ThreshError && error.kind === "limit") console.log(error.limit, error.entry?.toFixed());
+}
+
+// @ts-expect-error: a form that does not exist
+await session.prepare({ form: "openai" });
+// @ts-expect-error: messages have a form
+await session.addMessages("", []);
+// @ts-expect-error: settings are text
+await thresh.open("chat-2", { settings: { "model.contextLimit": 8000 } });
+// @ts-expect-error: a status that does not exist
+await session.setTodos([{ id: "1", content: "write", status: "done" }]);
