@@ -1,10 +1,10 @@
 package check
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // Content returns what keeps c from being a proper entry of a conversation: an unknown speaker, no blocks, a null
@@ -48,7 +48,7 @@ func block(speaker content.Speaker, b content.Block) error {
 		}
 		// Raw JSON is passed on as it is. Invalid text here would make the whole request invalid, not just this block.
 		// Empty means that there are no parameters.
-		if len(b.Parameters) > 0 && !json.Valid(b.Parameters) {
+		if len(b.Parameters) > 0 && !rawjson.Valid(b.Parameters) {
 			return fmt.Errorf("the parameters of call %q are not JSON", b.ID)
 		}
 	case content.ToolResponse:
@@ -59,7 +59,7 @@ func block(speaker content.Speaker, b content.Block) error {
 		if b.CallID == "" {
 			return fmt.Errorf("a tool_response needs callId")
 		}
-		if len(b.Result) > 0 && !json.Valid(b.Result) {
+		if len(b.Result) > 0 && !rawjson.Valid(b.Result) {
 			return fmt.Errorf("the result of call %q is not JSON", b.CallID)
 		}
 	}

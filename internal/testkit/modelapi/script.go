@@ -81,12 +81,12 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 
 // summaries are words with which agents ask for a summary of the history, in order to begin a new one with it.
 var summaries = []string{
-	"Respond with TEXT ONLY",                          // Claude Code
-	"CONTEXT CHECKPOINT COMPACTION",                   // Codex
-	"detailed prompt for continuing our conversation", // opencode
-	"<state_snapshot>",                                // gemini-cli, qwen-code
-	"context checkpoint summary",                      // pi
-	"running out of context window",                   // cline
+	"Respond with TEXT ONLY",                             // Claude Code
+	"CONTEXT CHECKPOINT COMPACTION",                      // Codex
+	"detailed prompt for continuing our conversation",    // opencode
+	"<state_snapshot>",                                   // gemini-cli, qwen-code
+	"context checkpoint summary", "the PREFIX of a turn", // pi
+	"Summarize this session for continuation", // cline
 }
 
 // summary reports whether the last message of a request asks for a summary.

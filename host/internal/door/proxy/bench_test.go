@@ -6,8 +6,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
@@ -50,11 +55,14 @@ func BenchmarkRequest(b *testing.B) {
 					base = up.URL
 				}
 				session++
+				var took []time.Duration
 				ask := func() {
 					f := messagesForm{fmt.Sprint("bench", session)}
 					request := f.body(items)
 					b.StartTimer()
+					start := time.Now()
 					status, answer, err := post(base+f.path(), f.header(), request)
+					took = append(took, time.Since(start))
 					b.StopTimer()
 					if err != nil || status != http.StatusOK {
 						b.Fatal(status, err, string(answer))
@@ -71,6 +79,82 @@ func BenchmarkRequest(b *testing.B) {
 					}
 					ask()
 				}
+				slices.Sort(took)
+				b.ReportMetric(float64(took[len(took)/2].Microseconds()), "µs/p50")
+			})
+		}
+	}
+}
+
+// BenchmarkFirstByte is streams that are all open at a time, directly and through the proxy, each for a request of
+// 200 kB: the time until all have begun, and as µs/first-byte the median from the provider's first event to the client.
+func BenchmarkFirstByte(b *testing.B) {
+	var hold atomic.Pointer[chan struct{}]
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprintf(w, "%d\n", time.Now().UnixNano())
+		_ = http.NewResponseController(w).Flush()
+		<-*hold.Load()
+	}))
+	defer up.Close()
+	p := stand(b, up.URL, map[string]any{"model.contextLimit": 100_000_000})
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 200}}
+	base := conversationOf(200_000)
+	for _, streams := range []int{1, 200} {
+		for name, url := range map[string]string{"direct": up.URL, "proxy": p.url} {
+			b.Run(fmt.Sprintf("%d/%s", streams, name), func(b *testing.B) {
+				forms := make([]messagesForm, streams)
+				for i := range forms {
+					forms[i] = messagesForm{fmt.Sprintf("first%d.%d.%d", streams, b.N, i)}
+				}
+				var late []time.Duration
+				var mu sync.Mutex
+				// The first round begins the sessions; what is measured is that they go on.
+				items := slices.Clone(base)
+				for i := range b.N + 1 {
+					items = append(items, exchangeOf(len(items)+i)...)
+					var begun, ended sync.WaitGroup
+					end := make(chan struct{})
+					hold.Store(&end)
+					b.StopTimer()
+					var requests []*http.Request
+					for _, f := range forms {
+						req, _ := http.NewRequest(http.MethodPost, url+f.path(), bytes.NewReader(f.body(items)))
+						req.Header = f.header()
+						requests = append(requests, req)
+					}
+					if i > 0 {
+						b.StartTimer()
+					}
+					for _, req := range requests {
+						begun.Add(1)
+						ended.Go(func() {
+							res, err := client.Do(req)
+							if err != nil {
+								b.Error(err)
+								begun.Done()
+								return
+							}
+							defer res.Body.Close()
+							line := make([]byte, 64)
+							n, _ := res.Body.Read(line)
+							took := time.Now().UnixNano()
+							sent, _ := strconv.ParseInt(strings.TrimSpace(string(line[:n])), 10, 64)
+							mu.Lock()
+							late = append(late, time.Duration(took-sent))
+							mu.Unlock()
+							begun.Done()
+							_, _ = io.Copy(io.Discard, res.Body)
+						})
+					}
+					begun.Wait()
+					b.StopTimer()
+					close(end)
+					ended.Wait()
+				}
+				slices.Sort(late)
+				b.ReportMetric(float64(late[len(late)/2].Microseconds()), "µs/first-byte")
 			})
 		}
 	}

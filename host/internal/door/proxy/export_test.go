@@ -4,3 +4,6 @@ import "time"
 
 // SetIdle sets how long an answer may stall. It is called before the first request.
 func (s *Server) SetIdle(d time.Duration) { s.idle = d }
+
+// SetReadIdle sets how long a client may send nothing of its body. It is called before the first request.
+func (s *Server) SetReadIdle(d time.Duration) { s.readIdle = d }

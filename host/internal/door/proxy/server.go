@@ -59,6 +59,7 @@ type Server struct {
 	logged    logged
 	reading   *semaphore.Weighted // bytes of bodies in work
 	idle      time.Duration       // answerIdle, but for tests
+	readIdle  time.Duration       // bodyIdle, but for tests
 }
 
 // New returns a server.
@@ -66,7 +67,8 @@ func New(o Options) *Server {
 	if o.Guard == nil {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
 	}
-	s := &Server{options: o, idle: answerIdle, secret: make([]byte, 32), reading: semaphore.NewWeighted(maxReading)}
+	s := &Server{options: o, idle: answerIdle, readIdle: bodyIdle, secret: make([]byte, 32),
+		reading: semaphore.NewWeighted(maxReading)}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
 	// The client decides which encodings it can read; what arrives is passed on as it came.
@@ -160,7 +162,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	// When the answer begins, or there is none: an answer may be streamed for a long time.
 	x.sent = sync.OnceFunc(func() { s.reading.Release(size) })
 	defer x.sent()
-	raw, rest, whole, err := read(w, r)
+	raw, rest, whole, err := read(w, r, s.readIdle)
 	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
 		refuse(w, x.route, http.StatusRequestEntityTooLarge, access.TooLarge(x.grant, int(over.Limit)).Error())
 		return

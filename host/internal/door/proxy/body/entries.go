@@ -109,8 +109,8 @@ func (r *Request) parameters(p *Part) json.RawMessage {
 
 // It never fails: models write arguments that are no JSON, and these must be carried too.
 func inner(t *tape, n int32) json.RawMessage {
-	if s := t.str(n); json.Valid([]byte(s)) {
-		return json.RawMessage(s)
+	if s := json.RawMessage(t.str(n)); rawjson.Valid(s) {
+		return s
 	}
 	return bytes.Clone(t.text(n))
 }

@@ -3,7 +3,10 @@ package body
 import (
 	"crypto/sha256"
 	"hash"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // Sum identifies a beginning of a conversation. Sums of different APIs never agree, because the name of the API is
@@ -16,17 +19,31 @@ const hashDepth = 6
 
 // Chain returns a sum for each beginning of the conversation: the last is that of all items. Two requests with a common
 // beginning have the same sums for it, also where a client has moved its cache marker or has written a text as an array
-// of one part. It costs one SHA-256 of the items. Each sum is hashed with the one before it, so that a change in one
-// item changes all that follow.
+// of one part. It costs one SHA-256 of the items, on all processors. Each item's sum is hashed with the one before it,
+// so that a change in one item changes all that follow.
 func (r *Request) Chain() []Sum {
-	n := normaliser{request: r, hash: sha256.New()}
 	chain := make([]Sum, len(r.Items))
+	var next atomic.Int64
+	work := func() {
+		n := normaliser{request: r, hash: sha256.New()}
+		for i := int(next.Add(1)) - 1; i < len(chain); i = int(next.Add(1)) - 1 {
+			n.hash.Reset()
+			n.value(r.Items[i].node, hashDepth, true)
+			n.hash.Sum(chain[i][:0])
+		}
+	}
+	var group sync.WaitGroup
+	// Starting others is worth it for what takes them longer than to start.
+	if len(r.Raw) > 256<<10 {
+		for range runtime.GOMAXPROCS(0) - 1 {
+			group.Go(work)
+		}
+	}
+	work()
+	group.Wait()
 	sum := Sum(sha256.Sum256([]byte(r.API)))
-	for i := range r.Items {
-		n.hash.Reset()
-		n.hash.Write(sum[:])
-		n.value(r.Items[i].node, hashDepth, true)
-		n.hash.Sum(sum[:0])
+	for i := range chain {
+		sum = sha256.Sum256(append(sum[:], chain[i][:]...))
 		chain[i] = sum
 	}
 	return chain

@@ -1,6 +1,7 @@
 package body
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -64,7 +65,7 @@ func parse(raw []byte, skip ...string) (*tape, error) {
 	if !utf8.Valid(raw) {
 		return nil, errUTF8
 	}
-	t := &tape{raw: raw, nodes: make([]node, 0, 256)}
+	t := &tape{raw: raw, nodes: make([]node, 0, 256+len(raw)/256)}
 	p := parser{tape: t, scan: rawjson.New(raw), skip: skip}
 	if err := p.value(0, 0, 0); err != nil {
 		return nil, err
@@ -154,13 +155,14 @@ func (t *tape) get(i int32, name string) int32 {
 	}
 	for c := range t.children(i) {
 		key := t.raw[t.nodes[c].key:t.nodes[c].keyEnd]
+		// Written only where something is odd: what was indexed is read from several goroutines.
 		if string(key) == name {
-			t.odd = t.odd || found != none
-			found = c
-		} else if !t.odd {
-			for _, b := range key {
-				t.odd = t.odd || b == '\\'
+			if found != none {
+				t.odd = true
 			}
+			found = c
+		} else if bytes.IndexByte(key, '\\') >= 0 {
+			t.odd = true
 		}
 	}
 	return found

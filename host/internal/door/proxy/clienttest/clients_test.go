@@ -38,28 +38,26 @@ const prompt = "Fix the failing test"
 
 var clients = append([]client{
 	{name: "claude", install: "claude", limit: 30_000, env: []string{"IS_SANDBOX=1", "ANTHROPIC_API_KEY=k"},
-		args:     []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"},
-		compacts: &compacting{scale: 5, limit: 110_000, env: []string{"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=70"}}},
+		args: []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"},
+		compacts: &compacting{scale: 2, limit: 60_000, args: []string{"--model", "claude-sonnet-4-5"},
+			env: []string{"CLAUDE_CODE_AUTO_COMPACT_WINDOW=100000"}}},
 	{name: "codex-own-provider", install: "codex", limit: 30_000, env: []string{"OPENAI_API_KEY=k"},
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt},
 		files: map[string]string{".codex/config.toml": "model = \"test-model\"\nmodel_provider = \"own\"\n" +
 			"[model_providers.own]\nname = \"own\"\nbase_url = \"URL/v1\"\nenv_key = " +
 			"\"OPENAI_API_KEY\"\nwire_api = \"responses\"\n"},
-		compacts: &compacting{scale: 5, limit: 150_000, args: []string{"-c", "model_auto_compact_token_limit=150000"}}},
+		compacts: &compacting{scale: 5, limit: 140_000, args: []string{"-c", "model_auto_compact_token_limit=150000"}}},
 	{name: "codex", install: "codex", limit: 30_000, env: []string{"CODEX_API_KEY=k", "OPENAI_API_KEY=k"},
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5",
 			prompt},
-		compacts: &compacting{scale: 5, limit: 150_000, args: []string{"-c", "model_auto_compact_token_limit=150000"}}},
+		compacts: &compacting{scale: 5, limit: 140_000, args: []string{"-c", "model_auto_compact_token_limit=150000"}}},
 	{name: "opencode", install: "opencode", limit: 30_000, env: []string{"ANTHROPIC_API_KEY=k", "OPENCODE_DISABLE_MODELS_FETCH=1"},
 		args: []string{"run", "-m", "anthropic/claude-sonnet-4-5", prompt},
 		files: map[string]string{"config/opencode/opencode.json": `{"permission":{"edit":"allow","bash":"allow",` +
-			`"external_directory":"allow"}}`},
-		compacts: &compacting{scale: 18, limit: 150_000}},
+			`"external_directory":"allow"}}`}},
 	{name: "gemini", install: "gemini", limit: 30_000, env: []string{"GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true"},
-		args: []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
-		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},` +
-			`"model":{"compressionThreshold":0.15}}`},
-		compacts: &compacting{scale: 5, limit: 140_000}},
+		args:  []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
+		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`}},
 	{name: "qwen", install: "qwen", limit: 30_000, env: []string{"OPENAI_API_KEY=k", "OPENAI_MODEL=test-model"},
 		args:     []string{"--yolo", "--auth-type", "openai", "-p", prompt},
 		compacts: &compacting{scale: 3, limit: 85_000}},
@@ -71,7 +69,7 @@ var clients = append([]client{
 			`"openai-compatible","modes":{},"providers":{"openai-compatible":{"settings":{"provider":` +
 			`"openai-compatible","apiKey":"k","model":"test-model","baseUrl":"URL/v1"},"updatedAt":` +
 			`"2026-01-01T00:00:00.000Z","tokenSource":"manual"}}}`},
-		compacts: &compacting{scale: 5, limit: 100_000}},
+		compacts: &compacting{scale: 5, limit: 90_000}},
 	{name: "cline-anthropic", install: "cline",
 		args: []string{"-P", "anthropic", "-k", "k", "-m", "claude-sonnet-4-5", "--json", prompt}},
 }, loops("anthropic", "openai-chat", "openai-responses", "openai-responses-stored", "openai-agents",
