@@ -71,7 +71,7 @@ func Specs() []Spec {
 			Meaning: "With cadence gated: prune only above this share of the context limit."})),
 		behavior(Spec{Key: "compression.density.minSavings", Type: Integer, Default: 10_000, Min: new(0.0),
 			Unit:    "tokens",
-			Meaning: "With cadence gated: prune only if at least this much is removed."}),
+			Meaning: "With cadence gated or priced: prune what is cached only if at least this much is removed."}),
 		behavior(Spec{Key: "compression.density.partialWrites", Type: String, Default: "prune",
 			Allowed: []string{"prune", "keep"},
 			Meaning: "Whether an edit of part of a file makes earlier reads of it stale (prune), or only a write of " +

@@ -33,7 +33,7 @@ func (p *plan) settle(budget float64) {
 
 // choose decides at a price, in value per token, what stays, and returns about how many tokens that is. It goes from
 // the newest exchange to the oldest and from the last line up, so that what stands in several places is kept where it
-// was seen last. A call stays if it is worth it by itself or if something of its result stays; its result shrinks first.
+// was seen last. A call stays if it is worth it by itself or if something of its result stays.
 func (p *plan) choose(price float64) (tokens float64) {
 	p.run++
 	tokens = p.base

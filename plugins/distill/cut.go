@@ -29,7 +29,8 @@ type stringIn struct {
 	text     string
 }
 
-// stringsIn returns the string values of JSON text, not the names of fields. It goes through the text without nesting, each byte once.
+// stringsIn returns the string values of JSON text, not the names of fields. It goes through the text without nesting,
+// each byte once.
 func stringsIn(raw json.RawMessage) (found []stringIn) {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '"' {

@@ -6,7 +6,8 @@
 //
 //   - schedule.go says when to compress, and how far.
 //   - ingest.go leaves out what new results repeat (Optimize). It changes only what was never sent.
-//   - words.go finds identifiers in text, index.go weighs what names and lines are worth.
+//   - plan.go takes a history apart: what stays, and what may lose lines.
+//   - words.go finds identifiers in text, index.go weighs what each is worth.
 //   - cut.go finds the texts of a history that may lose lines, and divides them into lines.
 //   - choose.go decides at a price which lines stay. render.go makes the new entries.
 //   - fold.go makes one line of exchanges of which nothing is left.

@@ -71,6 +71,7 @@ var writers = map[string]content.ToolCall{
 	"opencode":       {Name: "edit", Parameters: []byte(`{"filePath":"/a"}`)},
 	"openhands":      {Name: "file_editor", Parameters: []byte(`{"command":"str_replace","path":"/a"}`)},
 	"pi":             {Name: "edit", Parameters: []byte(`{"path":"/a"}`)},
+	"vscode-copilot": {Name: "replace_string_in_file", Parameters: []byte(`{"filePath":"/a"}`)},
 	"swe-agent":      {Name: "str_replace_editor", Parameters: []byte(`{"command":"create","path":"/a"}`)},
 }
 

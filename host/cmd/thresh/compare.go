@@ -35,6 +35,9 @@ type comparison struct {
 	// Times of host and plugin grow with it, as the replays compete for processors.
 	parallel int  // sessions replayed at a time; 0: one per processor
 	sessions bool // print a table for each session too
+	// --min-recall, in percent: strategies that keep less are not recommended
+	minRecall float64
+	write     bool // put the recommended settings into the file of settings
 }
 
 // typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt cache,
@@ -75,6 +78,9 @@ Prices are those of --prices, else the price list in force (model.priceList, mod
 the sessions were recorded with, else three typical ones: anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is run once
 for each list.
 
+The last lines say which of the compared variants would have been the cheapest at the first price list, of those that
+keep the recall of --min-recall, and the settings for it; --write adds these to ./thresh.yaml.
+
 A file that cannot be read is reported, and the others are still compared. --report writes a self-contained HTML page
 with charts.`
 
@@ -109,6 +115,8 @@ func compareCommand(a *app) *cobra.Command {
 	f.StringSliceVar(&c.prices, "prices", nil, "use these price lists: `LISTS`, separated by commas")
 	f.StringVar(&c.report, "report", "", "write an HTML page with charts to `FILE`, too")
 	f.IntVar(&c.parallel, "parallel", 0, "replay `N` sessions at a time; 0 means one per processor")
+	f.Float64Var(&c.minRecall, "min-recall", 95, "recommend only what keeps a recall of at least `PERCENT`")
+	f.BoolVar(&c.write, "write", false, "add the recommended settings to ./thresh.yaml, or to the file of --config")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	a.addColumns(cmd, compareColumns([]*pricing.List{{}}, 0))
 	f.StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json or csv for programs")
@@ -197,8 +205,14 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	case anyFailed(report, lacking):
 		failed = errReported // the table says what
 	}
+	report.Recommendation = report.Recommend(c.minRecall / 100)
 	if err := a.printComparison(report, c); err != nil {
 		return err
+	}
+	if c.write {
+		if err := a.writeRecommendation(h.Config(), report.Recommendation); err != nil {
+			return err
+		}
 	}
 	return failed
 }
@@ -221,6 +235,8 @@ func (c comparison) check(output string, files []string) error {
 		return errors.New("--report needs the name of a file, not '-': the table goes to standard output")
 	case c.reported && c.report == "":
 		return errors.New("--report needs the name of a file")
+	case !(c.minRecall >= 0 && c.minRecall <= 100):
+		return fmt.Errorf("--min-recall: %v is not a percentage", c.minRecall)
 	case c.parallel < 0:
 		return fmt.Errorf("--parallel: %d is not a number of replays", c.parallel)
 	}

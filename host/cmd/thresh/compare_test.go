@@ -82,11 +82,11 @@ func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
 	}
 	var names []string
 	for _, l := range lines[slices.Index(lines, "all sessions")+3:] {
-		if f := strings.Fields(l); len(f) > 0 && len(names) < 5 {
+		if f := strings.Fields(l); len(f) > 0 && len(names) < 3 {
 			names = append(names, f[0])
 		}
 	}
-	if diff := cmp.Diff([]string{"nothing", "high-density", "middle-out", "one-shot", "top-down-truncation"},
+	if diff := cmp.Diff([]string{"nothing", "high-density", "top-down-truncation"},
 		names); diff != "" {
 		t.Errorf("rows:\n%s", diff)
 	}
@@ -105,8 +105,8 @@ func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, all)
 		}
 	}
-	// Those that need a model do not count as a failure, and a message says what to do.
-	if strings.Count(r.stdout, "not run") != 2*4 || !strings.Contains(r.stderr, "not run: middle-out, one-shot: ") ||
+	// Those that need a model have no rows and do not count as a failure, and a message says what to do.
+	if strings.Contains(r.stdout, "not run") || strings.Contains(r.stdout, "one-shot") || !strings.Contains(r.stderr, "not run: middle-out, one-shot: ") ||
 		!strings.Contains(r.stderr, "compression.profile") {
 		t.Errorf("on standard output:\n%s\non standard error:\n%s", r.stdout, r.stderr)
 	}
@@ -182,7 +182,7 @@ func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
 		code int
 		want []string
 	}{
-		"no file":              {nil, 2, []string{"FILE", "thresh compare --help"}},
+		"no file":              {nil, 1, []string{"found no sessions", "name a FILE or a directory"}},
 		"standard input twice": {[]string{"-", "-"}, 2, []string{"standard input", "once"}},
 		"no such column": {[]string{"a", "--columns", "sent,reall"}, 2,
 			[]string{"--columns", `"reall"`, "did you mean recall?"}},

@@ -90,6 +90,9 @@ func (a *app) printCompared(r *compare.Report, sessions bool) error {
 	for _, n := range notes {
 		fmt.Fprintln(a.out, n)
 	}
+	if r.Recommendation != nil {
+		a.printRecommendation(r.Recommendation)
+	}
 	return nil
 }
 

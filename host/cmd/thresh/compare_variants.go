@@ -145,6 +145,10 @@ func (a *app) variants(
 	}
 	// Last, as only then it is known which variants there are.
 	lacking, err = a.lackingModels(h, out, strategies)
+	if !cmd.Flags().Changed("strategy") {
+		// Nobody asked for them: what cannot be run needs no row.
+		out = slices.DeleteFunc(out, func(v compare.Variant) bool { return lacking[v.Strategy] })
+	}
 	return out, lacking, err
 }
 

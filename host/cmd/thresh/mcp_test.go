@@ -2,8 +2,6 @@ package main_test
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -23,10 +21,10 @@ func TestResultsAreGivenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := session.Add(t.Context(),
-		content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "call_1", Name: "read_file"}}},
-		content.Content{Speaker: content.Tool, Blocks: []content.Block{
-			content.ToolResponse{CallID: "call_1", ToolName: "read_file"}.WithResultText("package calc")}}); err != nil {
+	call := content.ToolCall{ID: "call_1", Name: "read_file"}
+	response := content.ToolResponse{CallID: call.ID, ToolName: call.Name}.WithResultText("package calc")
+	if _, err := session.Add(t.Context(), content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
+		content.Content{Speaker: content.Tool, Blocks: []content.Block{response}}); err != nil {
 		t.Fatal(err)
 	}
 	token, err := os.ReadFile(s.token)
@@ -34,19 +32,8 @@ func TestResultsAreGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	overHTTP := func(message, session, token string) string {
-		r, err := http.NewRequest(http.MethodPost, s.address+"/mcp", strings.NewReader(message))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
-		r.Header.Set("X-Thresh-Session", session)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		text, _ := io.ReadAll(answer.Body)
-		return string(text)
+		_, text := fetch(t, s.address+"/mcp", strings.TrimSpace(token), message, "X-Thresh-Session", session)
+		return text
 	}
 	onStdio := func(message, session, _ string) string {
 		cmd := p.command("mcp", "--session", session)

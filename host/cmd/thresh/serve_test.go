@@ -328,8 +328,9 @@ func TestServeOverAUnixSocket(t *testing.T) {
 	path := p.path("work", "t.sock")
 	up := modelapi.New(modelapi.Options{})
 	defer up.Close()
-	s := p.serveNetwork("--set", "serve.listen=unix:"+path, "--set", "proxy.listen=127.0.0.1:0",
-		"--set", "proxy.upstreams.anthropic="+up.URL)
+	args := []string{"--set", "serve.listen=unix:" + path, "--set", "proxy.listen=127.0.0.1:0",
+		"--set", "proxy.upstreams.anthropic=" + up.URL}
+	s := p.serveNetwork(args...)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
@@ -365,18 +366,28 @@ func TestServeOverAUnixSocket(t *testing.T) {
 			}
 		}
 	}
-	// The proxy of the same host keeps its sessions in the same store.
-	request, err := http.NewRequest(http.MethodPost, s.proxy+"/v1/messages", strings.NewReader(`{"max_tokens":9,`+
-		`"messages":[{"role":"user","content":"x"}],"tools":[{"name":"t","input_schema":{"type":"object"}}]}`))
-	if err != nil {
-		t.Fatal(err)
+	// The proxy of the same host keeps its sessions in the same store. Killed, the next goes on with the conversation.
+	ask := func(messages string) {
+		t.Helper()
+		request, err := http.NewRequest(http.MethodPost, s.proxy+"/v1/messages", strings.NewReader(`{"max_tokens":9,`+
+			`"messages":[`+messages+`],"tools":[{"name":"t","input_schema":{"type":"object"}}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Thresh-Session", "of-an-agent")
+		if answer, err := http.DefaultClient.Do(request); err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("through the proxy: %+v, %v", answer, err)
+		}
 	}
-	request.Header.Set("X-Thresh-Session", "of-an-agent")
-	if answer, err := http.DefaultClient.Do(request); err != nil || answer.StatusCode != http.StatusOK {
-		t.Errorf("through the proxy: %+v, %v", answer, err)
-	}
+	const begin = `{"role":"user","content":"x"}`
+	ask(begin)
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	s = p.serveNetwork(args...)
+	ask(begin + `,{"role":"assistant","content":"y"},{"role":"user","content":"z"}`)
 	s.end(syscall.SIGINT)
-	if r := p.run("sessions", "list"); !strings.Contains(r.stdout, "of-an-agent") {
+	if r := p.run("sessions", "list"); !regexp.MustCompile(`(?m)^of-an-agent +- +3 `).MatchString(r.stdout) ||
+		strings.Count(r.stdout, "of-an-agent") != 1 {
 		t.Errorf("%s%s", r.stdout, r.stderr)
 	}
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {

@@ -79,3 +79,25 @@ func TestSessionsAreFoundByThemselves(t *testing.T) {
 		p.run(tt.args...).failed(t, tt.code, tt.want)
 	}
 }
+
+func TestCompareAdvisesAndWritesTheSettings(t *testing.T) {
+	p := newPlace(t)
+	args := append([]string{"compare", "--strategy", "high-density,top-down-truncation", "--prices", "no-cache",
+		"--set", "model.contextLimit=30000", "--min-recall", "90"}, samples(t)...)
+	r := p.run(append(args, "--write")...).done(t)
+	want := "compression.strategy: high-density\nmodel.priceList: no-cache\n"
+	if !strings.Contains(r.stdout, "high-density is the cheapest at no-cache's prices with a recall of at least 90.0 %: -5") {
+		t.Errorf("no advice in\n%s", r.stdout)
+	}
+	if got, err := os.ReadFile(p.path("work", "thresh.yaml")); err != nil || string(got) != want {
+		t.Errorf("written %q, %v", got, err)
+	}
+	// What is there already is kept.
+	p.file("thresh.yaml", "compression.strategy: top-down-truncation # mine\n")
+	if r := p.run(append(args, "--write")...); r.code != 1 || !strings.Contains(r.stderr, "compression.strategy is set in") {
+		t.Errorf("exit status %d: %s", r.code, r.stderr)
+	}
+	if r := p.run(append(args, "--min-recall", "100")...).done(t); !strings.Contains(r.stdout, "recall of at least 100.0 %") {
+		t.Errorf("got %s", r.stdout)
+	}
+}

@@ -25,15 +25,8 @@ func TestTop(t *testing.T) {
 	up := modelapi.New(modelapi.Options{})
 	defer up.Close()
 	a := p.printing(up)
-	q, err := http.NewRequest(http.MethodPost, a.url+"/v1/messages", strings.NewReader(hello))
-	if err != nil {
-		t.Fatal(err)
-	}
-	q.Header.Set("X-Thresh-Session", "mine")
-	if answer, err := http.DefaultClient.Do(q); err != nil {
-		t.Fatal(err)
-	} else {
-		answer.Body.Close()
+	if status, text := fetch(t, a.url+"/v1/messages", "k", hello, "X-Thresh-Session", "mine"); status != 200 {
+		t.Fatal(text)
 	}
 	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0", "--set", "sessions.store=memory")
 	listen := "serve.listen=" + strings.TrimPrefix(s.address, "http://")
@@ -74,7 +67,8 @@ func TestTop(t *testing.T) {
 		proxy.Sessions[0].Model != "m" || proxy.Sessions[0].Turns != 1 || proxy.Sessions[0].Sent == 0 {
 		t.Errorf("%s", shown)
 	}
-	if shown := top(); !strings.Contains(shown, "wrap at "+a.url+": 1 session; ") || !strings.Contains(shown, "\nmine ") {
+	if shown := top(); !strings.Contains(shown, "wrap at "+a.url+": 1 session; ") ||
+		!strings.Contains(shown, "\nmine ") {
 		t.Errorf("%s", shown)
 	}
 	// The page needs no token, its data the one behind the #.
@@ -82,11 +76,11 @@ func TestTop(t *testing.T) {
 	for _, page := range pages {
 		address, token, _ := strings.Cut(page, "#")
 		for path, want := range map[string]int{"": 200, "/sessions": 401} {
-			if status, _ := fetch(t, address+path, ""); status != want {
+			if status, _ := fetch(t, address+path, "", ""); status != want {
 				t.Errorf("%s%s without a token: %d", address, path, status)
 			}
 		}
-		if status, text := fetch(t, address+"/sessions", token); status != 200 || !strings.Contains(text, `"turns":1`) {
+		if status, text := fetch(t, address+"/sessions", token, ""); status != 200 || !strings.Contains(text, `"turns":1`) {
 			t.Errorf("%s: %d %s", address, status, text)
 		}
 	}
@@ -110,13 +104,21 @@ func TestTop(t *testing.T) {
 	s.end(syscall.SIGTERM)
 }
 
-func fetch(t *testing.T, url, token string) (status int, text string) {
+// fetch makes a request of a service with a token; with a body it is a POST.
+func fetch(t *testing.T, url, token, body string, header ...string) (status int, text string) {
 	t.Helper()
-	q, err := http.NewRequest(http.MethodGet, url, nil)
+	method := http.MethodGet
+	if body != "" {
+		method = http.MethodPost
+	}
+	q, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	q.Header.Set("Authorization", "Bearer "+token)
+	for i := 0; i < len(header); i += 2 {
+		q.Header.Set(header[i], header[i+1])
+	}
 	answer, err := http.DefaultClient.Do(q)
 	if err != nil {
 		t.Fatal(err)

@@ -20,14 +20,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
@@ -69,8 +67,8 @@ func wrapHelp() string {
 	var b strings.Builder
 	b.WriteString(`Starts a proxy for model APIs and then the agent, with variables that make the agent use it. The
 agent's conversation goes through a host: it is pruned, compressed and kept under the model's context limit by the
-strategy in compression.strategy, which here is distill unless you set another. No file of yours is changed, and the
-agent's key is passed on and never stored.
+strategy in compression.strategy, which here is ` + proxy.DefaultStrategy + ` unless you set another. No file of yours is
+changed, and the agent's key is passed on and never stored.
 
 These agents are known by the name of their command:
 
@@ -97,9 +95,6 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	}
 	c, err := a.loadConfig(cmd)
 	if err != nil {
-		return err
-	}
-	if c, err = withWrapStrategy(c); err != nil {
 		return err
 	}
 	attach, err := a.attach(cmd)
@@ -163,25 +158,6 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	held.print(a.err)
 	fmt.Fprintln(a.err, "thresh: "+summary(p.Totals(), f.dryRun))
 	return errors.Join(err, closed)
-}
-
-// wrapStrategy is what an agent is wrapped with unless a strategy is set: of those that need no model, the one that
-// costs least and loses least.
-const wrapStrategy = "distill"
-
-// withWrapStrategy chooses wrapStrategy if no one chose a strategy and it is installed. Otherwise the host's default
-// holds, as for agents that embed it.
-func withWrapStrategy(c *config.Config) (*config.Config, error) {
-	const key = "compression.strategy"
-	if e, err := c.Explain(key); err != nil || e[0].Origin.Layer != config.LayerDefault {
-		return c, err
-	}
-	for _, dir := range c.Settings().Plugins.Dirs {
-		if _, err := os.Stat(filepath.Join(dir, discover.FileName(wrapStrategy))); err == nil {
-			return c.With(key, wrapStrategy, "thresh wrap")
-		}
-	}
-	return c, nil
 }
 
 // printVariables prints what an agent must have in its environment, as a shell reads it.

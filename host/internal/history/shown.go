@@ -86,7 +86,7 @@ func (v *shown) rewritten(first int) {
 // finds none to keep.
 func (v *shown) edited(changes []check.Change) {
 	units := v.units
-	*v = shown{before: v.list}
+	*v = shown{before: v.list, units: make([]unit, 0, room(len(units)))}
 	begin, removed := place{}, 0
 	for _, c := range changes {
 		if n := dependingOn(units, c.Index); n > 0 {

@@ -33,12 +33,16 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 			d.Reason = outcome.DecidedEnough
 		}
 		return d, d.Reason == outcome.DecidedEnough
-	case t.cacheCold(e):
-		d.Reason = outcome.DecidedCold
-		return d, true
 	case e.onlyUncached:
 		d.Reason = outcome.DecidedUncached
 		return d, true
+	case t.cacheCold(e):
+		d.Reason = outcome.DecidedCold
+		return d, true
+	// Many small rewrites would each pay a little, and lose more than one that waits for them all.
+	case d.Saves < min(set.MinSavings, t.outcome.Limits.Hard/batchShare):
+		d.Reason = outcome.DecidedTooLittle
+		return d, false
 	}
 	d.Horizon = t.horizon(e.cached)
 	d.GainUSD = t.gain(e, d.Saves, d.Horizon)
@@ -48,6 +52,10 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 	}
 	return d, d.Reason == outcome.DecidedPays
 }
+
+// batchShare bounds what cadence priced waits for: at most this part of the hard limit (one in ten), so that the setting
+// for large windows does not keep small ones from pruning at all.
+const batchShare = 10
 
 // worthwhile is the share of a history that a rewrite must remove to be worth it where no prices are known.
 const worthwhile = 0.1

@@ -100,10 +100,11 @@ func TestPriced(t *testing.T) {
 		want   outcome.Decision
 		prunes bool
 	}{
-		// 200 are cached. Removing the first entry: 190 are written for 1.25 that were read for 0.1. Each request saves
-		// 1. now: 0.1 × 200 − 1.25 × 190 = −217.5; one further request: 0.1 × 10 = 1.
-		"at the top, early": {cached, []int{0}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedTooCostly,
-			Saves: 10, Rewrites: 190, Horizon: 1, GainUSD: -216.5e-6}, false},
+		// 200 are cached. Removing the first nine entries: 110 are written for 1.25 that were read for 0.1. now: 0.1 × 200
+		// − 1.25 × 110 = −117.5; one further request: 0.1 × 90 = 9.
+		"at the top, early": {cached, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}, 1,
+			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedTooCostly, Saves: 90, Rewrites: 110, Horizon: 1,
+				GainUSD: -108.5e-6}, false},
 		// Removing entries 2 to 19: 20 stay as they are, 0 are rewritten. now: 0.1 × 180 = 18; then 0.1 × 180 = 18.
 		"all that follows": {cached, []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, 1,
 			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 180, Horizon: 1, GainUSD: 36e-6},
@@ -112,6 +113,9 @@ func TestPriced(t *testing.T) {
 		"near the end": {cached, []int{10, 11, 12, 13, 14, 15, 16, 17, 18}, 1,
 			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 90, Rewrites: 10, Horizon: 1,
 				GainUSD: 6.5e-6}, true},
+		// It would pay as well, but at least 90 tokens must go.
+		"a little near the end": {cached, []int{12, 13, 14, 15, 16, 17, 18, 19}, 1,
+			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedTooLittle, Saves: 80}, false},
 		"only what is new": {cached, []int{20}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedUncached,
 			Saves: 10}, true},
 		"after a pause": {cached, []int{0}, 6, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedCold,
@@ -124,6 +128,7 @@ func TestPriced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := pruning(20, 22, c.remove...)
 			f.req.Settings.Cadence, f.req.Settings.Prices = outcome.CadencePriced, c.prices
+			f.req.Settings.MinSavings = 90
 			f.req.At = minute(0)
 			f.prepare(t)
 			add(f.history, says(content.AI, 2))

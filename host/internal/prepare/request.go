@@ -53,7 +53,8 @@ type Settings struct {
 	Prompt func(ctx context.Context, name string) (string, error)
 	// Cadence says when the density step may change the history. "" is [outcome.CadenceEveryTurn].
 	Cadence outcome.Cadence
-	// OptimizeThreshold, a share of the hard limit, and MinSavings, in tokens, apply to [outcome.CadenceGated].
+	// OptimizeThreshold, a share of the hard limit, applies to [outcome.CadenceGated]; MinSavings, in tokens, also to
+	// [outcome.CadencePriced].
 	OptimizeThreshold float64
 	MinSavings        int
 	// Prices apply to [outcome.CadencePriced]. Without them it is [outcome.CadenceEveryTurn].

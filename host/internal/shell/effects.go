@@ -3,6 +3,7 @@ package shell
 import (
 	"path"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -13,12 +14,18 @@ import (
 // here-documents, and are still worth it; beyond that the parser's tree costs more than is saved.
 const maxCommand = 1 << 20
 
+// parsers are reused: a new one costs more memory than a usual command, and the first call of a plugin brings all
+// commands of a session.
+var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+
 // Effects returns what a command does that runs in directory dir; "" is unknown, and relative paths stay so.
 func Effects(command, dir string) tools.Files {
 	if len(command) > maxCommand {
 		return tools.Files{}
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	p := parsers.Get().(*syntax.Parser)
+	defer parsers.Put(p)
+	file, err := p.Parse(strings.NewReader(command), "")
 	if err != nil {
 		return tools.Files{}
 	}

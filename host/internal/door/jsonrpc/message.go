@@ -11,10 +11,11 @@ import (
 // Request is a JSON-RPC 2.0 request, or a notification if ID is nil. Params stay raw until the method that they are for
 // is known.
 type Request struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
+	Version string `json:"jsonrpc"`
+	// ID stays as it was written: 1 and "1" are two ids, and an answer must have the same.
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
 }
 
 // ReplyID is the id of a reply that must be sent even if the request had none.

@@ -35,6 +35,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	// Other errors are answers to a request that was understood, with status 200.
 	if reply.Error != nil && (reply.Error.Code == jsonrpc.CodeParse || reply.Error.Code == jsonrpc.CodeInvalid) {
 		w.WriteHeader(http.StatusBadRequest)
 	}

@@ -49,6 +49,7 @@ func (s *Server) handle(ctx context.Context, l jsonrpc.Line) *jsonrpc.Response {
 	}
 	reply := jsonrpc.Response{ID: r.ReplyID(), Error: bad}
 	if bad == nil {
+		// Also one that is not known: a client may tell more than this server wants to hear.
 		if r.ID == nil {
 			return nil
 		}

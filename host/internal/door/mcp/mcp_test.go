@@ -22,7 +22,8 @@ var known = &Server{Recall: func(_ context.Context, id string) ([]content.Conten
 			content.ToolCall{ID: id}}}, {Speaker: content.Tool, Blocks: []content.Block{
 			response("call_2", "other"), response(id, "one <line>\ntwo")}}}, nil
 	case "e7":
-		return []content.Content{{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "a long message"}}}}, nil
+		said := []content.Block{content.Text{Text: "a long message"}}
+		return []content.Content{{Speaker: content.Human, Blocks: said}}, nil
 	case "broken":
 		return nil, errors.New("the store cannot be read")
 	}
@@ -32,12 +33,12 @@ var known = &Server{Recall: func(_ context.Context, id string) ([]content.Conten
 // Both transports answer each message alike. "" is no answer.
 func TestMessages(t *testing.T) {
 	call := func(arguments string) string {
-		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall","arguments":` + arguments +
-			`,"_meta":{"progressToken":1}}}`
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall","arguments":` +
+			arguments + `,"_meta":{"progressToken":1}}}`
 	}
 	for name, m := range map[string]struct{ message, want string }{
-		"a known revision": {`{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-03-26",` +
-			`"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"protocolVersion":"2025-03-26"`},
+		"a known revision": {`{"jsonrpc":"2.0","id":"a","method":"initialize","params":{` +
+			`"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"protocolVersion":"2025-03-26"`},
 		"another revision": {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01"}}`,
 			`"protocolVersion":"2025-11-25"`},
 		"no revision":     {`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `"code":-32602`},
@@ -81,9 +82,10 @@ func TestMessages(t *testing.T) {
 
 // Over HTTP, what is no message gets a status that clients of the protocol understand.
 func TestWhatIsNoMessage(t *testing.T) {
+	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for want, r := range map[int]*http.Request{
 		http.StatusMethodNotAllowed: httptest.NewRequest(http.MethodGet, Path, nil),
-		http.StatusBadRequest:       httptest.NewRequest(http.MethodPost, Path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)),
+		http.StatusBadRequest:       httptest.NewRequest(http.MethodPost, Path, strings.NewReader(ping)),
 	} {
 		r.Header.Set("MCP-Protocol-Version", "2199-01-01")
 		w := httptest.NewRecorder()

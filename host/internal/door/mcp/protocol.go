@@ -24,7 +24,7 @@ var revisions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // Server answers the requests of an agent.
 type Server struct {
-	// Recall returns the entries that were recorded under the id of a tool call, or of an entry; none if there is
+	// Recall is where results are looked up. It returns the entries that were recorded under the id of a tool call, or of an entry; none if there is
 	// nothing. It may be called by several requests at the same time.
 	Recall func(ctx context.Context, id string) ([]content.Content, error)
 }
@@ -57,12 +57,13 @@ func initialize(raw json.RawMessage) (any, *jsonrpc.Error) {
 	if slices.Contains(revisions, p.ProtocolVersion) {
 		revision = p.ProtocolVersion
 	}
+	// Clients show the instructions to the model next to the tool.
 	return map[string]any{
 		"protocolVersion": revision,
 		"capabilities":    map[string]any{"tools": struct{}{}},
 		"serverInfo":      map[string]any{"name": "thresh", "version": buildinfo.Version()},
-		"instructions": "Some results of tools were removed from this conversation to keep it small. Where one ends with " +
-			Mark("ID")[1:] + ", the tool " + Tool + " returns it as it was.",
+		"instructions": "Some results of tools were removed from this conversation to keep it small. Where one ends " +
+			"with " + Mark("ID")[1:] + ", the tool " + Tool + " returns it as it was.",
 	}, nil
 }
 
@@ -70,9 +71,9 @@ func initialize(raw json.RawMessage) (any, *jsonrpc.Error) {
 var tool = map[string]any{
 	"name":  Tool,
 	"title": "Read a removed result again",
-	"description": "Returns the whole result of an earlier tool call of this conversation that was removed to save space. " +
-		"Where a result was removed, " + Mark("ID")[1:] + " stands in its place. Call it only if you need what the result " +
-		"said then; to see how things are now, run the tool again.",
+	"description": "Returns the whole result of an earlier tool call of this conversation that was removed to save " +
+		"space. Where a result was removed, " + Mark("ID")[1:] + " stands in its place. Call it only if you need what " +
+		"the result said then; to see how things are now, run the tool again.",
 	"inputSchema": map[string]any{
 		"type": "object",
 		"properties": map[string]any{
@@ -87,7 +88,8 @@ var tool = map[string]any{
 // author can mend is an error of the protocol.
 func (s *Server) call(ctx context.Context, raw json.RawMessage) (any, *jsonrpc.Error) {
 	var p struct {
-		Name      string
+		Name string
+		// Other arguments are ignored: the schema forbids them, and models make them up all the same.
 		Arguments struct{ ID string }
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
@@ -110,6 +112,7 @@ func (s *Server) call(ctx context.Context, raw json.RawMessage) (any, *jsonrpc.E
 	return result(text(found, id), false), nil
 }
 
+// result is what a call of the tool returns. A failed one reaches the model as well.
 func result(text string, failed bool) any {
 	r := map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
 	if failed {
@@ -118,6 +121,7 @@ func result(text string, failed bool) any {
 	return r
 }
 
+// wrongParams is an error of the protocol, which the model does not see.
 func wrongParams(message string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: "params: " + message}
 }
@@ -142,6 +146,7 @@ func text(entries []content.Content, id string) string {
 			}
 		}
 	}
+	// Entries may hold the results of other calls too, which ran at the same time.
 	if ofCall != nil {
 		all = ofCall
 	}

@@ -59,9 +59,12 @@ func (noting) WrapStreamingClient(next connect.StreamingClientFunc) connect.Stre
 
 func note(ctx context.Context, of connect.Spec, err error) {
 	c := callerOf(ctx)
-	c.method, c.outcome = path.Base(of.Procedure), "ok"
-	if err != nil {
+	c.method = path.Base(of.Procedure)
+	switch {
+	case err != nil:
 		c.outcome = connect.CodeOf(err).String()
+	case c.outcome == "": // else a turn failed that was answered nevertheless
+		c.outcome = "ok"
 	}
 }
 

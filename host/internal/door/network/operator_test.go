@@ -56,6 +56,7 @@ func TestTheLogHasALinePerRequestAndNoContent(t *testing.T) {
 	_, _ = asGRPC.Add(ctx, &sessionv1.AddRequest{Session: "s1", Entries: []string{`{"speaker":"SECRET"}`}})
 	_, _ = asGRPC.Add(ctx, &sessionv1.AddRequest{Session: "s1", Entries: []string{strings.Repeat("SECRET", 1000)}})
 	_, _ = s.client("SECRET").Open(ctx, &sessionv1.OpenRequest{Session: "s1"})
+	_, _ = c.Prepare(ctx, &sessionv1.PrepareRequest{Session: "s1", Unprepared: true}) // there is no strategy
 	s.post("/thresh.v1.SessionService/Open", token, `{"SECRET":1}`, nil)
 	s.post("/thresh.v1.SessionService/Open", token, `{}`, map[string]string{"Origin": "http://SECRET.example"})
 	s.post("/thresh.v1.SessionService/None%0aouch", token, `{}`, nil)
@@ -81,7 +82,8 @@ func TestTheLogHasALinePerRequestAndNoContent(t *testing.T) {
 	}
 	want := []string{
 		"Open s1 alice ok", "Add s1 alice ok", "Add s1 alice invalid_argument",
-		"Add  alice resource_exhausted", "Open   unauthenticated", "Open  alice http 400", "Open   permission_denied",
+		"Add  alice resource_exhausted", "Open   unauthenticated", "Prepare s1 alice failed_precondition",
+		"Open  alice http 400", "Open   permission_denied",
 		"None%0aouch  alice http 404", "Get  alice resource_exhausted", "Watch s1 alice unavailable",
 	}
 	if !slices.Equal(got, want) {

@@ -37,7 +37,11 @@ func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*s
 	if wrong != nil {
 		return nil, failure(ctx, wrong)
 	}
-	response.Error = turnError(err)
+	if err != nil {
+		response.Error = turnError(err)
+		// Those who run the service want to see it, although the caller gets an answer.
+		callerOf(ctx).outcome = connect.CodeOf(failure(ctx, err)).String()
+	}
 	return response, nil
 }
 

@@ -37,8 +37,8 @@ type branch struct {
 	entries []body.Entry
 	view    []body.Shown
 
-	// model is what the last request asked for. relimited: a limit was learned, so that the next turn must not repeat the
-	// last.
+	// model is what the last request asked for. relimited: a limit was learned, so that the next turn must not repeat
+	// the last.
 	model     string
 	relimited bool
 
@@ -65,8 +65,8 @@ type turnSize struct {
 // process finds. Each look reads the entries of a stored session.
 const mostBranches = 32
 
-// branch returns the branch of a request, with its lock held and all items of the request added. known is how many items
-// it had before. After an error there is no lock to give up.
+// branch returns the branch of a request, with its lock held and all items of the request added. known is how many
+// items it had before. After an error there is no lock to give up.
 func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *branch, known int, err error) {
 	thread, old := s.threads.of(s.identify(x, r.Header, req))
 	for _, t := range old {
@@ -106,9 +106,10 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 }
 
 // open opens the session of a new branch. A store may have it from an earlier process: the first of the conversation's
-// sessions whose entries are the beginning of the request goes on where it was. Otherwise the branch begins at the point
-// that it has in common with another one: from, or one of a stored session. The caller holds b.mu, and no lock of the
-// thread. An error leaves the branch without a session and unknown to its thread, so that the next request tries again.
+// sessions whose entries are the beginning of the request goes on where it was. Otherwise the branch begins at the
+// point that it has in common with another one: from, or one of a stored session. The caller holds b.mu, and no lock of
+// the thread. An error leaves the branch without a session and unknown to its thread, so that the next request tries
+// again.
 func (s *Server) open(
 	r *http.Request, x *exchange, b *branch, req *body.Request, chain []body.Sum, from point,
 ) error {
@@ -149,7 +150,9 @@ func (s *Server) open(
 
 // stored returns up to where a stored session has the same as a request. whole: that is all that the session has. The
 // error wraps [store.ErrNotFound] if there is no such session.
-func (s *Server) stored(ctx context.Context, o engine.SessionOptions, r *body.Request) (p point, whole bool, err error) {
+func (s *Server) stored(
+	ctx context.Context, o engine.SessionOptions, r *body.Request,
+) (p point, whole bool, err error) {
 	if s.options.Host.Store() == nil {
 		return p, false, store.ErrNotFound
 	}

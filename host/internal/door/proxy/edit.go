@@ -99,9 +99,13 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 	return raw, nil
 }
 
-// settings are those of a new session: what the request says of its model, unless the user has set it. beta is the
-// header by which clients of Anthropic's ask for the context window of a million tokens. Gemini's models have one of
-// that size.
+// DefaultStrategy is what conversations of agents are prepared with unless a strategy is set or it is not installed: of
+// those that need no model, the one that costs least and loses least.
+const DefaultStrategy = "distill"
+
+// settings are those of a new session, where the user has set nothing: the strategy, and what the request says of its
+// model. With the model's name its prices are known, and with them the cadence is "priced". beta is the header by which
+// clients of Anthropic's ask for the context window of a million tokens. Gemini's models have one of that size.
 func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	c, set := x.profile.config, map[string]any{}
 	if x.profile.name != "" {
@@ -111,6 +115,10 @@ func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	byDefault := func(key string) bool {
 		e, err := c.Explain(key)
 		return err == nil && len(e) == 1 && (e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "")
+	}
+	const strategy = "compression.strategy"
+	if byDefault(strategy) && x.server.options.Host.CheckStrategy(DefaultStrategy) == nil {
+		set[strategy] = DefaultStrategy
 	}
 	if r.Model != "" && byDefault("model.name") {
 		set["model.name"] = r.Model

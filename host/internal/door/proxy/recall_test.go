@@ -13,8 +13,8 @@ import (
 
 var marked = regexp.MustCompile(`\[thresh_recall: ([^\]]+)\]`)
 
-// Where a result is removed, an id stands by which the agent gets back what its tool said; what was sent stays as it was
-// sent, with the ids. Without the option there are none, and the path is the provider's.
+// Where a result is removed, an id stands by which the agent gets back what its tool said. What was sent stays as it
+// was, with the ids. Without the option there are none, and the path is the provider's.
 func TestARemovedResultIsGivenBack(t *testing.T) {
 	settings := map[string]any{"compression.density.cadence": "every-turn", "model.contextLimit": 9000}
 	eachForm(t, func(t *testing.T, newForm func() form) {

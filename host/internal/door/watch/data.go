@@ -2,8 +2,8 @@ package watch
 
 import "time"
 
-// List is what a host's sessions did. Its JSON form, and that of what it holds, is stable: 'thresh top -o json' prints
-// it.
+// List is what a host's sessions did. Its JSON form is stable, and that of what it holds: 'thresh top -o json' prints it,
+// and fields are only ever added.
 type List struct {
 	// Name says what runs: the agent of 'thresh wrap', or "serve".
 	Name     string    `json:"name"`
@@ -11,8 +11,8 @@ type List struct {
 	Sessions []Session `json:"sessions"`
 }
 
-// Session is a session that had a turn since the host began, with the sums of its turns. Tokens are of the host's count,
-// but for Usage.
+// Session is a session that had a turn since the host began, with the sums of its turns. Tokens are of the host's
+// count, but for Usage.
 type Session struct {
 	ID string `json:"id"`
 	About

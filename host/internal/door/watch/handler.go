@@ -38,6 +38,7 @@ func hashOf(element string) string {
 // decided before, for everything but the page itself.
 func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
 	mux := http.NewServeMux()
+	// owner is not asked here: a request for the page has no token, and so none.
 	mux.HandleFunc("GET "+Page, func(w http.ResponseWriter, _ *http.Request) {
 		guarded(w, "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", policy)
@@ -65,6 +66,7 @@ func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		default:
+			// As plain text, which no browser takes for markup, whatever was recorded.
 			guarded(w, "text/plain; charset=utf-8")
 			_, _ = w.Write([]byte(readable(found)))
 		}
@@ -81,6 +83,7 @@ func (r *Recorder) Before(next http.Handler, token string) http.Handler {
 			next.ServeHTTP(w, q)
 			return
 		}
+		// A missing or another scheme leaves a text that is no token.
 		shown, _ := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer ")
 		_, err := guard.Who(q.Context(), shown)
 		switch {

@@ -62,10 +62,11 @@ func (r *Recorder) Turn(key store.Key, t Turn, about About, o outcome.Outcome, f
 // Observe takes in a turn of a service. It is what [service.Service.Observe] calls.
 func (r *Recorder) Observe(owner string, e service.Event) {
 	key, now := store.Key{Owner: owner, ID: e.Session}, time.Now()
+	// Held while the ledger is made at most: everything else is a few additions.
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rec := r.of(key, now)
-	if rec.ledger == nil {
+	if rec.ledger == nil { // the first turn, or one after the record was forgotten
 		rec.ledger = r.host.Ledger(key)
 	}
 	// What was added is what is there before the turn, less what the last one left.
@@ -80,7 +81,8 @@ func (r *Recorder) Observe(owner string, e service.Event) {
 	rec.changed(&e.Outcome, nil)
 }
 
-// Usage takes in what a provider reported for a request.
+// Usage takes in what a provider reported for a request. That is known when the answer has passed, which may be long
+// after the turn.
 func (r *Recorder) Usage(key store.Key, u Usage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,6 +98,7 @@ func (r *Recorder) of(key store.Key, now time.Time) *record {
 		rec = &record{Detail: Detail{Session: Session{ID: key.ID}, History: []Turn{}, Changes: []Change{}},
 			originals: map[string]content.Content{}}
 		r.byKey[key] = rec
+		// One at a time: records come one at a time too.
 		if len(r.byKey) > maxSessions {
 			r.forget(key)
 		}
@@ -123,6 +126,7 @@ func (rec *record) turn(t Turn, o *outcome.Outcome, failed error) {
 	if failed != nil {
 		t.Error = failed.Error()
 	}
+	// An outcome of a turn that failed early names no strategy; the error is that of the last turn alone.
 	rec.Strategy, rec.Error = cmp.Or(o.Strategy, rec.Strategy), t.Error
 	rec.Whole, rec.Sent, rec.Saved = rec.Whole+t.Whole, rec.Sent+t.Sent, rec.Saved+t.Saved
 	if t.Rewrote {
@@ -141,6 +145,7 @@ func (rec *record) changed(o *outcome.Outcome, original func(string) (content.Co
 		if original == nil {
 			continue
 		}
+		// An entry that a strategy made has none.
 		if was, ok := original(c.EntryID); ok {
 			rec.originals[c.EntryID] = was
 		}
@@ -203,6 +208,7 @@ func (r *Recorder) original(ctx context.Context, key store.Key, id string) ([]co
 	if ok {
 		return []content.Content{kept}, nil
 	}
+	// Without the lock: a store may be a database.
 	if in := r.host.Store(); in != nil {
 		return engine.FindRecorded(ctx, in, key, id)
 	}

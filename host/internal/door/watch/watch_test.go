@@ -3,7 +3,6 @@ package watch
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -41,7 +40,8 @@ func worked(t *testing.T) *Recorder {
 		return content.Content{Speaker: content.Tool, Blocks: []content.Block{content.Text{Text: hostile}}}, true
 	}
 	for i := range 30 {
-		turn := Turn{At: began, Whole: 4000 + 2500*i, Sent: 4000 + 2500*(i%11), Saved: 0.01, Rewrote: i == 11 || i == 22}
+		turn := Turn{At: began, Whole: 4000 + 2500*i, Sent: 4000 + 2500*(i%11), Saved: 0.01}
+		turn.Rewrote = i > 0 && i%11 == 0
 		o := outcome.Outcome{Strategy: "high-density"}
 		if turn.Rewrote {
 			o.Optimize.Removed, o.Optimize.Decision.Reason = 1, outcome.DecidedPays
@@ -53,9 +53,10 @@ func worked(t *testing.T) *Recorder {
 	}
 	// A service's sessions have no sizes but those of their outcomes.
 	for _, e := range []service.Event{
-		{Session: "fork", Method: "prepare", Tokens: 900, Pending: 100, Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 900}},
-		{Session: "fork", Method: "prepare", Tokens: 400, Pending: 100, Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 1000,
-			Stable: outcome.Stable{Tokens: 50}}},
+		{Session: "fork", Method: "prepare", Tokens: 900, Pending: 100,
+			Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 900}},
+		{Session: "fork", Method: "prepare", Tokens: 400, Pending: 100,
+			Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 1000, Stable: outcome.Stable{Tokens: 50}}},
 		{Session: "fork", Method: "compress", Tokens: 300, Outcome: outcome.Outcome{Strategy: "s", TokensBefore: 400,
 			Compress: outcome.Compress{Kind: outcome.KindApplied, Reason: "manual"}}},
 		{Session: "failing", Method: "prepare", Tokens: 10, Err: errors.New("the plugin exited"),
@@ -68,43 +69,30 @@ func worked(t *testing.T) *Recorder {
 	return r
 }
 
-// get asks for a path with a token, and decodes the answer if there is where to.
-func get(t *testing.T, url, token string, into any) (status int, body string) {
-	t.Helper()
-	q, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+// ask asks for a path below the page, with a token.
+func ask(h http.Handler, path, token string) (status int, text string) {
+	q, w := httptest.NewRequest(http.MethodGet, Page+path, nil), httptest.NewRecorder()
 	q.Header.Set("Authorization", "Bearer "+token)
-	answer, err := http.DefaultClient.Do(q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if into != nil && json.Unmarshal(text, into) != nil {
-		t.Fatalf("%s: %s", url, text)
-	}
-	return answer.StatusCode, string(text)
+	h.ServeHTTP(w, q)
+	return w.Code, w.Body.String()
 }
 
 // The sums of a session are those of its turns, and an owner sees no other's.
 func TestSessionsAreAddedUp(t *testing.T) {
-	s := httptest.NewServer(worked(t).Before(http.NotFoundHandler(), "the-token"))
-	defer s.Close()
+	h := worked(t).Before(http.NotFoundHandler(), "the-token")
 	var l List
-	get(t, s.URL+Page+"/sessions", "the-token", &l)
+	_, text := ask(h, "/sessions", "the-token")
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		t.Fatal(err)
+	}
 	byID := map[string]Session{}
 	for _, one := range l.Sessions {
 		byID[one.ID] = one
 	}
 	fork := byID["fork"]
 	// 900 were added, then 100; a turn of a compress sends nothing.
-	if len(l.Sessions) != 3 || fork.Turns != 2 || fork.Whole != 1000+1100 || fork.Sent != 1000+500 || fork.Rewrites != 1 ||
-		fork.Reason != "compress: manual" {
+	if len(l.Sessions) != 3 || fork.Turns != 2 || fork.Whole != 1000+1100 || fork.Sent != 1000+500 ||
+		fork.Rewrites != 1 || fork.Reason != "compress: manual" {
 		t.Errorf("%+v", l.Sessions)
 	}
 	if got := byID["failing"]; got.Error != "the plugin exited" {
@@ -116,27 +104,30 @@ func TestSessionsAreAddedUp(t *testing.T) {
 		t.Errorf("%+v", claude)
 	}
 	var d Detail
-	get(t, s.URL+Page+"/session?session="+claude.ID, "the-token", &d)
+	_, text = ask(h, "/session?session="+claude.ID, "the-token")
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatal(err)
+	}
 	if len(d.History) != 30 || !d.History[11].Rewrote || len(d.Changes) != 2 || d.Changes[0].Turn != 12 {
 		t.Errorf("%d turns, %+v", len(d.History), d.Changes)
 	}
-	if _, text := get(t, s.URL+Page+"/original?entry=e5&session="+claude.ID, "the-token", nil); text != hostile {
+	if _, text := ask(h, "/original?entry=e5&session="+claude.ID, "the-token"); text != hostile {
 		t.Errorf("the original is %q", text)
 	}
 }
 
 // Everything but the page needs the token, and all of it is for reading, by no page of another origin.
 func TestWhoMaySee(t *testing.T) {
-	s := httptest.NewServer(worked(t).Before(http.NotFoundHandler(), "the-token"))
-	defer s.Close()
+	h := worked(t).Before(http.NotFoundHandler(), "the-token")
 	for path, want := range map[string]int{"": 200, "/sessions": 401, "/session?session=fork": 401,
 		"/original?session=fork&entry=e1": 401} {
-		if status, text := get(t, s.URL+Page+path, "wrong", nil); status != want || strings.Contains(text, "1f0a5c3e") {
+		if status, text := ask(h, path, "wrong"); status != want || strings.Contains(text, "1f0a5c3e") {
 			t.Errorf("%s: %d", path, status)
 		}
 	}
-	for path, want := range map[string]int{"/session?session=theirs": 404, "/original?session=fork&entry=e1": 404, "/x": 404} {
-		if status, text := get(t, s.URL+Page+path, "the-token", nil); status != want {
+	for path, want := range map[string]int{"/session?session=theirs": 404, "/original?session=fork&entry=e1": 404,
+		"/x": 404} {
+		if status, text := ask(h, path, "the-token"); status != want {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
 	}
@@ -148,7 +139,7 @@ func TestWhoMaySee(t *testing.T) {
 		q.Header.Set("Authorization", "Bearer the-token")
 		change(q)
 		w := httptest.NewRecorder()
-		if s.Config.Handler.ServeHTTP(w, q); w.Code < 400 {
+		if h.ServeHTTP(w, q); w.Code < 400 {
 			t.Errorf("%s: %d", name, w.Code)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 // Advice returns sentences that say which variant is best for whom: for people who pay for requests, by each price
-// list, and for those whose agent should miss nothing. There are none if fewer than two variants kept all requests of all
-// sessions under the limit, because shares of different requests cannot be compared.
+// list, and for those whose agent should miss nothing. There are none if fewer than two variants kept all requests of
+// all sessions under the limit, because shares of different requests cannot be compared.
 func (r *Report) Advice() (out []string) {
 	var fit []*Result
 	for i := range r.Totals.Variants {

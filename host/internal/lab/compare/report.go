@@ -22,8 +22,12 @@ type Report struct {
 	Totals Results `json:"totals"`
 	// Incomplete means that the comparison was interrupted: some replays are missing, and Totals are without them.
 	Incomplete bool `json:"incomplete,omitempty"`
+	// Recommendation is what the figures come to; nil if nobody asked ([Report.Recommend]).
+	Recommendation *Recommendation `json:"recommendation,omitempty"`
 	// Took is how long it all took.
 	Took time.Duration `json:"tookNs"`
+	// Span is from the first request of all sessions to the last one; 0 if a session has no times.
+	Span time.Duration `json:"spanNs,omitempty"`
 }
 
 // VariantInfo describes one column of a comparison.
@@ -81,7 +85,8 @@ type Result struct {
 	Unpruned int `json:"unpruned"`
 	// Saved is the share of Unpruned that was not sent, at most 1; below 0 if more was sent.
 	Saved float64 `json:"saved"`
-	// Peak and PeakUnpruned are the largest single request.
+	// Peak and PeakUnpruned are the largest single request, as the provider was expected to count it: OverLimit goes by
+	// the same count.
 	Peak         int `json:"peak"`
 	PeakUnpruned int `json:"peakUnpruned"`
 	// OverLimit counts the requests that were too large for the model, UnprunedOverLimit those that would have been

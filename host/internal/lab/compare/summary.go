@@ -40,7 +40,7 @@ func (c *comparison) report() *Report {
 		}
 		r.Sessions = append(r.Sessions, session)
 	}
-	r.Totals.Nothing = nothing.result()
+	r.Totals.Nothing, r.Span = nothing.result(), spanOf(c.recordings)
 	for _, s := range summaries {
 		r.Totals.Variants = append(r.Totals.Variants, s.result())
 	}

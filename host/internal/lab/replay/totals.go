@@ -13,7 +13,8 @@ type Totals struct {
 	// Unpruned and Sent are the tokens of all requests together: what was paid for without and with the strategy.
 	Unpruned int `json:"unpruned"`
 	Sent     int `json:"sent"`
-	// PeakUnpruned and Peak are the largest single request.
+	// PeakUnpruned and Peak are the largest single request, as the provider was expected to count it: by the same count
+	// a request is over the limit.
 	PeakUnpruned int `json:"peakUnpruned"`
 	Peak         int `json:"peak"`
 	// Optimized counts turns in which an Optimize changed something, Compressed those in which a Compress did.
@@ -40,7 +41,7 @@ func (t *Totals) Count(turn Turn) {
 	t.Turns++
 	t.Unpruned += turn.Unpruned
 	t.Sent += turn.AfterCompress
-	t.PeakUnpruned, t.Peak = max(t.PeakUnpruned, turn.Unpruned), max(t.Peak, turn.AfterCompress)
+	t.PeakUnpruned, t.Peak = max(t.PeakUnpruned, turn.unpruned), max(t.Peak, turn.Projected)
 	t.Optimized += count(turn.Optimize.Removed+turn.Optimize.Replaced > 0)
 	t.Compressed += count(turn.Compress.Kind == outcome.KindApplied)
 	t.Held += count(turn.Optimize.Held)

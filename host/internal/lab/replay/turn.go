@@ -32,6 +32,7 @@ type Turn struct {
 	// the provider to count for what it would have sent.
 	Reported  int `json:"reported,omitempty"`
 	Projected int `json:"projected"`
+	unpruned  int // what it would have expected if nothing had ever been done
 	// At is when the recorder sent the request; zero if that is not known.
 	At time.Time `json:"at,omitzero"`
 	// Overflow is the error of a request that was still too large for the model, and so could not be sent; ""

@@ -163,7 +163,7 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 		Before: d.System + out.TokensBefore, AfterOptimize: d.System + out.Optimize.TokensAfter,
 		AfterCompress: d.System + out.Tokens,
 		Optimize:      out.Optimize, Compress: out.Compress, Ladder: out.Ladder, Stable: out.Stable,
-		Reported: request.Reported, Projected: out.Projected, At: request.At,
+		Reported: request.Reported, Projected: out.Projected, unpruned: request.Projected, At: request.At,
 		HostTime: out.HostTime, PluginTime: out.Optimize.PluginTime + out.Compress.PluginTime,
 		From: request.From, Boundaries: d.boundaries, Added: d.added, Prepared: p,
 		NewProblems: len(out.Problems) - d.problems,

@@ -17,13 +17,18 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/testkit/full"
 )
 
 func TestTheShippedPluginsPass(t *testing.T) {
+	b := hasty()
+	if full.Run() {
+		b = defaultBounds() // histories four times as large, as 'thresh plugins verify' has them
+	}
 	for name := range shipped {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := Run(t.Context(), filepath.Join(bin, plugins.FilePrefix+name), Options{})
+			r, err := run(t.Context(), filepath.Join(bin, plugins.FilePrefix+name), Options{}, b)
 			if err != nil {
 				t.Fatal(err)
 			}

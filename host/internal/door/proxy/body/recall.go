@@ -7,8 +7,8 @@ import "github.com/thresh-dev/thresh/sdk/content"
 const leastRecalled = 400
 
 // MarkRecall puts a mark behind each text that stands for a result, and returns these results as the client sent them.
-// mark makes it of the id of a call: the same mark for the same call each time, so that the beginning of a request stays
-// as it was sent.
+// mark makes it of the id of a call: the same mark for the same call each time, so that the beginning of a request
+// stays as it was sent.
 func (p *Plan) MarkRecall(mark func(call string) string) []content.ToolResponse {
 	var results []content.ToolResponse
 	for i, f := range p.fates {

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/internal/atomicfile"
+)
+
+// printRecommendation prints what the comparison comes to: one sentence, and the settings for it.
+func (a *app) printRecommendation(x *compare.Recommendation) {
+	fmt.Fprintf(a.out, "\n%s\n", recommendationText(x))
+	for _, line := range recommendedLines(x) {
+		fmt.Fprintln(a.out, "  "+line)
+	}
+}
+
+// recommendationText returns the sentence.
+func recommendationText(x *compare.Recommendation) string {
+	floor := fmt.Sprintf("a recall of at least %s", share(x.MinRecall))
+	switch {
+	case x.Variant == "" && x.Needed:
+		return fmt.Sprintf("Requests do not fit into the model without a strategy, and none that was compared keeps %s.",
+			floor)
+	case x.Variant == "":
+		return fmt.Sprintf("Doing nothing is best at %s's prices: no strategy that was compared is cheaper with %s.",
+			x.PriceList, floor)
+	}
+	money, worst, needed := "", "", ""
+	if math.Abs(x.PerMonth) >= 0.01 {
+		money = fmt.Sprintf(", about %.2f USD a month at this rate", math.Abs(x.PerMonth))
+	}
+	if math.Abs(x.PerSession) >= 0.0001 {
+		money = fmt.Sprintf(" (%.2g USD in a session%s)", math.Abs(x.PerSession), money)
+	}
+	if x.Worst.Session != "" {
+		worst = fmt.Sprintf(", %s in the worst session", share(x.Worst.Worst))
+	}
+	if x.Needed {
+		needed = " Without a strategy, requests do not fit into the model."
+	}
+	return fmt.Sprintf("%s is the cheapest at %s's prices with %s: %s against doing "+
+		"nothing%s, recall %s%s.%s In thresh.yaml:", x.Variant, x.PriceList, floor, against(x.Relative), money,
+		share(x.Recall), worst, needed)
+}
+
+// recommendedLines returns the settings as lines of a file of settings.
+func recommendedLines(x *compare.Recommendation) []string {
+	var lines []string
+	for _, key := range slices.Sorted(maps.Keys(x.Settings)) {
+		lines = append(lines, key+": "+x.Settings[key])
+	}
+	return lines
+}
+
+// writeRecommendation adds the settings to ./thresh.yaml, or to the file of --config. What the file sets already is not
+// changed: the lines stand among others that a person wrote.
+func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) error {
+	if x == nil || x.Variant == "" {
+		fmt.Fprintln(a.err, "thresh: nothing to write")
+		return nil
+	}
+	file := "thresh.yaml"
+	if a.configFile != "" {
+		file = a.configFile
+	}
+	before, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--write: %w", err)
+	}
+	var added []string
+	for _, key := range slices.Sorted(maps.Keys(x.Settings)) {
+		e, err := c.Explain(key)
+		if err != nil {
+			return fmt.Errorf("--write: %w", err)
+		}
+		switch layer := e[0].Origin.Layer; {
+		case fmt.Sprint(e[0].Value) == x.Settings[key] && layer != config.LayerDefault:
+			continue // it is set so already
+		case layer == config.LayerProjectFile || a.configFile != "" && layer != config.LayerDefault:
+			return fmt.Errorf("--write: %s is set in %s; change it there to %q", key, e[0].Origin, x.Settings[key])
+		}
+		added = append(added, key+": "+x.Settings[key])
+	}
+	text := string(before)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	text += strings.Join(added, "\n") + "\n"
+	err = atomicfile.Write(file, 0o644, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("--write: %w", err)
+	}
+	fmt.Fprintf(a.err, "thresh: wrote %d settings to %s\n", len(added), displayPath(file))
+	return nil
+}

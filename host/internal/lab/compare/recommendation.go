@@ -1,0 +1,106 @@
+package compare
+
+import "time"
+
+// Recommendation says which variant would have been the cheapest of those that keep enough, by one price list.
+type Recommendation struct {
+	// PriceList is the list.
+	PriceList string `json:"priceList"`
+	// MinRecall is the recall that was asked for, as a share.
+	MinRecall float64 `json:"minRecall"`
+	// Variant is one of [Report.Variants]; "" if doing nothing is best.
+	Variant string `json:"variant"`
+	// Settings are what to set to get it, by key; nil for doing nothing.
+	Settings map[string]string `json:"settings,omitempty"`
+	// Relative is the cost against doing nothing, below 0 if it is cheaper.
+	Relative float64 `json:"relative"`
+	// PerSession is what would have been saved in USD in a session on average, PerMonth in thirty days at the rate at
+	// which the sessions were recorded; 0 if that is not known.
+	PerSession float64 `json:"perSessionUsd"`
+	PerMonth   float64 `json:"perMonthUsd,omitempty"`
+	// Recall is that of all sessions, Worst that of the session with the lowest.
+	Recall float64 `json:"recall"`
+	Worst  Spread  `json:"worst"`
+	// Needed says that doing nothing is no choice: requests would not have fitted into the model.
+	Needed bool `json:"needed,omitempty"`
+}
+
+// month is what [Recommendation.PerMonth] is for, and leastSpan the time that sessions must cover to tell a rate.
+const month, leastSpan = 30 * 24 * time.Hour, 24 * time.Hour
+
+// leastGain is the relative saving below which doing nothing is better: less to set up, and nothing lost.
+const leastGain = 0.005
+
+// Recommend returns what the totals say by the first price list, for at least a recall of minRecall (a share); nil without
+// a price list, and if no variant ran through all sessions.
+func (r *Report) Recommend(minRecall float64) *Recommendation {
+	if len(r.Prices) == 0 || r.Incomplete {
+		return nil
+	}
+	list := r.Prices[0].Name
+	best := &Recommendation{PriceList: list, MinRecall: minRecall, Recall: 1, Worst: Spread{Mean: 1, Worst: 1},
+		Needed: r.Totals.Nothing.OverLimit > 0}
+	ran := false
+	for i := range r.Totals.Variants {
+		v := &r.Totals.Variants[i]
+		cost, priced := v.Cost(list)
+		if !v.Done || !priced {
+			continue
+		}
+		ran = true
+		switch {
+		case v.Recall.Share < minRecall, v.OverLimit > 0:
+			continue
+		case best.Variant != "" && cost.Relative >= best.Relative:
+			continue
+		// Where doing nothing is no choice, a variant may also be dearer than it.
+		case !best.Needed && cost.Relative > -leastGain:
+			continue
+		}
+		best.Variant, best.Relative, best.Recall = v.Variant, cost.Relative, v.Recall.Share
+		best.Settings = r.Variants[i].set(list)
+		if v.PerSession != nil {
+			best.Worst = v.PerSession.Recall
+		}
+		saved := cost.Nothing - cost.USD
+		best.PerSession, best.PerMonth = saved/float64(max(v.Sessions, 1)), 0
+		if r.Span >= leastSpan {
+			best.PerMonth = saved * float64(month) / float64(r.Span)
+		}
+	}
+	if !ran {
+		return nil
+	}
+	return best
+}
+
+// set returns the settings that make a variant: its own, the strategy, and the price list by which it decides.
+func (v *VariantInfo) set(list string) map[string]string {
+	out := map[string]string{"compression.strategy": v.Strategy, keyPriceList: list}
+	for key, value := range v.Settings {
+		out[key] = value
+	}
+	return out
+}
+
+// spanOf returns the time from the first request of all sessions to the last one; 0 if times are missing.
+func spanOf(recordings []*recording) time.Duration {
+	var first, last time.Time
+	for _, rec := range recordings {
+		if rec == nil || !rec.Timed() {
+			return 0
+		}
+		for _, q := range rec.Requests {
+			if q.At.IsZero() {
+				continue
+			}
+			if first.IsZero() || q.At.Before(first) {
+				first = q.At
+			}
+			if q.At.After(last) {
+				last = q.At
+			}
+		}
+	}
+	return last.Sub(first)
+}
