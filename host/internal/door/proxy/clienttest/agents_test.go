@@ -200,7 +200,7 @@ func TestAgentsFinishWhateverIsKilled(t *testing.T) {
 		d.start()
 		defer d.stop()
 		p.run(t, c, d.url, "wrap", "--dry-run").check(t, p, up)
-		if plugins < 3 || proxies < 2 != c.noRetry {
+		if plugins < 3 && !c.continued || proxies < 2 != c.noRetry {
 			t.Errorf("%d plugins and %d proxies were killed", plugins, proxies)
 		}
 	})
