@@ -182,7 +182,7 @@ func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
 		code int
 		want []string
 	}{
-		"no file":              {nil, 2, []string{"FILE", "thresh compare --help"}},
+		"no file":              {nil, 1, []string{"found no sessions", "name a FILE or a directory"}},
 		"standard input twice": {[]string{"-", "-"}, 2, []string{"standard input", "once"}},
 		"no such column": {[]string{"a", "--columns", "sent,reall"}, 2,
 			[]string{"--columns", `"reall"`, "did you mean recall?"}},

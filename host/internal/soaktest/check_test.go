@@ -65,13 +65,16 @@ func rewritten(before, after history.Snapshot, late []content.Content, done outc
 		last = j
 		stayed++
 	}
-	const summary = 2 // and its acknowledgement
+	most := 2 // a summary and its acknowledgement
+	if done.Strategy == "distill" {
+		most = len(before.Entries) - stayed // each new entry stands for entries that are gone
+	}
 	switch fresh := len(after.Entries) - stayed - len(late); {
 	case !compressed && fresh != 0:
 		return fmt.Errorf("%d entries are new though nothing was compressed", fresh)
 	case !compressed && stayed+done.Optimize.Removed < len(before.Entries): // of what came in late, some may have gone
 		return fmt.Errorf("%d entries were removed, %d are gone", done.Optimize.Removed, len(before.Entries)-stayed)
-	case fresh < 0 || fresh > summary:
+	case fresh < 0 || fresh > most:
 		return fmt.Errorf("%d entries are new", fresh)
 	}
 	return nil
