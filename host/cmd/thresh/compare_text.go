@@ -82,7 +82,9 @@ func (a *app) printCompared(r *compare.Report, sessions bool) error {
 			notes = append(notes, r.Variants[i].Name+": "+v.Error)
 		}
 	}
-	notes = append(notes, r.Advice()...)
+	if v := r.KeepsMost(); v != "" {
+		notes = append(notes, "keeps most of what calls needed: "+v)
+	}
 	notes = append(notes, r.Warnings()...)
 	if len(notes) > 0 {
 		fmt.Fprintln(a.out)

@@ -74,6 +74,28 @@ func (r *Report) Recommend(minRecall float64) *Recommendation {
 	return best
 }
 
+// KeepsMost returns the variant that kept most of what calls needed, for people whose agent should miss nothing: it need
+// not be the recommended one. It is "" if fewer than two variants kept all requests under the limit: shares of different
+// requests cannot be compared.
+func (r *Report) KeepsMost() string {
+	var best *Result
+	fit := 0
+	for i := range r.Totals.Variants {
+		v := &r.Totals.Variants[i]
+		if !v.Done || v.OverLimit > 0 {
+			continue
+		}
+		fit++
+		if best == nil || v.Needs.Share > best.Needs.Share {
+			best = v
+		}
+	}
+	if fit < 2 {
+		return ""
+	}
+	return best.Variant
+}
+
 // set returns the settings that make a variant: its own, the strategy, and the price list by which it decides.
 func (v *VariantInfo) set(list string) map[string]string {
 	out := map[string]string{"compression.strategy": v.Strategy, keyPriceList: list}

@@ -54,24 +54,19 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 	}
 }
 
-// The advice names who is best by each price list, and who keeps most; a variant that could not send everything is
-// not compared.
-func TestAdvice(t *testing.T) {
-	costs := func(a, b float64) []compare.Cost {
-		return []compare.Cost{{List: "a", Relative: a}, {List: "b", Relative: b}}
-	}
+// A variant that could not send everything is not compared.
+func TestKeepsMost(t *testing.T) {
 	all := []compare.Result{
-		{Variant: "x", Done: true, Costs: costs(-0.3, -0.1), Needs: compare.Needs{Share: 0.8}},
-		{Variant: "y", Done: true, Costs: costs(-0.2, -0.4), Needs: compare.Needs{Share: 0.9}},
-		{Variant: "z", Done: true, Costs: costs(-0.9, -0.9), Needs: compare.Needs{Share: 1}, OverLimit: 1},
+		{Variant: "x", Done: true, Needs: compare.Needs{Share: 0.8}},
+		{Variant: "y", Done: true, Needs: compare.Needs{Share: 0.9}},
+		{Variant: "z", Done: true, Needs: compare.Needs{Share: 1}, OverLimit: 1},
 	}
-	r := compare.Report{Prices: []*pricing.List{{Name: "a"}, {Name: "b"}}, Totals: compare.Results{Variants: all}}
-	want := []string{"costs least: x by a, y by b", "keeps most of what calls needed: y"}
-	if diff := cmp.Diff(want, r.Advice()); diff != "" {
-		t.Error(diff)
+	r := compare.Report{Totals: compare.Results{Variants: all}}
+	if got := r.KeepsMost(); got != "y" {
+		t.Errorf("%q keeps most", got)
 	}
 	r.Totals.Variants = all[1:]
-	if got := r.Advice(); got != nil {
-		t.Errorf("one variant: %q", got)
+	if got := r.KeepsMost(); got != "" {
+		t.Errorf("of one variant, %q", got)
 	}
 }
