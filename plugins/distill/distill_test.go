@@ -174,6 +174,11 @@ func TestRepeatsOfAnEarlierResultAreLeftOut(t *testing.T) {
 	if left := got.History[5].Blocks[0].(sdk.ToolResponse).ResultText(); left != want {
 		t.Errorf("got %q", left)
 	}
+	asked := slices.Concat(history, []sdk.Content{call("d", "mcp__thresh__thresh_recall", `{"id":"c"}`),
+		answer("d", "mcp__thresh__thresh_recall", body)})
+	if got := sdktest.Optimize(t, Strategy{}, asked, sdktest.Config{}); len(got.Replacements) > 0 {
+		t.Error("a result that the agent asked for again changed")
+	}
 	sent := append(again, said(sdk.AI, "Seen."))
 	if got := sdktest.Optimize(t, Strategy{}, sent, sdktest.Config{}); len(got.Replacements) > 0 {
 		t.Errorf("%d entries that were sent changed", len(got.Replacements))

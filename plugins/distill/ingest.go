@@ -18,6 +18,8 @@ const (
 	runLines, runBytes = 6, 160
 	// leastOmitted is the share of a result that must go for it to be changed at all.
 	leastOmitted = 0.1
+	// recall ends the name of the tool by which agents read removed results again: what was asked for again stays whole.
+	recall = "thresh_recall"
 	// ruleRepeated is the reason that the host shows.
 	ruleRepeated = "repeated-lines"
 )
@@ -108,7 +110,7 @@ func (m *memory) omit(in sdk.OptimizeInput, fresh int) (r sdk.DensityResult) {
 		edited := false
 		for j, b := range entry.Blocks {
 			response, ok := b.(sdk.ToolResponse)
-			if !ok || entry.Pinned() {
+			if !ok || entry.Pinned() || strings.HasSuffix(response.ToolName, recall) {
 				continue
 			}
 			var changes []change

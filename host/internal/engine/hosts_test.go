@@ -128,7 +128,8 @@ func TestHostsThatWriteAtOnce(t *testing.T) {
 			all.Wait()
 			var seen [2][]string
 			for i, s := range sessions {
-				must(t, s.Refresh(t.Context()), nil)
+				_, err := s.Refresh(t.Context(), nil)
+				must(t, err, nil)
 				seen[i] = texts(s.History().Contents())
 			}
 			if diff := cmp.Diff(seen[0], seen[1]); diff != "" {
@@ -227,7 +228,8 @@ func TestARewriteMeetsAdditions(t *testing.T) {
 	if got.Outcome.Compress.Kind != "applied" {
 		t.Errorf("%+v", got.Outcome.Compress)
 	}
-	must(t, other.Refresh(t.Context()), nil)
+	_, err := other.Refresh(t.Context(), nil)
+	must(t, err, nil)
 	if h := texts(other.History().Contents()); h[len(h)-1] != "late" || len(h) >= 60 {
 		t.Errorf("the other host sees %d entries, the last is %q", len(h), h[len(h)-1])
 	}
@@ -239,15 +241,21 @@ func TestATurnSeesWhatOtherHostsAdded(t *testing.T) {
 	add(t, s, says(content.Human, "one"))
 	add(t, other, says(content.Human, "two"))
 	asked := s.Mark()
+	upTo, err := s.Refresh(t.Context(), &asked)
+	if diff := cmp.Diff([]string{"one", "two"}, texts(s.HistoryAt(upTo).Contents())); diff != "" || err != nil {
+		t.Errorf("a reader: %v\n%s", err, diff)
+	}
+	add(t, other, says(content.Human, "and a half"))
+	asked = s.Mark()
 	got, err := s.Prepare(t.Context(), engine.PrepareOptions{UpTo: &asked})
-	if diff := cmp.Diff([]string{"one", "two"}, texts(got.History)); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"one", "two", "and a half"}, texts(got.History)); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	add(t, s, says(content.Human, "three"))
 	asked = s.Mark()
 	add(t, s, says(content.Human, "later"))
 	got, err = s.Prepare(t.Context(), engine.PrepareOptions{UpTo: &asked})
-	if diff := cmp.Diff([]string{"one", "two", "three"}, texts(got.History)); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"one", "two", "and a half", "three"}, texts(got.History)); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 }

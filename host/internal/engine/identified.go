@@ -23,7 +23,7 @@ func (s *Session) AddIdentified(
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := s.Refresh(ctx); err != nil {
+	if _, err := s.Refresh(ctx, nil); err != nil {
 		return nil, 0, err
 	}
 	before := s.history.Snapshot().Tokens

@@ -313,29 +313,19 @@ func (s *Session) undo(before memory, counter *tokens.Counter) error {
 	return s.adopt(before.State, before.last)
 }
 
-// Refresh takes in what other hosts have written. Everything that changes a session does so by itself. It does nothing
-// without a store, or in a session that is closed.
-func (s *Session) Refresh(ctx context.Context) error {
+// Refresh takes in what other hosts have written, for a request that was made at the moment upTo; nil is now. Everything
+// that changes a session does so by itself. It does nothing without a store, or in a session that is closed.
+//
+// It returns the moment up to which the request may see the history. What other hosts added before the request was made
+// is in the log, but not in this host's memory yet, so that by upTo alone it would count as added later.
+func (s *Session) Refresh(ctx context.Context, upTo *history.Mark) (*history.Mark, error) {
 	if s.stored == nil || s.done.Err() != nil {
-		return nil
+		return upTo, nil
 	}
 	leave, err := s.enter()
 	defer leave()
 	if err != nil {
-		return err
-	}
-	s.adding.Lock()
-	defer s.adding.Unlock()
-	_, err = s.catchUp(ctx, 0)
-	return err
-}
-
-// refreshUpTo is Refresh for a request that was made at the moment upTo; nil is now. It returns the moment up to which
-// the request may see the history. What other hosts added before the request was made is in the log, but not in this
-// host's memory yet, so that by upTo alone it would count as added later.
-func (s *Session) refreshUpTo(ctx context.Context, upTo *history.Mark) (*history.Mark, error) {
-	if s.stored == nil || s.done.Err() != nil {
-		return upTo, nil
+		return upTo, err
 	}
 	s.adding.Lock()
 	defer s.adding.Unlock()

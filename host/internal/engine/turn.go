@@ -70,7 +70,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	}
 	pending := o.PendingTokens
 	for range mostTries {
-		if o.UpTo, err = s.refreshUpTo(ctx, o.UpTo); err != nil {
+		if o.UpTo, err = s.Refresh(ctx, o.UpTo); err != nil {
 			return s.unprepared(o), err
 		}
 		o.PendingTokens = s.pendingTokens(pending)
@@ -176,7 +176,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 		return outcome.Outcome{}, err
 	}
 	for range mostTries {
-		if upTo, err = s.refreshUpTo(ctx, upTo); err != nil {
+		if upTo, err = s.Refresh(ctx, upTo); err != nil {
 			return out, err
 		}
 		if req, out, err = s.compressOnce(ctx, upTo); !errors.Is(err, ErrMoved) {

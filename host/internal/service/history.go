@@ -14,11 +14,15 @@ type HistoryAnswer struct {
 	Revision uint64            `json:"revision"`
 }
 
-// History returns what the host owns, including what is not sent to a model, without what was added after a mark; nil
-// is now.
-func (s *Session) History(upTo *host.Mark) HistoryAnswer {
+// History returns what the hosts of the store own, including what is not sent to a model, without what was added here
+// after a mark; nil is now.
+func (s *Session) History(ctx context.Context, upTo *host.Mark) (HistoryAnswer, error) {
+	upTo, err := s.host.Refresh(ctx, upTo)
+	if err != nil {
+		return HistoryAnswer{}, err
+	}
 	h := s.host.HistoryAt(upTo)
-	return HistoryAnswer{h.Entries, h.Tokens, h.Revision}
+	return HistoryAnswer{h.Entries, h.Tokens, h.Revision}, nil
 }
 
 // RecordedRequest has the id of an entry (e12) or of a tool call.

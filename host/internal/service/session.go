@@ -57,10 +57,6 @@ func (s *Session) Mark() host.Mark { return s.host.Mark() }
 // Size returns the size of the history without what was added after a mark; nil is now.
 func (s *Session) Size(upTo *host.Mark) host.Size { return s.host.Size(upTo) }
 
-// Refresh takes in what other hosts of the same store have written, so that [Session.State] and [Session.History] have
-// all that was acknowledged to anyone.
-func (s *Session) Refresh(ctx context.Context) error { return s.host.Refresh(ctx) }
-
 // StateAnswer is what an agent needs to go on with a session; the counts are in tokens.
 type StateAnswer struct {
 	Session      string            `json:"session"`
@@ -71,14 +67,18 @@ type StateAnswer struct {
 	Revision     uint64            `json:"revision"`
 }
 
-// State returns no entries, so that it is cheap however long the history is. It does not see what was added after a
-// mark; nil is now.
-func (s *Session) State(upTo *host.Mark) StateAnswer {
+// State returns no entries, so that it is cheap however long the history is. It sees what other hosts of the same store
+// have added, but not what was added here after a mark; nil is now.
+func (s *Session) State(ctx context.Context, upTo *host.Mark) (StateAnswer, error) {
+	upTo, err := s.host.Refresh(ctx, upTo)
+	if err != nil {
+		return StateAnswer{}, err
+	}
 	h := s.host.Size(upTo)
 	return StateAnswer{
 		Session: s.host.ID(), System: systemBlocks(s.host.System()), SystemTokens: s.host.SystemTokens(),
 		Entries: h.Entries, Tokens: h.Tokens, Revision: h.Revision,
-	}
+	}, nil
 }
 
 // SystemRequest has the prompt as a text or a list of text parts, in the native form or that of a provider. Null and

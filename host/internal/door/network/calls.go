@@ -88,24 +88,17 @@ func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*session
 	}, nil
 }
 
-// current is find, with what other hosts of the store have written: an agent whose host is gone asks another one what
-// was added.
-func (s *sessions) current(ctx context.Context, id string) (*service.Session, error) {
-	session, err := s.find(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return session, failure(ctx, session.Refresh(ctx))
-}
-
 // Get returns no entries, so that it is cheap however long the history is. A session that is stored but not open is
 // loaded for it.
 func (s *sessions) Get(ctx context.Context, r *sessionv1.GetRequest) (*sessionv1.GetResponse, error) {
-	session, err := s.current(ctx, r.GetSession())
+	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
 		return nil, err
 	}
-	state := session.State(nil)
+	state, err := session.State(ctx, nil)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
 	return &sessionv1.GetResponse{
 		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens),
 		Entries: int32of(state.Entries),
@@ -257,11 +250,14 @@ func (s *sessions) ReportUsage(
 func (s *sessions) GetHistory(
 	ctx context.Context, r *sessionv1.GetHistoryRequest, stream *connect.ServerStream[sessionv1.GetHistoryResponse],
 ) error {
-	session, err := s.current(ctx, r.GetSession())
+	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
 		return err
 	}
-	h := session.History(nil)
+	h, err := session.History(ctx, nil)
+	if err != nil {
+		return failure(ctx, err)
+	}
 	all, err := entryTexts(h.History)
 	if err != nil {
 		return failure(ctx, err)

@@ -125,8 +125,8 @@ func add(ctx context.Context, s *service.Session, p addParams) (any, error) {
 
 // get shows the history as it was when the request arrived, not as it is when it is answered: what the agent sent later
 // is not in it.
-func get(_ context.Context, s *service.Session, _ sessionParams, up *host.Mark) (any, error) {
-	return s.History(up), nil
+func get(ctx context.Context, s *service.Session, _ sessionParams, up *host.Mark) (any, error) {
+	return s.History(ctx, up)
 }
 
 // recorded is not in turn, since what was recorded never changes.
@@ -143,8 +143,8 @@ func setSystem(ctx context.Context, s *service.Session, p systemParams, _ *host.
 	return s.SetSystem(ctx, p.SystemRequest)
 }
 
-func getSession(_ context.Context, s *service.Session, _ sessionParams, up *host.Mark) (any, error) {
-	return s.State(up), nil
+func getSession(ctx context.Context, s *service.Session, _ sessionParams, up *host.Mark) (any, error) {
+	return s.State(ctx, up)
 }
 
 func setTodos(_ context.Context, s *service.Session, p todosParams, _ *host.Mark) (any, error) {
