@@ -33,13 +33,37 @@ type Cluster struct {
 	n    int
 
 	settings []string
+	env      []string // in addition to the test's
 }
 
 // Start makes and starts a cluster with settings such as fsync=on. By default it does not wait for the disk: what it
 // has committed survives its own end, but not the machine's.
 func Start(tb testing.TB, settings ...string) *Cluster {
 	tb.Helper()
-	c := &Cluster{tb: tb, bin: programs(tb), settings: settings}
+	return start(&Cluster{tb: tb, bin: programs(tb), settings: settings})
+}
+
+// StartShifted is Start for a database whose clock is ahead of this machine's by a time, below 0 behind it. It needs the
+// library of the Debian package faketime; where there is none, the test is skipped.
+func StartShifted(tb testing.TB, by time.Duration) *Cluster {
+	tb.Helper()
+	bin := programs(tb)
+	found, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
+	if len(found) == 0 {
+		const missing = "faketime is not installed (apt-get install faketime): clocks that differ are not tested"
+		fmt.Fprintln(os.Stderr, "NOTE: "+missing)
+		tb.Skip(missing)
+	}
+	// Monotonic time stays, as it does where a clock is wrong.
+	return start(&Cluster{tb: tb, bin: bin, env: []string{
+		"LD_PRELOAD=" + found[0], fmt.Sprintf("FAKETIME=%+d", int(by.Seconds())), "FAKETIME_DONT_FAKE_MONOTONIC=1",
+	}})
+}
+
+// start makes the directory of a cluster and runs it.
+func start(c *Cluster) *Cluster {
+	tb := c.tb
+	tb.Helper()
 	var err error
 	if c.dir, err = os.MkdirTemp("", "thresh-pg"); err != nil { // the path of a socket must be short
 		tb.Fatal(err)
@@ -119,6 +143,7 @@ func (c *Cluster) Run() {
 	}
 	c.cmd = exec.Command("/bin/sh", args...)
 	c.cmd.Dir = c.dir
+	c.cmd.Env = append(os.Environ(), c.env...)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.as, Setpgid: true}
 	var err error
 	if c.stop, err = c.cmd.StdinPipe(); err != nil {

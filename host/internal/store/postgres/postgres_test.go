@@ -1,7 +1,12 @@
 package postgres_test
 
 import (
+	"context"
+	"os"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/postgres"
@@ -23,6 +28,36 @@ func TestPostgres(t *testing.T) {
 		"hosts that start together make the tables once":   testStartTogether,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
+	}
+}
+
+// Hosts whose clocks are wrong: leases, fences and what is too old go by the database's clock alone. It is the database's
+// clock that is shifted here, against all hosts.
+func TestClocksThatDiffer(t *testing.T) {
+	if os.Getenv("THRESH_POSTGRES") != "require" {
+		t.Skip("it runs in make test-postgres")
+	}
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			c := cluster.StartShifted(t, by)
+			conn, err := pgx.Connect(t.Context(), c.Database())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(context.Background())
+			var now time.Time
+			if err := conn.QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&now); err != nil {
+				t.Fatal(err)
+			}
+			if off := time.Until(now) - by; off.Abs() > time.Minute {
+				t.Fatalf("the database's clock is off by %v", time.Until(now))
+			}
+			storetest.Run(t, func(t *testing.T) (a, b store.Store) {
+				url := c.Database()
+				return open(t, url), open(t, url)
+			})
+			testStoppedHolder(t, c)
+		})
 	}
 }
 
