@@ -103,14 +103,41 @@ func newRoot(a *app) *cobra.Command {
 			return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 		})
 	_ = root.RegisterFlagCompletionFunc("strategy", a.completeStrategies)
-	// In the order of use. cobra sorts them by name in its help.
-	root.AddCommand(replayCommand(a), wrapCommand(a), topCommand(a), runCommand(a), serveCommand(a), accessCommand(a),
-		optimizeCommand(a), compressCommand(a), convertCommand(a),
-		compareCommand(a), tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
-		sessionsCommand(a), mcpCommand(a), pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a),
-		schemaCommand(a), doctorCommand(a), versionCommand(a))
+	for _, group := range commandGroups(a) {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
+		for _, cmd := range group.commands {
+			cmd.GroupID = group.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetHelpCommandGroupID(setUp)
+	root.SetCompletionCommandGroupID(setUp)
 	root.AddCommand(buildCommands()...)
 	return root
+}
+
+// setUp is the title of the group that cobra's own commands belong to.
+const setUp = "Set up"
+
+type commandGroup struct {
+	title    string
+	commands []*cobra.Command
+}
+
+// commandGroups are the commands as the help shows them, by what people want to do: from a list of twenty names a new
+// user cannot tell where to start. cobra sorts the commands of a group by name.
+func commandGroups(a *app) []commandGroup {
+	return []commandGroup{
+		{"Use it with an agent", []*cobra.Command{
+			wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a), mcpCommand(a)}},
+		{"See what it does to sessions", []*cobra.Command{
+			compareCommand(a), replayCommand(a), explainCommand(a), restoreCommand(a), tokensCommand(a),
+			pricesCommand(a), convertCommand(a), sessionsCommand(a), topCommand(a)}},
+		{"Try and check strategies", []*cobra.Command{
+			pluginsCommand(a), optimizeCommand(a), compressCommand(a), promptsCommand(a), llmCommand(a)}},
+		{setUp, []*cobra.Command{
+			configCommand(a), doctorCommand(a), schemaCommand(a), versionCommand(a)}},
+	}
 }
 
 // usage marks err as a usage error of cmd: exit status 2 instead of 1. It has the signature of cobra's flag error
