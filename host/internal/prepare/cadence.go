@@ -62,7 +62,8 @@ const batchShare = 10
 const worthwhile = 0.1
 
 // pays says whether to apply a Compress that the request would fit without: whether it gains more than it costs. Prices
-// decide, whatever the cadence is; without them, what share of the history it removes.
+// decide, whatever the cadence is; without them, what share of the history it removes. It takes more than pruning does,
+// and sessions often end above the threshold: it must pay in half the requests that are expected.
 func (t *turn) pays(plan *history.Plan, base history.Snapshot) (d outcome.Decision, apply bool) {
 	d.Saves = base.Tokens - plan.After
 	e := t.effect(plan, base)
@@ -78,7 +79,7 @@ func (t *turn) pays(plan *history.Plan, base history.Snapshot) (d outcome.Decisi
 		d.Reason = outcome.DecidedCold
 		return d, true
 	}
-	d.Horizon = t.horizon()
+	d.Horizon = t.horizon() / 2
 	d.GainUSD = t.gain(e, d.Saves, d.Horizon)
 	d.Reason = outcome.DecidedTooCostly
 	if d.GainUSD > 0 {

@@ -25,7 +25,7 @@ func (g *growth) record(tokens, last int, epoch uint64) {
 
 // longestHorizon bounds the horizon. On recorded sessions, 10 to 20 requests cost least at most providers' prices, and
 // results differ little between 5 and 40.
-const longestHorizon = 10
+const longestHorizon = 20
 
 // horizon guesses how many further requests would carry what is not pruned now. A session that has lasted for n
 // requests is likely to last for another n. It ends earlier when the threshold is reached, because the history is
