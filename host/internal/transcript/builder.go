@@ -229,11 +229,13 @@ func (b *builder) inspectPairs() {
 	// Paired once more over the whole, because extend may have added to earlier entries.
 	pairs, seen := turns.Pair(b.t.Entries), map[string]bool{}
 	for i, c := range b.t.Entries {
+		// What a compaction kept is there twice, and that is in order.
+		again := rawjson.Field(c.Metadata, "fromCompaction") != nil
 		for j, block := range c.Blocks {
 			at := turns.At{Entry: i, Block: j}
 			switch block := block.(type) {
 			case content.ToolCall:
-				if seen[block.ID] {
+				if seen[block.ID] && !again {
 					b.oddity(b.t.Lines[i], i, "repeated call id", "block %d repeats the call id %q", j,
 						clip([]byte(block.ID)))
 				}
