@@ -45,12 +45,22 @@ tool: c2 replace "no" failed: not found`,
 			}
 		},
 	},
+	"gemini lines: a result that is only in the next message": {
+		in: `{"sessionId":"s1","projectHash":"h","startTime":"T0"}
+{"id":"m1","timestamp":"T1","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"read_file","args":{},"status":"executing"}]}
+{"id":"m2","timestamp":"T2","type":"user","content":[{"functionResponse":{"id":"c1","name":"read_file","response":{"error":"no"}}},{"text":"and"}]}`,
+		format: transcript.GeminiCLI,
+		want: `ai: call c1 read_file {}
+tool: c1 read_file {"error":"no"} failed: no
+human: and`,
+	},
 	"gemini lines: a message is written again, taken back, and the context replaced": {
 		in: `{"sessionId":"s1","projectHash":"h","startTime":"T0"}
 {"$set":{"messages":[]}}
 {"id":"m1","timestamp":"T1","type":"user","content":[{"text":"go"}]}
 {"id":"m2","timestamp":"T2","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"read_file","args":{},"status":"executing"}]}
 {"id":"m2","timestamp":"T2","type":"gemini","content":"","model":"gemini-3","tokens":{"input":9},"toolCalls":[{"id":"c1","name":"read_file","args":{},"status":"success","result":[{"functionResponse":{"id":"c1","name":"read_file","response":{"output":"one"}}}]}]}
+{"id":"m2b","timestamp":"T2","type":"user","content":[{"functionResponse":{"id":"c1","name":"read_file","response":{"output":"one"}}}]}
 {"id":"m3","timestamp":"T3","type":"user","content":"wrong"}
 {"id":"m4","timestamp":"T3","type":"gemini","content":"way"}
 {"$rewindTo":"m3"}
@@ -319,6 +329,21 @@ tool: c1 f "one"`,
 		format: transcript.SWEAgent,
 		want: "human: go\nai: I list…, call act_1 bash {\"command\":\"ls -F\\n\"}\n" +
 			`tool: act_1 bash "one"`,
+	},
+	"codex: usage in records of its own": {
+		in: `{"timestamp":"T0","type":"event_msg","payload":{"type":"task_started","model_context_window":258400}}
+{"timestamp":"T1","type":"world_state","payload":{"full":true,"state":{}}}
+{"timestamp":"T2","type":"response_item","payload":{"type":"function_call","name":"f","call_id":"c1","arguments":"{}","internal_chat_message_metadata_passthrough":{"turn_id":"1"}}}
+{"timestamp":"T3","type":"token_usage_record","payload":{"usage":{"input_tokens":50,"cached_input_tokens":20,"output_tokens":6}}}
+{"timestamp":"T4","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"one"}}`,
+		format: transcript.Codex,
+		want:   "ai: call c1 f {}\ntool: c1 f \"one\"",
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			want := []transcript.Usage{{PromptTokens: 50, CacheRead: 20, Output: 6}}
+			if diff := cmp.Diff(want, tr.Usage); diff != "" || tr.ContextLimit != 258400 {
+				t.Error(diff, tr.ContextLimit)
+			}
+		},
 	},
 	"codex: images in a result, and what a compaction left": {
 		in: `{"timestamp":"T0","type":"turn_context","payload":{"cwd":"/w","model":"gpt-5.5"}}

@@ -104,7 +104,7 @@ var agents = []agent{
 		roots: func(s System) []string {
 			return append(s.extensions("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"), s.home(".cline", "data"))
 		},
-		patterns: []string{"tasks/*/api_conversation_history.json"},
+		patterns: []string{"tasks/*/api_conversation_history.json", "sessions/*/*.messages.json"},
 	},
 }
 

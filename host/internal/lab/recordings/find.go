@@ -205,6 +205,9 @@ func headIsAbout(path, project string) bool {
 	if strings.Contains(filepath.ToSlash(path), "/"+hex.EncodeToString(hash[:])+"/") {
 		return true
 	}
+	if about, ok := strings.CutSuffix(path, ".messages.json"); ok {
+		path = about + ".json" // what Cline says of the session
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false

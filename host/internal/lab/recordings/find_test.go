@@ -49,6 +49,8 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 		{".factory/sessions/-w/1.jsonl", app},
 		{".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1/api_conversation_history.json",
 			`[{"content":"# Current Working Directory (/work/app) Files"}]`},
+		{".cline/data/sessions/1/1.messages.json", `{"messages":[]}`},
+		{".cline/data/sessions/1/1.json", app},
 		{"Library/Application Support/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/1/api_conversation_history.json",
 			`[]`},
 		{".local/share/opencode/storage/session/p/ses_1.json", `{"directory":"/work/app"}`},
@@ -69,15 +71,15 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 		want    []string
 	}{
 		"all, newest first": {system("linux", nil), Options{}, []string{
-			"claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline",
+			"claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "cline",
 			"opencode", "goose", "amp", "openhands"}},
 		"of a project": {system("linux", nil), Options{Project: "/work/app/"}, []string{
-			"claude-code", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "opencode", "goose", "amp",
-			"openhands"}},
+			"claude-code", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "cline", "opencode", "goose",
+			"amp", "openhands"}},
 		"of an agent":   {system("linux", nil), Options{Agent: "codex"}, []string{"codex"}},
-		"macOS":         {system("darwin", nil), Options{Agent: "cline"}, []string{"cline"}},
+		"macOS":         {system("darwin", nil), Options{Agent: "cline"}, []string{"cline", "cline"}},
 		"another place": {system("linux", map[string]string{"CODEX_HOME": home + "/elsewhere"}), Options{Agent: "codex"}, []string{"codex"}},
-		"XDG":           {system("linux", map[string]string{"XDG_CONFIG_HOME": home + "/none"}), Options{Agent: "cline"}, nil},
+		"XDG":           {system("linux", map[string]string{"XDG_CONFIG_HOME": home + "/none"}), Options{Agent: "cline"}, []string{"cline"}},
 		"XDG data":      {system("linux", map[string]string{"XDG_DATA_HOME": home + "/data"}), Options{Agent: "amp"}, []string{"amp"}},
 		"Windows": {system("windows", map[string]string{"APPDATA": home + "/AppData"}), Options{Agent: "goose"},
 			[]string{"goose", "goose"}},
