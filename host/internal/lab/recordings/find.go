@@ -217,6 +217,10 @@ func headIsAbout(path, project string) bool {
 	if err != nil {
 		return false
 	}
+	// Gemini CLI has the same hash in the first line.
+	if bytes.Contains(head, []byte(`"projectHash":"`+hex.EncodeToString(hash[:]))) {
+		return true
+	}
 	// As JSON has it in a string, without the quotes: on Windows it has backslashes.
 	quoted, err := json.Marshal(project)
 	if err != nil {

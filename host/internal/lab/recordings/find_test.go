@@ -43,6 +43,7 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 		{".codex/sessions/2026/01/02/rollout-1.jsonl", other},
 		{".codex/history.jsonl", app},
 		{gemini, `{}`},
+		{".gemini/tmp/app/chats/session-2.jsonl", `{"projectHash":"` + hex.EncodeToString(hash[:]) + `"}`},
 		{".qwen/projects/-w/chats/1.jsonl", `{"cwd":"/work/app/sub"}`},
 		{".copilot/session-state/1/events.jsonl", app},
 		{".pi/agent/sessions/--w--/1.jsonl", app},
@@ -71,10 +72,10 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 		want    []string
 	}{
 		"all, newest first": {system("linux", nil), Options{}, []string{
-			"claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "cline",
+			"claude-code", "codex", "gemini-cli", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "cline",
 			"opencode", "goose", "amp", "openhands"}},
 		"of a project": {system("linux", nil), Options{Project: "/work/app/"}, []string{
-			"claude-code", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "cline", "opencode", "goose",
+			"claude-code", "gemini-cli", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "cline", "opencode", "goose",
 			"amp", "openhands"}},
 		"of an agent":   {system("linux", nil), Options{Agent: "codex"}, []string{"codex"}},
 		"macOS":         {system("darwin", nil), Options{Agent: "cline"}, []string{"cline", "cline"}},
