@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
+	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -69,15 +70,9 @@ func newRoot(a *app) *cobra.Command {
 		Version:       buildinfo.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// Without this, cobra answers an unknown command itself, with exit status 1. RunE reports it as a usage
-		// error.
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage(cmd, fmt.Errorf("unknown command %q", args[0]))
-			}
-			return cmd.Help()
-		},
+		// Without this, cobra answers an unknown command itself, with exit status 1.
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	// cobra prints help and completions through these, so that tests see them too.
 	root.SetIn(a.in)
@@ -103,14 +98,41 @@ func newRoot(a *app) *cobra.Command {
 			return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 		})
 	_ = root.RegisterFlagCompletionFunc("strategy", a.completeStrategies)
-	// In the order of use. cobra sorts them by name in its help.
-	root.AddCommand(replayCommand(a), wrapCommand(a), topCommand(a), runCommand(a), serveCommand(a), accessCommand(a),
-		optimizeCommand(a), compressCommand(a), convertCommand(a),
-		compareCommand(a), tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
-		sessionsCommand(a), mcpCommand(a), pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a),
-		schemaCommand(a), doctorCommand(a), versionCommand(a))
+	for _, group := range commandGroups(a) {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
+		for _, cmd := range group.commands {
+			cmd.GroupID = group.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetHelpCommandGroupID(setUp)
+	root.SetCompletionCommandGroupID(setUp)
 	root.AddCommand(buildCommands()...)
 	return root
+}
+
+// setUp is the title of the group that cobra's own commands belong to.
+const setUp = "Set up"
+
+type commandGroup struct {
+	title    string
+	commands []*cobra.Command
+}
+
+// commandGroups are the commands as the help shows them, by what people want to do: from a list of twenty names a new
+// user cannot tell where to start. cobra sorts the commands of a group by name.
+func commandGroups(a *app) []commandGroup {
+	return []commandGroup{
+		{"Use it with an agent", []*cobra.Command{
+			wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a), mcpCommand(a)}},
+		{"See what it does to sessions", []*cobra.Command{
+			compareCommand(a), replayCommand(a), explainCommand(a), restoreCommand(a), tokensCommand(a),
+			pricesCommand(a), convertCommand(a), sessionsCommand(a), topCommand(a)}},
+		{"Try and check strategies", []*cobra.Command{
+			pluginsCommand(a), optimizeCommand(a), compressCommand(a), promptsCommand(a), llmCommand(a)}},
+		{setUp, []*cobra.Command{
+			configCommand(a), doctorCommand(a), schemaCommand(a), versionCommand(a)}},
+	}
 }
 
 // usage marks err as a usage error of cmd: exit status 2 instead of 1. It has the signature of cobra's flag error
@@ -128,6 +150,25 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// noArgs is the argument check of commands that take none. A group of commands gets one if its command was misspelt.
+func noArgs(cmd *cobra.Command, given []string) error {
+	if len(given) == 0 {
+		return nil
+	}
+	if !cmd.HasAvailableSubCommands() {
+		return usage(cmd, fmt.Errorf("takes no arguments, got %q", given[0]))
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		names = append(names, sub.Name())
+	}
+	guess := ""
+	if near := nearest.One(given[0], names); near != "" {
+		guess = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return usage(cmd, fmt.Errorf("unknown command %q%s", given[0], guess))
 }
 
 // oneFile is the argument check of commands that read exactly one session. cobra.ExactArgs says "accepts 1 arg(s)",

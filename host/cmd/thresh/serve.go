@@ -48,7 +48,7 @@ func serveCommand(a *app) *cobra.Command {
 		Long:  serveHelp,
 		Example: `  thresh serve
   thresh serve --set serve.listen=unix:/run/user/1000/thresh.sock`,
-		Args: args(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveNetwork(cmd, insecure) },
 	}
 	cmd.Flags().BoolVar(&insecure, "insecure", false,

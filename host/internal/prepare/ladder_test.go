@@ -471,6 +471,10 @@ func TestAThresholdThatNoHistoryCanGetBelow(t *testing.T) {
 	if got.Compress.Kind != "" || len(f.strategy.compresses) > 0 || len(got.Warnings) != 1 {
 		t.Errorf("%+v, warnings %q", got.Compress, got.Warnings)
 	}
+	f.req.Pending = 620
+	if again := f.prepare(t); !slices.Equal(again.Warnings, got.Warnings) {
+		t.Errorf("a warning that a host logs once per session differs between turns: %q, %q", got.Warnings, again.Warnings)
+	}
 	f.req.Pending = 910 // over the hard limit: what is left must go as far as needed
 	if got := f.prepare(t); got.Compress.Reason != contract.ReasonHardLimit {
 		t.Errorf("%+v", got.Compress)

@@ -35,9 +35,9 @@ func (e *ContextOverflowError) Missing() int { return e.Tokens + e.Pending - e.L
 
 func (e *ContextOverflowError) Error() string {
 	if e.Alone > 0 {
-		return fmt.Sprintf("%s, and the history has %d: nothing was removed, because that would not help; "+
+		return fmt.Sprintf("%s take %d of %d tokens, and the history has %d: nothing was removed, because that would not help; "+
 			"shorten what is sent in addition to the history, or raise model.contextLimit",
-			describeAlone(e.Pending, e.Alone, e.Limit), max(0, e.Tokens+e.Pending-e.Alone))
+			alonePart(e.Pending, e.Alone), e.Alone, e.Limit, max(0, e.Tokens+e.Pending-e.Alone))
 	}
 	did := "compressed"
 	switch c := e.Compress; {

@@ -34,13 +34,12 @@ func (t *turn) checkRoom() error {
 // at the threshold would be due at every turn and gain nothing, so that only the hard limit counts.
 func (t *turn) thresholdReachable() bool { return float64(t.alone()) < t.outcome.Limits.Trigger }
 
-// describeAlone says what takes the room that the history has not.
-func describeAlone(pending, alone, limit int) string {
-	what := "the system prompt and tools alone"
+// alonePart names what takes the room that the history has not.
+func alonePart(pending, alone int) string {
 	if pending > 0 && pending >= alone/2 {
-		what = "the pending tokens (system prompt, tools, a prompt that is not added yet) alone"
+		return "the pending tokens (system prompt, tools, a prompt that is not added yet) alone"
 	}
-	return fmt.Sprintf("%s take %d of %d tokens", what, alone, limit)
+	return "the system prompt and tools alone"
 }
 
 // warn adds a warning to the outcome. The text holds nothing that differs from turn to turn without need, because the
@@ -49,9 +48,10 @@ func (t *turn) warn(format string, args ...any) {
 	t.outcome.Warnings = append(t.outcome.Warnings, fmt.Sprintf(format, args...))
 }
 
-// warnUnreachable is for a request that fits but is over the threshold whatever the history is.
+// warnUnreachable is for a request that fits but is over the threshold whatever the history is. How many tokens that
+// takes is a guess that each usage report moves, so the text gives the two limits instead.
 func (t *turn) warnUnreachable(l outcome.Limits) {
-	t.warn("%s, which is over the threshold of %d: the history is compressed only at the hard limit; "+
+	t.warn("%s are over the threshold of %d of %d tokens: the history is compressed only at the hard limit; "+
 		"raise model.contextLimit or compression.threshold",
-		describeAlone(t.req.Pending, t.alone(), l.Hard), int(l.Trigger))
+		alonePart(t.req.Pending, t.alone()), int(l.Trigger), l.Hard)
 }
