@@ -23,7 +23,7 @@ of the same name has them.`
 // accessCommand groups the commands that decide who may use 'thresh serve'.
 func accessCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "access", Short: "Decide who may use 'thresh serve'", Long: accessHelp, Args: args(cobra.NoArgs),
+		Use: "access", Short: "Decide who may use 'thresh serve'", Long: accessHelp, Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(accessCreateCommand(a), accessListCommand(a), accessRevokeCommand(a))
@@ -77,7 +77,7 @@ type shownAccess struct {
 
 func accessListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the tokens, with their limits", Args: args(cobra.NoArgs),
+		Use: "list", Short: "List the tokens, with their limits", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withStore(cmd, true, func(ctx context.Context, _ *config.Config, in store.Store) error {
 				all, err := in.Accesses(ctx)

@@ -19,7 +19,7 @@ func configCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show the settings in force",
-		Args:  args(cobra.NoArgs),
+		Args:  noArgs,
 		// The command alone does nothing; its help lists what there is.
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -74,7 +74,7 @@ Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .proc
 
 Where sessions are stored (sessions.store), the whole store is read and checked. For each agent on this machine that
 'thresh wrap' knows it says which of the variables are set already, and what a base URL switches off in it.`,
-		Args: args(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// No host: the command only looks at the machine and the settings, and must also work where a host cannot
 			// be opened.

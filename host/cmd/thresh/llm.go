@@ -37,7 +37,7 @@ func llmCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "llm",
 		Short: "Try the model that compression uses",
-		Args:  args(cobra.NoArgs),
+		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	check := &cobra.Command{

@@ -26,7 +26,7 @@ An agent that runs through 'thresh wrap' needs none of this: with proxy.recall, 
 the ids into the places of removed results, and tells the agent. 'thresh serve' has it at /mcp as well.`,
 		Example: `  thresh --set proxy.recall=true wrap claude
   claude mcp add thresh -- thresh mcp`,
-		Args: args(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// It may be started before the host that makes the file.
 			return s.withStore(cmd, true, func(ctx context.Context, _ *config.Config, kept store.Store) error {

@@ -22,7 +22,7 @@ func pluginsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugins",
 		Short: "List, lock and verify strategy plugins",
-		Args:  args(cobra.NoArgs),
+		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{
@@ -35,7 +35,7 @@ lock file. The exit status is 1 if every plugin that was found is broken, or if 
 searched.`,
 		Example: `  thresh plugins list
   thresh plugins list -o json --plugin-dir ./bin/plugins`,
-		Args: args(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := a.open(cmd)
 			if err != nil {

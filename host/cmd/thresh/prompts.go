@@ -15,7 +15,7 @@ func promptsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompts",
 		Short: "Show the prompts for summaries, or copy them for editing",
-		Args:  args(cobra.NoArgs),
+		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(promptsShow(a), promptsEject(a))

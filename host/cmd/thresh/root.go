@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
+	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -69,15 +70,9 @@ func newRoot(a *app) *cobra.Command {
 		Version:       buildinfo.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// Without this, cobra answers an unknown command itself, with exit status 1. RunE reports it as a usage
-		// error.
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage(cmd, fmt.Errorf("unknown command %q", args[0]))
-			}
-			return cmd.Help()
-		},
+		// Without this, cobra answers an unknown command itself, with exit status 1.
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	// cobra prints help and completions through these, so that tests see them too.
 	root.SetIn(a.in)
@@ -155,6 +150,25 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// noArgs is the argument check of commands that take none. A group of commands gets one if its command was misspelt.
+func noArgs(cmd *cobra.Command, given []string) error {
+	if len(given) == 0 {
+		return nil
+	}
+	if !cmd.HasAvailableSubCommands() {
+		return usage(cmd, fmt.Errorf("takes no arguments, got %q", given[0]))
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		names = append(names, sub.Name())
+	}
+	guess := ""
+	if near := nearest.One(given[0], names); near != "" {
+		guess = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return usage(cmd, fmt.Errorf("unknown command %q%s", given[0], guess))
 }
 
 // oneFile is the argument check of commands that read exactly one session. cobra.ExactArgs says "accepts 1 arg(s)",

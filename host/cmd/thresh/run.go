@@ -28,7 +28,7 @@ func runCommand(a *app) *cobra.Command {
 		Long:  runHelp(),
 		Example: `  echo '{"jsonrpc":"2.0","id":1,"method":"session.open"}' | thresh run
   thresh run --metrics 127.0.0.1:9464`,
-		Args: args(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.serve(cmd, listen)
 		},

@@ -27,7 +27,7 @@ type sessions struct {
 func sessionsCommand(a *app) *cobra.Command {
 	s := &sessions{app: a}
 	cmd := &cobra.Command{
-		Use: "sessions", Short: "Show, export and delete stored sessions", Long: sessionsHelp, Args: args(cobra.NoArgs),
+		Use: "sessions", Short: "Show, export and delete stored sessions", Long: sessionsHelp, Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	// For all subcommands: an id is unique only within its owner.
@@ -96,7 +96,7 @@ var sessionColumns = []table.Column{
 
 func (s *sessions) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the sessions of all owners, with their sizes", Args: args(cobra.NoArgs),
+		Use: "list", Short: "List the sessions of all owners, with their sizes", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
 				size, err := kept.Size(ctx)
@@ -188,7 +188,7 @@ func (s *sessions) vacuumCommand() *cobra.Command {
 		Use: "vacuum", Short: "Delete sessions older than sessions.keep, and return their space",
 		Long: `Deletes the sessions that were not used for the time in sessions.keep, if it is set, and returns the
 space of deleted sessions to the file system. A file is rewritten for that, which takes as much space once more.`,
-		Args: args(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
 				// Measured before and after, as the space is what the command is run for.

@@ -50,7 +50,7 @@ On a terminal the view is drawn every second, until it is interrupted. Otherwise
 --page prints the addresses of the pages that show the same in a browser, turn by turn, with what was removed.`,
 		Example: `  thresh top
   thresh top -o json | jq '.hosts[].sessions[].savedUSD'`,
-		Args: args(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.serveConfig(cmd)
 			if err != nil {

@@ -54,6 +54,8 @@ func TestAWrongCallIsStatus2AndNamesWhatHelps(t *testing.T) {
 		want []string
 	}{
 		{"nosuch", []string{`unknown command "nosuch"`, "thresh --help"}},
+		{"comprae", []string{`did you mean "compare"`}},
+		{"plugins lst", []string{`unknown command "lst"`, `did you mean "list"`, "thresh plugins --help"}},
 		{"optimize", []string{"FILE", "thresh optimize --help"}},
 		{"optimize a.json b.json", []string{"FILE", "got 2"}},
 		{"compress", []string{"FILE"}},

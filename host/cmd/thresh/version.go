@@ -19,7 +19,7 @@ func versionCommand(a *app) *cobra.Command {
 		Short: "Print the version, the commit and the Go version of this build",
 		Example: `  thresh version
   thresh version -o json`,
-		Args: args(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			// Stamped by the build; without a stamp, what Go records in the program.
 			info := buildinfo.Get()
