@@ -147,6 +147,8 @@ func TestAllPresetsTogether(t *testing.T) {
 		"Gemini CLI include reads more than paths": {"read_many_files", `{"paths":["a"],"include":["*.md"]}`,
 			tools.Use{Class: tools.ClassRead}},
 
+		"Qwen Code edit": {"edit", `{"file_path":"/w/a","old_string":"x","new_string":"y"}`,
+			tools.Use{Class: tools.ClassWrite, Writes: []tools.Write{{Path: "/w/a"}}, Subject: "/w/a"}},
 		"Copilot CLI view": {"view", `{"path":"/w/a","view_range":[1,9]}`,
 			tools.Use{Class: tools.ClassRead, Reads: []string{"/w/a"}, Partial: true, Subject: "/w/a"}},
 		"Copilot CLI create": {"create", `{"path":"/w/a","file_text":"t"}`,

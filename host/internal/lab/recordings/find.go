@@ -121,11 +121,13 @@ func below(root, pattern string) []string {
 }
 
 // Walk returns the sessions in a database, or the files in a directory, and in those in it, that may be sessions by
-// their names, the newest first. Hidden directories and those of dependencies are left out. many is false if path is one
-// session or none.
+// their names, the newest first. Hidden directories and those of dependencies are left out. many is false if path is
+// one session or none.
 func Walk(path string) (found []Found, many bool, err error) {
 	if file, id, ok := inDatabase(path); ok && id == "" {
-		found, err := sessionsIn(file)
+		if found, err = sessionsIn(file); err != nil {
+			err = fmt.Errorf("%s: %w", file, err)
+		}
 		return found, true, err
 	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() || eventsOf(path) != "" {
