@@ -12,7 +12,8 @@ var presetFiles embed.FS
 
 // presetOrder is the order in which presets are combined unless another is named. Where two agents have tools of
 // the same name, rules tell them apart by their parameters; gemini-cli stands before llxprt because its read_many_files
-// may read more than "paths" says. vscode-copilot is first: its rules for names that others have too want its parameter.
+// may read more than "paths" says. vscode-copilot is first: its rules for names that others have too want its
+// parameter.
 var presetOrder = [...]string{
 	"vscode-copilot", "gemini-cli", "llxprt", "claude-code", "codex", "copilot-cli", "cline", "opencode", "openhands",
 	"pi", "swe-agent",

@@ -87,8 +87,8 @@ func change(base []*Entry, reasons map[int]contract.Reason, index int, kind outc
 	return c
 }
 
-// Changes returns what a rewrite that was carried out did to a history, as [Plan.Changes] did when it was made. base are
-// the entries of the history before it, up to Base. A rewrite does not say that a blank entry was removed as such.
+// Changes returns what a rewrite that was carried out did to a history, as [Plan.Changes] did when it was made. base
+// are the entries of the history before it, up to Base. A rewrite does not say that a blank entry was removed as such.
 func (r Rewrite) Changes(base []*Entry) (out []outcome.Change) {
 	next, behind := 0, ""
 	gone := func(until int) {

@@ -43,8 +43,8 @@ func Start(tb testing.TB, settings ...string) *Cluster {
 	return start(&Cluster{tb: tb, bin: programs(tb), settings: settings})
 }
 
-// StartShifted is Start for a database whose clock is ahead of this machine's by a time, below 0 behind it. It needs the
-// library of the Debian package faketime; where there is none, the test is skipped.
+// StartShifted is Start for a database whose clock is ahead of this machine's by a time, below 0 behind it. It needs
+// the library of the Debian package faketime; where there is none, the test is skipped.
 func StartShifted(tb testing.TB, by time.Duration) *Cluster {
 	tb.Helper()
 	bin := programs(tb)

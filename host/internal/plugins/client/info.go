@@ -21,8 +21,8 @@ const (
 	maxAllowed      = 100     // values of one setting
 	maxAllowedValue = 200     // bytes of one of them
 	maxDefault      = 4 << 10 // bytes of a default in JSON
-	// maxRecord is how much of the lock file one plugin takes, in bytes. Hosts of one user share that file, and a plugin
-	// that made it too large to be read would stop all others.
+	// maxRecord is how much of the lock file one plugin takes, in bytes. Hosts of one user share that file, and a
+	// plugin that made it too large to be read would stop all others.
 	maxRecord = 256 << 10
 )
 
