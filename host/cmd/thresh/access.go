@@ -15,7 +15,8 @@ import (
 )
 
 const accessHelp = `An access token lets a client use 'thresh serve'. Its name owns sessions, and no other token
-sees that they exist. The store of the sessions keeps a hash of each token: what 'create' prints cannot be printed again.
+sees that they exist. The store of the sessions keeps a hash of each token: what 'create' prints cannot be printed
+again.
 
 A new token is accepted, and a revoked one refused, within a second. The sessions of a revoked token stay; a new token
 of the same name has them.`

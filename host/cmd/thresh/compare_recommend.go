@@ -29,8 +29,8 @@ func recommendationText(x *compare.Recommendation) string {
 	floor := fmt.Sprintf("a recall of at least %s", share(x.MinRecall))
 	switch {
 	case x.Variant == "" && x.Needed:
-		return fmt.Sprintf("Requests do not fit into the model without a strategy, and none that was compared keeps %s.",
-			floor)
+		return fmt.Sprintf("Requests do not fit into the model without a strategy, and none that was compared "+
+			"keeps %s.", floor)
 	case x.Variant == "":
 		return fmt.Sprintf("Doing nothing is best at %s's prices: no strategy that was compared is cheaper with %s.",
 			x.PriceList, floor)

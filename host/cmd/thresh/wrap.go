@@ -67,7 +67,8 @@ func wrapHelp() string {
 	var b strings.Builder
 	b.WriteString(`Starts a proxy for model APIs and then the agent, with variables that make the agent use it. The
 agent's conversation goes through a host: it is pruned, compressed and kept under the model's context limit by the
-strategy in compression.strategy, which here is ` + proxy.DefaultStrategy + ` unless you set another. No file of yours is
+strategy in compression.strategy, which here is ` + proxy.DefaultStrategy +
+		` unless you set another. No file of yours is
 changed, and the agent's key is passed on and never stored.
 
 These agents are known by the name of their command:
@@ -132,7 +133,8 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	}
 	seen := watch.New(h, shown)
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
-		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Watch: seen, Guard: guard, Logger: log.Named("proxy")})
+		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Watch: seen, Guard: guard,
+		Logger: log.Named("proxy")})
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--listen: %w", err), h.Close())

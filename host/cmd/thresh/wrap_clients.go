@@ -75,7 +75,8 @@ var wrapped = []wrapping{
 		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
 		// for the tool.
 		recall: func(url string) []string {
-			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"` + url + `","alwaysLoad":true}}}`}
+			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"` + url +
+				`","alwaysLoad":true}}}`}
 		}},
 	{command: "codex", how: "-c openai_base_url=…, or the base_url of your model_provider", provider: "openai",
 		arguments: codexArguments, own: codexProvider,
@@ -185,7 +186,8 @@ func opencodeConfig(base string, recall bool) string {
 		server = fmt.Sprintf(`,"mcp":{"thresh":{"type":"remote","url":"%s"}}`, base+mcp.Path)
 	}
 	return fmt.Sprintf(`{"provider":{"anthropic":{"options":{"baseURL":"%[1]s/v1"}},`+
-		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}%[2]s}`, base, server)
+		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}%[2]s}`,
+		base, server)
 }
 
 // codexArguments set the base URL of Codex's provider: its own, or the one that the user's configuration chooses.

@@ -73,7 +73,9 @@ func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Cha
 	return change(p.base.Entries, p.reasons, index, kind, after)
 }
 
-func change(base []*Entry, reasons map[int]contract.Reason, index int, kind outcome.ChangeKind, after int) outcome.Change {
+func change(
+	base []*Entry, reasons map[int]contract.Reason, index int, kind outcome.ChangeKind, after int,
+) outcome.Change {
 	e := base[index]
 	c := outcome.Change{EntryID: e.ID, Kind: kind, Speaker: e.Content.Speaker, Before: e.Tokens, After: after,
 		Calls: calls(e.Content)}

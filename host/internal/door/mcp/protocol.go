@@ -72,8 +72,8 @@ var tool = map[string]any{
 	"name":  Tool,
 	"title": "Read a removed result again",
 	"description": "Returns the whole result of an earlier tool call of this conversation that was removed to save " +
-		"space. Where a result was removed, " + Mark("ID")[1:] + " stands in its place. Call it only if you need what " +
-		"the result said then; to see how things are now, run the tool again.",
+		"space. Where a result was removed, " + Mark("ID")[1:] + " stands in its place. Call it only if you need " +
+		"what the result said then; to see how things are now, run the tool again.",
 	"inputSchema": map[string]any{
 		"type": "object",
 		"properties": map[string]any{

@@ -81,8 +81,8 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 		switch {
 		case len(f.Key) > maxKey || !contract.ValidKey(f.Key):
 			return nil, badInfo(
-				"setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first, in at most "+
-					"%d bytes", i, text.Printable(f.Key, maxKey), maxKey,
+				"setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first, in at "+
+					"most %d bytes", i, text.Printable(f.Key, maxKey), maxKey,
 			)
 		case seen[f.Key]:
 			return nil, badInfo("setting %q is declared twice", f.Key)
