@@ -311,15 +311,15 @@ func (b *branch) original(id string) (c content.Content, ok bool) {
 }
 
 // show returns the request with the branch's view instead of its items. Items that the branch does not have stay. With
-// recall, what stands in the place of a removed result has an id by which the agent can ask for it. The
+// the option Recall, what stands in the place of a removed result has an id by which the agent can ask for it. The
 // error says that the view cannot be written in the API's form, or that the result is not a legal request; nothing is
 // sent of it then.
-func (b *branch) show(r *body.Request, recall bool) ([]byte, error) {
+func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
 	plan, err := r.NewPlan(b.entries, b.view)
 	if err != nil {
 		return nil, err
 	}
-	if recall {
+	if s.options.Recall {
 		b.marks = b.thread.mark(plan)
 	}
 	edits := r.Edits(plan)
@@ -327,11 +327,15 @@ func (b *branch) show(r *body.Request, recall bool) ([]byte, error) {
 		// The client's own slice, not a copy: nothing changed.
 		return r.Raw, nil
 	}
-	out := body.Apply(r.Raw, edits)
-	if err := body.Validate(r, out); err != nil {
+	now, err := s.recent.read(r.API, body.Apply(r.Raw, edits))
+	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	if err := body.Validate(r, now); err != nil {
+		return nil, err
+	}
+	s.recent.keep(now)
+	return now.Raw, nil
 }
 
 // close closes the session. What cannot be written to a transcript log is reported when the host closes. Callers hold

@@ -53,6 +53,7 @@ type Server struct {
 	transport *http.Transport
 	forwarder *httputil.ReverseProxy
 	threads   threads
+	recent    recent
 	limits    limits
 	profiles  profiles
 	totals    totals
@@ -205,7 +206,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 			out, err = s.failed(x, raw, nil, fmt.Errorf("panic: %v", p))
 		}
 	}()
-	req, err := body.Index(x.route.api, raw)
+	req, err := s.recent.read(x.route.api, raw)
 	if err != nil {
 		x.pass(body.Unknown)
 		s.logOnce("unknown form of a request", "api", x.route.api, "error", err)
@@ -224,7 +225,9 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 	if x.route.task == count {
 		return s.counted(r, x, req), nil
 	}
-	return s.turn(r, x, req)
+	out, err = s.turn(r, x, req)
+	s.recent.keep(req)
+	return out, err
 }
 
 // errPlan: a view could not be written in the API's form.
