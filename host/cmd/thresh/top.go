@@ -28,7 +28,8 @@ const (
 	topTimeout = 2 * time.Second // how long a host may take to answer
 )
 
-// topColumns are those of the table. Columns of a higher rank are the first to go when the terminal is narrow: tokens and money stay to the last.
+// topColumns are those of the table. Columns of a higher rank are the first to go when the terminal is narrow: tokens
+// and money stay to the last.
 var topColumns = []table.Column{
 	{Name: "session", Min: 12}, {Name: "strategy", Min: 8, Rank: 3}, {Name: "turns", Right: true, Rank: 2},
 	{Name: "sent", Right: true}, {Name: "saved", Right: true}, {Name: "cached", Right: true},

@@ -224,8 +224,8 @@ var (
 )
 
 // codexConfig reads the model_provider of Codex's configuration and its base_url. It reads the two plain forms of lines
-// that these are written in; for any other form there is the setting proxy.upstreams.openai. A library for TOML would be
-// larger than what is needed of it. What is not found means that Codex's own provider is used.
+// that these are written in; for any other form there is the setting proxy.upstreams.openai. A library for TOML would
+// be larger than what is needed of it. What is not found means that Codex's own provider is used.
 func codexConfig(getenv func(string) string) (provider, base string) {
 	home, _ := os.UserHomeDir()
 	f, err := os.Open(filepath.Join(cmp.Or(getenv("CODEX_HOME"), filepath.Join(home, ".codex")), "config.toml"))
