@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// The rules that reasons name, one for each of reads.go, inclusions.go and recency.go. They appear in recordings and in `thresh explain`: do
-// not rename them.
+// The rules that reasons name, one for each of reads.go, inclusions.go and recency.go. They appear in recordings and in
+// `thresh explain`: do not rename them.
 const (
 	ruleStaleRead          = "stale-read"
 	ruleDuplicateInclusion = "duplicate-inclusion"

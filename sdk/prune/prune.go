@@ -5,8 +5,8 @@
 //		return prune.Optimize(ctx, in)
 //	}
 //
-// state.go takes entries in one by one and can go back; reads.go, inclusions.go and recency.go are what an entry does by
-// each of the three rules; edits.go makes the answer.
+// state.go takes entries in one by one and can go back; reads.go, inclusions.go and recency.go are what an entry does
+// by each of the three rules; edits.go makes the answer.
 package prune
 
 import (

@@ -110,7 +110,8 @@ func (s *state) drop(id int32) {
 // Nor do pointers count: otherwise every new pointer would push a result that was kept over the limit.
 func countsAsResult(r sdk.ToolResponse) bool { return r.CallID != "" && !IsPointer(r) }
 
-// IsPointer reports whether recency pruning has replaced a result by [Pointer]. The length is checked first to avoid decoding large results.
+// IsPointer reports whether recency pruning has replaced a result by [Pointer]. The length is checked first to avoid
+// decoding large results.
 func IsPointer(r sdk.ToolResponse) bool {
 	const longest = 6 * len(Pointer) // every character written as \uXXXX
 	return len(r.Result) <= longest+2 && len(r.Result) > 0 && r.Result[0] == '"' && r.ResultText() == Pointer

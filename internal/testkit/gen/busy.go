@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Busy draws histories in which much can be pruned: few files, long texts, late responses; and half of the time worse ones
-// than agents leave: repeated ids, lost responses, responses without a call, inclusions that do not pair, unknown
+// Busy draws histories in which much can be pruned: few files, long texts, late responses. Half of them are worse than
+// what agents leave: repeated ids, lost responses, responses without a call, inclusions that do not pair, unknown
 // speakers, entries without blocks.
 func Busy() *rapid.Generator[[]content.Content] {
 	return rapid.Custom(func(t *rapid.T) []content.Content {
