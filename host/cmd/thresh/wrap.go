@@ -122,7 +122,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	// The agent has the terminal. What the host has to say is kept until it ends.
 	held := &heldLog{}
 	log := engine.DefaultLogger(held, set.Log)
-	h, err := engine.Open(engine.Options{Config: c, Logger: log, Attach: attach, Keep: true})
+	h, err := engine.Open(engine.Options{Config: c, Logger: log, Attach: attach, Keep: true, Store: passing(set)})
 	if err != nil {
 		return err
 	}

@@ -102,10 +102,30 @@ func (r *reader) stmt(s *syntax.Stmt, seen bool) {
 	args, known := words(call.Args)
 	quiet := r.redirections(s.Redirs, args)
 	if !known || len(args) == 0 {
+		// "cd $D", or a command that may be anything.
+		name, literal := text(firstWord(call))
+		r.lost = r.lost || !literal || moves(name)
 		r.pure = r.pure && quiet
 		return
 	}
 	r.command(args, seen, quiet)
+}
+
+// firstWord returns the name of a command; nil for none.
+func firstWord(call *syntax.CallExpr) *syntax.Word {
+	if len(call.Args) == 0 {
+		return nil
+	}
+	return call.Args[0]
+}
+
+// moves reports whether a command may change the directory of those behind it.
+func moves(name string) bool {
+	switch name {
+	case "cd", "pushd", "popd", "eval", "source", ".":
+		return true
+	}
+	return false
 }
 
 // redirections takes in the files that the output goes to, and reports whether nothing of it is printed.
@@ -183,6 +203,9 @@ func (r *reader) command(args []string, seen, quiet bool) {
 	name, args := path.Base(args[0]), args[1:]
 	if !quiet && !prints(name) && !silent(name) {
 		r.pure = false
+	}
+	if moves(name) && name != "cd" {
+		r.lost = true
 	}
 	switch name {
 	case "cd":
