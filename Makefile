@@ -42,7 +42,7 @@ RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 PURE := ./docs/doctest ./docs/scalesim ./host/config ./host/internal/lab/compare/htmlreport ./host/internal/lab/explain \
 	./host/internal/lab/verify ./host/internal/plugins/fault ./host/internal/pricing ./host/internal/prompts \
 	./host/internal/todos ./host/internal/tokens/... ./host/internal/transcript ./internal/... ./plugins/... \
-	./sdk/content/... ./sdk/sdktest ./sdk/summary ./sdk/tools ./sdk/turns
+	./sdk/content/... ./sdk/prune ./sdk/sdktest ./sdk/summary ./sdk/tools ./sdk/turns
 WATCHED := ./host/internal/tokens ./host/internal/lab/verify
 CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 
@@ -181,7 +181,7 @@ proto-check: tools ## fail if the generated code is not current
 
 # Counting, turns, first contact, memory, and the default strategy: what docs/performance.md shows.
 BENCH     ?= ^Benchmark(Count|Hostile|Load|Recount|ThreeEntries|Turn|Window|Restore|SessionMemory|Optimize|Delta|Mirror|PrepareThrough|Request|FirstByte)
-BENCHPKGS ?= ./host/internal/tokens ./host/internal/engine ./host/internal/plugins ./plugins/highdensity ./sdk ./host/internal/door/network ./host/internal/door/proxy
+BENCHPKGS ?= ./host/internal/tokens ./host/internal/engine ./host/internal/plugins ./plugins/distill ./plugins/highdensity ./sdk ./sdk/prune ./host/internal/door/network ./host/internal/door/proxy
 bench: ## measure what docs/performance.md shows, as a table; BENCH=REGEXP BENCHPKGS=./... for others
 	@mkdir -p $(BIN)
 	@$(INSTALL) golang.org/x/perf/cmd/benchstat ./benchreport
