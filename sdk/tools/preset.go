@@ -12,8 +12,8 @@ var presetFiles embed.FS
 
 // presetOrder is the order in which presets are combined unless another is named. Where two agents have tools of
 // the same name, rules tell them apart by their parameters; gemini-cli stands before llxprt because its read_many_files
-// may read more than "paths" says. vscode-copilot and amp are first: their rules for names that others have too want their
-// parameters.
+// may read more than "paths" says. vscode-copilot and amp are first: their rules for names that others have too want
+// their parameters.
 var presetOrder = [...]string{
 	"vscode-copilot", "amp", "gemini-cli", "llxprt", "claude-code", "codex", "copilot-cli", "cline", "opencode", "openhands",
 	"pi", "goose", "swe-agent", "mini-swe-agent", "mcp-filesystem", "mcp-github",

@@ -50,6 +50,8 @@ func TestEffects(t *testing.T) {
 		`cat $F`:                                  "",
 		`cat *.go`:                                "",
 		`cat a.go || true`:                        "",
+		`python x.py; X=1; cat a`:                 "",
+		`X=1; cat a`:                              "reads /w/a",
 		`cat ~/x`:                                 "",
 		`cd "$D" && cat a.go`:                     "",
 		`grep -rn x src`:                          "",
