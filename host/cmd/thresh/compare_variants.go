@@ -214,6 +214,9 @@ func concerning(axes []axis, strategy string, l plugins.Listing) []axis {
 		if strings.HasPrefix(x.key, "compression.density.") && l.Trigger == sdk.ModeThreshold {
 			continue
 		}
+		if x.implied && l.Trigger != sdk.ModeContinuous { // a broken plugin has one row, not one for each cadence
+			continue
+		}
 		if strings.HasPrefix(x.key, "strategies.") && !strings.HasPrefix(x.key, "strategies."+strategy+".") {
 			continue
 		}
