@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/thresh-dev/thresh/host/internal/lab/recordings"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/text"
 )
@@ -55,7 +56,7 @@ func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 		}
 		return t, nil
 	}
-	return transcript.ReadFile(name, o)
+	return recordings.Read(name, o)
 }
 
 // warnings prints notes on a file that was read. Routine notes, such as those on bookkeeping records that every
@@ -92,7 +93,8 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 // endNotes says after the last of several files how many notes were not repeated.
 func (a *app) endNotes() {
 	if a.repeated > 0 {
-		fmt.Fprintf(a.err, "the same about other files: %s; 'thresh convert FILE' lists them\n", plural(a.repeated, "note"))
+		fmt.Fprintf(a.err, "the same about other files: %s; 'thresh convert FILE' lists them\n",
+			plural(a.repeated, "note"))
 	}
 	a.repeated = 0
 }

@@ -19,9 +19,18 @@ func openStore(ctx context.Context, c *config.Config) (store.Store, error) {
 	return backends.Open(ctx, c.Settings().Sessions.Store)
 }
 
-// withStore calls f with the store of sessions and access tokens. Without create, for commands that do not write, a file
-// that is not there is an error: nothing is in it. The configuration is that of 'thresh serve', so both use the same
-// store by default.
+// passing returns the store of sessions that are not to outlive the process, as sessions.store: memory says; nil if
+// they are. The proxy needs one: it makes a branch of a conversation from the log of another.
+func passing(set config.Settings) store.Store {
+	if set.Sessions.Store != "memory" {
+		return nil
+	}
+	return store.NewMemory()
+}
+
+// withStore calls f with the store of sessions and access tokens. Without create, for commands that do not write, a
+// file that is not there is an error: nothing is in it. The configuration is that of 'thresh serve', so both use the
+// same store by default.
 func (a *app) withStore(
 	cmd *cobra.Command, create bool, f func(context.Context, *config.Config, store.Store) error,
 ) (err error) {

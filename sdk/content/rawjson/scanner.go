@@ -61,6 +61,9 @@ func (s *Scanner) Offset() int {
 // appending to it does not overwrite the text behind.
 func (s *Scanner) Since(offset int) []byte { return s.data[offset:s.pos:s.pos] }
 
+// Pass steps over a value that is known to be whole and to end at offset, such as one that was read before.
+func (s *Scanner) Pass(offset int) { s.pos = offset }
+
 // Rest returns an error if anything but white space follows.
 func (s *Scanner) Rest() error {
 	if s.Kind() != 0 || s.pos < len(s.data) {

@@ -17,27 +17,32 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
-// conversationOf returns a conversation of about size bytes of results of 6 kB.
-func conversationOf(size int) (items []rawItem) {
+// conversationOf returns a conversation of about size bytes of results of 6 kB. Its words tell it from all others.
+func conversationOf(size int, words string) (items []rawItem) {
 	f := messagesForm{"bench"}
-	items = append(items, f.user("Fix it."))
+	items = append(items, f.user(words))
 	for total := 0; total < size; total += 6000 {
-		items = append(items, exchangeOf(len(items))...)
+		items = append(items, exchangeOf(len(items), words)...)
 	}
 	return items
 }
 
-// exchangeOf is a call and its result, which differs from all others.
-func exchangeOf(i int) []rawItem {
-	id := fmt.Sprintf("toolu_%d", i)
+// exchangeOf is a call and its result, which differs from all others. Where the words are "pruned", each fourth reads
+// the same file, so that a strategy removes what the ones before said.
+func exchangeOf(i int, words string) []rawItem {
+	id, path := fmt.Sprintf("toolu_%d", i), fmt.Sprintf("%d.go", i)
+	if words == "pruned" && i/2%4 == 0 { // an exchange is two items
+		path = "main.go"
+	}
 	return []rawItem{raw(`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s%d"},`+
-		`{"type":"tool_use","id":"%s","name":"bash","input":{"command":"make %d"}}]}`, i, id, i),
+		`{"type":"tool_use","id":"%s","name":"Read","input":{"file_path":"%s"}}]}`, i, id, path),
 		raw(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s","content":%s}]}`, id,
 			quoted(strings.Repeat(fmt.Sprintf("line %d of \"make\": all is well\n", i), 170)))}
 }
 
 // BenchmarkRequest is a request with one exchange more than the one before: directly to a provider that answers at
-// once, and through the proxy; first is the first request of a conversation. The difference is what the proxy adds.
+// once, and through the proxy. first is the first request of a conversation; of pruned a fourth is removed before it is
+// sent. The difference is what the proxy adds.
 func BenchmarkRequest(b *testing.B) {
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -48,9 +53,9 @@ func BenchmarkRequest(b *testing.B) {
 	p := stand(b, up.URL, map[string]any{"model.contextLimit": 100_000_000})
 	session := 0
 	for _, size := range []int{200_000, 4_000_000} {
-		for _, way := range []string{"direct", "first", "known"} {
+		for _, way := range []string{"direct", "first", "known", "pruned"} {
 			b.Run(fmt.Sprintf("%dkB/%s", size/1000, way), func(b *testing.B) {
-				base, items := p.url, conversationOf(size)
+				base, items := p.url, conversationOf(size, way)
 				if way == "direct" {
 					base = up.URL
 				}
@@ -70,12 +75,14 @@ func BenchmarkRequest(b *testing.B) {
 				}
 				b.StopTimer()
 				ask()
+				took = nil
 				b.ResetTimer()
-				for i := range b.N {
+				for range b.N {
 					if way == "first" {
 						session++
+						items[0] = messagesForm{}.user(fmt.Sprint("Fix it: ", session))
 					} else {
-						items = append(items, exchangeOf(len(items)+i)...)
+						items = append(items, exchangeOf(len(items), way)...)
 					}
 					ask()
 				}
@@ -100,7 +107,7 @@ func BenchmarkFirstByte(b *testing.B) {
 	defer up.Close()
 	p := stand(b, up.URL, map[string]any{"model.contextLimit": 100_000_000})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 200}}
-	base := conversationOf(200_000)
+	base := conversationOf(200_000, "Fix it.")
 	for _, streams := range []int{1, 200} {
 		for name, url := range map[string]string{"direct": up.URL, "proxy": p.url} {
 			b.Run(fmt.Sprintf("%d/%s", streams, name), func(b *testing.B) {
@@ -113,7 +120,7 @@ func BenchmarkFirstByte(b *testing.B) {
 				// The first round begins the sessions; what is measured is that they go on.
 				items := slices.Clone(base)
 				for i := range b.N + 1 {
-					items = append(items, exchangeOf(len(items)+i)...)
+					items = append(items, exchangeOf(len(items), "")...)
 					var begun, ended sync.WaitGroup
 					end := make(chan struct{})
 					hold.Store(&end)
@@ -162,7 +169,7 @@ func BenchmarkFirstByte(b *testing.B) {
 
 // BenchmarkBody is what reading a body of the Messages API takes.
 func BenchmarkBody(b *testing.B) {
-	raw := messagesForm{"s"}.body(conversationOf(4_000_000))
+	raw := messagesForm{"s"}.body(conversationOf(4_000_000, "Fix it."))
 	for name, work := range map[string]func(*body.Request){
 		"index":   func(*body.Request) {},
 		"chain":   func(r *body.Request) { r.Chain() },

@@ -31,7 +31,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 		err = b.prepare(r.Context(), x, req)
 	}
 	// Also after an error: the host then returns the history as the last turn left it, which is what was sent before.
-	out, shown := b.show(req, s.options.Recall)
+	out, shown := b.show(s, req)
 	if err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)
 	}
@@ -71,7 +71,7 @@ func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte
 		return req.Raw
 	}
 	defer b.mu.Unlock()
-	out, err := b.show(req, s.options.Recall)
+	out, err := b.show(s, req)
 	if err != nil {
 		return req.Raw
 	}

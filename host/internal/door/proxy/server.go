@@ -23,7 +23,8 @@ import (
 
 // Options say what a server stands between.
 type Options struct {
-	// Host owns the sessions. It is not closed by the server.
+	// Host owns the sessions, and keeps them in a store, if only in memory: branches are made from the logs of others. It
+	// is not closed by the server.
 	Host *engine.Host
 	// Upstreams are the providers; none is nil.
 	Upstreams Upstreams
@@ -53,6 +54,7 @@ type Server struct {
 	transport *http.Transport
 	forwarder *httputil.ReverseProxy
 	threads   threads
+	recent    recent
 	limits    limits
 	profiles  profiles
 	totals    totals
@@ -205,7 +207,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 			out, err = s.failed(x, raw, nil, fmt.Errorf("panic: %v", p))
 		}
 	}()
-	req, err := body.Index(x.route.api, raw)
+	req, err := s.recent.read(x.route.api, raw)
 	if err != nil {
 		x.pass(body.Unknown)
 		s.logOnce("unknown form of a request", "api", x.route.api, "error", err)
@@ -224,7 +226,9 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 	if x.route.task == count {
 		return s.counted(r, x, req), nil
 	}
-	return s.turn(r, x, req)
+	out, err = s.turn(r, x, req)
+	s.recent.keep(req)
+	return out, err
 }
 
 // errPlan: a view could not be written in the API's form.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -83,7 +84,11 @@ func edit(t testing.TB, r *Request, entries []Entry, view []Shown) string {
 		t.Fatal(err)
 	}
 	out := Apply(r.Raw, r.Edits(plan))
-	if err := Validate(r, out); err != nil {
+	now, err := Index(r.API, out)
+	if err == nil {
+		err = Validate(r, now)
+	}
+	if err != nil {
 		t.Errorf("%v in\n%s", err, out)
 	}
 	return string(out)
@@ -230,7 +235,11 @@ func TestValidateSeesWhatIsMissing(t *testing.T) {
 		if changed == raw {
 			t.Fatalf("%s: %q is not there", name, tt.old)
 		}
-		if Validate(index(t, tt.api, raw), []byte(changed)) == nil {
+		now, err := Index(tt.api, []byte(changed))
+		if err == nil {
+			err = Validate(index(t, tt.api, raw), now)
+		}
+		if err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -288,6 +297,48 @@ func FuzzEdits(f *testing.F) {
 		if whole, err := r.NewPlan(entries, view); err != nil || !bytes.Equal(Apply(raw, r.Edits(whole)), raw) {
 			t.Fatalf("the whole view changes something: %v", err)
 		}
-		_ = Validate(r, out)
+		now := readAfter(t, r, out)
+		readAfter(t, now, raw)
+		if now != nil {
+			_ = Validate(r, now)
+		}
 	})
+}
+
+// readAfter reads a body after another one, and from its beginning: both must give the same. nil if it is refused.
+func readAfter(t *testing.T, before *Request, raw []byte) *Request {
+	t.Helper()
+	want, refused := Index(before.API, raw)
+	got, err := before.Next(raw)
+	if (err == nil) != (refused == nil) {
+		t.Fatalf("refused with %v, and after another body with %v", refused, err)
+	}
+	if err != nil {
+		return nil
+	}
+	if !slices.Equal(got.Chain(), want.Chain()) {
+		t.Fatal("another chain")
+	}
+	want.taken = got.taken
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("read after another body: %+v\nwant %+v", got, want)
+	}
+	return got
+}
+
+// However a body goes on from another one, and wherever the two part, what is taken over is what stands there.
+func TestABodyIsReadAfterAnother(t *testing.T) {
+	for api, raw := range bodies {
+		r := index(t, api, raw)
+		readAfter(t, r, []byte(raw)) // before it has a chain
+		r.Chain()
+		for i := range len(raw) {
+			others := []string{"1", `"`, "}", "é", `{"type":"compaction_trigger"},`}
+			readAfter(t, r, []byte(raw[:i]+others[i%len(others)]+raw[i:]))
+			readAfter(t, r, []byte(raw[:i]+raw[i+1:]))
+		}
+		if next, err := r.Next([]byte(raw)); err != nil || next.taken != len(r.Items) || len(next.chain) != next.taken {
+			t.Errorf("%s: of %d items %d were taken over", api, len(r.Items), next.taken)
+		}
+	}
 }

@@ -19,11 +19,18 @@ const hashDepth = 6
 
 // Chain returns a sum for each beginning of the conversation: the last is that of all items. Two requests with a common
 // beginning have the same sums for it, also where a client has moved its cache marker or has written a text as an array
-// of one part. It costs one SHA-256 of the items, on all processors. Each item's sum is hashed with the one before it,
-// so that a change in one item changes all that follow.
+// of one part. It costs one SHA-256 of the items that were not taken over from another request, on all processors. Each
+// item's sum is hashed with the one before it, so that a change in one item changes all that follow. The first call is
+// not for several goroutines.
 func (r *Request) Chain() []Sum {
+	known := len(r.chain)
+	if known == len(r.Items) {
+		return r.chain
+	}
 	chain := make([]Sum, len(r.Items))
+	copy(chain, r.chain)
 	var next atomic.Int64
+	next.Store(int64(known))
 	work := func() {
 		n := normaliser{request: r, hash: sha256.New()}
 		for i := int(next.Add(1)) - 1; i < len(chain); i = int(next.Add(1)) - 1 {
@@ -34,7 +41,7 @@ func (r *Request) Chain() []Sum {
 	}
 	var group sync.WaitGroup
 	// Starting others is worth it for what takes them longer than to start.
-	if len(r.Raw) > 256<<10 {
+	if len(r.Raw)-r.Items[known].Start > 256<<10 {
 		for range runtime.GOMAXPROCS(0) - 1 {
 			group.Go(work)
 		}
@@ -42,10 +49,14 @@ func (r *Request) Chain() []Sum {
 	work()
 	group.Wait()
 	sum := Sum(sha256.Sum256([]byte(r.API)))
-	for i := range chain {
+	if known > 0 {
+		sum = chain[known-1]
+	}
+	for i := known; i < len(chain); i++ {
 		sum = sha256.Sum256(append(sum[:], chain[i][:]...))
 		chain[i] = sum
 	}
+	r.chain = chain
 	return chain
 }
 

@@ -1,6 +1,7 @@
 package body
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"slices"
@@ -105,6 +106,10 @@ type Request struct {
 	list  Span // the array of items
 	tape  *tape
 	pairs pairs
+	// chain has the sums of the first items; all of them once [Request.Chain] was called.
+	chain []Sum
+	// taken is how many items are those of the request that this one was read after.
+	taken int
 }
 
 // ErrForm: a body is not of the API's form.
@@ -135,15 +140,37 @@ func readerOf(api API) reader {
 
 // Index reads a body. The error says why it cannot be read; such a body is forwarded as it came. The request refers to
 // raw, which must not change. A request with a Reason is readable, but is forwarded as it came too.
-func Index(api API, raw []byte) (*Request, error) {
-	form := readerOf(api)
+func Index(api API, raw []byte) (*Request, error) { return (&Request{API: api}).Next(raw) }
+
+// block is how many bytes are compared at a time.
+const block = 4 << 10
+
+// common returns how many bytes two bodies have in common at their beginning.
+func common(a, b []byte) int {
+	n := 0
+	for most := min(len(a), len(b)) - block; n <= most && bytes.Equal(a[n:n+block], b[n:n+block]); n += block {
+	}
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// Next is [Index] for a body of the same API: what it begins with as r does is compared, and not read again. r is not
+// changed, and others may read it meanwhile.
+func (r *Request) Next(raw []byte) (*Request, error) {
+	known, same := r, common(r.Raw, raw)
+	if known.Reason != "" { // an item may be the reason, and would have to be looked at again
+		known, same = &Request{}, 0
+	}
+	form := readerOf(r.API)
 	items, skip := form.names()
-	t, err := parse(raw, skip...)
+	t, err := parse(raw, known.tape, same, skip...)
 	if err != nil {
 		return nil, err
 	}
 	list := t.get(0, items)
-	r := &Request{API: api, Raw: raw, list: t.span(list), tape: t}
+	r = &Request{API: r.API, Raw: raw, list: t.span(list), tape: t}
 	r.Model = t.str(t.get(0, "model"))
 	r.Stream = t.kind(t.get(0, "stream")) == 't'
 	form.top(r)
@@ -151,6 +178,12 @@ func Index(api API, raw []byte) (*Request, error) {
 		return nil, ErrForm
 	}
 	for n := range t.children(list) {
+		// One behind the other, so that the items before it are taken over as well.
+		if i := len(r.Items); i == r.taken && i < len(known.Items) && known.Items[i].End < same {
+			r.Items = append(r.Items, known.Items[i])
+			r.taken++
+			continue
+		}
 		item, err := form.item(r, n)
 		if err != nil {
 			return nil, err
@@ -161,6 +194,7 @@ func Index(api API, raw []byte) (*Request, error) {
 	for r.lead < len(r.Items) && r.Items[r.lead].Pinned {
 		r.lead++
 	}
+	r.chain = known.chain[:min(r.taken, len(known.chain))] // Chain never appends to it
 	// As late as this, because odd is set while fields are looked up.
 	if t.odd || len(r.Items) == 0 {
 		return nil, ErrForm

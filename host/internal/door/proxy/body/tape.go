@@ -56,17 +56,22 @@ type tape struct {
 // none is the node that is not there.
 const none = int32(-1)
 
-// parse reads a body. skip names members of the top level whose values are checked but not told apart. The error says
-// what is wrong with the JSON, or which bound is exceeded.
-func parse(raw []byte, skip ...string) (*tape, error) {
+// parse reads a body. skip names members of the top level whose values are checked but not told apart. known is a body
+// that was read with the same skip and whose first same bytes are those of raw; nil for none. The error says what is
+// wrong with the JSON, or which bound is exceeded.
+func parse(raw []byte, known *tape, same int, skip ...string) (*tape, error) {
 	if len(raw) > math.MaxInt32 {
 		return nil, errSize
 	}
-	if !utf8.Valid(raw) {
+	unread := same // the bytes may part in the middle of a character
+	for unread > 0 && unread < len(raw) && !utf8.RuneStart(raw[unread]) {
+		unread--
+	}
+	if !utf8.Valid(raw[unread:]) {
 		return nil, errUTF8
 	}
 	t := &tape{raw: raw, nodes: make([]node, 0, 256+len(raw)/256)}
-	p := parser{tape: t, scan: rawjson.New(raw), skip: skip}
+	p := parser{tape: t, scan: rawjson.New(raw), skip: skip, known: known, same: int32(same)}
 	if err := p.value(0, 0, 0); err != nil {
 		return nil, err
 	}
@@ -76,8 +81,22 @@ func parse(raw []byte, skip ...string) (*tape, error) {
 // parser is the state of one parse.
 type parser struct {
 	*tape
-	scan *rawjson.Scanner
-	skip []string
+	scan  *rawjson.Scanner
+	skip  []string
+	known *tape
+	same  int32
+}
+
+// taken returns the subtree of node i from the known body; nil if that is not known to be the same here. As long as the
+// bytes are the same, so are the numbers of the nodes. The byte behind a value must be the same, too: it ends a number.
+func (p *parser) taken(i, start int32) []node {
+	if p.known == nil || int(i) >= len(p.known.nodes) {
+		return nil
+	}
+	if n := p.known.nodes[i]; n.start == start && n.end < p.same {
+		return p.known.nodes[i:n.next]
+	}
+	return nil
 }
 
 // value reads one value and everything below it. It recurses at most maxDepth times.
@@ -88,6 +107,11 @@ func (p *parser) value(depth int, key, keyEnd int32) error {
 	i := int32(len(p.nodes))
 	kind := p.scan.Kind()
 	n := node{key: key, keyEnd: keyEnd, start: int32(p.scan.Offset()), kind: kind}
+	if known := p.taken(i, n.start); known != nil {
+		p.nodes = append(p.nodes, known...)
+		p.scan.Pass(int(known[0].end))
+		return nil
+	}
 	// By position and not by pointer: the slice may move while children are appended.
 	p.nodes = append(p.nodes, n)
 	err := error(nil)

@@ -9,14 +9,10 @@ import (
 )
 
 // Validate checks an edited body against the request that it was made from: that it is a request which the API accepts
-// if it accepts the original, and that what must stay byte for byte has stayed. The error says what does not hold. An
-// edit that fails here is a mistake of this package; the client's bytes are sent instead.
-func Validate(was *Request, edited []byte) error {
-	// Read again from the bytes, and not from the edits: a mistake in making edits must be seen here.
-	now, err := Index(was.API, edited)
-	if err != nil {
-		return err
-	}
+// if it accepts the original, and that what must stay byte for byte has stayed. now was read from the bytes, and not
+// made from the edits: a mistake in making edits must be seen here. The error says what does not hold. An edit that
+// fails here is a mistake of this package; the client's bytes are sent instead.
+func Validate(was, now *Request) error {
 	if now.Reason != was.Reason {
 		return fmt.Errorf("the edited request is %q", now.Reason)
 	}
