@@ -8,7 +8,11 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -87,16 +91,42 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 		return nil, err // the client is gone
 	}
 	s.totals.failed()
+	x.outcome, x.reason = "failed; sent=client", failure(err)
 	s.logOnce("a conversation could not be prepared", "session", x.session, "error", err)
 	if s.options.Fail {
+		s.totals.request(x)
 		return nil, err
 	}
-	x.outcome = "failed; sent=client"
 	if view != nil && !s.options.DryRun {
 		x.outcome = "failed; sent=last-view"
 		return view, nil
 	}
 	return raw, nil
+}
+
+// failure returns what kind of error made a turn fail, for a label.
+func failure(err error) body.Reason {
+	var (
+		overflow *prepare.ContextOverflowError
+		plugin   *plugins.Error
+		fault    *store.Fault
+		limit    *access.LimitError
+	)
+	switch {
+	case errors.Is(err, errPanic):
+		return "panic"
+	case errors.Is(err, errPlan):
+		return "view"
+	case errors.As(err, &overflow):
+		return "overflow"
+	case errors.As(err, &fault):
+		return "store"
+	case errors.As(err, &limit):
+		return "limit"
+	case errors.As(err, &plugin):
+		return "plugin"
+	}
+	return "other"
 }
 
 // DefaultStrategy is what conversations of agents are prepared with unless a strategy is set or it is not installed: of
