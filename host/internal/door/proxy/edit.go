@@ -7,12 +7,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -106,27 +104,16 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 
 // failure returns what kind of error made a turn fail, for a label.
 func failure(err error) body.Reason {
-	var (
-		overflow *prepare.ContextOverflowError
-		plugin   *plugins.Error
-		fault    *store.Fault
-		limit    *access.LimitError
-	)
+	limit := (*access.LimitError)(nil)
 	switch {
 	case errors.Is(err, errPanic):
 		return "panic"
 	case errors.Is(err, errPlan):
 		return "view"
-	case errors.As(err, &overflow):
-		return "overflow"
-	case errors.As(err, &fault):
-		return "store"
 	case errors.As(err, &limit):
 		return "limit"
-	case errors.As(err, &plugin):
-		return "plugin"
 	}
-	return "other"
+	return body.Reason(host.KindOf(err))
 }
 
 // DefaultStrategy is what conversations of agents are prepared with unless a strategy is set or it is not installed: of
