@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/thresh-dev/thresh/host/internal/lab/recordings"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/text"
 )
@@ -55,7 +56,7 @@ func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 		}
 		return t, nil
 	}
-	return transcript.ReadFile(name, o)
+	return recordings.Read(name, o)
 }
 
 // warnings prints notes on a file that was read. Routine notes, such as those on bookkeeping records that every

@@ -22,7 +22,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
-	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -123,15 +122,12 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 		return err
 	}
 	machine, err := engine.Open(engine.Options{
-		Config: c, Logger: log, Attach: attach, Meter: measured.Meter(), Keep: true,
+		Config: c, Logger: log, Attach: attach, Meter: measured.Meter(), Keep: true, Store: passing(set),
 	})
 	if err != nil {
 		return err
 	}
-	kept := machine.Store()
-	if kept == nil { // without named tokens: they are kept where sessions are
-		kept = store.NewMemory()
-	}
+	kept := machine.Store() // named tokens are kept where sessions are
 	h, guard := host.Over(machine), access.NewGuard(kept, localToken)
 	seen := watch.New(machine, "serve")
 	doors, ctx := errgroup.WithContext(cmd.Context())

@@ -20,7 +20,8 @@ import (
 // sourcesHelp is the end of the help of every command with [sources].
 const sourcesHelp = `
 
-FILE is a session in any format that 'thresh convert' reads, a directory with sessions, or '-' for standard input.
+FILE is a session in any format that 'thresh convert' reads, a directory or an agent's database with sessions, a
+session in a database as 'DATABASE#ID', or '-' for standard input.
 Without FILE, thresh looks where agents keep their sessions on this machine and takes the newest. Nothing leaves the
 machine.`
 
@@ -85,13 +86,13 @@ func (a *app) files(cmd *cobra.Command, s *sources, given []string) ([]string, e
 	}
 	var out []string
 	for _, name := range given {
-		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
-			out = append(out, name) // what is wrong with it, reading says
-			continue
-		}
-		found, err := recordings.Walk(name)
+		found, many, err := recordings.Walk(name)
 		if err != nil {
 			return nil, err
+		}
+		if !many {
+			out = append(out, name) // what is wrong with it, reading says
+			continue
 		}
 		limit := 0
 		if s.lastGiven || s.last == 1 { // a command for one session takes one

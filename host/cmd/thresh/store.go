@@ -19,6 +19,15 @@ func openStore(ctx context.Context, c *config.Config) (store.Store, error) {
 	return backends.Open(ctx, c.Settings().Sessions.Store)
 }
 
+// passing returns the store of sessions that are not to outlive the process, as sessions.store: memory says; nil if
+// they are. The proxy needs one: it makes a branch of a conversation from the log of another.
+func passing(set config.Settings) store.Store {
+	if set.Sessions.Store != "memory" {
+		return nil
+	}
+	return store.NewMemory()
+}
+
 // withStore calls f with the store of sessions and access tokens. Without create, for commands that do not write, a file
 // that is not there is an error: nothing is in it. The configuration is that of 'thresh serve', so both use the same
 // store by default.

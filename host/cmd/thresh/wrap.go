@@ -134,7 +134,9 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err != nil {
 		return err
 	}
-	h, err := engine.Open(engine.Options{Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true})
+	h, err := engine.Open(engine.Options{
+		Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true, Store: passing(set),
+	})
 	if err != nil {
 		return err
 	}

@@ -45,12 +45,22 @@ tool: c2 replace "no" failed: not found`,
 			}
 		},
 	},
+	"gemini lines: a result that is only in the next message": {
+		in: `{"sessionId":"s1","projectHash":"h","startTime":"T0"}
+{"id":"m1","timestamp":"T1","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"read_file","args":{},"status":"executing"}]}
+{"id":"m2","timestamp":"T2","type":"user","content":[{"functionResponse":{"id":"c1","name":"read_file","response":{"error":"no"}}},{"text":"and"}]}`,
+		format: transcript.GeminiCLI,
+		want: `ai: call c1 read_file {}
+tool: c1 read_file {"error":"no"} failed: no
+human: and`,
+	},
 	"gemini lines: a message is written again, taken back, and the context replaced": {
 		in: `{"sessionId":"s1","projectHash":"h","startTime":"T0"}
 {"$set":{"messages":[]}}
 {"id":"m1","timestamp":"T1","type":"user","content":[{"text":"go"}]}
 {"id":"m2","timestamp":"T2","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"read_file","args":{},"status":"executing"}]}
 {"id":"m2","timestamp":"T2","type":"gemini","content":"","model":"gemini-3","tokens":{"input":9},"toolCalls":[{"id":"c1","name":"read_file","args":{},"status":"success","result":[{"functionResponse":{"id":"c1","name":"read_file","response":{"output":"one"}}}]}]}
+{"id":"m2b","timestamp":"T2","type":"user","content":[{"functionResponse":{"id":"c1","name":"read_file","response":{"output":"one"}}}]}
 {"id":"m3","timestamp":"T3","type":"user","content":"wrong"}
 {"id":"m4","timestamp":"T3","type":"gemini","content":"way"}
 {"$rewindTo":"m3"}
@@ -162,6 +172,156 @@ ai: done`,
 ai: I read, call c1 terminal {"command":"ls"}, call c2 terminal {}
 tool: c1 terminal {"output":"one","exit_code":0}, c2 terminal "no command" failed: no command`,
 	},
+	"opencode: an export, with a compaction that keeps the end, and what was taken back": {
+		in: `{"info":{"id":"ses_1","directory":"/w","revert":{"messageID":"m9"}},"messages":[
+{"info":{"id":"m1","role":"user","time":{"created":1}},"parts":[{"type":"text","text":"go"},{"type":"text","text":"no","ignored":true},{"type":"file","mime":"image/png","url":"data:image/png;base64,aGk="}]},
+{"info":{"id":"m2","role":"assistant","modelID":"m","time":{"created":2},"path":{"cwd":"/w"}},"parts":[{"type":"step-start"},{"type":"reasoning","text":"hm"},{"type":"text","text":"I read"},{"type":"tool","callID":"c1","tool":"read","state":{"status":"completed","input":{"filePath":"a"},"output":"one","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,aGk="}]}},{"type":"step-finish","tokens":{"input":10,"output":7,"cache":{"read":30,"write":5}}},{"type":"step-start"},{"type":"tool","callID":"c2","tool":"bash","state":{"status":"error","input":{},"error":"denied"}},{"type":"tool","callID":"c3","tool":"bash","state":{"status":"running","input":{}}}]},
+{"info":{"id":"m3","role":"user","time":{"created":3}},"parts":[{"type":"compaction","auto":true,"tail_start_id":"m2"}]},
+{"info":{"id":"m4","role":"assistant","summary":true,"time":{"created":4}},"parts":[{"type":"text","text":"in short"}]},
+{"info":{"id":"m9","role":"user"},"parts":[{"type":"text","text":"taken back"}]}]}`,
+		format:     transcript.OpenCode,
+		boundaries: 1,
+		want: `human: go, media image/png
+ai: (hm), I read, call c1 read {"filePath":"a"}
+tool: c1 read "one", media image/png
+ai: call c2 bash {}, call c3 bash {}
+tool: c2 bash "denied" failed: denied
+human: in short
+ai: (hm), I read, call c1 read {"filePath":"a"}
+tool: c1 read "one", media image/png
+ai: call c2 bash {}, call c3 bash {}
+tool: c2 bash "denied" failed: denied`,
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			want := []transcript.Usage{{Entry: 1, Model: "m", PromptTokens: 45, CacheRead: 30, CacheWrite: 5, Output: 7}}
+			if diff := cmp.Diff(want, tr.Usage); diff != "" || tr.Dir != "/w" || tr.ID != "ses_1" {
+				t.Error(diff, tr.Dir, tr.ID)
+			}
+		},
+	},
+	"opencode: events, of which the last state counts": {
+		in: `{"type":"server.connected","properties":{}}
+{"type":"message.updated","properties":{"info":{"id":"msg_1","sessionID":"s1","role":"user"}}}
+{"type":"message.part.updated","properties":{"part":{"id":"p1","messageID":"msg_1","sessionID":"s1","type":"text","text":"go"}}}
+{"type":"message.updated","properties":{"info":{"id":"msg_2","sessionID":"s1","role":"assistant","modelID":"m"}}}
+{"type":"message.part.updated","properties":{"part":{"id":"p2","messageID":"msg_2","sessionID":"s1","type":"tool","tool":"read","callID":"c1","state":{"status":"running","input":{}}}}}
+{"type":"message.part.updated","properties":{"part":{"id":"p9","messageID":"msg_9","sessionID":"s2","type":"text","text":"side"}}}
+{"type":"message.part.updated","properties":{"part":{"id":"p2","messageID":"msg_2","sessionID":"s1","type":"tool","tool":"read","callID":"c1","state":{"status":"completed","input":{},"output":"one"}}}}`,
+		format: transcript.OpenCode,
+		want: `human: go
+ai: call c1 read {}
+tool: c1 read "one"`,
+	},
+	"opencode: what run prints": {
+		in: `{"type":"step_start","timestamp":1,"sessionID":"s1","part":{"id":"p1","messageID":"msg_1","sessionID":"s1","type":"step-start"}}
+{"type":"text","timestamp":1,"sessionID":"s1","part":{"id":"p2","messageID":"msg_1","sessionID":"s1","type":"text","text":"I read"}}
+{"type":"tool_use","timestamp":1,"sessionID":"s1","part":{"id":"p3","messageID":"msg_1","sessionID":"s1","type":"tool","tool":"read","callID":"c1","state":{"status":"completed","input":{},"output":"one"}}}
+{"type":"step_finish","timestamp":1,"sessionID":"s1","part":{"id":"p4","messageID":"msg_1","sessionID":"s1","type":"step-finish","tokens":{"input":3,"output":1}}}`,
+		format: transcript.OpenCode,
+		want: `ai: I read, call c1 read {}
+tool: c1 read "one"`,
+	},
+	"goose: an export, with a compaction and a result for two readers": {
+		in: `{"id":"s1","working_dir":"/w","model_config":{"model_name":"m","context_limit":128000},"conversation":[
+{"id":"1","role":"user","created":1740171566,"content":[{"type":"text","text":"go"}],"metadata":{"userVisible":true,"agentVisible":false}},
+{"id":"2","role":"assistant","created":1740171567,"content":[{"type":"thinking","thinking":"hm","signature":""},{"type":"toolRequest","id":"c1","toolCall":{"status":"success","value":{"name":"developer__shell","arguments":{"command":"ls"}}}},{"type":"toolRequest","id":"c2","toolCall":{"status":"error","error":"-32602: bad"}}],"metadata":{"userVisible":true,"agentVisible":false,"usage":{"inputTokens":100,"outputTokens":8,"cacheReadTokens":90},"inference":{"resolvedModel":"m-1"}}},
+{"id":"3","role":"user","created":1740171568,"content":[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"for the model","annotations":{"audience":["assistant"]}},{"type":"text","text":"for the screen","annotations":{"audience":["user"]}}],"isError":false}}},{"type":"toolResponse","id":"c2","toolResult":{"status":"error","error":"-32602: bad"}}],"metadata":{"userVisible":true,"agentVisible":false}},
+{"role":"assistant","created":1740171569,"content":[{"type":"systemNotification","notificationType":"inlineMessage","msg":"compacting"}],"metadata":{"userVisible":true,"agentVisible":false}},
+{"id":"4","role":"user","created":1740171570,"content":[{"type":"text","text":"in short"}],"metadata":{"userVisible":false,"agentVisible":true}},
+{"id":"5","role":"assistant","created":1740171571,"content":[{"type":"text","text":"I go on"}],"metadata":{"userVisible":false,"agentVisible":true}}]}`,
+		format:     transcript.Goose,
+		boundaries: 1,
+		want: `human: go
+ai: (hm), call c1 developer__shell {"command":"ls"}, call c2 invalid 
+tool: c1 developer__shell "for the model", c2 invalid "-32602: bad" failed: -32602: bad
+human: in short
+ai: I go on`,
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			want := []transcript.Usage{{Entry: 1, Model: "m-1", PromptTokens: 100, CacheRead: 90, Output: 8}}
+			if diff := cmp.Diff(want, tr.Usage); diff != "" || tr.Dir != "/w" || tr.ContextLimit != 128000 {
+				t.Error(diff, tr.Dir, tr.ContextLimit)
+			}
+		},
+	},
+	"goose: a file of lines, as it was before": {
+		in: `{"working_dir":"/w","description":"x","message_count":2,"total_tokens":null}
+{"role":"user","created":1740171566,"content":[{"type":"text","text":"go"}]}
+{"role":"assistant","created":1740171567,"content":[{"type":"toolRequest","id":"c1","toolCall":{"status":"success","value":{"name":"f","arguments":{}}}}]}
+{"role":"user","created":1740171568,"content":[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":[{"type":"text","text":"one"},{"type":"image","data":"aGk=","mimeType":"image/png"}]}}]}`,
+		format: transcript.Goose,
+		want: `human: go
+ai: call c1 f {}
+tool: c1 f "one", media image/png`,
+	},
+	"amp: a thread": {
+		in: `{"v":3,"id":"T-1","created":1767865803494,"agentMode":"smart","env":{"initial":{"trees":[{"uri":"file:///w/my%20app"}]}},"messages":[
+{"role":"user","messageId":0,"content":[{"type":"text","text":"go"},{"type":"image","source":{"type":"base64","mediaType":"image/png","data":"aGk="}}],"meta":{"sentAt":1767865803494}},
+{"role":"assistant","messageId":1,"content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"tool_use","complete":true,"id":"c1","name":"Read","input":{"path":"a"}},{"type":"tool_use","id":"c2","name":"Bash","input":{}}],"state":{"type":"complete","stopReason":"tool_use"},"usage":{"model":"m","inputTokens":10,"outputTokens":7,"cacheCreationInputTokens":5,"cacheReadInputTokens":30,"maxInputTokens":168000}},
+{"role":"user","messageId":2,"content":[{"type":"tool_result","toolUseID":"c1","run":{"status":"done","result":"one"}},{"type":"tool_result","toolUseID":"c2","run":{"status":"error","error":{"message":"no"}}}]},
+{"role":"info","content":[{"type":"summary","summary":{"type":"message","summary":"in short"}}]},
+{"role":"info","content":[{"type":"text","text":"notice"}]}]}`,
+		format:     transcript.Amp,
+		boundaries: 1,
+		want: `human: go, media image/png
+ai: (hm), call c1 Read {"path":"a"}, call c2 Bash {}
+tool: c1 Read "one", c2 Bash "no" failed: no
+human: in short`,
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			want := []transcript.Usage{{Entry: 1, Model: "m", PromptTokens: 45, CacheRead: 30, CacheWrite: 5, Output: 7}}
+			if diff := cmp.Diff(want, tr.Usage); diff != "" || tr.Dir != "/w/my app" || tr.ContextLimit != 168000 {
+				t.Error(diff, tr.Dir, tr.ContextLimit)
+			}
+		},
+	},
+	"aider: two chats": {
+		in: "\n# aider chat started at 2026-01-02 03:04:05\n\n> Aider v0.86\n\n#### fix it  \n#### please  \n\nI fix it.\n\n" +
+			"```\n# a comment\n```\n\n> Tokens: 2.1k sent, 1k received.\n" +
+			"\n# aider chat started at 2026-01-03 03:04:05\n\n#### next\r\n\nDone.\n",
+		format:     transcript.Aider,
+		boundaries: 1,
+		want:       "human: fix it…\nai: I fix it.…\nhuman: next\nai: Done.",
+		notes:      []string{"Aider does not record the files that it sent, so savings cannot be told"},
+	},
+	"openhands: a conversation with a condensation": {
+		in: `{"base_state":{"id":"s1","agent":{"llm":{"model":"m"}},"workspace":{"working_dir":"/w"}},"events":[
+{"kind":"MessageEvent","id":"e1","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"go"}]}},
+{"kind":"ActionEvent","id":"e2","source":"agent","tool_name":"terminal","tool_call_id":"c1","tool_call":{"arguments":"{}"},"llm_response_id":"r1"},
+{"kind":"ObservationEvent","id":"e3","source":"environment","tool_name":"terminal","tool_call_id":"c1","observation":{"output":"one"}},
+{"kind":"MessageEvent","id":"e4","source":"agent","llm_message":{"role":"assistant","content":[{"type":"text","text":"so"}]}},
+{"kind":"Condensation","id":"e5","source":"environment","forgotten_event_ids":["e2","e3"],"summary":"in short","summary_offset":1,"llm_response_id":"r2"},
+{"kind":"MessageEvent","id":"e6","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"on"}]}}]}`,
+		format:     transcript.OpenHands,
+		boundaries: 1,
+		want: `human: go
+ai: call c1 terminal {}
+tool: c1 terminal {"output":"one"}
+ai: so
+human: go
+human: in short
+ai: so
+human: on`,
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			if tr.Model != "m" || tr.Dir != "/w" || tr.ID != "s1" {
+				t.Error(tr.Model, tr.Dir, tr.ID)
+			}
+		},
+	},
+	"responses: a list of items": {
+		in: `[{"role":"user","content":"go"},{"type":"reasoning","summary":[],"encrypted_content":"e"},
+{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"one"}]`,
+		format: transcript.OpenAIResponses,
+		want: `human: go
+ai: (), call c1 f {}
+tool: c1 f "one"`,
+	},
+	"responses: an item a line": {
+		in: `{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}
+{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"}
+{"type":"function_call_output","call_id":"c1","output":"one"}`,
+		format: transcript.OpenAIResponses,
+		want: `human: go
+ai: call c1 f {}
+tool: c1 f "one"`,
+	},
 	"swe-agent: commands in the text": {
 		in: `{"trajectory":[],"info":{},"history":[{"role":"system","content":"be brief"},{"role":"user","content":"go"},
 {"role":"assistant","content":"I list\n` + "```" + `\nls -F\n` + "```" + `","thought":"I list","action":"ls -F\n"},
@@ -169,6 +329,21 @@ tool: c1 terminal {"output":"one","exit_code":0}, c2 terminal "no command" faile
 		format: transcript.SWEAgent,
 		want: "human: go\nai: I list…, call act_1 bash {\"command\":\"ls -F\\n\"}\n" +
 			`tool: act_1 bash "one"`,
+	},
+	"codex: usage in records of its own": {
+		in: `{"timestamp":"T0","type":"event_msg","payload":{"type":"task_started","model_context_window":258400}}
+{"timestamp":"T1","type":"world_state","payload":{"full":true,"state":{}}}
+{"timestamp":"T2","type":"response_item","payload":{"type":"function_call","name":"f","call_id":"c1","arguments":"{}","internal_chat_message_metadata_passthrough":{"turn_id":"1"}}}
+{"timestamp":"T3","type":"token_usage_record","payload":{"usage":{"input_tokens":50,"cached_input_tokens":20,"output_tokens":6}}}
+{"timestamp":"T4","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"one"}}`,
+		format: transcript.Codex,
+		want:   "ai: call c1 f {}\ntool: c1 f \"one\"",
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			want := []transcript.Usage{{PromptTokens: 50, CacheRead: 20, Output: 6}}
+			if diff := cmp.Diff(want, tr.Usage); diff != "" || tr.ContextLimit != 258400 {
+				t.Error(diff, tr.ContextLimit)
+			}
+		},
 	},
 	"codex: images in a result, and what a compaction left": {
 		in: `{"timestamp":"T0","type":"turn_context","payload":{"cwd":"/w","model":"gpt-5.5"}}

@@ -126,15 +126,20 @@ func (b *builder) oddity(line, entry int, class, format string, args ...any) {
 
 // unread tallies the fields of o that no reader uses, so that data of a newer version of a recorder is not dropped
 // silently. known lists the fields that are read or known to hold no conversation; of names the kind of record in the
-// note.
+// note. An id, a time or a flag, of which every version brings new ones, is no conversation that was missed.
 func (b *builder) unread(line int, of string, o object, known func(name string) bool) {
 	for _, f := range o {
 		if !known(f.name) && !rawjson.IsNull(f.value) {
 			b.tally.routine(line, -1, fmt.Sprintf("field %q of %s left out", clip([]byte(f.name)), of))
-			b.miss(fmt.Sprintf("field %q of %s", clip([]byte(f.name)), of), len(f.value))
+			if kind(f.value) == '{' || kind(f.value) == '[' || len(f.value) > maxMark {
+				b.miss(fmt.Sprintf("field %q of %s", clip([]byte(f.name)), of), len(f.value))
+			}
 		}
 	}
 }
+
+// maxMark is the longest value of a field that may be an id, a time or a flag, in bytes. A UUID has 38 with its quotes.
+const maxMark = 64
 
 // otherFields remarks on the top-level fields of a one-document file that are not read. It is one note, as there is one
 // such object per file.
@@ -229,11 +234,13 @@ func (b *builder) inspectPairs() {
 	// Paired once more over the whole, because extend may have added to earlier entries.
 	pairs, seen := turns.Pair(b.t.Entries), map[string]bool{}
 	for i, c := range b.t.Entries {
+		// What a compaction kept is there twice, and that is in order.
+		again := rawjson.Field(c.Metadata, "fromCompaction") != nil
 		for j, block := range c.Blocks {
 			at := turns.At{Entry: i, Block: j}
 			switch block := block.(type) {
 			case content.ToolCall:
-				if seen[block.ID] {
+				if seen[block.ID] && !again {
 					b.oddity(b.t.Lines[i], i, "repeated call id", "block %d repeats the call id %q", j,
 						clip([]byte(block.ID)))
 				}

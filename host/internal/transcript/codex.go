@@ -63,7 +63,8 @@ func codexFields(t string, item object) []string {
 // isCodexBookkeeping reports whether a field of an item holds nothing of the conversation.
 func isCodexBookkeeping(name string) bool {
 	switch name {
-	case "type", "id", "status", "phase", "execution", "metadata":
+	case "type", "id", "status", "phase", "execution", "metadata",
+		"internal_chat_message_metadata_passthrough":
 		return true
 	}
 	return false
@@ -89,8 +90,10 @@ func (c *codex) record(r record) error {
 		// Newer versions list the context, older ones have only a summary.
 		c.compacted(r.line, stamp, payload)
 	case "event_msg":
+		c.b.t.window(payload.raw("model_context_window")) // where a task begins
 		if payload.text("type") == "token_count" {
-			c.usage(payload)
+			c.b.t.window(payload.object("info").raw("model_context_window"))
+			c.usage(payload.object("info").raw("last_token_usage"))
 			return nil
 		}
 		c.b.tally.routine(r.line, -1, "record of type event_msg/"+clip([]byte(payload.text("type")))+
@@ -99,6 +102,10 @@ func (c *codex) record(r record) error {
 		c.b.t.workedIn(payload.text("cwd"))
 		c.b.t.Model = firstText(payload.text("model"), c.b.t.Model)
 		c.b.tally.routine(r.line, -1, "record of type turn_context, which is not part of the conversation, left out")
+	case "token_usage_record": // of newer versions
+		c.usage(payload.raw("usage"))
+	case "world_state":
+		c.b.tally.routine(r.line, -1, "record of type world_state, which is not part of the conversation, left out")
 	default:
 		c.b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.whole)
 	}
@@ -279,9 +286,7 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 // request is over, which may be after the results of its calls, and repeats the report when nothing was asked since.
 // Several requests whose answers follow each other directly share an entry. The first report is kept then, because its
 // prompt ended right before that entry.
-func (c *codex) usage(payload object) {
-	usage := payload.object("info").raw("last_token_usage")
-	c.b.t.window(payload.object("info").raw("model_context_window"))
+func (c *codex) usage(usage []byte) {
 	if c.reply < 0 || rawjson.IsNull(usage) {
 		return
 	}

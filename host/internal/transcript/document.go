@@ -66,18 +66,20 @@ func (d *document) each(name string, element func(i, line int, raw []byte) error
 	})
 }
 
-// firstObject returns the first object in a list; nil if there is none, or raw is not a list. It stops there, because
-// format detection needs one element of lists that may have a hundred thousand.
-func firstObject(raw []byte) object {
+// firstObject returns the first object in a list; nil if there is none, or raw is not a list.
+func firstObject(raw []byte) object { return findObject(raw, func(object) bool { return true }) }
+
+// findObject returns the first object in a list that fits; nil if none does, or raw is not a list. It stops there,
+// because format detection needs few elements of lists that may have a hundred thousand.
+func findObject(raw []byte, fits func(object) bool) object {
 	var found object
 	// Array has no other way to stop early.
 	errFound := errors.New("found")
 	s := rawjson.New(raw)
 	_ = s.Array(func(int) error { // the error is errFound, or says that raw is no list
 		value, err := s.Skip()
-		if err == nil && kind(value) == '{' {
-			found = asObject(value)
-			err = errFound
+		if o := asObject(value); err == nil && o != nil && fits(o) {
+			found, err = o, errFound
 		}
 		return err
 	})

@@ -24,6 +24,10 @@ const (
 	Droid             Format = "droid"
 	Cline             Format = "cline"
 	Pi                Format = "pi"
+	OpenCode          Format = "opencode"
+	Goose             Format = "goose"
+	Amp               Format = "amp"
+	Aider             Format = "aider"
 	OpenHands         Format = "openhands"
 	SWEAgent          Format = "swe-agent"
 	OpenAIChat        Format = "openai-chat"
@@ -53,10 +57,14 @@ func Formats() []FormatInfo {
 		{Droid, "session of Droid (JSON lines)", false},
 		{Cline, "history of a task of Cline or Roo Code (JSON)", false},
 		{Pi, "session of pi (JSON lines)", false},
+		{OpenCode, "session of opencode, as 'opencode export' prints it (JSON), or its events (JSON lines)", false},
+		{Goose, "session of Goose, as 'goose session export' prints it (JSON), or of its older files (JSON lines)", false},
+		{Amp, "thread of Amp (JSON)", false},
+		{Aider, "history of Aider (Markdown)", false},
 		{OpenHands, "events of OpenHands (JSON, or JSON lines)", false},
 		{SWEAgent, "trajectory of SWE-agent (JSON)", false},
 		{OpenAIChat, "messages of the OpenAI chat API: a list, {\"messages\": [...]}, or one message a line", true},
-		{OpenAIResponses, "request of the OpenAI Responses API: {\"input\": [...], \"instructions\": ...}", true},
+		{OpenAIResponses, "request of the OpenAI Responses API: {\"input\": [...], \"instructions\": ...}, or its items", true},
 		{
 			AnthropicMessages, "messages of the Anthropic API: a list, {\"messages\": [...]}, or one message a line",
 			true,
@@ -107,26 +115,32 @@ var (
 		Cursor:            func(b *builder) lineReader { return &cursor{b: b} },
 		Droid:             func(b *builder) lineReader { return &droid{b: b} },
 		Pi:                func(b *builder) lineReader { return newPi(b) },
+		OpenCode:          func(b *builder) lineReader { return newOpenCode(b) },
+		Goose:             func(b *builder) lineReader { return newGoose(b) },
 		OpenHands:         func(b *builder) lineReader { return newOpenHands(b) },
 		OpenAIChat:        func(b *builder) lineReader { return &messageLines{b: b} },
 		AnthropicMessages: func(b *builder) lineReader { return &messageLines{b: b} },
+		OpenAIResponses:   func(b *builder) lineReader { return newResponses(b) },
 	}
 	documentReaders = map[Format]documentReader{
 		Native:            readNative,
 		GeminiCLI:         readGemini,
+		OpenCode:          readOpenCode,
+		Goose:             inList(readGoose),
+		Amp:               readAmp,
 		OpenHands:         inList(readOpenHands),
 		SWEAgent:          readSWEAgent,
 		Cline:             inList(readMessages),
 		OpenAIChat:        inList(readMessages),
 		AnthropicMessages: inList(readMessages),
-		OpenAIResponses:   readResponses,
+		OpenAIResponses:   inList(readResponses),
 	}
 )
 
 // inList returns a reader of a document that is a list, or has it in one of the usual fields.
 func inList(read func(list string) documentReader) documentReader {
 	return func(b *builder, d *document) error {
-		for _, name := range []string{"messages", "history", "traj", "events"} {
+		for _, name := range []string{"messages", "history", "traj", "events", "conversation", "input"} {
 			if kind(d.top.raw(name)) == '[' {
 				return read(name)(b, d)
 			}

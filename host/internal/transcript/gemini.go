@@ -72,9 +72,9 @@ func (b *builder) geminiRecord(line int, raw []byte) {
 		// A newer version of the recorder may hold content in a field that is not known here.
 		b.unread(line, "a user message", m, isGeminiField)
 		meta := stamped(m.raw("timestamp"))
-		b.add(line, content.Content{
-			Speaker: content.Human, Blocks: b.geminiContent(line, m.raw("content")), Metadata: meta.json(),
-		})
+		if p := b.geminiUser(line, m.raw("content")); len(p.blocks) > 0 || !isGeminiAnswers(m.raw("content")) {
+			b.userEntries(line, p, content.Content{Metadata: meta.json()})
+		}
 	case "gemini":
 		b.unread(line, "a gemini message", m, func(name string) bool {
 			return isGeminiField(name) ||
@@ -86,6 +86,37 @@ func (b *builder) geminiRecord(line int, raw []byte) {
 	default:
 		b.unknown(line, "message of the unknown type "+clip([]byte(t)), raw)
 	}
+}
+
+// isGeminiAnswers reports whether the content of a user's message begins with what a tool returned.
+func isGeminiAnswers(raw []byte) bool { return firstObject(raw).has("functionResponse") }
+
+// geminiUser reads the content of a user's message. Newer versions record there what tools returned too, which the
+// message with the calls has already.
+func (b *builder) geminiUser(line int, raw []byte) (p pieces) {
+	if !isGeminiAnswers(raw) {
+		p.add(false, b.geminiContent(line, raw)...)
+		return p
+	}
+	parts, _ := elements(raw)
+	for _, part := range parts {
+		if r := asObject(part).object("functionResponse"); r == nil {
+			p.add(false, b.geminiContent(line, list1(part))...)
+		} else if !b.answered(r.text("id")) {
+			p.add(true, content.ToolResponse{CallID: r.text("id"), ToolName: r.text("name"),
+				Result: r.copyOf("response"), Error: r.object("response").text("error")})
+		}
+	}
+	return p
+}
+
+// answered reports whether the last entry holds a response to the call id.
+func (b *builder) answered(id string) bool {
+	last := b.t.Entries[max(len(b.t.Entries)-1, 0):]
+	return len(last) > 0 && slices.ContainsFunc(last[0].Blocks, func(block content.Block) bool {
+		r, ok := block.(content.ToolResponse)
+		return ok && r.CallID == id
+	})
 }
 
 // geminiMessage reads a message of the model: thoughts, then text, then calls, in the order in which the model produces

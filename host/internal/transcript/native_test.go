@@ -162,9 +162,11 @@ func TestBadFilesGetOneErrorThatSaysWhere(t *testing.T) {
 		"blank":                  {" \n\n\t", transcript.ErrEmpty, "empty file"},
 		"only a byte order mark": {"\ufeff", transcript.ErrEmpty, "empty file"},
 		"NUL bytes":              {"\x7fELF\x00\x00", transcript.ErrBinary, "NUL"},
-		"UTF-16":                 {"\xff\xfe[\x00]\x00", transcript.ErrBinary, "NUL"},
-		"not UTF-8":              {"\x1f\x8b\x08\xff\xfe\xfd", transcript.ErrBinary, "not UTF-8;"},
-		"prose":                  {"# aider chat started", transcript.ErrUnknownFormat, "aider"},
+		"UTF-16":                 {"\xff\xfe[\x00]\x00", transcript.ErrBinary, "iconv -f UTF-16"},
+		"gzip":                   {"\x1f\x8b\x08\xff\xfe\xfd", transcript.ErrBinary, "gunzip -c"},
+		"a database":             {"SQLite format 3\x00\x10", transcript.ErrBinary, "SQLite"},
+		"not UTF-8":              {"\xe9t\xe9", transcript.ErrBinary, "not UTF-8;"},
+		"prose":                  {"# notes", transcript.ErrUnknownFormat, "aider"},
 		"number":                 {"42", transcript.ErrUnknownFormat, "supported: native, claude-code"},
 		"unknown object":         {`{"foo":1,"bar":{}}`, transcript.ErrUnknownFormat, `fields "foo", "bar"`},
 		"empty object":           {`{}`, transcript.ErrUnknownFormat, "an empty JSON object"},
@@ -322,13 +324,17 @@ func FuzzRead(f *testing.F) {
 			`{"role":"tool","tool_call_id":"1"},{"role":"exit"}]`,
 		"[1,", "{}\n{}", "\xef\xbb\xbf[]", "{\"speaker\":\"\xff\"}\n{",
 	} {
-		f.Add([]byte(seed))
+		f.Add([]byte(seed), uint8(len(transcript.Formats())))
 	}
 	for _, sample := range agentSamples {
-		f.Add([]byte(sample.in))
+		for from := range len(transcript.Formats()) + 1 {
+			f.Add([]byte(sample.in), uint8(from))
+		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		tr, err := transcript.Read(bytes.NewReader(data), transcript.Options{AllowCut: true})
+	formats := append(transcript.Formats(), transcript.FormatInfo{}) // "" is detected
+	f.Fuzz(func(t *testing.T, data []byte, from uint8) {
+		tr, err := transcript.Read(bytes.NewReader(data),
+			transcript.Options{AllowCut: true, From: formats[int(from)%len(formats)].Format})
 		if err != nil {
 			var e *transcript.Error
 			if !errors.As(err, &e) {
@@ -339,7 +345,7 @@ func FuzzRead(f *testing.F) {
 		if len(tr.Lines) != len(tr.Entries) {
 			t.Fatalf("%d entries, %d lines", len(tr.Entries), len(tr.Lines))
 		}
-		for _, f := range transcript.Formats() {
+		for _, f := range formats {
 			if !f.Writes {
 				continue
 			}

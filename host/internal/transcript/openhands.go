@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -18,7 +19,8 @@ func isOpenHandsKind(k string) bool {
 	switch k {
 	case "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "SystemPromptEvent", "PauseEvent",
 		"UserRejectObservation", "ConversationStateUpdateEvent", "Condensation", "CondensationRequest",
-		"CondensationSummaryEvent", "TokenEvent", "ConversationErrorEvent", "LLMCompletionLogEvent":
+		"CondensationSummaryEvent", "TokenEvent", "ConversationErrorEvent", "LLMCompletionLogEvent",
+		"HookExecutionEvent", "StreamingDeltaEvent", "InterruptEvent":
 		return true
 	}
 	return false
@@ -28,6 +30,10 @@ func isOpenHandsKind(k string) bool {
 type openHands struct {
 	speech
 	response string // the model's answer that is being added to: parallel calls are events of one answer
+	// seen are the events of which the model's context is made, with texts of their own.
+	seen []record
+	// again: a condensation repeats the events that are added.
+	again bool
 }
 
 func newOpenHands(b *builder) *openHands { return &openHands{speech: newSpeech(b)} }
@@ -40,6 +46,11 @@ func readOpenHands(list string) documentReader {
 		if text := d.top.text("instruction"); text != "" {
 			o.ask(d.line, nil, content.Text{Text: text})
 		}
+		// What the agent keeps beside the events of a conversation.
+		state := d.top.object("base_state")
+		b.t.ID = state.text("id")
+		b.t.workedIn(state.object("workspace").text("working_dir"))
+		b.t.Model = state.object("agent").object("llm").text("model")
 		// The rest are events, read one at a time.
 		err := d.each(list, func(_, line int, raw []byte) error {
 			return o.record(record{line: line, whole: raw, object: asObject(raw)})
@@ -55,12 +66,23 @@ func readOpenHands(list string) documentReader {
 var isOpenHandsField = nameIn("kind", "id", "timestamp", "source", "llm_message", "thought", "reasoning_content",
 	"thinking_blocks", "responses_reasoning_item", "action", "tool_name", "tool_call_id", "tool_call",
 	"llm_response_id", "security_risk", "observation", "action_id", "error", "system_prompt", "tools", "activated_skills",
-	"extended_content", "sender", "critic_result", "rejection_reason", "summary", "dynamic_context")
+	"extended_content", "sender", "critic_result", "rejection_reason", "summary", "dynamic_context", "parent_id",
+	"forgotten_event_ids", "summary_offset")
 
 func (h *openHands) record(r record) error {
 	b, meta := h.b, stamped(r.raw("timestamp"))
+	meta.flag("fromCompaction", h.again)
 	b.unread(r.line, "an event", r.object, isOpenHandsField)
-	switch k := r.text("kind"); k {
+	k := r.text("kind")
+	switch k {
+	case "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "UserRejectObservation",
+		"CondensationSummaryEvent":
+		if !h.again {
+			whole := bytes.Clone(r.whole)
+			h.seen = append(h.seen, record{r.line, whole, asObject(whole)})
+		}
+	}
+	switch k {
 	case "SystemPromptEvent":
 		b.instructions(roleSystem, one(content.Text{Text: r.object.object("system_prompt").text("text")}), nil)
 		b.t.Tools = firstOf(b.t.Tools, r.copyOf("tools"))
@@ -89,14 +111,45 @@ func (h *openHands) record(r record) error {
 		why := firstText(r.text("error"), r.text("rejection_reason"), flaggedError)
 		h.answer(r.line, meta, content.ToolResponse{CallID: r.text("tool_call_id"), ToolName: r.text("tool_name"),
 			Result: content.String(why), Error: why})
+	case "CondensationSummaryEvent":
+		meta.flag("isSummary", true)
+		h.ask(r.line, meta, content.Text{Text: r.text("summary")})
+	case "Condensation":
+		h.condense(r)
 	// These steer the agent; the model never saw them.
-	case "PauseEvent", "ConversationStateUpdateEvent", "CondensationRequest", "TokenEvent", "LLMCompletionLogEvent",
+	case "HookExecutionEvent", "StreamingDeltaEvent", "InterruptEvent", "PauseEvent", "ConversationStateUpdateEvent", "CondensationRequest", "TokenEvent", "LLMCompletionLogEvent",
 		"ConversationErrorEvent":
 		b.tally.routine(r.line, -1, "event "+k+", which is not part of the conversation, left out")
 	default:
 		b.unknown(r.line, "event of the unknown kind "+clip([]byte(k)), r.whole)
 	}
 	return nil
+}
+
+// condense reads a condensation: the context goes on without the events that were forgotten, and with a summary of them
+// at a place among the others.
+func (h *openHands) condense(r record) {
+	forgotten := map[string]bool{}
+	ids, _ := elements(r.raw("forgotten_event_ids"))
+	for _, id := range ids {
+		forgotten[asText(id)] = true
+	}
+	h.seen = slices.DeleteFunc(h.seen, func(e record) bool { return forgotten[e.text("id")] })
+	if at, ok := wholeNumber(r.raw("summary_offset")); ok && r.has("summary") {
+		h.seen = slices.Insert(h.seen, min(at, len(h.seen)), record{line: r.line, object: object{
+			{name: "kind", value: content.String("CondensationSummaryEvent")},
+			{name: "id", value: content.String(r.text("id") + "-summary")}, // as OpenHands names it
+			{name: "summary", value: bytes.Clone(r.raw("summary"))},
+		}})
+	}
+	h.pause()
+	h.b.boundary(BoundaryCompaction, nil)
+	h.again = true
+	for _, e := range h.seen {
+		_ = h.record(e) // it returns no error
+	}
+	h.again = false
+	h.pause()
 }
 
 // action adds a call of the model, with what it thought before the first call of the same answer.

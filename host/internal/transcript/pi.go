@@ -110,7 +110,7 @@ func (p *pi) summary(r piRecord) {
 // compaction reads a compaction: the context goes on with a summary and the messages from the first kept record on,
 // which precede the compaction in the file. before are the records before it.
 func (p *pi) compaction(before []int, r piRecord) {
-	p.b.boundary("compaction", jsonOf(r.without("summary", "type", "id", "parentId", "details")))
+	p.b.boundary(BoundaryCompaction, jsonOf(r.without("summary", "type", "id", "parentId", "details")))
 	p.summary(r)
 	kept := false
 	first, byIndex := wholeNumber(r.raw("firstKeptEntryIndex"))

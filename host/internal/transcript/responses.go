@@ -23,34 +23,57 @@ type responses struct {
 	tool int // the same for the tool
 }
 
-// newResponses returns a reader that adds to b.
-func newResponses(b *builder) *responses { return &responses{b: b, ai: -1, tool: -1} }
-
-// readResponses reads a request of the Responses API.
-func readResponses(b *builder, d *document) error {
+// newResponses returns a reader that adds to b. A file is read as an agent's messages are: there is no other reader of
+// the form that could differ.
+func newResponses(b *builder) *responses {
 	b.t.Format, b.form = OpenAIResponses, OpenAIResponses
-	r := newResponses(b)
-	// Given next to the input and not as a message: the block has no role, by which the writer tells it from a message.
-	if text := d.top.text("instructions"); text != "" {
-		b.t.System = one(content.Text{Text: text})
-	}
-	// The file is read as an agent's messages are: there is no other reader of the form that could differ.
-	err := d.each("input", func(i, line int, raw []byte) error {
-		o := asObject(raw)
-		if o == nil {
-			// Carried as an item of an unknown type, so that nothing is lost.
-			o = object{{name: "type", value: content.String("unknown")}, {name: "value", value: raw}}
-		}
-		if _, err := checkItem(o); err != nil {
-			return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: err.Error()}
-		}
-		r.item(line, o)
-		return nil
-	})
-	b.t.Tools = d.top.copyOf("tools")
-	b.otherFields(d.top, func(name string) bool { return name == "input" || name == "instructions" || name == "tools" })
-	return err
+	return &responses{b: b, ai: -1, tool: -1}
 }
+
+// isResponsesItem reports whether o is an item of the Responses API that no other form has.
+func isResponsesItem(o object) bool {
+	switch o.text("type") {
+	case "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning":
+		return !o.has("role")
+	case "message":
+		return o.has("role") && isResponsesPart(firstObject(o.raw("content")).text("type"))
+	}
+	return false
+}
+
+// readResponses reads a request of the Responses API: items in the field list, or the list itself.
+func readResponses(list string) documentReader {
+	return func(b *builder, d *document) error {
+		r := newResponses(b)
+		// Given next to the input and not as a message: the block has no role, by which the writer tells it from a
+		// message.
+		if text := d.top.text("instructions"); text != "" {
+			b.t.System = one(content.Text{Text: text})
+		}
+		err := d.each(list, func(_, line int, raw []byte) error {
+			return r.record(record{line: line, whole: raw, object: asObject(raw)})
+		})
+		b.t.Tools = d.top.copyOf("tools")
+		b.otherFields(d.top, nameIn(list, "instructions", "tools"))
+		return err
+	}
+}
+
+// record reads one item of a file.
+func (r *responses) record(rec record) error {
+	o := rec.object
+	if o == nil {
+		// Carried as an item of an unknown type, so that nothing is lost.
+		o = object{{name: "type", value: content.String("unknown")}, {name: "value", value: rec.whole}}
+	}
+	if _, err := checkItem(o); err != nil {
+		return &Error{Line: rec.line, Offset: -1, Entry: len(r.b.t.Entries), Reason: ErrMalformed, Detail: err.Error()}
+	}
+	r.item(rec.line, o)
+	return nil
+}
+
+func (r *responses) end() error { return nil }
 
 // item reads one item, which [checkItem] found in order.
 func (r *responses) item(line int, o object) {

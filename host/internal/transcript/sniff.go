@@ -6,8 +6,7 @@ import (
 )
 
 // Formats are detected from the shape of their records. File names and labels are ignored: recorders are known to label
-// a file as another agent's. Formats that are recognised but cannot be read get an error that names them, which helps
-// more than "unknown format".
+// a file as another agent's.
 //
 // A documentReader reads a file that is one JSON value.
 type documentReader func(*builder, *document) error
@@ -38,12 +37,22 @@ func sniffDocument(d *document) (documentReader, error) {
 	case kind(top.raw("messages")) != '[':
 	case isGemini(top, first):
 		return readGemini, nil
+	case isOpenCodeExport(first):
+		return readOpenCode, nil
+	case isAmp(top, first):
+		return readAmp, nil
 	case first == nil, first.has("role"):
 		return readMessages("messages"), nil
 	}
 	if first := firstObject(top.raw("input")); kind(top.raw("input")) == '[' &&
 		(first == nil || first.has("role") || first.has("type")) {
-		return readResponses, nil
+		return readResponses("input"), nil
+	}
+	if isGooseMessage(firstObject(top.raw("conversation"))) {
+		return readGoose("conversation"), nil
+	}
+	if isOpenHandsEvent(firstObject(top.raw("events"))) {
+		return readOpenHands("events"), nil
 	}
 	if firstObject(top.raw("traj")).has("role") {
 		return readMessages("traj"), nil
@@ -73,6 +82,10 @@ func sniffList(d *document) (documentReader, error) {
 		return readNative, nil
 	case isOpenHandsEvent(first):
 		return readOpenHands(""), nil
+	case isGooseMessage(first):
+		return readGoose(""), nil
+	case hasResponsesItem(d.data):
+		return readResponses(""), nil
 	case first.has("role"):
 		return readMessages(""), nil
 	case isConversation(first):
@@ -95,6 +108,10 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 		return &geminiStream{speech: newSpeech(b)}, nil
 	case isGeminiHead(r.object):
 		return newGeminiLines(b), nil
+	case isGooseHead(r.object), isGooseMessage(r.object):
+		return newGoose(b), nil
+	case isResponsesItem(r.object):
+		return newResponses(b), nil
 	case r.has("role"):
 		return &messageLines{b: b}, nil
 	case isConversation(r.object):
@@ -112,8 +129,8 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	// Formats that are recognised by a type and one more field each, since types are common words.
 	case isCopilotEvent(t, r.object):
 		return newCopilot(b), nil
-	case strings.HasPrefix(t, "message.") && r.has("properties"):
-		return nil, unsupported("an opencode event log")
+	case isOpenCodeEvent(t, r.object):
+		return newOpenCode(b), nil
 	case isDroidRecord(t, r.object):
 		return &droid{b: b}, nil
 	case isPiRecord(t, r.object):
@@ -142,11 +159,16 @@ func isGemini(top, first object) bool {
 	return !first.has("role") && (isGeminiType(t) || first == nil && top.has("projectHash"))
 }
 
-// unsupported is the error for a format that is recognised but cannot be read.
-func unsupported(what string) error {
-	return fail(
-		ErrUnsupportedFormat, "recognised as %s, which is not supported yet; supported: %s", what, formatNames(false),
-	)
+// hasResponsesItem reports whether one of the first elements of a list is an item of the Responses API. The first may be
+// a message that the Chat API has too.
+func hasResponsesItem(raw []byte) bool {
+	looked, found := 0, false
+	findObject(raw, func(o object) bool {
+		looked++
+		found = isResponsesItem(o)
+		return found || looked == maxUndecided
+	})
+	return found
 }
 
 // unknownObject is the error for an unknown format. It lists up to 8 of the fields that were found, so that users see

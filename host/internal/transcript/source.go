@@ -26,6 +26,8 @@ type source struct {
 	// again and whole let the caller look at a line twice: first as a document, then as a record.
 	again bool // next gives the same line once more
 	whole bool // the line that was read last had an end
+	// markdown: the file is a history of Aider, the one format that is not JSON.
+	markdown bool
 }
 
 // newSource returns a source that fails with [ErrTooLarge] beyond limit bytes.
@@ -64,7 +66,16 @@ func (s *source) head() error {
 			return locate(err, head, 1, s.end)
 		}
 		return nil
+	case bytes.HasPrefix(text, []byte(aiderStart)):
+		s.markdown = true
+		return nil
 	// The checks go from the certain to the likely, so that the message fits what the file is.
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return fail(ErrBinary, "it is compressed with gzip; give what 'gunzip -c' prints, with '-' for FILE")
+	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
+		return fail(ErrBinary, "it is an SQLite database, which can be read from its own file only")
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return fail(ErrBinary, "it is UTF-16; give what 'iconv -f UTF-16 -t UTF-8' makes of it")
 	case bytes.IndexByte(head, 0) >= 0:
 		return fail(ErrBinary, "it contains NUL bytes; a transcript is JSON text in UTF-8")
 	case !utf8.Valid(head[:len(head)-incomplete(head)]):

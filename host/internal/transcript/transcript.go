@@ -82,6 +82,11 @@ const (
 	// BoundaryCompacted is a compaction of Codex: the entries from Index on begin with the context that replaced all
 	// that was before.
 	BoundaryCompacted = "compacted"
+	// BoundaryCompaction is a compaction of another agent: the entries from Index on begin with its summary, and may
+	// repeat entries that it kept.
+	BoundaryCompaction = "compaction"
+	// BoundaryChat is a new chat in the same file, with an empty context.
+	BoundaryChat = "chat"
 )
 
 // Boundary is a compaction that the recorder made.

@@ -28,7 +28,8 @@ func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error
 		// Codex offers the tools of an MCP server so.
 		case "namespace":
 			for _, v := range list(t["tools"]) {
-				p.tools = append(p.tools, tool{name: text(obj(v)["name"]), space: text(t["name"])})
+				p.tools = append(p.tools, tool{name: text(obj(v)["name"]), space: text(t["name"]),
+					schema: obj(obj(v)["parameters"])})
 			}
 		}
 	}

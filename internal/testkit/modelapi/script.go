@@ -13,7 +13,7 @@ type Turn []Action
 // Action is one call. Which tool it calls, and with which parameters, depends on the tools of the request. The same
 // script can drive any agent for that reason.
 type Action struct {
-	// Do is "read", "run", "edit" or "recall".
+	// Do is "read", "run", "edit", "delegate" or "recall".
 	Do string
 	// Path is a file, Old and New what an edit replaces; Command is run by a shell.
 	Path, Old, New, Command string
@@ -23,6 +23,9 @@ type Action struct {
 func Read(path string) Action           { return Action{Do: "read", Path: path} }
 func Run(command string) Action         { return Action{Do: "run", Command: command} }
 func Edit(path, old, new string) Action { return Action{Do: "edit", Path: path, Old: old, New: new} }
+
+// Delegate starts a subagent. What it does is in the turns that follow, as its requests come between the agent's.
+func Delegate() Action { return Action{Do: "delegate"} }
 
 // Recall asks for the result that was removed last, by the id that stands in its place. Without such a place, or the
 // tool, nothing is done.

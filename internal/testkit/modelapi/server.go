@@ -44,11 +44,11 @@ type Request struct {
 	Header       http.Header
 	Body         []byte
 	Status       int
-	// Tokens is the size of the prompt, Cached how much of it was in the cache. Model: it had tools. Compacts: the
-	// client asked for a summary of its history. All four are zero for a
-	// refused request and for a question about tokens.
-	Tokens, Cached  int
-	Model, Compacts bool
+	// Tokens is the size of the prompt, Cached how much of it was in the cache, and Written how much was stored beyond
+	// that where clients pay for it. Model: it had tools. Compacts: the client asked for a summary of its history. All
+	// are zero for a refused request and for a question about tokens.
+	Tokens, Cached, Written int
+	Model, Compacts         bool
 }
 
 // Server is a running server. All methods may be called while it runs.
@@ -209,7 +209,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// Faults are for requests with tools only, so that n does not depend on a client's side questions.
-	fault := s.begin(seen, p, total, u.cached)
+	fault := s.begin(seen, p, u)
 	switch limit := s.options.ContextLimit; {
 	case fault.Status != 0:
 		status(fault.Status)
@@ -237,10 +237,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 // begin counts a request and returns its fault. Faults are numbered by it, counting failed requests too, so that a
 // fault for n = 1 does not hit the retry.
-func (s *Server) begin(r *Request, p prompt, tokens, cached int) Fault {
+func (s *Server) begin(r *Request, p prompt, u usage) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.Tokens, r.Cached, r.Model, r.Compacts = tokens, cached, len(p.tools) > 0, p.compacts
+	r.Tokens, r.Cached, r.Written = u.input+u.cached+u.written, u.cached, u.written
+	r.Model, r.Compacts = len(p.tools) > 0, p.compacts
 	if !r.Model || s.options.Fault == nil {
 		return Fault{}
 	}

@@ -21,7 +21,8 @@ var names = map[string][]*regexp.Regexp{
 	"edit": patterns(`(?i)^edit$`, `^replace$`, `^replace_in_file$`, `^apply_patch$`, `^editor$`, `^edit_file$`),
 	"run": patterns(`(?i)^bash$`, `^run_shell_command$`, `^execute_command$`, `^exec_command$`, `^shell_command$`,
 		`^shell$`, `^run_commands$`, `^run_terminal`),
-	"recall": patterns(`thresh_recall$`),
+	"delegate": patterns(`^Task$`, `^Agent$`, `^task$`, `^spawn_agent$`),
+	"recall":   patterns(`thresh_recall$`),
 }
 
 func patterns(list ...string) (out []*regexp.Regexp) {
@@ -37,18 +38,22 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // either. The script's texts have no characters that sed or the shell would take for their own.
 func (s *Server) act(a Action, p prompt) (say, bool) {
 	path := filepath.Join(s.options.Dir, a.Path)
-	values := map[string]string{"command": a.Command, "path": path, "old": a.Old, "new": a.New}
+	values := map[string]string{"command": a.Command, "path": path, "old": a.Old, "new": a.New,
+		"agent": "general-purpose"}
 	t, ok := find(p.tools, a.Do)
 	if a.Do == "recall" {
 		return say{name: t.name, space: t.space, args: object{"id": p.removed}}, ok && p.removed != ""
+	}
+	if t.name == "task" { // opencode's
+		values["agent"] = "general"
 	}
 	if ok {
 		if t.kind == "custom" {
 			return say{name: t.name, kind: t.kind, input: patch(path, a.Old, a.New)}, true
 		}
-		return say{name: t.name, kind: t.kind, args: fill(t.schema, values, a.Do)}, true
+		return say{name: t.name, space: t.space, kind: t.kind, args: fill(t.schema, values, a.Do)}, true
 	}
-	if t, ok = find(p.tools, "run"); !ok {
+	if t, ok = find(p.tools, "run"); !ok || a.Do == "delegate" {
 		return say{}, false
 	}
 	switch a.Do {
@@ -120,6 +125,10 @@ func value(name string, property object, values map[string]string, do string) (a
 		return several(""), true
 	case do != "run" && (strings.Contains(name, "path") || name == "file" || name == "files" || name == "filename"):
 		return several(values["path"]), true
+	case do == "delegate" && name == "subagent_type":
+		return values["agent"], true
+	case do == "delegate" && (name == "message" || name == "prompt"):
+		return "Look at the project.", true
 	case do == "run" && (name == "command" || name == "cmd" || name == "commands" || name == "script"):
 		// Some shells take a list of arguments, not a command line.
 		if kind == "array" && name == "command" {

@@ -70,7 +70,7 @@ const mostBranches = 32
 func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *branch, known int, err error) {
 	thread, old := s.threads.of(s.identify(x, r.Header, req))
 	for _, t := range old {
-		go t.close() // waits for requests of these threads
+		go s.forget(t) // waits for requests of these threads
 	}
 	chain := req.Chain()
 	for range 2 { // another host may have gone on with the branch: then it is looked for in the store
@@ -92,7 +92,8 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			b.follow(x, req)
 			return b, known, nil
 		}
-		moved := errors.Is(err, engine.ErrMoved)
+		// A session that was deleted, by a command or another host, is begun again.
+		moved := errors.Is(err, engine.ErrMoved) || errors.Is(err, engine.ErrDeleted) || errors.Is(err, engine.ErrClosed)
 		if moved || begun {
 			thread.forget(b)
 			b.close()
@@ -153,9 +154,6 @@ func (s *Server) open(
 func (s *Server) stored(
 	ctx context.Context, o engine.SessionOptions, r *body.Request,
 ) (p point, whole bool, err error) {
-	if s.options.Host.Store() == nil {
-		return p, false, store.ErrNotFound
-	}
 	recorded, err := engine.ReadRecorded(ctx, s.options.Host.Store(), store.Key{Owner: o.Owner, ID: o.ID})
 	if err != nil {
 		return p, false, err
@@ -201,9 +199,6 @@ func (s *Server) fork(
 	if parent.session != "" {
 		o.Fork = &engine.Fork{Parent: parent.session, At: parent.revision, Entries: len(parent.entries),
 			Whole: from.session != ""}
-	}
-	if s.options.Host.Store() == nil {
-		from = point{} // nothing can be copied: the branch begins with all items of the request
 	}
 	return b.begin(s, o, r, chain, from)
 }
@@ -336,6 +331,17 @@ func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
 	}
 	s.recent.keep(now)
 	return now.Raw, nil
+}
+
+// forget closes the sessions of a conversation. Those that the store cannot keep longer than this process are deleted,
+// which is what bounds it.
+func (s *Server) forget(t *thread) {
+	_, memory := s.options.Host.Store().(*store.Memory)
+	for _, b := range t.close() {
+		if memory && b.session != nil {
+			_ = s.options.Host.Delete(context.Background(), t.identity.owner, b.session.ID())
+		}
+	}
 }
 
 // close closes the session. What cannot be written to a transcript log is reported when the host closes. Callers hold

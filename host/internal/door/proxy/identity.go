@@ -14,6 +14,8 @@ import (
 // beginning, and no others.
 type identity struct {
 	key string
+	// owner is the name of the client's token; "" is the local user.
+	owner string
 	// name begins the ids of the sessions: what a person can find again.
 	name string
 	// shared: other conversations may have the same identity.
@@ -22,36 +24,48 @@ type identity struct {
 	parent string
 }
 
-// clientHeaders are the headers in which clients send an id of their conversation, with the name of the client. The
-// first that is present counts. Their values are not secret and may stand in file names.
-var clientHeaders = [][2]string{
-	{"X-Claude-Code-Session-Id", "claude"},
-	{"Thread-Id", "codex"}, {"Session-Id", "codex"},
-	{"X-Session-Id", "opencode"}, {"X-Session-Affinity", "opencode"},
+// clientHeaders are the headers in which clients send an id of their conversation. The first that is present counts.
+// Their values are not secret and may stand in file names.
+var clientHeaders = []struct {
+	id, client string
+	// parent has the id of the conversation that began this one, which is a subagent's then.
+	parent string
+}{
+	{"X-Claude-Code-Session-Id", "claude", ""}, // subagents have an id of their own besides: see identify
+	{"Thread-Id", "codex", "X-Codex-Parent-Thread-Id"}, {"Session-Id", "codex", ""},
+	{"X-Session-Id", "opencode", "X-Parent-Session-Id"}, {"X-Session-Affinity", "opencode", "X-Parent-Session-Id"},
 }
 
 // identify returns the identity of a request: what the user set, else what its client says, else who sends it where. It
 // never depends on the system prompt, which differs between requests of one conversation and is the same in others.
 func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity {
 	// An id is a client's own: the same one of another user, for another API or another provider is another
-	// conversation. NUL cannot occur in a header. The name is first, for ownedBy.
-	scope := strings.Join([]string{x.grant.Name, x.profile.name, string(x.route.api),
+	// conversation. NUL cannot occur in a header.
+	owner := x.grant.Name
+	scope := strings.Join([]string{owner, x.profile.name, string(x.route.api),
 		x.profile.upstreams.of(x.route.provider).String(), ""}, "\x00")
 	if id := h.Get("X-Thresh-Session"); id != "" {
-		return identity{key: scope + "thresh\x00" + id, name: printable(id)}
+		return identity{owner: owner, key: scope + "thresh\x00" + id, name: printable(id)}
 	}
 	for _, c := range clientHeaders {
-		if id := h.Get(c[0]); id != "" {
-			i := identity{key: scope + c[1] + "\x00" + id, name: c[1] + "-" + printable(id)}
-			// A subagent has its client's session, and a conversation of its own.
-			if agent := h.Get("X-Claude-Code-Agent-Id"); agent != "" {
-				i = identity{key: i.key + "\x00" + agent, name: i.name + "-" + printable(agent), parent: i.key}
-			}
-			return i
+		id := h.Get(c.id)
+		if id == "" {
+			continue
 		}
+		client := scope + c.client + "\x00"
+		i := identity{owner: owner, key: client + id, name: c.client + "-" + printable(id)}
+		if parent := h.Get(c.parent); parent != "" && parent != id {
+			i.parent = client + parent
+		}
+		// A subagent has its client's session, and a conversation of its own.
+		if agent := h.Get("X-Claude-Code-Agent-Id"); agent != "" {
+			i.parent = i.key
+			i.key, i.name = i.key+"\x00"+agent, i.name+"-"+printable(agent)
+		}
+		return i
 	}
 	if r.SessionID != "" {
-		return identity{key: scope + "body\x00" + r.SessionID, name: printable(r.SessionID)}
+		return identity{owner: owner, key: scope + "body\x00" + r.SessionID, name: printable(r.SessionID)}
 	}
 	// With a secret of this process, so that a key of the map does not give away a hash of a credential.
 	mac := hmac.New(sha256.New, s.secret)
@@ -59,11 +73,8 @@ func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity 
 		mac.Write([]byte(h.Get(name) + "\x00"))
 	}
 	sum := hex.EncodeToString(mac.Sum(nil))
-	return identity{key: scope + "credential\x00" + sum, name: string(x.route.api), shared: true}
+	return identity{owner: owner, key: scope + "credential\x00" + sum, name: string(x.route.api), shared: true}
 }
-
-// ownedBy reports whether the conversation is of the token with this name; "" is the local user.
-func (i identity) ownedBy(name string) bool { return strings.HasPrefix(i.key, name+"\x00") }
 
 // printable is a client's id as it may stand in the id of a session, in file names and on terminals.
 func printable(id string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -46,9 +47,12 @@ type standing struct {
 // stand puts a proxy in front of a server. set is settings as --set has them.
 func stand(t testing.TB, upstream string, set map[string]any, change ...func(*proxy.Options)) *standing {
 	t.Helper()
-	h, err := engine.Open(engine.Options{
-		Config: settings.Load(t, pluginDir, set), Logger: hclog.NewNullLogger(), Keep: true,
-	})
+	c := settings.Load(t, pluginDir, set)
+	o := engine.Options{Config: c, Logger: hclog.NewNullLogger(), Keep: true}
+	if c.Settings().Sessions.Store == "memory" {
+		o.Store = store.NewMemory()
+	}
+	h, err := engine.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

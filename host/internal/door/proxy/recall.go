@@ -34,7 +34,7 @@ func (s *Server) recallFor(owner string) func(context.Context, string) ([]conten
 			t.mu.Lock()
 			r, ok := t.recalled[call]
 			t.mu.Unlock()
-			if ok && t.identity.ownedBy(owner) {
+			if ok && t.identity.owner == owner {
 				return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{r}}}, nil
 			}
 		}

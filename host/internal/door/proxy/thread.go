@@ -3,6 +3,7 @@ package proxy
 import (
 	"container/list"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
@@ -156,14 +157,10 @@ func (t *thread) advance(b *branch, head body.Sum, items int, before uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p := t.points[b.head]; p.branch == b {
-		switch p.revision = before; {
-		case p.under != nil:
-			t.points[b.head] = *p.under
-		case before > 0:
-			t.points[b.head] = p
-		default:
-			delete(t.points, b.head) // nothing can begin here without a store
+		if p.revision = before; p.under != nil {
+			p = *p.under
 		}
+		t.points[b.head] = p
 	}
 	b.head, b.items = head, items
 	t.latest = point{branch: b, session: b.session.ID(), entries: b.entries, items: items, whole: b.whole}
@@ -184,18 +181,20 @@ func (t *thread) forget(b *branch) {
 	}
 }
 
-// close closes the sessions of all branches. It waits for requests that are in work.
-func (t *thread) close() {
+// close closes the sessions of all branches, and returns these. It waits for requests that are in work.
+func (t *thread) close() (all []*branch) {
 	t.mu.Lock()
-	all := map[*branch]bool{}
 	for _, p := range t.points {
-		all[p.branch] = true
+		if !slices.Contains(all, p.branch) {
+			all = append(all, p.branch)
+		}
 	}
 	t.points, t.latest = map[body.Sum]point{}, point{}
 	t.mu.Unlock()
-	for b := range all {
+	for _, b := range all {
 		b.mu.Lock()
 		b.close()
 		b.mu.Unlock()
 	}
+	return all
 }

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
@@ -11,21 +12,38 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
-// subagent is a client within the session of another.
-type subagent struct{ messagesForm }
+// named is a client that sends headers of its own.
+type named struct {
+	messagesForm
+	headers [][2]string
+}
 
-func (s subagent) header() http.Header {
-	h := s.messagesForm.header()
-	h.Set("X-Claude-Code-Agent-Id", "a1")
+func (n named) header() http.Header {
+	h := n.messagesForm.header()
+	for _, set := range n.headers {
+		h.Set(set[0], set[1])
+	}
 	return h
 }
 
-// What goes on from an earlier request is a session of its own: it begins with what was sent then, byte for byte, also
-// in a later process, knows its parent, and has the whole conversation. A compaction of the client's and a subagent have
+// subagent is a client within the session of another.
+func subagent(session string) named {
+	return named{messagesForm{session}, [][2]string{{"X-Claude-Code-Agent-Id", "a1"}}}
+}
+
+// What goes on from an earlier request is a session of its own: it begins with what was sent then, byte for byte, with
+// a store also in a later process, knows its parent, and has the whole conversation. A compaction of the client's and a subagent have
 // a parent too, and nothing of its history.
 func TestBranchesAreATree(t *testing.T) {
+	for _, in := range []string{"memory", "sqlite:" + filepath.Join(t.TempDir(), "s.db")} {
+		kind, _, _ := strings.Cut(in, ":")
+		t.Run(kind, func(t *testing.T) { branchesAreATree(t, in) })
+	}
+}
+
+func branchesAreATree(t *testing.T, in string) {
 	up := provider(t, modelapi.Options{Script: work(12)})
-	settings := map[string]any{"sessions.store": "sqlite:" + filepath.Join(t.TempDir(), "s.db"),
+	settings := map[string]any{"sessions.store": in,
 		"compression.strategy": "top-down-truncation", "model.contextLimit": 8000}
 	var kept store.Store
 	p := stand(t, up.URL, settings, func(o *proxy.Options) { kept = o.Host.Store() })
@@ -51,10 +69,12 @@ func TestBranchesAreATree(t *testing.T) {
 	fork(late, "Something else.")
 	fork(late, "Something better.")
 	fork(9, "From the beginning.")
-	p.end()
-	p = stand(t, up.URL, settings, func(o *proxy.Options) { kept = o.Host.Store() })
+	if in != "memory" {
+		p.end()
+		p = stand(t, up.URL, settings, func(o *proxy.Options) { kept = o.Host.Store() })
+	}
 	fork(late+2, "Once more.")
-	sub := &agent{form: subagent{messagesForm{"s1"}}, base: p.url, result: files}
+	sub := &agent{form: subagent("s1"), base: p.url, result: files}
 	compacted := &agent{form: a.form, base: p.url, result: files}
 	for _, b := range []*agent{compacted, sub} {
 		if status := b.run(t, "A summary of what happened."); status != http.StatusOK {
@@ -122,4 +142,52 @@ func TestAConversationOnTwoHosts(t *testing.T) {
 			t.Errorf("%d failed, %q; %+v, %v", failed, up.Refused(), size, err)
 		}
 	})
+}
+
+// Clients tell in headers of their own which conversation has begun a subagent's.
+func TestSubagentsHaveAParent(t *testing.T) {
+	up := provider(t, modelapi.Options{})
+	var kept store.Store
+	p := stand(t, up.URL, nil, func(o *proxy.Options) { kept = o.Host.Store() })
+	for _, client := range []struct{ name, id, parent string }{
+		{"codex", "Thread-Id", "X-Codex-Parent-Thread-Id"}, {"opencode", "X-Session-Id", "X-Parent-Session-Id"},
+		{"opencode-affinity", "X-Session-Affinity", "X-Parent-Session-Id"},
+	} {
+		main := named{headers: [][2]string{{client.id, client.name}}}
+		sub := named{headers: [][2]string{{client.id, client.name + "-sub"}, {client.parent, client.name}}}
+		for _, f := range []named{main, sub} {
+			if status := (&agent{form: f, base: p.url, result: files}).run(t, "Fix it."); status != http.StatusOK {
+				t.Fatal(status)
+			}
+		}
+		kind, _, _ := strings.Cut(client.name, "-")
+		h, err := kept.Head(t.Context(), store.Key{ID: kind + "-" + client.name + "-sub"})
+		if err != nil || h.Parent.ID != kind+"-"+client.name || h.ForkedEntries == 0 {
+			t.Errorf("%s: %+v, %v", client.name, h.Origin, err)
+		}
+	}
+}
+
+// A session that a command deletes while its agent works is begun again with the agent's next request.
+func TestASessionIsDeletedUnderItsAgent(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(4)})
+	var kept store.Store
+	p := stand(t, up.URL, nil, func(o *proxy.Options) { kept = o.Host.Store() })
+	key := store.Key{ID: "claude-s1"}
+	a := &agent{form: messagesForm{"s1"}, base: p.url, result: func(turn int, c call) string {
+		if turn == 3 {
+			if err := kept.Delete(t.Context(), key); err != nil {
+				t.Error(err)
+			}
+		}
+		return files(turn, c)
+	}}
+	if status := a.run(t, "Fix it."); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	all, err := engine.ReadRecorded(t.Context(), kept, key)
+	// What follows the last request is the answer to it.
+	if got := p.proxy.Totals(); got.Failed > 0 || err != nil || len(all.Added) != len(a.items)-1 {
+		t.Errorf("%d of %d entries, %v; %+v", len(all.Added), len(a.items), err, got)
+	}
 }

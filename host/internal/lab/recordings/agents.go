@@ -24,7 +24,7 @@ type agent struct {
 	not string
 }
 
-// agents are the agents whose sessions can be read. Cursor is not among them: it keeps no results of tools.
+// agents are the agents whose sessions can be read. Cursor and Aider are not among them: they keep no results of tools.
 var agents = []agent{
 	{
 		name: "claude-code",
@@ -72,17 +72,54 @@ var agents = []agent{
 		patterns: []string{"*/*.jsonl", "*.jsonl"},
 	},
 	{
+		name:  "opencode",
+		roots: func(s System) []string { return []string{s.data("opencode")} },
+		// The database first: it holds what older versions kept in files.
+		patterns: []string{"opencode*.db", "storage/session/*/ses_*.json"},
+	},
+	{
+		name: "goose",
+		roots: func(s System) []string {
+			return s.or("GOOSE_PATH_ROOT", "data", s.data("goose"), s.config("Block", "goose", "data"))
+		},
+		patterns: []string{"sessions/sessions.db", "sessions/*.jsonl"},
+	},
+	{
+		name: "amp",
+		roots: func(s System) []string {
+			return append(s.extensions("sourcegraph.amp"), s.data("amp"))
+		},
+		patterns: []string{"threads/T-*.json", "threads3/T-*.json"},
+	},
+	{
+		name: "openhands",
+		roots: func(s System) []string {
+			return s.or("OPENHANDS_CONVERSATIONS_DIR", "",
+				append(s.or("OPENHANDS_PERSISTENCE_DIR", "conversations"), s.home(".openhands", "conversations"))...)
+		},
+		patterns: []string{"*/base_state.json"},
+	},
+	{
 		name: "cline",
 		roots: func(s System) []string {
 			return append(s.extensions("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"), s.home(".cline", "data"))
 		},
-		patterns: []string{"tasks/*/api_conversation_history.json"},
+		patterns: []string{"tasks/*/api_conversation_history.json", "sessions/*/*.messages.json"},
 	},
 }
 
 // home returns a place in the person's directory.
 func (s System) home(parts ...string) string {
 	return filepath.Join(append([]string{s.Home}, parts...)...)
+}
+
+// data returns a place in the directory for data, which these agents have on all systems.
+func (s System) data(parts ...string) string {
+	base := s.home(".local", "share")
+	if dir := s.Getenv("XDG_DATA_HOME"); dir != "" {
+		base = dir
+	}
+	return filepath.Join(append([]string{base}, parts...)...)
 }
 
 // config returns a place in the directory for settings.

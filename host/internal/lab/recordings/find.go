@@ -19,10 +19,13 @@ import (
 
 // Found is one session.
 type Found struct {
+	// Path is what [Read] takes.
 	Path string
 	// Agent is the one in whose place it was; "" for a file that [Walk] found.
 	Agent   string
 	Changed time.Time
+	// dir is the directory in which the agent worked, "" if only the session's beginning says it.
+	dir string
 }
 
 // Options choose among the sessions. The zero value takes all.
@@ -52,22 +55,24 @@ func Find(s System, o Options) ([]Found, error) {
 		return nil, fmt.Errorf("%w %q; known: %s", ErrAgent, o.Agent, strings.Join(Agents(), ", "))
 	}
 	var out []Found
-	seen := map[string]bool{} // two patterns may fit one file
 	for _, a := range agents {
 		if o.Agent != "" && o.Agent != a.name {
 			continue
 		}
+		// A session is found once, also where two patterns fit, or where an agent moved it into its database.
+		seen := map[string]bool{}
 		for _, root := range a.roots(s) {
 			for _, pattern := range a.patterns {
 				for _, path := range below(root, pattern) {
-					info, err := os.Stat(path)
-					skip, _ := filepath.Match(a.not, filepath.Base(path))
-					if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || skip || seen[path] {
+					if skip, _ := filepath.Match(a.not, filepath.Base(path)); skip {
 						continue
 					}
-					seen[path] = true
-					if o.Project == "" || about(path, o.Project) {
-						out = append(out, Found{path, a.name, info.ModTime()})
+					for _, f := range sessionsAt(path) {
+						if f.Agent = a.name; seen[f.name()] || o.Project != "" && !f.about(o.Project) {
+							continue
+						}
+						seen[f.name()] = true
+						out = append(out, f)
 					}
 				}
 			}
@@ -75,6 +80,31 @@ func Find(s System, o Options) ([]Found, error) {
 	}
 	sortNewest(out)
 	return out, nil
+}
+
+// sessionsAt returns the session in a file, or those in a database.
+func sessionsAt(path string) []Found {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || !info.Mode().IsRegular() || info.Size() == 0:
+		return nil
+	case filepath.Ext(path) == ".db":
+		found, _ := sessionsIn(path) // what cannot be read holds none
+		return found
+	}
+	return []Found{{Path: path, Changed: info.ModTime()}}
+}
+
+// name returns what tells a session from the agent's others. Agents name files in a directory for each by what is in
+// them, others by the session.
+func (f Found) name() string {
+	if _, name, ok := strings.Cut(f.Path, ".db#"); ok {
+		return name
+	}
+	if f.Agent == "opencode" || f.Agent == "goose" {
+		return id(f.Path)
+	}
+	return f.Path
 }
 
 // below returns the files below root that fit a pattern. The root is not part of the pattern: its name may hold any
@@ -90,9 +120,22 @@ func below(root, pattern string) []string {
 	return matches
 }
 
-// Walk returns the files in a directory, and in those in it, that may be sessions by their names, the newest first.
-// Hidden directories and those of dependencies are left out.
-func Walk(dir string) ([]Found, error) {
+// Walk returns the sessions in a database, or the files in a directory, and in those in it, that may be sessions by
+// their names, the newest first. Hidden directories and those of dependencies are left out. many is false if path is one
+// session or none.
+func Walk(path string) (found []Found, many bool, err error) {
+	if file, id, ok := inDatabase(path); ok && id == "" {
+		found, err := sessionsIn(file)
+		return found, true, err
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() || eventsOf(path) != "" {
+		return nil, false, nil
+	}
+	found, err = walk(path)
+	return found, true, err
+}
+
+func walk(dir string) ([]Found, error) {
 	var out []Found
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -102,19 +145,36 @@ func Walk(dir string) ([]Found, error) {
 			return nil // what cannot be read holds none
 		case d.IsDir() && path != dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
 			return filepath.SkipDir
-		}
-		info, err := d.Info()
-		if err != nil || !d.Type().IsRegular() || info.Size() == 0 {
+		// Files of which a session is put together.
+		case d.IsDir() && path != dir && isPieces(path):
+			return filepath.SkipDir
+		case d.IsDir():
 			return nil
 		}
 		switch strings.ToLower(filepath.Ext(path)) {
-		case ".json", ".jsonl", ".ndjson", ".traj":
-			out = append(out, Found{Path: path, Changed: info.ModTime()})
+		case ".json", ".jsonl", ".ndjson", ".traj", ".db":
+			if d.Type().IsRegular() { // what a link leads to is elsewhere
+				out = append(out, sessionsAt(path)...)
+			}
 		}
 		return nil
 	})
 	sortNewest(out)
 	return out, err
+}
+
+// isPieces reports whether a directory holds records of sessions in files of their own: events of a conversation of
+// OpenHands, or messages and parts of them of opencode.
+func isPieces(dir string) bool {
+	parent := filepath.Dir(dir)
+	switch filepath.Base(dir) {
+	case "events":
+		return eventsOf(parent) != ""
+	case "message", "part":
+		_, err := os.Stat(filepath.Join(parent, "session"))
+		return err == nil
+	}
+	return false
 }
 
 // sortNewest sorts the newest first, by path where two are of one time.
@@ -128,13 +188,25 @@ func sortNewest(found []Found) {
 // first records, but a record may hold a long prompt.
 const maxHead = 256 << 10
 
-// about reports whether a session is of a project: its beginning says that the agent worked there, or the agent keeps
-// it in a directory that is named by a hash of the project's path.
-func about(path, project string) bool {
+// about reports whether a session is of a project: it says that the agent worked there, or in a directory there, or the
+// agent keeps it in a directory that is named by a hash of the project's path.
+func (f Found) about(project string) bool {
 	project = filepath.Clean(project)
+	if f.dir != "" {
+		rest, ok := strings.CutPrefix(filepath.Clean(f.dir), project)
+		return ok && (rest == "" || os.IsPathSeparator(rest[0]))
+	}
+	return headIsAbout(f.Path, project)
+}
+
+// headIsAbout looks for the project in the path and the beginning of a file.
+func headIsAbout(path, project string) bool {
 	hash := sha256.Sum256([]byte(project))
 	if strings.Contains(filepath.ToSlash(path), "/"+hex.EncodeToString(hash[:])+"/") {
 		return true
+	}
+	if about, ok := strings.CutSuffix(path, ".messages.json"); ok {
+		path = about + ".json" // what Cline says of the session
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -145,13 +217,18 @@ func about(path, project string) bool {
 	if err != nil {
 		return false
 	}
+	// Gemini CLI has the same hash in the first line.
+	if bytes.Contains(head, []byte(`"projectHash":"`+hex.EncodeToString(hash[:]))) {
+		return true
+	}
 	// As JSON has it in a string, without the quotes: on Windows it has backslashes.
 	quoted, err := json.Marshal(project)
 	if err != nil {
 		return false
 	}
 	dir := quoted[1 : len(quoted)-1]
-	for _, before := range []string{`"cwd":"`, `"cwd": "`, "Current Working Directory ("} {
+	for _, before := range []string{`"cwd":"`, `"cwd": "`, `"directory":"`, `"directory": "`, `"working_dir":"`,
+		`"working_dir": "`, `"uri":"file://`, `"uri": "file://`, "Current Working Directory ("} {
 		for rest := head; ; {
 			at := bytes.Index(rest, append([]byte(before), dir...))
 			if at < 0 {

@@ -43,14 +43,24 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 		{".codex/sessions/2026/01/02/rollout-1.jsonl", other},
 		{".codex/history.jsonl", app},
 		{gemini, `{}`},
+		{".gemini/tmp/app/chats/session-2.jsonl", `{"projectHash":"` + hex.EncodeToString(hash[:]) + `"}`},
 		{".qwen/projects/-w/chats/1.jsonl", `{"cwd":"/work/app/sub"}`},
 		{".copilot/session-state/1/events.jsonl", app},
 		{".pi/agent/sessions/--w--/1.jsonl", app},
 		{".factory/sessions/-w/1.jsonl", app},
 		{".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1/api_conversation_history.json",
 			`[{"content":"# Current Working Directory (/work/app) Files"}]`},
+		{".cline/data/sessions/1/1.messages.json", `{"messages":[]}`},
+		{".cline/data/sessions/1/1.json", app},
 		{"Library/Application Support/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/1/api_conversation_history.json",
 			`[]`},
+		{".local/share/opencode/storage/session/p/ses_1.json", `{"directory":"/work/app"}`},
+		{".local/share/goose/sessions/1.jsonl", `{"working_dir":"/work/app"}`},
+		{".local/share/amp/threads/T-1.json", `{"env":{"initial":{"trees":[{"uri":"file:///work/app"}]}}}`},
+		{".openhands/conversations/1/base_state.json", `{"workspace":{"working_dir":"/work/app"}}`},
+		{"AppData/Block/goose/data/sessions/2.jsonl", app},
+		{"AppData/Code/User/globalStorage/sourcegraph.amp/threads3/T-2.json", app},
+		{"data/amp/threads/T-3.json", app},
 		{"elsewhere/sessions/2026/01/02/rollout-2.jsonl", app},
 	})
 	system := func(os string, env map[string]string) System {
@@ -62,13 +72,20 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 		want    []string
 	}{
 		"all, newest first": {system("linux", nil), Options{}, []string{
-			"claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline"}},
+			"claude-code", "codex", "gemini-cli", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "cline",
+			"opencode", "goose", "amp", "openhands"}},
 		"of a project": {system("linux", nil), Options{Project: "/work/app/"}, []string{
-			"claude-code", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline"}},
-		"of an agent":      {system("linux", nil), Options{Agent: "codex"}, []string{"codex"}},
-		"macOS":            {system("darwin", nil), Options{Agent: "cline"}, []string{"cline"}},
-		"another place":    {system("linux", map[string]string{"CODEX_HOME": home + "/elsewhere"}), Options{Agent: "codex"}, []string{"codex"}},
-		"XDG":              {system("linux", map[string]string{"XDG_CONFIG_HOME": home + "/none"}), Options{Agent: "cline"}, nil},
+			"claude-code", "gemini-cli", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "cline", "opencode", "goose",
+			"amp", "openhands"}},
+		"of an agent":   {system("linux", nil), Options{Agent: "codex"}, []string{"codex"}},
+		"macOS":         {system("darwin", nil), Options{Agent: "cline"}, []string{"cline", "cline"}},
+		"another place": {system("linux", map[string]string{"CODEX_HOME": home + "/elsewhere"}), Options{Agent: "codex"}, []string{"codex"}},
+		"XDG":           {system("linux", map[string]string{"XDG_CONFIG_HOME": home + "/none"}), Options{Agent: "cline"}, []string{"cline"}},
+		"XDG data":      {system("linux", map[string]string{"XDG_DATA_HOME": home + "/data"}), Options{Agent: "amp"}, []string{"amp"}},
+		"Windows": {system("windows", map[string]string{"APPDATA": home + "/AppData"}), Options{Agent: "goose"},
+			[]string{"goose", "goose"}},
+		"Windows, an extension": {system("windows", map[string]string{"APPDATA": home + "/AppData"}), Options{Agent: "amp"},
+			[]string{"amp", "amp"}},
 		"nothing is there": {System{OS: "linux", Home: home + "/none", Getenv: func(string) string { return "" }}, Options{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,20 +111,26 @@ func TestADirectoryIsWalked(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, [][2]string{
 		{"a/b/new.JSONL", "x"}, {"old.traj", "x"}, {"notes.md", "x"}, {"empty.json", ""}, {".git/x.json", "x"},
-		{"node_modules/x.json", "x"},
+		{"node_modules/x.json", "x"}, {"oh/base_state.json", "{}"}, {"oh/events/event-00000-1.json", "{}"},
+		{"storage/session/p/ses_1.json", "{}"}, {"storage/message/ses_1/msg_1.json", "{}"},
 	})
-	found, err := Walk(dir)
-	if err != nil {
+	if err := os.Symlink("loop.json", filepath.Join(dir, "loop.json")); err != nil {
 		t.Fatal(err)
+	}
+	found, many, err := Walk(dir)
+	if err != nil || !many {
+		t.Fatal(many, err)
 	}
 	var got []string
 	for _, f := range found {
 		got = append(got, filepath.Base(f.Path))
 	}
-	if diff := cmp.Diff([]string{"new.JSONL", "old.traj"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"new.JSONL", "old.traj", "base_state.json", "ses_1.json"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := Walk(filepath.Join(dir, "none")); err == nil {
-		t.Error("a directory that is not there is walked")
+	for _, one := range []string{"none", "old.traj", "oh", "loop.json"} {
+		if _, many, err := Walk(filepath.Join(dir, one)); many || err != nil {
+			t.Errorf("%s is walked: %v", one, err)
+		}
 	}
 }

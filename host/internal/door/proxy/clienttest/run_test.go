@@ -23,6 +23,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
@@ -140,7 +141,7 @@ func record(t *testing.T, p place, upstream string, settings map[string]any) *re
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
+	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger(), Store: store.NewMemory()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,308 @@
+package recordings
+
+import (
+	"bytes"
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// A database of sessions belongs to an agent that may be running. It is only read, and left as it was.
+
+// isDatabase reports whether a path is that of an SQLite database.
+func isDatabase(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // opening a pipe would wait
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	head := make([]byte, len(sqliteMagic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == sqliteMagic
+}
+
+// sqliteMagic begins every SQLite database.
+const sqliteMagic = "SQLite format 3\x00"
+
+// inDatabase parts a path into that of a database and the id of a session in it, "" for none. ok is false for the path
+// of anything else.
+func inDatabase(path string) (file, id string, ok bool) {
+	if _, err := os.Stat(path); err == nil {
+		return path, "", isDatabase(path)
+	}
+	if at := strings.LastIndexByte(path, '#'); at > 0 && isDatabase(path[:at]) {
+		return path[:at], path[at+1:], true
+	}
+	return "", "", false
+}
+
+// database is one that was opened for reading.
+type database struct {
+	*sql.DB
+	temp string // a copy's directory, to be removed; "" for none
+}
+
+// openDatabase opens a database so that nothing in its directory is created or removed, and neither it nor its log is
+// written.
+//
+//   - Without a log (-wal), all is in the file, which is read as one that does not change.
+//   - With a log and its index (-shm), an agent may be writing. It is read as SQLite's other readers do, with locks.
+//   - With a log alone, reading would create the index. That is a copy, or was left by a crash, so that a copy of both
+//     is read.
+func openDatabase(path string) (*database, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	d, mode := database{}, "mode=ro"
+	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
+		mode = "mode=ro&immutable=1"
+	} else if _, err := os.Stat(path + "-shm"); err != nil {
+		if d.temp, err = os.MkdirTemp("", "thresh-sessions-"); err != nil {
+			return nil, err
+		}
+		copied := filepath.Join(d.temp, "sessions.db")
+		if err := errors.Join(copyFile(copied, path), copyFile(copied+"-wal", path+"-wal")); err != nil {
+			_ = os.RemoveAll(d.temp)
+			return nil, err
+		}
+		path = copied
+	}
+	if d.DB, err = sql.Open("sqlite", dataSource(path, mode+"&_pragma=busy_timeout(2000)")); err != nil {
+		d.close()
+		return nil, err
+	}
+	return &d, nil
+}
+
+// dataSource returns the name of a database for the driver. The path may hold any character.
+func dataSource(path, query string) string {
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: query}).String()
+}
+
+// close closes the database and removes a copy.
+func (d *database) close() {
+	if d.DB != nil {
+		_ = d.Close() // nothing was written
+	}
+	if d.temp != "" {
+		_ = os.RemoveAll(d.temp)
+	}
+}
+
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // nothing was written
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// row is a row of a table by the names of its columns, which differ between versions of an agent. NULL is "".
+type row map[string]string
+
+// rows returns what a query finds.
+func (d *database) rows(query string, args ...any) (out []row, err error) {
+	found, err := d.Query(query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, found.Close()) }()
+	names, err := found.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for found.Next() {
+		values := make([]sql.NullString, len(names))
+		into := make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := found.Scan(into...); err != nil {
+			return nil, err
+		}
+		r := row{}
+		for i, name := range names {
+			r[name] = values[i].String
+		}
+		out = append(out, r)
+	}
+	return out, found.Err()
+}
+
+// schema is how an agent's database holds sessions.
+type schema struct {
+	agent string
+	table string // a table that only this agent has
+	// sessions are the columns id, dir and changed, in milliseconds, of the sessions that a person began.
+	sessions string
+	export   func(d *database, id string) (*export, error)
+}
+
+var schemas = []schema{
+	{agent: "opencode", table: "part", export: exportOpenCode,
+		sessions: `select id, directory as dir, time_updated as changed from session where parent_id is null`},
+	{agent: "goose", table: "messages", export: exportGoose,
+		sessions: `select id, working_dir as dir, strftime('%s', updated_at) * 1000 as changed from sessions s
+			where exists (select 1 from messages m where m.session_id = s.id)`},
+}
+
+// schemaOf returns the schema of a database.
+func (d *database) schemaOf() (*schema, error) {
+	for i, s := range schemas {
+		tables, err := d.rows(`select name from sqlite_master where type = 'table' and name = ?`, s.table)
+		if err != nil {
+			return nil, err
+		}
+		if len(tables) > 0 {
+			return &schemas[i], nil
+		}
+	}
+	return nil, errors.New("an SQLite database with no sessions of opencode or Goose")
+}
+
+// readDatabase puts the session with an id together.
+func readDatabase(path, id string) (*export, error) {
+	e, err := exportFrom(path, id)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, nil
+}
+
+func exportFrom(path, id string) (*export, error) {
+	d, err := openDatabase(path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.close()
+	s, err := d.schemaOf()
+	if err != nil {
+		return nil, err
+	}
+	if id == "" {
+		found, err := sessionsIn(path)
+		if err != nil || len(found) == 0 {
+			return nil, cmp.Or(err, errors.New("the database holds no sessions"))
+		}
+		return nil, fmt.Errorf("the database holds %d sessions; name one, such as the newest: '%s'", len(found),
+			found[0].Path)
+	}
+	return s.export(d, id)
+}
+
+// sessionsIn returns the sessions in a database, the newest first.
+func sessionsIn(path string) ([]Found, error) {
+	d, err := openDatabase(path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.close()
+	s, err := d.schemaOf()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := d.rows(s.sessions)
+	if err != nil {
+		return nil, err
+	}
+	var out []Found
+	for _, r := range rows {
+		changed, _ := strconv.ParseInt(r["changed"], 10, 64) // 0 is the oldest
+		out = append(out, Found{Path: path + "#" + r["id"], Agent: s.agent, Changed: time.UnixMilli(changed), dir: r["dir"]})
+	}
+	sortNewest(out)
+	return out, nil
+}
+
+// exportOpenCode puts a session together as "opencode export" prints it.
+func exportOpenCode(d *database, id string) (*export, error) {
+	session, err := d.rows(`select * from session where id = ?`, id)
+	if err != nil || len(session) == 0 {
+		return nil, cmp.Or(err, noSession(id))
+	}
+	var e export
+	parts := map[string][][]byte{}
+	rows, err := d.rows(`select id, message_id, data from part where session_id = ? order by id`, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		parts[r["message_id"]] = append(parts[r["message_id"]], e.record([]byte(r["data"])))
+	}
+	if rows, err = d.rows(`select id, data from message where session_id = ? order by time_created, id`, id); err != nil {
+		return nil, err
+	}
+	var messages [][]byte
+	for _, r := range rows {
+		// The id is a column of its own.
+		if about := e.record([]byte(r["data"])); bytes.HasPrefix(about, []byte(`{"`)) {
+			messages = append(messages, fmt.Appendf(nil, `{"info":{"id":%s,%s,"parts":%s}`, quoted(r["id"]), about[1:],
+				list(parts[r["id"]])))
+		}
+	}
+	e.document = fmt.Appendf(nil, `{"info":{"id":%s,"directory":%s,"revert":%s},"messages":%s}`, quoted(id),
+		quoted(session[0]["directory"]), e.orNull(session[0]["revert"]), list(messages))
+	return &e, nil
+}
+
+// exportGoose puts a session together as "goose session export" prints it.
+func exportGoose(d *database, id string) (*export, error) {
+	session, err := d.rows(`select * from sessions where id = ?`, id)
+	if err != nil || len(session) == 0 {
+		return nil, cmp.Or(err, noSession(id))
+	}
+	rows, err := d.rows(`select * from messages where session_id = ? order by created_timestamp, id`, id)
+	if err != nil {
+		return nil, err
+	}
+	var e export
+	var messages [][]byte
+	for _, r := range rows {
+		if said := e.record([]byte(r["content_json"])); said != nil {
+			messages = append(messages, fmt.Appendf(nil, `{"role":%s,"created":%s,"content":%s,"metadata":%s}`,
+				quoted(r["role"]), cmp.Or(r["created_timestamp"], "0"), said, e.orNull(r["metadata_json"])))
+		}
+	}
+	e.document = fmt.Appendf(nil, `{"id":%s,"working_dir":%s,"model_config":%s,"conversation":%s}`, quoted(id),
+		quoted(session[0]["working_dir"]), e.orNull(session[0]["model_config_json"]), list(messages))
+	return &e, nil
+}
+
+func noSession(id string) error { return fmt.Errorf("the database has no session %q", id) }
+
+// orNull returns a record of which there may be none, as JSON.
+func (e *export) orNull(raw string) []byte {
+	if raw != "" {
+		if whole := e.record([]byte(raw)); whole != nil {
+			return whole
+		}
+	}
+	return []byte("null")
+}
+
+// quoted returns text as JSON.
+func quoted(text string) []byte {
+	out, _ := json.Marshal(text) // no text is refused
+	return out
+}

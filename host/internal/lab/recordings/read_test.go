@@ -1,0 +1,192 @@
+package recordings
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+)
+
+const openCodeTables = `create table session (id text primary key, parent_id text, directory text, revert text, time_updated integer);
+create table message (id text primary key, session_id text, time_created integer, data text);
+create table part (id text primary key, message_id text, session_id text, data text);
+insert into session values ('ses_1', null, '/work/app', null, 1700000002000), ('ses_2', 'ses_1', '/work/app', null, 1700000003000),
+ ('ses_3', null, '/work/app2', null, 1700000001000);
+insert into message values ('msg_2', 'ses_1', 2, '{"role":"assistant","modelID":"m"}'), ('msg_1', 'ses_1', 1, '{"role":"user"}');
+insert into part values ('prt_1', 'msg_1', 'ses_1', '{"type":"text","text":"go"}'),
+ ('prt_2', 'msg_2', 'ses_1', '{"type":"tool","callID":"c1","tool":"read","state":{"status":"completed","input":{},"output":"one"}}'),
+ ('prt_3', 'msg_2', 'ses_1', '{"type":"text","te');`
+
+const gooseTables = `create table sessions (id text primary key, working_dir text, updated_at timestamp, model_config_json text);
+create table messages (id integer primary key, session_id text, role text, content_json text, created_timestamp integer, metadata_json text);
+insert into sessions values ('1', '/work/app', '2023-11-14 22:13:20', '{"model_name":"m","context_limit":128000}'), ('2', '/work/app', '2023-11-14', null);
+insert into messages values (1, '1', 'user', '[{"type":"text","text":"go"}]', 1700000000, '{"userVisible":true}'),
+ (2, '1', 'assistant', '[{"type":"toolRequest","id":"c1","toolCall":{"status":"success","value":{"name":"read","arguments":{}}}}]', 1700000001, null),
+ (3, '1', 'user', '[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":[{"type":"text","text":"one"}]}}]', 1700000002, null);`
+
+// execute runs statements on a database, which stays open.
+func execute(t *testing.T, path, statements string) *sql.DB {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", dataSource(path, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("pragma journal_mode = wal; pragma wal_autocheckpoint = 0; pragma synchronous = off; " +
+		statements); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// state returns what is in a directory. The index of a log (-shm) may be rebuilt by any reader.
+func state(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		raw, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(f.Name(), "-shm") {
+			raw = nil
+		}
+		out = append(out, fmt.Sprintf("%s %x", f.Name(), sha256.Sum256(raw)))
+	}
+	return out
+}
+
+// words returns what was said in a session, and what tools gave.
+func words(t *testing.T, path string) string {
+	t.Helper()
+	tr, err := Read(path, transcript.Options{AllowCut: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, c := range tr.Entries {
+		for _, b := range c.Blocks {
+			out = append(out, transcript.Readable(b))
+		}
+	}
+	for _, n := range tr.Notes {
+		out = append(out, n.Message)
+	}
+	return fmt.Sprintf("%s in %s: %s", tr.Format, tr.Dir, strings.Join(out, " | "))
+}
+
+func TestADatabaseIsReadAndLeftAsItWas(t *testing.T) {
+	const openCode = "opencode in /work/app: go | (calls read, c1) {} | (read answers c1)\none | " +
+		"1 records are no whole JSON, as the agent was writing them, and were left out"
+	const goose = "goose in /work/app: go | (calls read, c1) {} | (read answers c1)\none"
+	for name, tt := range map[string]struct {
+		tables, id, want string
+		// leave makes the state in which the database is found.
+		leave func(t *testing.T, db *sql.DB, path string)
+	}{
+		"closed":   {openCodeTables, "ses_1", openCode, func(_ *testing.T, db *sql.DB, _ string) { _ = db.Close() }},
+		"goose":    {gooseTables, "1", goose, func(_ *testing.T, db *sql.DB, _ string) { _ = db.Close() }},
+		"open":     {openCodeTables, "ses_1", openCode, func(t *testing.T, db *sql.DB, _ string) { t.Cleanup(func() { _ = db.Close() }) }},
+		"no index": {openCodeTables, "ses_1", openCode, left},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a b#?", "opencode.db")
+			tt.leave(t, execute(t, path, tt.tables), path)
+			before := state(t, filepath.Dir(path))
+			if got := words(t, path+"#"+tt.id); got != tt.want {
+				t.Errorf("got %s", got)
+			}
+			for given, want := range map[string]string{path: "name one", path + "#x": `no session "x"`} {
+				if _, err := Read(given, transcript.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v", given, err)
+				}
+			}
+			if diff := cmp.Diff(before, state(t, filepath.Dir(path))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// left leaves a database with a log but without its index, as a copy of both is.
+func left(t *testing.T, db *sql.DB, path string) {
+	for _, end := range []string{"", "-wal"} {
+		if err := copyFile(path+".copy"+end, path+end); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = db.Close()
+	for _, end := range []string{"", "-wal"} {
+		if err := os.Rename(path+".copy"+end, path+end); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSessionsInDatabasesAreFound(t *testing.T) {
+	home := t.TempDir()
+	data := filepath.Join(home, ".local", "share")
+	_ = execute(t, filepath.Join(data, "opencode", "opencode.db"), openCodeTables).Close()
+	_ = execute(t, filepath.Join(data, "goose", "sessions", "sessions.db"), gooseTables).Close()
+	// What was moved into the database stays in files.
+	put(t, data, [][2]string{{"opencode/storage/session/p/ses_1.json", `{"directory":"/work/app"}`}})
+	found, err := Find(System{OS: "linux", Home: home, Getenv: func(string) string { return "" }},
+		Options{Project: "/work/app"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Agent+" "+filepath.Base(f.Path))
+	}
+	if diff := cmp.Diff([]string{"opencode opencode.db#ses_1", "goose sessions.db#1"}, got); diff != "" {
+		t.Error(diff)
+	}
+	all, many, err := Walk(filepath.Join(data, "opencode", "opencode.db"))
+	if err != nil || !many || len(all) != 2 {
+		t.Errorf("%d sessions in the database, %v", len(all), err)
+	}
+}
+
+func TestSessionsInManyFilesArePutTogether(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, [][2]string{
+		{"c[1]/base_state.json", `{"workspace":{"working_dir":"/work/app"}}`},
+		{"c[1]/events/event-00000-a.json", `{"kind":"MessageEvent","source":"user",
+ "llm_message":{"role":"user","content":[{"type":"text","text":"go"}]}}`},
+		{"c[1]/events/event-00001-b.json", `{"kind":"ActionEvent","source":"agent","tool_name":"terminal","tool_call_id":"c1",` +
+			`"tool_call":{"arguments":"{}"},"llm_response_id":"r1"}`},
+		{"c[1]/events/event-00002-c.json", `{"kind":"ObservationEvent","source":"environment","tool_name":"terminal",` +
+			`"tool_call_id":"c1","observation":"one"}`},
+		{"c[1]/events/event-00003-d.json", `{"kind":"Mess`},
+		{"storage/session/p/ses_1.json", `{"id":"ses_1","directory":"/work/app"}`},
+		{"storage/message/ses_1/msg_1.json", `{"id":"msg_1","role":"user"}`},
+		{"storage/part/msg_1/prt_1.json", `{"id":"prt_1","type":"text","text":"go"}`},
+		{"storage/message/ses_1/msg_2.json", `{"id":"msg_2","role":"assistant"}`},
+		{"storage/part/msg_2/prt_2.json", `{"type":"text","text":"done"}`},
+	})
+	const conversation = "openhands in /work/app: go | (calls terminal, c1) {} | (terminal answers c1)\none | " +
+		"1 records are no whole JSON, as the agent was writing them, and were left out"
+	for path, want := range map[string]string{
+		"c[1]":                         conversation,
+		"c[1]/base_state.json":         conversation,
+		"storage/session/p/ses_1.json": "opencode in /work/app: go | done",
+	} {
+		if got := words(t, filepath.Join(dir, path)); got != want {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// aiderStart begins each chat in a history of Aider.
+const aiderStart = "# aider chat started at "
+
+// aiderUser is in front of each line of a person, aiderConsole in front of what Aider itself said.
+const (
+	aiderUser    = "#### "
+	aiderConsole = "> "
+)
+
+// aider reads a history of Aider, which is Markdown: lines of the person and of Aider are marked, all others are the
+// model's. The chats in a file follow each other, each with an empty context.
+type aider struct {
+	b     *builder
+	human bool // whose lines are collected
+	line  int  // where they began
+	text  strings.Builder
+}
+
+// readAider reads a history of Aider.
+func readAider(s *source, o Options) (*Transcript, error) {
+	a := aider{b: newBuilder()}
+	for {
+		line, _, err := s.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.read(s.line, string(bytes.ToValidUTF8(bytes.TrimSuffix(line, []byte("\r")), []byte("\ufffd"))))
+	}
+	a.flush()
+	a.b.t.Format = Aider
+	// It sends files and a map of the repository with each request, and keeps neither.
+	a.b.t.Unanswered = true
+	a.b.note(0, -1, "Aider does not record the files that it sent, so savings cannot be told")
+	if len(a.b.t.Entries) == 0 {
+		return nil, fail(ErrEmpty, "the history has no words of a person or a model")
+	}
+	return a.b.finish(o)
+}
+
+// read takes in one line.
+func (a *aider) read(number int, line string) {
+	said, isHuman := strings.CutPrefix(line, strings.TrimSpace(aiderUser))
+	switch {
+	case strings.HasPrefix(line, aiderStart):
+		a.flush()
+		if len(a.b.t.Entries) > 0 {
+			a.b.boundary(BoundaryChat, nil)
+		}
+		return
+	case strings.HasPrefix(line, aiderConsole):
+		a.flush()
+		a.b.tally.routine(number, -1, "line of Aider itself, such as costs and files that were added, left out")
+		return
+	case isHuman:
+		line = strings.TrimSuffix(strings.TrimPrefix(said, " "), "  ") // two blanks break a line in Markdown
+	}
+	if isHuman != a.human {
+		a.flush()
+	}
+	if a.text.Len() == 0 {
+		a.human, a.line = isHuman, number
+	}
+	a.text.WriteString(line + "\n")
+}
+
+// flush adds the lines that were collected.
+func (a *aider) flush() {
+	text := strings.TrimSpace(a.text.String())
+	a.text.Reset()
+	if text == "" {
+		return
+	}
+	c := content.Content{Speaker: content.AI, Blocks: one(content.Text{Text: text})}
+	if a.human {
+		c.Speaker = content.Human
+	}
+	a.b.add(a.line, c)
+	// The person's own command for a new beginning.
+	if a.human && (text == "/clear" || text == "/reset") {
+		a.b.boundary(BoundaryChat, nil)
+	}
+}

@@ -1,0 +1,109 @@
+package transcript
+
+import (
+	"net/url"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// isAmp reports whether a document is a thread of Amp; first is its first message. Its messages look like Anthropic's.
+func isAmp(top, first object) bool {
+	return top.has("created") && (top.has("v") || top.has("agentMode")) && (first == nil || first.has("role"))
+}
+
+// readAmp reads a thread of Amp. Results of tools have a form of their own, and say how the tool ran.
+func readAmp(b *builder, d *document) error {
+	b.t.Format = Amp
+	b.t.ID = d.top.text("id")
+	initial := d.top.object("env").object("initial")
+	b.t.workedIn(initial.text("cwd"))
+	if tree := firstObject(initial.raw("trees")); tree != nil {
+		if u, err := url.Parse(tree.text("uri")); err == nil && u.Scheme == "file" {
+			b.t.workedIn(u.Path)
+		}
+	}
+	b.otherFields(d.top, nameIn("v", "id", "created", "title", "env", "agentMode", "messages", "nextMessageId", "meta",
+		"~debug", "usageLedger", "activatedSkills", "relationships", "updatedAt", "creatorUserID"))
+	return d.each("messages", func(_, line int, raw []byte) error {
+		b.ampMessage(line, asObject(raw))
+		return nil
+	})
+}
+
+// isAmpField reports whether a field of a message is known.
+var isAmpField = nameIn("role", "content", "messageId", "meta", "usage", "state", "userState", "readAt",
+	"protocolMessageID", "turnElapsedMs", "interrupted", "originalToolUseInput", "agentMode", "dtwMessageID", "id")
+
+// ampMessage reads one message.
+func (b *builder) ampMessage(line int, m object) {
+	b.unread(line, "a message", m, isAmpField)
+	usage := m.object("usage")
+	meta := stamped(firstOf(m.object("meta").raw("sentAt"), usage.raw("timestamp")))
+	var p pieces
+	list, ok := elements(m.raw("content"))
+	if !ok {
+		p = b.messageContent(line, m.raw("content"))
+	}
+	for _, raw := range list {
+		blocks, ofTool := ampBlock(raw)
+		p.add(ofTool, blocks...)
+	}
+	switch role := m.text("role"); role {
+	case roleAssistant:
+		meta.raw("model", usage.raw("model"))
+		// Under the names of Anthropic, which counts the cached parts apart too.
+		var counts metadata
+		counts.raw("input_tokens", usage.raw("inputTokens"))
+		counts.raw("output_tokens", usage.raw("outputTokens"))
+		counts.raw("cache_read_input_tokens", usage.raw("cacheReadInputTokens"))
+		counts.raw("cache_creation_input_tokens", usage.raw("cacheCreationInputTokens"))
+		meta.raw("usage", counts.json())
+		b.t.window(usage.raw("maxInputTokens"))
+		b.add(line, content.Content{Speaker: content.AI, Blocks: p.blocks, Metadata: meta.json()})
+	case "info":
+		summary := firstObject(m.raw("content")).object("summary")
+		text := summary.text("summary")
+		if text == "" {
+			b.tally.routine(line, -1, "message of the role info, which the model never saw, left out")
+			return
+		}
+		// The thread was compacted: it goes on with the summary.
+		b.boundary(BoundaryCompaction, nil)
+		meta.flag("isSummary", true)
+		b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
+	default:
+		b.userEntries(line, p, content.Content{Metadata: meta.json()})
+	}
+}
+
+// ampBlock reads one block. Only results and images differ from Anthropic's.
+func ampBlock(raw []byte) (blocks []content.Block, ofTool bool) {
+	o := asObject(raw)
+	switch t := o.text("type"); {
+	case t == "tool_result" && o.has("toolUseID"):
+		run := o.object("run")
+		r := content.ToolResponse{CallID: o.text("toolUseID")}
+		var media []content.Block
+		r.Result, media = resultOf(firstOf(run.raw("result"), run.raw("progress")), ampImage)
+		switch status := run.text("status"); status {
+		case "error", "cancelled", "rejected-by-user":
+			r.Error = firstText(run.object("error").text("message"), run.text("error"), run.text("reason"), status)
+			r.Result = firstOf(r.Result, content.String(r.Error))
+		}
+		return append(one(r), media...), true
+	case t == "image":
+		if m, ok := ampImage(o); ok {
+			return one(m), false
+		}
+	case t == "tool_use":
+		return one(content.ToolCall{ID: o.text("id"), Name: o.text("name"), Parameters: o.copyOf("input")}), false
+	}
+	return anthropicBlock(raw), false
+}
+
+// ampImage reads an image; ok is false if there is no data.
+func ampImage(o object) (content.Media, bool) {
+	source := o.object("source")
+	m := content.Media{MimeType: source.text("mediaType"), Data: source.text("data"), Encoding: "base64"}
+	return m, m.Data != ""
+}

@@ -1,0 +1,284 @@
+package transcript
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// isOpenCodeExport reports whether first, an element of a list of messages, is one of a session of opencode: what it
+// says of a message, and the parts of that message.
+func isOpenCodeExport(first object) bool {
+	return first.object("info").has("role") && kind(first.raw("parts")) == '['
+}
+
+// isOpenCodeEvent reports whether a record of type t is an event of opencode's bus, or one that "opencode run --format
+// json" prints.
+func isOpenCodeEvent(t string, o object) bool {
+	bus := strings.HasPrefix(t, "message.") || strings.HasPrefix(t, "session.") || strings.HasPrefix(t, "server.")
+	return bus && o.has("properties") || strings.HasPrefix(o.object("part").text("messageID"), "msg_") && o.has("sessionID")
+}
+
+// openCode reads a session of opencode. A message is what is known of it and its parts; a call and its result are one
+// part. The parts of a message are written again as they grow, so that the whole session is read before it is entries.
+type openCode struct {
+	speech
+	session  string // of the events: those of sub-agents are in the same stream
+	messages []*openCodeMessage
+	byID     map[string]*openCodeMessage
+	// again: a compaction repeats the messages that are added, whose usage is counted already.
+	again bool
+}
+
+// openCodeMessage is one message, with texts of its own.
+type openCodeMessage struct {
+	line  int
+	info  object
+	parts []object
+}
+
+func newOpenCode(b *builder) *openCode {
+	return &openCode{speech: newSpeech(b), byID: map[string]*openCodeMessage{}}
+}
+
+// readOpenCode reads what "opencode export" prints.
+func readOpenCode(b *builder, d *document) error {
+	o := newOpenCode(b)
+	info := d.top.object("info")
+	b.t.ID = info.text("id")
+	b.t.workedIn(info.text("directory"))
+	b.otherFields(d.top, nameIn("info", "messages"))
+	// What the person took back is left out of the next request, and deleted when it is sent.
+	revert := info.object("revert").text("messageID")
+	taken := 0
+	err := d.each("messages", func(_, line int, raw []byte) error {
+		m := openCodeMessage{line: line, info: asObject(raw).object("info")}
+		list, _ := elements(asObject(raw).raw("parts"))
+		for _, part := range list {
+			m.parts = append(m.parts, asObject(part))
+		}
+		if taken > 0 || revert != "" && m.info.text("id") == revert {
+			taken++
+			return nil
+		}
+		o.messages = append(o.messages, &m)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if taken > 0 {
+		b.remark(0, -1, "%d × message that was taken back left out", taken)
+	}
+	return o.end()
+}
+
+// record takes in one event. The last state of a message and of a part counts.
+func (c *openCode) record(r record) error {
+	r.whole = bytes.Clone(r.whole)
+	o := asObject(r.whole)
+	part, info := o.object("part"), object(nil)
+	switch t := r.text("type"); {
+	case t == "message.updated":
+		info = o.object("properties").object("info")
+	case t == "message.part.updated":
+		part = o.object("properties").object("part")
+	case part != nil:
+	default:
+		c.b.tally.routine(r.line, -1, "event "+clip([]byte(t))+", which is not part of the conversation, left out")
+		return nil
+	}
+	session := firstText(info.text("sessionID"), part.text("sessionID"))
+	if c.session = firstText(c.session, session); session != c.session {
+		c.b.tally.routine(r.line, -1, "event of another session, such as a sub-agent's, left out")
+		return nil
+	}
+	m := c.message(r.line, firstText(info.text("id"), part.text("messageID")))
+	if info != nil {
+		m.info = info
+		return nil
+	}
+	same := func(p object) bool { return p.has("id") && p.text("id") == part.text("id") }
+	if i := slices.IndexFunc(m.parts, same); i >= 0 {
+		m.parts[i] = part
+	} else {
+		m.parts = append(m.parts, part)
+	}
+	return nil
+}
+
+// message returns the message with an id, which is new if it was not named before.
+func (c *openCode) message(line int, id string) *openCodeMessage {
+	m, ok := c.byID[id]
+	if !ok {
+		m = &openCodeMessage{line: line}
+		c.byID[id] = m
+		c.messages = append(c.messages, m)
+	}
+	return m
+}
+
+func (c *openCode) end() error {
+	c.b.t.Format = OpenCode
+	c.b.t.ID = firstText(c.b.t.ID, c.session)
+	for i, m := range c.messages {
+		c.b.t.workedIn(m.info.object("path").text("cwd"))
+		if m.info.isTrue("summary") && i > 0 {
+			c.compacted(i)
+			continue
+		}
+		c.add(m)
+	}
+	return nil
+}
+
+// compacted reads the summary at position i: the context goes on with it, and with the messages that were kept. The
+// message before it asked for the summary, and names the first of those.
+func (c *openCode) compacted(i int) {
+	c.pause()
+	c.b.boundary(BoundaryCompaction, nil)
+	meta := c.stamped(c.messages[i])
+	meta.flag("isSummary", true)
+	blocks := []content.Block{}
+	for _, p := range c.messages[i].parts {
+		if p.text("type") == "text" {
+			blocks = append(blocks, content.Text{Text: p.text("text")})
+		}
+	}
+	c.ask(c.messages[i].line, meta, blocks...)
+	for _, p := range c.messages[i-1].parts {
+		kept := slices.IndexFunc(c.messages[:i-1], func(m *openCodeMessage) bool {
+			return p.has("tail_start_id") && m.info.text("id") == p.text("tail_start_id")
+		})
+		if kept >= 0 {
+			c.again = true
+			for _, m := range c.messages[kept : i-1] {
+				c.add(m)
+			}
+			c.again = false
+		}
+	}
+}
+
+// stamped returns the metadata with the time of a message.
+func (c *openCode) stamped(m *openCodeMessage) metadata {
+	meta := stamped(m.info.object("time").raw("created"))
+	meta.flag("fromCompaction", c.again)
+	return meta
+}
+
+// add adds a message. One of the model may hold several answers: "step-start" begins each.
+func (c *openCode) add(m *openCodeMessage) {
+	meta := c.stamped(m)
+	if m.info.text("role") == roleUser {
+		// A message that only asks for a summary has no words of the person.
+		if blocks := c.person(m); len(blocks) > 0 || len(m.parts) == 0 {
+			c.ask(m.line, meta, blocks...)
+		}
+		return
+	}
+	stamp := meta.json()
+	meta.text("model", m.info.text("modelID"))
+	var said, answers []content.Block
+	flush := func(usage object) {
+		if len(said) > 0 {
+			with := slices.Clone(meta)
+			if !c.again {
+				with.raw("usage", openCodeUsage(usage))
+			}
+			c.b.add(m.line, content.Content{Speaker: content.AI, Blocks: said, Metadata: with.json()})
+		}
+		if len(answers) > 0 {
+			c.b.add(m.line, content.Content{Speaker: content.Tool, Blocks: answers, Metadata: stamp})
+		}
+		said, answers = nil, nil
+	}
+	c.pause()
+	for _, p := range m.parts {
+		switch t := p.text("type"); t {
+		case "text":
+			said = append(said, content.Text{Text: p.text("text")})
+		case "reasoning":
+			said = append(said, content.Thinking{Thought: p.text("text")})
+		case "tool":
+			call, answer := openCodeCall(p)
+			said, answers = append(said, call), append(answers, answer...)
+		case "step-finish":
+			flush(p.object("tokens"))
+		default:
+			c.other(m.line, t, p)
+		}
+	}
+	flush(m.info.object("tokens"))
+}
+
+// person returns what the model saw of a person's message.
+func (c *openCode) person(m *openCodeMessage) (blocks []content.Block) {
+	for _, p := range m.parts {
+		switch t := p.text("type"); {
+		case t == "text" && !p.isTrue("ignored"):
+			blocks = append(blocks, content.Text{Text: p.text("text")})
+		// Files of text are there as texts too.
+		case t == "file" && p.text("mime") != "text/plain" && p.text("mime") != "application/x-directory":
+			blocks = append(blocks, openCodeFile(p))
+		case t == "text" || t == "file":
+			c.b.tally.routine(m.line, -1, "part of type "+t+", which the model never saw, left out")
+		default:
+			c.other(m.line, t, p)
+		}
+	}
+	return blocks
+}
+
+// other leaves out a part that is no part of the conversation.
+func (c *openCode) other(line int, t string, p object) {
+	switch t {
+	case "step-start", "snapshot", "patch", "agent", "retry", "compaction", "subtask":
+		c.b.tally.routine(line, -1, "part of type "+t+", which is not part of the conversation, left out")
+	default:
+		c.b.unknown(line, "part of the unknown type "+clip([]byte(t)), p.json())
+	}
+}
+
+// openCodeCall reads a call and its result. A call that was interrupted has none.
+func openCodeCall(p object) (call content.Block, answer []content.Block) {
+	state := p.object("state")
+	id, name := p.text("callID"), p.text("tool")
+	call = content.ToolCall{ID: id, Name: name, Parameters: state.copyOf("input")}
+	r := content.ToolResponse{CallID: id, ToolName: name, Result: state.copyOf("output")}
+	switch state.text("status") {
+	case "completed":
+	case "error":
+		r.Result, r.Error = state.copyOf("error"), firstText(state.text("error"), flaggedError)
+	default:
+		return call, nil
+	}
+	answer = one(r)
+	files, _ := elements(state.raw("attachments"))
+	for _, f := range files {
+		answer = append(answer, openCodeFile(asObject(f)))
+	}
+	return call, answer
+}
+
+// openCodeFile reads an attachment.
+func openCodeFile(p object) content.Media {
+	m := content.Media{MimeType: p.text("mime"), Filename: p.text("filename"), Data: p.text("url"), Encoding: "url"}
+	if _, data, ok := strings.Cut(m.Data, ";base64,"); ok {
+		m.Data, m.Encoding = data, "base64"
+	}
+	return m
+}
+
+// openCodeUsage returns the counts of an answer under the names of Anthropic, which counts the cached parts apart too;
+// nil for none.
+func openCodeUsage(tokens object) []byte {
+	var m metadata
+	m.raw("input_tokens", tokens.raw("input"))
+	m.raw("output_tokens", tokens.raw("output"))
+	m.raw("cache_read_input_tokens", tokens.object("cache").raw("read"))
+	m.raw("cache_creation_input_tokens", tokens.object("cache").raw("write"))
+	return m.json()
+}
