@@ -50,6 +50,8 @@ func TestEffects(t *testing.T) {
 		`cat $F`:                                  "",
 		`cat *.go`:                                "",
 		`cat a.go || true`:                        "",
+		`python x.py; X=1; cat a`:                 "",
+		`X=1; cat a`:                              "reads /w/a",
 		`cat ~/x`:                                 "",
 		`cd "$D" && cat a.go`:                     "",
 		`grep -rn x src`:                          "",
@@ -78,8 +80,16 @@ func TestEffects(t *testing.T) {
 		`git checkout main`:                           "",
 		`test -f a && sed -i s/a/b/ a || true`:        "",
 		`(cd x; sed -i s/a/b/ a)`:                     "",
-		`echo x > "$F"`:                               "",
-		`sleep 1 & rm a`:                              "deletes /w/a whole",
+		// What is written cannot be told, so that earlier reads stay.
+		`echo x > "$F"`:                              "",
+		`rm src/*.go`:                                "",
+		`sed -i s/a/b/ $(git ls-files)`:              "",
+		`cp a.go "$D/b"`:                             "",
+		`for f in *.go; do gofmt -w $f > $f.x; done`: "",
+		`. env.sh; echo x > a.go`:                    "",
+		`$MOVE && echo x > a.go`:                     "",
+		`cd "$D" && echo x > a.go`:                   "",
+		`sleep 1 & rm a`:                             "deletes /w/a whole",
 	} {
 		if got := brief(Effects(command, "/w")); got != want {
 			t.Errorf("%s\n got %q\nwant %q", command, got, want)

@@ -119,7 +119,9 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		return answer[M, P]{}, call.failed(ctx, err)
 	}
 	if p.Mirrors() {
-		p.sessions.put(in.SessionID, held{entries: in.Entries, epoch: in.Epoch, digest: a.digest, tools: in.Tools.JSON()})
+		p.sessions.put(in.SessionID, held{
+			entries: in.Entries, epoch: in.Epoch, digest: a.digest, tools: in.Tools.JSON(),
+		})
 	}
 	// Any complete answer proves that the plugin is responsive.
 	p.calls.misses.Store(0)
