@@ -45,8 +45,8 @@ type exchange struct {
 
 	outcome string
 	reason  body.Reason // why it was passed, or failed
-	model   string  // of a request that was edited
-	branch  *branch // nil if the request was passed
+	model   string      // of a request that was edited
+	branch  *branch     // nil if the request was passed
 	session string
 	size    turnSize
 }
