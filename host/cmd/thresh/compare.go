@@ -75,8 +75,8 @@ several settings in all combinations. A setting of compression.density is tried 
 continuously, a setting of strategies.NAME only with that strategy.
 
 Prices are those of --prices, else the price list in force (model.priceList, model.name), else those of the models that
-the sessions were recorded with, else three typical ones: anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is run once
-for each list.
+the sessions were recorded with, else three typical ones: anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows
+them all. A variant that decides by prices is run once for each list.
 
 The last lines say which of the compared variants would have been the cheapest at the first price list, of those that
 keep the recall of --min-recall, and the settings for it; --write adds these to ./thresh.yaml.

@@ -150,8 +150,8 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	return errors.Join(doors.Wait(), h.Close())
 }
 
-// serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are those of the service: with the same
-// tokens, or without one if only this machine can reach it.
+// serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are those of the service: with the
+// same tokens, or without one if only this machine can reach it.
 func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, machine *engine.Host, guard *access.Guard,
 	seen *watch.Recorder, log hclog.Logger, insecure bool) error {
 	set := machine.Config().Settings()

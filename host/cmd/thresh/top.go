@@ -28,6 +28,8 @@ const (
 	topTimeout = 2 * time.Second // how long a host may take to answer
 )
 
+// topColumns are those of the table. Columns of a higher rank are the first to go when the terminal is narrow: tokens
+// and money stay to the last.
 var topColumns = []table.Column{
 	{Name: "session", Min: 12}, {Name: "strategy", Min: 8, Rank: 3}, {Name: "turns", Right: true, Rank: 2},
 	{Name: "sent", Right: true}, {Name: "saved", Right: true}, {Name: "cached", Right: true},
@@ -56,6 +58,7 @@ On a terminal the view is drawn every second, until it is interrupted. Otherwise
 			if err != nil {
 				return err
 			}
+			// The JSON form and a pipe get one picture: a program that wants more asks again.
 			out, terminal := a.out.(*os.File)
 			if pages {
 				return a.printPages(cmd.Context(), c)
@@ -76,15 +79,18 @@ On a terminal the view is drawn every second, until it is interrupted. Otherwise
 type hostSeen struct {
 	URL string `json:"url"`
 	watch.List
+	// Not in the JSON form, which people paste into reports.
 	token string
 }
 
 // errNoHost: nothing answered.
 var errNoHost = errors.New("no host runs: start an agent with 'thresh wrap', or 'thresh serve'")
 
-// watched asks the hosts that the user runs. Those that do not answer are left out.
+// watched asks the hosts that the user runs. Those that do not answer are left out. A host that is slow delays the view
+// by topTimeout at most, for all hosts together: they are asked at the same time.
 func watched(ctx context.Context, c *config.Config) []hostSeen {
 	set := c.Settings().Serve
+	// Whether 'thresh serve' runs is not known before it answers. Proxies of 'thresh wrap' announce themselves.
 	asked := []*hostSeen{{URL: set.Listen}}
 	if set.TokenFile != "" {
 		if _, err := os.Stat(set.TokenFile); err == nil { // asking must not make one
@@ -106,6 +112,7 @@ func watched(ctx context.Context, c *config.Config) []hostSeen {
 	answered := make([]bool, len(asked))
 	var all sync.WaitGroup
 	for i, h := range asked {
+		// Each writes its own element, so that the order of the hosts is always the same.
 		all.Go(func() { answered[i] = h.ask(ctx) })
 	}
 	all.Wait()
@@ -118,9 +125,11 @@ func watched(ctx context.Context, c *config.Config) []hostSeen {
 	return seen
 }
 
-// ask fills in what a host's sessions did, and reports whether it answered.
+// ask fills in what a host's sessions did, and reports whether it answered. Why one did not answer is not told: hosts
+// that ended a moment ago are nothing to worry about.
 func (h *hostSeen) ask(ctx context.Context) bool {
 	client, base := &http.Client{}, h.URL
+	// No connection is kept for the next look: hosts end at any time.
 	transport := &http.Transport{DisableKeepAlives: true}
 	if path, unix := strings.CutPrefix(h.URL, "unix:"); unix {
 		base = "http://localhost"
@@ -184,6 +193,7 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 	var sum watch.Session
 	t := table.New(topColumns...)
 	for _, s := range h.Sessions {
+		// SAVED is a share of what would have been sent, CACHED of what the provider billed as a prompt.
 		t.Row(s.ID, s.Strategy, table.Int(s.Turns), table.Short(s.Sent), table.Percent(s.Whole-s.Sent, s.Whole),
 			table.Percent(s.Usage.Cached, s.Usage.Prompt), table.Int(s.Rewrites), dollars(s.Saved), lastChange(s))
 		sum.Sent, sum.Whole, sum.Saved = sum.Sent+s.Sent, sum.Whole+s.Whole, sum.Saved+s.Saved
@@ -194,10 +204,12 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 	if len(h.Sessions) == 0 {
 		return nil
 	}
+	// The width is that of the real output, also if out is a buffer that is drawn later.
 	return t.Write(out, table.Options{Width: table.Width(a.out), Columns: a.columns})
 }
 
-// lastChange is why a session's history was changed last, or what is wrong with it.
+// lastChange is why a session's history was changed last, or what is wrong with it. It may be any text of a strategy or
+// a plugin; the table makes it safe and cuts it.
 func lastChange(s watch.Session) string {
 	if s.Error != "" {
 		return "failed: " + s.Error
@@ -209,6 +221,7 @@ func lastChange(s watch.Session) string {
 // before comes back.
 func (a *app) liveTop(ctx context.Context, c *config.Config, out *os.File) error {
 	const (
+		// The alternate screen without a cursor, and back.
 		enter = "\x1b[?1049h\x1b[?25l"
 		leave = "\x1b[?25h\x1b[?1049l"
 	)
@@ -231,6 +244,7 @@ func (a *app) liveTop(ctx context.Context, c *config.Config, out *os.File) error
 			}
 			fmt.Fprintln(&view)
 		}
+		// Asked each time: windows are resized.
 		_, height, err := term.GetSize(int(out.Fd()))
 		if err != nil {
 			return err
@@ -245,7 +259,8 @@ func (a *app) liveTop(ctx context.Context, c *config.Config, out *os.File) error
 }
 
 // frame puts a text onto a screen with a height: each line replaces the one that was there, and what is below goes.
-// Nothing is cleared before, so that it does not flicker.
+// Nothing is cleared before, so that it does not flicker. The last line of the screen stays empty: a line break there
+// would scroll.
 func frame(text string, height int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) > height-1 {

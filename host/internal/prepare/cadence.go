@@ -53,8 +53,8 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 	return d, d.Reason == outcome.DecidedPays
 }
 
-// batchShare bounds what cadence priced waits for: at most this part of the hard limit (one in ten), so that the setting
-// for large windows does not keep small ones from pruning at all.
+// batchShare bounds what cadence priced waits for: at most this part of the hard limit (one in ten), so that the
+// setting for large windows does not keep small ones from pruning at all.
 const batchShare = 10
 
 // worthwhile is the share of a history that a rewrite must remove to be worth it where no prices are known.

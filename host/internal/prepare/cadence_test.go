@@ -100,8 +100,8 @@ func TestPriced(t *testing.T) {
 		want   outcome.Decision
 		prunes bool
 	}{
-		// 200 are cached. Removing the first nine entries: 110 are written for 1.25 that were read for 0.1. now: 0.1 × 200
-		// − 1.25 × 110 = −117.5; one further request: 0.1 × 90 = 9.
+		// 200 are cached. Removing the first nine entries: 110 are written for 1.25 that were read for 0.1. now: 0.1 ×
+		// 200 − 1.25 × 110 = −117.5; one further request: 0.1 × 90 = 9.
 		"at the top, early": {cached, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}, 1,
 			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedTooCostly, Saves: 90, Rewrites: 110, Horizon: 1,
 				GainUSD: -108.5e-6}, false},

@@ -2,8 +2,8 @@ package watch
 
 import "time"
 
-// List is what a host's sessions did. Its JSON form is stable, and that of what it holds: 'thresh top -o json' prints it,
-// and fields are only ever added.
+// List is what a host's sessions did. Its JSON form is stable, and that of what it holds: 'thresh top -o json' prints
+// it, and fields are only ever added.
 type List struct {
 	// Name says what runs: the agent of 'thresh wrap', or "serve".
 	Name     string    `json:"name"`

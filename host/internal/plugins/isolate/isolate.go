@@ -81,8 +81,8 @@ type Spec struct {
 	// KeepBinary leaves the descriptor of the program's file open in it, as for a script that its interpreter opens.
 	KeepBinary bool `json:"keepBinary"`
 	// RunDir is the program's working directory, and the one that it may write to. If [OwnDisk] holds for Apply, what
-	// the program finds there is not the directory itself but a file system of its own, which ends with the program; see
-	// [HostDir].
+	// the program finds there is not the directory itself but a file system of its own, which ends with the program;
+	// see [HostDir].
 	RunDir string `json:"runDir"`
 	// Network allows the network, Processes allows starting other programs.
 	Network   bool `json:"network"`
@@ -104,7 +104,8 @@ func OwnDisk(apply []Measure) bool {
 	return slices.Contains(apply, Paths) && slices.Contains(apply, Disk)
 }
 
-// Handles are the open files that the host gives to a program, as its descriptors from 1 on. Standard input is /dev/null.
+// Handles are the open files that the host gives to a program, as its descriptors from 1 on. Standard input is
+// /dev/null.
 type Handles struct {
 	Stdout, Stderr *os.File
 	// Lifeline ends when the host does. The program finds it as [LifelineFD].

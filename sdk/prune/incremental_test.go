@@ -1,4 +1,4 @@
-package main
+package prune
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func (s *session) compared(t testable, history []sdk.Content, less int) sdk.Dens
 	got := s.optimize(t, history, less)
 	full := s.in
 	full.Memo, full.Unchanged = nil, 0
-	want, err := Strategy{}.Optimize(t.Context(), full)
+	want, err := Optimize(t.Context(), full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func (s *session) optimize(t testable, history []sdk.Content, less int) sdk.Dens
 	}
 	s.in.Unchanged = max(s.in.Unchanged-less, 0)
 	s.seen = history
-	got, err := Strategy{}.Optimize(t.Context(), s.in)
+	got, err := Optimize(t.Context(), s.in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestACancelledCallForgetsTheMemo(t *testing.T) {
 	s.compared(t, join(read, write), 0)
 	s.in.Unchanged = 2
 	s.in.History = join(read, exchange("n", "read_file", "b.go"))
-	if _, err := (Strategy{}).Optimize(&cancelledAfter{t.Context(), 1}, s.in); err == nil {
+	if _, err := Optimize(&cancelledAfter{t.Context(), 1}, s.in); err == nil {
 		t.Fatal("a cancelled call has an answer")
 	}
 	s.compared(t, join(read, write), 0)

@@ -1,4 +1,4 @@
-package main
+package prune
 
 import (
 	"regexp"
@@ -37,7 +37,7 @@ func TestOptimizeProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		history, density := histories().Draw(rt, "history"), densities().Draw(rt, "density")
 		got, err := sdktest.Config{Tools: seeds, WorkspaceRoot: "/w", Density: &density}.Optimize(t.Context(),
-			Strategy{},
+			strategy{},
 			history)
 		if err != nil {
 			rt.Fatal(err)
@@ -104,7 +104,7 @@ func onlyCutOut(before, after string, lines []string) bool {
 func countPointers(entry sdk.Content) int {
 	n := 0
 	for _, b := range entry.Blocks {
-		if r, ok := b.(sdk.ToolResponse); ok && isPointer(r) {
+		if r, ok := b.(sdk.ToolResponse); ok && IsPointer(r) {
 			n++
 		}
 	}
