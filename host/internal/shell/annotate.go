@@ -44,6 +44,9 @@ func Annotated(c content.Content, t *tools.Taxonomy) content.Content {
 // annotated returns a call that says what its command reads and writes; ok is false if nothing is known of it.
 func annotated(call content.ToolCall, t *tools.Taxonomy) (known content.ToolCall, ok bool) {
 	// Only tools that the taxonomy knows as shells have a command.
+	if !t.Runs(call.Name) {
+		return call, false
+	}
 	use := t.Use(call.Name, call.Parameters)
 	if use.Command == "" {
 		return call, false

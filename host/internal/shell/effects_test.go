@@ -36,6 +36,8 @@ func TestEffects(t *testing.T) {
 	for command, want := range map[string]string{
 		// Reads: the output is parts of files, and nothing else.
 		`cat a.go`:                                "reads /w/a.go",
+		`c"a"t a.go`:                              "reads /w/a.go",
+		`ca\t a.go`:                               "reads /w/a.go",
 		`cat -n 'a b' "c"`:                        "reads /w/a b /w/c",
 		`sed -n '1,240p' /etc/x`:                  "reads /etc/x partly",
 		`nl -ba a.go | sed -n '10,20p'`:           "reads /w/a.go partly",
@@ -56,6 +58,7 @@ func TestEffects(t *testing.T) {
 		`cd "$D" && cat a.go`:                     "",
 		`grep -rn x src`:                          "",
 		`rg x`:                                    "",
+		`rg -n x a.go`:                            "reads /w/a.go partly",
 		`sed 's/a/b/' a.go`:                       "",
 		`for f in a b; do cat $f; done; cat c`:    "",
 		`cat <<'EOF'` + "\nx\nEOF":                "",

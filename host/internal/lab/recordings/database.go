@@ -131,6 +131,7 @@ func (d *database) rows(query string, args ...any) (out []row, err error) {
 		return nil, err
 	}
 	for found.Next() {
+		// As text, whatever the type: what is JSON is checked where it is put together.
 		values := make([]sql.NullString, len(names))
 		into := make([]any, len(names))
 		for i := range values {
@@ -167,6 +168,7 @@ func exportFrom(path, id string) (*export, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Which of many is meant is up to the person, who sees how to name one.
 	if id == "" {
 		found, err := sessionsIn(path)
 		if err != nil || len(found) == 0 {

@@ -194,6 +194,7 @@ const maxHead = 256 << 10
 // agent keeps it in a directory that is named by a hash of the project's path.
 func (f Found) about(project string) bool {
 	project = filepath.Clean(project)
+	// The database says it, so that no session need be read.
 	if f.dir != "" {
 		rest, ok := strings.CutPrefix(filepath.Clean(f.dir), project)
 		return ok && (rest == "" || os.IsPathSeparator(rest[0]))
@@ -214,11 +215,13 @@ func headIsAbout(path, project string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	head, err := io.ReadAll(io.LimitReader(f, maxHead))
-	if err != nil {
+	defer f.Close()               //nolint:errcheck // nothing was written
+	head := make([]byte, maxHead) // at once: ReadAll grows in many steps, for each of thousands of files
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false
 	}
+	head = head[:n]
 	// Gemini CLI has the same hash in the first line.
 	if bytes.Contains(head, []byte(`"projectHash":"`+hex.EncodeToString(hash[:]))) {
 		return true

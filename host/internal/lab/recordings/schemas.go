@@ -49,6 +49,7 @@ func exportOpenCode(d *database, id string) (*export, error) {
 		return nil, err
 	}
 	var e export
+	// All parts in one query: one for each message would take seconds for a long session.
 	parts := map[string][][]byte{}
 	rows, err := d.rows(`select id, message_id, data from part where session_id = ? order by id`, id)
 	if err != nil {
