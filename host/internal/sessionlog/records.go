@@ -61,11 +61,17 @@ const (
 // Added encodes a record. The place of the entries is not written: it is the number that the store gives to the record,
 // and their order in it.
 func (w *Writer) Added(a Added) []byte {
-	m := record()
+	// The first record of a long conversation has megabytes: to let it grow would copy them several times.
+	entries, size := make([][]byte, len(a.Entries)), 64+len(a.Encoding)
+	for i, e := range a.Entries {
+		entries[i] = w.entry(e)
+		size += len(entries[i]) + 8
+	}
+	m := slices.Grow(record(), size)
 	m.uint(recordTag, a.Tag)
 	m.string(recordEncoding, a.Encoding)
-	for _, e := range a.Entries {
-		m.bytes(addedEntry, w.entry(e))
+	for _, e := range entries {
+		m.bytes(addedEntry, e)
 	}
 	return m
 }

@@ -100,7 +100,8 @@ func TestTheProtocolsOwnClients(t *testing.T) {
 	node.Env = environ
 	out, err := node.CombinedOutput()
 	const each = "thresh_recall false: the text; true: nothing is recorded under the id \"call_2\"\n"
-	if want := strings.Repeat("v1 "+each, 2) + strings.Repeat("v2 "+each, 2); err != nil || string(out) != want {
+	want := strings.Repeat("v1 "+each, 2) + strings.Repeat("v2 "+each, 2) + strings.Repeat("stateless "+each, 2)
+	if err != nil || string(out) != want {
 		t.Errorf("%v: %s", err, out)
 	}
 }
