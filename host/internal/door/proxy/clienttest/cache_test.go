@@ -48,7 +48,7 @@ func TestThePromptCacheStaysWarm(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		once := func(flags ...string) (account, int) {
 			p := newPlace(t)
-			up := modelapi.New(modelapi.Options{Script: modelapi.LongFix(30), Dir: p.project})
+			up := modelapi.New(modelapi.Options{Script: modelapi.NewsFix(30), Dir: p.project})
 			defer up.Close()
 			e := p.run(t, c, up.URL, flags...)
 			e.check(t, p, up)
