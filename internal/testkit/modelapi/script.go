@@ -96,7 +96,7 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 var summaries = []string{
 	"Respond with TEXT ONLY",                             // Claude Code
 	"CONTEXT CHECKPOINT COMPACTION",                      // Codex
-	"detailed prompt for continuing our conversation",    // opencode
+	"Here is the conversation so far:",                   // opencode
 	"<state_snapshot>",                                   // gemini-cli, qwen-code
 	"context checkpoint summary", "the PREFIX of a turn", // pi
 	"Summarize this session for continuation", // cline

@@ -47,7 +47,7 @@ func TestAgentsWorkThroughWrap(t *testing.T) {
 		line := e.lastLine()
 		t.Log(line)
 		if !strings.Contains(line, "prompt tokens not sent") || strings.Contains(line, "could not be prepared") ||
-			strings.Contains(line, "; 0 of ") != c.continued && !c.cuts {
+			strings.Contains(line, "; 0 of ") != c.continued {
 			t.Errorf("the last line is %q", line)
 		}
 	})
@@ -102,7 +102,7 @@ func TestEveryByteButTheEditsIsTheAgents(t *testing.T) {
 			last = s
 		}
 		totals := r.proxy.Totals()
-		if edited == 0 != c.continued && !c.cuts || breaks > totals.Rewrites && !c.continued || totals.Failed > 0 ||
+		if edited == 0 != c.continued || breaks > totals.Rewrites && !c.continued || totals.Failed > 0 ||
 			retries == 0 != c.noRetry {
 			t.Errorf("%d requests were edited, %d repeated, the beginning changed %d times; %+v", edited, retries,
 				breaks, totals)
