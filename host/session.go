@@ -168,9 +168,9 @@ type History struct {
 // History returns the owned history as it is now, including what is not sent to a model.
 func (s *Session) History() History { return s.HistoryAt(nil) }
 
-// Refresh takes in what other hosts of the same store have written. Everything that changes a session does so by itself;
-// [Session.HistoryAt] and [Session.Size] do not, as they wait for nothing. It is for a request that was made at the
-// moment upTo (nil is now), and returns the mark to read the history at: what others added before is seen.
+// Refresh takes in what other hosts of the same store have written. Everything that changes a session does so by
+// itself; [Session.HistoryAt] and [Session.Size] do not, as they wait for nothing. It is for a request that was made at
+// the moment upTo (nil is now), and returns the mark to read the history at: what others added before is seen.
 func (s *Session) Refresh(ctx context.Context, upTo *Mark) (*Mark, error) {
 	upTo, err := s.engine.Refresh(ctx, upTo)
 	return upTo, classify(err)

@@ -56,8 +56,8 @@ func received(tb testing.TB, entries []Content) func() *wire.Update {
 	}
 }
 
-// What a mirror of a million tokens takes in memory, and what it costs to make. The heap is reported as a multiple of what
-// the entries take on the wire, and as JSON in a file; accounted is what the limit counts.
+// What a mirror of a million tokens takes in memory, and what it costs to make. The heap is reported as a multiple of
+// what the entries take on the wire, and as JSON in a file; accounted is what the limit counts.
 func BenchmarkMirror(b *testing.B) {
 	entries := gen.Session(5000, 1)
 	whole, three := received(b, entries), received(b, entries[:3])

@@ -1,6 +1,6 @@
 // Package guidetest tests what takes minutes in the documentation: it follows the guide for authors from an empty
-// directory to a release, and builds and uses the strategies of examples/strategies as their authors would. It also checks the types of the
-// client for TypeScript.
+// directory to a release, and builds and uses the strategies of examples/strategies as their authors would. It also
+// checks the types of the client for TypeScript.
 //
 // It needs bash, and node with npm for the example in TypeScript. Where one of these, or the registry behind it, cannot
 // be reached, the test skips and says so.

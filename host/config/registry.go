@@ -112,8 +112,8 @@ func Specs() []Spec {
 			Meaning: "Where sessions are kept: only while the host runs (memory), in a file with SQLite " +
 				"(sqlite: $XDG_STATE_HOME/thresh/sessions.db), or in a PostgreSQL database."})),
 		trusted(perHost(Spec{Key: "sessions.maxMemory", Type: Integer, Default: 512 << 20, Min: new(0.0), Unit: "bytes",
-			Meaning: "Memory for histories of stored sessions, about; those used least recently are released and read " +
-				"again when they are used; 0 for no limit."})),
+			Meaning: "Memory for histories of stored sessions, about; those used least recently are released and " +
+				"read again when they are used; 0 for no limit."})),
 		trusted(perHost(Spec{Key: "sessions.keep", Type: Duration, Default: time.Duration(0), Min: new(0.0),
 			Meaning: "How long stored sessions are kept after their last use, such as 720h; 0 keeps them until they " +
 				"are deleted."})),
@@ -192,22 +192,24 @@ func Specs() []Spec {
 				"a free one; empty for none."})),
 
 		upstream(Spec{Key: "proxy.upstreams.anthropic", Default: "https://api.anthropic.com",
-			Meaning: "Where the proxy sends requests of the Messages API; without /v1. http:// for this machine only."}),
+			Meaning: "Where the proxy sends requests of the Messages API; without /v1. http:// for this machine " +
+				"only."}),
 		upstream(Spec{Key: "proxy.upstreams.openai", Default: "https://api.openai.com/v1",
-			Meaning: "Where the proxy sends requests of the Chat Completions and Responses APIs; with /v1. http:// for " +
-				"this machine only."}),
+			Meaning: "Where the proxy sends requests of the Chat Completions and Responses APIs; with /v1. http:// " +
+				"for this machine only."}),
 		upstream(Spec{Key: "proxy.upstreams.gemini", Default: "https://generativelanguage.googleapis.com",
-			Meaning: "Where the proxy sends requests of the Gemini API; without /v1beta. http:// for this machine only."}),
+			Meaning: "Where the proxy sends requests of the Gemini API; without /v1beta. http:// for this machine " +
+				"only."}),
 		trusted(perHost(Spec{Key: "proxy.listen", Type: String, Default: "", DefaultText: "no proxy",
-			Meaning: "Where 'thresh serve' also listens as a proxy for the model APIs of agents: HOST:PORT; port 0 picks " +
-				"a free one; empty for no proxy."})),
+			Meaning: "Where 'thresh serve' also listens as a proxy for the model APIs of agents: HOST:PORT; port 0 " +
+				"picks a free one; empty for no proxy."})),
 		trusted(perHost(Spec{Key: "proxy.onError", Type: String, Default: "forward",
 			Allowed: []string{"forward", "fail"},
-			Meaning: "What the proxy does with a request whose history cannot be prepared: send what was sent before, " +
-				"or else the agent's own request (forward), or answer with an error (fail)."})),
+			Meaning: "What the proxy does with a request whose history cannot be prepared: send what was sent " +
+				"before, or else the agent's own request (forward), or answer with an error (fail)."})),
 		trusted(perHost(Spec{Key: "proxy.recall", Type: Boolean, Default: false,
-			Meaning: "Lets the agent ask for removed results: an id stands in their place, and the tool thresh_recall of an " +
-				"MCP server at /mcp returns them."})),
+			Meaning: "Lets the agent ask for removed results: an id stands in their place, and the tool " +
+				"thresh_recall of an MCP server at /mcp returns them."})),
 
 		{Key: keyProfile, Type: String, Default: "", Category: categoryBehavior,
 			Meaning: "Profile whose settings are in force; empty for none."},

@@ -5,7 +5,8 @@
 // A launcher is the program itself, started again, and would first initialise all its packages: those of model
 // providers, gRPC and metrics take several milliseconds. This package imports almost nothing. Go initialises packages
 // in the order of their paths once their imports are initialised, so the launcher becomes the plugin before the
-// larger packages are initialised. That halves what isolation adds to the start of a plugin.
+// larger packages are initialised. A host's first isolated plugin starts sooner by that; for later ones a launcher is
+// ready.
 //
 // The import is optional, and the only one in thresh with a side effect. Without it, host.ReexecMain does the same
 // later.

@@ -189,7 +189,7 @@ func repeatsItself(before, after content.Content) bool {
 }
 
 // included returns the path of the line that begins an included file. The two forms are those of the agents that the
-// presets know; plugins/highdensity prunes by the same two.
+// presets know; package sdk/prune prunes by the same two.
 func included(line string) (p string, ok bool) {
 	if p, ok = strings.CutPrefix(line, "Content from @"); ok {
 		return strings.CutSuffix(p, ":")

@@ -62,19 +62,19 @@ var rules = []rule{
 	},
 	{
 		room:   []string{"sdk/content/...", "sdk/contract", "sdk/turns", "sdk/tools"},
-		never:  []string{"internal/...", "host/...", "sdk", "sdk/sdktest", "sdk/summary", goPlugin, grpc, protobuf},
+		never:  []string{"internal/...", "host/...", "sdk", "sdk/prune", "sdk/sdktest", "sdk/summary", goPlugin, grpc, protobuf},
 		allow:  []string{"internal/text"},
 		deep:   true,
 		reason: "these packages are the model, which every other room stands on",
 	},
 	{
 		room:   []string{"internal/text", "internal/rewrite", "internal/check", "internal/wire"},
-		never:  []string{"sdk", "sdk/summary", "sdk/sdktest", "host/..."},
+		never:  []string{"sdk", "sdk/prune", "sdk/summary", "sdk/sdktest", "host/..."},
 		deep:   true,
 		reason: "host and sdk share these packages: they stand on the model alone",
 	},
 	{
-		room: []string{"sdk", "sdk/summary", "plugins/..."},
+		room: []string{"sdk", "sdk/prune", "sdk/summary", "plugins/..."},
 		never: []string{"host/...", "internal/testkit/...", "github.com/pkoukk/...", "github.com/knadh/...",
 			"github.com/spf13/...", "github.com/agext/..."},
 		deep: true,
@@ -163,8 +163,8 @@ func TestPublicPackages(t *testing.T) {
 	want := []string{
 		"host", "host/client", "host/config", "host/early", "host/outcome", "proto/thresh/v1", "proto/thresh/v1/sessionv1",
 		"proto/thresh/v1/sessionv1/sessionv1connect",
-		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/contract", "sdk/sdktest", "sdk/summary", "sdk/tools",
-		"sdk/turns",
+		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/contract", "sdk/prune", "sdk/sdktest", "sdk/summary",
+		"sdk/tools", "sdk/turns",
 	}
 	var got []string
 	for _, p := range list(t) {

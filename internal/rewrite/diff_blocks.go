@@ -50,8 +50,8 @@ var seed = maphash.MakeSeed()
 // blockIndex holds the ascending positions of blocks by hash.
 type blockIndex map[uint64][]int
 
-// indexBlocks hashes every block once. It is called at the first block that does not stand where it stood: an entry that
-// keeps all its blocks needs no index.
+// indexBlocks hashes every block once. It is called at the first block that does not stand where it stood: an entry
+// that keeps all its blocks needs no index.
 func indexBlocks(blocks []content.Block) blockIndex {
 	index := make(blockIndex, len(blocks))
 	for i, b := range blocks {

@@ -7,8 +7,8 @@ import (
 )
 
 // Fingerprint returns a hash of all of c but its origin, and how many bytes its texts have. It is good within one
-// process and compares equal for entries that are written alike. It hashes the texts where they are, which takes a small
-// part of the time of writing them.
+// process and compares equal for entries that are written alike. It hashes the texts where they are, which takes a
+// small part of the time of writing them.
 func Fingerprint(seed maphash.Seed, c *content.Content) (hash uint64, texts int) {
 	f := fingerprint{seed: seed}
 	f.text(string(c.Speaker))

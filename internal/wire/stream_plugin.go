@@ -31,9 +31,9 @@ type Update struct {
 	Bytes int
 }
 
-// ReceiveOptimize reads the request of an Optimize up to its entries, at the plugin's end. fits reports whether the plugin holds
-// what the request builds on ([Call.Held] entries with [Call.Digest]); it is asked only for a request that builds on
-// something. On an error the call may still be filled in, for logs.
+// ReceiveOptimize reads the request of an Optimize up to its entries, at the plugin's end. fits reports whether the
+// plugin holds what the request builds on ([Call.Held] entries with [Call.Digest]); it is asked only for a request that
+// builds on something. On an error the call may still be filled in, for logs.
 func ReceiveOptimize(
 	stream threshv1.StrategyService_OptimizeServer, fits func(Call) bool,
 ) (Call, contract.OptimizeParams, *Update, error) {

@@ -1,20 +1,31 @@
 package main
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
+// The choice. Every line has a value (what the identifiers in it are worth to later calls) and a cost (its tokens). A
+// price says how much value each token must bring; a line that brings less goes. The higher the price, the less stays,
+// so the price at which the history just fits its budget can be found by bisection.
+//
+// An identifier counts only once: a second line with it adds nothing. That is why a run through the history decides
+// line by line, from the newest, and remembers what is kept already.
 const (
 	// gapTokens is what the mark of a gap counts, gapCost what opening one costs in the choice.
 	gapTokens, gapCost = 7, 3.5
-	// callShare of its tokens is what a call must be worth to stay although nothing of its result does. callBonus is
-	// what it is worth by itself, when new.
-	callShare, callBonus = 0.2, 8.0
+	// callShare of its tokens is what a call must be worth to stay although nothing of its result does. It is small,
+	// because a call without its result still tells what was done.
+	callShare = 0.05
 	// foldTokens is about what a call counts in the line that stands for it.
 	foldTokens = 8
-	// Prices are powers of two between these exponents, found in so many steps.
+	// Prices are powers of two between these exponents, found in so many steps. Each step is one run through all lines,
+	// so that a compression takes linear time.
 	cheapest, dearest, steps = -12.0, 4.0, 18
 )
 
-// settle finds the lowest price at which what stays counts at most budget tokens, and chooses by it.
+// settle finds the lowest price at which what stays counts at most budget tokens, and chooses by it. If everything of
+// any value fits, the price is 0: then only lines go that hold nothing.
 func (p *plan) settle(budget float64) {
 	if p.choose(0) <= budget {
 		return
@@ -39,22 +50,18 @@ func (p *plan) choose(price float64) (tokens float64) {
 	tokens = p.base
 	for i := len(p.groups) - 1; i >= 0; i-- {
 		g := &p.groups[i]
-		stays := g.fold
-		if g.calls {
-			worth := p.value(p.callIDs, g.ids) + callBonus/(1+p.age[g.exchange.Last()])
-			stays = worth >= price*callShare*g.base
-		}
+		stays := g.fold || g.calls && p.value(g.ids) >= price*callShare*g.base
 		if stays {
-			p.cover(p.callIDs, g.ids)
+			p.cover(g.ids)
 		}
-		for t := g.texts.to - 1; t >= g.texts.from; t-- {
-			n, kept := p.chooseLines(&p.texts[t], price)
+		for _, t := range slices.Backward(g.texts) {
+			n, kept := p.chooseLines(t, price)
 			tokens += n
 			stays = stays || kept
 		}
 		switch g.gone = !stays; {
 		case stays:
-			p.cover(p.callIDs, g.ids)
+			p.cover(g.ids)
 			tokens += g.base
 		case g.calls:
 			tokens += foldTokens
@@ -63,37 +70,26 @@ func (p *plan) choose(price float64) (tokens float64) {
 	return tokens
 }
 
-// chooseLines decides about the lines of one text.
-func (p *plan) chooseLines(t *text, price float64) (tokens float64, kept bool) {
-	// The gap below the current line: whether there is one, what its lines count, and where it ends.
-	open, gap, end := false, 0.0, int32(0)
-	for i := t.units.to - 1; i >= t.units.from; i-- {
-		u := &p.units[i]
-		value, cost := p.value(p.ids, u.ids)+u.bonus, u.cost
-		if open {
+// chooseLines decides about the lines of one text. A line must be worth more where there is a gap below it already: the
+// gap could go on.
+func (p *plan) chooseLines(t text, price float64) (tokens float64, kept bool) {
+	gap := false
+	for i := len(t.units) - 1; i >= 0; i-- {
+		u := &t.units[i]
+		value, cost := p.value(u.ids), u.cost
+		if gap {
 			cost += gapCost
 		}
 		u.keep = value > 0 && value >= price*cost // a mark has no value
-		if !u.keep {
-			if !open {
-				tokens += gapTokens
-				open, gap, end = true, 0, i
-			}
-			gap += u.cost
-			if u.gap > 0 {
-				gap = math.Inf(1)
-			}
-			continue
+		switch {
+		case u.keep:
+			p.cover(u.ids)
+			tokens += u.cost
+			kept = true
+		case !gap:
+			tokens += gapTokens
 		}
-		if open && gap <= gapTokens { // a mark would be no shorter
-			for k := i + 1; k <= end; k++ {
-				p.units[k].keep = true
-			}
-			tokens += gap - gapTokens
-		}
-		open, kept = false, true
-		tokens += u.cost
-		p.cover(p.ids, u.ids)
+		gap = !u.keep
 	}
 	if !kept && t.said() {
 		return 0, false
@@ -101,21 +97,19 @@ func (p *plan) chooseLines(t *text, price float64) (tokens float64, kept bool) {
 	return tokens, kept
 }
 
-// value adds up what the items of a span are worth that are not kept yet.
-func (p *plan) value(ids []int32, s span) (sum float64) {
-	for _, id := range ids[s.from:s.to] {
-		if !p.holds(id) {
-			sum += p.index.items[id].weight
+// value adds up what identifiers are worth that are not kept anywhere yet.
+func (p *plan) value(ids []int32) (sum float64) {
+	for _, id := range ids {
+		if it := &p.index.items[id]; !it.stays && p.covered[id] != p.run {
+			sum += it.weight()
 		}
 	}
 	return sum
 }
 
-// holds reports whether an item is kept somewhere.
-func (p *plan) holds(id int32) bool { return p.index.items[id].stays || p.covered[id] == p.run }
-
-func (p *plan) cover(ids []int32, s span) {
-	for _, id := range ids[s.from:s.to] {
+// cover takes in that identifiers are kept: for the rest of this run they are worth nothing elsewhere.
+func (p *plan) cover(ids []int32) {
+	for _, id := range ids {
 		p.covered[id] = p.run
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/thresh-dev/thresh/sdk"
 )
@@ -11,8 +10,8 @@ import (
 const (
 	// leastGain is the share of a history that a rewrite must remove while the request fits.
 	leastGain = 0.1
-	// corrections is how often the choice is made again because the host counts otherwise than was estimated; close is
-	// how far its count may be off.
+	// corrections is how often the choice is made again because the host counts more than was estimated; closeEnough is
+	// the share by which it may.
 	corrections, closeEnough = 3, 0.03
 	// reserve is the share of the target for lines of older entries where what must stay fills the target: without any
 	// of them the work so far would be lost.
@@ -20,12 +19,11 @@ const (
 )
 
 // Compress makes a history smaller without an LLM. What people said, pinned entries and the newest entries stay as they
-// are. Of all else those lines stay that are worth their tokens: with identifiers that later calls are likely to need,
-// and lines of files that were worked on lately.
+// are. Of all else those lines stay that are worth their tokens: with identifiers that later calls are likely to need.
 func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
-	s := settings{SoftWindow: softest}
-	if err := in.Config.Decode(&s); err != nil {
-		return sdk.CompressResult{}, fmt.Errorf("settings: %w", err)
+	s, err := settingsOf(in.Config)
+	if err != nil {
+		return sdk.CompressResult{}, err
 	}
 	schedule := newSchedule(in, s.SoftWindow)
 	before := in.Tokens(0, len(in.History))
@@ -55,10 +53,13 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	return sdk.Applied(entries, sdk.CompressMetadata{TargetMissed: float64(after) > in.Target(), Counts: counts}), nil
 }
 
-// fit chooses and renders until the host's count is about what was wanted.
+// fit chooses and renders until the host counts no more than was wanted. It never asks for more again where the
+// estimate was too high: the choice may jump, from all of some equal calls to none, and would jump back.
 func (p *plan) fit(ctx context.Context, host sdk.Host) (
 	entries []sdk.Content, counts map[string]int64, tokens int, err error,
 ) {
+	// Where entries that must stay fill the target by themselves, a second pass would find the same, and lines that it
+	// could take as well. So the result is a bit larger then, but never beyond the second target.
 	want := max(p.schedule.target, min(p.base+reserve*p.schedule.target, p.schedule.retreat))
 	ask := want
 	for range 1 + corrections {
@@ -75,11 +76,11 @@ func (p *plan) fit(ctx context.Context, host sdk.Host) (
 		for _, n := range each {
 			tokens += n
 		}
-		off := float64(tokens) - want
-		if math.Abs(off) <= closeEnough*want {
+		over := float64(tokens) - want
+		if over <= closeEnough*want {
 			break
 		}
-		ask -= off
+		ask -= over
 	}
 	return entries, counts, tokens, nil
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 const (
@@ -23,102 +20,50 @@ const (
 	smallText = 300
 )
 
-// stringIn is a string value in JSON text: raw[from:to] is the literal, text what it says.
-type stringIn struct {
-	from, to int
-	text     string
-}
-
-// stringsIn returns the string values of JSON text, not the names of fields. It goes through the text without nesting,
-// each byte once.
-func stringsIn(raw json.RawMessage) (found []stringIn) {
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '"' {
-			continue
-		}
-		from := i
-		for i++; i < len(raw) && raw[i] != '"'; i++ {
-			if raw[i] == '\\' {
-				i++
-			}
-		}
-		to := min(i+1, len(raw))
-		after := to
-		for after < len(raw) && (raw[after] == ' ' || raw[after] == '\n' || raw[after] == '\t' || raw[after] == '\r') {
-			after++
-		}
-		if after < len(raw) && raw[after] == ':' {
-			continue // the name of a field
-		}
-		if text, ok := rawjson.Text(raw[from:to]); ok {
-			found = append(found, stringIn{from, to, text})
-		}
-	}
-	return found
-}
-
 // textsOf returns the texts of a block.
-func textsOf(b sdk.Block) []stringIn {
+func textsOf(b sdk.Block) []content.Literal {
 	switch b := b.(type) {
 	case sdk.Text:
-		return []stringIn{{text: b.Text}}
-	case sdk.Code:
-		return []stringIn{{text: b.Code}}
+		return []content.Literal{{Text: b.Text}}
 	case sdk.ToolCall:
-		return stringsIn(b.Parameters)
+		return content.Literals(b.Parameters)
 	case sdk.ToolResponse:
-		return stringsIn(b.Result)
+		return content.Literals(b.Result)
 	}
 	return nil
 }
 
-// mayShrink reports whether a text may lose lines: a result, a long parameter of a call, and what the AI said.
-func mayShrink(by sdk.Speaker, b sdk.Block, s stringIn) bool {
+// mayShrink reports whether a text may lose lines: a result, a long parameter of a call, and what the AI said. Small
+// parameters say what a call was about; they stay with it.
+func mayShrink(by sdk.Speaker, b sdk.Block, s content.Literal) bool {
 	switch b.(type) {
 	case sdk.Text:
 		return by == sdk.AI
 	case sdk.ToolCall:
-		return len(s.text) >= smallText
-	case sdk.ToolResponse:
-		return true
+		return len(s.Text) >= smallText
 	}
-	return false
+	return true
 }
 
-// change is a new text in the place of one that was found in a block.
-type change struct {
-	at  stringIn
-	now string
-}
-
-// changed returns a copy of a block with some of its texts changed. changes are in the order of the block.
-func changed(b sdk.Block, changes []change) sdk.Block {
+// changed returns a copy of a block with new texts, which are in the order of the block.
+func changed(b sdk.Block, texts []content.Literal) sdk.Block {
 	switch b := b.(type) {
 	case sdk.Text:
-		b.Text = changes[0].now
+		b.Text = texts[0].Text
 		return b
 	case sdk.ToolCall:
-		b.Parameters = splice(b.Parameters, changes)
+		b.Parameters = content.WithLiterals(b.Parameters, texts)
 		return b
 	case sdk.ToolResponse:
-		b.Result = splice(b.Result, changes)
+		b.Result = content.WithLiterals(b.Result, texts)
 		return b
 	}
 	return b
 }
 
-// splice puts new strings in the place of others in JSON text, all in one pass. It copies.
-func splice(raw []byte, changes []change) (out []byte) {
-	at := 0
-	for _, c := range changes {
-		out = append(append(out, raw[at:c.at.from]...), content.String(c.now)...)
-		at = c.at.to
-	}
-	return slices.Concat(out, raw[at:])
-}
-
-// lines divides a text into lines with their line breaks: long ones into pieces, short ones together with the line
-// before. What is joined again is the text.
+// lines divides a text into lines with their line breaks: long ones into pieces, so that one line of a megabyte can
+// lose parts too; short ones together with the line before, because a bracket alone is no use. What is joined again is
+// the text.
 func lines(text string) (out []string) {
 	if len(text) > mostText {
 		head, tail := edge(text, mostText/2), edge(text, len(text)-mostText/2)
@@ -153,21 +98,6 @@ func edge(s string, at int) int {
 		at++
 	}
 	return at
-}
-
-// bare returns a line without the number that a tool put in front of it ("12→", "12: ", "12\t") and without the white
-// space at its end.
-func bare(line string) string {
-	line = strings.TrimRight(line, " \t\r\n")
-	rest := strings.TrimLeft(strings.TrimLeft(line, " \t"), "0123456789")
-	if len(rest) < len(line) {
-		for _, mark := range [...]string{"→", "\t", ":", "|"} {
-			if after, ok := strings.CutPrefix(rest, mark); ok {
-				return after
-			}
-		}
-	}
-	return line
 }
 
 // The marks of lines that were left out: by a Compress, and by an Optimize because they repeated an earlier result.

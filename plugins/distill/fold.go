@@ -18,7 +18,8 @@ const (
 	mostFold, mostSubject = 3500, 100
 )
 
-// folder makes one line of each run of exchanges that go.
+// folder makes one line of each run of exchanges that go, so that the model knows what it has done already. Lines of
+// earlier passes are merged with it: otherwise they would pile up.
 type folder struct {
 	tools    *tools.Taxonomy
 	subjects []string
@@ -64,22 +65,20 @@ func (f *folder) merge(entry sdk.Content) {
 // flush appends the line for the run that ends here, if there is one. Each subject stands once, where it came last; if
 // there is no room for all, the oldest go.
 func (f *folder) flush(entries []sdk.Content) []sdk.Content {
-	seen, room, more := map[string]bool{"": true}, mostFold, false
+	seen, room := map[string]bool{"": true}, mostFold
 	var parts []string
 	for _, s := range slices.Backward(f.subjects) {
-		if s == foldMore || room < 0 {
-			more = true
-		} else if !seen[s] {
-			seen[s] = true
-			if room -= len(s) + len(foldDivides); room >= 0 {
-				parts = append(parts, s)
-			}
+		if seen[s] {
+			continue
 		}
+		seen[s] = true
+		if room -= len(s) + len(foldDivides); room < 0 || s == foldMore {
+			parts = append(parts, foldMore)
+			break
+		}
+		parts = append(parts, s)
 	}
 	f.subjects = nil
-	if more || room < 0 {
-		parts = append(parts, foldMore)
-	}
 	if len(parts) == 0 {
 		return entries
 	}

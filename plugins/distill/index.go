@@ -1,18 +1,20 @@
 package main
 
-import "math"
+import (
+	"math"
 
-// What identifiers are worth, in the unit in which a price asks for value per token.
-const (
-	// usedByAI is what an identifier is worth that the AI itself used once, just now. It grows with the root of how
-	// often that was, up to mostUses, and falls with age to the power of usedAging.
-	usedByAI, mostUses, usedAging = 1.0, 12, 0.5
-	// inResults is the same for an identifier that only results hold. It does not fall: an old error or name may become
-	// the subject at any time.
-	inResults, mostResults = 0.06, 4
+	"github.com/thresh-dev/thresh/sdk"
 )
 
-// index numbers the identifiers of a history, and weighs what each is worth to later calls.
+// What an identifier is worth to later calls. What the AI itself used, it is likely to use again. What only results
+// hold is worth more if several do: up to mostResults count. Age decides nothing: an old error or name may become the
+// subject at any time, and that newer lines are chosen first is enough.
+const (
+	usedByAI, inResults = 1.0, 0.06
+	mostResults         = 4
+)
+
+// index numbers the identifiers of a history.
 type index struct {
 	known map[string]int32
 	items []item
@@ -20,50 +22,35 @@ type index struct {
 
 // item is an identifier.
 type item struct {
-	last    int32 // the last entry that holds it; -1: none
-	ai, res int32 // how many entries of the AI and of tools hold it
-	weight  float64
-	// stays: it stands in an entry that stays as it is.
-	stays bool
+	last    int32 // the last entry that was found to hold it
+	results int32 // how many entries of tools hold it
+	ai      bool  // an entry of the AI does
+	stays   bool  // it stands in an entry that stays as it is
 }
 
-// id returns the number of an identifier.
-func (x *index) id(s string) int32 {
-	id, ok := x.known[s]
+// mention takes in that an entry holds an identifier, and returns the identifier's number. Entries come in any order,
+// but all of one entry comes together, so that what stands in it several times counts once.
+func (x *index) mention(word string, entry int, by sdk.Speaker) int32 {
+	id, ok := x.known[word]
 	if !ok {
 		id = int32(len(x.items))
-		x.known[s] = id
+		x.known[word] = id
 		x.items = append(x.items, item{last: -1})
 	}
+	it := &x.items[id]
+	if by == sdk.AI {
+		it.ai = true
+	} else if by == sdk.Tool && it.last != int32(entry) {
+		it.results++
+	}
+	it.last = int32(entry)
 	return id
 }
 
-// mention takes in that an entry holds an identifier, once per entry.
-func (x *index) mention(id int32, entry int, ai bool) {
-	it := &x.items[id]
-	if it.last == int32(entry) {
-		return
+// weight is what an identifier is worth, in the unit in which a price asks for value per token.
+func (it *item) weight() float64 {
+	if it.ai {
+		return usedByAI
 	}
-	it.last = int32(entry)
-	if ai {
-		it.ai++
-	} else {
-		it.res++
-	}
-}
-
-// weigh computes the weights. age is how many thousands of tokens stand behind an entry. What the AI used is likely to
-// be used again, the more often and the more recently it was used.
-func (x *index) weigh(age []float64) {
-	for i := range x.items {
-		it := &x.items[i]
-		switch {
-		case it.last < 0:
-		case it.ai > 0:
-			it.weight = usedByAI * math.Sqrt(float64(min(it.ai, mostUses))) *
-				math.Pow(1+age[it.last], -usedAging)
-		default:
-			it.weight = inResults * math.Sqrt(float64(min(it.res, mostResults)))
-		}
-	}
+	return inResults * math.Sqrt(float64(min(it.results, mostResults)))
 }

@@ -5,6 +5,7 @@
 // example of docs/writing-a-strategy.md for a strategy of some size. Start reading at [Strategy.Compress].
 //
 //   - schedule.go says when to compress, and how far.
+//   - strategy.go declares the settings.
 //   - ingest.go leaves out what new results repeat (Optimize). It changes only what was never sent.
 //   - plan.go takes a history apart: what stays, and what may lose lines.
 //   - words.go finds identifiers in text, index.go weighs what each is worth.

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -11,91 +12,82 @@ import (
 type plan struct {
 	in       sdk.CompressInput
 	schedule schedule
-	pairs    *turns.Pairs
-	counts   []int     // tokens of each entry
-	age      []float64 // thousands of tokens behind each entry
-	fixed    []bool    // entries that stay as they are
-	base     float64   // tokens of these
-
-	// All else, each list in the order of the history. Spans are ranges of the next list.
-	groups  []group
-	texts   []text
-	units   []unit
-	ids     []int32 // of the units, numbers in index
-	callIDs []int32 // of the groups
-
-	index   index
-	covered []int32 // by item: the last run of choose that keeps it
+	counts   []int   // tokens of each entry
+	fixed    []bool  // entries that stay as they are
+	base     float64 // tokens of these
+	groups   []group // all else, in the order of the history
+	index    index
+	// covered has, by the number of an identifier, the last run of choose that keeps a line with it. Runs count from 1.
+	covered []int32
 	run     int32
 }
 
 // group is an exchange that may shrink.
 type group struct {
 	exchange turns.Exchange
-	calls    bool // it has calls or results; otherwise the AI said something
-	fold     bool // it is a line of an earlier pass for exchanges that went: see folder
-	base     float64
-	texts    span
-	ids      span // what the small parameters of its calls hold
+	calls    bool    // it has calls or results; otherwise the AI said something
+	fold     bool    // it is the line of an earlier pass for exchanges that went: see folder
+	base     float64 // tokens of what stays as long as the group does: calls with their small parameters
+	ids      []int32 // what these parameters hold, by number in index
+	texts    []text
 	gone     bool // by the last choose: all of it goes
 }
 
 // text is one text of a group: a result, a long parameter, or what the AI said.
 type text struct {
 	entry, block int
-	in           stringIn
-	units        span
+	in           content.Literal
+	units        []unit
 }
 
 // unit is one line of a text, or several that belong together.
 type unit struct {
-	line  string
-	cost  float64 // tokens
-	bonus float64 // what it is worth besides its identifiers
-	ids   span
-	gap   int32 // the line is the mark of so many that went before
-	keep  bool  // by the last choose
+	line string
+	cost float64 // tokens
+	ids  []int32 // the identifiers in it, by number in index
+	gap  int     // the line is the mark of so many that went before
+	keep bool    // by the last choose
 }
 
-type span struct{ from, to int32 }
-
-// tailShare of the target is what the newest entries may fill, which stay as they are; leastTail is how many stay in
-// any case.
+// tailShare of the target is what the newest entries may fill, which stay as they are: the model is in the middle of
+// what they are about. leastTail is how many stay in any case.
 const tailShare, leastTail = 0.3, 2
 
 // newPlan takes the history apart.
 func newPlan(in sdk.CompressInput, s schedule) *plan {
 	n := len(in.History)
-	p := &plan{
-		in: in, schedule: s, pairs: turns.Pair(in.History), counts: make([]int, n), age: make([]float64, n),
-		fixed: make([]bool, n), index: index{known: map[string]int32{}},
-	}
-	behind := 0
-	for i := n - 1; i >= 0; i-- {
+	p := &plan{in: in, schedule: s, counts: make([]int, n), fixed: make([]bool, n),
+		index: index{known: map[string]int32{}}}
+	for i := range n {
 		p.counts[i] = in.Tokens(i, i+1)
-		p.age[i] = float64(behind) / 1000
-		behind += p.counts[i]
 	}
-	exchanges := turns.Exchanges(in.History, p.pairs)
+	exchanges := turns.Exchanges(in.History, turns.Pair(in.History))
 	p.fix(exchanges)
 	for i, entry := range in.History {
-		if p.fixed[i] {
-			p.base += float64(p.counts[i])
-			p.scanFixed(i, entry)
+		if !p.fixed[i] {
+			continue
+		}
+		p.base += float64(p.counts[i])
+		// What an entry that stays holds need not be kept elsewhere.
+		for _, b := range entry.Blocks {
+			for _, s := range textsOf(b) {
+				for _, id := range p.identify(s.Text, i) {
+					p.index.items[id].stays = true
+				}
+			}
 		}
 	}
 	for _, x := range exchanges {
 		if !p.fixed[x.First()] {
-			p.scan(x)
+			p.groups = append(p.groups, p.scan(x))
 		}
 	}
-	p.index.weigh(p.age)
 	p.covered = make([]int32, len(p.index.items))
 	return p
 }
 
 // fix decides which entries stay as they are: what people said, what is pinned or of unknown speakers, and the newest.
-// An exchange of which a part stays, stays whole.
+// An exchange of which a part stays, stays whole, so that no call is parted from its answer.
 func (p *plan) fix(exchanges []turns.Exchange) {
 	history := p.in.History
 	tail, tokens := len(history), 0
@@ -106,6 +98,7 @@ func (p *plan) fix(exchanges []turns.Exchange) {
 		}
 		tail--
 	}
+	// A tail that begins with answers begins with their calls instead.
 	for tail > 0 && history[tail].Speaker == sdk.Tool {
 		tail--
 	}
@@ -114,43 +107,24 @@ func (p *plan) fix(exchanges []turns.Exchange) {
 		p.fixed[i] = i >= tail || !shrinks || entry.Pinned()
 	}
 	for _, x := range exchanges {
-		stays := false
-		for _, i := range x.Entries {
-			stays = stays || p.fixed[i]
-		}
+		stays := slices.ContainsFunc(x.Entries, func(i int) bool { return p.fixed[i] })
 		for _, i := range x.Entries {
 			p.fixed[i] = stays
 		}
 	}
 }
 
-// scanFixed takes in an entry that stays: what it holds need not be kept elsewhere.
-func (p *plan) scanFixed(at int, entry sdk.Content) {
-	see := func(word string) {
-		id := p.index.id(word)
-		p.index.items[id].stays = true
-		if entry.Speaker == sdk.AI || entry.Speaker == sdk.Tool {
-			p.index.mention(id, at, entry.Speaker == sdk.AI)
-		}
-	}
-	for _, b := range entry.Blocks {
-		for _, s := range textsOf(b) {
-			identifiers(s.text, see)
-		}
-	}
-}
-
-// scan takes in an exchange that may shrink.
-func (p *plan) scan(x turns.Exchange) {
+// scan takes an exchange apart that may shrink. The host counts whole entries. What a part of one counts is estimated
+// by its share of the entry's JSON.
+func (p *plan) scan(x turns.Exchange) group {
 	g := group{exchange: x, fold: isFold(p.in.History[x.First()])}
-	g.texts.from, g.ids.from = int32(len(p.texts)), int32(len(p.callIDs))
 	for _, i := range x.Entries {
 		entry := p.in.History[i]
 		bytes, rest := 0, 0 // of the entry, and of what cannot shrink
 		for _, b := range entry.Blocks {
-			bytes += size(b)
-			if !thinks(b) {
-				rest += size(b)
+			n := len(content.AppendBlock(nil, b))
+			if bytes += n; !thinks(b) {
+				rest += n
 			}
 		}
 		perByte := float64(p.counts[i]) / float64(max(bytes, 1))
@@ -161,98 +135,41 @@ func (p *plan) scan(x turns.Exchange) {
 			for _, s := range textsOf(b) {
 				switch {
 				case mayShrink(entry.Speaker, b, s) && !g.fold:
-					rest -= len(s.text)
-					p.cut(i, j, s, perByte)
+					inJSON := len(content.String(s.Text))
+					rest -= inJSON
+					cost := float64(inJSON) * perByte
+					g.texts = append(g.texts, text{i, j, s, p.cut(s.Text, i, cost)})
 				case call:
-					p.callIDs = p.identify(p.callIDs, s.text, i, true)
+					g.ids = append(g.ids, p.identify(s.Text, i)...)
 				}
 			}
 		}
 		g.base += float64(max(rest, 0)) * perByte
 	}
-	g.texts.to, g.ids.to = int32(len(p.texts)), int32(len(p.callIDs))
-	p.groups = append(p.groups, g)
+	return g
 }
 
-// identify appends the numbers of the identifiers in a text of an entry.
-func (p *plan) identify(ids []int32, s string, entry int, ai bool) []int32 {
-	identifiers(s, func(word string) {
-		id := p.index.id(word)
-		p.index.mention(id, entry, ai)
-		ids = append(ids, id)
-	})
+// cut divides a text of an entry into units, which share its cost by their bytes.
+func (p *plan) cut(s string, entry int, cost float64) (units []unit) {
+	for _, line := range lines(s) {
+		u := unit{line: line, cost: cost * float64(len(line)) / float64(len(s)), gap: gapOf(line)}
+		if u.gap == 0 {
+			u.ids = p.identify(line, entry)
+		}
+		units = append(units, u)
+	}
+	return units
+}
+
+// identify returns the numbers of the identifiers in a text of an entry.
+func (p *plan) identify(s string, entry int) (ids []int32) {
+	by := p.in.History[entry].Speaker
+	identifiers(s, func(word string) { ids = append(ids, p.index.mention(word, entry, by)) })
 	return ids
 }
 
-// Bonuses for lines, by what they are: messages of failure, the first lines and the last ones of a text, what the AI
-// said. They are halved after bonusAge thousands of tokens.
-const (
-	errorBonus, edgeBonus, saidBonus = 0.05, 0.02, 0.05
-	firstLines, lastLines            = 2, 3
-	bonusAge                         = 8.0
-)
-
-// cut divides a text into units.
-func (p *plan) cut(entry, block int, s stringIn, perByte float64) {
-	t := text{entry: entry, block: block, in: s, units: span{from: int32(len(p.units))}}
-	ai := p.in.History[entry].Speaker == sdk.AI
-	all := lines(s.text)
-	for n, line := range all {
-		u := unit{line: line, cost: float64(len(line)) * perByte, ids: span{from: int32(len(p.ids))}}
-		if u.gap = int32(gapOf(line)); u.gap == 0 {
-			if n < firstLines || n >= len(all)-lastLines {
-				u.bonus += edgeBonus
-			}
-			if isError(line) {
-				u.bonus += errorBonus
-			}
-			if t.said() {
-				u.bonus += saidBonus
-			}
-			u.bonus /= 1 + p.age[entry]/bonusAge
-			p.ids = p.identify(p.ids, line, entry, ai)
-		}
-		u.ids.to = int32(len(p.ids))
-		p.units = append(p.units, u)
-	}
-	t.units.to = int32(len(p.units))
-	p.texts = append(p.texts, t)
-}
-
 // said reports whether the text is what the AI said. Where all of that goes, no mark is left.
-func (t *text) said() bool { return t.in.to == 0 }
-
-// isError reports whether a line looks like a message of failure.
-func isError(line string) bool {
-	for _, word := range [...]string{"rror", "ERROR", "fail", "Fail", "FAIL", "panic", "xception", "not found"} {
-		if strings.Contains(line[:min(len(line), longLine)], word) {
-			return true
-		}
-	}
-	return false
-}
-
-// size is about how many bytes a block has.
-func size(b sdk.Block) int {
-	const fields = 24 // names, ids and brackets
-	switch b := b.(type) {
-	case sdk.Text:
-		return len(b.Text) + fields/4
-	case sdk.Code:
-		return len(b.Code) + fields/4
-	case sdk.Thinking:
-		return len(b.Thought) + fields/4
-	case sdk.ToolCall:
-		return len(b.Name) + len(b.Parameters) + fields
-	case sdk.ToolResponse:
-		return len(b.ToolName) + len(b.Result) + len(b.Error) + fields
-	case sdk.Media:
-		return len(b.Data)
-	case sdk.Opaque:
-		return len(b.JSON)
-	}
-	return fields
-}
+func (t *text) said() bool { return t.in.To == 0 }
 
 func thinks(b sdk.Block) bool {
 	_, ok := b.(sdk.Thinking)

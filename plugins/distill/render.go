@@ -5,9 +5,11 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// leastShrink is the share of a text that must go for it to be changed at all.
+// leastShrink is the share of a text that must go for it to be changed at all. Below it, the marks would disturb a
+// reader more than the tokens are worth.
 const leastShrink = 0.15
 
 // What a Compress did, as users see it in the outcome of a turn.
@@ -17,80 +19,71 @@ const (
 	exchangesDropped = "exchangesDropped"
 )
 
-// render makes the new history from what was chosen.
+// render makes the new history from what was chosen. Entries keep their order, and those that stay are the host's own,
+// with their origin, so that the host sends only what changed.
 func (p *plan) render() (entries []sdk.Content, counts map[string]int64) {
 	counts = map[string]int64{}
-	edited := map[int][]sdk.Block{} // the new blocks of entries that change
-	gone := map[int]bool{}          // entries that go; true: their calls are named in a line
+	now := slices.Clone(p.in.History)
+	named := make([]bool, len(now)) // entries that go; a line names their calls
 	for i := range p.groups {
 		switch g := &p.groups[i]; {
 		case g.gone:
 			for _, at := range g.exchange.Entries {
-				gone[at] = g.calls
-				counts[entriesDropped]++
+				named[at], now[at].Blocks = g.calls, nil
 			}
 			if g.calls {
 				counts[exchangesDropped]++
 			}
 		case !g.fold:
-			p.renderGroup(g, edited, counts)
+			p.shrink(g, now, counts)
 		}
 	}
+	// A run of entries that go ends at the next one that stays: there the line for their calls belongs.
 	fold := folder{tools: p.in.Tools}
-	for i, entry := range p.in.History {
-		named, goes := gone[i]
-		blocks, changes := edited[i]
+	for i, entry := range now {
 		switch {
-		case named:
-			fold.add(entry)
-		case goes, changes && len(blocks) == 0:
-		case isFold(entry) && !p.fixed[i]:
+		case p.fixed[i]:
+			entries = append(fold.flush(entries), entry)
+		case isFold(entry):
 			fold.merge(entry)
-		default:
-			if entries = fold.flush(entries); changes {
-				entry.Blocks = blocks
+		case len(entry.Blocks) == 0:
+			if counts[entriesDropped]++; named[i] {
+				fold.add(p.in.History[i])
 			}
-			entries = append(entries, entry)
+		default:
+			entries = append(fold.flush(entries), entry)
 		}
 	}
 	return fold.flush(entries), counts
 }
 
-// renderGroup makes the new blocks of a group's entries: without lines that were not chosen, and without thinking.
-func (p *plan) renderGroup(g *group, edited map[int][]sdk.Block, counts map[string]int64) {
-	blocks := func(entry int) []sdk.Block {
-		if edited[entry] == nil {
-			edited[entry] = slices.Clone(p.in.History[entry].Blocks)
-		}
-		return edited[entry]
-	}
-	for k := g.texts.from; k < g.texts.to; {
-		first := p.texts[k]
-		var changes []change // of one block, so that its JSON is copied once
-		for ; k < g.texts.to && p.texts[k].entry == first.entry && p.texts[k].block == first.block; k++ {
-			if now, gone := p.shortened(&p.texts[k]); gone > 0 {
-				changes = append(changes, change{p.texts[k].in, now})
-				counts[linesOmitted] += int64(gone)
+// shrink makes the new entries of a group: without lines that were not chosen, and without thinking, which no provider
+// needs back once the exchange is over. An entry of which nothing is left goes.
+func (p *plan) shrink(g *group, now []sdk.Content, counts map[string]int64) {
+	texts := g.texts
+	for _, at := range g.exchange.Entries {
+		var blocks []sdk.Block
+		for j, b := range now[at].Blocks {
+			var changes []content.Literal
+			for ; len(texts) > 0 && texts[0].entry == at && texts[0].block == j; texts = texts[1:] {
+				if short, gone := texts[0].shortened(); gone > 0 {
+					counts[linesOmitted] += int64(gone)
+					changes = append(changes, short)
+				}
+			}
+			if len(changes) > 0 {
+				b = changed(b, changes)
+			}
+			if said, ok := b.(sdk.Text); !thinks(b) && (!ok || said.Text != "") {
+				blocks = append(blocks, b)
 			}
 		}
-		if len(changes) > 0 {
-			to := blocks(first.entry)
-			to[first.block] = changed(to[first.block], changes)
-		}
-	}
-	for _, i := range g.exchange.Entries {
-		if edited[i] == nil && !slices.ContainsFunc(p.in.History[i].Blocks, thinks) {
-			continue
-		}
-		edited[i] = slices.DeleteFunc(blocks(i), func(b sdk.Block) bool {
-			said, ok := b.(sdk.Text)
-			return thinks(b) || ok && said.Text == ""
-		})
+		now[at].Blocks = blocks
 	}
 }
 
 // shortened returns a text with marks in the place of the lines that go, and how many these are. 0: it stays as it is.
-func (p *plan) shortened(t *text) (now string, gone int) {
+func (t *text) shortened() (short content.Literal, gone int) {
 	var b strings.Builder
 	gap, kept := 0, false
 	endGap := func() {
@@ -104,25 +97,25 @@ func (p *plan) shortened(t *text) (now string, gone int) {
 		b.WriteString(mark(gap))
 		gap = 0
 	}
-	for i := t.units.from; i < t.units.to; i++ {
-		u := &p.units[i]
+	for _, u := range t.units {
 		if u.keep {
 			endGap()
 			b.WriteString(u.line)
 			kept = true
 			continue
 		}
-		n := max(int(u.gap), strings.Count(u.line, "\n"), 1)
+		n := max(u.gap, strings.Count(u.line, "\n"), 1)
 		gap += n
 		gone += n
 	}
-	if !kept && t.said() {
-		return "", gone
+	short = t.in
+	if short.Text = ""; !kept && t.said() {
+		return short, gone
 	}
 	endGap()
-	now = strings.TrimSuffix(b.String(), "\n")
-	if float64(len(now)) > (1-leastShrink)*float64(len(t.in.text)) {
-		return "", 0
+	short.Text = strings.TrimSuffix(b.String(), "\n")
+	if float64(len(short.Text)) > (1-leastShrink)*float64(len(t.in.Text)) {
+		return t.in, 0
 	}
-	return now, gone
+	return short, gone
 }

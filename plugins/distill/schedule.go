@@ -9,7 +9,7 @@ const (
 	full = 0.85
 	// targetShare of that trigger is what a compressed history should count. retreatShare of it is what the history may
 	// count where entries that must stay fill the target by themselves.
-	targetShare, retreatShare = 0.3, 0.6
+	targetShare, retreatShare = 0.24, 0.6
 	// largeWindow is from how many tokens on a context window has a soft window; softest is the smallest share that can
 	// be set for it.
 	largeWindow, softest = 150_000, 0.6

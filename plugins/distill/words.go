@@ -2,55 +2,41 @@ package main
 
 import "strings"
 
-// longestRun is in bytes. A longer one without a space is data.
-const longestRun = 256
+// longestWord is in bytes. A longer one is data.
+const longestWord = 256
 
-// inRun are letters, digits and what joins them in names and paths; all beyond ASCII counts as a letter.
-var inRun = func() (in [256]bool) {
-	for c := range 256 {
-		in[c] = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
-	}
-	for _, c := range []byte("_./-:@~") {
-		in[c] = true
-	}
-	return in
-}()
-
-// identifiers yields the names, paths and numbers of a text, each as often as it stands there: what a later
-// call may need to the letter. Each byte is looked at a bounded number of times.
+// identifiers yields the names, paths and numbers of a text, each as often as it stands there: what a later call may
+// need to the letter. Plain words are no identifiers. Each byte is looked at a bounded number of times.
 func identifiers(text string, yield func(string)) {
-	for i := 0; i < len(text); {
-		start := i
-		for i < len(text) && inRun[text[i]] {
-			i++
+	for word := range strings.FieldsFuncSeq(text, between) {
+		if len(word) >= 3 && len(word) <= longestWord {
+			inWord(word, yield)
 		}
-		if n := i - start; n >= 3 && n <= longestRun {
-			inOneRun(text[start:i], yield)
-		}
-		i++
 	}
 }
 
-// inOneRun yields the identifiers in a run of letters, digits and what joins them. Punctuation at its ends belongs to
-// the sentence around it.
-func inOneRun(s string, yield func(string)) {
+// between reports whether a character divides words: it is no letter, no digit, and none of what joins these in names
+// and paths. All beyond ASCII counts as a letter.
+func between(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '-' || r > ':') && r != '_' && r != '@' && r != '~' &&
+		r < 0x80
+}
+
+// inWord yields the identifiers in a word. Punctuation at its ends belongs to the sentence around it.
+func inWord(s string, yield func(string)) {
 	s = strings.TrimPrefix(strings.TrimRight(strings.TrimLeft(s, ":@-"), ":@-./~"), "./")
 	if strings.Contains(s, "/") {
-		if p := withoutLine(s); len(p) > 3 && strings.ContainsAny(p, "._~0123456789") || strings.Count(p, "/") > 1 ||
-			strings.HasPrefix(p, "/") && len(p) > 3 {
+		// "and/or" is no path, but "a/b.go", "/tmp" and "a/b/c" are.
+		if p := withoutLine(s); len(p) > 3 &&
+			(strings.ContainsAny(p, "._~0123456789") || strings.Count(p, "/") > 1 || p[0] == '/') {
 			yield(p)
 		}
 		return
 	}
-	for s != "" {
-		at := strings.IndexAny(s, ":@~")
-		piece := s
-		if at >= 0 {
-			piece, s = s[:at], s[at+1:]
-		} else {
-			s = ""
+	for piece := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(":@~-", r) }) {
+		if piece = strings.Trim(piece, "."); isName(piece) {
+			yield(piece)
 		}
-		symbol(strings.Trim(piece, ".-"), yield)
 	}
 }
 
@@ -65,40 +51,16 @@ func withoutLine(s string) string {
 	}
 }
 
-// symbol yields a name with structure, or a number. Plain words are no identifiers.
-func symbol(s string, yield func(string)) {
-	if len(s) < 3 {
-		return
+// isName reports whether a word is a name with structure ("io_read", "parseHeader", "host7", "a.go"), or a number of
+// three digits or more. A decimal fraction is a measure, which no call needs.
+func isName(s string) bool {
+	if strings.Trim(s, ".0123456789") == "" {
+		return len(s) > 2 && strings.Count(s, ".") != 1
 	}
-	var letters, digits, dots, dashes, inner int
-	camel := false
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= '0' && c <= '9':
-			digits++
-		case c == '.':
-			dots++
-		case c == '-':
-			dashes++
-		case c == '_':
-			if i > 0 && i+1 < len(s) {
-				inner++
-			}
-		default:
-			letters++
-			camel = camel || i > 0 && c >= 'A' && c <= 'Z' && s[i-1] >= 'a' && s[i-1] <= 'z'
+	for i := 1; i < len(s); i++ {
+		if s[i] >= 'A' && s[i] <= 'Z' && s[i-1] >= 'a' && s[i-1] <= 'z' {
+			return true
 		}
 	}
-	switch {
-	case dashes > 0 && dots == 0 && (digits == 0 || letters == 0):
-		for piece := range strings.SplitSeq(s, "-") { // words joined by a hyphen, a date
-			symbol(piece, yield)
-		}
-	case letters == 0:
-		if digits > 2 && len(s) <= 64 && dots != 1 {
-			yield(s)
-		}
-	case inner > 0, camel, dots+digits > 0 && len(s) > 3, s[0] == 'E' && len(s) >= 5 && strings.ToUpper(s) == s: // ENOENT
-		yield(s)
-	}
+	return len(s) > 3 && strings.ContainsAny(s, "_.0123456789")
 }

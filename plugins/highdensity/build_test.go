@@ -1,22 +1,15 @@
 package main
 
 import (
-	"encoding/json"
+	"pgregory.net/rapid"
 
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// call and answer are an exchange with one tool.
-func call(id, tool, params string) sdk.Content {
-	return sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.ToolCall{ID: id, Name: tool,
-		Parameters: json.RawMessage(params)}}}
-}
+var call, answer, said = gen.Call, gen.Answer, gen.Said
 
-func answer(id, tool, result string) sdk.Content {
-	return sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: id,
-		ToolName: tool}.WithResultText(result)}}
-}
-
-func said(by sdk.Speaker, text string) sdk.Content {
-	return sdk.Content{Speaker: by, Blocks: []sdk.Block{sdk.Text{Text: text}}}
+// histories draws histories in which much can be pruned, and malformed ones.
+func histories() *rapid.Generator[[]sdk.Content] {
+	return rapid.OneOf(gen.Busy(), gen.History(gen.Options{Malformed: true, MediaBlocks: true}))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/prune"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
 
@@ -56,7 +57,7 @@ func TestLine(t *testing.T) {
 		"longer as JSON": {`{"command":"` + strings.Repeat(`\"`, 20) + `"}`,
 			respond("t", strings.Repeat("x", 50)), strings.Repeat("x", 50)},
 		"nothing":       {path, sdk.ToolResponse{CallID: "1", ToolName: "read_file"}, ""},
-		"pruned before": {`{}`, respond("ls", prunedPointer), prunedPointer},
+		"pruned before": {`{}`, respond("ls", prune.Pointer), prune.Pointer},
 		"a line from an earlier pass": {`{"file_path":"other"}`,
 			respond("read_file", "[read_file: src/index.ts — error, 245 lines]"),
 			"[read_file: src/index.ts — error, 245 lines]"},

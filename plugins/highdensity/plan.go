@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/prune"
 	"github.com/thresh-dev/thresh/sdk/summary"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -112,8 +113,7 @@ func (p *plan) shortened(i int) (sdk.Content, int) {
 // line returns the line for one result. ok is false if the result should stay: it was pruned before, it is malformed,
 // or a line would be no shorter.
 func (p *plan) line(r sdk.ToolResponse, at turns.At) (line string, ok bool) {
-	const longest = 6*len(prunedPointer) + 2 // as JSON
-	if r.CallID == "" || len(r.Result) <= longest && r.ResultText() == prunedPointer {
+	if r.CallID == "" || prune.IsPointer(r) {
 		return "", false
 	}
 	var call sdk.ToolCall

@@ -1,6 +1,11 @@
 package main
 
-import "github.com/thresh-dev/thresh/sdk"
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/prune"
+)
 
 // Strategy is high-density: it prunes before every threshold check and needs no LLM. What it remembers of a session is
 // in the memo that the SDK keeps, and is only there to save work: every call gets the whole history as it is then, and
@@ -22,4 +27,9 @@ func (Strategy) Info() sdk.Info {
 			"LLM",
 		Trigger: sdk.Continuous(0.85),
 	}
+}
+
+// Optimize prunes as the settings under compression.density say.
+func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
+	return prune.Optimize(ctx, in)
 }

@@ -306,3 +306,25 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	})
 }
+
+// The strings of a result are found wherever they stand, and others can be put in their places; all else stays as it
+// was, byte for byte.
+func TestTheStringsInJSONTextCanBeReplaced(t *testing.T) {
+	raw := json.RawMessage(` {"a" : "x\n\"y", "n": 1.50, "b":[ "", {"c":"語"} ], "x\"": null} `)
+	found := content.Literals(raw)
+	for i, want := range []string{"x\n\"y", "", "語"} {
+		if i >= len(found) || found[i].Text != want {
+			t.Fatalf("got %+v, want %q at %d", found, want, i)
+		}
+	}
+	found[0].Text, found[2].Text = "\"", "new\n"
+	got := content.WithLiterals(raw, []content.Literal{found[0], found[2]})
+	if want := ` {"a" : "\"", "n": 1.50, "b":[ "", {"c":"new\n"} ], "x\"": null} `; string(got) != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, broken := range []string{"", `"`, `"\`, `{"a":"b`, `["a", "\x"]`, `"a" "b`} {
+		if again := content.WithLiterals([]byte(broken), content.Literals([]byte(broken))); string(again) != broken {
+			t.Errorf("%s became %s", broken, again)
+		}
+	}
+}

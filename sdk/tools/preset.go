@@ -12,14 +12,14 @@ var presetFiles embed.FS
 
 // presetOrder is the order in which presets are combined unless another is named. Where two agents have tools of
 // the same name, rules tell them apart by their parameters; gemini-cli stands before llxprt because its read_many_files
-// may read more than "paths" says. vscode-copilot is first: its rules for names that others have too want its parameter.
+// may read more than "paths" says. vscode-copilot and amp are first: their rules for names that others have too want
+// their parameters.
 var presetOrder = [...]string{
-	"vscode-copilot", "gemini-cli", "llxprt", "claude-code", "codex", "copilot-cli", "cline", "opencode", "openhands",
-	"pi", "swe-agent",
-	"mini-swe-agent", "mcp-filesystem",
+	"vscode-copilot", "amp", "gemini-cli", "llxprt", "claude-code", "codex", "copilot-cli", "cline", "opencode", "openhands",
+	"pi", "goose", "swe-agent", "mini-swe-agent", "mcp-filesystem", "mcp-github",
 }
 
-// PresetNames returns the names of all presets, one for each agent (and one for a common MCP server), in the order in
+// PresetNames returns the names of all presets, one for each agent (and for common MCP servers), in the order in
 // which they are combined by default.
 func PresetNames() []string { return slices.Clone(presetOrder[:]) }
 

@@ -99,6 +99,20 @@ func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
 	return Use{Subject: subject(p), NoFile: unfit}
 }
 
+// Runs reports whether a call of the tool name may run a command: whether [Taxonomy.Use] could find one. It looks at no
+// parameters, and so spares most calls of a history to be read for one.
+func (t *Taxonomy) Runs(name string) bool {
+	if t == nil {
+		return false
+	}
+	for r := range t.named(name) {
+		if len(r.command) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Failed reports whether a call failed, as far as its response shows. It is the one place that decides this:
 //
 //   - The response has an error, as agents set it that know.

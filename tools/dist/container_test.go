@@ -48,7 +48,8 @@ func runFlags(more ...string) []string {
 		"--network", "host"}, more...)
 }
 
-// TestTheImageServes: without rights, on a file system that cannot be written, with sessions that outlive the container.
+// TestTheImageServes: without rights, on a file system that cannot be written, with sessions that outlive the
+// container.
 func TestTheImageServes(t *testing.T) {
 	const image = "thresh-test"
 	name := fmt.Sprint("thresh-test-", os.Getpid())

@@ -106,8 +106,8 @@ type generator struct {
 	only            []string
 }
 
-// Plugins are called by gRPC's own code. What agents call is served by Connect, which speaks gRPC too; the client for Go
-// is gRPC's own, which takes a third of the time of Connect's.
+// Plugins are called by gRPC's own code. What agents call is served by Connect, which speaks gRPC too; the client for
+// Go is gRPC's own, which takes a third of the time of Connect's.
 var generators = []generator{
 	{plugin: "protoc-gen-go"},
 	{plugin: "protoc-gen-go-grpc"},

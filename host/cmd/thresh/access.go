@@ -15,7 +15,8 @@ import (
 )
 
 const accessHelp = `An access token lets a client use 'thresh serve'. Its name owns sessions, and no other token
-sees that they exist. The store of the sessions keeps a hash of each token: what 'create' prints cannot be printed again.
+sees that they exist. The store of the sessions keeps a hash of each token: what 'create' prints cannot be printed
+again.
 
 A new token is accepted, and a revoked one refused, within a second. The sessions of a revoked token stay; a new token
 of the same name has them.`
@@ -30,6 +31,8 @@ func accessCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// accessCreateCommand is 'access create'. The store is created if need be: access is usually granted before the first
+// session.
 func accessCreateCommand(a *app) *cobra.Command {
 	var limits access.Limits
 	cmd := &cobra.Command{
@@ -67,7 +70,7 @@ func accessCreateCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// shownAccess is a token in a list. Its JSON form is stable.
+// shownAccess is a token in a list. Its JSON form is stable. It never holds the token or its hash.
 type shownAccess struct {
 	Name    string        `json:"name"`
 	Created time.Time     `json:"created"`
@@ -108,6 +111,7 @@ func accessListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// accessRevokeCommand is 'access revoke'. The sessions of the name stay.
 func accessRevokeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Refuse a token from now on", Args: args(cobra.ExactArgs(1)),
@@ -136,6 +140,7 @@ var accessColumns = []table.Column{
 func (a *app) printAccesses(all []shownAccess) error {
 	// The date of creation is in UTC, as the days of the spending limit are.
 	t := table.New(accessColumns...)
+	// A column in which all cells are empty is not shown, so that a list without limits is narrow.
 	limit := func(n int64) string { // no limit is an empty cell
 		if n == 0 {
 			return ""

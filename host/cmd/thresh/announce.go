@@ -22,18 +22,20 @@ type announcement struct {
 	path  string
 }
 
-// announcements are the files, by the directory of the token file.
+// announcements are the files, by the directory of the token file. pid is a process id, or "*" for all.
 func announcements(tokenFile, pid string) string {
 	return filepath.Join(filepath.Dir(tokenFile), "wrap-"+pid+".json")
 }
 
-// announce writes the file. That it cannot be written is no error: the agent works, and is only not found.
+// announce writes the file. That it cannot be written is no error: the agent works, and is only not found. It is called
+// once the proxy listens, so that a reader of the file can connect.
 func announce(tokenFile, url string) announcement {
 	a := announcement{PID: os.Getpid(), URL: url, Token: rand.Text()}
 	if tokenFile == "" || os.MkdirAll(filepath.Dir(tokenFile), 0o700) != nil {
 		return a
 	}
 	a.path = announcements(tokenFile, fmt.Sprint(a.PID))
+	// Readers may look at any time: they must never see half a file.
 	_ = atomicfile.Write(a.path, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(a) })
 	return a
 }
@@ -45,7 +47,8 @@ func (a announcement) withdraw() {
 	}
 }
 
-// announced returns the proxies that run. Files of those that were killed are removed.
+// announced returns the proxies that run. Files of those that were killed are removed. Its errors are not reported: a
+// file that is not what it should be is a proxy that cannot be asked.
 func announced(tokenFile string) []announcement {
 	if tokenFile == "" {
 		return nil
@@ -58,6 +61,7 @@ func announced(tokenFile string) []announcement {
 		if err != nil || json.Unmarshal(text, &a) != nil {
 			continue
 		}
+		// Signal 0 only asks whether the process exists. EPERM means that it does, as another user's.
 		if errors.Is(syscall.Kill(a.PID, 0), syscall.ESRCH) {
 			a.withdraw()
 			continue

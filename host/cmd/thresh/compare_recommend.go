@@ -24,36 +24,46 @@ func (a *app) printRecommendation(x *compare.Recommendation) {
 	}
 }
 
-// recommendationText returns the sentence.
+// recommendationText returns the sentence. Money and the worst session are left out where they would be zero or are not
+// known; the settings stand below the sentence, one a line.
 func recommendationText(x *compare.Recommendation) string {
 	floor := fmt.Sprintf("a recall of at least %s", share(x.MinRecall))
 	switch {
+	// Needed: the recorded requests are larger than the context limit, so doing nothing is no choice.
 	case x.Variant == "" && x.Needed:
-		return fmt.Sprintf("Requests do not fit into the model without a strategy, and none that was compared keeps %s.",
-			floor)
+		return fmt.Sprintf("Requests do not fit into the model without a strategy, and none that was compared "+
+			"keeps %s.", floor)
 	case x.Variant == "":
 		return fmt.Sprintf("Doing nothing is best at %s's prices: no strategy that was compared is cheaper with %s.",
 			x.PriceList, floor)
 	}
-	money, worst, needed := "", "", ""
+	money, worst, dearest, needed := "", "", "", ""
+	// Below a cent a month the figure would read "0.00".
 	if math.Abs(x.PerMonth) >= 0.01 {
 		money = fmt.Sprintf(", about %.2f USD a month at this rate", math.Abs(x.PerMonth))
 	}
+	// A session is cheap, so that two digits that count are shown and not two decimals.
 	if math.Abs(x.PerSession) >= 0.0001 {
 		money = fmt.Sprintf(" (%.2g USD in a session%s)", math.Abs(x.PerSession), money)
 	}
 	if x.Worst.Session != "" {
 		worst = fmt.Sprintf(", %s in the worst session", share(x.Worst.Worst))
 	}
+	if x.Dearest.Session != "" {
+		dearest = fmt.Sprintf(", %s in the dearest session", against(x.Dearest.Worst))
+	}
 	if x.Needed {
 		needed = " Without a strategy, requests do not fit into the model."
 	}
+	// The sentence names the list anyway.
+	name := strings.TrimSuffix(x.Variant, " ("+x.PriceList+")")
 	return fmt.Sprintf("%s is the cheapest at %s's prices with %s: %s against doing "+
-		"nothing%s, recall %s%s.%s In thresh.yaml:", x.Variant, x.PriceList, floor, against(x.Relative), money,
+		"nothing%s%s, recall %s%s.%s In thresh.yaml:", name, x.PriceList, floor, against(x.Relative), dearest, money,
 		share(x.Recall), worst, needed)
 }
 
-// recommendedLines returns the settings as lines of a file of settings.
+// recommendedLines returns the settings as lines of a file of settings. They are sorted by key, so that the same result
+// is always the same text.
 func recommendedLines(x *compare.Recommendation) []string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(x.Settings)) {
@@ -73,12 +83,14 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 	if a.configFile != "" {
 		file = a.configFile
 	}
+	// The file need not exist yet.
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--write: %w", err)
 	}
 	var added []string
 	for _, key := range slices.Sorted(maps.Keys(x.Settings)) {
+		// The first element is the value in force, with the layer that it comes from.
 		e, err := c.Explain(key)
 		if err != nil {
 			return fmt.Errorf("--write: %w", err)
@@ -86,6 +98,7 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 		switch layer := e[0].Origin.Layer; {
 		case fmt.Sprint(e[0].Value) == x.Settings[key] && layer != config.LayerDefault:
 			continue // it is set so already
+		// Appending the key would make the file hold it twice, which the loader refuses.
 		case layer == config.LayerProjectFile || a.configFile != "" && layer != config.LayerDefault:
 			return fmt.Errorf("--write: %s is set in %s; change it there to %q", key, e[0].Origin, x.Settings[key])
 		}
@@ -96,6 +109,7 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 		text += "\n"
 	}
 	text += strings.Join(added, "\n") + "\n"
+	// A crash leaves the file as it was, never half of it.
 	err = atomicfile.Write(file, 0o644, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err

@@ -104,13 +104,15 @@ Where sessions are stored (sessions.store), the whole store is read and checked.
 	return cmd
 }
 
-// checkStore reads the store of 'thresh serve', if there is one.
+// checkStore reads the store of 'thresh serve', if there is one. It returns nil without an error where nothing is
+// stored. That a store cannot be opened is part of the report: the command is run to find out.
 func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 	c, err := a.serveConfig(cmd)
 	if err != nil {
 		return nil, err
 	}
 	setting := c.Settings().Sessions.Store
+	// "sqlite" without a path is left as it is only where there is no home directory, and so no file.
 	path, file := strings.CutPrefix(setting, "sqlite:")
 	if _, err := os.Stat(path); setting == "memory" || setting == "sqlite" || file && errors.Is(err, os.ErrNotExist) {
 		return nil, nil

@@ -18,7 +18,7 @@ type agentReport struct {
 	Lost string `json:"lost,omitempty"`
 }
 
-// agentReports looks for known agents in PATH. It starts none.
+// agentReports looks for known agents in PATH. It starts none. The order is that of the table of 'thresh wrap'.
 func agentReports() (all []agentReport) {
 	for _, w := range wrapped {
 		path, err := exec.LookPath(w.command)
@@ -49,7 +49,8 @@ func (w wrapping) names() (names []string) {
 	return names
 }
 
-// printAgents prints a line for each agent, below an empty one, and what it loses.
+// printAgents prints a line for each agent, below an empty one, and what it loses. "set" is no fault: 'thresh wrap'
+// takes the address that a variable has for the upstream.
 func (a *app) printAgents(agents []agentReport) {
 	for i, r := range agents {
 		if i == 0 {

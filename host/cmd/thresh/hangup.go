@@ -14,6 +14,7 @@ func (a *app) watchHangup(ctx context.Context) context.Context {
 		return ctx
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	// Hangups that arrive while one is handled count as one more.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {

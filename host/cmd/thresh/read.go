@@ -93,7 +93,8 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 // endNotes says after the last of several files how many notes were not repeated.
 func (a *app) endNotes() {
 	if a.repeated > 0 {
-		fmt.Fprintf(a.err, "the same about other files: %s; 'thresh convert FILE' lists them\n", plural(a.repeated, "note"))
+		fmt.Fprintf(a.err, "the same about other files: %s; 'thresh convert FILE' lists them\n",
+			plural(a.repeated, "note"))
 	}
 	a.repeated = 0
 }

@@ -136,7 +136,8 @@ func (s *sessions) printSessions(all shownStore) error {
 	t := table.New(sessionColumns...)
 	for _, h := range all.Sessions {
 		t.Row(h.ID, dash(h.Owner), strconv.Itoa(h.Entries), strconv.Itoa(h.Tokens), sizeText(h.Bytes),
-			h.Used.Local().Format(day), dash(h.Parent), h.Created.Local().Format(day), strconv.FormatUint(h.Records, 10))
+			h.Used.Local().Format(day), dash(h.Parent), h.Created.Local().Format(day),
+			strconv.FormatUint(h.Records, 10))
 	}
 	if len(all.Sessions) > 0 {
 		if err := s.printTable(t); err != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 )
 
+// exportCommand is 'sessions export'. What it prints is byte for byte what was added: an import elsewhere is the same
+// conversation.
 func (s *sessions) exportCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
@@ -43,6 +45,7 @@ the id that the entry has in the session. It is what a host writes with transcri
 					defer func() { err = errors.Join(err, f.Close()) }()
 					out = f
 				}
+				// Errors of single writes are left to Flush, which returns the first of them.
 				w := bufio.NewWriter(out)
 				// The system prompt is a line of its own, which replays count but which is no entry.
 				if len(all.System) > 0 {
@@ -59,6 +62,7 @@ the id that the entry has in the session. It is what a host writes with transcri
 	return cmd
 }
 
+// importCommand is 'sessions import'. The entries get new ids, as every session names its own.
 func (s *sessions) importCommand() *cobra.Command {
 	var id string
 	cmd := &cobra.Command{
@@ -73,6 +77,7 @@ func (s *sessions) importCommand() *cobra.Command {
 				return err
 			}
 			s.warnings(given[0], t.Notes)
+			// An id in the file, if there is one, keeps the session recognisable. The host makes one if there is none.
 			if id == "" {
 				id = t.ID
 			}
@@ -85,6 +90,8 @@ func (s *sessions) importCommand() *cobra.Command {
 					}
 					return err
 				}
+				// A host and not the store alone: it counts tokens and writes the records as it does for its own
+				// sessions.
 				h, err := engine.Open(engine.Options{
 					Config: c, Logger: engine.DefaultLogger(s.err, c.Settings().Log), Store: kept,
 				})

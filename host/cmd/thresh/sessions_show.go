@@ -11,12 +11,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// shownTree is a session with those that were forked from it.
+// shownTree is a session with those that were forked from it. Children are in the order in which the store lists them.
 type shownTree struct {
 	shownSession
 	Children []*shownTree `json:"children,omitempty"`
 }
 
+// showCommand is 'sessions show'. An id is that of one owner: --owner chooses it.
 func (s *sessions) showCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a session, and the sessions that it was forked from and into",
@@ -31,6 +32,7 @@ func (s *sessions) showCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				// The tree is there also for a session that is alone, so that scripts need no second case.
 				if s.output == "json" {
 					return s.printJSON(struct {
 						shownSession
@@ -61,7 +63,8 @@ func (s *sessions) showCommand() *cobra.Command {
 	return cmd
 }
 
-// treeOf returns the tree that a session is in, from the first one that is still stored.
+// treeOf returns the tree that a session is in, from the first one that is still stored. A session that has been
+// deleted meanwhile is a tree of its own. Time and memory grow with the owner's sessions.
 func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, error) {
 	// One pass over all heads of the owner: they are small, and children are found by their parent's id.
 	nodes := map[string]*shownTree{}
@@ -73,6 +76,7 @@ func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, e
 		n := &shownTree{shownSession: shown(h)}
 		nodes[h.ID], order = n, append(order, n)
 	}
+	// Ids can be used again after a deletion, so a name alone does not make a parent.
 	for _, n := range order {
 		// One that is younger has the id of a parent that was deleted.
 		if parent := nodes[n.Parent]; parent != nil && parent.Created.Before(n.Created) {
@@ -94,7 +98,8 @@ func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, e
 	return root, nil
 }
 
-// printTree draws a tree, with a mark at the session that was asked for.
+// printTree draws a tree, with a mark at the session that was asked for. indent is what stands before the branches of
+// n. The depth is that of forks of forks, which is small.
 func (s *sessions) printTree(n *shownTree, indent, asked string) {
 	mark := ""
 	if n.ID == asked {

@@ -17,7 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// sourcesHelp is the end of the help of every command with [sources].
+// sourcesHelp is the end of the help of every command with [sources]. It stands in one place because all of these
+// commands find sessions alike.
 const sourcesHelp = `
 
 FILE is a session in any format that 'thresh convert' reads, a directory or an agent's database with sessions, a
@@ -25,14 +26,16 @@ session in a database as 'DATABASE#ID', or '-' for standard input.
 Without FILE, thresh looks where agents keep their sessions on this machine and takes the newest. Nothing leaves the
 machine.`
 
-// sources are the flags of a command that finds sessions itself.
+// sources are the flags of a command that finds sessions itself. last is a number of sessions, and lastGiven whether
+// the user chose it: a directory is read whole otherwise.
 type sources struct {
 	last           int
 	lastGiven      bool
 	project, agent string
 }
 
-// addFrom gives a command the flag --from.
+// addFrom gives a command the flag --from. a.from is checked by [app.checkFrom] once the settings of the command are
+// known to be in order.
 func (a *app) addFrom(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.from, "from", "",
 		"read FILE as `FORMAT`, whatever it looks like (default: by its content)")
@@ -63,6 +66,7 @@ func (a *app) addSources(cmd *cobra.Command, last int) *sources {
 		switch {
 		case last == 1 && len(given) > 1:
 			return oneFile(cmd, given)
+		// Without this they would be ignored silently.
 		case len(given) > 0 && (s.project != "" || s.agent != ""):
 			return usage(cmd, errors.New(
 				"--project and --agent choose among the sessions that agents keep; they do not go with FILE"))
@@ -124,6 +128,7 @@ func (a *app) checkFrom(cmd *cobra.Command) error {
 }
 
 // own returns the newest sessions that agents keep on this machine, and says on standard error which they are.
+// Recordings are looked for where each agent keeps them by default or was told to by its own variables.
 func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -135,6 +140,7 @@ func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 			return nil, fmt.Errorf("--project: %w", err)
 		}
 	}
+	// The only error that it returns is an agent that is not known.
 	found, err := recordings.Find(recordings.System{OS: runtime.GOOS, Home: home, Getenv: os.Getenv}, o)
 	if err != nil {
 		return nil, usage(cmd, fmt.Errorf("--agent: %w", err))
@@ -147,6 +153,7 @@ func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 		return nil, fmt.Errorf("found no sessions of %s%s; name a FILE or a directory",
 			cmp.Or(s.agent, strings.Join(recordings.Agents(), ", ")), inProject(o.Project))
 	}
+	// People must see what a result is about, since they named nothing. Standard output is left to the result.
 	if len(taken) == 1 {
 		fmt.Fprintf(a.err, "thresh: the newest of %s%s: %s\n", byAgent(found), inProject(o.Project),
 			displayPath(taken[0]))
@@ -165,7 +172,8 @@ func inProject(dir string) string {
 	return " in " + displayPath(dir)
 }
 
-// byAgent says how many sessions of which agents were found.
+// byAgent says how many sessions of which agents were found. These are all that were found, not only those that were
+// taken.
 func byAgent(found []recordings.Found) string {
 	counts := map[string]int{}
 	for _, f := range found {
@@ -185,6 +193,7 @@ func byAgent(found []recordings.Found) string {
 // ctx's.
 func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]string, error) {
 	var out []string
+	// With a limit, older files are not even opened.
 	a.taken = map[string]*transcript.Transcript{}
 	for _, f := range found {
 		t, err := a.read(ctx, f.Path)

@@ -28,9 +28,9 @@ func passing(set config.Settings) store.Store {
 	return store.NewMemory()
 }
 
-// withStore calls f with the store of sessions and access tokens. Without create, for commands that do not write, a file
-// that is not there is an error: nothing is in it. The configuration is that of 'thresh serve', so both use the same
-// store by default.
+// withStore calls f with the store of sessions and access tokens. Without create, for commands that do not write, a
+// file that is not there is an error: nothing is in it. The configuration is that of 'thresh serve', so both use the
+// same store by default.
 func (a *app) withStore(
 	cmd *cobra.Command, create bool, f func(context.Context, *config.Config, store.Store) error,
 ) (err error) {

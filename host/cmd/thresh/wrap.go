@@ -26,10 +26,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
-// wrapFlags are the flags of thresh wrap.
+// wrapFlags are the flags of thresh wrap. They are this command's own; what the host does is set by configuration, as
+// for all commands.
 type wrapFlags struct {
 	dryRun, print bool
 	listen        string
@@ -47,13 +50,15 @@ func wrapCommand(a *app) *cobra.Command {
   thresh --set model.contextLimit=200000 wrap opencode
   thresh wrap --print`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// An empty command would otherwise end with the error of the operating system, which names nothing.
 			if len(args) == 0 && !f.print {
 				return usage(cmd, errors.New("needs a COMMAND to start, such as claude"))
 			}
 			return a.wrap(cmd, f, args)
 		},
 	}
-	// What stands behind the command is the command's.
+	// What stands behind the command is the command's. Without this, cobra would take the agent's flags for its own, or
+	// refuse them.
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false,
 		"send the agent's own requests, and say what would have been saved")
@@ -63,11 +68,13 @@ func wrapCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// wrapHelp is built from the table of agents, so that one that is added there is in the help.
 func wrapHelp() string {
 	var b strings.Builder
 	b.WriteString(`Starts a proxy for model APIs and then the agent, with variables that make the agent use it. The
 agent's conversation goes through a host: it is pruned, compressed and kept under the model's context limit by the
-strategy in compression.strategy, which here is ` + proxy.DefaultStrategy + ` unless you set another. No file of yours is
+strategy in compression.strategy, which here is ` + proxy.DefaultStrategy +
+		` unless you set another. No file of yours is
 changed, and the agent's key is passed on and never stored.
 
 These agents are known by the name of their command:
@@ -101,6 +108,8 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err != nil {
 		return err
 	}
+	// On loopback only this machine reaches the proxy, and agents have no way to show a token. From elsewhere clients
+	// must show one, which is made for this run alone: what comes through the proxy is spent at the provider.
 	token, guard := "", (*access.Guard)(nil)
 	if !access.LoopbackName(f.listen) {
 		if !f.print {
@@ -113,8 +122,10 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if len(command) > 0 {
 		name = command[0]
 	}
+	// Without a command (--print) any agent may come: it gets the variables of all.
 	client := wrappedFor(name)
 	set := c.Settings()
+	// Before the variables are changed for the agent: what they say now is where its requests go.
 	upstreams, err := upstreamsFor(c, client, os.Getenv)
 	if err != nil {
 		return err
@@ -122,7 +133,19 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	// The agent has the terminal. What the host has to say is kept until it ends.
 	held := &heldLog{}
 	log := engine.DefaultLogger(held, set.Log)
-	h, err := engine.Open(engine.Options{Config: c, Logger: log, Attach: attach, Keep: true, Store: passing(set)})
+	meter, stop, err := a.measure(set.Metrics.Listen, log)
+	if err != nil { // such as another one at the same address: no reason not to start the agent
+		log.Warn("nothing is measured", "error", err)
+		stop = func() {}
+	}
+	defer stop()
+	measured, err := metrics.NewProxy(meter, buildinfo.Version())
+	if err != nil {
+		return err
+	}
+	h, err := engine.Open(engine.Options{
+		Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true, Store: passing(set),
+	})
 	if err != nil {
 		return err
 	}
@@ -132,12 +155,15 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	}
 	seen := watch.New(h, shown)
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
-		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Watch: seen, Guard: guard, Logger: log.Named("proxy")})
+		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Measured: measured, Watch: seen, Guard: guard,
+		Logger: log.Named("proxy")})
+	// Port 0 is known only now. The agent is started after it, so that its first request finds a listener.
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--listen: %w", err), h.Close())
 	}
 	base := "http://" + listener.Addr().String()
+	// 'thresh top' and the page /ui ask this same server, with the announced token.
 	server, here := p.Server(), announce(set.Serve.TokenFile, base)
 	defer here.withdraw()
 	server.Handler = seen.Before(server.Handler, here.Token)
@@ -145,12 +171,15 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	served := make(chan error, 1)
 	// An agent that was killed may have left requests in progress.
 	go func() { served <- network.Run(serving, server, listener, nil, time.Second, log) }()
+	// The signal that ends --print has cancelled the command's context.
 	if f.print {
 		a.printVariables(client, base, token, set.Proxy.Recall)
 		<-cmd.Context().Done()
 	} else {
 		err = runWrapped(client, command, base, set.Proxy.Recall, a)
 	}
+	// In this order: the door ends, then the conversations, then the host with its plugins. The totals are whole only
+	// after the last request.
 	end()
 	err = errors.Join(err, <-served)
 	p.Close()
@@ -160,7 +189,8 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	return errors.Join(err, closed)
 }
 
-// printVariables prints what an agent must have in its environment, as a shell reads it.
+// printVariables prints what an agent must have in its environment, as a shell reads it. Only these lines go to
+// standard output, for eval; everything else is for people.
 func (a *app) printVariables(w wrapping, base, token string, recall bool) {
 	for _, v := range w.variables {
 		fmt.Fprintf(a.out, "export %s=%s\n", v.name, base+v.path)
@@ -175,7 +205,8 @@ func (a *app) printVariables(w wrapping, base, token string, recall bool) {
 	fmt.Fprintln(a.err, "thresh: proxy at "+base+"; interrupt to end it")
 }
 
-// exitStatus is the status with which the agent ended; thresh ends with the same.
+// exitStatus is the status with which the agent ended; thresh ends with the same. It is an error only so that commands
+// can return it: nothing is printed for it.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with status %d", int(e)) }
@@ -187,6 +218,7 @@ func runWrapped(w wrapping, command []string, base string, recall bool, a *app) 
 		return err
 	}
 	defer end()
+	// The agent's display is its own: nothing is read from or written to the terminal until it ends.
 	agent.Stdin, agent.Stdout, agent.Stderr = a.in, a.out, a.err
 	if err, ok := a.err.(safeStderr); ok {
 		agent.Stderr = err.File // the file itself: a pipe would hide the terminal from the agent
@@ -205,6 +237,8 @@ func runWrapped(w wrapping, command []string, base string, recall bool, a *app) 
 	for {
 		select {
 		case s := <-signals:
+			// An interrupt from a terminal was delivered to the whole process group: passed on, the agent would get it
+			// twice, which many take as the wish to end instead of to stop the current step.
 			if !terminal || s == syscall.SIGTERM || s == syscall.SIGHUP {
 				_ = agent.Process.Signal(s)
 			}
@@ -226,7 +260,8 @@ func statusOf(err error) error {
 	return exitStatus(exit.ExitCode())
 }
 
-// heldLog keeps log lines until the terminal is free: the first ones, as they say best what went wrong.
+// heldLog keeps log lines until the terminal is free: the first ones, as they say best what went wrong. Its zero value
+// holds nothing. It is written to by the host's goroutines.
 type heldLog struct {
 	mu    sync.Mutex
 	lines []byte
@@ -236,6 +271,7 @@ type heldLog struct {
 // maxHeld is how much is kept, in bytes.
 const maxHeld = 8 << 10
 
+// A line is kept whole or not at all. It never fails: a log that does not fit must not disturb the host.
 func (h *heldLog) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

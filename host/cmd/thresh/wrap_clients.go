@@ -18,13 +18,15 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 )
 
-// wrapping is how one agent is told to use another base URL.
+// wrapping is how one agent is told to use another base URL. No way changes a file of the user's. docs/use-with.md has
+// the same table for people, and 'make test-clients' runs the agents.
 type wrapping struct {
 	// command is the name of the agent's program, and how what is set, for people.
 	command, how string
 	// lost is what a base URL that is not the provider's switches off, and what brings it back; "" if nothing is known.
 	lost string
-	// provider is that of requests that do not show theirs.
+	// provider is that of requests that do not show theirs. A path such as /v1/models is that of several APIs, and
+	// clients need not send what tells them apart.
 	provider string
 	// variables get the proxy's address and a path.
 	variables []variable
@@ -34,13 +36,15 @@ type wrapping struct {
 	arguments func(base string) []string
 	// recall are arguments that tell the agent of an MCP server; nil where there are none, or variables do it.
 	recall func(url string) []string
-	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none.
+	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none. The proxy then
+	// sends the requests there, instead of to the provider.
 	own func(getenv func(string) string) string
 	// file is for agents that read their base URLs from files only; its zero value is none.
 	file agentFile
 }
 
-// agentFile is a file that one run of an agent gets, in a directory that goes when the agent has ended.
+// agentFile is a file that one run of an agent gets, in a directory that goes when the agent has ended. The user's own
+// file is read but never written.
 type agentFile struct {
 	name string
 	text func(base string, getenv func(string) string) ([]byte, error)
@@ -48,7 +52,8 @@ type agentFile struct {
 	argument, variable string
 }
 
-// variable is an environment variable that holds a base URL.
+// variable is an environment variable that holds a base URL. path is what the agent expects in the base URL: some add
+// the version of the API themselves, others do not. An empty upstream stands for a variable that is not a plain URL.
 type variable struct {
 	name, path string
 	// upstream says which of the upstreams it names.
@@ -61,7 +66,8 @@ var (
 	geminiURL    = variable{"GOOGLE_GEMINI_BASE_URL", "", "gemini"}
 )
 
-// mcpURL is the variable that tells any agent where the MCP server is.
+// mcpURL is the variable that tells any agent where the MCP server is. No agent reads it by itself: it is for people's
+// own scripts and configurations, which can refer to it.
 const mcpURL = "THRESH_MCP_URL"
 
 // wrapped are the agents that are known by the name of their command.
@@ -75,7 +81,8 @@ var wrapped = []wrapping{
 		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
 		// for the tool.
 		recall: func(url string) []string {
-			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"` + url + `","alwaysLoad":true}}}`}
+			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"` + url +
+				`","alwaysLoad":true}}}`}
 		}},
 	{command: "codex", how: "-c openai_base_url=…, or the base_url of your model_provider", provider: "openai",
 		arguments: codexArguments, own: codexProvider,
@@ -91,11 +98,13 @@ var wrapped = []wrapping{
 		file: agentFile{name: "providers.json", text: clineSettings, variable: "CLINE_PROVIDER_SETTINGS_PATH"}},
 }
 
-// anyAgent is for commands that are not known: most programs read one of these.
+// anyAgent is for commands that are not known: most programs read one of these. Its provider is a guess, which counts
+// only for requests that do not show theirs.
 var anyAgent = wrapping{provider: "anthropic", variables: []variable{anthropicURL, openaiURL,
 	{"OPENAI_API_BASE", "/v1", "openai"}, geminiURL}}
 
-// wrappedFor returns how the agent with a command is told.
+// wrappedFor returns how the agent with a command is told. A path, and the suffix that Windows adds, do not change
+// which agent it is.
 func wrappedFor(command string) wrapping {
 	name := strings.TrimSuffix(filepath.Base(command), ".exe")
 	if i := slices.IndexFunc(wrapped, func(w wrapping) bool { return w.command == name }); i >= 0 {
@@ -115,6 +124,7 @@ func (w wrapping) start(command []string, base string, recall bool, environ []st
 	if w.arguments != nil {
 		args = append(w.arguments(base), args...)
 	}
+	// The agent's environment is the user's own, with what is needed added: keys are in it.
 	env := w.environ(base, recall, environ)
 	if w.file.text == nil {
 		agent = exec.Command(command[0], args...)
@@ -146,7 +156,8 @@ func (w wrapping) start(command []string, base string, recall bool, environ []st
 	return agent, end, nil
 }
 
-// environ returns the agent's environment. The last value of a name counts.
+// environ returns the agent's environment, made from another one that is not changed. The last value of a name counts,
+// so that base URLs of the user are replaced; upstreamsFor has read them.
 func (w wrapping) environ(base string, recall bool, environ []string) []string {
 	out := slices.Clone(environ)
 	if recall {
@@ -159,6 +170,7 @@ func (w wrapping) environ(base string, recall bool, environ []string) []string {
 		}
 		out = append(out, v.name+"="+base+v.path)
 	}
+	// These are preferences and not addresses: a user who has set one means it.
 	for _, v := range w.others {
 		name, _, _ := strings.Cut(v, "=")
 		if !slices.ContainsFunc(environ, func(set string) bool { return strings.HasPrefix(set, name+"=") }) {
@@ -167,6 +179,7 @@ func (w wrapping) environ(base string, recall bool, environ []string) []string {
 	}
 	// A proxy for the way out must not get what is for this machine.
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		// Both spellings, since programs differ in which they read.
 		value := "127.0.0.1,localhost"
 		for _, set := range environ {
 			if old, ok := strings.CutPrefix(set, name+"="); ok && old != "" {
@@ -185,10 +198,12 @@ func opencodeConfig(base string, recall bool) string {
 		server = fmt.Sprintf(`,"mcp":{"thresh":{"type":"remote","url":"%s"}}`, base+mcp.Path)
 	}
 	return fmt.Sprintf(`{"provider":{"anthropic":{"options":{"baseURL":"%[1]s/v1"}},`+
-		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}%[2]s}`, base, server)
+		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}%[2]s}`,
+		base, server)
 }
 
-// codexArguments set the base URL of Codex's provider: its own, or the one that the user's configuration chooses.
+// codexArguments set the base URL of Codex's provider: its own, or the one that the user's configuration chooses. -c
+// sets a key of Codex's configuration for one run.
 func codexArguments(base string) []string {
 	key := "openai_base_url"
 	if name, _ := codexConfig(os.Getenv); name != "" && name != "openai" {
@@ -209,7 +224,8 @@ var (
 )
 
 // codexConfig reads the model_provider of Codex's configuration and its base_url. It reads the two plain forms of lines
-// that these are written in; whoever writes them otherwise sets proxy.upstreams.openai.
+// that these are written in; for any other form there is the setting proxy.upstreams.openai. A library for TOML would
+// be larger than what is needed of it. What is not found means that Codex's own provider is used.
 func codexConfig(getenv func(string) string) (provider, base string) {
 	home, _ := os.UserHomeDir()
 	f, err := os.Open(filepath.Join(cmp.Or(getenv("CODEX_HOME"), filepath.Join(home, ".codex")), "config.toml"))
@@ -224,6 +240,7 @@ func codexConfig(getenv func(string) string) (provider, base string) {
 			continue
 		}
 		m := tomlText.FindStringSubmatch(lines.Text())
+		// model_provider is a key of the top level: in a table it is that of a profile, which was not chosen here.
 		switch name, own := strings.CutPrefix(table, "model_providers."); {
 		case m == nil:
 		case table == "" && m[1] == "model_provider":
@@ -257,6 +274,8 @@ func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (pro
 				}
 			}
 		}
+		// The value comes from the environment, so it is checked as a setting would be: http:// only for this machine,
+		// and so on.
 		if from != "" { // a setting was checked when it was read
 			i := slices.IndexFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key })
 			if _, err := config.Specs()[i].Check(*u.value); err != nil {
@@ -272,6 +291,7 @@ func summary(t proxy.Totals, dryRun bool) string {
 	if t.Requests == 0 {
 		return "no request came through the proxy: this command may not read the variables that were set"
 	}
+	// What a strategy puts in, such as a summary, can be longer than what it replaces.
 	saved := max(t.Whole-t.Sent, 0)
 	what := "not sent"
 	if dryRun {
@@ -282,6 +302,7 @@ func summary(t proxy.Totals, dryRun bool) string {
 	if t.Whole > 0 {
 		line += fmt.Sprintf(" (%d %%)", saved*100/t.Whole)
 	}
+	// Less than half a cent is not worth a word, in either direction. Without known prices the sum is 0.
 	if cents := math.Round(t.Saved * 100); cents < 0 {
 		line += fmt.Sprintf(", a loss of $%.2f net of the prompt cache", -cents/100)
 	} else if cents > 0 {
@@ -291,6 +312,7 @@ func summary(t proxy.Totals, dryRun bool) string {
 	if t.Failed > 0 {
 		line += fmt.Sprintf("; %d could not be prepared", t.Failed)
 	}
+	// The provider's refusal names the model's limit, which holds from then on.
 	if t.Learned > 0 {
 		line += fmt.Sprintf("; %d refused as too long", t.Learned)
 	}

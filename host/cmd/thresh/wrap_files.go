@@ -20,7 +20,8 @@ func piExtension(base string, _ func(string) string) ([]byte, error) {
 `, base, base+"/v1", base+"/v1beta"), nil
 }
 
-// clineFile is the file in which cline keeps the settings of its providers.
+// clineFile is the file in which cline keeps the settings of its providers. modes is not read here, and passed on as it
+// was.
 type clineFile struct {
 	Version   int                      `json:"version"`
 	Last      string                   `json:"lastUsedProvider,omitempty"`
@@ -28,18 +29,22 @@ type clineFile struct {
 	Providers map[string]clineProvided `json:"providers"`
 }
 
-// clineProvided is one provider. Fields that are not known here are kept.
+// clineProvided is one provider. Fields that are not known here are kept. Keys and other secrets are among them; none
+// is logged, and the file is readable by this user only.
 type clineProvided map[string]any
 
+// settings returns nil if there are none, or if they are not an object.
 func (p clineProvided) settings() map[string]any { s, _ := p["settings"].(map[string]any); return s }
 
-// The provider of cline's that has an address of the user's own.
+// The provider of cline's that has an address of the user's own. All others have the address of their provider built
+// in.
 const clineOwn = "openai-compatible"
 
 // clinePaths are the base URLs that cline's providers get: with the version, as cline takes them.
 var clinePaths = map[string]string{"anthropic": "/v1", "openai-native": "/v1", "gemini": "/v1beta", clineOwn: "/v1"}
 
-// readCline reads the user's settings. Without a file there are none.
+// readCline reads the user's settings. Without a file there are none. The order of the variables is cline's own: the
+// file, the data directory, cline's directory, the home.
 func readCline(getenv func(string) string) (clineFile, error) {
 	home, _ := os.UserHomeDir()
 	data := cmp.Or(getenv("CLINE_DATA_DIR"), filepath.Join(cmp.Or(getenv("CLINE_DIR"), filepath.Join(home, ".cline")),
@@ -74,6 +79,7 @@ func clineSettings(base string, getenv func(string) string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Only providers that the proxy can stand in for are written. Requests of another would pass it by without a word.
 	was := file.Providers
 	own := clineProvider(getenv) != ""
 	file.Providers = map[string]clineProvided{}
@@ -94,6 +100,7 @@ func clineSettings(base string, getenv func(string) string) ([]byte, error) {
 		p["settings"] = set
 		file.Providers[name] = p
 	}
+	// It was left out.
 	if file.Providers[file.Last] == nil {
 		file.Last = ""
 	}

@@ -35,9 +35,9 @@ func (s *Session) Position() uint64 {
 
 // fork begins a session that is not in the store. It reports whether there is anything in it. Callers hold s.adding.
 //
-// The parent's records are copied, not referred to: the parent may be deleted, and nothing that reads a session needs to
-// know of forks. Large contents, which are most of a long history, are referred to: the store keeps them once. Records
-// keep their numbers, because snapshots name records by them.
+// The parent's records are copied, not referred to: the parent may be deleted, and nothing that reads a session needs
+// to know of forks. Large contents, which are most of a long history, are referred to: the store keeps them once.
+// Records keep their numbers, because snapshots name records by them.
 func (s *Session) fork(ctx context.Context, f Fork) (begun bool, err error) {
 	p := s.stored
 	parent := logReader{in: p.store, key: store.Key{Owner: p.key.Owner, ID: f.Parent}}

@@ -10,9 +10,9 @@ import (
 // A door that edits the agent's own request must know which entry of the view is which of its messages. What follows
 // gives it the ids. It is not part of package host: agents that send what Prepare returns need none.
 //
-// Such a door is the only one in its host to add to the session, and not while a Prepare runs. known is how many entries
-// it knows of. If another host has added more, nothing is done, and the error wraps [ErrMoved]: the door must read the
-// session again.
+// Such a door is the only one in its host to add to the session, and not while a Prepare runs. known is how many
+// entries it knows of. If another host has added more, nothing is done, and the error wraps [ErrMoved]: the door must
+// read the session again.
 
 // AddIdentified is [Session.AddOpaque]. It returns the ids of the entries, and what they count together, in tokens.
 func (s *Session) AddIdentified(

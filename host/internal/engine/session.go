@@ -204,8 +204,8 @@ func (s *Session) HistoryAt(m *history.Mark) history.Snapshot {
 	return s.history.SnapshotAt(m)
 }
 
-// Size returns the size of the history without what was added after a mark; a nil mark is now. It costs the same for any
-// history.
+// Size returns the size of the history without what was added after a mark; a nil mark is now. It costs the same for
+// any history.
 func (s *Session) Size(m *history.Mark) (revision uint64, tokens, entries int) {
 	h := s.HistoryAt(m)
 	return h.Revision, h.Tokens, len(h.Entries)

@@ -116,8 +116,8 @@ func (s *Session) snapshot(tag uint64, u update) ([]store.Record, error) {
 	return []store.Record{{Kind: store.Snapshot, Data: data}}, nil
 }
 
-// install makes the session's state what the log says, and returns it. Callers hold s.adding. The views have to be those
-// of the groups: see [replay.views]. Without a store it does nothing.
+// install makes the session's state what the log says, and returns it. Callers hold s.adding. The views have to be
+// those of the groups: see [replay.views]. Without a store it does nothing.
 func (s *Session) install() (sessionlog.State, error) {
 	if s.stored == nil {
 		return sessionlog.State{}, nil

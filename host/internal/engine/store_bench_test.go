@@ -15,7 +15,8 @@ import (
 	cluster "github.com/thresh-dev/thresh/internal/testkit/postgres"
 )
 
-// benchStores opens the stores of this machine. PostgreSQL waits for the disk, and is left out where it is not installed.
+// benchStores opens the stores of this machine. PostgreSQL waits for the disk, and is left out where it is not
+// installed.
 var benchStores = map[string]func(*testing.B) store.Store{
 	"none": func(*testing.B) store.Store { return nil },
 	"sqlite": func(b *testing.B) store.Store {

@@ -64,9 +64,9 @@ func (s *Session) busyError(what string) error {
 func (s *Session) storeError(err error) error { return fmt.Errorf("session %q: %w", s.key.ID, err) }
 
 // write appends a change behind what this host has seen of the log; u is what the change holds of the session's state.
-// If another host has written more, nothing is written, and the session is brought up to date. Callers hold s.adding. It returns nil and the zero news if the change
-// was written. If news.moved is set, it was not, unless news.own is set as well: the caller looks at what is new and
-// decides again.
+// If another host has written more, nothing is written, and the session is brought up to date. Callers hold s.adding.
+// It returns nil and the zero news if the change was written. If news.moved is set, it was not, unless news.own is set
+// as well: the caller looks at what is new and decides again.
 func (s *Session) write(ctx context.Context, tag uint64, holder string, u update, c store.Change) (news, error) {
 	p := s.stored
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
@@ -313,8 +313,8 @@ func (s *Session) undo(before memory, counter *tokens.Counter) error {
 	return s.adopt(before.State, before.last)
 }
 
-// Refresh takes in what other hosts have written, for a request that was made at the moment upTo; nil is now. Everything
-// that changes a session does so by itself. It does nothing without a store, or in a session that is closed.
+// Refresh takes in what other hosts have written, for a request that was made at the moment upTo; nil is now.
+// Everything that changes a session does so by itself. It does nothing without a store, or in a session that is closed.
 //
 // It returns the moment up to which the request may see the history. What other hosts added before the request was made
 // is in the log, but not in this host's memory yet, so that by upTo alone it would count as added later.

@@ -73,7 +73,9 @@ func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Cha
 	return change(p.base.Entries, p.reasons, index, kind, after)
 }
 
-func change(base []*Entry, reasons map[int]contract.Reason, index int, kind outcome.ChangeKind, after int) outcome.Change {
+func change(
+	base []*Entry, reasons map[int]contract.Reason, index int, kind outcome.ChangeKind, after int,
+) outcome.Change {
 	e := base[index]
 	c := outcome.Change{EntryID: e.ID, Kind: kind, Speaker: e.Content.Speaker, Before: e.Tokens, After: after,
 		Calls: calls(e.Content)}
@@ -87,8 +89,8 @@ func change(base []*Entry, reasons map[int]contract.Reason, index int, kind outc
 	return c
 }
 
-// Changes returns what a rewrite that was carried out did to a history, as [Plan.Changes] did when it was made. base are
-// the entries of the history before it, up to Base. A rewrite does not say that a blank entry was removed as such.
+// Changes returns what a rewrite that was carried out did to a history, as [Plan.Changes] did when it was made. base
+// are the entries of the history before it, up to Base. A rewrite does not say that a blank entry was removed as such.
 func (r Rewrite) Changes(base []*Entry) (out []outcome.Change) {
 	next, behind := 0, ""
 	gone := func(until int) {

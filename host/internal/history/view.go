@@ -44,8 +44,8 @@ func (v View) Contents() []content.Content {
 }
 
 // Shared returns how many entries at the beginning of v are the same as in an earlier view of the same history, and
-// their tokens. Within an epoch it compares only what was not settled in both views; after a rewrite, pointers up to the
-// first entry that is another one. Of two turns at once, the one that ends first may be the later one.
+// their tokens. Within an epoch it compares only what was not settled in both views; after a rewrite, pointers up to
+// the first entry that is another one. Of two turns at once, the one that ends first may be the later one.
 func (v View) Shared(earlier View) (entries, tokens int) {
 	if v.Epoch == earlier.Epoch {
 		entries = min(earlier.settled, v.settled)

@@ -122,7 +122,8 @@ func trigger(r sdk.CompressReason) string {
 // rung returns the word for a step of the ladder.
 func rung(r outcome.Rung) string {
 	return word(
-		r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman, outcome.RungLast,
+		r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman,
+		outcome.RungLast,
 	)
 }
 

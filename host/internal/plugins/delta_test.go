@@ -2,11 +2,13 @@ package plugins
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -169,6 +171,9 @@ func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
 						l.Entries = slices.Clip(l.Entries)
 						l.Epoch++
 					},
+					"tell": func(t *rapid.T) {
+						delta.Rewritten(rapid.SampledFrom(ledgers).Draw(t, "session").Call)
+					},
 					"end": func(t *rapid.T) {
 						delta.EndSession(rapid.SampledFrom(ledgers).Draw(t, "session").SessionID)
 					},
@@ -210,7 +215,14 @@ func TestATurnSendsWhatIsNew(t *testing.T) {
 		if d := after.Bytes - added.Bytes; d > 100 {
 			t.Errorf("a rewrite that leaves out an entry and shortens one sent %d bytes", d)
 		}
-		if after.Full-before.Full != 0 || after.Resyncs != 0 {
+		gone := weak.Make(l.Entries[n/2])
+		l.rewrite(n/2, n/2+1)
+		s.Rewritten(l.Call)
+		if runtime.GC(); gone.Value() != nil {
+			t.Error("an entry that a rewrite took out is kept until the next call")
+		}
+		l.optimize(t, s)
+		if after = traffic(t, s); after.Full-before.Full != 0 || after.Resyncs != 0 {
 			t.Errorf("the whole history was sent again: %+v", after)
 		}
 	}

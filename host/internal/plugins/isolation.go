@@ -50,7 +50,8 @@ func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
 		return
 	}
 	m.log.Warn("plugin starts without all isolation", "strategy", name,
-		"missing", strings.Join(byReason(sandbox.Lacking), "; "), "itCould", strings.Join(possible(sandbox.Lacking), "; "),
+		"missing", strings.Join(byReason(sandbox.Lacking), "; "),
+		"itCould", strings.Join(possible(sandbox.Lacking), "; "),
 		"hint", "plugins.isolation=strict refuses to start it")
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// humanRoom is the share of the hard limit down to which what people said and the last results go, if they must: some room, so that the next
-// turn is not over the limit again at once, but less than other rungs make. It is also how far below the hard limit a
-// Compress must get for the ladder to have nothing to do.
+// humanRoom is the share of the hard limit down to which what people said and the last results go, if they must: some
+// room, so that the next turn is not over the limit again at once, but less than other rungs make. It is also how far
+// below the hard limit a Compress must get for the ladder to have nothing to do.
 const humanRoom = 0.9
 
 // makeFit handles a request that was over the hard limit before the strategy's Compress, and still is or nearly is:

@@ -35,8 +35,8 @@ func (e *ContextOverflowError) Missing() int { return e.Tokens + e.Pending - e.L
 
 func (e *ContextOverflowError) Error() string {
 	if e.Alone > 0 {
-		return fmt.Sprintf("%s take %d of %d tokens, and the history has %d: nothing was removed, because that would not help; "+
-			"shorten what is sent in addition to the history, or raise model.contextLimit",
+		return fmt.Sprintf("%s take %d of %d tokens, and the history has %d: nothing was removed, because that "+
+			"would not help; shorten what is sent in addition to the history, or raise model.contextLimit",
 			alonePart(e.Pending, e.Alone), e.Alone, e.Limit, max(0, e.Tokens+e.Pending-e.Alone))
 	}
 	did := "compressed"
@@ -50,7 +50,8 @@ func (e *ContextOverflowError) Error() string {
 			c.Cooldown.Until.Format(time.TimeOnly), c.Cooldown.Error)
 	}
 	if e.Ladder {
-		did += ", and removing tool results, exchanges and old messages and shortening the last results would not be enough"
+		did += ", and removing tool results, exchanges and old messages and shortening the last results " +
+			"would not be enough"
 	}
 	var largest string
 	if len(e.Largest) > 0 {

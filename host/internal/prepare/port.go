@@ -15,7 +15,8 @@ import (
 // it; in tests, a plain value.
 //
 // An error may have a method MayRetry() bool: whether the same call may succeed if it is repeated. Without the
-// method, a retry does not help.
+// method, a retry does not help. A strategy that keeps the entries of a call may have a method Rewritten(Call): it is
+// told of each rewrite, with the history after it, so that it need not keep what is gone.
 type Strategy interface {
 	// Info is constant for a Strategy. It must not block: it is called at the beginning of every turn.
 	Info() contract.Info

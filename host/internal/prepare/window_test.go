@@ -42,6 +42,7 @@ type scripted struct {
 	compress   func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error)
 	services   func(contract.Host) error // what Compress asks the host for
 	optimizes  []int                     // entries of each call
+	rewritten  []int                     // entries after each rewrite
 	compresses []prepare.CompressCall
 }
 
@@ -57,6 +58,8 @@ func (s *scripted) Optimize(_ context.Context, call prepare.OptimizeCall) (prepa
 	edits, err := s.optimize(call)
 	return prepare.OptimizeAnswer{Edits: edits, Metadata: contract.DensityMetadata{RecencyPruned: len(edits)}}, err
 }
+
+func (s *scripted) Rewritten(now prepare.Call) { s.rewritten = append(s.rewritten, len(now.Entries)) }
 
 func (s *scripted) Compress(_ context.Context, call prepare.CompressCall, host contract.Host) (prepare.CompressAnswer,
 	error) {
@@ -163,6 +166,9 @@ func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
 	if got.TokensBefore != 90 || got.Optimize.TokensAfter != 80 || got.Tokens != 10 ||
 		got.Compress.Kind != outcome.KindApplied {
 		t.Errorf("got %+v", got)
+	}
+	if diff := cmp.Diff([]int{8, 1}, f.strategy.rewritten); diff != "" {
+		t.Errorf("entries after each rewrite, as the strategy is told:\n%s", diff)
 	}
 	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedClean {
 		t.Errorf("edits and compression set the dirty flag (REQ-HD-002.6): %+v", got.Optimize)

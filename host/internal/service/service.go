@@ -24,8 +24,8 @@ func New(h *host.Host) *Service {
 	return s
 }
 
-// Observe sets what is told of every turn of every owner's sessions, unlike a [Watcher] without ever missing one. It must
-// be quick. Call it before the first request.
+// Observe sets what is told of every turn of every owner's sessions, unlike a [Watcher] without ever missing one. It
+// must be quick. Call it before the first request.
 func (s *Service) Observe(f func(owner string, e Event)) { s.observe = f }
 
 // Info is what this thresh can do. Strategies are those whose plugins were found by name.

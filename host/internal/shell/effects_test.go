@@ -36,6 +36,8 @@ func TestEffects(t *testing.T) {
 	for command, want := range map[string]string{
 		// Reads: the output is parts of files, and nothing else.
 		`cat a.go`:                                "reads /w/a.go",
+		`c"a"t a.go`:                              "reads /w/a.go",
+		`ca\t a.go`:                               "reads /w/a.go",
 		`cat -n 'a b' "c"`:                        "reads /w/a b /w/c",
 		`sed -n '1,240p' /etc/x`:                  "reads /etc/x partly",
 		`nl -ba a.go | sed -n '10,20p'`:           "reads /w/a.go partly",
@@ -50,10 +52,13 @@ func TestEffects(t *testing.T) {
 		`cat $F`:                                  "",
 		`cat *.go`:                                "",
 		`cat a.go || true`:                        "",
+		`python x.py; X=1; cat a`:                 "",
+		`X=1; cat a`:                              "reads /w/a",
 		`cat ~/x`:                                 "",
 		`cd "$D" && cat a.go`:                     "",
 		`grep -rn x src`:                          "",
 		`rg x`:                                    "",
+		`rg -n x a.go`:                            "reads /w/a.go partly",
 		`sed 's/a/b/' a.go`:                       "",
 		`for f in a b; do cat $f; done; cat c`:    "",
 		`cat <<'EOF'` + "\nx\nEOF":                "",
@@ -78,8 +83,16 @@ func TestEffects(t *testing.T) {
 		`git checkout main`:                           "",
 		`test -f a && sed -i s/a/b/ a || true`:        "",
 		`(cd x; sed -i s/a/b/ a)`:                     "",
-		`echo x > "$F"`:                               "",
-		`sleep 1 & rm a`:                              "deletes /w/a whole",
+		// What is written cannot be told, so that earlier reads stay.
+		`echo x > "$F"`:                              "",
+		`rm src/*.go`:                                "",
+		`sed -i s/a/b/ $(git ls-files)`:              "",
+		`cp a.go "$D/b"`:                             "",
+		`for f in *.go; do gofmt -w $f > $f.x; done`: "",
+		`. env.sh; echo x > a.go`:                    "",
+		`$MOVE && echo x > a.go`:                     "",
+		`cd "$D" && echo x > a.go`:                   "",
+		`sleep 1 & rm a`:                             "deletes /w/a whole",
 	} {
 		if got := brief(Effects(command, "/w")); got != want {
 			t.Errorf("%s\n got %q\nwant %q", command, got, want)

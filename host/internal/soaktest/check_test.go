@@ -32,9 +32,12 @@ func (c *conversation) isAsItWas(added []content.Content) error {
 	return nil
 }
 
+// keepsPeople are the strategies that never take away what a person said.
+var keepsPeople = map[string]bool{"high-density": true, "distill": true}
+
 // rewritten checks that of a history only went what a plan took away that was applied, and that what came in late
-// stands at the end. keepsPeople says that the strategy never takes away what a person said.
-func rewritten(before, after history.Snapshot, late []content.Content, done outcome.Outcome, keepsPeople bool) error {
+// stands at the end.
+func rewritten(before, after history.Snapshot, late []content.Content, done outcome.Outcome) error {
 	sum, at := 0, make(map[string]int, len(after.Entries))
 	for i, e := range after.Entries {
 		sum += e.Tokens
@@ -53,7 +56,7 @@ func rewritten(before, after history.Snapshot, late []content.Content, done outc
 		switch {
 		case !there && !compressed && done.Optimize.Removed == 0:
 			return fmt.Errorf("entry %d (%s) is gone though nothing was applied", i, e.ID)
-		case !there && keepsPeople && e.Content.Speaker == content.Human:
+		case !there && keepsPeople[done.Strategy] && e.Content.Speaker == content.Human:
 			return fmt.Errorf("entry %d (%s), a person's, is gone", i, e.ID)
 		case !there:
 			continue
@@ -65,19 +68,54 @@ func rewritten(before, after history.Snapshot, late []content.Content, done outc
 		last = j
 		stayed++
 	}
-	most := 2 // a summary and its acknowledgement
-	if done.Strategy == "distill" {
-		most = len(before.Entries) - stayed // each new entry stands for entries that are gone
+	newTokens := 0
+	for _, e := range after.Entries[len(after.Entries)-len(late):] {
+		newTokens += e.Tokens
 	}
 	switch fresh := len(after.Entries) - stayed - len(late); {
+	case after.Tokens-newTokens > before.Tokens:
+		return fmt.Errorf("%d tokens became %d, %d of which came in late", before.Tokens, after.Tokens, newTokens)
 	case !compressed && fresh != 0:
 		return fmt.Errorf("%d entries are new though nothing was compressed", fresh)
 	case !compressed && stayed+done.Optimize.Removed < len(before.Entries): // of what came in late, some may have gone
 		return fmt.Errorf("%d entries were removed, %d are gone", done.Optimize.Removed, len(before.Entries)-stayed)
-	case fresh < 0 || fresh > most:
+	case done.Strategy == "distill":
+		return linesForCalls(before, after.Entries[:len(after.Entries)-len(late)])
+	case fresh > 2: // a summary and its acknowledgement
 		return fmt.Errorf("%d entries are new", fresh)
 	}
 	return nil
+}
+
+// linesForCalls checks that each entry that distill added is the line that names the calls of a run of entries that
+// went, and stands in their place. So there is at most one for each run, and the history never has more entries.
+func linesForCalls(before history.Snapshot, after []*history.Entry) error {
+	was := make(map[string]int, len(before.Entries))
+	for i, e := range before.Entries {
+		was[e.ID] = i
+	}
+	last, line := -1, false // the last entry that stayed, and whether a line follows it
+	inPlace := func(next int) error {
+		if line && next-last < 2 {
+			return fmt.Errorf("a line was added before entry %d though no entry went there", next)
+		}
+		last, line = next, false
+		return nil
+	}
+	for _, e := range after {
+		if i, stayed := was[e.ID]; stayed {
+			if err := inPlace(i); err != nil {
+				return err
+			}
+			continue
+		}
+		text := string(e.Content.AppendJSON(nil))
+		if line || !strings.HasPrefix(text, `{"speaker":"ai","blocks":[{"type":"text","text":"[Earlier tool calls, `) {
+			return fmt.Errorf("a new entry is no line for calls, or the second in a row: %.200s", text)
+		}
+		line = true
+	}
+	return inPlace(len(before.Entries))
 }
 
 func lateAtTheEnd(after history.Snapshot, late []content.Content) error {

@@ -106,7 +106,7 @@ func (c *conversation) turn(ctx context.Context) error {
 	if err := accepted(p.History); err != nil {
 		return fmt.Errorf("what is to be sent: %w", err)
 	}
-	if err := rewritten(before, c.owned, late, p.Outcome, c.strategy == "high-density"); err != nil {
+	if err := rewritten(before, c.owned, late, p.Outcome); err != nil {
 		return fmt.Errorf("after a turn that did %+v with the error %v: %w", p.Outcome, err, err)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -231,7 +232,7 @@ tool: c1 read "one"`,
 		format:     transcript.Goose,
 		boundaries: 1,
 		want: `human: go
-ai: (hm), call c1 developer__shell {"command":"ls"}, call c2 invalid 
+ai: (hm), call c1 developer__shell {"command":"ls"}, call c2 invalid {}
 tool: c1 developer__shell "for the model", c2 invalid "-32602: bad" failed: -32602: bad
 human: in short
 ai: I go on`,
@@ -512,5 +513,41 @@ func TestAFileThatWasCutIsReadToItsLastWholeRecord(t *testing.T) {
 	if _, err := transcript.Read(strings.NewReader(`[{"role":`), transcript.Options{AllowCut: true}); !errors.Is(
 		err, transcript.ErrTruncated) {
 		t.Errorf("without a whole record: %v", err)
+	}
+}
+
+// TestSessionsOfAgentsSurviveTheWayThroughEveryForm: words, calls and results come back. What a provider wants in
+// addition is marked as such, and a note says so; ids may change.
+func TestSessionsOfAgentsSurviveTheWayThroughEveryForm(t *testing.T) {
+	ids := regexp.MustCompile(`^(call|result) \S+`)
+	for name, sample := range agentSamples {
+		tr := read(t, sample.in)
+		for _, f := range transcript.Formats() {
+			if !f.Writes {
+				continue
+			}
+			out, notes := write(t, tr, f.Format)
+			back, err := transcript.Read(strings.NewReader(out), transcript.Options{From: f.Format})
+			if err != nil {
+				t.Errorf("%s as %s: %v", name, f.Format, err)
+				continue
+			}
+			plain := func(entries []content.Content) (lines []string) {
+				for _, line := range said(entries) {
+					switch {
+					case strings.Contains(line, "[no result was recorded]"), strings.Contains(line, "[the beginning is not"):
+						if len(notes) == 0 {
+							t.Errorf("%s as %s: %s: without a note", name, f.Format, line)
+						}
+					default:
+						lines = append(lines, ids.ReplaceAllString(line, "$1"))
+					}
+				}
+				return lines
+			}
+			if diff := cmp.Diff(plain(tr.Entries), plain(back.Entries)); diff != "" {
+				t.Errorf("%s as %s: %s\n%q", name, f.Format, diff, notes)
+			}
+		}
 	}
 }

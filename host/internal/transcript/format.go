@@ -64,7 +64,10 @@ func Formats() []FormatInfo {
 		{OpenHands, "events of OpenHands (JSON, or JSON lines)", false},
 		{SWEAgent, "trajectory of SWE-agent (JSON)", false},
 		{OpenAIChat, "messages of the OpenAI chat API: a list, {\"messages\": [...]}, or one message a line", true},
-		{OpenAIResponses, "request of the OpenAI Responses API: {\"input\": [...], \"instructions\": ...}, or its items", true},
+		{
+			OpenAIResponses,
+			"request of the OpenAI Responses API: {\"input\": [...], \"instructions\": ...}, or its items", true,
+		},
 		{
 			AnthropicMessages, "messages of the Anthropic API: a list, {\"messages\": [...]}, or one message a line",
 			true,

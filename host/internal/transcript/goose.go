@@ -95,7 +95,7 @@ func (g *goose) content(line int, p *pieces, o object, raw []byte) {
 		value := call.object("value")
 		if value == nil {
 			// The model's call could not be read; the result says why.
-			value = object{{name: "name", value: content.String("invalid")}}
+			value = object{{name: "name", value: content.String("invalid")}, {name: "arguments", value: []byte("{}")}}
 		}
 		p.add(false, content.ToolCall{ID: o.text("id"), Name: value.text("name"), Parameters: value.copyOf("arguments")})
 	case "toolResponse":

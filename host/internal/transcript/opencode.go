@@ -18,7 +18,8 @@ func isOpenCodeExport(first object) bool {
 // json" prints.
 func isOpenCodeEvent(t string, o object) bool {
 	bus := strings.HasPrefix(t, "message.") || strings.HasPrefix(t, "session.") || strings.HasPrefix(t, "server.")
-	return bus && o.has("properties") || strings.HasPrefix(o.object("part").text("messageID"), "msg_") && o.has("sessionID")
+	printed := o.has("sessionID") && strings.HasPrefix(o.object("part").text("messageID"), "msg_")
+	return bus && o.has("properties") || printed
 }
 
 // openCode reads a session of opencode. A message is what is known of it and its parts; a call and its result are one

@@ -117,7 +117,8 @@ func (h *openHands) record(r record) error {
 	case "Condensation":
 		h.condense(r)
 	// These steer the agent; the model never saw them.
-	case "HookExecutionEvent", "StreamingDeltaEvent", "InterruptEvent", "PauseEvent", "ConversationStateUpdateEvent", "CondensationRequest", "TokenEvent", "LLMCompletionLogEvent",
+	case "HookExecutionEvent", "StreamingDeltaEvent", "InterruptEvent", "PauseEvent",
+		"ConversationStateUpdateEvent", "CondensationRequest", "TokenEvent", "LLMCompletionLogEvent",
 		"ConversationErrorEvent":
 		b.tally.routine(r.line, -1, "event "+k+", which is not part of the conversation, left out")
 	default:

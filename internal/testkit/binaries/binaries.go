@@ -29,15 +29,15 @@ var Shipped = map[string]string{
 	"one-shot":            "plugins/oneshot",
 }
 
-// Build builds packages, given by their directories from the root of the repository, as they ship: without cgo, paths of
-// the machine and debug information. It returns the paths of the programs in the same order. Do not write to them: other tests
-// run them too. They belong to this checkout: two checkouts never share one.
+// Build builds packages, given by their directories from the root of the repository, as they ship: without cgo, paths
+// of the machine and debug information. It returns the paths of the programs in the same order. Do not write to them:
+// other tests run them too. They belong to this checkout: two checkouts never share one.
 func Build(packages ...string) ([]string, error) {
 	return build("plain", []string{"CGO_ENABLED=0"}, []string{"-trimpath", "-tags=grpcnotrace"}, packages)
 }
 
-// BuildWatched is [Build] for a test that runs without the race detector. Under it the programs are built with it, too, so
-// that 'make race' finds the races of a program in tests that start it.
+// BuildWatched is [Build] for a test that runs without the race detector. Under it the programs are built with it, too,
+// so that 'make race' finds the races of a program in tests that start it.
 func BuildWatched(packages ...string) ([]string, error) {
 	if !underRace {
 		return Build(packages...)

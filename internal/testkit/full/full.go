@@ -1,5 +1,5 @@
-// Package full lets tests leave out cases of a property that others of the same kind prove, so that people run the suite.
-// 'make test-slow', which continuous integration runs too, takes them all.
+// Package full lets tests leave out cases of a property that others of the same kind prove, so that people run the
+// suite. 'make test-slow', which continuous integration runs too, takes them all.
 package full
 
 import "os"

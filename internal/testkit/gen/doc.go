@@ -3,5 +3,6 @@
 // [History] is a generator for property tests (pgregory.net/rapid): short histories with everything that real
 // transcripts contain (parallel calls, failed and unanswered ones, repeated ids, media, odd Unicode) and, on request,
 // everything that they should not contain. [Session] makes one long, plausible coding session for benchmarks; equal
-// arguments give equal sessions. [Letters] makes short histories for tables of cases.
+// arguments give equal sessions. [Busy] draws histories in which much can be pruned.
+// [Letters] makes short histories for tables of cases.
 package gen

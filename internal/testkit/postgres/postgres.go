@@ -22,7 +22,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Cluster is a running PostgreSQL. It listens on a socket in a directory only.
+// Cluster is a running PostgreSQL. It listens on a socket in a directory only. Its methods fail the test; none returns
+// an error. n makes the names of its databases unique.
 type Cluster struct {
 	tb   testing.TB
 	bin  string
@@ -43,8 +44,8 @@ func Start(tb testing.TB, settings ...string) *Cluster {
 	return start(&Cluster{tb: tb, bin: programs(tb), settings: settings})
 }
 
-// StartShifted is Start for a database whose clock is ahead of this machine's by a time, below 0 behind it. It needs the
-// library of the Debian package faketime; where there is none, the test is skipped.
+// StartShifted is Start for a database whose clock is ahead of this machine's by a time, below 0 behind it. It needs
+// the library of the Debian package faketime; where there is none, the test is skipped.
 func StartShifted(tb testing.TB, by time.Duration) *Cluster {
 	tb.Helper()
 	bin := programs(tb)
@@ -60,7 +61,8 @@ func StartShifted(tb testing.TB, by time.Duration) *Cluster {
 	}})
 }
 
-// start makes the directory of a cluster and runs it.
+// start makes the directory of a cluster and runs it. It takes seconds, so that tests share a cluster and take a
+// database each.
 func start(c *Cluster) *Cluster {
 	tb := c.tb
 	tb.Helper()
@@ -84,6 +86,7 @@ func start(c *Cluster) *Cluster {
 
 // programs finds the directory with the newest PostgreSQL.
 func programs(tb testing.TB) string {
+	// Not checked here: the error of starting a program that is not there names it.
 	if dir := os.Getenv("THRESH_POSTGRES_BIN"); dir != "" {
 		return dir
 	}
@@ -104,7 +107,7 @@ func programs(tb testing.TB) string {
 	return ""
 }
 
-// becomeAnother gives the directory to a user without rights.
+// becomeAnother gives the directory to a user without rights. It is needed in containers, where tests run as root.
 func (c *Cluster) becomeAnother() {
 	c.tb.Helper()
 	u, err := user.Lookup("postgres")
@@ -124,6 +127,7 @@ func (c *Cluster) becomeAnother() {
 
 func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
 
+// The directory must be one that the cluster's user can read; that of the test need not be.
 func (c *Cluster) command(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(c.bin, program), args...)
 	cmd.Dir = c.dir
@@ -137,6 +141,7 @@ func (c *Cluster) Run() {
 	// The shell ends the database when its input ends, which it does with the test's process, however that ends.
 	const script = `"$0" "$@" </dev/null >>log 2>&1 & read _; kill -QUIT $!; wait $!`
 	args := []string{"-c", script, filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir}
+	// No TCP port, so that any number of tests run at the same time. The later of two equal settings holds.
 	defaults := []string{"listen_addresses=", "shared_buffers=64MB", "max_connections=200", "fsync=off"}
 	for _, setting := range slices.Concat(defaults, c.settings) {
 		args = append(args, "-c", setting)

@@ -24,8 +24,8 @@ var revisions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // Server answers the requests of an agent.
 type Server struct {
-	// Recall is where results are looked up. It returns the entries that were recorded under the id of a tool call, or of an entry; none if there is
-	// nothing. It may be called by several requests at the same time.
+	// Recall is where results are looked up. It returns the entries that were recorded under the id of a tool call, or
+	// of an entry; none if there is nothing. It may be called by several requests at the same time.
 	Recall func(ctx context.Context, id string) ([]content.Content, error)
 }
 
@@ -72,8 +72,8 @@ var tool = map[string]any{
 	"name":  Tool,
 	"title": "Read a removed result again",
 	"description": "Returns the whole result of an earlier tool call of this conversation that was removed to save " +
-		"space. Where a result was removed, " + Mark("ID")[1:] + " stands in its place. Call it only if you need what " +
-		"the result said then; to see how things are now, run the tool again.",
+		"space. Where a result was removed, " + Mark("ID")[1:] + " stands in its place. Call it only if you need " +
+		"what the result said then; to see how things are now, run the tool again.",
 	"inputSchema": map[string]any{
 		"type": "object",
 		"properties": map[string]any{

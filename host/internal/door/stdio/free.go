@@ -63,7 +63,8 @@ var errCanceled = errors.New("canceled by the agent")
 // id is compared as JSON text: 1 and "1" are different, as they are in JSON-RPC.
 func cancelRequest(_ context.Context, s *server, p cancelParams) (any, error) {
 	if len(p.ID) == 0 || string(p.ID) == "null" || !jsonrpc.ValidID(p.ID) {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: `params: "id" must be the id of a request: text or a number`}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParams,
+			Message: `params: "id" must be the id of a request: text or a number`}
 	}
 	// It may end at this moment. Then it was answered, and there is nothing to cancel.
 	cancel, ok := s.inProgress.Load(string(p.ID))

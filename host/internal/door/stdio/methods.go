@@ -72,7 +72,8 @@ func Methods() []Method {
 		{Name: "history.get", Params: "{session}", Result: "{history, tokens, revision}", call: inTurn(get),
 			Meaning: "Returns the owned history, including what is not sent to a model."},
 		{Name: "history.recorded", Params: "{session, id}", Result: "{entries}", call: now(recorded),
-			Meaning: "Returns what was added under the id of an entry or of a tool call. Needs transcript.dir or sessions.store."},
+			Meaning: "Returns what was added under the id of an entry or of a tool call. Needs transcript.dir or " +
+				"sessions.store."},
 		{Name: "history.explain", Params: "{session, id?}", Result: "{changes}", call: now(explain),
 			Meaning: "Returns what became of an entry, or of all, and why. Needs sessions.store."},
 		{Name: "session.close", Params: "{session}", Result: "{}", call: closeSession, holds: true,

@@ -264,7 +264,8 @@ func sessionID(raw json.RawMessage) (string, error) {
 	}
 	var p sessionParams
 	if err := json.Unmarshal(raw, &p); err != nil || p.Session == "" {
-		return "", &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: `params: "session" is missing: it is what session.open returned`}
+		return "", &jsonrpc.Error{Code: jsonrpc.CodeParams,
+			Message: `params: "session" is missing: it is what session.open returned`}
 	}
 	return p.Session, nil
 }

@@ -142,8 +142,8 @@ func (b *browser) until(expression string) {
 	}
 }
 
-// The page shows sessions, turns and what was removed, at the width of a phone and of a desk, in light and dark. It asks
-// no one but its server, and takes no recorded text for markup.
+// The page shows sessions, turns and what was removed, at the width of a phone and of a desk, in light and dark. It
+// asks no one but its server, and takes no recorded text for markup.
 func TestThePageInABrowser(t *testing.T) {
 	r := worked(t)
 	s := httptest.NewServer(r.Before(http.NotFoundHandler(), "the-token"))

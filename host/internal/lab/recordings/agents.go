@@ -102,7 +102,8 @@ var agents = []agent{
 	{
 		name: "cline",
 		roots: func(s System) []string {
-			return append(s.extensions("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"), s.home(".cline", "data"))
+			return append(s.extensions("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"),
+				s.home(".cline", "data"))
 		},
 		patterns: []string{"tasks/*/api_conversation_history.json", "sessions/*/*.messages.json"},
 	},

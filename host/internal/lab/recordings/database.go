@@ -1,10 +1,8 @@
 package recordings
 
 import (
-	"bytes"
 	"cmp"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -133,6 +131,7 @@ func (d *database) rows(query string, args ...any) (out []row, err error) {
 		return nil, err
 	}
 	for found.Next() {
+		// As text, whatever the type: what is JSON is checked where it is put together.
 		values := make([]sql.NullString, len(names))
 		into := make([]any, len(names))
 		for i := range values {
@@ -148,37 +147,6 @@ func (d *database) rows(query string, args ...any) (out []row, err error) {
 		out = append(out, r)
 	}
 	return out, found.Err()
-}
-
-// schema is how an agent's database holds sessions.
-type schema struct {
-	agent string
-	table string // a table that only this agent has
-	// sessions are the columns id, dir and changed, in milliseconds, of the sessions that a person began.
-	sessions string
-	export   func(d *database, id string) (*export, error)
-}
-
-var schemas = []schema{
-	{agent: "opencode", table: "part", export: exportOpenCode,
-		sessions: `select id, directory as dir, time_updated as changed from session where parent_id is null`},
-	{agent: "goose", table: "messages", export: exportGoose,
-		sessions: `select id, working_dir as dir, strftime('%s', updated_at) * 1000 as changed from sessions s
-			where exists (select 1 from messages m where m.session_id = s.id)`},
-}
-
-// schemaOf returns the schema of a database.
-func (d *database) schemaOf() (*schema, error) {
-	for i, s := range schemas {
-		tables, err := d.rows(`select name from sqlite_master where type = 'table' and name = ?`, s.table)
-		if err != nil {
-			return nil, err
-		}
-		if len(tables) > 0 {
-			return &schemas[i], nil
-		}
-	}
-	return nil, errors.New("an SQLite database with no sessions of opencode or Goose")
 }
 
 // readDatabase puts the session with an id together.
@@ -200,6 +168,7 @@ func exportFrom(path, id string) (*export, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Which of many is meant is up to the person, who sees how to name one.
 	if id == "" {
 		found, err := sessionsIn(path)
 		if err != nil || len(found) == 0 {
@@ -233,76 +202,4 @@ func sessionsIn(path string) ([]Found, error) {
 	}
 	sortNewest(out)
 	return out, nil
-}
-
-// exportOpenCode puts a session together as "opencode export" prints it.
-func exportOpenCode(d *database, id string) (*export, error) {
-	session, err := d.rows(`select * from session where id = ?`, id)
-	if err != nil || len(session) == 0 {
-		return nil, cmp.Or(err, noSession(id))
-	}
-	var e export
-	parts := map[string][][]byte{}
-	rows, err := d.rows(`select id, message_id, data from part where session_id = ? order by id`, id)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		parts[r["message_id"]] = append(parts[r["message_id"]], e.record([]byte(r["data"])))
-	}
-	if rows, err = d.rows(`select id, data from message where session_id = ? order by time_created, id`, id); err != nil {
-		return nil, err
-	}
-	var messages [][]byte
-	for _, r := range rows {
-		// The id is a column of its own.
-		if about := e.record([]byte(r["data"])); bytes.HasPrefix(about, []byte(`{"`)) {
-			messages = append(messages, fmt.Appendf(nil, `{"info":{"id":%s,%s,"parts":%s}`, quoted(r["id"]), about[1:],
-				list(parts[r["id"]])))
-		}
-	}
-	e.document = fmt.Appendf(nil, `{"info":{"id":%s,"directory":%s,"revert":%s},"messages":%s}`, quoted(id),
-		quoted(session[0]["directory"]), e.orNull(session[0]["revert"]), list(messages))
-	return &e, nil
-}
-
-// exportGoose puts a session together as "goose session export" prints it.
-func exportGoose(d *database, id string) (*export, error) {
-	session, err := d.rows(`select * from sessions where id = ?`, id)
-	if err != nil || len(session) == 0 {
-		return nil, cmp.Or(err, noSession(id))
-	}
-	rows, err := d.rows(`select * from messages where session_id = ? order by created_timestamp, id`, id)
-	if err != nil {
-		return nil, err
-	}
-	var e export
-	var messages [][]byte
-	for _, r := range rows {
-		if said := e.record([]byte(r["content_json"])); said != nil {
-			messages = append(messages, fmt.Appendf(nil, `{"role":%s,"created":%s,"content":%s,"metadata":%s}`,
-				quoted(r["role"]), cmp.Or(r["created_timestamp"], "0"), said, e.orNull(r["metadata_json"])))
-		}
-	}
-	e.document = fmt.Appendf(nil, `{"id":%s,"working_dir":%s,"model_config":%s,"conversation":%s}`, quoted(id),
-		quoted(session[0]["working_dir"]), e.orNull(session[0]["model_config_json"]), list(messages))
-	return &e, nil
-}
-
-func noSession(id string) error { return fmt.Errorf("the database has no session %q", id) }
-
-// orNull returns a record of which there may be none, as JSON.
-func (e *export) orNull(raw string) []byte {
-	if raw != "" {
-		if whole := e.record([]byte(raw)); whole != nil {
-			return whole
-		}
-	}
-	return []byte("null")
-}
-
-// quoted returns text as JSON.
-func quoted(text string) []byte {
-	out, _ := json.Marshal(text) // no text is refused
-	return out
 }

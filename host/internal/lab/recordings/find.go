@@ -121,11 +121,13 @@ func below(root, pattern string) []string {
 }
 
 // Walk returns the sessions in a database, or the files in a directory, and in those in it, that may be sessions by
-// their names, the newest first. Hidden directories and those of dependencies are left out. many is false if path is one
-// session or none.
+// their names, the newest first. Hidden directories and those of dependencies are left out. many is false if path is
+// one session or none.
 func Walk(path string) (found []Found, many bool, err error) {
 	if file, id, ok := inDatabase(path); ok && id == "" {
-		found, err := sessionsIn(file)
+		if found, err = sessionsIn(file); err != nil {
+			err = fmt.Errorf("%s: %w", file, err)
+		}
 		return found, true, err
 	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() || eventsOf(path) != "" {
@@ -192,6 +194,7 @@ const maxHead = 256 << 10
 // agent keeps it in a directory that is named by a hash of the project's path.
 func (f Found) about(project string) bool {
 	project = filepath.Clean(project)
+	// The database says it, so that no session need be read.
 	if f.dir != "" {
 		rest, ok := strings.CutPrefix(filepath.Clean(f.dir), project)
 		return ok && (rest == "" || os.IsPathSeparator(rest[0]))
@@ -212,11 +215,13 @@ func headIsAbout(path, project string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	head, err := io.ReadAll(io.LimitReader(f, maxHead))
-	if err != nil {
+	defer f.Close()               //nolint:errcheck // nothing was written
+	head := make([]byte, maxHead) // at once: ReadAll grows in many steps, for each of thousands of files
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false
 	}
+	head = head[:n]
 	// Gemini CLI has the same hash in the first line.
 	if bytes.Contains(head, []byte(`"projectHash":"`+hex.EncodeToString(hash[:]))) {
 		return true
@@ -227,19 +232,21 @@ func headIsAbout(path, project string) bool {
 		return false
 	}
 	dir := quoted[1 : len(quoted)-1]
-	for _, before := range []string{`"cwd":"`, `"cwd": "`, `"directory":"`, `"directory": "`, `"working_dir":"`,
-		`"working_dir": "`, `"uri":"file://`, `"uri": "file://`, "Current Working Directory ("} {
-		for rest := head; ; {
-			at := bytes.Index(rest, append([]byte(before), dir...))
-			if at < 0 {
-				break
-			}
-			rest = rest[at+len(before)+len(dir):]
-			// The whole path, or a directory in it: not /work/app for /work/app2.
-			if len(rest) > 0 && bytes.IndexByte([]byte(`"/\)`), rest[0]) >= 0 {
-				return true
-			}
+	for from := 0; ; {
+		at := bytes.Index(head[from:], dir)
+		if at < 0 {
+			return false
+		}
+		before := head[:from+at]
+		from += at + len(dir)
+		named := slices.ContainsFunc(dirMarks, func(mark string) bool { return bytes.HasSuffix(before, []byte(mark)) })
+		// The whole path, or a directory in it: not /work/app for /work/app2.
+		if named && from < len(head) && bytes.IndexByte([]byte(`"/\)`), head[from]) >= 0 {
+			return true
 		}
 	}
-	return false
 }
+
+// dirMarks stand before the directory in which an agent worked.
+var dirMarks = []string{`"cwd":"`, `"cwd": "`, `"directory":"`, `"directory": "`, `"working_dir":"`, `"working_dir": "`,
+	`"uri":"file://`, `"uri": "file://`, "Current Working Directory ("}

@@ -122,6 +122,7 @@ func readEvents(dir string) (*export, error) {
 	for _, f := range files {
 		events = append(events, e.file(f))
 	}
+	// Older versions have no state beside the events; the directory and the model are then unknown.
 	state := []byte("{}")
 	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(dir), "base_state.json")); err == nil {
 		if whole := e.record(raw); whole != nil {
@@ -152,9 +153,11 @@ func id(path string) string { return strings.TrimSuffix(filepath.Base(path), fil
 func readStorage(root, path string) (*export, error) {
 	var e export
 	info := e.file(path)
+	// Without it, nothing says where the agent worked; what it wrote a moment ago is there the next time.
 	if info == nil {
 		return nil, fmt.Errorf("%s: it is not whole, as the agent was writing it", path)
 	}
+	// An id may be in no file yet: the agent writes a message before its parts.
 	dir := func(kind, id string) []string {
 		files, _ := filepath.Glob(filepath.Join(escaped(filepath.Join(root, kind, id)), "*.json"))
 		return files

@@ -155,6 +155,11 @@ func TestSessionsInDatabasesAreFound(t *testing.T) {
 	if diff := cmp.Diff([]string{"opencode opencode.db#ses_1", "goose sessions.db#1"}, got); diff != "" {
 		t.Error(diff)
 	}
+	other := filepath.Join(home, "other.db")
+	_ = execute(t, other, "create table x (y)").Close()
+	if _, _, err := Walk(other); err == nil || !strings.HasPrefix(err.Error(), other+": an SQLite database with no") {
+		t.Errorf("got %v", err)
+	}
 	all, many, err := Walk(filepath.Join(data, "opencode", "opencode.db"))
 	if err != nil || !many || len(all) != 2 {
 		t.Errorf("%d sessions in the database, %v", len(all), err)

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		if err := binaries.Plugins(dir, map[string]string{"high-density": "plugins/highdensity"}); err != nil {
+		if err := binaries.Strategies(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

@@ -22,9 +22,9 @@ const (
 const leastLimit = 8_000
 
 // Settings returns the settings for a session with a recording: those given, and what the recording says of settings
-// that nobody made, neither in given nor in the configuration of h. That is the directory in which the agent worked, where
-// strategies must look for the files that it named; the model's context limit; and the price list of the model, by
-// which pruning then decides.
+// that nobody made, neither in given nor in the configuration of h. That is the directory in which the agent worked,
+// where strategies must look for the files that it named; the model's context limit; and the price list of the model,
+// by which pruning then decides.
 func Settings(h *engine.Host, t *transcript.Transcript, given map[string]any) map[string]any {
 	c := h.Config()
 	recorded := map[string]any{}

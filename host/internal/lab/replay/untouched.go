@@ -20,7 +20,8 @@ func (r *Recording) Untouched(hard int) iter.Seq[Turn] {
 			turn := Turn{
 				Turn: n + 1, Entry: q.Entry, From: q.From, Boundary: q.Boundary, At: q.At,
 				Unpruned: q.Unpruned, Before: q.Unpruned, AfterOptimize: q.Unpruned, AfterCompress: q.Unpruned,
-				Stable: outcome.Stable{Tokens: stable}, Reported: q.Reported, Projected: q.Projected, unpruned: q.Projected,
+				Stable: outcome.Stable{Tokens: stable}, Reported: q.Reported, Projected: q.Projected,
+				unpruned: q.Projected,
 			}
 			if q.Projected > hard {
 				turn.Overflow = fmt.Sprintf("%d tokens are over the limit of %d", q.Projected, hard)

@@ -74,7 +74,9 @@ func (b *bounds) serverOptions() []grpc.ServerOption {
 			}
 			return ctx, nil
 		}),
-		grpc.StreamInterceptor(func(srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo, h grpc.StreamHandler) error {
+		grpc.StreamInterceptor(func(
+			srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo, h grpc.StreamHandler,
+		) error {
 			return b.handle(func() error { return h(srv, s) })
 		}),
 		grpc.UnaryInterceptor(func(

@@ -89,7 +89,7 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	send := func(u update) (a answer[M, P], err error) {
 		c := wire.Call{
 			CallParams: in.CallParams, ID: call.id, Epoch: in.Epoch, Tools: in.Tools.JSON(),
-			Held: uint64(len(u.held.entries)), Digest: u.held.digest, Pieces: len(u.pieces), Entries: len(u.entries),
+			Held: u.held.count, Digest: u.held.digest, Pieces: len(u.pieces), Entries: len(u.entries),
 		}
 		if c.Held > 0 && bytes.Equal(u.held.tools, c.Tools) {
 			c.Tools, c.SameTools = nil, true
@@ -104,11 +104,7 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		p.traffic.bytes.Add(a.digest.Bytes - u.held.digest.Bytes)
 		return a, err
 	}
-	// Only a strategy that prunes looks for files. One that writes a history anew could put the field into it.
-	taxonomy := in.Tools
-	if p.reported.info.Trigger.Mode != contract.ModeContinuous {
-		taxonomy = nil
-	}
+	taxonomy := p.looksFor(in)
 	a, err := send(known.update(in, taxonomy))
 	// At most once: the second request holds everything, and a plugin that asks again is at fault.
 	if errors.Is(err, errResync) {
@@ -119,7 +115,10 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		return answer[M, P]{}, call.failed(ctx, err)
 	}
 	if p.Mirrors() {
-		p.sessions.put(in.SessionID, held{entries: in.Entries, epoch: in.Epoch, digest: a.digest, tools: in.Tools.JSON()})
+		p.sessions.put(in.SessionID, held{
+			entries: in.Entries, count: uint64(len(in.Entries)), epoch: in.Epoch, digest: a.digest,
+			tools: in.Tools.JSON(),
+		})
 	}
 	// Any complete answer proves that the plugin is responsive.
 	p.calls.misses.Store(0)

@@ -9,6 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -18,9 +19,13 @@ type held struct {
 	// entries are those of the last call. Entries are immutable and a history only grows within an epoch, so that this
 	// is no copy but the beginning of the session's own list.
 	entries []*history.Entry
+	count   uint64 // how many entries the mirror holds
 	epoch   uint64
 	digest  wire.Digest
 	tools   []byte // the tool taxonomy of the last call
+	// pieces make entries of what the mirror holds, if the history was rewritten since: see [Plugin.Rewritten]. Without
+	// them, entries are what it holds.
+	pieces []wire.MirrorPiece
 }
 
 // sessions knows what the process holds of each session. It is safe for concurrent use.
@@ -97,13 +102,49 @@ func (h held) update(in prepare.Call, taxonomy *tools.Taxonomy) update {
 	// Compress gets the history without blank entries, Optimize all of it. Both are in the order of one list, so that
 	// the same entry at the same position means that all before it are the same too.
 	if h.epoch == in.Epoch && n <= len(in.Entries) && h.entries[n-1] == in.Entries[n-1] {
-		return update{held: h, entries: in.Entries[n:], tools: taxonomy}
+		return update{held: h, pieces: h.pieces, entries: in.Entries[n:], tools: taxonomy}
 	}
-	pieces, rest := difference(h.entries, in.Entries, taxonomy)
-	if len(pieces) == 0 { // nothing stayed
+	pieces, rest := h.difference(in.Entries, taxonomy)
+	if len(pieces) == 0 {
 		return update{entries: in.Entries, tools: taxonomy}
 	}
 	return update{held: h, pieces: pieces, entries: rest, tools: taxonomy}
+}
+
+// difference returns what makes now of what the process holds. Without pieces, all of it has to be sent: nothing stayed,
+// or it is the second rewrite since the last call, as the steps are that a turn takes at the hard limit.
+func (h held) difference(now []*history.Entry, taxonomy *tools.Taxonomy) (
+	pieces []wire.MirrorPiece, rest []*history.Entry,
+) {
+	if h.pieces != nil {
+		return nil, nil
+	}
+	return difference(h.entries, now, taxonomy)
+}
+
+// Rewritten tells that the history of a session is another one since the last call. What makes one of the other is
+// worked out now and not with the next call, because the entries that are gone are in memory until then, and a
+// session's first prune takes out as much as it leaves.
+func (p *Plugin) Rewritten(in prepare.Call) {
+	h := p.sessions.take(in.SessionID)
+	if len(h.entries) == 0 {
+		return
+	}
+	pieces, rest := h.difference(in.Entries, p.looksFor(in))
+	if len(pieces) == 0 {
+		return
+	}
+	h.entries, h.pieces, h.epoch = in.Entries[:len(in.Entries)-len(rest)], pieces, in.Epoch
+	p.sessions.put(in.SessionID, h)
+}
+
+// looksFor returns the tools by which entries say what their commands read and write; nil: they do not. Only a strategy
+// that prunes looks for files. One that writes a history anew could put the field into it.
+func (p *Plugin) looksFor(in prepare.Call) *tools.Taxonomy {
+	if p.reported.info.Trigger.Mode != contract.ModeContinuous {
+		return nil
+	}
+	return in.Tools
 }
 
 // difference returns what makes of one list of entries the other: pieces of the old one, and new entries behind them.

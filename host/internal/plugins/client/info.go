@@ -21,8 +21,8 @@ const (
 	maxAllowed      = 100     // values of one setting
 	maxAllowedValue = 200     // bytes of one of them
 	maxDefault      = 4 << 10 // bytes of a default in JSON
-	// maxRecord is how much of the lock file one plugin takes, in bytes. Hosts of one user share that file, and a plugin
-	// that made it too large to be read would stop all others.
+	// maxRecord is how much of the lock file one plugin takes, in bytes. Hosts of one user share that file, and a
+	// plugin that made it too large to be read would stop all others.
 	maxRecord = 256 << 10
 )
 
@@ -81,8 +81,8 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 		switch {
 		case len(f.Key) > maxKey || !contract.ValidKey(f.Key):
 			return nil, badInfo(
-				"setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first, in at most "+
-					"%d bytes", i, text.Printable(f.Key, maxKey), maxKey,
+				"setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first, in at "+
+					"most %d bytes", i, text.Printable(f.Key, maxKey), maxKey,
 			)
 		case seen[f.Key]:
 			return nil, badInfo("setting %q is declared twice", f.Key)

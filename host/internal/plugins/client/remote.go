@@ -24,8 +24,8 @@ type remote struct {
 type protoInfo = *threshv1.GetInfoResponse
 
 // newRemote returns the services for a process that has completed the handshake. maxHostCalls bounds how many requests
-// it may make during one Compress. kill is called on a goroutine of its own if it exceeds what no plugin needs; it is to
-// end the process.
+// it may make during one Compress. kill is called on a goroutine of its own if it exceeds what no plugin needs; it is
+// to end the process.
 func newRemote(p *process.Process, maxHostCalls int, kill func(why error)) remote {
 	return remote{
 		strategy: threshv1.NewStrategyServiceClient(p.Conn()),

@@ -11,8 +11,8 @@
 //
 // How the files relate: main_linux.go takes the measures in order. namespaces_linux.go, landlock_linux.go and
 // seccomp_linux.go hold one mechanism each. calls_linux.go lists the system calls that a program has; a [Guard] answers
-// those that the host is asked about. status_linux.go is how a launcher reports, and probe_linux.go says what works
-// here.
+// those that the host is asked about. launcher_linux.go is what a host and a launcher say to each other, and
+// probe_linux.go says what works here.
 //
 // Some of what a program takes has no kernel mechanism that works everywhere: how much it keeps in its run directory,
 // how many threads it has, shared memory. The caller is to look at these from time to time; [MaxDisk], [MaxFiles] and

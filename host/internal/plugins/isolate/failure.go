@@ -13,6 +13,9 @@ const stepExec = "exec"
 // no plugin is to blame.
 var ErrLauncher = errors.New("the launcher")
 
+// ErrGone says that a launcher ended before it was told what to become, so that nothing of the program has run.
+var ErrGone = errors.New("the launcher is gone")
+
 // Error names the failed step. For exec it is the system's error alone, as if the program had been started directly.
 func (f *Failure) Error() string {
 	if f.Step == stepExec {

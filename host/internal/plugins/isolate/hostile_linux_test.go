@@ -156,7 +156,7 @@ func hasNoEffect(t *testing.T, apply []Measure) hostReport {
 	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Error("the victim is gone:", err)
 	}
-	if r.Reached || len(r.Open) > 0 || len(r.Shared) > 0 {
+	if r.Reached || !slices.Equal(r.Open, []int{LifelineFD}) || len(r.Shared) > 0 {
 		t.Errorf("got %+v", r)
 	}
 	return r
@@ -204,28 +204,21 @@ func doomed(runDir string) {
 		fmt.Println(err)
 		return
 	}
-	status, theirs, _ := NewStatus()
-	l, err := NewLauncher(Spec{
-		Path: "/proc/self/fd/3", Args: []string{hostile, `{"Cling":true}`}, Binary: 3, Status: 4, RunDir: runDir,
-		Apply: apply,
-	})
+	spec := Spec{Args: []string{hostile, `{"Cling":true}`}, RunDir: runDir, Apply: apply}
+	cmd, guard, err := started(spec, Handles{Stdout: os.Stdout, Stderr: os.Stderr, Lifeline: os.Stdin, Binary: binary})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	pidfd := -1
-	cmd := &exec.Cmd{Path: l.Path, Args: l.Args, SysProcAttr: l.Attr}
-	cmd.SysProcAttr.PidFD, cmd.SysProcAttr.Setpgid = &pidfd, true
-	cmd.ExtraFiles, cmd.Stdout = []*os.File{binary, theirs}, os.Stdout
-	if err := cmd.Start(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	_ = theirs.Close()
-	if guard, _ := Await(status, 10*time.Second); guard != nil {
+	if guard != nil {
 		NewGuard(guard, runDir, func(string) {})
 	}
 	fmt.Println(cmd.Process.Pid)
+	pidfd, err := unix.PidfdOpen(cmd.Process.Pid, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	if err := w.Watch(cmd.Process.Pid, pidfd); err != nil {
 		fmt.Println(err)
 	}

@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"os"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -72,22 +73,16 @@ type Check struct {
 	How string `json:"how"`
 }
 
-// Spec tells a launcher what to do. It travels as JSON in an argument.
+// Spec tells a launcher what to do. It travels as JSON over a socket.
 type Spec struct {
-	// Path is the program to become. Binary is the launcher's descriptor that Path leads to; it closes when the program
-	// begins, unless KeepBinary is set, as for a script that its interpreter opens. 0: none.
-	Path       string   `json:"path"`
-	Args       []string `json:"args"`
-	Binary     int      `json:"binary"`
-	KeepBinary bool     `json:"keepBinary"`
-	// Keep are the descriptors from 3 on that stay open in the program, if Descriptors is applied. Binary is kept if
-	// KeepBinary is set.
-	Keep []int `json:"keep"`
-	// Status is the launcher's descriptor of the socket from [NewStatus], for reporting a failure. It closes when the
-	// program begins, which is the sign of success.
-	Status int `json:"status"`
-	// RunDir is the directory that the program may write to. If [OwnDisk] holds for Apply, what the program finds there
-	// is not the directory itself but a file system of its own, which ends with the program; see [HostDir].
+	// Args and Env are the program's arguments, from its name on, and its whole environment.
+	Args []string `json:"args"`
+	Env  []string `json:"env"`
+	// KeepBinary leaves the descriptor of the program's file open in it, as for a script that its interpreter opens.
+	KeepBinary bool `json:"keepBinary"`
+	// RunDir is the program's working directory, and the one that it may write to. If [OwnDisk] holds for Apply, what
+	// the program finds there is not the directory itself but a file system of its own, which ends with the program;
+	// see [HostDir].
 	RunDir string `json:"runDir"`
 	// Network allows the network, Processes allows starting other programs.
 	Network   bool `json:"network"`
@@ -98,7 +93,7 @@ type Spec struct {
 	Trial bool `json:"trial,omitempty"`
 	// MaxMemory is in bytes; 0 is no limit.
 	MaxMemory uint64 `json:"maxMemory"`
-	// OwnUser is set by [NewLauncher] if the program gets a user namespace of its own.
+	// OwnUser is set by [Launcher.Become] if the program has a user namespace of its own.
 	OwnUser bool `json:"ownUser"`
 	// Apply are the measures to take. A launcher that cannot take one of them fails.
 	Apply []Measure `json:"apply"`
@@ -109,11 +104,31 @@ func OwnDisk(apply []Measure) bool {
 	return slices.Contains(apply, Paths) && slices.Contains(apply, Disk)
 }
 
-// Launcher is how to start a launcher.
+// Handles are the open files that the host gives to a program, as its descriptors from 1 on. Standard input is
+// /dev/null.
+type Handles struct {
+	Stdout, Stderr *os.File
+	// Lifeline ends when the host does. The program finds it as [LifelineFD].
+	Lifeline *os.File
+	// Binary is the file to run.
+	Binary *os.File
+}
+
+// LifelineFD is the descriptor of the lifeline in a program: the first after the standard three.
+const LifelineFD = 3
+
+// Launcher is how to start a launcher, and the host's end of a socket to it. Path, Args and Attr are for starting it,
+// with an empty environment and Inherit as its descriptors from 3 on. What it is to become is said later, with
+// [Launcher.Become], so that it can be started before that is known. Close it in any case; a launcher that became
+// nothing then ends.
 type Launcher struct {
-	Path string
-	Args []string
-	Attr *syscall.SysProcAttr // never nil without an error; more may be added to it
+	Path    string
+	Args    []string
+	Attr    *syscall.SysProcAttr // never nil without an error; more may be added to it
+	Inherit []*os.File
+
+	host, theirs *os.File // both ends of the socket
+	flags        uintptr  // its namespaces
 }
 
 // launcherName is a launcher's argv[0]; it tells a launcher from a normal start of the program.
@@ -126,7 +141,7 @@ var registered atomic.Bool
 // Registered reports whether the program can be its own launcher: it called [Main].
 func Registered() bool { return registered.Load() }
 
-// Failure is the reason why a launcher did not become the program. It travels as JSON through the status pipe.
+// Failure is the reason why a launcher did not become the program. It travels as JSON over its socket.
 type Failure struct {
 	// Step is what failed: a measure, or "exec".
 	Step string `json:"step"`

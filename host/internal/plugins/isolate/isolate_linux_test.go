@@ -106,29 +106,13 @@ func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error
 		t.Fatal(err)
 	}
 	defer binary.Close()
-	status, statusW, err := NewStatus()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer status.Close()
 	if spec.RunDir == "" {
 		spec.RunDir = t.TempDir()
 	}
-	spec.Path, spec.Args, spec.Binary, spec.Status = "/proc/self/fd/3", append([]string{program}, args...), 3, 4
-	l, err := NewLauncher(spec)
+	spec.Args = append([]string{program}, args...)
+	out, stderr := temporary(t), temporary(t)
+	cmd, file, err := started(spec, Handles{Stdout: out, Stderr: stderr, Lifeline: out, Binary: binary})
 	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := &exec.Cmd{Path: l.Path, Args: l.Args, SysProcAttr: l.Attr, Dir: spec.RunDir}
-	var out, stderr strings.Builder
-	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, &stderr, []*os.File{binary, statusW}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = statusW.Close()
-	file, err := Await(status, 10*time.Second)
-	if err != nil {
-		_ = cmd.Wait()
 		return nil, err
 	}
 	if file != nil {
@@ -139,9 +123,49 @@ func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error
 		}()
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
+		t.Fatalf("%v\n%s", err, written(t, stderr))
 	}
-	return []byte(out.String()), nil
+	return written(t, out), nil
+}
+
+// started starts a launcher, and has it become a program. A guard, which may be nil, is for [NewGuard].
+func started(spec Spec, handles Handles) (cmd *exec.Cmd, guard *os.File, err error) {
+	l, err := NewLauncher(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.Close()
+	l.Attr.Setpgid = true
+	cmd = &exec.Cmd{Path: l.Path, Args: l.Args, SysProcAttr: l.Attr, Env: []string{}, ExtraFiles: l.Inherit}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	if guard, err = l.Become(spec, handles, 10*time.Second); err != nil {
+		l.Close()
+		_ = cmd.Wait()
+	}
+	return cmd, guard, err
+}
+
+// temporary makes a file for what a program prints.
+func temporary(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// written returns all that is in a file.
+func written(t *testing.T, f *os.File) []byte {
+	t.Helper()
+	text, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // listen returns addresses at which the test listens: TCP and a socket in the file system.
@@ -345,7 +369,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-func TestAwait(t *testing.T) {
+func TestWhatALauncherReports(t *testing.T) {
 	for name, test := range map[string]struct{ wrote, want string }{
 		"nothing":      {"", ""},
 		"a failure":    {`{"step":"exec","errno":2,"text":"no such file"}`, "no such file"},
@@ -353,13 +377,14 @@ func TestAwait(t *testing.T) {
 		"a long story": {strings.Repeat("x", 1<<20), "the launcher said"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, w, err := NewStatus()
+			l, err := NewLauncher(Spec{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer r.Close()
-			go func() { _, _ = io.WriteString(w, test.wrote); _ = w.Close() }() // it fails if it is not read to the end
-			_, err = Await(r, 10*time.Second)
+			defer l.Close()
+			// it fails if it is not read to the end
+			go func() { _, _ = io.WriteString(l.theirs, test.wrote); _ = l.theirs.Close() }()
+			_, err = l.await()
 			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %.100v", err)
 			}

@@ -132,8 +132,8 @@ func limitFiles(spec Spec) error {
 			err = errors.Join(err, fmt.Errorf("what it was granted to read: %s: %w", path, bad))
 		}
 	}
-	if spec.Binary > 0 {
-		err = errors.Join(err, allowFD(rules, spec.Binary, readFile|unix.LANDLOCK_ACCESS_FS_EXECUTE))
+	if !spec.Trial {
+		err = errors.Join(err, allowFD(rules, binaryFD, readFile|unix.LANDLOCK_ACCESS_FS_EXECUTE))
 	}
 	if err != nil {
 		return err

@@ -24,33 +24,22 @@ func Main() {
 		watch()
 		syscall.Exit(0)
 	}
-	if len(os.Args) != 2 || os.Args[0] != launcherName {
+	if len(os.Args) != 1 || os.Args[0] != launcherName {
 		return
 	}
-	var spec Spec
-	if err := json.Unmarshal([]byte(os.Args[1]), &spec); err != nil {
+	// All that follows concerns one thread, and the program inherits it from the one that starts it.
+	runtime.LockOSThread()
+	spec, err := told()
+	if err != nil { // the host does not need it, or is gone
 		syscall.Exit(launcherFailed)
 	}
-	unix.CloseOnExec(spec.Status)
-	failure := become(spec)
-	text, _ := json.Marshal(failure)
-	_, _ = unix.Write(spec.Status, text)
+	text, _ := json.Marshal(become(spec))
+	_, _ = unix.Write(controlFD, text)
 	syscall.Exit(launcherFailed)
 }
 
-// launcherFailed is the exit status of a launcher that failed. It informs people only; the host reads the status pipe.
+// launcherFailed is the exit status of a launcher that failed. It informs people only; the host reads the socket.
 const launcherFailed = 125
-
-// NewLauncher returns how to start a launcher for spec. The caller adds files, environment and directory.
-// /proc/self/exe is the running program even if its file was replaced. The error is that of encoding the spec.
-func NewLauncher(spec Spec) (Launcher, error) {
-	flags := namespacesOf(spec)
-	spec.OwnUser = flags != 0 && !canMount()
-	text, err := json.Marshal(spec)
-	return Launcher{
-		Path: "/proc/self/exe", Args: []string{launcherName, string(text)}, Attr: inNamespaces(flags, spec.OwnUser),
-	}, err
-}
 
 // steps are what a launcher does for each measure, in this order: mounting needs privileges and no Landlock, and the
 // filter of system calls forbids what the others need. Measures that share a step are taken together. A step runs if
@@ -71,10 +60,12 @@ var steps = []struct {
 	{Calls, []Measure{Network, Processes, Calls}, filterCalls},
 }
 
-// become takes the measures and then becomes the program with exec. It returns only if something failed.
+// become takes the measures and then becomes the program with exec. It returns only if something failed, and is to be
+// called on a locked thread.
 func become(spec Spec) *Failure {
-	// All of it concerns one thread, and the program inherits it from the one that starts it.
-	runtime.LockOSThread()
+	if err := unix.Chdir(spec.RunDir); err != nil {
+		return newFailure("run directory", err)
+	}
 	for _, step := range steps {
 		wanted := slices.ContainsFunc(step.measures, func(m Measure) bool { return slices.Contains(spec.Apply, m) })
 		if !wanted {
@@ -88,24 +79,16 @@ func become(spec Spec) *Failure {
 	if spec.Trial {
 		syscall.Exit(0)
 	}
-	if spec.Binary > 0 && !spec.KeepBinary {
-		unix.CloseOnExec(spec.Binary)
-	}
-	return newFailure(stepExec, syscall.Exec(spec.Path, spec.Args, os.Environ()))
+	// By its descriptor: its name may lead to another file by now.
+	return newFailure(stepExec, syscall.Exec(binaryPath, spec.Args, spec.Env))
 }
 
 // closeDescriptors closes, when the program begins, every descriptor that it is not meant to have. The host may have
 // inherited some without knowing, such as a connection of the shell that started it, and os/exec passes those on.
 func closeDescriptors(spec Spec) error {
-	first, keep := 3, slices.Clone(spec.Keep)
+	first := binaryFD
 	if spec.KeepBinary {
-		keep = append(keep, spec.Binary)
-	}
-	for _, fd := range slices.Sorted(slices.Values(keep)) {
-		if err := closeFrom(first, fd-1); err != nil {
-			return err
-		}
-		first = max(first, fd+1)
+		first++
 	}
 	return closeFrom(first, math.MaxInt32)
 }
@@ -113,9 +96,6 @@ func closeDescriptors(spec Spec) error {
 // closeFrom marks a range of descriptors to be closed by exec. The launcher itself still needs its own. last may be
 // above any descriptor that is open.
 func closeFrom(first, last int) error {
-	if first > last {
-		return nil
-	}
 	err := unix.CloseRange(uint(first), uint(last), unix.CLOSE_RANGE_CLOEXEC)
 	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
 		return err

@@ -12,17 +12,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A launcher is started in namespaces of its own, where the machine allows that. In an own mount namespace it sees the
+// A program gets namespaces of its own, where the machine allows that. In an own mount namespace it sees the
 // files that Landlock leaves it and no others, and so no socket of another program. In an own network namespace there
 // are no abstract sockets but its own, and nothing outside reaches those; nor does /proc list anything. An own process
 // namespace is for programs that may start others: when the first process ends, the kernel kills the rest. Other
 // programs are a single process, and stay in the host's namespace, since a first process ignores signals by default.
 
-// namespacesOf returns the flags of clone for a launcher. 0 is no namespaces. All depend on the mount namespace.
+// namespacesOf returns the flags of clone for a launcher. 0 is no namespaces. All depend on the mount namespace, which
+// the launcher makes only when it is told, so that what was mounted until then is in it. Without root's rights, a user
+// namespace comes first.
 func namespacesOf(spec Spec) uintptr {
 	var flags uintptr
 	if slices.Contains(spec.Apply, Paths) {
-		flags |= unix.CLONE_NEWNS
+		if !canMount() {
+			flags |= unix.CLONE_NEWUSER
+		}
 		if !spec.Network {
 			flags |= unix.CLONE_NEWNET
 		}
@@ -33,13 +37,11 @@ func namespacesOf(spec Spec) uintptr {
 	return flags
 }
 
-// inNamespaces returns the attributes of a process that starts in namespaces of its own. Without root's rights they
-// need a user namespace, in which the user keeps its ids. The launcher gets the privileges to mount in it, and drops
-// them before the program begins.
-func inNamespaces(flags uintptr, ownUser bool) *syscall.SysProcAttr {
+// inNamespaces returns the attributes of a process that starts in namespaces of its own. In a user namespace, the user
+// keeps its ids. The launcher gets the privileges to mount in it, and drops them before the program begins.
+func inNamespaces(flags uintptr) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Cloneflags: flags}
-	if ownUser {
-		a.Cloneflags |= unix.CLONE_NEWUSER
+	if flags&unix.CLONE_NEWUSER != 0 {
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
 		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
@@ -148,6 +150,9 @@ func (v *view) shows(path string) bool {
 
 // hideFiles makes a new root directory that shows what the program may use, and nothing else.
 func hideFiles(spec Spec) error {
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("a mount namespace: %w", err)
+	}
 	v := view{links: make(map[string]string)}
 	var errs []error
 	for _, path := range slices.Concat([]string{"/proc", "/usr"}, systemTrees, systemReads, devicesOf(spec)) {
@@ -165,7 +170,7 @@ func hideFiles(spec Spec) error {
 	}
 	errs = append(errs, v.addRunDir(spec))
 	if spec.KeepBinary {
-		errs = append(errs, v.addOpen(spec.Binary))
+		errs = append(errs, v.addOpen(binaryFD))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -277,7 +282,7 @@ func (e exposed) mount() error {
 	if e.dir {
 		err = os.Mkdir(e.path, 0o755)
 	} else {
-		err = os.WriteFile(e.path, nil, 0o644)
+		err = unix.Mknod(e.path, unix.S_IFREG|0o644, 0)
 	}
 	if err != nil && !errors.Is(err, os.ErrExist) {
 		return err

@@ -14,19 +14,24 @@ const nothingHere = "only Linux can be told to isolate a process"
 func Main() { registered.Store(true) }
 
 // NewLauncher always fails.
-func NewLauncher(Spec) (Launcher, error) { return Launcher{}, errors.New(nothingHere) }
+func NewLauncher(Spec) (*Launcher, error) { return nil, errors.New(nothingHere) }
+
+// Fits is never called, as there are no launchers.
+func (*Launcher) Fits(Spec) bool { return false }
+
+// Become is never called.
+func (*Launcher) Become(Spec, Handles, time.Duration) (guard *os.File, err error) {
+	return nil, errors.New(nothingHere)
+}
+
+// Close does nothing.
+func (*Launcher) Close() {}
 
 // Readable is always true: no file is hidden from a program here.
 func Readable(string) bool { return true }
 
 // Probe reports that this system can enforce nothing.
 func Probe() []Check { return none(nothingHere) }
-
-// NewStatus always fails.
-func NewStatus() (host, launcher *os.File, err error) { return nil, nil, errors.New(nothingHere) }
-
-// Await always fails.
-func Await(*os.File, time.Duration) (guard *os.File, err error) { return nil, errors.New(nothingHere) }
 
 // Guard does nothing: it is never made.
 type Guard struct{}

@@ -1,7 +1,6 @@
 package isolate
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -109,28 +108,25 @@ func tryMeasures(apply ...Measure) error {
 		return err
 	}
 	defer os.Remove(dir)
-	status, theirs, err := NewStatus()
+	spec := Spec{Trial: true, RunDir: dir, Apply: apply}
+	l, err := NewLauncher(spec)
 	if err != nil {
 		return err
 	}
-	defer status.Close()
+	defer l.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		return errors.Join(err, theirs.Close())
+		return err
 	}
 	defer null.Close()
-	var process *os.Process
-	l, err := NewLauncher(Spec{Trial: true, Status: 3, RunDir: dir, Apply: apply})
-	if err == nil {
-		process, err = os.StartProcess(l.Path, l.Args, &os.ProcAttr{
-			Env: []string{}, Files: []*os.File{null, null, null, theirs}, Sys: l.Attr,
-		})
-	}
-	if err := errors.Join(err, theirs.Close()); err != nil {
+	process, err := os.StartProcess(l.Path, l.Args, &os.ProcAttr{
+		Env: []string{}, Files: append([]*os.File{null, null, null}, l.Inherit...), Sys: l.Attr,
+	})
+	if err != nil {
 		return err
 	}
 	// A trial starts no program: the launcher takes the measures, reports, and ends.
-	guard, err := Await(status, probeTimeout)
+	guard, err := l.Become(spec, Handles{}, probeTimeout)
 	if guard != nil {
 		_ = guard.Close()
 	}

@@ -54,7 +54,7 @@ func filterCalls(spec Spec) error {
 	}
 	fd, err := install(filter(*native, r, uint32(os.Getpid())), unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
 	if err == nil {
-		return handOver(spec.Status, fd)
+		return handOver(fd)
 	}
 	if r.supervise {
 		return err

@@ -148,8 +148,8 @@ func receive() (p watched, more bool) {
 		return p, false
 	}
 	p.pid, err = strconv.Atoi(string(text[:n]))
-	if fd := received(rights[:nr]); err == nil && fd >= 0 {
-		p.pidfd = fd
+	if fds := received(rights[:nr]); err == nil && len(fds) == 1 {
+		p.pidfd = fds[0]
 	}
 	return p, true
 }

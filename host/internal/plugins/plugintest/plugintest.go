@@ -22,7 +22,8 @@ import (
 	_ "github.com/thresh-dev/thresh/host/early"
 )
 
-// Install copies a binary into place as an installer should: under another name, then renamed.
+// Install copies a binary into place as an installer should: under another name, then renamed. A program that runs
+// cannot be written to (ETXTBSY), and a watching host must never see half a file.
 func Install(t testing.TB, binary, path string) {
 	t.Helper()
 	text, err := os.ReadFile(binary)
@@ -37,7 +38,7 @@ func Install(t testing.TB, binary, path string) {
 	}
 }
 
-// Write writes a file with the mode and returns its path.
+// Write writes a file with the mode and returns its path. The mode is subject to the umask, as it is for users.
 func Write(t testing.TB, dir, name, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -47,7 +48,8 @@ func Write(t testing.TB, dir, name, text string, mode os.FileMode) string {
 	return path
 }
 
-// ShortTemp is a directory for run directories; t.TempDir's path is too long for sockets.
+// ShortTemp is a directory for run directories; t.TempDir's path is too long for sockets. The path of a Unix socket has
+// at most 108 bytes (104 on macOS).
 func ShortTemp(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "t")
@@ -58,7 +60,8 @@ func ShortTemp(t testing.TB) string {
 	return dir
 }
 
-// Exists reports whether a process exists; a zombie counts as gone.
+// Exists reports whether a process exists; a zombie counts as gone. A zombie has ended, but its parent has not
+// collected its status yet; kill still finds it.
 func Exists(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -67,11 +70,13 @@ func Exists(pid int) bool {
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist)
 	}
+	// The name before it is in parentheses and may hold anything but this.
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	return !strings.HasPrefix(rest, "Z")
 }
 
-// Processes are the ids of those that run a plugin of the directory.
+// Processes are the ids of those that run a plugin of the directory. The first argument of a plugin is its path, also
+// where it was started from a descriptor.
 func Processes(t testing.TB, dir string) (pids []int) {
 	t.Helper()
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -87,7 +92,8 @@ func Processes(t testing.TB, dir string) (pids []int) {
 	return pids
 }
 
-// GoneWithin waits for a process to end.
+// GoneWithin waits for a process to end. Only for what the runtime promises within a time; a test of anything else uses
+// [Eventually].
 func GoneWithin(t testing.TB, pid int, limit time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -143,6 +149,7 @@ type Buffer struct {
 	b  bytes.Buffer
 }
 
+// Tests read while the host's goroutines still log.
 func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -156,11 +163,13 @@ func (b *Buffer) String() string {
 }
 
 // AsNobody runs one test of the running test binary without root's rights, in a process of its own, and returns its
-// output. files are copied, by path and name, to the process's working directory; env is added to its environment,
-// with %DIR% standing for that directory.
+// output. files are copied, by path and name, to the process's working directory; env is added to its environment, with
+// %DIR% standing for that directory. Rights decide which measures of isolation a machine offers, and tests in
+// containers usually run as root. The user (65534) need not exist in /etc/passwd.
 func AsNobody(t testing.TB, test string, files map[string]string, env ...string) string {
 	t.Helper()
 	dir := ShortTemp(t)
+	// It must be able to make its own files there.
 	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}
@@ -170,6 +179,7 @@ func AsNobody(t testing.TB, test string, files map[string]string, env ...string)
 	}
 	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "test"), "-test.run", "^"+test+"$", "-test.v")
 	cmd.Dir = dir
+	// Nothing of root's environment: HOME would name a directory that this user cannot read.
 	cmd.Env = []string{"TMPDIR=" + dir, "PATH=/usr/bin:/bin"}
 	for _, v := range env {
 		cmd.Env = append(cmd.Env, strings.ReplaceAll(v, "%DIR%", dir))

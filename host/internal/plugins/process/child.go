@@ -41,7 +41,7 @@ const (
 type child struct {
 	binary  *discover.Binary
 	sandbox Sandbox
-	starter *starter
+	spawner *Spawner // what starts it
 	log     hclog.Logger
 
 	// env is the complete environment.
@@ -81,10 +81,10 @@ type exit struct {
 }
 
 // newChild returns a child that is not started yet.
-func newChild(b *discover.Binary, sandbox Sandbox, log hclog.Logger, s *starter) *child {
+func newChild(b *discover.Binary, sandbox Sandbox, log hclog.Logger, s *Spawner) *child {
 	attempted := make(chan struct{})
 	c := &child{
-		binary: b, sandbox: sandbox, log: log, starter: s,
+		binary: b, sandbox: sandbox, log: log, spawner: s,
 		handshake: newHandshake(),
 		quota:     newLogQuota(log, time.Now),
 		attempt:   attempt{done: attempted, settle: sync.OnceFunc(func() { close(attempted) })},
@@ -106,7 +106,7 @@ var passedOn = []string{"LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"}
 // on. PATH and HOME are absent.
 func childEnv(goPlugin []string, dir string) []string {
 	env := append([]string{}, goPlugin...)
-	env = append(env, wire.EnvLifeline+"="+strconv.Itoa(lifelineFD), "TMPDIR="+dir)
+	env = append(env, wire.EnvLifeline+"="+strconv.Itoa(isolate.LifelineFD), "TMPDIR="+dir)
 	for _, key := range passedOn {
 		if value, ok := os.LookupEnv(key); ok {
 			env = append(env, key+"="+value)
@@ -114,9 +114,6 @@ func childEnv(goPlugin []string, dir string) []string {
 	}
 	return env
 }
-
-// lifelineFD is the descriptor of the lifeline in the child: the first after the standard three.
-const lifelineFD = 3
 
 // Start starts the process. It retries for a moment while the binary is still open for writing: copying and starting
 // often follow each other closely, and any fork of the host may hold the file open meanwhile.
@@ -195,7 +192,7 @@ func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 
 // begin starts the opened binary without isolation.
 func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
-	path, inherit, done, err := c.binary.Executable(c.dir, lifelineFD+1)
+	path, inherit, done, err := c.binary.Executable(c.dir, isolate.LifelineFD+1)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +201,7 @@ func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	cmd := &exec.Cmd{Path: path, Args: []string{c.binary.Path}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr}
 	cmd.ExtraFiles = append([]*os.File{lifeline}, inherit...)
 	cmd.SysProcAttr = processAttributes(nil)
-	return cmd, c.starter.start(cmd)
+	return cmd, c.spawner.starter.start(cmd)
 }
 
 // run drains both outputs until the process has ended, reaps it, and closes exit.done. It is the child's only goroutine

@@ -42,7 +42,7 @@ func (*connection) GRPCClient(_ context.Context, broker *plugin.GRPCBroker, conn
 // cause is [fault.ErrTimeout], the error says that the start timeout passed. On failure nothing of the process is
 // left, and the error is a [*fault.Error].
 func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
-	p := &Process{spec: spec, child: newChild(spec.Binary, spec.Sandbox, spec.Log, s.starter)}
+	p := &Process{spec: spec, child: newChild(spec.Binary, spec.Sandbox, spec.Log, s)}
 	if spec.Binary.Attached {
 		p.child.attach()
 	}

@@ -36,7 +36,9 @@ func newLogQuota(log hclog.Logger, now func() time.Time) *logQuota {
 	at := now()
 	return &logQuota{
 		log: log, now: now,
-		parse: bucket{at: at, factor: parseFactor, lines: parseFactor * logBurstLines, bytes: parseFactor * logBurstBytes},
+		parse: bucket{
+			at: at, factor: parseFactor, lines: parseFactor * logBurstLines, bytes: parseFactor * logBurstBytes,
+		},
 		write: bucket{at: at, factor: 1, lines: logBurstLines, bytes: logBurstBytes},
 	}
 }

@@ -40,7 +40,7 @@ func TestTheOpenedFileIsRun(t *testing.T) {
 			if err := os.Rename(impostor, path); err != nil {
 				t.Fatal(err)
 			}
-			c := newChild(b, Sandbox{}, hclog.NewNullLogger(), spawner.starter)
+			c := newChild(b, Sandbox{}, hclog.NewNullLogger(), spawner)
 			c.prepare(nil, dir)
 			if err := c.Start(t.Context()); err != nil {
 				t.Fatal(err)

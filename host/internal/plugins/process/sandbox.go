@@ -1,7 +1,6 @@
 package process
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -77,50 +76,20 @@ func (s Sandbox) env() []string {
 	return []string{"GOMEMLIMIT=" + strconv.Itoa(s.MaxMemory/10*9)}
 }
 
-// launch starts the opened binary through a launcher, and waits until the launcher has become it. A failure to isolate
-// is thus an error of Start, and the plugin's code never runs without the isolation.
+// launch has a launcher become the opened binary, and waits until it has. A failure to isolate is thus an error of
+// Start, and the plugin's code never runs without the isolation.
 func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
-	statusR, statusW, err := isolate.NewStatus()
+	grant := c.sandbox.Grant
+	cmd, guard, err := c.spawner.launchers.become(isolate.Spec{
+		Args: []string{c.binary.Path}, Env: c.env, KeepBinary: c.binary.Script, RunDir: c.dir,
+		Network: grant.Network, Processes: grant.Processes, Read: grant.Read,
+		MaxMemory: uint64(c.sandbox.MaxMemory), Apply: c.sandbox.Apply,
+	}, isolate.Handles{Stdout: stdout, Stderr: stderr, Lifeline: lifeline, Binary: c.binary.File()})
 	if err != nil {
-		return nil, err
-	}
-	defer statusR.Close()
-	cmd, err := c.launcher(stdout, stderr, lifeline, statusW)
-	if err == nil {
-		err = c.starter.start(cmd)
-	}
-	if err := errors.Join(err, statusW.Close()); err != nil {
-		return nil, err
-	}
-	guard, err := isolate.Await(statusR, launcherTimeout)
-	if err != nil {
-		killGroup(cmd.Process)
-		_ = cmd.Wait()
 		return nil, err
 	}
 	if guard != nil {
 		c.guard = isolate.NewGuard(guard, c.dir, c.condemn)
 	}
 	return cmd, nil
-}
-
-// launcher returns the command that starts the host's own program as a launcher. It inherits the lifeline, the binary,
-// and the socket on which it reports, as descriptors 3, 4 and 5.
-func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, error) {
-	const binaryFD, statusFD = lifelineFD + 1, lifelineFD + 2
-	grant := c.sandbox.Grant
-	l, err := isolate.NewLauncher(isolate.Spec{
-		Path: fmt.Sprintf("/proc/self/fd/%d", binaryFD), Args: []string{c.binary.Path},
-		Binary: binaryFD, KeepBinary: c.binary.Script, Keep: []int{lifelineFD}, Status: statusFD, RunDir: c.dir,
-		Network: grant.Network, Processes: grant.Processes, Read: grant.Read,
-		MaxMemory: uint64(c.sandbox.MaxMemory), Apply: c.sandbox.Apply,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &exec.Cmd{
-		Path: l.Path, Args: l.Args, SysProcAttr: processAttributes(l.Attr),
-		Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr, // no Stdin: /dev/null
-		ExtraFiles: []*os.File{lifeline, c.binary.File(), status},
-	}, nil
 }

@@ -105,7 +105,8 @@ func (p *Process) cannotRun(err error) error {
 			"'thresh doctor' shows what this machine can enforce")
 	}
 	failure := p.Failure(fault.OpStart, fmt.Errorf("%w: %w", fault.ErrNotPlugin, fault.System(err)), "")
-	// The kernel's error says nothing of isolation. The grant that shows the interpreter to the plugin is better advice.
+	// The kernel's error says nothing of isolation. The grant that shows the interpreter to the plugin is better
+	// advice.
 	if hidden, grant := p.child.hiddenInterpreter(); hidden != "" {
 		failure.Err = fmt.Errorf(
 			"%w: isolation keeps %s from it, which it is run by (%w)", fault.ErrNotPlugin, hidden, fault.System(err),

@@ -160,6 +160,14 @@ func (s *Strategy) EndSession(id string) {
 	})
 }
 
+// Rewritten tells the client of the process, if one runs, that a session's history was rewritten, so that it lets go of
+// the entries that are gone. A client that is not told finds out with the next call.
+func (s *Strategy) Rewritten(in prepare.Call) {
+	if i := s.offered.Load(); i != nil {
+		i.Rewritten(in)
+	}
+}
+
 // Acquire grants a lease on a process that was alive a moment ago; it starts one if there is none. It waits until ctx
 // ends. Release the lease.
 func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {

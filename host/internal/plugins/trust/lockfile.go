@@ -52,8 +52,8 @@ type lockFileContent struct {
 
 const (
 	lockFileVersion = 2
-	// maxLockFile bounds what is read and written, in bytes. It has room for more than a hundred plugins that declare as
-	// much as they may, indented, and for many thousands of ordinary ones.
+	// maxLockFile bounds what is read and written, in bytes. It has room for more than a hundred plugins that declare
+	// as much as they may, indented, and for many thousands of ordinary ones.
 	maxLockFile = 64 << 20
 	// lockTimeout is how long a change waits for another host's.
 	lockTimeout = 5 * time.Second

@@ -31,8 +31,8 @@ func TestPostgres(t *testing.T) {
 	}
 }
 
-// Hosts whose clocks are wrong: leases, fences and what is too old go by the database's clock alone. It is the database's
-// clock that is shifted here, against all hosts.
+// Hosts whose clocks are wrong: leases, fences and what is too old go by the database's clock alone. It is the
+// database's clock that is shifted here, against all hosts.
 func TestClocksThatDiffer(t *testing.T) {
 	if os.Getenv("THRESH_POSTGRES") != "require" {
 		t.Skip("it runs in make test-postgres")

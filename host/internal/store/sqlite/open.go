@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// lockTimeout is how long a statement waits for the lock of another process. A variable for tests, which have none. It is
-// passed to SQLite in milliseconds. While the writer waits, all writing calls of the process wait with it.
+// lockTimeout is how long a statement waits for the lock of another process. A variable for tests, which have none. It
+// is passed to SQLite in milliseconds. While the writer waits, all writing calls of the process wait with it.
 var lockTimeout = 5 * time.Second
 
 //go:embed migrations/*.sql

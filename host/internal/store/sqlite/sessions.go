@@ -23,7 +23,8 @@ func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID,
 func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (h store.Head, err error) {
 	err = s.write(ctx, func(st *statements, _ *job) error {
 		_, h, err = scanHead(st.create.QueryRowContext(background, key.Owner, key.ID, int64(store.NewFence()),
-			origin.Parent.Owner, origin.Parent.ID, int64(origin.ForkedAt), origin.ForkedEntries, time.Now().UnixMicro()))
+			origin.Parent.Owner, origin.Parent.ID, int64(origin.ForkedAt), origin.ForkedEntries,
+			time.Now().UnixMicro()))
 		if errors.Is(err, sql.ErrNoRows) { // the insert met a session of this name, and did nothing
 			return fmt.Errorf("session %q: %w", key.ID, store.ErrExists)
 		}

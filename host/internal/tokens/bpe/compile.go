@@ -132,8 +132,8 @@ type edge struct {
 // enough.
 func (c *compiler) trie() (trie, error) {
 	root := c.nodes()
-	// Nodes with many children are placed first, while there is room for them. Those with one child, which are most, are
-	// placed in depth-first order: so the end of a token lies in one or two lines of the processor's cache.
+	// Nodes with many children are placed first, while there is room for them. Those with one child, which are most,
+	// are placed in depth-first order: so the end of a token lies in one or two lines of the processor's cache.
 	parents := collect(root, nil)
 	slices.SortStableFunc(parents, func(a, b *node) int { return cmp.Compare(len(b.children), len(a.children)) })
 	// The root stays first: it has the most children and entry 0.

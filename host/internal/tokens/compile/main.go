@@ -22,6 +22,8 @@ func main() {
 	}
 }
 
+// compile writes one vocabulary in the form that [bpe.Load] reads. Its output depends on the library's data alone, so
+// that a test can check that the files are current.
 func compile(encoding string) error {
 	// The loader knows a vocabulary by the last element of the address where it is published.
 	ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe(encoding + ".tiktoken")

@@ -1,4 +1,4 @@
-package main
+package prune
 
 import (
 	"runtime"
@@ -23,7 +23,7 @@ func TestAStateSaysWhatItTakes(t *testing.T) {
 	} {
 		in.Density, in.Memo = density, new(sdk.Memo)
 		before := heap()
-		if _, err := (Strategy{}).Optimize(t.Context(), in); err != nil {
+		if _, err := Optimize(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		took := heap() - before

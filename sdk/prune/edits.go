@@ -1,4 +1,4 @@
-package main
+package prune
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// The rules that reasons name, one for each file optimize_*.go. They appear in recordings and in `thresh explain`: do
-// not rename them.
+// The rules that reasons name, one for each of reads.go, inclusions.go and recency.go. They appear in recordings and in
+// `thresh explain`: do not rename them.
 const (
 	ruleStaleRead          = "stale-read"
 	ruleDuplicateInclusion = "duplicate-inclusion"
@@ -81,7 +81,7 @@ func (s *state) edit(i int, entry sdk.Content) (removed bool) {
 		case r.gone != 0:
 			d.drop(r.block, ruleStaleRead, s.calls.at(r.call-1).by)
 		case r.by != 0 && !r.pinned:
-			d.set(r.block, entry.Blocks[r.block].(sdk.ToolResponse).WithResultText(prunedPointer), ruleOldResult, r.by)
+			d.set(r.block, entry.Blocks[r.block].(sdk.ToolResponse).WithResultText(Pointer), ruleOldResult, r.by)
 		}
 	}
 	// Inclusions of one block are stripped together: each of their positions refers to its original text.

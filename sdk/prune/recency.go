@@ -1,9 +1,9 @@
-package main
+package prune
 
 import "github.com/thresh-dev/thresh/sdk"
 
-// prunedPointer replaces a pruned result (REQ-HD-007.2). It tells the model how to get the result back.
-const prunedPointer = "[Result pruned — re-run tool to retrieve]"
+// Pointer is the text in the place of an old result (REQ-HD-007.2). It tells the model how to get the result back.
+const Pointer = "[Result pruned — re-run tool to retrieve]"
 
 // toolResult is a response of a tool which a rule may prune. The response itself stays when its result is replaced by
 // the pointer, with its error and everything else, so that its call remains answered (REQ-HD-007).
@@ -108,10 +108,11 @@ func (s *state) drop(id int32) {
 
 // countsAsResult reports whether recency pruning looks at a response. One without an id is malformed; leave it alone.
 // Nor do pointers count: otherwise every new pointer would push a result that was kept over the limit.
-func countsAsResult(r sdk.ToolResponse) bool { return r.CallID != "" && !isPointer(r) }
+func countsAsResult(r sdk.ToolResponse) bool { return r.CallID != "" && !IsPointer(r) }
 
-// isPointer reports whether the result was pruned before. The length is checked first to avoid decoding large results.
-func isPointer(r sdk.ToolResponse) bool {
-	const longest = 6 * len(prunedPointer) // every character written as \uXXXX
-	return len(r.Result) <= longest+2 && len(r.Result) > 0 && r.Result[0] == '"' && r.ResultText() == prunedPointer
+// IsPointer reports whether recency pruning has replaced a result by [Pointer]. The length is checked first to avoid
+// decoding large results.
+func IsPointer(r sdk.ToolResponse) bool {
+	const longest = 6 * len(Pointer) // every character written as \uXXXX
+	return len(r.Result) <= longest+2 && len(r.Result) > 0 && r.Result[0] == '"' && r.ResultText() == Pointer
 }

@@ -1,4 +1,4 @@
-package main
+package gen
 
 import (
 	"encoding/json"
@@ -7,19 +7,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/thresh-dev/thresh/internal/testkit/gen"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// histories draws histories as agents leave them, and worse: repeated ids, lost and late responses, responses without a
-// call, inclusions that do not pair, unknown speakers, entries without blocks.
-func histories() *rapid.Generator[[]sdk.Content] {
-	return rapid.OneOf(busyHistories(), gen.History(gen.Options{Malformed: true, MediaBlocks: true}))
-}
-
-// busyHistories draws histories in which much can be pruned: few files, long texts, late responses.
-func busyHistories() *rapid.Generator[[]sdk.Content] {
-	return rapid.Custom(func(t *rapid.T) []sdk.Content {
+// Busy draws histories in which much can be pruned: few files, long texts, late responses. Half of them are worse than
+// what agents leave: repeated ids, lost responses, responses without a call, inclusions that do not pair, unknown
+// speakers, entries without blocks.
+func Busy() *rapid.Generator[[]content.Content] {
+	return rapid.Custom(func(t *rapid.T) []content.Content {
 		g := &writer{t: t, messy: rapid.Bool().Draw(t, "messy")}
 		for range rapid.IntRange(0, 14).Draw(t, "turns") {
 			g.turn()
@@ -31,17 +26,17 @@ func busyHistories() *rapid.Generator[[]sdk.Content] {
 type writer struct {
 	t       *rapid.T
 	messy   bool
-	history []sdk.Content
+	history []content.Content
 	calls   int
-	late    []sdk.Block // responses that are yet to come
+	late    []content.Block // responses that are yet to come
 }
 
 func (g *writer) oneIn(n int) bool { return rapid.IntRange(0, n-1).Draw(g.t, "chance") == 0 }
 
 func (g *writer) pick(of ...string) string { return rapid.SampledFrom(of).Draw(g.t, "pick") }
 
-func (g *writer) add(speaker sdk.Speaker, blocks ...sdk.Block) {
-	e := sdk.Content{Speaker: speaker, Blocks: blocks}
+func (g *writer) add(speaker content.Speaker, blocks ...content.Block) {
+	e := content.Content{Speaker: speaker, Blocks: blocks}
 	if g.oneIn(4) {
 		e.Metadata = json.RawMessage(fmt.Sprintf(`{"timestamp":%d}`, len(g.history)))
 	}
@@ -59,22 +54,22 @@ func (g *writer) words() string {
 func (g *writer) turn() {
 	switch {
 	case g.messy && g.oneIn(12):
-		g.add(sdk.Speaker(g.pick("system", "")), sdk.Text{Text: g.words()})
+		g.add(content.Speaker(g.pick("system", "")), content.Text{Text: g.words()})
 	case g.messy && g.oneIn(12):
-		g.add(sdk.Speaker(g.pick("human", "ai", "tool")))
+		g.add(content.Speaker(g.pick("human", "ai", "tool")))
 	case g.messy && g.oneIn(12):
-		g.add(sdk.Tool, g.response(sdk.ToolCall{ID: "lost", Name: "glob"}))
+		g.add(content.Tool, g.response(content.ToolCall{ID: "lost", Name: "glob"}))
 	case g.oneIn(3):
 		g.human()
 	case g.oneIn(5):
-		g.add(sdk.AI, sdk.Text{Text: g.words()})
+		g.add(content.AI, content.Text{Text: g.words()})
 	default:
 		g.exchange()
 	}
 }
 
 func (g *writer) human() {
-	var blocks []sdk.Block
+	var blocks []content.Block
 	for range rapid.IntRange(1, 2).Draw(g.t, "texts") {
 		eol := g.pick("\n", "\r\n")
 		var b strings.Builder
@@ -86,20 +81,20 @@ func (g *writer) human() {
 			}
 			b.WriteString(g.words() + eol)
 		}
-		blocks = append(blocks, sdk.Text{Text: b.String()})
+		blocks = append(blocks, content.Text{Text: b.String()})
 	}
-	g.add(sdk.Human, blocks...)
+	g.add(content.Human, blocks...)
 }
 
 func (g *writer) exchange() {
-	var said []sdk.Block
+	var said []content.Block
 	if g.oneIn(3) {
-		said = append(said, sdk.Thinking{Thought: g.words(), Signature: "s"})
+		said = append(said, content.Thinking{Thought: g.words(), Signature: "s"})
 	}
 	if g.oneIn(3) {
-		said = append(said, sdk.Text{Text: g.words()})
+		said = append(said, content.Text{Text: g.words()})
 	}
-	var answers []sdk.Block
+	var answers []content.Block
 	for range rapid.IntRange(1, 3).Draw(g.t, "calls") {
 		call := g.call()
 		said = append(said, call)
@@ -111,36 +106,36 @@ func (g *writer) exchange() {
 			answers = append(answers, answer)
 		}
 	}
-	g.add(sdk.AI, said...)
+	g.add(content.AI, said...)
 	if g.oneIn(3) {
 		answers = append(answers, g.late...)
 		g.late = nil
 	}
 	if g.messy && g.oneIn(6) {
-		answers = append(answers, sdk.Opaque{JSON: json.RawMessage(g.pick("null", `{"type":"new","x":1}`))},
-			sdk.Text{Text: " "})
+		answers = append(answers, content.Opaque{JSON: json.RawMessage(g.pick("null", `{"type":"new","x":1}`))},
+			content.Text{Text: " "})
 	}
 	switch {
 	case len(answers) == 0:
 	case g.oneIn(2):
-		g.add(sdk.Tool, answers...)
+		g.add(content.Tool, answers...)
 	default:
 		for _, a := range answers {
 			if g.messy && g.oneIn(10) {
 				g.human()
 			}
-			g.add(sdk.Tool, a)
+			g.add(content.Tool, a)
 		}
 	}
 }
 
-func (g *writer) call() sdk.ToolCall {
+func (g *writer) call() content.ToolCall {
 	g.calls++
 	id := fmt.Sprint("c", g.calls)
 	if g.messy && g.oneIn(3) {
 		id = "same"
 	}
-	call := sdk.ToolCall{ID: id, Name: g.pick("read_file", "read_file", "write_file", "replace", "read_many_files",
+	call := content.ToolCall{ID: id, Name: g.pick("read_file", "read_file", "write_file", "replace", "read_many_files",
 		"run_shell_command")}
 	switch call.Name {
 	case "read_many_files":
@@ -153,8 +148,8 @@ func (g *writer) call() sdk.ToolCall {
 	return call
 }
 
-func (g *writer) response(call sdk.ToolCall) sdk.ToolResponse {
-	r := sdk.ToolResponse{CallID: call.ID, ToolName: call.Name}.WithResultText(g.words())
+func (g *writer) response(call content.ToolCall) content.ToolResponse {
+	r := content.ToolResponse{CallID: call.ID, ToolName: call.Name}.WithResultText(g.words())
 	switch {
 	case g.oneIn(8):
 		r.Error = "it failed"
@@ -164,4 +159,21 @@ func (g *writer) response(call sdk.ToolCall) sdk.ToolResponse {
 		r.Result = nil
 	}
 	return r
+}
+
+// Call is an entry of the AI that calls one tool.
+func Call(id, tool, params string) content.Content {
+	return content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: tool,
+		Parameters: json.RawMessage(params)}}}
+}
+
+// Answer is the entry that answers such a call.
+func Answer(id, tool, result string) content.Content {
+	return content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id,
+		ToolName: tool}.WithResultText(result)}}
+}
+
+// Said is an entry with one text.
+func Said(by content.Speaker, text string) content.Content {
+	return content.Content{Speaker: by, Blocks: []content.Block{content.Text{Text: text}}}
 }

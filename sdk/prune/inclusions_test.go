@@ -1,4 +1,4 @@
-package main
+package prune
 
 import (
 	"fmt"
@@ -90,7 +90,7 @@ func TestInclusionsGoAndWordsStay(t *testing.T) {
 			history = append(history, said(sdk.Human, before))
 			want = append(want, after)
 		}
-		got, err := sdktest.Config{Density: &sdk.DensityConfig{FileDedupe: true}}.Optimize(t.Context(), Strategy{},
+		got, err := sdktest.Config{Density: &sdk.DensityConfig{FileDedupe: true}}.Optimize(t.Context(), strategy{},
 			history)
 		if err != nil {
 			rt.Fatal(err)
@@ -153,7 +153,7 @@ func TestReferencedFiles(t *testing.T) {
 			for _, text := range test.texts {
 				history = append(history, said(sdk.Human, text))
 			}
-			got := sdktest.Optimize(t, Strategy{}, history,
+			got := sdktest.Optimize(t, strategy{}, history,
 				sdktest.Config{Density: &sdk.DensityConfig{FileDedupe: true}})
 			var texts []string
 			for _, e := range got.History {

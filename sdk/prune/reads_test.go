@@ -1,4 +1,4 @@
-package main
+package prune
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
@@ -129,7 +130,7 @@ func TestReadWritePruning(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := sdktest.Optimize(t, Strategy{}, test.history, sdktest.Config{
+			got := sdktest.Optimize(t, strategy{}, test.history, sdktest.Config{
 				Density: &sdk.DensityConfig{ReadWritePruning: true, PartialWrites: test.partial},
 			})
 			if d := cmp.Diff(test.removals, got.Removals); d != "" {
@@ -164,9 +165,9 @@ func TestCallsThatNameNoFileAreLogged(t *testing.T) {
 		[]sdk.Content{call("x", "unknown", `{}`), answer("x", "unknown", "done")}, exchange("g", "glob", "x"))
 	var in sdk.OptimizeInput
 	in.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	in.History, in.Tools, in.WorkspaceRoot = history, seedTools(t), "/w"
+	in.History, in.Tools, in.WorkspaceRoot = history, vectors.Tools(t), "/w"
 	in.Density.ReadWritePruning = true
-	got, err := Strategy{}.Optimize(t.Context(), in)
+	got, err := Optimize(t.Context(), in)
 	if err != nil || len(got.Removals)+len(got.Replacements) > 0 {
 		t.Errorf("pruned %v %v, %v", got.Removals, got.Replacements, err)
 	}
@@ -193,20 +194,20 @@ func TestRecencyPruning(t *testing.T) {
 		retention int
 		want      []string // the results afterwards
 	}{
-		"the newest stay": {results("grep", "1", "2", "3"), 2, []string{prunedPointer, "2", "3"}},
+		"the newest stay": {results("grep", "1", "2", "3"), 2, []string{Pointer, "2", "3"}},
 		"each tool has its own": {join(results("grep", "1", "2"), results("ls", "3")), 1,
-			[]string{prunedPointer, "2", "3"}},
-		"none counts as one":    {results("grep", "1", "2"), 0, []string{prunedPointer, "2"}},
-		"fewer than that too":   {results("grep", "1", "2"), -3, []string{prunedPointer, "2"}},
-		"pointers do not count": {results("grep", "1", prunedPointer, "3"), 2, []string{"1", prunedPointer, "3"}},
+			[]string{Pointer, "2", "3"}},
+		"none counts as one":    {results("grep", "1", "2"), 0, []string{Pointer, "2"}},
+		"fewer than that too":   {results("grep", "1", "2"), -3, []string{Pointer, "2"}},
+		"pointers do not count": {results("grep", "1", Pointer, "3"), 2, []string{"1", Pointer, "3"}},
 		"blocks count, not entries": {[]sdk.Content{merge(results("grep", "1")[0], results("ls", "x")[0]),
 			merge(results("grep", "1")[1], results("ls", "x")[1]), results("ls", "y")[0], results("ls",
-				"y")[1]}, 1, []string{"1", prunedPointer, "y"}},
-		"a result that was none": {noResult, 1, []string{prunedPointer, "2"}},
+				"y")[1]}, 1, []string{"1", Pointer, "y"}},
+		"a result that was none": {noResult, 1, []string{Pointer, "2"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := sdktest.Optimize(t, Strategy{}, test.history, sdktest.Config{
+			got := sdktest.Optimize(t, strategy{}, test.history, sdktest.Config{
 				Density: &sdk.DensityConfig{RecencyPruning: true, RecencyRetention: test.retention},
 			})
 			var results []string
@@ -257,8 +258,8 @@ func TestReasons(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := sdktest.Optimize(t, Strategy{}, test.history,
-				sdktest.Config{Tools: seedTools(t), Density: &sdk.DensityConfig{
+			got := sdktest.Optimize(t, strategy{}, test.history,
+				sdktest.Config{Tools: vectors.Tools(t), Density: &sdk.DensityConfig{
 					ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 2,
 				}})
 			want := map[int]sdk.Reason{}
@@ -279,7 +280,7 @@ func TestPhasesSeeEachOther(t *testing.T) {
 		exchange("2", "read_file", "a.go"),
 		exchange("3", "write_file", "a.go"),
 	)
-	got := sdktest.Optimize(t, Strategy{}, history, sdktest.Config{
+	got := sdktest.Optimize(t, strategy{}, history, sdktest.Config{
 		Density: &sdk.DensityConfig{ReadWritePruning: true, RecencyPruning: true, RecencyRetention: 1},
 	})
 	stale := sdk.Reason{Rule: "stale-read", SupersededBy: new(4)}

@@ -1,0 +1,114 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+)
+
+// launchers start the processes that become isolated plugins. A launcher is a second start of the host's own program,
+// which takes longer than all that it does then. So one is kept ready, which waits to be told what to become. It does
+// nothing else, and ends when its socket does, so that it is gone with the host.
+type launchers struct {
+	starter *starter
+
+	mu     sync.Mutex
+	last   isolate.Spec // what the last launcher became; the next program is most likely isolated in the same way
+	spare  *launcher    // nil: none is ready
+	closed bool
+}
+
+// launcher is a launcher that runs.
+type launcher struct {
+	*isolate.Launcher
+	cmd *exec.Cmd
+}
+
+// end kills a launcher that becomes nothing, and reaps it.
+func (l *launcher) end() {
+	l.Close()
+	killGroup(l.cmd.Process)
+	_ = l.cmd.Wait()
+}
+
+// become has a launcher become a program: the one that is ready if it can become that, else another.
+func (s *launchers) become(spec isolate.Spec, handles isolate.Handles) (*exec.Cmd, *os.File, error) {
+	if l := s.take(spec); l != nil {
+		cmd, guard, err := l.become(spec, handles)
+		if !errors.Is(err, isolate.ErrGone) { // something had killed it while it waited
+			return cmd, guard, err
+		}
+	}
+	l, err := s.start(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	return l.become(spec, handles)
+}
+
+// become has the launcher become a program. On failure nothing of it is left.
+func (l *launcher) become(spec isolate.Spec, handles isolate.Handles) (*exec.Cmd, *os.File, error) {
+	guard, err := l.Become(spec, handles, launcherTimeout)
+	if err != nil {
+		l.end()
+		return nil, nil, err
+	}
+	l.Close()
+	return l.cmd, guard, nil
+}
+
+// take returns the launcher that is ready, nil if there is none that can become what spec says.
+func (s *launchers) take(spec isolate.Spec) *launcher {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = spec
+	l := s.spare
+	if l == nil || !l.Fits(spec) {
+		return nil
+	}
+	s.spare = nil
+	return l
+}
+
+// start starts a launcher.
+func (s *launchers) start(spec isolate.Spec) (*launcher, error) {
+	l, err := isolate.NewLauncher(spec)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &exec.Cmd{
+		Path: l.Path, Args: l.Args, Env: []string{}, Dir: "/", ExtraFiles: l.Inherit,
+		SysProcAttr: processAttributes(l.Attr),
+	}
+	if err := s.starter.start(cmd); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return &launcher{Launcher: l, cmd: cmd}, nil
+}
+
+// prepare starts the launcher of the next program in the background, if it is not ready and one was needed before.
+func (s *launchers) prepare() {
+	go func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.closed || s.spare != nil || s.last.Args == nil {
+			return
+		}
+		s.spare, _ = s.start(s.last) // without, the next start takes longer, and says what is wrong
+	}()
+}
+
+// close ends the launcher that is ready. No other will be.
+func (s *launchers) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.spare != nil {
+		s.spare.end()
+		s.spare = nil
+	}
+}
