@@ -1,6 +1,7 @@
 package sessionlog
 
 import (
+	"encoding/binary"
 	"errors"
 	"maps"
 	"slices"
@@ -61,15 +62,16 @@ const (
 // Added encodes a record. The place of the entries is not written: it is the number that the store gives to the record,
 // and their order in it.
 func (w *Writer) Added(a Added) []byte {
-	// The first record of a long conversation has megabytes: to let it grow would copy them several times.
-	entries, size := make([][]byte, len(a.Entries)), 64+len(a.Encoding)
-	for i, e := range a.Entries {
-		entries[i] = w.entry(e)
-		size += len(entries[i]) + 8
-	}
-	m := slices.Grow(record(), size)
+	m := record()
 	m.uint(recordTag, a.Tag)
 	m.string(recordEncoding, a.Encoding)
+	entries, size := make([][]byte, len(a.Entries)), 0
+	for i, e := range a.Entries {
+		entries[i] = w.entry(e)
+		size += len(entries[i]) + 2*binary.MaxVarintLen32
+	}
+	// A conversation that begins with all its entries is megabytes: grown by doubling, they would be copied often.
+	m = slices.Grow(m, size)
 	for _, e := range entries {
 		m.bytes(addedEntry, e)
 	}
