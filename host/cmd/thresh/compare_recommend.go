@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/internal/atomicfile"
@@ -46,10 +48,11 @@ func recommendationText(x *compare.Recommendation) string {
 	if math.Abs(x.PerSession) >= 0.0001 {
 		money = fmt.Sprintf(" (%.2g USD in a session%s)", math.Abs(x.PerSession), money)
 	}
-	if x.Worst.Session != "" {
+	// Of one session, the worst is no news.
+	if x.Worst.Worst != x.Recall {
 		worst = fmt.Sprintf(", %s in the worst session", share(x.Worst.Worst))
 	}
-	if x.Dearest.Session != "" {
+	if x.Dearest.Worst != x.Relative {
 		dearest = fmt.Sprintf(", %s in the dearest session", against(x.Dearest.Worst))
 	}
 	if x.Needed {
@@ -109,6 +112,12 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 		text += "\n"
 	}
 	text += strings.Join(added, "\n") + "\n"
+	// Lines cannot follow every file: one in braces, or one that ends in the middle of a text, takes them as something else.
+	whole, values := yaml.NewDecoder(strings.NewReader(text)), map[string]any{}
+	if whole.Decode(&values) != nil || whole.Decode(&values) != io.EOF {
+		return fmt.Errorf("--write: the lines cannot be added at the end of %s; add them yourself: %s", displayPath(file),
+			strings.Join(added, ", "))
+	}
 	// A crash leaves the file as it was, never half of it.
 	err = atomicfile.Write(file, 0o644, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)

@@ -98,6 +98,10 @@ func TestCompareAdvisesAndWritesTheSettings(t *testing.T) {
 	if r := p.run(append(args, "--write")...); r.code != 1 || !strings.Contains(r.stderr, "compression.strategy is set in") {
 		t.Errorf("exit status %d: %s", r.code, r.stderr)
 	}
+	p.file("thresh.yaml", "{log: {level: warn}}\n") // no line can follow it
+	if r := p.run(append(args, "--write")...); r.code != 1 || !strings.Contains(r.stderr, "add them yourself: compression.") {
+		t.Errorf("exit status %d: %s", r.code, r.stderr)
+	}
 	if r := p.run(append(args, "--min-recall", "100")...).done(t); !strings.Contains(r.stdout, "recall of at least 100.0 %") {
 		t.Errorf("got %s", r.stdout)
 	}

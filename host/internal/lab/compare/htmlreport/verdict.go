@@ -34,8 +34,8 @@ func verdictOf(x *compare.Recommendation) *verdict {
 		}
 		v.Figures = append(v.Figures, figure{value, text})
 	}
-	add(relative(x.Relative), "cost against doing nothing", x.Dearest.Session != "", relative(x.Dearest.Worst))
-	add(recalled(x.Recall), "recall", x.Worst.Session != "", recalled(x.Worst.Worst))
+	add(relative(x.Relative), "cost against doing nothing", x.Dearest.Worst != x.Relative, relative(x.Dearest.Worst))
+	add(recalled(x.Recall), "recall", x.Worst.Worst != x.Recall, recalled(x.Worst.Worst))
 	add(dollars(x.PerSession, x.PerSession), "USD saved in a session", false, "")
 	return v
 }
