@@ -18,9 +18,11 @@ BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace
 # A plugin speaks gRPC, which brings HTTP/2 of its own: that of net/http is left out of it.
 PLUGIN   := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace,nethttpomithttp2
 # A plugin is mostly gRPC, TLS and the standard library, which are cold in it: they are compiled for size, without inlining.
-# Maps and our own packages are compiled as usual, but for generated code: calls carry histories in a form of their own.
+# Maps and our own packages are compiled as usual, but for generated code (calls carry histories in a form of their own),
+# for settings and the names of tools, most of whose time is spent on decoding JSON, and for pruning: a turn of it takes
+# a microsecond longer.
 SMALL    := -gcflags=all=-l -gcflags=internal/runtime/...= -gcflags=github.com/thresh-dev/thresh/...= \
-	-gcflags=github.com/thresh-dev/thresh/proto/...=-l
+	$(foreach p,proto/... sdk/contract sdk/prune sdk/tools,-gcflags=github.com/thresh-dev/thresh/$(p)=-l)
 
 # Packages whose tests take minutes because they build programs, run npm or play whole sessions: 'make test-slow'.
 SLOW := ./docs/guidetest ./host/internal/lab/samplegen

@@ -102,6 +102,16 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// KindOf returns the kind of an error, also of one that no method of this package returned: a door that stands on the
+// runtime itself has such errors. The kind of nil is "".
+func KindOf(err error) Kind {
+	var e *Error
+	if !errors.As(err, &e) && !errors.As(classify(err), &e) {
+		return ""
+	}
+	return e.Kind
+}
+
 // classify makes an error of the runtime an [*Error]; nil stays nil. The order of the checks matters: an error may
 // wrap several causes, and the first that matches is the one to act on.
 func classify(err error) error {

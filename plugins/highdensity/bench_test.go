@@ -6,24 +6,9 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/tools"
 )
-
-// benchCall is what a host sends of a made session, with every tool preset.
-func benchCall(b *testing.B, entries int) sdk.Call {
-	b.Helper()
-	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	call := sdk.Call{History: gen.Session(entries, 1), Tools: taxonomy}
-	call.WorkspaceRoot = "/w"
-	for i, e := range call.History {
-		call.History[i] = e.WithOrigin(i)
-	}
-	return call
-}
 
 // flatHost counts every entry as ten tokens, at no cost.
 type flatHost struct{ sdk.Host }
@@ -41,7 +26,7 @@ func BenchmarkCompress(b *testing.B) {
 	for _, entries := range []int{1250, 2500, 5000, 100_000} {
 		b.Run(fmt.Sprintf("entries=%d", entries), func(b *testing.B) {
 			in := sdk.CompressInput{
-				Call:     benchCall(b, entries),
+				Call:     sdk.Call{History: gen.Session(entries, 1), Tools: vectors.Tools(b)},
 				TokensIn: func(from, to int) int { return 200 * (to - from) },
 			}
 			in.ContextLimit = entries // few enough that almost everything before the tail is dropped

@@ -124,7 +124,7 @@ func lines(history []sdk.Content) []string {
 }
 
 func TestCompressProperties(t *testing.T) {
-	seeds := seedTools(t)
+	seeds := vectors.Tools(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		checkCompression(t, rt, histories().Draw(rt, "history"), sdktest.Config{
 			Tools: seeds,

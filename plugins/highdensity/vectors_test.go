@@ -6,18 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
-	"github.com/thresh-dev/thresh/sdk/tools"
 )
-
-// seedTools is the taxonomy of the vectors.
-func seedTools(t testing.TB) *tools.Taxonomy {
-	t.Helper()
-	taxonomy, err := tools.ForPresets([]string{"llxprt"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return taxonomy
-}
 
 type compressVector struct {
 	ID                           string
@@ -31,7 +20,7 @@ type compressVector struct {
 
 func (v compressVector) config(t testing.TB) sdktest.Config {
 	return sdktest.Config{
-		Tools:             seedTools(t),
+		Tools:             vectors.Tools(t),
 		Counter:           vectors.Counter(t, v.EstimateTokens),
 		Threshold:         v.Threshold,
 		PreserveThreshold: &v.PreserveThreshold,

@@ -102,7 +102,7 @@ func applied(history []sdk.Content, r sdk.DensityResult) (out []sdk.Content) {
 // However a session grows and whatever is rewritten in it, what a call remembers of the calls before changes nothing in
 // its answer. A host would apply each answer, and on its own result there is nothing left to do.
 func TestAMemoChangesNoAnswer(t *testing.T) {
-	seeds := seedTools(t)
+	seeds := vectors.Tools(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newSession(densities().Draw(rt, "density"), "/w", seeds)
 		pool := histories().Draw(rt, "pool")
@@ -153,7 +153,7 @@ func (c *cancelledAfter) Err() error {
 
 // A call that is cancelled halfway leaves nothing behind that a later one could take for the history.
 func TestACancelledCallForgetsTheMemo(t *testing.T) {
-	s := newSession(sdk.DensityConfig{ReadWritePruning: true}, "/w", seedTools(t))
+	s := newSession(sdk.DensityConfig{ReadWritePruning: true}, "/w", vectors.Tools(t))
 	read, write := exchange("r", "read_file", "a.go"), exchange("w", "write_file", "a.go")
 	s.compared(t, join(read, write), 0)
 	s.in.Unchanged = 2
@@ -165,16 +165,7 @@ func TestACancelledCallForgetsTheMemo(t *testing.T) {
 }
 
 func TestAMemoChangesNoAnswerOfTheVectors(t *testing.T) {
-	type vector struct {
-		ID      string
-		History []sdk.Content
-		Config  struct {
-			ReadWritePruning, FileDedupe, RecencyPruning bool
-			RecencyRetention                             float64
-			WorkspaceRoot                                string
-		}
-	}
-	seeds := seedTools(t)
+	seeds := vectors.Tools(t)
 	for _, v := range vectors.Decode[vector](t, "optimize.jsonl") {
 		c := v.Config
 		d := sdk.DensityConfig{ReadWritePruning: c.ReadWritePruning, FileDedupe: c.FileDedupe,

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
@@ -33,7 +34,7 @@ func densities() *rapid.Generator[sdk.DensityConfig] {
 // twice, nothing left to do on the result.
 func TestOptimizeProperties(t *testing.T) {
 	stripped := regexp.MustCompile(`\[Earlier inclusion of [^\n]+ removed — included again later\]`)
-	seeds := seedTools(t)
+	seeds := vectors.Tools(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		history, density := histories().Draw(rt, "history"), densities().Draw(rt, "density")
 		got, err := sdktest.Config{Tools: seeds, WorkspaceRoot: "/w", Density: &density}.Optimize(t.Context(),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
@@ -164,7 +165,7 @@ func TestCallsThatNameNoFileAreLogged(t *testing.T) {
 		[]sdk.Content{call("x", "unknown", `{}`), answer("x", "unknown", "done")}, exchange("g", "glob", "x"))
 	var in sdk.OptimizeInput
 	in.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	in.History, in.Tools, in.WorkspaceRoot = history, seedTools(t), "/w"
+	in.History, in.Tools, in.WorkspaceRoot = history, vectors.Tools(t), "/w"
 	in.Density.ReadWritePruning = true
 	got, err := Optimize(t.Context(), in)
 	if err != nil || len(got.Removals)+len(got.Replacements) > 0 {
@@ -258,7 +259,7 @@ func TestReasons(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := sdktest.Optimize(t, strategy{}, test.history,
-				sdktest.Config{Tools: seedTools(t), Density: &sdk.DensityConfig{
+				sdktest.Config{Tools: vectors.Tools(t), Density: &sdk.DensityConfig{
 					ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 2,
 				}})
 			want := map[int]sdk.Reason{}

@@ -9,38 +9,29 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
-	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// seedTools is the taxonomy of the vectors.
-func seedTools(t testing.TB) *tools.Taxonomy {
-	t.Helper()
-	taxonomy, err := tools.ForPresets([]string{"llxprt"}, nil)
-	if err != nil {
-		t.Fatal(err)
+// vector is a case of optimize.jsonl.
+type vector struct {
+	ID      string
+	History []sdk.Content
+	Config  struct {
+		ReadWritePruning, FileDedupe, RecencyPruning bool
+		RecencyRetention                             float64
+		WorkspaceRoot                                string
 	}
-	return taxonomy
+	Expected struct {
+		Removals     []int
+		Replacements map[int]json.RawMessage
+		Metadata     sdk.DensityMetadata
+	}
 }
 
 func TestOptimizeVectors(t *testing.T) {
-	type vector struct {
-		ID      string
-		History []sdk.Content
-		Config  struct {
-			ReadWritePruning, FileDedupe, RecencyPruning bool
-			RecencyRetention                             float64
-			WorkspaceRoot                                string
-		}
-		Expected struct {
-			Removals     []int
-			Replacements map[int]json.RawMessage
-			Metadata     sdk.DensityMetadata
-		}
-	}
 	for _, v := range vectors.Decode[vector](t, "optimize.jsonl") {
 		t.Run(v.ID, func(t *testing.T) {
 			got := sdktest.Optimize(t, strategy{}, v.History, sdktest.Config{
-				Tools:         seedTools(t),
+				Tools:         vectors.Tools(t),
 				WorkspaceRoot: v.Config.WorkspaceRoot,
 				Density: &sdk.DensityConfig{
 					ReadWritePruning: v.Config.ReadWritePruning,

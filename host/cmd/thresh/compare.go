@@ -55,8 +55,10 @@ doing nothing.
 
   sent        tokens of all requests together; saved: the share that was not sent, against doing nothing
   cost        ($, one column for each price list) cost of the prompts and of the strategy's own model calls, against
-              doing nothing, for which it is in USD; usd: the same for all rows in USD
-  recall      of the names that later turns used and that were in the unpruned history, the share still there
+              doing nothing, for which it is in USD; cost-worst: of the session that got dearest; usd: the cost in
+              USD for all rows
+  recall      of the names that later turns used and that were in the unpruned history, the share still there;
+              recall-worst: of the session that lost most
   needs       of the calls that followed, the share whose paths, names in the command, and lines that an edit replaces
               were all still there, so far as the unpruned history had them; edits: the same of edits alone;
               mean: of the sessions' shares, worst: the lowest of them
@@ -70,7 +72,8 @@ doing nothing.
 
 The table shows the columns that fit. --columns chooses others by these names, and -o json has everything.
 
-Without --strategy, all strategies that are found are compared. --vary tries values of a setting, and the values of
+Without --strategy, all strategies that are found are compared. Those that prune continuously are run with each cadence,
+unless compression.density.cadence is set or --vary is given. --vary tries values of a setting, and the values of
 several settings in all combinations. A setting of compression.density is tried only with strategies that prune
 continuously, a setting of strategies.NAME only with that strategy.
 

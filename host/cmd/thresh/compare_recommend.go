@@ -37,7 +37,7 @@ func recommendationText(x *compare.Recommendation) string {
 		return fmt.Sprintf("Doing nothing is best at %s's prices: no strategy that was compared is cheaper with %s.",
 			x.PriceList, floor)
 	}
-	money, worst, needed := "", "", ""
+	money, worst, dearest, needed := "", "", "", ""
 	// Below a cent a month the figure would read "0.00".
 	if math.Abs(x.PerMonth) >= 0.01 {
 		money = fmt.Sprintf(", about %.2f USD a month at this rate", math.Abs(x.PerMonth))
@@ -49,11 +49,16 @@ func recommendationText(x *compare.Recommendation) string {
 	if x.Worst.Session != "" {
 		worst = fmt.Sprintf(", %s in the worst session", share(x.Worst.Worst))
 	}
+	if x.Dearest.Session != "" {
+		dearest = fmt.Sprintf(", %s in the dearest session", against(x.Dearest.Worst))
+	}
 	if x.Needed {
 		needed = " Without a strategy, requests do not fit into the model."
 	}
+	// The sentence names the list anyway.
+	name := strings.TrimSuffix(x.Variant, " ("+x.PriceList+")")
 	return fmt.Sprintf("%s is the cheapest at %s's prices with %s: %s against doing "+
-		"nothing%s, recall %s%s.%s In thresh.yaml:", x.Variant, x.PriceList, floor, against(x.Relative), money,
+		"nothing%s%s, recall %s%s.%s In thresh.yaml:", name, x.PriceList, floor, against(x.Relative), dearest, money,
 		share(x.Recall), worst, needed)
 }
 

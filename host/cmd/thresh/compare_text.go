@@ -19,24 +19,26 @@ const mostVariant = 32
 // compareColumns returns the columns of a comparison, with one cost and one USD column for each price list. variant is
 // the length of the longest variant name, in characters. Columns of different lists share the names "cost" and "usd",
 // so --columns chooses them together. The first list's cost column survives longest when the table is narrow. Rank
-// decides which columns go first when the table is too wide: those without a rank stay to the last. Variant, sent,
-// saved and recall say what a strategy gains and loses; costs come next.
+// decides which columns go first when the table is too wide: those without a rank stay to the last. What a strategy
+// gains and loses at the first list's prices, on average and in the worst session, fits into 80 characters.
 func compareColumns(prices []*pricing.List, variant int) []table.Column {
 	columns := []table.Column{
 		// Clipped in the middle: the strategy's name is at its beginning, and the setting that makes the difference at
 		// its end.
 		{Name: "variant", Min: min(variant, mostVariant), Middle: true},
-		{Name: "sent", Right: true},
+		{Name: "sent", Right: true, Rank: 4},
 		{Name: "saved", Right: true},
 	}
 	for i, l := range prices {
 		columns = append(
-			columns, table.Column{Name: "cost", Head: twoLines(l.Name + " $"), Right: true, Rank: 1 + min(i, 2)},
+			columns, table.Column{Name: "cost", Head: twoLines(l.Name + " $"), Right: true, Rank: 1 + min(2*i, 3)},
+			table.Column{Name: "cost-worst", Head: "WORST\n$", Right: true, Rank: 2 + min(3*i, 3)},
 		)
 	}
 	columns = append(columns, []table.Column{
 		{Name: "recall", Right: true, Rank: 1},
-		{Name: "needs", Right: true, Rank: 2},
+		{Name: "recall-worst", Head: "WORST\nRECALL", Right: true, Rank: 2},
+		{Name: "needs", Right: true, Rank: 3},
 		{Name: "edits", Right: true, Rank: 4},
 		{Name: "over-limit", Head: "OVER\nLIMIT", Right: true, Rank: 4},
 		{Name: "peak", Right: true, Rank: 4},
@@ -115,7 +117,10 @@ func compactions(n int) string {
 func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int) error {
 	rows := [][]string{compareRow(r, compare.NothingName, &res.Nothing, sessions, true)}
 	for i := range res.Variants {
-		rows = append(rows, compareRow(r, r.Variants[i].Name, &res.Variants[i], sessions, false))
+		// What was not run has no figures, and a reason below the tables.
+		if v := &res.Variants[i]; v.Turns > 0 || v.Done {
+			rows = append(rows, compareRow(r, r.Variants[i].Name, v, sessions, false))
+		}
 	}
 	// In characters, not bytes, as columns are.
 	longest := 0
@@ -133,16 +138,14 @@ func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int
 // nothing; the baseline itself shows USD instead, as 0 % would say nothing. A variant that did not run through all
 // sessions is marked with how many it did, because its sums are not comparable with the others.
 func compareRow(r *compare.Report, name string, res *compare.Result, sessions int, nothing bool) []string {
-	// The other cells stay empty. Zeros would claim that something was measured.
-	if res.Turns == 0 && !res.Done {
-		return []string{name, "not run"}
-	}
 	if !res.Done && sessions > 1 {
 		name += fmt.Sprintf(" (%d of %d)", res.Sessions, sessions)
 	} else if !res.Done {
 		name += " (incomplete)"
 	}
 	row := []string{name, table.Short(res.Sent), table.Percent(res.Unpruned-res.Sent, res.Unpruned)}
+	// Of one session, the worst is no news.
+	several := res.PerSession != nil && res.Sessions > 1
 	var sums []string
 	for _, l := range r.Prices {
 		c, priced := res.Cost(l.Name)
@@ -151,13 +154,21 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 		if priced {
 			cost, sum = against(c.Relative), usd(c.USD, c.Nothing)
 		}
+		worst := ""
+		if c.PerSession != nil && several && !nothing {
+			worst = against(c.PerSession.Worst)
+		}
 		// The baseline has no time of host or plugin: nothing ran.
 		if nothing {
 			cost = sum
 		}
-		row, sums = append(row, cost), append(sums, sum)
+		row, sums = append(row, cost, worst), append(sums, sum)
 	}
-	row = append(row, share(res.Recall.Share), share(res.Needs.Share), share(res.Needs.ShareEdits),
+	worstRecall := ""
+	if several && !nothing {
+		worstRecall = share(res.PerSession.Recall.Worst)
+	}
+	row = append(row, share(res.Recall.Share), worstRecall, share(res.Needs.Share), share(res.Needs.ShareEdits),
 		table.Int(res.OverLimit), table.Short(res.Peak), table.Int(res.Rewrites),
 		table.Int(res.Optimized), table.Int(res.Compressed), table.Int(res.Rereads.Calls),
 		share(res.Recall.ShareResults))

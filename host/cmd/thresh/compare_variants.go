@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -22,6 +23,23 @@ type axis struct {
 	// key is a full key, such as compression.density.cadence. It is checked when its first value is.
 	key    string
 	values []string
+	// implied: it is no flag of the user's
+	implied bool
+}
+
+// keyCadence is the setting that [withCadences] tries the values of.
+const keyCadence = "compression.density.cadence"
+
+// withCadences adds an axis with the cadences if nobody chose one and nothing else is varied: which of them is the
+// cheapest depends on the prices and on how one works.
+func withCadences(c *config.Config, axes []axis) []axis {
+	e, err := c.Explain(keyCadence)
+	if err != nil || len(axes) > 0 || e[0].Origin.Layer != config.LayerDefault {
+		return axes
+	}
+	return []axis{{keyCadence, []string{
+		string(outcome.CadenceGated), string(outcome.CadenceEveryTurn), string(outcome.CadencePriced),
+	}, true}}
 }
 
 // maxCompared limits the number of variants. Each replays every session, and the number grows with the product of all
@@ -114,6 +132,7 @@ func (a *app) variants(
 		return nil, nil, fmt.Errorf(
 			"no strategies in %s; build or install some, or name their directory with --plugin-dir", dirs)
 	}
+	axes = withCadences(h.Config(), axes)
 	// Keys of the axes that apply to at least one strategy.
 	tried := map[string]bool{}
 	for _, name := range names {
@@ -136,7 +155,7 @@ func (a *app) variants(
 	}
 	for _, a := range axes {
 		// An axis that applies to no strategy would silently compare nothing.
-		if !tried[a.key] {
+		if !tried[a.key] && !a.implied {
 			return nil, nil, usage(
 				cmd,
 				fmt.Errorf("--vary: %s concerns none of the strategies compared: %s", a.key, strings.Join(names, ", ")),
@@ -195,6 +214,9 @@ func concerning(axes []axis, strategy string, l plugins.Listing) []axis {
 		if strings.HasPrefix(x.key, "compression.density.") && l.Trigger == sdk.ModeThreshold {
 			continue
 		}
+		if x.implied && l.Trigger != sdk.ModeContinuous { // a broken plugin has one row, not one for each cadence
+			continue
+		}
 		if strings.HasPrefix(x.key, "strategies.") && !strings.HasPrefix(x.key, "strategies."+strategy+".") {
 			continue
 		}
@@ -232,6 +254,10 @@ func combinations(axes []axis) [][]chosen {
 func variantName(strategy string, settings []chosen, axes []axis) string {
 	name := strategy
 	for _, s := range settings {
+		if s.key == keyCadence { // its values speak for themselves
+			name += " " + s.value
+			continue
+		}
 		label := lastPart(s.key)
 		if slices.ContainsFunc(axes, func(x axis) bool { return x.key != s.key && lastPart(x.key) == label }) {
 			label = s.key

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
@@ -59,31 +60,13 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 		return err
 	}
 	options := host.Options{Config: c, Attach: attach}
-	if address := c.Settings().Metrics.Listen; address != "" {
-		// For the endpoint alone; the host makes its own.
-		log := engine.DefaultLogger(a.err, c.Settings().Log)
-		e, err := endpoint.Listen(address, endpoint.Options{
-			Version: buildinfo.Version(),
-			// Errors of HTTP clients are warnings: a scraper that hangs up does no harm.
-			Log: log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
-		})
-		if err != nil {
-			return fmt.Errorf("metrics.listen: %w", err)
-		}
-		defer func() {
-			if err := e.Close(); err != nil {
-				log.Warn("metrics endpoint shutdown failed", "error", err)
-			}
-		}()
-		// Port 0 picks a free one, which a script can read from here.
-		fmt.Fprintln(a.err, "thresh: metrics at "+e.URL())
-		if !access.LoopbackName(address) {
-			fmt.Fprintln(a.err, "thresh: warning: metrics are served to everyone who can reach this address, without "+
-				"authentication")
-		}
-		// Without an endpoint it stays nil, and nothing is measured.
-		options.Meter = e.Meter()
+	// The endpoint's logger is for it alone; the host makes its own.
+	meter, end, err := a.measure(c.Settings().Metrics.Listen, engine.DefaultLogger(a.err, c.Settings().Log))
+	if err != nil {
+		return err
 	}
+	defer end()
+	options.Meter = meter
 	h, err := host.Open(options)
 	if err != nil {
 		return err
@@ -94,6 +77,33 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 		err = errors.New("standard output was closed: the program that reads the replies has ended")
 	}
 	return errors.Join(err, h.Close()) // what was acknowledged and is not in a transcript must be known
+}
+
+// measure serves measurements at an address until end is called. Without an address the meter is nil, and nothing is
+// measured.
+func (a *app) measure(address string, log hclog.Logger) (meter metric.MeterProvider, end func(), err error) {
+	if address == "" {
+		return nil, func() {}, nil
+	}
+	e, err := endpoint.Listen(address, endpoint.Options{
+		Version: buildinfo.Version(),
+		// Errors of HTTP clients are warnings: a scraper that hangs up does no harm.
+		Log: log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("metrics.listen: %w", err)
+	}
+	// Port 0 picks a free one, which a script can read from here.
+	fmt.Fprintln(a.err, "thresh: metrics at "+e.URL())
+	if !access.LoopbackName(address) {
+		fmt.Fprintln(a.err, "thresh: warning: metrics are served to everyone who can reach this address, without "+
+			"authentication")
+	}
+	return e.Meter(), func() {
+		if err := e.Close(); err != nil {
+			log.Warn("metrics endpoint shutdown failed", "error", err)
+		}
+	}, nil
 }
 
 // runHelp describes the protocol. The table of methods is generated from the code that serves them, so it cannot go

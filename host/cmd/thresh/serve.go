@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
+	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/thresh-dev/thresh/host"
@@ -131,7 +132,9 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	seen := watch.New(machine, "serve")
 	doors, ctx := errgroup.WithContext(cmd.Context())
 	if set.Proxy.Listen != "" {
-		if err := a.serveProxy(ctx, doors, machine, guard, seen, log.Named("proxy"), insecure); err != nil {
+		if err := a.serveProxy(ctx, doors, proxy.Options{
+			Host: machine, Guard: guard, Watch: seen, Logger: log.Named("proxy"),
+		}, measured.Meter(), insecure); err != nil {
 			return errors.Join(err, h.Close())
 		}
 	}
@@ -150,13 +153,16 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	return errors.Join(doors.Wait(), h.Close())
 }
 
-// serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are those of the service: with the
-// same tokens, or without one if only this machine can reach it.
-func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, machine *engine.Host, guard *access.Guard,
-	seen *watch.Recorder, log hclog.Logger, insecure bool) error {
-	set := machine.Config().Settings()
-	upstreams, err := proxy.ParseUpstreams(set.Proxy.Upstreams)
-	if err != nil {
+// serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are those of the service: with the same
+// tokens, or without one if only this machine can reach it. o is what they share; the rest is added here.
+func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Options, meter metric.MeterProvider,
+	insecure bool) (err error) {
+	set := o.Host.Config().Settings()
+	o.Fail, o.Recall = set.Proxy.OnError == "fail", set.Proxy.Recall
+	if o.Upstreams, err = proxy.ParseUpstreams(set.Proxy.Upstreams); err != nil {
+		return err
+	}
+	if o.Measured, err = metrics.NewProxy(meter, buildinfo.Version()); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", set.Proxy.Listen)
@@ -167,12 +173,11 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, machine *en
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	local, _ := network.Local(l)
-	p := proxy.New(proxy.Options{Host: machine, Upstreams: upstreams, Fail: set.Proxy.OnError == "fail",
-		Recall: set.Proxy.Recall, Watch: seen, Guard: guard, Open: local, Logger: log})
+	o.Open, _ = network.Local(l)
+	p := proxy.New(o)
 	doors.Go(func() error {
 		defer p.Close()
-		return network.Run(ctx, p.Server(), l, certificate, set.Serve.Drain, log)
+		return network.Run(ctx, p.Server(), l, certificate, set.Serve.Drain, o.Logger)
 	})
 	fmt.Fprintln(a.err, "thresh: proxy at "+network.URL(l, certificate != nil))
 	return nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -43,10 +42,11 @@ func topCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "top", Short: "Watch the sessions of running hosts: tokens, cache hits, rewrites, money",
 		Long: `Shows the sessions of 'thresh serve' (at serve.listen, with the token in serve.tokenFile) and of each
-'thresh wrap' that you run, since each of them started: the tokens that were sent, and how much less that is than
+'thresh wrap' that you run. Those that had a turn since it started come with its sums: the tokens that were sent, and how much less that is than
 without thresh; how much of the prompts the provider read from its cache; how often the beginning of a request was
 rewritten, why the history was changed last, and what that saved in US dollars, net of the prompt cache. "-" is not
-known: the provider's cache for agents that use a host themselves, and money without a price list.
+known: the provider's cache for agents that use a host themselves, and money without a price list. Sessions that are
+only in its store are "stored", with the size of their history: a store keeps neither turns nor money.
 
 On a terminal the view is drawn every second, until it is interrupted. Otherwise, and with -o json, it is printed once.
 --page prints the addresses of the pages that show the same in a browser, turn by turn, with what was removed.`,
@@ -64,7 +64,11 @@ On a terminal the view is drawn every second, until it is interrupted. Otherwise
 				return a.printPages(cmd.Context(), c)
 			}
 			if !terminal || a.output == "json" || !term.IsTerminal(int(out.Fd())) {
-				return a.printTop(watched(cmd.Context(), c))
+				seen, err := watched(cmd.Context(), c)
+				if err != nil {
+					return err
+				}
+				return a.printTop(seen)
 			}
 			return a.liveTop(cmd.Context(), c, out)
 		},
@@ -83,12 +87,9 @@ type hostSeen struct {
 	token string
 }
 
-// errNoHost: nothing answered.
-var errNoHost = errors.New("no host runs: start an agent with 'thresh wrap', or 'thresh serve'")
-
-// watched asks the hosts that the user runs. Those that do not answer are left out. A host that is slow delays the view
-// by topTimeout at most, for all hosts together: they are asked at the same time.
-func watched(ctx context.Context, c *config.Config) []hostSeen {
+// watched asks the hosts that the user runs. Those that do not answer are left out; the error says that none did. A host
+// that is slow delays the view by topTimeout at most, for all hosts together: they are asked at the same time.
+func watched(ctx context.Context, c *config.Config) ([]hostSeen, error) {
 	set := c.Settings().Serve
 	// Whether 'thresh serve' runs is not known before it answers. Proxies of 'thresh wrap' announce themselves.
 	asked := []*hostSeen{{URL: set.Listen}}
@@ -117,12 +118,18 @@ func watched(ctx context.Context, c *config.Config) []hostSeen {
 	}
 	all.Wait()
 	var seen []hostSeen
+	var at []string
 	for i, h := range asked {
+		at = append(at, h.URL)
 		if answered[i] {
 			seen = append(seen, *h)
 		}
 	}
-	return seen
+	if len(seen) == 0 {
+		return nil, fmt.Errorf("no host runs: nothing answered at %s; start an agent with 'thresh wrap', or 'thresh serve'",
+			strings.Join(at, ", "))
+	}
+	return seen, nil
 }
 
 // ask fills in what a host's sessions did, and reports whether it answered. Why one did not answer is not told: hosts
@@ -153,9 +160,9 @@ func (h *hostSeen) ask(ctx context.Context) bool {
 
 // printPages prints an address a line. The token is behind the #, which browsers do not send.
 func (a *app) printPages(ctx context.Context, c *config.Config) error {
-	seen := watched(ctx, c)
-	if len(seen) == 0 {
-		return errNoHost
+	seen, err := watched(ctx, c)
+	if err != nil {
+		return err
 	}
 	for _, h := range seen {
 		if strings.HasPrefix(h.URL, "unix:") {
@@ -169,9 +176,6 @@ func (a *app) printPages(ctx context.Context, c *config.Config) error {
 
 // printTop prints what hosts answered, once.
 func (a *app) printTop(seen []hostSeen) error {
-	if len(seen) == 0 {
-		return errNoHost
-	}
 	if a.output == "json" {
 		return a.printJSON(struct {
 			Hosts []hostSeen `json:"hosts"`
@@ -192,15 +196,26 @@ func (a *app) printTop(seen []hostSeen) error {
 func (a *app) printHost(out io.Writer, h hostSeen) error {
 	var sum watch.Session
 	t := table.New(topColumns...)
+	stored := 0
 	for _, s := range h.Sessions {
+		if s.Stored != nil {
+			stored++
+		}
 		// SAVED is a share of what would have been sent, CACHED of what the provider billed as a prompt.
 		t.Row(s.ID, s.Strategy, table.Int(s.Turns), table.Short(s.Sent), table.Percent(s.Whole-s.Sent, s.Whole),
 			table.Percent(s.Usage.Cached, s.Usage.Prompt), table.Int(s.Rewrites), dollars(s.Saved), lastChange(s))
 		sum.Sent, sum.Whole, sum.Saved = sum.Sent+s.Sent, sum.Whole+s.Whole, sum.Saved+s.Saved
 	}
-	fmt.Fprintf(out, "%s at %s: %s; %s of %s tokens sent, %s saved, USD %s\n", h.Name, h.URL,
-		plural(len(h.Sessions), "session"), table.Short(sum.Sent), table.Short(sum.Whole),
+	more := ""
+	if stored > 0 {
+		more = fmt.Sprintf(" and %d stored", stored)
+	}
+	fmt.Fprintf(out, "%s at %s: %s%s; %s of %s tokens sent, %s saved, USD %s\n", h.Name, h.URL,
+		plural(len(h.Sessions)-stored, "session"), more, table.Short(sum.Sent), table.Short(sum.Whole),
 		table.Percent(sum.Whole-sum.Sent, sum.Whole), dollars(sum.Saved))
+	if h.Error != "" {
+		fmt.Fprintln(out, "the stored sessions are missing: "+h.Error)
+	}
 	if len(h.Sessions) == 0 {
 		return nil
 	}
@@ -211,8 +226,11 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 // lastChange is why a session's history was changed last, or what is wrong with it. It may be any text of a strategy or
 // a plugin; the table makes it safe and cuts it.
 func lastChange(s watch.Session) string {
-	if s.Error != "" {
+	switch {
+	case s.Error != "":
 		return "failed: " + s.Error
+	case s.Stored != nil:
+		return fmt.Sprintf("stored: %d entries, %s tokens", s.Stored.Entries, table.Short(s.Stored.Tokens))
 	}
 	return s.Reason
 }
@@ -231,12 +249,12 @@ func (a *app) liveTop(ctx context.Context, c *config.Config, out *os.File) error
 	defer tick.Stop()
 	for {
 		var view bytes.Buffer
-		seen := watched(ctx, c)
+		seen, none := watched(ctx, c)
 		if ctx.Err() != nil {
 			return nil
 		}
-		if len(seen) == 0 {
-			fmt.Fprintln(&view, errNoHost)
+		if none != nil {
+			fmt.Fprintln(&view, none)
 		}
 		for _, h := range seen {
 			if err := a.printHost(&view, h); err != nil {

@@ -21,14 +21,14 @@ import (
 func TestTop(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.run("top").failed(t, 1, "no host runs")
+	p.run("top").failed(t, 1, "no host runs: nothing answered at http://127.0.0.1:")
 	up := modelapi.New(modelapi.Options{})
 	defer up.Close()
 	a := p.printing(up)
 	if status, text := fetch(t, a.url+"/v1/messages", "k", hello, "X-Thresh-Session", "mine"); status != 200 {
 		t.Fatal(text)
 	}
-	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0", "--set", "sessions.store=memory")
+	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
 	listen := "serve.listen=" + strings.TrimPrefix(s.address, "http://")
 	session, err := s.client().Open(t.Context(), client.OpenOptions{ID: "theirs"})
 	if err != nil {
@@ -41,12 +41,21 @@ func TestTop(t *testing.T) {
 	if _, err := session.Prepare(t.Context(), client.PrepareOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	// One that had no turn is only stored.
+	other, err := s.client().Open(t.Context(), client.OpenOptions{ID: "quiet"})
+	if err == nil {
+		_, err = other.Add(t.Context(), said)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	var all struct {
 		Hosts []struct {
 			Name     string
 			Sessions []struct {
 				ID, Model   string
 				Turns, Sent int
+				Stored      *struct{ Entries, Tokens int }
 			}
 		}
 	}
@@ -62,10 +71,15 @@ func TestTop(t *testing.T) {
 		t.Fatalf("%v: %s", err, shown)
 	}
 	service, proxy := all.Hosts[0], all.Hosts[1]
-	if service.Name != "serve" || len(service.Sessions) != 1 || service.Sessions[0].ID != "theirs" ||
+	if service.Name != "serve" || len(service.Sessions) != 2 ||
 		proxy.Name != "wrap" || len(proxy.Sessions) != 1 || proxy.Sessions[0].ID != "mine" ||
 		proxy.Sessions[0].Model != "m" || proxy.Sessions[0].Turns != 1 || proxy.Sessions[0].Sent == 0 {
 		t.Errorf("%s", shown)
+	}
+	for _, one := range service.Sessions {
+		if stored := one.ID == "quiet"; stored != (one.Stored != nil) || stored && one.Stored.Entries != 1 {
+			t.Errorf("%s", shown)
+		}
 	}
 	if shown := top(); !strings.Contains(shown, "wrap at "+a.url+": 1 session; ") ||
 		!strings.Contains(shown, "\nmine ") {
@@ -82,6 +96,10 @@ func TestTop(t *testing.T) {
 		}
 		if status, text := fetch(t, address+"/sessions", token, ""); status != 200 || !strings.Contains(text, `"turns":1`) {
 			t.Errorf("%s: %d %s", address, status, text)
+		}
+		_, text := fetch(t, address+"/session?session=quiet", token, "")
+		if serves := strings.HasPrefix(address, s.address); serves != strings.Contains(text, `"added":1,"addedTokens":`) {
+			t.Errorf("%s: %s", address, text)
 		}
 	}
 	if len(pages) != 2 {

@@ -19,7 +19,7 @@ func TestTablesFitEightyColumns(t *testing.T) {
 		"replay": {append([]string{"replay", "--turns"}, files...), "SESSION",
 			[]string{"SENT", "UNPRUNED", "SAVED", "TURN", "NOTE"}},
 		"compare": {append([]string{"compare", "--sessions"}, files...), "VARIANT",
-			[]string{"SENT", "SAVED", "RECALL", "sonnet $"}},
+			[]string{"SAVED", "sonnet $", "WORST", "RECALL"}},
 		"compare all": {append([]string{"compare", "--vary", "compression.density.cadence=every-turn,priced"},
 			files...), "VARIANT", []string{"RECALL"}},
 		"explain": {[]string{"explain", files[0]}, "ENTRY", []string{"WHAT BECAME OF IT", "TOKENS SAVED"}},

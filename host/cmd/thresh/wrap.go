@@ -26,7 +26,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
 // wrapFlags are the flags of thresh wrap. They are this command's own; what the host does is set by configuration, as
@@ -131,7 +133,19 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	// The agent has the terminal. What the host has to say is kept until it ends.
 	held := &heldLog{}
 	log := engine.DefaultLogger(held, set.Log)
-	h, err := engine.Open(engine.Options{Config: c, Logger: log, Attach: attach, Keep: true, Store: passing(set)})
+	meter, stop, err := a.measure(set.Metrics.Listen, log)
+	if err != nil { // such as another one at the same address: no reason not to start the agent
+		log.Warn("nothing is measured", "error", err)
+		stop = func() {}
+	}
+	defer stop()
+	measured, err := metrics.NewProxy(meter, buildinfo.Version())
+	if err != nil {
+		return err
+	}
+	h, err := engine.Open(engine.Options{
+		Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true, Store: passing(set),
+	})
 	if err != nil {
 		return err
 	}
@@ -141,7 +155,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	}
 	seen := watch.New(h, shown)
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
-		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Watch: seen, Guard: guard,
+		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Measured: measured, Watch: seen, Guard: guard,
 		Logger: log.Named("proxy")})
 	// Port 0 is known only now. The agent is started after it, so that its first request finds a listener.
 	listener, err := net.Listen("tcp", f.listen)

@@ -12,19 +12,19 @@ import (
 type labels struct {
 	strategy, profile, model string
 
-	method, outcome, step, call, trigger, rung, result, reason, state, tokens string
+	method, api, outcome, step, call, trigger, rung, result, reason, state, tokens string
 }
 
 // keys are the attributes' names, in the order of [labels.values].
 var keys = [...]attribute.Key{
-	"strategy", "profile", "model", "method", "outcome", "step", "call", "trigger", "rung", "result", "reason", "state",
+	"strategy", "profile", "model", "method", "api", "outcome", "step", "call", "trigger", "rung", "result", "reason", "state",
 	"type",
 }
 
 // values returns the labels in the order of keys.
 func (l labels) values() [len(keys)]string {
 	return [...]string{
-		l.strategy, l.profile, l.model, l.method, l.outcome, l.step, l.call, l.trigger, l.rung, l.result, l.reason,
+		l.strategy, l.profile, l.model, l.method, l.api, l.outcome, l.step, l.call, l.trigger, l.rung, l.result, l.reason,
 		l.state, l.tokens,
 	}
 }

@@ -29,6 +29,15 @@
 //	thresh.llm.cost              counter     {USD}      profile, model
 //	thresh.llm.duration          histogram   s          profile, model
 //	thresh.service.duration      histogram   s          method, outcome
+//	thresh.proxy.requests        counter     {request}  api, outcome, reason
+//	thresh.proxy.tokens.before   counter     {token}    api
+//	thresh.proxy.tokens.after    counter     {token}    api
+//	thresh.proxy.rewrites        counter     {request}  api
+//	thresh.proxy.usage           counter     {token}    api, type
+//	thresh.proxy.limits          counter     {limit}    api
+//	thresh.proxy.added.duration  histogram   s          api
+//	thresh.proxy.upstream.duration  histogram  s        api, outcome
+//	thresh.proxy.active          up-down     {request}  api
 //
 // A turn is one Prepare of a session. tokens.before is what the request would have counted without the turn,
 // tokens.after what it counts, both without pending tokens; thresh.request.tokens has the whole request, by the
@@ -44,11 +53,18 @@
 // thresh.service.duration is for a host that is served, which makes its [Requests]. A watch lasts as long as its
 // client.
 //
+// The instruments of the proxy ([Proxy]) are about requests to models. tokens.before is a request as its client sent it,
+// tokens.after what was sent of it, both by the host's count; usage is the provider's. added.duration begins when the
+// body has arrived; upstream.duration ends with the header of the answer.
+//
 // # The attributes
 //
 //	outcome   of a turn: ok, overflow (too large for the model after everything was tried), canceled (by the agent),
 //	          error
 //	          of a request: ok, the status of gRPC such as not_found, or "http 404" where no method was reached
+//	          of a request to the proxy: edited, unchanged, dry-run, passed (as it came), failed
+//	          of a provider's answer: ok, 4xx, 5xx, unreachable
+//	api       messages, chat, responses, gemini
 //	method    of the service, such as Prepare; absent if a request reached none
 //	step      optimize, compress, and the last three rungs
 //	rung      optimize, compress, tool-results, oldest-exchanges, oldest-human-text (see outcome.Rung)
@@ -61,6 +77,9 @@
 //	          of a compress that was applied: ineffective, where it gained little
 //	          of noop and remembered: empty-history, tail-covers-all, already-under-target, no-gain,
 //	          too-few-compressible, shrunk-below-minimum, ineffective, other
+//	          of a request that was passed: no-tools, compaction, continued, open-tools, unpaired, unknown-form,
+//	          too-large, encoded-body; of one that failed: a host.Kind, limit (of a token), view (it cannot be written
+//	          in the API's form), panic
 //	          of a plugin's failure: quarantined, host (the machine lacked something for a start), crashed,
 //	          timeout, bad-answer, strategy (it returned an error), llm (the model failed it), not-plugin,
 //	          incompatible, bad-info, info-changed, bad-config, untrusted,

@@ -24,7 +24,8 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 		set.Cadence == outcome.CadencePriced && set.Prices == nil:
 		d.Cadence, d.Reason = outcome.CadenceEveryTurn, outcome.DecidedEveryTurn
 		return d, true
-	case due:
+	// At the threshold the request still fits: by prices, it may be cheaper to go on until it does not.
+	case due && (set.Cadence == outcome.CadenceGated || !t.fits()):
 		d.Reason = outcome.DecidedDue
 		return d, true
 	case set.Cadence == outcome.CadenceGated:
@@ -40,11 +41,11 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 		d.Reason = outcome.DecidedCold
 		return d, true
 	// Many small rewrites would each pay a little, and lose more than one that waits for them all.
-	case d.Saves < min(set.MinSavings, t.outcome.Limits.Hard/batchShare):
+	case !due && d.Saves < min(set.MinSavings, t.outcome.Limits.Hard/batchShare):
 		d.Reason = outcome.DecidedTooLittle
 		return d, false
 	}
-	d.Horizon = t.horizon(e.cached)
+	d.Horizon = t.horizon()
 	d.GainUSD = t.gain(e, d.Saves, d.Horizon)
 	d.Reason = outcome.DecidedTooCostly
 	if d.GainUSD > 0 {
@@ -61,7 +62,8 @@ const batchShare = 10
 const worthwhile = 0.1
 
 // pays says whether to apply a Compress that the request would fit without: whether it gains more than it costs. Prices
-// decide, whatever the cadence is; without them, what share of the history it removes.
+// decide, whatever the cadence is; without them, what share of the history it removes. It takes more than pruning does,
+// and sessions often end above the threshold: it must pay in half the requests that are expected.
 func (t *turn) pays(plan *history.Plan, base history.Snapshot) (d outcome.Decision, apply bool) {
 	d.Saves = base.Tokens - plan.After
 	e := t.effect(plan, base)
@@ -77,7 +79,7 @@ func (t *turn) pays(plan *history.Plan, base history.Snapshot) (d outcome.Decisi
 		d.Reason = outcome.DecidedCold
 		return d, true
 	}
-	d.Horizon = t.horizon(e.cached)
+	d.Horizon = t.horizon() / 2
 	d.GainUSD = t.gain(e, d.Saves, d.Horizon)
 	d.Reason = outcome.DecidedTooCostly
 	if d.GainUSD > 0 {

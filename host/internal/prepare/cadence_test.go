@@ -144,6 +144,42 @@ func TestPriced(t *testing.T) {
 	}
 }
 
+// A session may end before it reaches the hard limit: at the threshold, prices decide.
+func TestPricedAtTheThreshold(t *testing.T) {
+	f := pruning(20, 22, 0, 1, 2, 3, 4, 5, 6, 7, 8)
+	f.req.Settings.Cadence, f.req.Settings.Prices, f.req.Settings.MinSavings = outcome.CadencePriced, cached, 1000
+	f.req.At = time.Unix(1000, 0)
+	f.prepare(t)
+	add(f.history, says(content.AI, 2))
+	f.req.Pending = 400
+	if got := f.prepare(t).Optimize; !got.Held || got.Decision.Reason != outcome.DecidedTooCostly {
+		t.Errorf("the request fits, and pruning does not pay: %+v", got)
+	}
+	f.req.Pending = 790
+	if got := f.prepare(t).Optimize; got.Decision.Reason != outcome.DecidedDue || got.Removed != 9 {
+		t.Errorf("the request does not fit: %+v", got)
+	}
+}
+
+// How fast the history grows is known after a rewrite, too.
+func TestTheHorizonOutlivesARewrite(t *testing.T) {
+	f := pruning(20, 30, 0)
+	f.req.Settings.Cadence, f.req.Settings.Prices, f.req.Settings.ContextLimit = outcome.CadencePriced, cached, 1200
+	f.req.Settings.MinSavings = 10
+	f.req.At = time.Unix(1000, 0)
+	for range 5 {
+		f.prepare(t)
+		add(f.history, says(content.AI, 2))
+	}
+	f.req.At = f.req.At.Add(time.Hour) // the cache is cold, so that the strategy may prune
+	f.prepare(t)
+	add(f.history, says(content.AI, 2))
+	f.req.Pending = 250
+	if got := f.prepare(t).Optimize.Decision; got.Horizon != 2 {
+		t.Errorf("560 of 600 tokens, of which 20 are added by each request: %+v", got)
+	}
+}
+
 var approximately = cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })
 
 // A request that follows another may have its beginning in the provider's cache.

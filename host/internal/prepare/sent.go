@@ -31,8 +31,8 @@ func (t *turn) recordSent() {
 	now := t.sendTime()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.growth.record(t.view.Tokens, t.sent.view.Tokens, t.view.Epoch)
 	t.sent = sent{view: t.view, at: now}
-	t.growth.record(t.view.Tokens, t.view.Epoch)
 }
 
 // sendTime is when the request is sent.

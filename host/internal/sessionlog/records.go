@@ -1,6 +1,7 @@
 package sessionlog
 
 import (
+	"encoding/binary"
 	"errors"
 	"maps"
 	"slices"
@@ -64,8 +65,15 @@ func (w *Writer) Added(a Added) []byte {
 	m := record()
 	m.uint(recordTag, a.Tag)
 	m.string(recordEncoding, a.Encoding)
-	for _, e := range a.Entries {
-		m.bytes(addedEntry, w.entry(e))
+	entries, size := make([][]byte, len(a.Entries)), 0
+	for i, e := range a.Entries {
+		entries[i] = w.entry(e)
+		size += len(entries[i]) + 2*binary.MaxVarintLen32
+	}
+	// A conversation that begins with all its entries is megabytes: grown by doubling, they would be copied often.
+	m = slices.Grow(m, size)
+	for _, e := range entries {
+		m.bytes(addedEntry, e)
 	}
 	return m
 }

@@ -42,13 +42,23 @@ func FixIt() []Turn {
 	}
 }
 
-// LongFix is FixIt with n large results in the middle. Each result has another size, so that none is a repetition of
-// another. n is how far the history grows beyond the limit.
+// LongFix is FixIt with n large results in the middle, which are all of one file. n is how far the history grows beyond
+// the limit.
 func LongFix(n int) []Turn {
+	return longFix(n, func(i int) string { return "head -c " + itoa(8000+i) + " big.log" })
+}
+
+// NewsFix is LongFix with results of which none has anything in common with another, so that a strategy must decide what
+// is to go. They are what report.py prints.
+func NewsFix(n int) []Turn {
+	return longFix(n, func(i int) string { return "python3 report.py " + itoa(i) })
+}
+
+func longFix(n int, command func(i int) string) []Turn {
 	fix := FixIt()
 	out := append([]Turn(nil), fix[:5]...)
 	for i := range n {
-		out = append(out, Turn{Run("head -c " + itoa(8000+i) + " big.log")})
+		out = append(out, Turn{Run(command(i))})
 	}
 	return append(out, fix[7:]...)
 }
@@ -86,7 +96,7 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 var summaries = []string{
 	"Respond with TEXT ONLY",                             // Claude Code
 	"CONTEXT CHECKPOINT COMPACTION",                      // Codex
-	"detailed prompt for continuing our conversation",    // opencode
+	"Here is the conversation so far:",                   // opencode
 	"<state_snapshot>",                                   // gemini-cli, qwen-code
 	"context checkpoint summary", "the PREFIX of a turn", // pi
 	"Summarize this session for continuation", // cline

@@ -7,7 +7,18 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
+
+// Tools is the taxonomy of the cases.
+func Tools(tb testing.TB) *tools.Taxonomy {
+	tb.Helper()
+	taxonomy, err := tools.ForPresets([]string{"llxprt"}, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return taxonomy
+}
 
 // CrossedCase is the one case of optimize.jsonl that contradicts the rule for equal ids within one entry. In it entry 6
 // calls replace and then ast_read_file with the id c4; entry 9 answers as replace, entry 10 as ast_read_file. The case

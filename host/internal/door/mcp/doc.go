@@ -7,7 +7,8 @@
 //	protocol.go  the methods of the protocol, the same over both transports
 //	lines.go     standard input and output: a message a line
 //	http.go      the transport that the protocol calls streamable HTTP
+//	stateless.go what the revision without initialize adds
 //
 // The server has no state: it answers tools/call also where no initialize came before, and needs no session of the
-// transport. It offers the revisions of the protocol up to 2025-11-25; clients of later ones go back to these.
+// transport. It serves the revision 2026-07-28, in which each request says what it is, and the four before it.
 package mcp

@@ -3,7 +3,6 @@ package mcp
 import (
 	"io"
 	"net/http"
-	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 )
@@ -19,25 +18,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "only POST: this server sends no messages of its own", http.StatusMethodNotAllowed)
 		return
 	}
-	// Clients send it from the second request on. One that does not know any of these must not guess.
-	if v := r.Header.Get("MCP-Protocol-Version"); v != "" && !slices.Contains(revisions, v) {
-		http.Error(w, "the protocol's revision is not served", http.StatusBadRequest)
-		return
-	}
 	message, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
 	if err != nil {
 		http.Error(w, "the message cannot be read", http.StatusBadRequest)
 		return
 	}
-	reply := s.handle(r.Context(), jsonrpc.Line{Text: message})
-	if reply == nil {
-		w.WriteHeader(http.StatusAccepted)
-		return
+	reply, status := s.handle(r.Context(), jsonrpc.Line{Text: message}, r.Header)
+	if reply != nil {
+		w.Header().Set("Content-Type", "application/json")
 	}
-	w.Header().Set("Content-Type", "application/json")
-	// Other errors are answers to a request that was understood, with status 200.
-	if reply.Error != nil && (reply.Error.Code == jsonrpc.CodeParse || reply.Error.Code == jsonrpc.CodeInvalid) {
-		w.WriteHeader(http.StatusBadRequest)
+	w.WriteHeader(status)
+	if reply != nil {
+		_, _ = w.Write(jsonrpc.Encode(*reply))
 	}
-	_, _ = w.Write(jsonrpc.Encode(*reply))
 }

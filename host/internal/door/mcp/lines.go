@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 )
@@ -22,7 +23,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	for {
 		select {
 		case l := <-lines:
-			reply := s.handle(ctx, l)
+			reply, _ := s.handle(ctx, l, nil)
 			if reply == nil {
 				continue
 			}
@@ -37,23 +38,36 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
-// handle returns the answer to one message; nil if it needs none, as a notification does.
-func (s *Server) handle(ctx context.Context, l jsonrpc.Line) *jsonrpc.Response {
+// handle returns the answer to one message, and its status over HTTP; nil if it needs none, as a notification does.
+// headers are nil over lines.
+func (s *Server) handle(ctx context.Context, l jsonrpc.Line, headers http.Header) (*jsonrpc.Response, int) {
 	line := bytes.TrimSpace(l.Text)
 	if len(line) == 0 && l.Problem == nil {
-		return nil
+		return nil, http.StatusAccepted
 	}
 	r, bad := jsonrpc.Request{}, l.Problem
 	if bad == nil {
 		r, bad = jsonrpc.Parse(line)
 	}
-	reply := jsonrpc.Response{ID: r.ReplyID(), Error: bad}
+	revision := ""
 	if bad == nil {
 		// Also one that is not known: a client may tell more than this server wants to hear.
 		if r.ID == nil {
-			return nil
+			return nil, http.StatusAccepted
 		}
+		revision, bad = check(r, headers)
+	}
+	reply := jsonrpc.Response{ID: r.ReplyID(), Error: bad}
+	switch {
+	case bad != nil:
+		return &reply, http.StatusBadRequest
+	case revision == stateless:
+		if reply.Result, reply.Error = s.answerStateless(ctx, r); reply.Error != nil &&
+			reply.Error.Code == jsonrpc.CodeUnknownMethod {
+			return &reply, http.StatusNotFound
+		}
+	default:
 		reply.Result, reply.Error = s.answer(ctx, r)
 	}
-	return &reply
+	return &reply, http.StatusOK // other errors are answers to a request that was understood
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // known has a call with two results, an entry and an id that cannot be read.
@@ -36,37 +37,56 @@ func TestMessages(t *testing.T) {
 		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall","arguments":` +
 			arguments + `,"_meta":{"progressToken":1}}}`
 	}
+	modern := func(method, params string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `"_meta":{` +
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	}
 	for name, m := range map[string]struct{ message, want string }{
 		"a known revision": {`{"jsonrpc":"2.0","id":"a","method":"initialize","params":{` +
 			`"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"protocolVersion":"2025-03-26"`},
 		"another revision": {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01"}}`,
 			`"protocolVersion":"2025-11-25"`},
-		"no revision":     {`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `"code":-32602`},
-		"initialized":     {`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
-		"ping":            {`{"jsonrpc":"2.0","id":3,"method":"ping"}`, `{"jsonrpc":"2.0","id":3,"result":{}}`},
-		"the tools":       {`{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{}}`, `"name":"thresh_recall"`},
-		"a result":        {call(`{"id":"call_1"}`), `"result":{"content":[{"text":"one <line>\ntwo","type":"text"}]}`},
-		"an entry":        {call(`{"id":"e7"}`), `"text":"a long message"`},
-		"an unknown id":   {call(`{"id":"call_9"}`), `"isError":true`},
-		"no id":           {call(`{}`), `"isError":true`},
-		"a broken store":  {call(`{"id":"broken"}`), `"text":"the store cannot be read"`},
-		"wrong arguments": {call(`[]`), `"code":-32602`},
-		"another tool":    {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, `"code":-32602`},
-		"another method":  {`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, `"code":-32601`},
-		"no JSON":         {`{"jsonrpc"`, `"code":-32700`},
-		"a batch":         {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `"code":-32600`},
+		"no revision":         {`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `"code":-32602`},
+		"initialized":         {`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
+		"ping":                {`{"jsonrpc":"2.0","id":3,"method":"ping"}`, `{"jsonrpc":"2.0","id":3,"result":{}}`},
+		"the tools":           {`{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{}}`, `"name":"thresh_recall"`},
+		"a result":            {call(`{"id":"call_1"}`), `"result":{"content":[{"text":"one <line>\ntwo","type":"text"}]}`},
+		"an entry":            {call(`{"id":"e7"}`), `"text":"a long message"`},
+		"an unknown id":       {call(`{"id":"call_9"}`), `"isError":true`},
+		"no id":               {call(`{}`), `"isError":true`},
+		"a broken store":      {call(`{"id":"broken"}`), `"text":"the store cannot be read"`},
+		"wrong arguments":     {call(`[]`), `"code":-32602`},
+		"another tool":        {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, `"code":-32602`},
+		"another method":      {`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, `"code":-32601`},
+		"the latest revision": {modern("server/discover", ""), `"supportedVersions":["2026-07-28","2025-11-25"`},
+		"its tools":           {modern("tools/list", ""), `"ttlMs":3600000`},
+		"its result": {modern("tools/call", `"name":"thresh_recall","arguments":{"id":"call_1"},`),
+			`"resultType":"complete"`},
+		"its pings": {modern("ping", ""), `"code":-32601`},
+		"a later revision": {strings.Replace(modern("tools/list", ""), "2026-07-28", "2199-01-01", 1),
+			`"code":-32022,"message":"unsupported protocol version","data":{"requested":"2199-01-01","supported":["2026-07-28"`},
+		"without capabilities": {strings.Replace(modern("tools/list", ""), "clientCap", "other", 1), `"code":-32602,"message":"params: _meta`},
+		"no JSON":              {`{"jsonrpc"`, `"code":-32700`},
+		"a batch":              {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `"code":-32600`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			if err := known.Serve(t.Context(), strings.NewReader("\n"+m.message+"\n"), &out); err != nil {
 				t.Fatal(err)
 			}
-			w := httptest.NewRecorder()
-			known.ServeHTTP(w, httptest.NewRequest(http.MethodPost, Path, strings.NewReader(m.message)))
+			w, q := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, Path, strings.NewReader(m.message))
+			if method := rawjson.FieldText([]byte(m.message), "method"); strings.Contains(m.message, stateless) {
+				q.Header = http.Header{"Mcp-Protocol-Version": {stateless}, "Mcp-Method": {method}, "Mcp-Name": {Tool}}
+			}
+			known.ServeHTTP(w, q)
 			status := http.StatusOK
 			switch {
 			case m.want == "":
 				status = http.StatusAccepted
+			case name == "its pings":
+				status = http.StatusNotFound
+			case strings.Contains(m.want, "-32022"), strings.Contains(m.want, "_meta"):
+				status = http.StatusBadRequest
 			case strings.Contains(m.want, "-32700"), strings.Contains(m.want, "-32600"):
 				status = http.StatusBadRequest
 			}
@@ -91,6 +111,26 @@ func TestWhatIsNoMessage(t *testing.T) {
 		w := httptest.NewRecorder()
 		if known.ServeHTTP(w, r); w.Code != want {
 			t.Errorf("%s: %d", r.Method, w.Code)
+		}
+	}
+}
+
+// What stands in between reads headers: those of a message must say what it says.
+func TestHeadersAgree(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall","arguments":{"id":"e7"},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	for _, tt := range []struct {
+		name, value string
+		want        int
+	}{
+		{"Mcp-Name", Tool, 200}, {"Mcp-Name", "=?base64?dGhyZXNoX3JlY2FsbA==?=", 200}, {"Mcp-Name", "other", 400},
+		{"Mcp-Name", "", 400}, {"Mcp-Method", "tools/list", 400}, {"MCP-Protocol-Version", "2025-11-25", 400},
+	} {
+		q, w := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(call)), httptest.NewRecorder()
+		q.Header = http.Header{"Mcp-Protocol-Version": {stateless}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {Tool}}
+		q.Header.Set(tt.name, tt.value)
+		if known.ServeHTTP(w, q); w.Code != tt.want || w.Code == 400 && !strings.Contains(w.Body.String(), "-32020") {
+			t.Errorf("%s %q: %d %s", tt.name, tt.value, w.Code, w.Body)
 		}
 	}
 }

@@ -18,10 +18,6 @@ const Tool = "thresh_recall"
 // Mark returns what stands behind the text that replaces a result: the id by which the tool finds it.
 func Mark(id string) string { return " [" + Tool + ": " + id + "]" }
 
-// revisions are the revisions of the protocol that are served, the latest first. For what is served here they differ
-// in nothing.
-var revisions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
-
 // Server answers the requests of an agent.
 type Server struct {
 	// Recall is where results are looked up. It returns the entries that were recorded under the id of a tool call, or
@@ -29,7 +25,7 @@ type Server struct {
 	Recall func(ctx context.Context, id string) ([]content.Content, error)
 }
 
-// answer answers a request. The params of the protocol may have members that are not known here, such as _meta: unlike
+// answer answers a request of a client that began with initialize, or might have. The params of the protocol may have members that are not known here, such as _meta: unlike
 // the project's own methods, these must be ignored.
 func (s *Server) answer(ctx context.Context, r jsonrpc.Request) (any, *jsonrpc.Error) {
 	switch r.Method {
@@ -38,11 +34,15 @@ func (s *Server) answer(ctx context.Context, r jsonrpc.Request) (any, *jsonrpc.E
 	case "ping":
 		return struct{}{}, nil
 	case "tools/list":
-		return map[string]any{"tools": []any{tool}}, nil
+		return list(), nil
 	case "tools/call":
 		return s.call(ctx, r.Params)
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeUnknownMethod, Message: fmt.Sprintf("unknown method %.100q", r.Method)}
+	return nil, unknown(r.Method)
+}
+
+func unknown(method string) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeUnknownMethod, Message: fmt.Sprintf("unknown method %.100q", method)}
 }
 
 // initialize agrees on a revision: the client's if it is served, else the latest, which the client may refuse.
@@ -53,19 +53,29 @@ func initialize(raw json.RawMessage) (any, *jsonrpc.Error) {
 	if json.Unmarshal(raw, &p) != nil || p.ProtocolVersion == "" {
 		return nil, wrongParams(`"protocolVersion" is missing`)
 	}
-	revision := revisions[0]
-	if slices.Contains(revisions, p.ProtocolVersion) {
+	initialized := revisions[1:]
+	revision := initialized[0]
+	if slices.Contains(initialized, p.ProtocolVersion) {
 		revision = p.ProtocolVersion
 	}
-	// Clients show the instructions to the model next to the tool.
+	result := about()
+	result["protocolVersion"], result["serverInfo"] = revision, serverInfo()
+	return result, nil
+}
+
+// about is what a client is told of the server. It shows the instructions to the model next to the tool.
+func about() map[string]any {
 	return map[string]any{
-		"protocolVersion": revision,
-		"capabilities":    map[string]any{"tools": struct{}{}},
-		"serverInfo":      map[string]any{"name": "thresh", "version": buildinfo.Version()},
+		"capabilities": map[string]any{"tools": struct{}{}},
 		"instructions": "Some results of tools were removed from this conversation to keep it small. Where one ends " +
 			"with " + Mark("ID")[1:] + ", the tool " + Tool + " returns it as it was.",
-	}, nil
+	}
 }
+
+// serverInfo is how the server names itself.
+func serverInfo() any { return map[string]any{"name": "thresh", "version": buildinfo.Version()} }
+
+func list() map[string]any { return map[string]any{"tools": []any{tool}} }
 
 // tool is how the list describes the tool. It changes nothing, so that clients need not ask their user each time.
 var tool = map[string]any{
@@ -86,7 +96,7 @@ var tool = map[string]any{
 
 // call calls the tool. What the model can mend is a result with isError, which the model sees; what only the client's
 // author can mend is an error of the protocol.
-func (s *Server) call(ctx context.Context, raw json.RawMessage) (any, *jsonrpc.Error) {
+func (s *Server) call(ctx context.Context, raw json.RawMessage) (map[string]any, *jsonrpc.Error) {
 	var p struct {
 		Name string
 		// Other arguments are ignored: the schema forbids them, and models make them up all the same.
@@ -113,7 +123,7 @@ func (s *Server) call(ctx context.Context, raw json.RawMessage) (any, *jsonrpc.E
 }
 
 // result is what a call of the tool returns. A failed one reaches the model as well.
-func result(text string, failed bool) any {
+func result(text string, failed bool) map[string]any {
 	r := map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
 	if failed {
 		r["isError"] = true

@@ -30,12 +30,12 @@ func conversationOf(size int, words string) (items []rawItem) {
 // exchangeOf is a call and its result, which differs from all others. Where the words are "pruned", each fourth reads
 // the same file, so that a strategy removes what the ones before said.
 func exchangeOf(i int, words string) []rawItem {
-	id, path := fmt.Sprintf("toolu_%d", i), fmt.Sprintf("%d.go", i)
+	id, call := fmt.Sprintf("toolu_%d", i), fmt.Sprintf(`"name":"bash","input":{"command":"make %d"}`, i)
 	if words == "pruned" && i/2%4 == 0 { // an exchange is two items
-		path = "main.go"
+		call = `"name":"Read","input":{"file_path":"main.go"}`
 	}
 	return []rawItem{raw(`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s%d"},`+
-		`{"type":"tool_use","id":"%s","name":"Read","input":{"file_path":"%s"}}]}`, i, id, path),
+		`{"type":"tool_use","id":"%s",%s}]}`, i, id, call),
 		raw(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s","content":%s}]}`, id,
 			quoted(strings.Repeat(fmt.Sprintf("line %d of \"make\": all is well\n", i), 170)))}
 }

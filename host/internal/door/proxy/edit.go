@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -87,16 +89,31 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 		return nil, err // the client is gone
 	}
 	s.totals.failed()
+	x.outcome, x.reason = "failed; sent=client", failure(err)
 	s.logOnce("a conversation could not be prepared", "session", x.session, "error", err)
 	if s.options.Fail {
+		s.totals.request(x)
 		return nil, err
 	}
-	x.outcome = "failed; sent=client"
 	if view != nil && !s.options.DryRun {
 		x.outcome = "failed; sent=last-view"
 		return view, nil
 	}
 	return raw, nil
+}
+
+// failure returns what kind of error made a turn fail, for a label.
+func failure(err error) body.Reason {
+	limit := (*access.LimitError)(nil)
+	switch {
+	case errors.Is(err, errPanic):
+		return "panic"
+	case errors.Is(err, errPlan):
+		return "view"
+	case errors.As(err, &limit):
+		return "limit"
+	}
+	return body.Reason(host.KindOf(err))
 }
 
 // DefaultStrategy is what conversations of agents are prepared with unless a strategy is set or it is not installed: of

@@ -40,9 +40,13 @@ type exchange struct {
 	// sent is called when the answer begins; nil for a body that is not held in memory.
 	sent func()
 
+	// arrived is when the body was there, and begun when the request was sent.
+	arrived, begun time.Time
+
 	outcome string
-	model   string  // of a request that was edited
-	branch  *branch // nil if the request was passed
+	reason  body.Reason // why it was passed, or failed
+	model   string      // of a request that was edited
+	branch  *branch     // nil if the request was passed
 	session string
 	size    turnSize
 }
@@ -50,7 +54,7 @@ type exchange struct {
 // pass notes why the request is forwarded as it came. why becomes a label of a counter and part of a header, so that it
 // must be one of a fixed set.
 func (x *exchange) pass(why body.Reason) {
-	x.outcome = "passed; reason=" + string(why)
+	x.outcome, x.reason = "passed; reason="+string(why), why
 	x.server.totals.passed(why)
 }
 
@@ -63,6 +67,7 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, x *exchange) {
 	defer cancel()
 	x.cancel = cancel
 	s.totals.request(x)
+	x.begun = time.Now()
 	s.forwarder.ServeHTTP(w, r.WithContext(ctx))
 }
 
@@ -142,6 +147,7 @@ func (s *Server) answered(answer *http.Response) error {
 		x.cancel()
 	})}
 	if x.route.task == turn {
+		s.totals.began(x, answer.StatusCode)
 		answer.Body = newTee(answer, x.route.api, func(u Usage, refusal []byte) {
 			s.finished(x, answer.StatusCode, u, refusal)
 		})
@@ -152,7 +158,7 @@ func (s *Server) answered(answer *http.Response) error {
 // finished takes in what an answer told. It runs once for each answer, at its end or when the client goes away. refusal
 // is the beginning of an answer that is no stream.
 func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
-	s.totals.answered(u)
+	s.totals.answered(x, u)
 	if x.branch == nil || s.options.DryRun {
 		return
 	}
@@ -167,7 +173,7 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge {
 		if limit, ok := refusedLimit(refusal, x.size.sent); ok {
 			s.limits.learn(x.model, limit)
-			s.totals.learned()
+			s.totals.learned(x)
 			s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",
 				"session", x.session, "limit", limit)
 		}
@@ -181,6 +187,7 @@ func (s *Server) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) {
 		return // the client went away
 	}
+	s.totals.began(x, 0)
 	s.logOnce("the provider cannot be reached", "upstream", x.target.Host, "error", err)
 	w.Header().Set(outcomeHeader, x.outcome)
 	refuse(w, x.route, http.StatusBadGateway, "thresh could not reach "+x.target.Host+": "+err.Error())

@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	DryRun bool
 	// Recall marks results that are removed with an id, and serves [mcp.Path], where the agent gets them back.
 	Recall bool
+	// Measured is told of each request to a model; nil for none.
+	Measured *metrics.Proxy
 	// Watch is told of turns and of usage, for people; nil for none.
 	Watch *watch.Recorder
 	// Guard knows the tokens of clients, whose sessions are apart and whose limits hold. Nil knows none, and is Open.
@@ -70,7 +73,7 @@ func New(o Options) *Server {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
 	}
 	s := &Server{options: o, idle: answerIdle, readIdle: bodyIdle, secret: make([]byte, 32),
-		reading: semaphore.NewWeighted(maxReading)}
+		reading: semaphore.NewWeighted(maxReading), totals: totals{measured: o.Measured}}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
 	// The client decides which encodings it can read; what arrives is passed on as it came.
@@ -153,6 +156,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a request that has a conversation.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
+	if x.route.task == turn {
+		defer s.options.Measured.Begin(string(x.route.api))()
+	}
 	// What a body takes in memory: itself, what it becomes, and the index of its values.
 	encoding, size := r.Header.Get("Content-Encoding"), int64(maxBody)
 	if n := r.ContentLength; n >= 0 && n < maxBody && encoding == "" {
@@ -173,6 +179,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 		refuse(w, x.route, http.StatusRequestTimeout, errSlow.Error())
 		return
 	}
+	x.arrived = time.Now()
 	// No provider takes such a body today. If one does, it gets it.
 	if !whole {
 		x.pass("too-large")
@@ -204,7 +211,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 	// A panic here must cost one request its savings, not the agent its turn.
 	defer func() {
 		if p := recover(); p != nil {
-			out, err = s.failed(x, raw, nil, fmt.Errorf("panic: %v", p))
+			out, err = s.failed(x, raw, nil, fmt.Errorf("%w: %v", errPanic, p))
 		}
 	}()
 	req, err := s.recent.read(x.route.api, raw)
@@ -231,5 +238,8 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 	return out, err
 }
 
-// errPlan: a view could not be written in the API's form.
-var errPlan = errors.New("the prepared history does not fit this request")
+var (
+	// errPlan: a view could not be written in the API's form.
+	errPlan  = errors.New("the prepared history does not fit this request")
+	errPanic = errors.New("panic")
+)

@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/metrics"
 )
 
 // Totals are what happened since a server began. Tokens are of the host's count, but for Usage.
@@ -26,8 +28,10 @@ type Totals struct {
 	Usage Usage
 }
 
+// totals counts what happened: for people, and as measurements.
 type totals struct {
-	mu sync.Mutex
+	measured *metrics.Proxy
+	mu       sync.Mutex
 	Totals
 }
 
@@ -46,7 +50,8 @@ func (t *totals) failed() {
 	t.Failed++
 }
 
-func (t *totals) learned() {
+func (t *totals) learned(x *exchange) {
+	t.measured.Learned(string(x.route.api))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Learned++
@@ -57,6 +62,9 @@ func (t *totals) request(x *exchange) {
 	if x.route.task != turn {
 		return
 	}
+	outcome, _, _ := strings.Cut(x.outcome, ";")
+	t.measured.Request(metrics.Request{API: string(x.route.api), Outcome: outcome, Reason: string(x.reason),
+		Before: x.size.whole, After: x.size.sent, Rewrote: x.size.rewrote, Added: time.Since(x.arrived)})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Requests++
@@ -70,11 +78,29 @@ func (t *totals) request(x *exchange) {
 	}
 }
 
-func (t *totals) answered(u Usage) {
+func (t *totals) answered(x *exchange, u Usage) {
+	t.measured.Usage(string(x.route.api), u.Input, u.CacheRead, u.CacheWrite, u.Output)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Usage.Input, t.Usage.Output = t.Usage.Input+u.Input, t.Usage.Output+u.Output
 	t.Usage.CacheRead, t.Usage.CacheWrite = t.Usage.CacheRead+u.CacheRead, t.Usage.CacheWrite+u.CacheWrite
+}
+
+// began notes how long an answer took to begin. status is 0 if the provider cannot be reached.
+func (t *totals) began(x *exchange, status int) {
+	if x.route.task != turn {
+		return
+	}
+	outcome := "ok"
+	switch {
+	case status == 0:
+		outcome = "unreachable"
+	case status >= 500:
+		outcome = "5xx"
+	case status >= 400:
+		outcome = "4xx"
+	}
+	t.measured.Answer(string(x.route.api), outcome, time.Since(x.begun))
 }
 
 // The map is a copy, which the caller may keep.

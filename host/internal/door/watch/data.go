@@ -9,10 +9,12 @@ type List struct {
 	Name     string    `json:"name"`
 	Began    time.Time `json:"began"`
 	Sessions []Session `json:"sessions"`
+	// Error is why the sessions of the store are not among them; "" if they are, or there is none.
+	Error string `json:"error,omitempty"`
 }
 
-// Session is a session that had a turn since the host began, with the sums of its turns. Tokens are of the host's
-// count, but for Usage.
+// Session is a session with the sums of the turns that it had since the host began. Tokens are of the host's count, but
+// for Usage.
 type Session struct {
 	ID string `json:"id"`
 	About
@@ -31,6 +33,18 @@ type Session struct {
 	Usage Usage `json:"usage"`
 	// Error is why the last turn failed; "" if it did not.
 	Error string `json:"error,omitempty"`
+	// Stored is set for a session that had no turn since the host began: what its store says of it. The sums are 0.
+	Stored *Stored `json:"stored,omitempty"`
+}
+
+// Stored is what a store says of a session. It keeps neither turns nor money.
+type Stored struct {
+	// Entries and Tokens are those of the history as it is now.
+	Entries int `json:"entries"`
+	Tokens  int `json:"tokens"`
+	// Added and AddedTokens are those of everything that was ever added. Only a [Detail] has them.
+	Added       int `json:"added,omitempty"`
+	AddedTokens int `json:"addedTokens,omitempty"`
 }
 
 // About is what a door knows of a session besides its turns.

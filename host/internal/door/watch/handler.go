@@ -45,18 +45,21 @@ func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
 		_, _ = w.Write(page)
 	})
 	mux.HandleFunc("GET "+Page+"/sessions", func(w http.ResponseWriter, q *http.Request) {
-		answer(w, r.list(owner(q)))
+		answer(w, r.list(q.Context(), owner(q)))
 	})
 	key := func(q *http.Request) store.Key {
 		return store.Key{Owner: owner(q), ID: q.URL.Query().Get("session")}
 	}
 	mux.HandleFunc("GET "+Page+"/session", func(w http.ResponseWriter, q *http.Request) {
-		d, ok := r.detail(key(q))
-		if !ok {
+		d, err := r.detail(q.Context(), key(q))
+		switch {
+		case errors.Is(err, store.ErrNotFound):
 			http.Error(w, "no such session", http.StatusNotFound)
-			return
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		default:
+			answer(w, d)
 		}
-		answer(w, d)
 	})
 	mux.HandleFunc("GET "+Page+"/original", func(w http.ResponseWriter, q *http.Request) {
 		found, err := r.original(q.Context(), key(q), q.URL.Query().Get("entry"))

@@ -29,7 +29,19 @@ type Recorder struct {
 
 	mu    sync.Mutex
 	byKey map[store.Key]*record
+	// stored are the sessions of owners in the store, as of a moment ago.
+	stored map[string]kept
 }
+
+// kept are the sessions of an owner that a store has, when it was asked last.
+type kept struct {
+	sessions []Session
+	err      error
+	asked    time.Time
+}
+
+// askStore is how old what is known of the store may be: people watch it every second, and it may be a database.
+const askStore = 10 * time.Second
 
 // record is what is kept of a session.
 type record struct {
@@ -44,7 +56,8 @@ type record struct {
 
 // New returns an empty recorder for a host. name says what runs.
 func New(h *engine.Host, name string) *Recorder {
-	return &Recorder{host: h, name: name, began: time.Now(), byKey: map[store.Key]*record{}}
+	return &Recorder{host: h, name: name, began: time.Now(), byKey: map[store.Key]*record{},
+		stored: map[string]kept{}}
 }
 
 // Turn takes in a turn whose sizes the door knows. original finds an entry as it was added; it is called before Turn
@@ -166,11 +179,21 @@ func last[T any](list []T, most int) []T {
 	return slices.Clone(list[len(list)-most:])
 }
 
-// list returns the sessions of an owner, the one that was used last first.
-func (r *Recorder) list(owner string) List {
+// list returns the sessions of an owner, the one that was used last first: those that had a turn, and those that are
+// only stored.
+func (r *Recorder) list(ctx context.Context, owner string) List {
+	in := r.keptOf(ctx, owner)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := List{Name: r.name, Began: r.began, Sessions: []Session{}}
+	if in.err != nil {
+		l.Error = in.err.Error()
+	}
+	for _, s := range in.sessions {
+		if r.byKey[store.Key{Owner: owner, ID: s.ID}] == nil {
+			l.Sessions = append(l.Sessions, s)
+		}
+	}
 	for k, rec := range r.byKey {
 		if k.Owner == owner {
 			l.Sessions = append(l.Sessions, rec.Session)
@@ -179,21 +202,68 @@ func (r *Recorder) list(owner string) List {
 	slices.SortFunc(l.Sessions, func(a, b Session) int {
 		return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.ID, b.ID))
 	})
+	l.Sessions = l.Sessions[:min(len(l.Sessions), maxSessions)]
 	return l
 }
 
-// detail returns a session with its turns and changes.
-func (r *Recorder) detail(key store.Key) (Detail, bool) {
+// keptOf returns the sessions of an owner in the store; none if the host has no store.
+func (r *Recorder) keptOf(ctx context.Context, owner string) kept {
+	in := r.host.Store()
+	r.mu.Lock()
+	known := r.stored[owner]
+	r.mu.Unlock()
+	if in == nil || time.Since(known.asked) < askStore {
+		return known
+	}
+	known = kept{asked: time.Now()}
+	for h, err := range in.List(ctx, store.Filter{Owner: owner}) { // without the lock
+		if err != nil {
+			known.err = err
+			break
+		}
+		known.sessions = append(known.sessions, storedSession(h))
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rec := r.byKey[key]
-	if rec == nil {
-		return Detail{}, false
+	r.stored[owner] = known
+	return known
+}
+
+func storedSession(h store.Head) Session {
+	return Session{ID: h.ID, About: About{Parent: h.Parent.ID}, Used: h.Used,
+		Stored: &Stored{Entries: h.Entries, Tokens: h.Tokens}}
+}
+
+// detail returns a session with its turns and changes; of one that is only stored, what was added to it. The error
+// wraps [store.ErrNotFound] if there is none.
+func (r *Recorder) detail(ctx context.Context, key store.Key) (Detail, error) {
+	r.mu.Lock()
+	if rec := r.byKey[key]; rec != nil {
+		defer r.mu.Unlock()
+		// Clones: what is kept grows while they are written.
+		d := rec.Detail
+		d.History, d.Changes = slices.Clone(d.History), slices.Clone(d.Changes)
+		return d, nil
 	}
-	// Clones: what is kept grows while they are written.
-	d := rec.Detail
-	d.History, d.Changes = slices.Clone(d.History), slices.Clone(d.Changes)
-	return d, true
+	r.mu.Unlock()
+	in := r.host.Store()
+	if in == nil {
+		return Detail{}, store.ErrNotFound
+	}
+	head, err := in.Head(ctx, key)
+	if err != nil {
+		return Detail{}, err
+	}
+	all, err := engine.ReadRecorded(ctx, in, key)
+	if err != nil {
+		return Detail{}, err
+	}
+	d := Detail{Session: storedSession(head), History: []Turn{}, Changes: []Change{}}
+	for _, a := range all.Added {
+		d.Stored.Added++
+		d.Stored.AddedTokens += a.Tokens
+	}
+	return d, nil
 }
 
 // original returns an entry as it was added: as a door had it, or from the store; none if it is not kept.

@@ -152,7 +152,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		r.Observe("", service.Event{Session: "long", Method: "prepare",
 			Outcome: outcome.Outcome{Changes: []outcome.Change{{EntryID: "e1"}, {EntryID: "e2"}}}})
 	}
-	long, _ := r.detail(store.Key{ID: "long"})
+	long, _ := r.detail(t.Context(), store.Key{ID: "long"})
 	if len(long.History) != maxTurns || long.History[0].Turn != 6 || len(long.Changes) != maxChanges ||
 		long.Turns != maxTurns+5 {
 		t.Errorf("%d turns from %d, %d changes", len(long.History), long.History[0].Turn, len(long.Changes))

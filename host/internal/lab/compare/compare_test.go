@@ -183,12 +183,16 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 		t.Errorf("the session:\n%s", diff)
 	}
 	total := cmpopts.IgnoreFields(compare.Result{}, "Limits", "Points", "PerSession")
-	if diff := cmp.Diff(want, r.Totals, alike, total); diff != "" {
+	costs := cmpopts.IgnoreFields(compare.Cost{}, "PerSession")
+	if diff := cmp.Diff(want, r.Totals, alike, total, costs); diff != "" {
 		t.Errorf("the totals of one session are not its own:\n%s", diff)
 	}
-	spread := compare.Spread{Mean: 0.25, Worst: 0.25, Session: "reads"}
-	if diff := cmp.Diff(spread, r.Totals.Variants[0].PerSession.Recall, alike); diff != "" {
-		t.Errorf("the recall of the only session:\n%s", diff)
+	for v, got := range map[float64]compare.Spread{
+		0.25: r.Totals.Variants[0].PerSession.Recall, forgot.Costs[0].Relative: *r.Totals.Variants[0].Costs[0].PerSession,
+	} {
+		if diff := cmp.Diff(compare.Spread{Mean: v, Worst: v, Session: "reads"}, got, alike); diff != "" {
+			t.Errorf("recall or cost of the only session:\n%s", diff)
+		}
 	}
 	if got.Entries != 8 || got.Tokens != sum(n[:8]...) || got.Timed || got.Boundaries != nil ||
 		got.Format != transcript.Native {

@@ -12,8 +12,9 @@ type Recommendation struct {
 	Variant string `json:"variant"`
 	// Settings are what to set to get it, by key; nil for doing nothing.
 	Settings map[string]string `json:"settings,omitempty"`
-	// Relative is the cost against doing nothing, below 0 if it is cheaper.
+	// Relative is the cost against doing nothing, below 0 if it is cheaper; Dearest that of the session with the highest.
 	Relative float64 `json:"relative"`
+	Dearest  Spread  `json:"dearest"`
 	// PerSession is what would have been saved in USD in a session on average, PerMonth in thirty days at the rate at
 	// which the sessions were recorded; 0 if that is not known.
 	PerSession float64 `json:"perSessionUsd"`
@@ -61,6 +62,10 @@ func (r *Report) Recommend(minRecall float64) *Recommendation {
 		best.Settings = r.Variants[i].set(list)
 		if v.PerSession != nil {
 			best.Worst = v.PerSession.Recall
+		}
+		best.Dearest = Spread{Mean: cost.Relative, Worst: cost.Relative}
+		if cost.PerSession != nil {
+			best.Dearest = *cost.PerSession
 		}
 		saved := cost.Nothing - cost.USD
 		best.PerSession, best.PerMonth = saved/float64(max(v.Sessions, 1)), 0

@@ -154,6 +154,8 @@ type Cost struct {
 	Nothing float64 `json:"nothingUsd"`
 	// Relative is USD against Nothing: 0.1 is a tenth dearer, −0.1 a tenth cheaper. 0 if Nothing is 0.
 	Relative float64 `json:"relative"`
+	// PerSession says in totals how Relative differs between the sessions; nil elsewhere, and if no session is priced.
+	PerSession *Spread `json:"perSession,omitempty"`
 	// CacheRead, CacheWrite and Uncached are the tokens of all requests by what was asked for them.
 	CacheRead  int `json:"cacheReadTokens"`
 	CacheWrite int `json:"cacheWriteTokens"`
@@ -195,7 +197,7 @@ type Needs struct {
 // Spread is how a share differs between sessions. Sessions in which nothing was counted are in none.
 type Spread struct {
 	// Mean is the mean of the sessions' shares, each session counted once; Worst is the lowest, of the session that
-	// is named.
+	// is named. Of costs, Worst is the highest.
 	Mean    float64 `json:"mean"`
 	Worst   float64 `json:"worst"`
 	Session string  `json:"session"`

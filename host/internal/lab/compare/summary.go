@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
 // report assembles the report from the slots. It runs after all replays, on one goroutine, and goes through sessions
@@ -13,11 +14,11 @@ func (c *comparison) report() *Report {
 		Prices: c.options.Prices, Variants: []VariantInfo{}, Sessions: []SessionReport{},
 		Totals: Results{Variants: []Result{}},
 	}
-	nothing := summary{name: NothingName, tally: newTally(c.options.Prices)}
+	nothing := newSummary(NothingName, c.options.Prices)
 	summaries := make([]summary, len(c.variants))
 	for j, v := range c.variants {
 		r.Variants = append(r.Variants, v.VariantInfo)
-		summaries[j] = summary{name: v.Name, tally: newTally(v.lists)}
+		summaries[j] = newSummary(v.Name, v.lists)
 	}
 	for i, s := range c.options.Sessions {
 		session := SessionReport{Name: s.Name, Format: s.Transcript.Format, Entries: len(s.Transcript.Entries)}
@@ -95,6 +96,12 @@ type summary struct {
 	err    error // of the first that failed
 
 	recall, needs, edits spread
+	costs                []spread // by price list, against doing nothing; without a list there are none
+}
+
+// newSummary returns a summary of no sessions.
+func newSummary(name string, lists []*pricing.List) summary {
+	return summary{name: name, tally: newTally(lists), costs: make([]spread, len(lists))}
 }
 
 // spread collects the shares of sessions.
@@ -104,13 +111,24 @@ type spread struct {
 	worst Spread
 }
 
-// add adds the share of one session, unless nothing was counted in it.
-func (s *spread) add(session string, kept, of int) {
-	if of == 0 {
-		return
+// kept adds the share that one session kept, unless nothing was counted in it.
+func (s *spread) kept(session string, kept, of int) {
+	if of > 0 {
+		v := share(kept, of)
+		s.add(session, v, v < s.worst.Worst)
 	}
-	v := share(kept, of)
-	if s.n == 0 || v < s.worst.Worst {
+}
+
+// cost adds what one session cost against doing nothing, unless that cost nothing.
+func (s *spread) cost(session string, c Cost) {
+	if c.Nothing > 0 {
+		s.add(session, c.relative(), c.relative() > s.worst.Worst)
+	}
+}
+
+// add adds the value of one session. worse: than that of every other.
+func (s *spread) add(session string, v float64, worse bool) {
+	if s.n == 0 || worse {
 		s.worst = Spread{Worst: v, Session: session}
 	}
 	s.sum += v
@@ -141,9 +159,12 @@ func (s *summary) add(one slot) {
 		t := one.found.tally
 		s.tally.add(t)
 		session := one.found.rec.name
-		s.recall.add(session, t.recall.Kept, t.recall.Used)
-		s.needs.add(session, t.needs.Kept, t.needs.Calls)
-		s.edits.add(session, t.needs.KeptEdits, t.needs.Edits)
+		s.recall.kept(session, t.recall.Kept, t.recall.Used)
+		s.needs.kept(session, t.needs.Kept, t.needs.Calls)
+		s.edits.kept(session, t.needs.KeptEdits, t.needs.Edits)
+		for i, c := range t.costs {
+			s.costs[i].cost(session, c)
+		}
 	}
 }
 
@@ -151,6 +172,12 @@ func (s *summary) add(one slot) {
 func (s *summary) result() Result {
 	r := s.tally.result(s.name)
 	r.PerSession = &PerSession{Recall: s.recall.result(), Needs: s.needs.result(), Edits: s.edits.result()}
+	for i := range r.Costs {
+		if s.costs[i].n > 0 {
+			spread := s.costs[i].result()
+			r.Costs[i].PerSession = &spread
+		}
+	}
 	r.Done = s.failed == 0 && !s.missed
 	switch {
 	case s.failed == 0:

@@ -55,6 +55,14 @@ func (c *Cost) add(o Cost) {
 	c.Uncached += o.Uncached
 }
 
+// relative is what it cost against doing nothing; 0 if that cost nothing.
+func (c *Cost) relative() float64 {
+	if c.Nothing <= 0 {
+		return 0
+	}
+	return c.USD/c.Nothing - 1
+}
+
 // add adds the counts, and the lost identifiers as long as there is room for them.
 func (r *Recall) add(o *Recall) {
 	r.Used += o.Used
@@ -84,10 +92,7 @@ func (t *tally) result(variant string) Result {
 		LLM: t.LLM, HostTime: t.HostTime, PluginTime: t.PluginTime,
 	}
 	for i := range r.Costs {
-		// Without a cost to compare with, the share stays 0.
-		if c := &r.Costs[i]; c.Nothing > 0 {
-			c.Relative = c.USD/c.Nothing - 1
-		}
+		r.Costs[i].Relative = r.Costs[i].relative()
 	}
 	r.Recall.Share = share(r.Recall.Kept, r.Recall.Used)
 	r.Recall.ShareResults = share(r.Recall.KeptResults, r.Recall.UsedResults)

@@ -53,6 +53,7 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 		}
 		return p, proc.AddStderr(err) // all of it, now that the process is gone
 	}
+	spawner.Prepare()
 	p.log = proc.Log()
 	p.log.Debug(
 		"plugin ready", "version", p.reported.info.Version, "trigger", p.reported.info.Trigger.Mode, "path",
@@ -61,15 +62,31 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 	return p, nil
 }
 
-// introduce runs the calls that a new process needs: GetInfo, then Configure.
+// introduce runs the calls that a new process needs: GetInfo, then Configure. The host's services, which Configure
+// names, are made ready while the plugin answers the first.
 func (p *Plugin) introduce(ctx context.Context, spec Spec) error {
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	services := make(chan offer, 1)
+	go func() {
+		id, err := p.remote.serve(serving, p.proc)
+		services <- offer{id, err}
+	}()
 	if err := p.describe(ctx, spec.Known); err != nil {
+		stop()
+		<-services
 		return err
 	}
 	// Only now is it known that the process speaks the protocol and not just go-plugin's handshake.
 	p.proc.ConnectionIsUp()
 	spec.Described()
-	return p.configure(ctx, p.opts.Settings)
+	return p.configure(ctx, p.opts.Settings, <-services)
+}
+
+// offer says under which id of go-plugin's broker the host's services are, or why they are not.
+type offer struct {
+	id  uint32
+	err error
 }
 
 // describe asks the plugin what it is and checks the answer. A binary that reports something else than before with the
@@ -114,24 +131,22 @@ func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 
 // configure offers the host's services to the plugin and sends its settings. INVALID_ARGUMENT is the plugin's way to
 // refuse a setting; it becomes [fault.ErrBadConfig], for which a restart is useless.
-func (p *Plugin) configure(ctx context.Context, settings Settings) error {
+func (p *Plugin) configure(ctx context.Context, settings Settings, services offer) error {
 	// Checked against the declaration by the host's own rules, before the plugin sees it.
 	config, err := Own(p.binary.Name, p.reported.info.Config, settings)
 	if err != nil {
 		return p.Failure(fault.OpConfigure, err, "")
 	}
 	p.config = config
-	id, err := p.remote.serve(ctx, p.proc)
-	if err != nil {
-		return p.setupFailed(ctx, fault.OpConfigure, err)
+	if services.err != nil {
+		return p.setupFailed(ctx, fault.OpConfigure, services.err)
 	}
-
 	mirrors := uint64(p.opts.MirrorBytes)
 	if p.opts.NoMirrors {
 		mirrors = 0
 	}
 	err = p.remote.configure(ctx, wire.Configuration{
-		HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger), MirrorBytes: &mirrors,
+		HostServiceID: services.id, Config: config, LogLevel: logLevel(p.opts.Logger), MirrorBytes: &mirrors,
 	})
 	switch {
 	case err == nil:

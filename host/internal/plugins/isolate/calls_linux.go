@@ -24,9 +24,10 @@ var allowedCalls = []uint32{
 	unix.SYS_PREADV2, unix.SYS_PSELECT6, unix.SYS_PWRITE64, unix.SYS_PWRITEV, unix.SYS_PWRITEV2, unix.SYS_READV,
 	unix.SYS_SENDFILE, unix.SYS_SPLICE, unix.SYS_SYNC_FILE_RANGE, unix.SYS_TEE, unix.SYS_WRITEV,
 
-	// Paths. Nothing here changes the owner, mode, times or attributes of a file: Landlock does not guard those.
+	// Paths. Nothing here changes the owner, mode, times or attributes of a file: Landlock does not guard those. Not
+	// openat2, whose mode lies in memory, where a filter does not see it.
 	unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_GETCWD, unix.SYS_LINKAT, unix.SYS_MKDIRAT, unix.SYS_NEWFSTATAT,
-	unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_READLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_STATFS,
+	unix.SYS_READLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_STATFS,
 	unix.SYS_STATX, unix.SYS_SYMLINKAT, unix.SYS_TRUNCATE, unix.SYS_UMASK, unix.SYS_UNLINKAT,
 
 	// Its own memory. Not memfd_create, userfaultfd or System V shared memory, which outlives the process.
@@ -90,6 +91,16 @@ const (
 	fioclex  = 0x5451
 	fionclex = 0x5450
 )
+
+// opening is a call that opens a file, and which of its arguments are the flags and the mode that a file has if it is
+// made. flags is -1 for a call that always makes one.
+type opening struct {
+	call        uint32
+	flags, mode int
+}
+
+// opensAt is the one that every architecture has.
+var opensAt = opening{unix.SYS_OPENAT, 2, 3}
 
 // callRule allows a call if every argument in args has one of its values, and refuses it otherwise.
 type callRule struct {

@@ -25,6 +25,7 @@ type hostReport struct {
 	Sees, Reached bool
 	Listed        bool
 	Open, Shared  []int
+	Setuid        bool
 	Namespace     string
 	Group         int
 }
@@ -156,7 +157,7 @@ func hasNoEffect(t *testing.T, apply []Measure) hostReport {
 	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Error("the victim is gone:", err)
 	}
-	if r.Reached || !slices.Equal(r.Open, []int{LifelineFD}) || len(r.Shared) > 0 {
+	if r.Reached || !slices.Equal(r.Open, []int{LifelineFD}) || len(r.Shared) > 0 || r.Setuid {
 		t.Errorf("got %+v", r)
 	}
 	return r

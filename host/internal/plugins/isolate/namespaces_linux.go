@@ -282,7 +282,7 @@ func (e exposed) mount() error {
 	if e.dir {
 		err = os.Mkdir(e.path, 0o755)
 	} else {
-		err = os.WriteFile(e.path, nil, 0o644)
+		err = unix.Mknod(e.path, unix.S_IFREG|0o644, 0)
 	}
 	if err != nil && !errors.Is(err, os.ErrExist) {
 		return err

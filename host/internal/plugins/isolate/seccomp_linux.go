@@ -21,6 +21,7 @@ type architecture struct {
 	forks   []uint32 // calls that make processes and nothing else
 	allowed []uint32 // calls that only it has
 	refused []uint32 // likewise, refused with EPERM
+	opens   []opening
 }
 
 // namespaces are the flags of clone that create namespaces. In its own user namespace a process is root and reaches
@@ -110,6 +111,24 @@ func (a *assembler) argument(arg argument, refusal uint32) {
 		a.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, value, uint8(len(arg.values)-i), 0)
 	}
 	a.answer(refusal)
+}
+
+// opening allows a call that opens a file, unless it makes one that is setuid or setgid: a program may not change the
+// mode of a file, and must not give such a mode to a new one either.
+func (a *assembler) opening(o opening, refusal uint32) {
+	// O_TMPFILE contains O_DIRECTORY, which makes nothing.
+	const makes, allowed = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY, unix.SECCOMP_RET_ALLOW
+	a.when(o.call, func(a *assembler) {
+		if o.flags >= 0 {
+			a.load(callArg0 + 8*uint32(o.flags))
+			a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, makes, 1, 0)
+			a.answer(allowed) // the mode has no meaning, and may be any value
+		}
+		a.load(callArg0 + 8*uint32(o.mode))
+		a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, unix.S_ISUID|unix.S_ISGID, 0, 1)
+		a.answer(refusal)
+		a.answer(allowed)
+	})
 }
 
 // ranged is a range of call numbers with one verdict, up to the next range.
@@ -204,6 +223,9 @@ func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 			}
 			a.answer(allowed)
 		})
+	}
+	for _, o := range append([]opening{opensAt}, arch.opens...) {
+		a.opening(o, failing(unix.EPERM))
 	}
 	a.when(unix.SYS_CLONE, func(a *assembler) {
 		a.load(callArg0) // its flags

@@ -65,6 +65,12 @@ func TestVerdicts(t *testing.T) {
 		{"a namespace", unix.SYS_CLONE, []uint32{unix.CLONE_NEWUSER | thing}, eperm, eperm},
 		{"clone3", unix.SYS_CLONE3, nil, enosys, enosys},
 		{"chmod", unix.SYS_FCHMODAT, nil, eperm, eperm},
+		{"a file", unix.SYS_OPENAT, []uint32{0, 0, unix.O_RDONLY, unix.S_ISUID}, allow, allow},
+		{"a new file", unix.SYS_OPENAT, []uint32{0, 0, unix.O_CREAT | unix.O_RDWR, 0o666}, allow, allow},
+		{"a directory", unix.SYS_OPENAT, []uint32{0, 0, unix.O_DIRECTORY, unix.S_ISUID}, allow, allow},
+		{"a new setuid file", unix.SYS_OPENAT, []uint32{0, 0, unix.O_CREAT, unix.S_ISUID | 0o755}, eperm, eperm},
+		{"a setgid file without a name", unix.SYS_OPENAT, []uint32{0, 0, unix.O_TMPFILE, unix.S_ISGID}, eperm, eperm},
+		{"openat2", unix.SYS_OPENAT2, nil, enosys, enosys},
 		{"chdir", unix.SYS_CHDIR, nil, eperm, allow},
 		{"memfd", unix.SYS_MEMFD_CREATE, nil, enosys, enosys},
 		{"an attribute", unix.SYS_FSETXATTR, nil, failing(unix.EOPNOTSUPP), failing(unix.EOPNOTSUPP)},
@@ -88,6 +94,14 @@ func TestVerdicts(t *testing.T) {
 		{"the signal of its parent's death", unix.SYS_PRCTL, []uint32{unix.PR_SET_PDEATHSIG}, eperm, eperm},
 		{"F_SETOWN", unix.SYS_FCNTL, []uint32{0, unix.F_SETOWN}, failing(unix.EINVAL), failing(unix.EINVAL)},
 		{"typing for the terminal", unix.SYS_IOCTL, []uint32{0, unix.TIOCSTI}, failing(unix.ENOTTY), failing(unix.ENOTTY)},
+	}
+	for _, o := range native.opens {
+		args := make([]uint32, 4)
+		args[o.mode] = unix.S_ISUID | 0o755
+		if o.flags >= 0 {
+			args[o.flags] = unix.O_CREAT
+		}
+		calls = append(calls, call{"a new setuid file", o.call, args, eperm, eperm})
 	}
 	for _, number := range native.forks {
 		calls = append(calls, call{"fork", number, nil, eperm, allow})

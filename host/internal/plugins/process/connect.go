@@ -54,7 +54,6 @@ func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
 		p.Close(0)
 		return nil, p.AddStderr(err) // all of it, now that the process is gone
 	}
-	s.launchers.prepare()
 	return p, nil
 }
 

@@ -90,8 +90,7 @@ func (s *launchers) start(spec isolate.Spec) (*launcher, error) {
 	return &launcher{Launcher: l, cmd: cmd}, nil
 }
 
-// prepare starts the launcher of the next program in the background, if it is not ready and one was needed before. It
-// is to be called when a start is over, which would have to share the processor with it.
+// prepare starts the launcher of the next program in the background, if it is not ready and one was needed before.
 func (s *launchers) prepare() {
 	go func() {
 		s.mu.Lock()

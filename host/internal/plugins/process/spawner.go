@@ -56,6 +56,10 @@ func (s *Spawner) ready() (dir string, err error) {
 	return run.path, nil
 }
 
+// Prepare makes the next start faster, if one was isolated before. It returns at once. Call it when a plugin is ready,
+// which would have to share the processor with it.
+func (s *Spawner) Prepare() { s.launchers.prepare() }
+
 // Close removes the run directory. A start after it fails.
 func (s *Spawner) Close() error {
 	s.launchers.close()

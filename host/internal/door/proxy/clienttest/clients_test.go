@@ -21,8 +21,6 @@ type client struct {
 	limit int
 	// continued: its requests hold what is new, and the provider has the rest, so that nothing can be edited.
 	continued bool
-	// cuts: it cuts long results itself, so that there may be nothing left to prune.
-	cuts bool
 	// compacts makes the agent compact its history by itself in the control run; nil if it cannot be made to.
 	compacts *compacting
 	// noRetry: it gives up when the provider fails or cannot be reached.
@@ -53,12 +51,17 @@ var clients = append([]client{
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5",
 			prompt},
 		compacts: &compacting{scale: 5, limit: 140_000, args: []string{"-c", "model_auto_compact_token_limit=150000"}}},
-	{name: "opencode", install: "opencode", limit: 30_000, cuts: true, env: []string{"ANTHROPIC_API_KEY=k", "OPENCODE_DISABLE_MODELS_FETCH=1"},
+	{name: "opencode", install: "opencode", limit: 30_000,
+		env:  []string{"ANTHROPIC_API_KEY=k", "OPENCODE_DISABLE_MODELS_FETCH=1"},
 		args: []string{"run", "-m", "anthropic/claude-sonnet-4-5", prompt},
 		files: map[string]string{"config/opencode/opencode.json": `{"permission":{"edit":"allow","bash":"allow",` +
-			`"external_directory":"allow"}}`}},
+			`"external_directory":"allow"},"provider":{"anthropic":{"models":{"claude-sonnet-4-5":{"limit":` +
+			`{"context":200000,"output":20000}}}}}}`},
+		compacts: &compacting{scale: 10, limit: 150_000}},
 	{name: "gemini", install: "gemini", limit: 30_000, env: []string{"GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true"},
-		args:  []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
+		args: []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
+		// It compacts what was before the last words of the user, and without a terminal these are the first: its
+		// findCompressSplitPoint. When it resumes, it sends each result twice, which the API refuses.
 		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`}},
 	{name: "qwen", install: "qwen", limit: 30_000, env: []string{"OPENAI_API_KEY=k", "OPENAI_MODEL=test-model"},
 		args:     []string{"--yolo", "--auth-type", "openai", "-p", prompt},

@@ -22,6 +22,10 @@ func project(t *testing.T, dir string) {
 			"print(\"1 passed\")\n",
 		"README.md": "# calc\n\nThis is a tiny calculator.\n",
 		"big.log":   log.String(),
+		// About 8 kB of words, and other ones for each number.
+		"report.py": "import random, sys\nrandom.seed(int(sys.argv[1]))\nwords = 'the build takes a file and " +
+			"writes its index while other tests wait for their answer from memory or disk'.split()\n" +
+			"for line in range(130):\n    print(line, *random.sample(words, 9), random.randrange(10000))\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -84,7 +84,8 @@ func (p place) run(t *testing.T, c client, upstream string, thresh ...string) en
 	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.thresh(), append(thresh, command...)...)
-	cmd.Dir, cmd.Env = p.project, append(p.environ(upstream), c.env...)
+	// PWD is what a shell would set: some agents believe it rather than the directory that they are in.
+	cmd.Dir, cmd.Env = p.project, append(append(p.environ(upstream), "PWD="+p.project), c.env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	// The agent is asked to end, so that thresh ends as it does for a user.

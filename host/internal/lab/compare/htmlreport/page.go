@@ -47,10 +47,14 @@ type page struct {
 	Entries  int
 	Turns    int
 	Warnings []string
-	Series   []series
-	Totals   table
-	Costs    []costTable
-	Drawn    []session
+	// Verdict is nil for a report without a recommendation.
+	Verdict *verdict
+	// NotRun says of each variant without figures why it has none; it has no rows.
+	NotRun []string
+	Series []series
+	Totals table
+	Costs  []costTable
+	Drawn  []session
 	// Undrawn is how many sessions have no section.
 	Undrawn  int
 	Pruned   []pruned
@@ -121,7 +125,13 @@ func newPage(r *compare.Report, o Options) *page {
 	for _, c := range r.Warnings() {
 		p.Warnings = append(p.Warnings, shorten(c, maxSentence))
 	}
-	// Every variant has a row here, however many there are.
+	p.Verdict = verdictOf(r.Recommendation)
+	for _, v := range r.Totals.Variants {
+		if v.Turns == 0 && v.Error != "" {
+			p.NotRun = append(p.NotRun, short(v.Variant)+": "+shorten(v.Error, maxSentence))
+		}
+	}
+	// Every variant that ran has a row here, however many there are.
 	p.Totals = resultTable(r, &r.Totals)
 	p.Costs = costTables(r)
 	p.Lost = lostTables(r)

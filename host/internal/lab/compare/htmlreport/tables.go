@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // table is a table of results: one row for doing nothing and one for each variant. Lists are the price lists, one
@@ -42,7 +43,9 @@ func resultTable(r *compare.Report, res *compare.Results) table {
 	}
 	t.Rows = append(t.Rows, resultRow(r, &res.Nothing, 0))
 	for i := range res.Variants {
-		t.Rows = append(t.Rows, resultRow(r, &res.Variants[i], i+1))
+		if v := &res.Variants[i]; v.Turns > 0 || v.Done {
+			t.Rows = append(t.Rows, resultRow(r, v, i+1))
+		}
 	}
 	return t
 }
@@ -71,13 +74,17 @@ func resultRow(r *compare.Report, res *compare.Result, series int) row {
 		case series == 0:
 			out.Cells = append(out.Cells, dollars(c.USD, c.USD))
 		default:
-			out.Cells = append(out.Cells, dollars(c.USD, c.Nothing)+" ("+relative(c.Relative)+")")
+			worst := ""
+			if c.PerSession != nil && res.Sessions > 1 {
+				worst = ", worst " + relative(c.PerSession.Worst)
+			}
+			out.Cells = append(out.Cells, dollars(c.USD, c.Nothing)+" ("+relative(c.Relative)+worst+")")
 		}
 	}
 	out.Cells = append(
 		out.Cells,
 		percent(res.Saved),
-		recalled(res.Recall.Share),
+		spread(res.Recall.Share, res.PerSession, func(p *compare.PerSession) compare.Spread { return p.Recall }),
 		recalled(res.Recall.ShareResults),
 		spread(res.Needs.Share, res.PerSession, func(p *compare.PerSession) compare.Spread { return p.Needs }),
 		spread(res.Needs.ShareEdits, res.PerSession, func(p *compare.PerSession) compare.Spread { return p.Edits }),
@@ -168,6 +175,9 @@ type shareRow struct {
 	Bar string
 }
 
+// maxPath is how many characters of a path are shown: its root and its end, which tell files apart.
+const maxPath = 56
+
 // barWidth is the width of the longest bar, in pixels.
 const barWidth = 120
 
@@ -212,7 +222,7 @@ func shareRows(shares []compare.Share, whole, most int) []shareRow {
 	}
 	var out []shareRow
 	for _, s := range shares {
-		name := short(s.Name)
+		name := clean(text.ClipMiddle(s.Name, maxPath))
 		if s.Rest > 0 {
 			name = fmt.Sprintf("%s more", number(s.Rest))
 		}

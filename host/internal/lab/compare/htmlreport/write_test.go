@@ -309,17 +309,42 @@ func TestThePageOfAComparisonThatWasStopped(t *testing.T) {
 	r.Totals.Variants[1] = compare.Result{Variant: "variant-1", Error: "needs a model: none is configured"}
 	r.Sessions[1].Variants[1] = compare.Result{Variant: "variant-1"}
 	page := parse(t, write(t, r, htmlreport.Options{}))
-	for _, want := range []string{"Incomplete.", "not run: needs a model: none is configured",
-		"not finished: the comparison was stopped"} {
+	for _, want := range []string{"Incomplete.", "not run: variant-1: needs a model: none is configured"} {
 		if !strings.Contains(page.text(), want) {
 			t.Errorf("no %q", want)
 		}
+	}
+	if strings.Contains(page.text(), "no turns") {
+		t.Error("what was not run has a row")
 	}
 	if empty := parse(t, write(t, &compare.Report{}, htmlreport.Options{})); !strings.Contains(
 		empty.text(),
 		"0 recorded sessions",
 	) {
 		t.Error("an empty report has no page")
+	}
+}
+
+func TestThePageBeginsWithTheVerdict(t *testing.T) {
+	t.Parallel()
+	r := made(size{2, 40, 2, 1})
+	r.Recommendation = &compare.Recommendation{PriceList: "list-0", MinRecall: 0.95, Variant: "variant-1", Relative: -0.271,
+		PerSession: 0.125, Recall: 0.991, Worst: compare.Spread{Worst: 0.967, Session: "session-1.jsonl"},
+		Dearest: compare.Spread{Worst: 0.012, Session: "session-0.jsonl"}}
+	text := parse(t, write(t, r, htmlreport.Options{})).text()
+	at := 0
+	for _, want := range []string{"variant-1 is the cheapest at list-0's prices with a recall of at least 95.0 %",
+		"−27.1 %", "cost against doing nothing, +1.2 % in the worst session", "99.1 %", "96.7 % in the worst session", "0.125",
+		"Totals of all sessions"} {
+		next := strings.Index(text[at:], want)
+		if next < 0 {
+			t.Fatalf("no %q in its place in\n%.600s", want, text)
+		}
+		at += next
+	}
+	r.Recommendation = &compare.Recommendation{PriceList: "list-0", MinRecall: 0.95}
+	if text := parse(t, write(t, r, htmlreport.Options{})).text(); !strings.Contains(text, "Doing nothing is best at list-0") {
+		t.Errorf("no verdict in\n%.600s", text)
 	}
 }
 

@@ -1,11 +1,13 @@
 // thresh_recall over both transports, with both generations of the protocol's own client: node mcp.mjs URL TOKEN THRESH
 const [url, token, thresh] = process.argv.slice(2);
+const v2 = async () => ({ ...await import('@modelcontextprotocol/client'), ...await import('@modelcontextprotocol/client/stdio') });
 const generations = {
   v1: async () => ({
     ...await import('@modelcontextprotocol/sdk/client/index.js'), ...await import('@modelcontextprotocol/sdk/client/stdio.js'),
     ...await import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
   }),
-  v2: async () => ({ ...await import('@modelcontextprotocol/client'), ...await import('@modelcontextprotocol/client/stdio') }),
+  v2,
+  stateless: v2, // at the revision without initialize
 };
 for (const [name, load] of Object.entries(generations)) {
   const { Client, StdioClientTransport, StreamableHTTPClientTransport } = await load();
@@ -13,7 +15,8 @@ for (const [name, load] of Object.entries(generations)) {
     new StreamableHTTPClientTransport(new URL(url + '/mcp'), { requestInit: { headers: { authorization: 'Bearer ' + token } } }),
     new StdioClientTransport({ command: thresh, args: ['mcp'], env: process.env }),
   ]) {
-    const client = new Client({ name: 'test', version: '1' });
+    const versionNegotiation = name === 'stateless' ? { mode: { pin: '2026-07-28' } } : undefined;
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation });
     await client.connect(transport);
     const { tools } = await client.listTools();
     const said = [];

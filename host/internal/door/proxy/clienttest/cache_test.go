@@ -1,0 +1,99 @@
+package clienttest
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+)
+
+// account is what the provider counted of an agent's requests, in tokens.
+type account struct {
+	prompts, cached int
+	// paid is what the prompts cost, in tokens that are not cached: reading the cache costs a tenth, writing a quarter
+	// more, where it is paid for.
+	paid float64
+	// misses are the requests that did not find all in the cache that the one before had left there.
+	misses int
+}
+
+func accountOf(up *modelapi.Server) (a account) {
+	left := 0
+	for _, r := range up.Models() {
+		a.prompts, a.cached = a.prompts+r.Tokens, a.cached+r.Cached
+		a.paid += float64(r.Tokens-r.Cached-r.Written) + 0.1*float64(r.Cached) + 1.25*float64(r.Written)
+		if r.Cached < left {
+			a.misses++
+		}
+		if left = r.Cached + r.Written; r.Written == 0 { // a cache without markers keeps whole prompts
+			left = r.Tokens
+		}
+	}
+	return a
+}
+
+func (a account) String() string {
+	return fmt.Sprintf("%d tokens, %.1f %% cached, paid as %.0f, %d misses", a.prompts,
+		100*float64(a.cached)/float64(max(1, a.prompts)), a.paid, a.misses)
+}
+
+// said is what the last line of thresh wrap says, in tokens and US dollars.
+func said(t *testing.T, line string) (saved, whole int, money float64) {
+	t.Helper()
+	m := regexp.MustCompile(`([0-9,]+) of ([0-9,]+) prompt tokens not sent .*\$([0-9.]+) net`).FindStringSubmatch(line)
+	if m == nil {
+		t.Fatalf("no savings in %q", line)
+	}
+	saved, _ = strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+	whole, _ = strconv.Atoi(strings.ReplaceAll(m[2], ",", ""))
+	money, _ = strconv.ParseFloat(m[3], 64)
+	return saved, whole, money
+}
+
+var rewritten = regexp.MustCompile(`; (\d+) rewrites?`)
+
+// With a history that must be rewritten several times, the provider's prompt cache misses at the rewrites alone, and the
+// prompts cost less than without thresh. The share of cached tokens is no measure of that: a request that has become
+// short has a smaller share in the cache, and costs less.
+func TestThePromptCacheStaysWarm(t *testing.T) {
+	each(t, func(t *testing.T, c client) {
+		once := func(flags ...string) (a account, rewrites int, line string) {
+			p := newPlace(t)
+			up := modelapi.New(modelapi.Options{Script: modelapi.NewsFix(30), Dir: p.project})
+			defer up.Close()
+			e := p.run(t, c, up.URL, flags...)
+			e.check(t, p, up)
+			if m := rewritten.FindStringSubmatch(e.lastLine()); m != nil {
+				rewrites, _ = strconv.Atoi(m[1])
+			}
+			return accountOf(up), rewrites, e.lastLine()
+		}
+		without, _, _ := once("wrap", "--dry-run")
+		settings := small(c)
+		delete(settings, "compression.density.cadence")
+		with, rewrites, line := once(flags(settings, "wrap")...)
+		t.Logf("without: %v\nwith:    %v\n%s", without, with, line)
+		if rewrites < 2 && !c.continued {
+			t.Errorf("%d rewrites test nothing", rewrites)
+		}
+		if with.misses > without.misses+rewrites || with.paid > without.paid {
+			t.Error("the cache serves less")
+		}
+		if c.name != "anthropic" { // its cache costs what account says, and 3 dollars are a million tokens of its model
+			return
+		}
+		saved, whole, money := said(t, line)
+		// The host counts with a tokenizer, this provider bytes.
+		for what, of := range map[string][2]float64{"the whole prompts": {float64(whole), float64(without.prompts)},
+			"what was sent": {float64(whole - saved), float64(with.prompts)},
+			"money":         {money, (without.paid - with.paid) * 3e-6}} {
+			if math.Abs(of[0]/of[1]-1) > 0.2 {
+				t.Errorf("%s: the last line says %g, the provider %g", what, of[0], of[1])
+			}
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package compare_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/internal/testkit/full"
+)
+
+// Where all requests fit without a strategy, pruning by prices costs at most 2 % more than doing nothing. The sessions of
+// the short run are those that were up to 34 % dearer when the threshold made pruning free; the full run has all.
+func TestPricedIsHardlyEverDearerThanNothing(t *testing.T) {
+	sessions := recorded(t)
+	names := []string{"anthropic-fable-5.1-1h", "openai-gpt-5.6-sol", "deepseek"}
+	if full.Run() {
+		names = append(names, "anthropic-sonnet", "anthropic-sonnet-1h", "anthropic-sonnet-5.5", "anthropic-sonnet-5.5-1h",
+			"openai-gpt-5", "openai-gpt-4.1", "openai-gpt-6.1-sol", "gemini-2.5-pro", "deepseek-v4-pro", "no-cache")
+	} else {
+		few := []string{"session.messages.json", "bb-781d6f3a8e-0.jsonl"}
+		sessions = slices.DeleteFunc(sessions, func(s compare.Session) bool {
+			return !slices.Contains(few, filepath.Base(s.Name))
+		})
+	}
+	for _, limit := range []int{60_000, 100_000, 200_000}[:full.Or(2, 3)] {
+		h := open(t, map[string]any{"model.contextLimit": limit, "compression.density.cadence": "priced"})
+		r, err := compare.Run(t.Context(), h, compare.Options{Sessions: sessions, Prices: lists(t, names...),
+			Variants: []compare.Variant{{Strategy: "high-density"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tried := 0
+		for _, s := range r.Sessions {
+			if s.Nothing.OverLimit > 0 {
+				continue
+			}
+			tried++
+			for _, v := range s.Variants {
+				if c := v.Costs[0]; c.Relative > 0.02 {
+					t.Errorf("%s, %s, %d tokens: %+.1f %%", s.Name, v.Variant, limit, 100*c.Relative)
+				}
+			}
+		}
+		if tried == 0 {
+			t.Errorf("%d tokens: no session fits", limit)
+		}
+	}
+}

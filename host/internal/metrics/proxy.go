@@ -1,0 +1,111 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+// Proxy measures the requests to models that the proxy passes on. It is safe for concurrent use. The nil Proxy records
+// nothing.
+type Proxy struct {
+	attributes                                       attributes
+	requests, before, after, rewrites, usage, limits metric.Int64Counter
+	active                                           metric.Int64UpDownCounter
+	added, upstream                                  metric.Float64Histogram
+}
+
+// NewProxy makes the instruments at a provider; without one (nil) it returns a nil Proxy. version is the host's.
+func NewProxy(provider metric.MeterProvider, version string) (*Proxy, error) {
+	if provider == nil {
+		return nil, nil
+	}
+	m := maker{meter: provider.Meter(scope, metric.WithInstrumentationVersion(version))}
+	p := &Proxy{
+		requests: m.counter("thresh.proxy.requests", "{request}", "Requests to models, by what was done with them."),
+		before:   m.counter("thresh.proxy.tokens.before", "{token}", "Tokens of the requests of clients."),
+		after:    m.counter("thresh.proxy.tokens.after", "{token}", "Tokens of the requests that were made of them."),
+		rewrites: m.counter("thresh.proxy.rewrites", "{request}",
+			"Requests whose beginning is not that of the one before."),
+		usage:  m.counter("thresh.proxy.usage", "{token}", "Tokens as providers reported them."),
+		limits: m.counter("thresh.proxy.limits", "{limit}", "Context limits that refusals of providers taught."),
+		added:  m.seconds("thresh.proxy.added.duration", "Time from the arrival of a request to its sending.", hostBounds),
+		upstream: m.seconds("thresh.proxy.upstream.duration",
+			"Time from the sending of a request to the beginning of its answer.", callBounds),
+	}
+	var err error
+	p.active, err = m.meter.Int64UpDownCounter("thresh.proxy.active", metric.WithUnit("{request}"),
+		metric.WithDescription("Requests whose answers have not ended."))
+	m.failed("thresh.proxy.active", err)
+	if len(m.errs) > 0 {
+		return nil, errors.Join(m.errs...)
+	}
+	return p, nil
+}
+
+// Begin records that a request arrived; the caller calls end when its answer has ended.
+func (p *Proxy) Begin(api string) (end func()) {
+	if p == nil {
+		return func() {}
+	}
+	of := p.attributes.of(labels{api: api}).add
+	p.active.Add(context.Background(), 1, of...)
+	return func() { p.active.Add(context.Background(), -1, of...) }
+}
+
+// Request is what was done with a request.
+type Request struct {
+	// API, Outcome and Reason are words from fixed lists.
+	API, Outcome, Reason string
+	// Before and After are its tokens, 0 if it was not looked at. Rewrote: its beginning is not that of the one before.
+	Before, After int
+	Rewrote       bool
+	// Added is the time that this took.
+	Added time.Duration
+}
+
+// Request records a request that is sent, or refused because of a failure.
+func (p *Proxy) Request(r Request) {
+	if p == nil {
+		return
+	}
+	ctx, api := context.Background(), p.attributes.of(labels{api: r.API})
+	p.requests.Add(ctx, 1, p.attributes.of(labels{api: r.API, outcome: r.Outcome, reason: r.Reason}).add...)
+	p.before.Add(ctx, int64(r.Before), api.add...)
+	p.after.Add(ctx, int64(r.After), api.add...)
+	if r.Rewrote {
+		p.rewrites.Add(ctx, 1, api.add...)
+	}
+	p.added.Record(ctx, r.Added.Seconds(), api.record...)
+}
+
+// Answer records that an answer began. outcome is ok, the class of its status, or unreachable.
+func (p *Proxy) Answer(api, outcome string, after time.Duration) {
+	if p != nil {
+		p.upstream.Record(context.Background(), after.Seconds(),
+			p.attributes.of(labels{api: api, outcome: outcome}).record...)
+	}
+}
+
+// Usage records what a provider reported. input is what was neither read from nor written to its cache.
+func (p *Proxy) Usage(api string, input, cacheRead, cacheWrite, output int) {
+	if p == nil {
+		return
+	}
+	for kind, n := range map[string]int{
+		"input": input, "cache_read": cacheRead, "cache_write": cacheWrite, "output": output,
+	} {
+		if n > 0 {
+			p.usage.Add(context.Background(), int64(n), p.attributes.of(labels{api: api, tokens: kind}).add...)
+		}
+	}
+}
+
+// Learned records that a refusal taught the context limit of a model. Its name is the client's word, and no attribute.
+func (p *Proxy) Learned(api string) {
+	if p != nil {
+		p.limits.Add(context.Background(), 1, p.attributes.of(labels{api: api}).add...)
+	}
+}
