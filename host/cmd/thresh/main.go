@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"strings"
@@ -20,6 +22,9 @@ func main() {
 	// Must come first. With host/early imported, a launcher never gets here; this call stays for builds that drop
 	// that import, because isolation silently disappears without it.
 	engine.ReexecMain()
+	// What libraries log by themselves is none of ours to show: net/http prints the bytes that a provider sends behind
+	// the end of an answer, which are a conversation's, and wrap's agent has the terminal.
+	log.SetOutput(io.Discard)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// SIGTERM is what supervisors and containers send. SIGQUIT keeps its default effect, a stack dump, for debugging a
 	// hang. The first signal ends the command in order. From then on signals have their default effect again, so that a

@@ -63,8 +63,8 @@ func room(n int) int { return n + n/8 + 16 }
 // share them, but what stays is not looked at: that would cost a cache miss for each entry.
 func (h *History) edit(p *Plan) {
 	old, oldSums := h.entries, h.sums
-	h.entries = make([]*Entry, 0, room(len(old)))
-	h.sums = make(sums, 0, room(len(old)))
+	left := room(len(old) - len(p.Removals))
+	h.entries, h.sums = make([]*Entry, 0, left), make(sums, 0, left)
 	next := 0 // the first entry that is not accounted for
 	keep := func(to int) {
 		h.entries = append(h.entries, old[next:to]...)

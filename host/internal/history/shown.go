@@ -157,7 +157,8 @@ func (b *viewBuilder) append(begin place, units []unit, removed int) {
 	v, end := b.shown, units[len(units)-1].place
 	v.truncate(b.out)
 	if v.entries == nil {
-		n := room(len(v.before.entries))
+		// A first prune takes out a third. What it removed may not have been in the view.
+		n := room(max(0, len(v.before.entries)-v.kept[len(v.kept)-1].removed))
 		v.entries, v.contents, v.sums = make([]*Entry, 0, n), make([]content.Content, 0, n), make(sums, 0, n)
 	}
 	v.entries = append(v.entries, v.before.entries[begin.out:end.out]...)
