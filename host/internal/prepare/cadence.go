@@ -19,6 +19,7 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 	d.Saves = base.Tokens - plan.After
 	e := t.effect(plan, base)
 	d.Rewrites = e.rewritten
+	batch := min(set.MinSavings, t.outcome.Limits.Hard/batchShare)
 	switch {
 	case set.Cadence == "" || set.Cadence == outcome.CadenceEveryTurn,
 		set.Cadence == outcome.CadencePriced && set.Prices == nil:
@@ -37,11 +38,12 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 	case e.onlyUncached:
 		d.Reason = outcome.DecidedUncached
 		return d, true
-	case t.cacheCold(e):
+	// Many small rewrites would each pay a little, and lose more than one that waits for them all. A cold cache costs
+	// nothing to rewrite, but then it is warm, and the next batch pays for that: half a batch must be there.
+	case set.Prices.CacheRead == 0, t.cacheCold(e) && (due || d.Saves >= batch/2):
 		d.Reason = outcome.DecidedCold
 		return d, true
-	// Many small rewrites would each pay a little, and lose more than one that waits for them all.
-	case !due && d.Saves < min(set.MinSavings, t.outcome.Limits.Hard/batchShare):
+	case !due && d.Saves < batch:
 		d.Reason = outcome.DecidedTooLittle
 		return d, false
 	}

@@ -118,8 +118,11 @@ func TestPriced(t *testing.T) {
 			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedTooLittle, Saves: 80}, false},
 		"only what is new": {cached, []int{20}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedUncached,
 			Saves: 10}, true},
-		"after a pause": {cached, []int{0}, 6, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedCold,
-			Saves: 10, Rewrites: 190}, true},
+		"after a pause": {cached, []int{0, 1, 2, 3, 4}, 6, outcome.Decision{Cadence: "priced",
+			Reason: outcome.DecidedCold, Saves: 50, Rewrites: 150}, true},
+		// Half of the 90 must go.
+		"a little after a pause": {cached, []int{0, 1, 2, 3}, 6, outcome.Decision{Cadence: "priced",
+			Reason: outcome.DecidedTooLittle, Saves: 40, Rewrites: 160}, false},
 		"without a cache": {&pricing.List{Input: 1}, []int{0}, 1,
 			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedCold, Saves: 10, Rewrites: 190}, true},
 		"without prices": {nil, []int{0}, 1, outcome.Decision{Cadence: "every-turn", Reason: outcome.DecidedEveryTurn,
