@@ -1,6 +1,9 @@
 package compare
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Recommendation says which variant would have been the cheapest of those that keep enough, by one price list.
 type Recommendation struct {
@@ -39,9 +42,9 @@ func (r *Report) Recommend(minRecall float64) *Recommendation {
 		return nil
 	}
 	list := r.Prices[0].Name
-	best := &Recommendation{PriceList: list, MinRecall: minRecall, Recall: 1, Worst: Spread{Mean: 1, Worst: 1},
+	out := &Recommendation{PriceList: list, MinRecall: minRecall, Recall: 1, Worst: Spread{Mean: 1, Worst: 1},
 		Needed: r.Totals.Nothing.OverLimit > 0}
-	ran := false
+	ran, best := false, -1
 	for i := range r.Totals.Variants {
 		v := &r.Totals.Variants[i]
 		cost, priced := v.Cost(list)
@@ -51,32 +54,49 @@ func (r *Report) Recommend(minRecall float64) *Recommendation {
 		ran = true
 		switch {
 		case v.Recall.Share < minRecall, v.OverLimit > 0:
-			continue
-		case best.Variant != "" && cost.Relative >= best.Relative:
-			continue
 		// Where doing nothing is no choice, a variant may also be dearer than it.
-		case !best.Needed && cost.Relative > -leastGain:
-			continue
+		case !out.Needed && cost.Relative > -leastGain:
+		case best < 0 || r.better(i, best, list):
+			best = i
 		}
-		best.Variant, best.Relative, best.Recall = v.Variant, cost.Relative, v.Recall.Share
-		best.Settings = r.Variants[i].set(list)
-		if v.PerSession != nil {
-			best.Worst = v.PerSession.Recall
-		}
-		best.Dearest = Spread{Mean: cost.Relative, Worst: cost.Relative}
-		if cost.PerSession != nil {
-			best.Dearest = *cost.PerSession
-		}
-		saved := cost.Nothing - cost.USD
-		best.PerSession, best.PerMonth = saved/float64(max(v.Sessions, 1)), 0
-		if r.Span >= leastSpan {
-			best.PerMonth = saved * float64(month) / float64(r.Span)
-		}
+	}
+	if best >= 0 {
+		out.take(r, best)
 	}
 	if !ran {
 		return nil
 	}
-	return best
+	return out
+}
+
+// better reports whether to recommend variant i rather than variant k. In short sessions many cost the same to the cent:
+// then what keeps more counts, then what breaks the prompt cache less often, then what decides by prices (only that has
+// a price list of its own), as sessions to come may be longer.
+func (r *Report) better(i, k int, list string) bool {
+	a, b := &r.Totals.Variants[i], &r.Totals.Variants[k]
+	costA, _ := a.Cost(list)
+	costB, _ := b.Cost(list)
+	return cmp.Or(cmp.Compare(costA.USD, costB.USD), cmp.Compare(b.Recall.Share, a.Recall.Share),
+		cmp.Compare(a.Rewrites, b.Rewrites), cmp.Compare(r.Variants[k].PriceList, r.Variants[i].PriceList)) < 0
+}
+
+// take makes variant i the recommended one.
+func (x *Recommendation) take(r *Report, i int) {
+	v := &r.Totals.Variants[i]
+	cost, _ := v.Cost(x.PriceList)
+	x.Variant, x.Relative, x.Recall, x.Settings = v.Variant, cost.Relative, v.Recall.Share, r.Variants[i].set(x.PriceList)
+	if v.PerSession != nil {
+		x.Worst = v.PerSession.Recall
+	}
+	x.Dearest = Spread{Mean: cost.Relative, Worst: cost.Relative}
+	if cost.PerSession != nil {
+		x.Dearest = *cost.PerSession
+	}
+	saved := cost.Nothing - cost.USD
+	x.PerSession = saved / float64(max(v.Sessions, 1))
+	if r.Span >= leastSpan {
+		x.PerMonth = saved * float64(month) / float64(r.Span)
+	}
 }
 
 // KeepsMost returns the variant that kept most of what calls needed, for people whose agent should miss nothing: it need

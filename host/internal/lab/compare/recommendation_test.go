@@ -19,19 +19,27 @@ func TestTheRecommendationIsTheCheapestThatKeepsEnough(t *testing.T) {
 		variants    []Result
 		want        string
 	}{
-		"the cheapest":                {0, []Result{result("a", -0.1, 0.99, 0), result("b", -0.2, 0.96, 0)}, "b"},
-		"not below the floor":         {0, []Result{result("a", -0.1, 0.99, 0), result("b", -0.2, 0.94, 0)}, "a"},
-		"nothing, if all are dearer":  {0, []Result{result("a", 0.1, 1, 0)}, ""},
-		"nothing, for next to none":   {0, []Result{result("a", -0.001, 1, 0)}, ""},
-		"what failed does not count":  {0, []Result{failed, result("a", -0.1, 1, 0)}, "a"},
-		"dearer, if nothing fits":     {3, []Result{result("b", 0.2, 1, 0), result("a", 0.1, 1, 0)}, "a"},
+		"the cheapest":               {0, []Result{result("a", -0.1, 0.99, 0), result("b", -0.2, 0.96, 0)}, "b"},
+		"not below the floor":        {0, []Result{result("a", -0.1, 0.99, 0), result("b", -0.2, 0.94, 0)}, "a"},
+		"nothing, if all are dearer": {0, []Result{result("a", 0.1, 1, 0)}, ""},
+		"nothing, for next to none":  {0, []Result{result("a", -0.001, 1, 0)}, ""},
+		"what failed does not count": {0, []Result{failed, result("a", -0.1, 1, 0)}, "a"},
+		"dearer, if nothing fits":    {3, []Result{result("b", 0.2, 1, 0), result("a", 0.1, 1, 0)}, "a"},
+		"at the same cost, what keeps more": {0, []Result{result("a", -0.1, 0.97, 0), result("b", -0.1, 0.99, 0),
+			result("c", -0.1, 0.98, 0)}, "b"},
+		"else what decides by prices": {0, []Result{result("a", -0.1, 1, 0), result("by prices", -0.1, 1, 0),
+			result("c", -0.1, 1, 0)}, "by prices"},
 		"what does not fit is no use": {0, []Result{result("a", -0.3, 1, 1), result("b", -0.1, 1, 0)}, "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &Report{Prices: []*pricing.List{{Name: "l"}}, Span: 48 * time.Hour}
 			r.Totals.Nothing.OverLimit, r.Totals.Variants = tt.nothingOver, tt.variants
 			for _, v := range tt.variants {
-				r.Variants = append(r.Variants, VariantInfo{Name: v.Variant, Strategy: "s" + v.Variant})
+				info := VariantInfo{Name: v.Variant, Strategy: "s" + v.Variant}
+				if v.Variant == "by prices" {
+					info.PriceList = "l"
+				}
+				r.Variants = append(r.Variants, info)
 			}
 			got := r.Recommend(0.95)
 			if got == nil || got.Variant != tt.want {
