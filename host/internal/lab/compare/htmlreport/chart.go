@@ -1,8 +1,12 @@
 package htmlreport
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // The size of a chart and the margins around its plot area, in units of the SVG view box. One unit is one CSS pixel
@@ -11,7 +15,7 @@ const (
 	chartWidth  = 760
 	chartHeight = 250
 	roomLeft    = 62
-	roomRight   = 22
+	roomRight   = 150 // the names of lines stand there
 	roomTop     = 12
 	roomBottom  = 36
 )
@@ -56,12 +60,14 @@ type drawing struct {
 	Left, Right           string
 	Top, Bottom           string
 	// LabelX is the right edge of the labels on the vertical axis. XLabelY and XNameY are the baselines of the labels
-	// and of the name of the horizontal axis. LevelX is the left edge of the names of levels.
-	LabelX, XLabelY, XNameY, LevelX string
-	XTicks, YTicks                  []tick
-	Paths                           []path
-	Levels                          []tick
-	Marks                           []string
+	// and of the name of the horizontal axis. LevelX is the left edge of the names of levels, EndX that of lines' names.
+	LabelX, XLabelY, XNameY, LevelX, EndX string
+	XTicks, YTicks                        []tick
+	Paths                                 []path
+	Levels                                []tick
+	Marks                                 []string
+	// Ends are the names of lines, next to where each ends; empty if there are too many to tell apart.
+	Ends []endLabel
 	// Beyond names what does not fit into the chart because it is far above everything else; it is listed in the
 	// caption. Empty in most charts.
 	Beyond []string
@@ -69,6 +75,12 @@ type drawing struct {
 
 // tick is a labelled position on an axis; for levels, TextAt is the baseline of the label.
 type tick struct{ At, TextAt, Label string }
+
+// endLabel is the name of a line; TextAt is its baseline.
+type endLabel struct {
+	Style        int
+	Name, TextAt string
+}
 
 // path is one line of the chart; D is the "d" attribute of an SVG path.
 type path struct {
@@ -102,6 +114,7 @@ func (c chart) draw() drawing {
 		Top: coordinate(roomTop), Bottom: coordinate(chartHeight - roomBottom),
 		LabelX: coordinate(roomLeft - 6), XLabelY: coordinate(chartHeight - roomBottom + 15),
 		XNameY: coordinate(chartHeight - 4), LevelX: coordinate(roomLeft + 4),
+		EndX: coordinate(chartWidth - roomRight + 6),
 	}
 	// The value at the upper edge.
 	top := most
@@ -142,11 +155,11 @@ func (c chart) draw() drawing {
 		}
 	}
 	for _, l := range drawn {
-		text := y(l.Y) - 4
+		baseline := y(l.Y) - 4
 		if l.Below {
-			text = y(l.Y) + 12
+			baseline = y(l.Y) + 12
 		}
-		d.Levels = append(d.Levels, tick{At: coordinate(y(l.Y)), TextAt: coordinate(text), Label: l.Name})
+		d.Levels = append(d.Levels, tick{At: coordinate(y(l.Y)), TextAt: coordinate(baseline), Label: l.Name})
 	}
 	for _, m := range c.Marks {
 		d.Marks = append(d.Marks, coordinate(x(m)))
@@ -154,7 +167,45 @@ func (c chart) draw() drawing {
 	for _, l := range c.Lines {
 		d.Paths = append(d.Paths, path{Style: l.Style, Name: l.Name, D: trace(thin(l.Points, c.Most), top, x, y)})
 	}
+	d.Ends = ends(c.Lines, func(v float64) float64 { return y(min(v, top)) })
 	return d
+}
+
+// The height of a line's name, and how much of it fits.
+const (
+	endHeight = 12
+	endLength = 24
+)
+
+// ends places the names of lines where these end, and moves those apart that would stand on each other.
+func ends(lines []line, y func(float64) float64) []endLabel {
+	type end struct {
+		line
+		at float64
+	}
+	var all []end
+	for _, l := range lines {
+		if n := len(l.Points); n > 0 {
+			all = append(all, end{l, y(l.Points[n-1].Y)})
+		}
+	}
+	if len(all)*endHeight > chartHeight-roomTop-roomBottom {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b end) int { return cmp.Compare(a.at, b.at) })
+	for i := 1; i < len(all); i++ { // down, from the top
+		all[i].at = max(all[i].at, all[i-1].at+endHeight)
+	}
+	bottom := float64(chartHeight - roomBottom)
+	for i := len(all) - 1; i >= 0; i-- { // and up again, what went below the axis
+		all[i].at = min(all[i].at, bottom)
+		bottom = all[i].at - endHeight
+	}
+	var out []endLabel
+	for _, e := range all {
+		out = append(out, endLabel{e.Style, text.ClipMiddle(e.Name, endLength), coordinate(e.at + 4)})
+	}
+	return out
 }
 
 // trace returns a line as the "d" attribute of an SVG path. Parts above top are left out: the line is cut exactly

@@ -28,7 +28,7 @@ const (
 func sizeOf(variants, lists int) int {
 	rows := variants + 1
 	charts := (1 + lists) * (1800 + 450*min(rows, maxVariants))
-	return charts + rows*(200+30*(resultColumns+lists))
+	return charts + rows*(400+30*(len(moreColumns)+len(mainColumns(nil))+lists))
 }
 
 // page is what the template shows: text and numbers only. The template escapes every string, wherever it comes from;
@@ -52,8 +52,8 @@ type page struct {
 	// NotRun says of each variant without figures why it has none; it has no rows.
 	NotRun []string
 	Series []series
-	Totals table
-	Costs  []costTable
+	Totals tables
+	Costs  []table
 	Drawn  []session
 	// Undrawn is how many sessions have no section.
 	Undrawn  int
@@ -78,7 +78,7 @@ type session struct {
 	Timed      bool
 	Boundaries int
 	Charts     []drawing
-	Rows       table
+	Rows       tables
 }
 
 // Scope says in one line what the report covers.
@@ -132,7 +132,7 @@ func newPage(r *compare.Report, o Options) *page {
 		}
 	}
 	// Every variant that ran has a row here, however many there are.
-	p.Totals = resultTable(r, &r.Totals)
+	p.Totals = resultTables(r, &r.Totals, "all sessions")
 	p.Costs = costTables(r)
 	p.Lost = lostTables(r)
 	p.Pruned = prunedTables(r)
@@ -179,9 +179,8 @@ func (p *page) drawSessions(r *compare.Report) {
 		v := session{
 			ID: fmt.Sprintf("session-%d", i+1), Name: short(s.Name), Format: short(string(s.Format)),
 			Entries: number(s.Entries), Tokens: number(s.Tokens), Timed: s.Timed, Boundaries: len(s.Boundaries),
-			Rows: resultTable(r, &s.Results),
+			Rows: resultTables(r, &s.Results, "session "+short(s.Name)),
 		}
-		v.Rows.Caption = "Totals of session " + v.Name
 		v.Charts = charts(r, s, n, most)
 		p.Drawn = append(p.Drawn, v)
 	}

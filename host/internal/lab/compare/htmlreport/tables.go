@@ -9,20 +9,16 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// table is a table of results: one row for doing nothing and one for each variant. Lists are the price lists, one
-// cost column each.
+// table is a table of results: one row for doing nothing and one for each variant. Heads are those of the columns
+// after the variant's name, and of each row's cells.
 type table struct {
 	Caption string
-	Lists   []string
+	Heads   []string
 	Rows    []row
 }
 
-// Span returns the number of columns after the first, for rows whose message takes the place of all figures.
-func (t table) Span() int { return resultColumns + len(t.Lists) }
-
-// resultColumns is the number of columns after the costs. It must match resultRow and the head in report.tmpl. A
-// mismatch would shift the figures under wrong heads.
-const resultColumns = 16
+// tables are the figures of all variants: those that most readers want in a table that fits the page, and More.
+type tables struct{ Main, More table }
 
 // row is one row of a table. Series selects the colour of its marker.
 type row struct {
@@ -31,28 +27,76 @@ type row struct {
 	// Problem says why there are no figures or not all of them. Empty means that there are none.
 	Problem string
 	Empty   bool
-	// Cells are in the order of the head in the template.
+	// Cells are in the order of the heads.
 	Cells []string
 }
 
-// resultTable returns the table of results without times, which differ between runs and have a section of their own.
-func resultTable(r *compare.Report, res *compare.Results) table {
-	t := table{Caption: "Totals of all sessions"}
-	for _, l := range r.Prices {
-		t.Lists = append(t.Lists, short(l.Name))
+// column is one column of the tables of results.
+type column struct {
+	head string
+	cell func(*compare.Result) string
+}
+
+// moreColumns are the columns of the table that readers open.
+var moreColumns = []column{
+	{"recall, results only", func(r *compare.Result) string { return recalled(r.Recall.ShareResults) }},
+	{"needs of edits", func(r *compare.Result) string {
+		return spread(r.Needs.ShareEdits, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Edits })
+	}},
+	{"re-reads", func(r *compare.Result) string { return number(r.Rereads.Calls) }},
+	{"turns", func(r *compare.Result) string { return number(r.Turns) }},
+	{"tokens sent", func(r *compare.Result) string { return number(r.Sent) }},
+	{"peak", func(r *compare.Result) string { return number(r.Peak) }},
+	{"opti\u00admised", func(r *compare.Result) string { return number(r.Optimized) }},
+	{"held back", func(r *compare.Result) string { return number(r.Held) }},
+	{"com\u00adpressed", func(r *compare.Result) string { return number(r.Compressed) }},
+	{"at the hard limit", func(r *compare.Result) string { return number(r.Laddered) }},
+	{"tokens pruned", func(r *compare.Result) string { return number(r.Pruned.Tokens) }},
+}
+
+// mainColumns are the columns of the other table: the cost by each price list first.
+func mainColumns(lists []*pricing.List) []column {
+	var out []column
+	for _, l := range lists {
+		out = append(out, column{"USD, " + short(l.Name), func(r *compare.Result) string { return costCell(r, l.Name) }})
 	}
-	t.Rows = append(t.Rows, resultRow(r, &res.Nothing, 0))
+	return append(out,
+		column{"saved", func(r *compare.Result) string { return percent(r.Saved) }},
+		column{"recall", func(r *compare.Result) string {
+			return spread(r.Recall.Share, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Recall })
+		}},
+		column{"needs", func(r *compare.Result) string {
+			return spread(r.Needs.Share, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Needs })
+		}},
+		column{"over limit", func(r *compare.Result) string { return number(r.OverLimit) }},
+		column{"rewrites", func(r *compare.Result) string { return number(r.Rewrites) }},
+	)
+}
+
+// resultTables returns the results without times, which differ between runs and have a section of their own. of is what
+// they are the results of.
+func resultTables(r *compare.Report, res *compare.Results, of string) tables {
+	return tables{
+		Main: resultTable(res, "Totals of "+of, mainColumns(r.Prices)),
+		More: resultTable(res, "More figures of "+of, moreColumns),
+	}
+}
+
+func resultTable(res *compare.Results, caption string, columns []column) table {
+	t := table{Caption: caption}
+	for _, f := range columns {
+		t.Heads = append(t.Heads, f.head)
+	}
+	t.Rows = append(t.Rows, resultRow(&res.Nothing, 0, columns))
 	for i := range res.Variants {
 		if v := &res.Variants[i]; v.Turns > 0 || v.Done {
-			t.Rows = append(t.Rows, resultRow(r, v, i+1))
+			t.Rows = append(t.Rows, resultRow(v, i+1, columns))
 		}
 	}
 	return t
 }
 
-// resultRow returns a row with cells in the order of the template's head. Costs of variants include the difference to
-// doing nothing; a variant that decided by one price list has "–" for the others.
-func resultRow(r *compare.Report, res *compare.Result, series int) row {
+func resultRow(res *compare.Result, series int, columns []column) row {
 	out := row{
 		Series: series, Name: short(res.Variant), Problem: shorten(res.Error, maxSentence), Empty: res.Turns == 0,
 	}
@@ -63,44 +107,29 @@ func resultRow(r *compare.Report, res *compare.Result, series int) row {
 	if !res.Done && out.Problem == "" {
 		out.Problem = "not finished: the comparison was stopped"
 	}
-	if out.Empty {
-		return out
-	}
-	for _, list := range r.Prices {
-		c, ok := res.Cost(list.Name)
-		switch {
-		case !ok:
-			out.Cells = append(out.Cells, "–")
-		case series == 0:
-			out.Cells = append(out.Cells, dollars(c.USD, c.USD))
-		default:
-			worst := ""
-			if c.PerSession != nil && res.Sessions > 1 {
-				worst = ", worst " + relative(c.PerSession.Worst)
-			}
-			out.Cells = append(out.Cells, dollars(c.USD, c.Nothing)+" ("+relative(c.Relative)+worst+")")
+	if !out.Empty {
+		for _, f := range columns {
+			out.Cells = append(out.Cells, f.cell(res))
 		}
 	}
-	out.Cells = append(
-		out.Cells,
-		percent(res.Saved),
-		spread(res.Recall.Share, res.PerSession, func(p *compare.PerSession) compare.Spread { return p.Recall }),
-		recalled(res.Recall.ShareResults),
-		spread(res.Needs.Share, res.PerSession, func(p *compare.PerSession) compare.Spread { return p.Needs }),
-		spread(res.Needs.ShareEdits, res.PerSession, func(p *compare.PerSession) compare.Spread { return p.Edits }),
-		number(res.Rereads.Calls),
-		number(res.OverLimit),
-		number(res.Turns),
-		number(res.Sent),
-		number(res.Peak),
-		number(res.Rewrites),
-		number(res.Optimized),
-		number(res.Held),
-		number(res.Compressed),
-		number(res.Laddered),
-		number(res.Pruned.Tokens),
-	)
 	return out
+}
+
+// costCell is the cost by a list, of variants with the difference to doing nothing; "–" for a variant that decided by
+// another list.
+func costCell(res *compare.Result, list string) string {
+	c, ok := res.Cost(list)
+	switch {
+	case !ok:
+		return "–"
+	case res.Variant == compare.NothingName:
+		return dollars(c.USD, c.USD)
+	}
+	worst := ""
+	if c.PerSession != nil && res.Sessions > 1 {
+		worst = ", worst " + relative(c.PerSession.Worst)
+	}
+	return dollars(c.USD, c.Nothing) + " (" + relative(c.Relative) + worst + ")"
 }
 
 // spread formats a share; in totals also the mean and the lowest of the sessions' shares.
@@ -112,17 +141,15 @@ func spread(share float64, sessions *compare.PerSession, of func(*compare.PerSes
 	return fmt.Sprintf("%s (mean %s, worst %s)", recalled(share), recalled(s.Mean), recalled(s.Worst))
 }
 
-// costTable breaks the cost by one price list down into cache reads, cache writes, uncached tokens and model calls.
-type costTable struct {
-	List string
-	Rows []row
-}
+// costHeads are the columns of the tables that break a cost down.
+var costHeads = []string{"USD", "against nothing", "tokens read from the cache", "tokens written to the cache",
+	"tokens without the cache", "USD for the strategy's own model calls"}
 
 // costTables returns one table per price list, without variants that were not priced by it.
-func costTables(r *compare.Report) []costTable {
-	var out []costTable
+func costTables(r *compare.Report) []table {
+	var out []table
 	for _, list := range r.Prices {
-		t := costTable{List: short(list.Name)}
+		t := table{Caption: "Cost by " + short(list.Name) + " in detail", Heads: costHeads}
 		// A variant that did not run has no row, as all its figures would be 0.
 		add := func(res *compare.Result, series int, name string) {
 			c, ok := res.Cost(list.Name)

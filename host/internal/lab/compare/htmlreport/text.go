@@ -51,9 +51,12 @@ func thousands(v float64) string {
 	return number(int(v)/1000) + " k"
 }
 
+// percentSign follows a figure on the same line: between them stands a space that does not break.
+const percentSign = "\u00a0%"
+
 // percent formats a share as a percentage with one decimal.
 func percent(share float64) string {
-	return signed(strconv.FormatFloat(math.Round(share*1000)/10+0, 'f', 1, 64)) + " %" // +0 turns -0 into 0
+	return signed(strconv.FormatFloat(math.Round(share*1000)/10+0, 'f', 1, 64)) + percentSign // +0 turns -0 into 0
 }
 
 // recalled formats a recall, rounded down: 100.0 % must mean that nothing is missing.
@@ -62,7 +65,7 @@ func recalled(share float64) string { return percent(math.Floor(share*1000) / 10
 // relative formats a difference to doing nothing, with a sign unless it rounds to zero.
 func relative(share float64) string {
 	text := percent(share)
-	if share > 0 && text != "0.0 %" {
+	if share > 0 && text != "0.0"+percentSign {
 		return "+" + text
 	}
 	return text

@@ -333,8 +333,8 @@ func TestThePageBeginsWithTheVerdict(t *testing.T) {
 		Dearest: compare.Spread{Worst: 0.012, Session: "session-0.jsonl"}}
 	text := parse(t, write(t, r, htmlreport.Options{})).text()
 	at := 0
-	for _, want := range []string{"variant-1 is the cheapest at list-0's prices with a recall of at least 95.0 %",
-		"−27.1 %", "cost against doing nothing, +1.2 % in the worst session", "99.1 %", "96.7 % in the worst session", "0.125",
+	for _, want := range []string{"variant-1 is the cheapest at list-0's prices with a recall of at least 95.0\u00a0%",
+		"−27.1\u00a0%", "cost against doing nothing, +1.2\u00a0% in the worst session", "99.1\u00a0%", "96.7\u00a0% in the worst session", "0.125",
 		"Totals of all sessions"} {
 		next := strings.Index(text[at:], want)
 		if next < 0 {
