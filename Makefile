@@ -95,9 +95,9 @@ test-clients: ## Claude Code, Codex and others through thresh wrap against a str
 	$(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest
 	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v -test.timeout 30m
 
-test-ui: ## the page /ui in headless Chromium, with the Debian package chromium; SCREENSHOTS=DIR keeps pictures
-	@if command -v chromium >/dev/null; then CHROMIUM=$$(command -v chromium) $(GO) test -count=1 -run InABrowser ./host/internal/door/watch; \
-	else echo "NOTE: chromium is not installed: the page is not tested in a browser"; fi
+test-ui: ## the page /ui and the report in headless Chromium, with the Debian package chromium; SCREENSHOTS=DIR keeps pictures
+	@if command -v chromium >/dev/null; then CHROMIUM=$$(command -v chromium) $(GO) test -count=1 -run InABrowser ./host/internal/door/watch ./host/internal/lab/compare/htmlreport; \
+	else echo "NOTE: chromium is not installed: the pages are not tested in a browser"; fi
 
 check: fmt-check lint proto-check vuln ## all but the tests
 

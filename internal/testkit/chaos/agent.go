@@ -70,7 +70,16 @@ type change struct {
 func (a *agent) work(ctx context.Context, calm func()) error {
 	// Each round has a session of its own, so that ids are not used twice.
 	for round := 0; ; round++ {
-		if err := a.open(round); err != nil {
+		err := a.open(round)
+		// It is refused while the strategy's file is away.
+		for refused := (*rpcError)(nil); errors.As(err, &refused) && ctx.Err() == nil; {
+			err = a.open(round)
+		}
+		if err != nil && ctx.Err() != nil {
+			calm()
+			err = a.open(round)
+		}
+		if err != nil {
 			return err
 		}
 		for ctx.Err() == nil && len(a.said) < longest {

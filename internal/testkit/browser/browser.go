@@ -1,0 +1,177 @@
+// Package browser shows pages in a real browser, for tests that look at what people see.
+package browser
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Browser is a headless Chromium, driven over a pair of pipes with its debugging protocol.
+type Browser struct {
+	t       *testing.T
+	to      *os.File
+	from    *bufio.Reader
+	id      int
+	session string
+	// Asked are the addresses that the page loaded, and Said what it wrote to the console, violations of its policy
+	// among them.
+	Asked, Said []string
+}
+
+// Open starts the browser that the environment variable CHROMIUM names, with an empty tab. It skips the test if none is
+// named.
+func Open(t *testing.T) *Browser {
+	program := os.Getenv("CHROMIUM")
+	if program == "" {
+		t.Skip("SKIPPED: CHROMIUM does not name a browser: 'make test-ui' does")
+	}
+	theirs, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, answers, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-pipe",
+		"--user-data-dir="+t.TempDir())
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	cmd.ExtraFiles = []*os.File{theirs, answers}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = theirs.Close(), answers.Close()
+	b := &Browser{t: t, to: to, from: bufio.NewReader(from)}
+	// It removes what it has written before it ends.
+	t.Cleanup(func() { b.call("Browser.close", nil); _ = cmd.Wait(); to.Close(); from.Close() })
+	var target struct{ TargetID string }
+	b.get("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var attached struct{ SessionID string }
+	b.get("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	b.session = attached.SessionID
+	for _, domain := range []string{"Page", "Network", "Log", "Runtime"} {
+		b.call(domain+".enable", nil)
+	}
+	return b
+}
+
+// call calls a method and returns its result. Events that come before it are noted.
+func (b *Browser) call(method string, params any) json.RawMessage {
+	b.t.Helper()
+	b.id++
+	message := map[string]any{"id": b.id, "method": method}
+	if params != nil {
+		message["params"] = params
+	}
+	if b.session != "" && method != "Browser.close" {
+		message["sessionId"] = b.session
+	}
+	text, err := json.Marshal(message)
+	if err == nil {
+		_, err = b.to.Write(append(text, 0))
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for {
+		line, err := b.from.ReadBytes(0)
+		if err != nil {
+			if method != "Browser.close" {
+				b.t.Fatalf("%s: %v", method, err)
+			}
+			return nil
+		}
+		var m struct {
+			ID     int
+			Method string
+			Params struct {
+				Request struct{ URL string }
+				Entry   struct{ Text string }
+			}
+			Result json.RawMessage
+			Error  struct{ Message string }
+		}
+		if err := json.Unmarshal(line[:len(line)-1], &m); err != nil {
+			b.t.Fatal(err)
+		}
+		switch {
+		case m.Method == "Network.requestWillBeSent":
+			b.Asked = append(b.Asked, m.Params.Request.URL)
+		case m.Method == "Log.entryAdded":
+			b.Said = append(b.Said, m.Params.Entry.Text)
+		case m.ID == b.id:
+			if m.Error.Message != "" {
+				b.t.Fatalf("%s: %s", method, m.Error.Message)
+			}
+			return m.Result
+		}
+	}
+}
+
+func (b *Browser) get(method string, params, into any) {
+	b.t.Helper()
+	if err := json.Unmarshal(b.call(method, params), into); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Eval returns the value of an expression as text.
+func (b *Browser) Eval(expression string) string {
+	b.t.Helper()
+	var r struct{ Result struct{ Value any } }
+	b.get("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &r)
+	return fmt.Sprint(r.Result.Value)
+}
+
+// Until waits until an expression is true.
+func (b *Browser) Until(expression string) {
+	b.t.Helper()
+	for limit := time.Now().Add(30 * time.Second); b.Eval(expression) != "true"; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(limit) {
+			b.t.Fatalf("never: %s\n%s", expression, b.Eval("document.body.innerText"))
+		}
+	}
+}
+
+// Show opens an address at a width in pixels, in a color scheme: "light" or "dark".
+func (b *Browser) Show(url string, width int, scheme string) {
+	b.t.Helper()
+	b.call("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 600})
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{
+		map[string]string{"name": "prefers-color-scheme", "value": scheme}}})
+	b.Go("about:blank") // an address that differs in its fragment alone would not be loaded again
+	b.Go(url)
+}
+
+// Go opens an address.
+func (b *Browser) Go(url string) {
+	b.t.Helper()
+	b.call("Page.navigate", map[string]any{"url": url})
+}
+
+// Shot keeps a picture of the page for people, in the directory that SCREENSHOTS names.
+func (b *Browser) Shot(name string) {
+	b.t.Helper()
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	var r struct{ Data string }
+	b.get("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &r)
+	picture, err := base64.StdEncoding.DecodeString(r.Data)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name), picture, 0o600)
+	}
+	if err != nil {
+		b.t.Error(err)
+	}
+}
