@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // configCommand shows the settings in force. There is no command to change one: settings live in files that the user
@@ -87,17 +86,15 @@ func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) er
 	return errors.Join(errs...)
 }
 
-// printSettingsTable prints all settings, one per line. Long values are cut: the table is an overview, and 'config
-// explain KEY' shows them whole.
+// printSettingsTable prints all settings, one per line. Long values and origins are cut: the table is an overview, and
+// 'config explain KEY' shows them whole.
 func (a *app) printSettingsTable(found []config.Explanation) error {
-	// Not package table: all columns matter here and none may be dropped, and origins are too long for 80 columns in
-	// any case.
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "KEY\tVALUE\tFROM")
+	t := table.New(table.Column{Name: "key", Min: 40, Middle: true}, table.Column{Name: "value", Min: 16},
+		table.Column{Name: "from", Min: 12})
 	for _, e := range found {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, text.OneLine(settingText(e.Value, e.DefaultText), 60), e.Origin)
+		t.Row(e.Key, settingText(e.Value, e.DefaultText), e.Origin.String())
 	}
-	return w.Flush()
+	return a.printSmallTable(t)
 }
 
 // printSettings prints all there is to know about each setting. Nothing needs masking: settings never hold a

@@ -25,6 +25,7 @@ func TestTablesFitEightyColumns(t *testing.T) {
 		"explain": {[]string{"explain", files[0]}, "ENTRY", []string{"WHAT BECAME OF IT", "TOKENS SAVED"}},
 		"tokens":  {[]string{"tokens", files[1]}, "TOOL", []string{"FILE", "LARGEST ENTRIES", "REPORTED FOR"}},
 		"restore": {[]string{"restore", "--list", files[0]}, "ID", []string{"WHAT IT IS"}},
+		"config":  {[]string{"config", "explain"}, "KEY", []string{"VALUE", "FROM", "compression.density.optimizeThreshold"}},
 		"prices":  {[]string{"prices"}, "NAME", []string{"INPUT", "OUTPUT", "AS OF"}},
 	} {
 		t.Run(name, func(t *testing.T) {
