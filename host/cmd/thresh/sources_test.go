@@ -85,8 +85,8 @@ func TestCompareAdvisesAndWritesTheSettings(t *testing.T) {
 	args := append([]string{"compare", "--strategy", "high-density,top-down-truncation", "--prices", "no-cache",
 		"--set", "model.contextLimit=30000", "--min-recall", "90"}, samples(t)...)
 	r := p.run(append(args, "--write")...).done(t)
-	want := "compression.density.cadence: every-turn\ncompression.strategy: high-density\nmodel.priceList: no-cache\n"
-	if !strings.Contains(r.stdout, "high-density every-turn is the cheapest at no-cache's prices with a recall of at least "+
+	want := "compression.density.cadence: priced\ncompression.strategy: high-density\nmodel.priceList: no-cache\n"
+	if !strings.Contains(r.stdout, "high-density priced is the cheapest at no-cache's prices with a recall of at least "+
 		"90.0 %: -51 % against doing nothing, -26 % in the dearest session (") {
 		t.Errorf("no advice in\n%s", r.stdout)
 	}
