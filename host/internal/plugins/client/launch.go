@@ -164,9 +164,7 @@ func (p *Plugin) configure(ctx context.Context, settings Settings, services offe
 // setupFailed returns the reason why a call failed that is made before a strategy is ready. gRPC reports many of them
 // as the same lost connection, so the state of the process and the context decide first.
 func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error {
-	if status.Code(err) == codes.DeadlineExceeded {
-		awaitDeadline(ctx)
-	}
+	awaitDeadline(ctx, err)
 	cause := context.Cause(ctx)
 	switch {
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):

@@ -97,9 +97,7 @@ func (p *Plugin) begin(
 func (c ongoing) failed(ctx context.Context, err error) error {
 	p := c.plugin
 	code := status.Code(err)
-	if code == codes.DeadlineExceeded {
-		awaitDeadline(ctx)
-	}
+	awaitDeadline(ctx, err)
 	failure := p.Failure(c.op, nil, "")
 	switch {
 	// The error is the context's own, so that callers recognise their own cancellation.
@@ -135,11 +133,13 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 	return failure
 }
 
-// awaitDeadline waits for a deadline that is about to pass. The plugin knows the deadline too and may report it a
-// moment before the host's timer fires; without the wait the timeout would look like the plugin's own error.
-func awaitDeadline(ctx context.Context) {
+// awaitDeadline waits for a deadline that has passed, or is about to. The plugin knows the deadline too, and may report
+// it before the host's timer fires: as such, or as an error of its own after a service of the host was cut off. Without
+// the wait the timeout would look like the strategy's failure.
+func awaitDeadline(ctx context.Context, err error) {
 	const moment = 100 * time.Millisecond
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < moment {
+	deadline, ok := ctx.Deadline()
+	if left := time.Until(deadline); ok && (left <= 0 || status.Code(err) == codes.DeadlineExceeded && left < moment) {
 		<-ctx.Done()
 	}
 }
