@@ -93,7 +93,7 @@ test-clients: ## Claude Code, Codex and others through thresh wrap against a str
 	@if command -v npm >/dev/null && command -v python3 >/dev/null; then host/internal/door/proxy/clienttest/install.sh $(AGENTS); \
 	else echo "NOTE: without npm and python3 no agent runs here"; fi
 	$(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest
-	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v -test.timeout 30m
+	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v -test.timeout 60m
 
 test-ui: ## the page /ui and the report in headless Chromium, with the Debian package chromium; SCREENSHOTS=DIR keeps pictures
 	@if command -v chromium >/dev/null; then CHROMIUM=$$(command -v chromium) $(GO) test -count=1 -run InABrowser ./host/internal/door/watch ./host/internal/lab/compare/htmlreport; \

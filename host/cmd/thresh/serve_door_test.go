@@ -235,8 +235,16 @@ func TestTheEndWaitsForWhatIsInProgress(t *testing.T) {
 			if c.finish {
 				_ = gate.Close()
 			}
-			if c.twice {
+			if c.twice && !eventually(patience, func() bool { // the first one may still be on its way through the host
 				s.signal(syscall.SIGTERM)
+				select {
+				case <-s.log.done:
+					return true
+				default:
+					return false
+				}
+			}) {
+				t.Error("it goes on after a second signal")
 			}
 			err = <-answered
 			var failed *client.Error

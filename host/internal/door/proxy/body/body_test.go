@@ -142,6 +142,12 @@ func TestEveryViewGivesAValidRequest(t *testing.T) {
 			}
 			edit(t, r, entries, some)
 			edit(t, r, entries, append([]Shown{{"made", said("A summary.")}}, some...))
+			noted := content.Content{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: "Calls were removed."}}}
+			for i := range some { // behind a person's words, whatever follows
+				if entry := some[i].Content; entry.Speaker == content.Human {
+					edit(t, r, entries, slices.Insert(slices.Clone(some), i+1, Shown{"made", noted}))
+				}
+			}
 		}
 	}
 }

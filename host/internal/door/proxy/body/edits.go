@@ -36,7 +36,7 @@ func Apply(raw []byte, edits []Edit) []byte {
 // overlap, and refer to the original bytes.
 func (r *Request) Edits(p *Plan) []Edit {
 	d := draft{request: r, gone: make([]bool, len(r.Items)), parts: map[Ref]bool{}, before: map[int][]byte{},
-		marked: map[Ref][]byte{}}
+		first: map[int][]byte{}, marked: map[Ref][]byte{}}
 	for i, e := range p.entries {
 		for j, ref := range e.Refs {
 			if p.fates[i].gone {
@@ -50,22 +50,23 @@ func (r *Request) Edits(p *Plan) []Edit {
 	for i := range r.Items {
 		d.gone[i] = d.allGone(i)
 	}
-	// Made items stand at the borders of items. A view has them between exchanges, so that they part none.
+	// Made items stand at the borders of items. A view has them between exchanges, so that they part none. Gemini takes no
+	// call behind another item of the model: there, what the model says becomes a part of the item with the call.
 	for _, m := range p.made {
 		at := r.lead
 		if m.behind >= 0 {
 			refs := p.entries[m.behind].Refs
 			at = refs[len(refs)-1].Item + 1
 		}
-		if item := d.before[at]; item != nil {
-			d.before[at] = append(append(item, ','), r.newItem(m.entry)...)
-		} else {
-			d.before[at] = r.newItem(m.entry)
+		if next := d.next(at); r.API == Gemini && m.entry.Speaker == content.AI && next < len(r.Items) && r.calls(next) {
+			d.first[next] = join(d.first[next], r.newParts(m.entry))
+			continue
 		}
+		d.before[at] = join(d.before[at], r.newItem(m.entry))
 	}
 	d.moveMarks()
 	d.items()
-	d.removeParts()
+	d.changeParts()
 	// Edits are found by kind, and [Apply] needs them by position.
 	slices.SortFunc(d.edits, func(a, b Edit) int { return a.Start - b.Start })
 	return d.edits
@@ -77,8 +78,25 @@ type draft struct {
 	gone    []bool         // the items that go
 	parts   map[Ref]bool   // the parts that go
 	before  map[int][]byte // new items, by the position of the item that they stand before
+	first   map[int][]byte // new parts at the beginning of items that stay
 	marked  map[Ref][]byte // markers that parts get
 	edits   []Edit
+}
+
+// next returns the first item from one on that stays; the number of items if none does.
+func (d *draft) next(item int) int {
+	for item < len(d.gone) && d.gone[item] {
+		item++
+	}
+	return item
+}
+
+// join returns the elements of an array one behind the other.
+func join(elements, more []byte) []byte {
+	if len(elements) == 0 {
+		return more
+	}
+	return append(append(elements, ','), more...)
 }
 
 func (d *draft) allGone(item int) bool {
@@ -140,11 +158,14 @@ func (d *draft) list(array Span, elements []Span, gone func(int) bool, before ma
 	}
 }
 
-// removeParts takes parts out of items that stay. The order of the items does not matter here: edits are sorted at the
-// end.
-func (d *draft) removeParts() {
+// changeParts takes parts out of items that stay, and puts new ones in. The order of the items does not matter here:
+// edits are sorted at the end.
+func (d *draft) changeParts() {
 	r := d.request
 	touched := map[int]bool{}
+	for item := range d.first {
+		touched[item] = true
+	}
 	for ref := range d.parts {
 		touched[ref.Item] = !d.gone[ref.Item]
 	}
@@ -157,7 +178,8 @@ func (d *draft) removeParts() {
 		for j := range parts {
 			spans[j] = parts[j].Span
 		}
-		d.list(r.Items[item].parts, spans, func(j int) bool { return d.parts[Ref{item, j}] }, nil)
+		d.list(r.Items[item].parts, spans, func(j int) bool { return d.parts[Ref{item, j}] },
+			map[int][]byte{0: d.first[item]})
 	}
 }
 
@@ -170,35 +192,16 @@ func (r *Request) newText(p *Part, text string) []byte {
 	return content.String(text)
 }
 
-// newItem writes an entry of text as an item. The APIs differ in the name of the model's role and in the kind of a text
-// part.
+// newItem writes an entry of text as an item. The APIs differ in the name of the model's role.
 func (r *Request) newItem(c content.Content) []byte {
-	role, kind := "user", "text"
-	if c.Speaker == content.AI {
+	role := "user"
+	switch {
+	case c.Speaker == content.AI && r.API == Gemini:
+		role = "model"
+	case c.Speaker == content.AI:
 		role = "assistant"
 	}
-	switch r.API {
-	case Responses:
-		if kind = "input_text"; c.Speaker == content.AI {
-			kind = "output_text"
-		}
-	case Gemini:
-		if c.Speaker == content.AI {
-			role = "model"
-		}
-	}
-	var parts []byte
-	for i, b := range c.Blocks {
-		if i > 0 {
-			parts = append(parts, ',')
-		}
-		text := content.String(b.(content.Text).Text) // see writable
-		if r.API == Gemini {
-			parts = append(append(append(parts, `{"text":`...), text...), '}')
-		} else {
-			parts = append(append(append(parts, `{"type":"`+kind+`","text":`...), text...), '}')
-		}
-	}
+	parts := r.newParts(c)
 	switch r.API {
 	case Responses:
 		return []byte(`{"type":"message","role":"` + role + `","content":[` + string(parts) + `]}`)
@@ -207,4 +210,23 @@ func (r *Request) newItem(c content.Content) []byte {
 	default:
 		return []byte(`{"role":"` + role + `","content":[` + string(parts) + `]}`)
 	}
+}
+
+// newParts writes the texts of an entry as parts. The APIs differ in what they call a text.
+func (r *Request) newParts(c content.Content) []byte {
+	before := `{"type":"text","text":`
+	switch {
+	case r.API == Gemini:
+		before = `{"text":`
+	case r.API == Responses && c.Speaker == content.AI:
+		before = `{"type":"output_text","text":`
+	case r.API == Responses:
+		before = `{"type":"input_text","text":`
+	}
+	var parts []byte
+	for _, b := range c.Blocks {
+		text := content.String(b.(content.Text).Text) // see writable
+		parts = join(parts, append(append([]byte(before), text...), '}'))
+	}
+	return parts
 }

@@ -1,6 +1,8 @@
 package body
 
 import (
+	"slices"
+
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -61,14 +63,17 @@ func (r *Request) lastExchange() int {
 	for start > 0 && r.speaker(start-1) == content.AI {
 		start--
 	}
-	for _, item := range r.Items[start:end] {
-		for _, p := range item.Parts {
-			if p.Kind == Call {
-				return start
-			}
+	for i := start; i < end; i++ {
+		if r.calls(i) {
+			return start
 		}
 	}
 	return len(r.Items)
+}
+
+// calls reports whether an item makes calls.
+func (r *Request) calls(item int) bool {
+	return slices.ContainsFunc(r.Items[item].Parts, func(p Part) bool { return p.Kind == Call })
 }
 
 // speaker returns who an item is from: the speaker of its first part. An item without parts counts as a person's, so

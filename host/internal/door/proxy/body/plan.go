@@ -51,6 +51,7 @@ const blanked = "[result removed: superseded later in the conversation]"
 //   - Results go exactly if their call goes.
 //   - Parts of unknown kinds and instructions stay, and with them the turn that they are in.
 //   - What is left begins with words of a person: the last before it stay.
+//   - For Gemini, words of a person stay between the model's words and a call, where nothing else is left.
 //   - The exchange at the end stays: the model has not seen its results yet. They may be shortened.
 //
 // Entries of the view that the request does not have, and that are text, are inserted. The error is [ErrMade], or says
@@ -177,6 +178,9 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 		}
 	}
 	r.keepPrompt(p)
+	if r.API == Gemini {
+		r.keepWords(p, entryOf)
+	}
 	// Now the calls' entries are settled, and results follow them.
 	for i, e := range p.entries {
 		if e.Content.Speaker != content.Tool {
@@ -224,6 +228,30 @@ func (r *Request) keepPrompt(p *Plan) {
 	}
 	if prompt >= 0 {
 		p.fates[prompt].gone = false
+	}
+}
+
+// keepWords keeps the last words of a person that stood between an entry of the model and a call: Gemini takes no call
+// behind another item of the model. entryOf has the entries of the calls.
+func (r *Request) keepWords(p *Plan, entryOf map[Ref]int) {
+	behind, words := content.Human, -1 // who the last entry that stays is from, and the last words that go behind it
+	for i, e := range p.entries {
+		gone := p.fates[i].gone
+		if e.Content.Speaker == content.Tool { // results stay exactly if their call does
+			if call, ok := r.pairs.call[e.Refs[0]]; ok {
+				gone = p.fates[entryOf[call]].gone
+			}
+		}
+		switch {
+		case gone && e.Content.Speaker == content.Human:
+			words = i
+		case gone:
+		default:
+			if behind == content.AI && words >= 0 && r.calls(e.Refs[0].Item) {
+				p.fates[words].gone = false
+			}
+			behind, words = e.Content.Speaker, -1
+		}
 	}
 }
 

@@ -157,6 +157,9 @@ func (r *Request) order(was *Request) error {
 	if was.API != Responses && was.startsHuman() && !r.startsHuman() {
 		return errors.New("the conversation does not begin with a person")
 	}
+	if was.API == Gemini && r.callsBehindModel() && !was.callsBehindModel() {
+		return errors.New("a call stands behind another item of the model")
+	}
 	for i := range r.Items {
 		if len(r.Items[i].Parts) == 0 && !r.Items[i].parts.Empty() && !was.hasEmpty() {
 			return fmt.Errorf("item %d is empty", i)
@@ -191,6 +194,16 @@ func (r *Request) adjacent() error {
 // Instructions before the conversation do not count. false if there is nothing else.
 func (r *Request) startsHuman() bool {
 	return r.lead < len(r.Items) && r.speaker(r.lead) == content.Human
+}
+
+// Gemini takes calls behind a person's item or results only.
+func (r *Request) callsBehindModel() bool {
+	for i := 1; i < len(r.Items); i++ {
+		if r.calls(i) && r.speaker(i-1) == content.AI {
+			return true
+		}
+	}
+	return false
 }
 
 // An API that took an empty item once takes it again.
