@@ -120,12 +120,12 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 
 // Accept listens for connections of the plugin on go-plugin's broker, under the returned id. ctx bounds the wait for
 // the broker's stream, which a plugin may never open.
-func (p *Process) Accept(ctx context.Context) (id uint32, l net.Listener, err error) {
+func (p *Process) Accept(ctx context.Context) (uint32, net.Listener, error) {
 	type result struct {
 		listener net.Listener
 		err      error
 	}
-	id = p.conn.broker.NextId()
+	id := p.conn.broker.NextId()
 	done := make(chan result, 1)
 	go func() {
 		l, err := p.conn.broker.Accept(id)
