@@ -51,22 +51,24 @@ func inDatabase(path string) (file, id string, ok bool) {
 // database is one that was opened for reading.
 type database struct {
 	*sql.DB
-	temp string // a copy's directory, to be removed; "" for none
+	path   string
+	schema *schema
+	temp   string // a copy's directory, to be removed; "" for none
 }
 
-// openDatabase opens a database so that nothing in its directory is created or removed, and neither it nor its log is
+// openDatabase opens a database of sessions so that nothing in its directory is created or removed, and neither it nor its log is
 // written.
 //
 //   - Without a log (-wal), all is in the file, which is read as one that does not change.
 //   - With a log and its index (-shm), an agent may be writing. It is read as SQLite's other readers do, with locks.
 //   - With a log alone, reading would create the index. That is a copy, or was left by a crash, so that a copy of both
 //     is read.
-func openDatabase(path string) (*database, error) {
-	path, err := filepath.Abs(path)
+func openDatabase(name string) (*database, error) {
+	path, err := filepath.Abs(name)
 	if err != nil {
 		return nil, err
 	}
-	d, mode := database{}, "mode=ro"
+	d, mode := database{path: name}, "mode=ro"
 	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
 		mode = "mode=ro&immutable=1"
 	} else if _, err := os.Stat(path + "-shm"); err != nil {
@@ -80,7 +82,10 @@ func openDatabase(path string) (*database, error) {
 		}
 		path = copied
 	}
-	if d.DB, err = sql.Open("sqlite", dataSource(path, mode+"&_pragma=busy_timeout(2000)")); err != nil {
+	if d.DB, err = sql.Open("sqlite", dataSource(path, mode+"&_pragma=busy_timeout(2000)")); err == nil {
+		d.schema, err = d.schemaOf()
+	}
+	if err != nil {
 		d.close()
 		return nil, err
 	}
@@ -164,20 +169,16 @@ func exportFrom(path, id string) (*export, error) {
 		return nil, err
 	}
 	defer d.close()
-	s, err := d.schemaOf()
-	if err != nil {
-		return nil, err
-	}
 	// Which of many is meant is up to the person, who sees how to name one.
 	if id == "" {
-		found, err := sessionsIn(path)
+		found, err := d.found()
 		if err != nil || len(found) == 0 {
 			return nil, cmp.Or(err, errors.New("the database holds no sessions"))
 		}
 		return nil, fmt.Errorf("the database holds %d sessions; name one, such as the newest: '%s'", len(found),
 			found[0].Path)
 	}
-	return s.export(d, id)
+	return d.schema.export(d, id)
 }
 
 // sessionsIn returns the sessions in a database, the newest first.
@@ -187,18 +188,20 @@ func sessionsIn(path string) ([]Found, error) {
 		return nil, err
 	}
 	defer d.close()
-	s, err := d.schemaOf()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := d.rows(s.sessions)
+	return d.found()
+}
+
+// found returns the sessions, the newest first.
+func (d *database) found() ([]Found, error) {
+	rows, err := d.rows(d.schema.sessions)
 	if err != nil {
 		return nil, err
 	}
 	var out []Found
 	for _, r := range rows {
 		changed, _ := strconv.ParseInt(r["changed"], 10, 64) // 0 is the oldest
-		out = append(out, Found{Path: path + "#" + r["id"], Agent: s.agent, Changed: time.UnixMilli(changed), dir: r["dir"]})
+		out = append(out, Found{Path: d.path + "#" + r["id"], Agent: d.schema.agent, Changed: time.UnixMilli(changed),
+			dir: r["dir"]})
 	}
 	sortNewest(out)
 	return out, nil

@@ -130,7 +130,7 @@ func Walk(path string) (found []Found, many bool, err error) {
 		}
 		return found, true, err
 	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() || eventsOf(path) != "" {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() || len(eventsOf(path)) > 0 {
 		return nil, false, nil
 	}
 	found, err = walk(path)
@@ -171,7 +171,7 @@ func isPieces(dir string) bool {
 	parent := filepath.Dir(dir)
 	switch filepath.Base(dir) {
 	case "events":
-		return eventsOf(parent) != ""
+		return len(eventsOf(parent)) > 0
 	case "message", "part":
 		_, err := os.Stat(filepath.Join(parent, "session"))
 		return err == nil
@@ -240,7 +240,7 @@ func headIsAbout(path, project string) bool {
 		before := head[:from+at]
 		from += at + len(dir)
 		named := slices.ContainsFunc(dirMarks, func(mark string) bool { return bytes.HasSuffix(before, []byte(mark)) })
-		// The whole path, or a directory in it: not /work/app for /work/app2.
+		// The whole path, or a directory in it: not /src/app for /src/app2.
 		if named && from < len(head) && bytes.IndexByte([]byte(`"/\)`), head[from]) >= 0 {
 			return true
 		}

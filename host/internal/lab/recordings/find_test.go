@@ -32,9 +32,9 @@ func put(t *testing.T, root string, files [][2]string) {
 
 func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 	home := t.TempDir()
-	hash := sha256.Sum256([]byte("/work/app"))
+	hash := sha256.Sum256([]byte("/src/app"))
 	gemini := ".gemini/tmp/" + hex.EncodeToString(hash[:]) + "/chats/session-1.json"
-	const app, other = `{"cwd":"/work/app"}`, `{"cwd": "/work/app2"}`
+	const app, other = `{"cwd":"/src/app"}`, `{"cwd": "/src/app2"}`
 	put(t, home, [][2]string{
 		{".claude/projects/-work-app/1.jsonl", app},
 		{".claude/projects/-work-app/agent-2.jsonl", app}, // a sub-agent's
@@ -44,20 +44,20 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 		{".codex/history.jsonl", app},
 		{gemini, `{}`},
 		{".gemini/tmp/app/chats/session-2.jsonl", `{"projectHash":"` + hex.EncodeToString(hash[:]) + `"}`},
-		{".qwen/projects/-w/chats/1.jsonl", `{"cwd":"/work/app/sub"}`},
+		{".qwen/projects/-w/chats/1.jsonl", `{"cwd":"/src/app/sub"}`},
 		{".copilot/session-state/1/events.jsonl", app},
 		{".pi/agent/sessions/--w--/1.jsonl", app},
 		{".factory/sessions/-w/1.jsonl", app},
 		{".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1/api_conversation_history.json",
-			`[{"content":"# Current Working Directory (/work/app) Files"}]`},
+			`[{"content":"# Current Working Directory (/src/app) Files"}]`},
 		{".cline/data/sessions/1/1.messages.json", `{"messages":[]}`},
 		{".cline/data/sessions/1/1.json", app},
 		{"Library/Application Support/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/1/api_conversation_history.json",
 			`[]`},
-		{".local/share/opencode/storage/session/p/ses_1.json", `{"directory":"/work/app"}`},
-		{".local/share/goose/sessions/1.jsonl", `{"working_dir":"/work/app"}`},
-		{".local/share/amp/threads/T-1.json", `{"env":{"initial":{"trees":[{"uri":"file:///work/app"}]}}}`},
-		{".openhands/conversations/1/base_state.json", `{"workspace":{"working_dir":"/work/app"}}`},
+		{".local/share/opencode/storage/session/p/ses_1.json", `{"directory":"/src/app"}`},
+		{".local/share/goose/sessions/1.jsonl", `{"working_dir":"/src/app"}`},
+		{".local/share/amp/threads/T-1.json", `{"env":{"initial":{"trees":[{"uri":"file:///src/app"}]}}}`},
+		{".openhands/conversations/1/base_state.json", `{"workspace":{"working_dir":"/src/app"}}`},
 		{"AppData/Block/goose/data/sessions/2.jsonl", app},
 		{"AppData/Code/User/globalStorage/sourcegraph.amp/threads3/T-2.json", app},
 		{"data/amp/threads/T-3.json", app},
@@ -74,7 +74,7 @@ func TestSessionsAreFoundWhereAgentsKeepThem(t *testing.T) {
 		"all, newest first": {system("linux", nil), Options{}, []string{
 			"claude-code", "codex", "gemini-cli", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "cline",
 			"opencode", "goose", "amp", "openhands"}},
-		"of a project": {system("linux", nil), Options{Project: "/work/app/"}, []string{
+		"of a project": {system("linux", nil), Options{Project: "/src/app/"}, []string{
 			"claude-code", "gemini-cli", "gemini-cli", "qwen-code", "copilot-cli", "pi", "droid", "cline", "cline", "opencode", "goose",
 			"amp", "openhands"}},
 		"of an agent":   {system("linux", nil), Options{Agent: "codex"}, []string{"codex"}},

@@ -46,8 +46,8 @@ func gather(path string) (*export, error) {
 	if file, id, ok := inDatabase(path); ok {
 		return readDatabase(file, id)
 	}
-	if events := eventsOf(path); events != "" {
-		return readEvents(events)
+	if events := eventsOf(path); len(events) > 0 {
+		return readEvents(events), nil
 	}
 	if root := storageOf(path); root != "" {
 		return readStorage(root, path)
@@ -90,17 +90,14 @@ func list(records [][]byte) []byte {
 	return append(out, ']')
 }
 
-// eventsOf returns the directory with the events of a conversation of OpenHands, which path is or whose state it is; ""
-// for anything else. Each event is a file.
-func eventsOf(path string) string {
+// eventsOf returns the files of a conversation of OpenHands, which is the directory path or whose state is that file,
+// in the order of their numbers; none for anything else. Each event is a file.
+func eventsOf(path string) []string {
 	if filepath.Base(path) == "base_state.json" {
 		path = filepath.Dir(path)
 	}
-	events := filepath.Join(path, "events")
-	if files, _ := filepath.Glob(filepath.Join(escaped(events), "event-*.json")); len(files) == 0 {
-		return ""
-	}
-	return events
+	files, _ := filepath.Glob(filepath.Join(escaped(filepath.Join(path, "events")), "event-*.json"))
+	return files
 }
 
 // escaped returns a path as a pattern that fits it alone.
@@ -112,11 +109,7 @@ func escaped(path string) string {
 }
 
 // readEvents puts a conversation of OpenHands together.
-func readEvents(dir string) (*export, error) {
-	files, err := filepath.Glob(filepath.Join(escaped(dir), "event-*.json")) // in the order of their numbers
-	if err != nil {
-		return nil, err
-	}
+func readEvents(files []string) *export {
 	var e export
 	var events [][]byte
 	for _, f := range files {
@@ -124,13 +117,13 @@ func readEvents(dir string) (*export, error) {
 	}
 	// Older versions have no state beside the events; the directory and the model are then unknown.
 	state := []byte("{}")
-	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(dir), "base_state.json")); err == nil {
+	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(files[0]), "..", "base_state.json")); err == nil {
 		if whole := e.record(raw); whole != nil {
 			state = whole
 		}
 	}
 	e.document = fmt.Appendf(nil, `{"base_state":%s,"events":%s}`, state, list(events))
-	return &e, nil
+	return &e
 }
 
 // storageOf returns the directory in which opencode, before it had a database, kept the session in the file path with

@@ -17,8 +17,8 @@ import (
 const openCodeTables = `create table session (id text primary key, parent_id text, directory text, revert text, time_updated integer);
 create table message (id text primary key, session_id text, time_created integer, data text);
 create table part (id text primary key, message_id text, session_id text, data text);
-insert into session values ('ses_1', null, '/work/app', null, 1700000002000), ('ses_2', 'ses_1', '/work/app', null, 1700000003000),
- ('ses_3', null, '/work/app2', null, 1700000001000);
+insert into session values ('ses_1', null, '/src/app', null, 1700000002000), ('ses_2', 'ses_1', '/src/app', null, 1700000003000),
+ ('ses_3', null, '/src/app2', null, 1700000001000);
 insert into message values ('msg_2', 'ses_1', 2, '{"role":"assistant","modelID":"m"}'), ('msg_1', 'ses_1', 1, '{"role":"user"}');
 insert into part values ('prt_1', 'msg_1', 'ses_1', '{"type":"text","text":"go"}'),
  ('prt_2', 'msg_2', 'ses_1', '{"type":"tool","callID":"c1","tool":"read","state":{"status":"completed","input":{},"output":"one"}}'),
@@ -26,7 +26,7 @@ insert into part values ('prt_1', 'msg_1', 'ses_1', '{"type":"text","text":"go"}
 
 const gooseTables = `create table sessions (id text primary key, working_dir text, updated_at timestamp, model_config_json text);
 create table messages (id integer primary key, session_id text, role text, content_json text, created_timestamp integer, metadata_json text);
-insert into sessions values ('1', '/work/app', '2023-11-14 22:13:20', '{"model_name":"m","context_limit":128000}'), ('2', '/work/app', '2023-11-14', null);
+insert into sessions values ('1', '/src/app', '2023-11-14 22:13:20', '{"model_name":"m","context_limit":128000}'), ('2', '/src/app', '2023-11-14', null);
 insert into messages values (1, '1', 'user', '[{"type":"text","text":"go"}]', 1700000000, '{"userVisible":true}'),
  (2, '1', 'assistant', '[{"type":"toolRequest","id":"c1","toolCall":{"status":"success","value":{"name":"read","arguments":{}}}}]', 1700000001, null),
  (3, '1', 'user', '[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":[{"type":"text","text":"one"}]}}]', 1700000002, null);`
@@ -89,9 +89,9 @@ func words(t *testing.T, path string) string {
 }
 
 func TestADatabaseIsReadAndLeftAsItWas(t *testing.T) {
-	const openCode = "opencode in /work/app: go | (calls read, c1) {} | (read answers c1)\none | " +
+	const openCode = "opencode in /src/app: go | (calls read, c1) {} | (read answers c1)\none | " +
 		"1 records are no whole JSON, as the agent was writing them, and were left out"
-	const goose = "goose in /work/app: go | (calls read, c1) {} | (read answers c1)\none"
+	const goose = "goose in /src/app: go | (calls read, c1) {} | (read answers c1)\none"
 	for name, tt := range map[string]struct {
 		tables, id, want string
 		// leave makes the state in which the database is found.
@@ -142,9 +142,9 @@ func TestSessionsInDatabasesAreFound(t *testing.T) {
 	_ = execute(t, filepath.Join(data, "opencode", "opencode.db"), openCodeTables).Close()
 	_ = execute(t, filepath.Join(data, "goose", "sessions", "sessions.db"), gooseTables).Close()
 	// What was moved into the database stays in files.
-	put(t, data, [][2]string{{"opencode/storage/session/p/ses_1.json", `{"directory":"/work/app"}`}})
+	put(t, data, [][2]string{{"opencode/storage/session/p/ses_1.json", `{"directory":"/src/app"}`}})
 	found, err := Find(System{OS: "linux", Home: home, Getenv: func(string) string { return "" }},
-		Options{Project: "/work/app"})
+		Options{Project: "/src/app"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestSessionsInDatabasesAreFound(t *testing.T) {
 func TestSessionsInManyFilesArePutTogether(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, [][2]string{
-		{"c[1]/base_state.json", `{"workspace":{"working_dir":"/work/app"}}`},
+		{"c[1]/base_state.json", `{"workspace":{"working_dir":"/src/app"}}`},
 		{"c[1]/events/event-00000-a.json", `{"kind":"MessageEvent","source":"user",
  "llm_message":{"role":"user","content":[{"type":"text","text":"go"}]}}`},
 		{"c[1]/events/event-00001-b.json", `{"kind":"ActionEvent","source":"agent","tool_name":"terminal","tool_call_id":"c1",` +
@@ -177,18 +177,18 @@ func TestSessionsInManyFilesArePutTogether(t *testing.T) {
 		{"c[1]/events/event-00002-c.json", `{"kind":"ObservationEvent","source":"environment","tool_name":"terminal",` +
 			`"tool_call_id":"c1","observation":"one"}`},
 		{"c[1]/events/event-00003-d.json", `{"kind":"Mess`},
-		{"storage/session/p/ses_1.json", `{"id":"ses_1","directory":"/work/app"}`},
+		{"storage/session/p/ses_1.json", `{"id":"ses_1","directory":"/src/app"}`},
 		{"storage/message/ses_1/msg_1.json", `{"id":"msg_1","role":"user"}`},
 		{"storage/part/msg_1/prt_1.json", `{"id":"prt_1","type":"text","text":"go"}`},
 		{"storage/message/ses_1/msg_2.json", `{"id":"msg_2","role":"assistant"}`},
 		{"storage/part/msg_2/prt_2.json", `{"type":"text","text":"done"}`},
 	})
-	const conversation = "openhands in /work/app: go | (calls terminal, c1) {} | (terminal answers c1)\none | " +
+	const conversation = "openhands in /src/app: go | (calls terminal, c1) {} | (terminal answers c1)\none | " +
 		"1 records are no whole JSON, as the agent was writing them, and were left out"
 	for path, want := range map[string]string{
 		"c[1]":                         conversation,
 		"c[1]/base_state.json":         conversation,
-		"storage/session/p/ses_1.json": "opencode in /work/app: go | done",
+		"storage/session/p/ses_1.json": "opencode in /src/app: go | done",
 	} {
 		if got := words(t, filepath.Join(dir, path)); got != want {
 			t.Errorf("%s: %s", path, got)
