@@ -118,7 +118,7 @@ func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int
 	rows := [][]string{compareRow(r, compare.NothingName, &res.Nothing, sessions, true)}
 	for i := range res.Variants {
 		// What was not run has no figures, and a reason below the tables.
-		if v := &res.Variants[i]; v.Turns > 0 || v.Done {
+		if v := &res.Variants[i]; v.Ran() {
 			rows = append(rows, compareRow(r, r.Variants[i].Name, v, sessions, false))
 		}
 	}

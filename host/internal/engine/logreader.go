@@ -21,6 +21,7 @@ type logReader struct {
 
 // Recorded is a session as it was added, whatever strategies made of it.
 type Recorded struct {
+	Head   store.Head
 	System []content.Block
 	Added  []Added
 }
@@ -37,7 +38,7 @@ type Added struct {
 // ReadRecorded reads a session from a store. It needs no host and no strategy. The error wraps [store.ErrNotFound] if
 // there is none.
 func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Recorded, err error) {
-	if _, err := in.Head(ctx, key); err != nil {
+	if all.Head, err = in.Head(ctx, key); err != nil {
 		return all, err
 	}
 	r, groups := logReader{in: in, key: key}, sessionlog.Groups{}

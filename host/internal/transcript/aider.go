@@ -14,7 +14,7 @@ const aiderStart = "# aider chat started at "
 
 // aiderUser is in front of each line of a person, aiderConsole in front of what Aider itself said.
 const (
-	aiderUser    = "#### "
+	aiderUser    = "####"
 	aiderConsole = "> "
 )
 
@@ -53,7 +53,7 @@ func readAider(s *source, o Options) (*Transcript, error) {
 
 // read takes in one line.
 func (a *aider) read(number int, line string) {
-	said, isHuman := strings.CutPrefix(line, strings.TrimSpace(aiderUser))
+	said, isHuman := strings.CutPrefix(line, aiderUser)
 	switch {
 	case strings.HasPrefix(line, aiderStart):
 		a.flush()

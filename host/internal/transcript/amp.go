@@ -51,13 +51,8 @@ func (b *builder) ampMessage(line int, m object) {
 	switch role := m.text("role"); role {
 	case roleAssistant:
 		meta.raw("model", usage.raw("model"))
-		// Under the names of Anthropic, which counts the cached parts apart too.
-		var counts metadata
-		counts.raw("input_tokens", usage.raw("inputTokens"))
-		counts.raw("output_tokens", usage.raw("outputTokens"))
-		counts.raw("cache_read_input_tokens", usage.raw("cacheReadInputTokens"))
-		counts.raw("cache_creation_input_tokens", usage.raw("cacheCreationInputTokens"))
-		meta.raw("usage", counts.json())
+		meta.raw("usage", countedApart(usage.raw("inputTokens"), usage.raw("outputTokens"),
+			usage.raw("cacheReadInputTokens"), usage.raw("cacheCreationInputTokens")))
 		b.t.window(usage.raw("maxInputTokens"))
 		b.add(line, content.Content{Speaker: content.AI, Blocks: p.blocks, Metadata: meta.json()})
 	case "info":

@@ -187,7 +187,8 @@ func (c *openCode) add(m *openCodeMessage) {
 		if len(said) > 0 {
 			with := slices.Clone(meta)
 			if !c.again {
-				with.raw("usage", openCodeUsage(usage))
+				cache := usage.object("cache")
+				with.raw("usage", countedApart(usage.raw("input"), usage.raw("output"), cache.raw("read"), cache.raw("write")))
 			}
 			c.b.add(m.line, content.Content{Speaker: content.AI, Blocks: said, Metadata: with.json()})
 		}
@@ -271,15 +272,4 @@ func openCodeFile(p object) content.Media {
 		m.Data, m.Encoding = data, "base64"
 	}
 	return m
-}
-
-// openCodeUsage returns the counts of an answer under the names of Anthropic, which counts the cached parts apart too;
-// nil for none.
-func openCodeUsage(tokens object) []byte {
-	var m metadata
-	m.raw("input_tokens", tokens.raw("input"))
-	m.raw("output_tokens", tokens.raw("output"))
-	m.raw("cache_read_input_tokens", tokens.object("cache").raw("read"))
-	m.raw("cache_creation_input_tokens", tokens.object("cache").raw("write"))
-	return m.json()
 }

@@ -109,6 +109,17 @@ func parseUsage(raw []byte) (Usage, error) {
 	return u, nil
 }
 
+// countedApart returns counts that do not include each other under the names of Anthropic, which counts the cached parts
+// apart too; nil for none.
+func countedApart(input, output, cacheRead, cacheWrite []byte) []byte {
+	var m metadata
+	m.raw("input_tokens", input)
+	m.raw("output_tokens", output)
+	m.raw("cache_read_input_tokens", cacheRead)
+	m.raw("cache_creation_input_tokens", cacheWrite)
+	return m.json()
+}
+
 // usageParser reads counts under their many names and keeps the first error.
 type usageParser struct {
 	o   object

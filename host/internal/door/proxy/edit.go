@@ -89,14 +89,14 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 		return nil, err // the client is gone
 	}
 	s.totals.failed()
-	x.outcome, x.reason = "failed; sent=client", failure(err)
+	x.outcome, x.detail, x.reason = "failed", "sent=client", failure(err)
 	s.logOnce("a conversation could not be prepared", "session", x.session, "error", err)
 	if s.options.Fail {
 		s.totals.request(x)
 		return nil, err
 	}
 	if view != nil && !s.options.DryRun {
-		x.outcome = "failed; sent=last-view"
+		x.detail = "sent=last-view"
 		return view, nil
 	}
 	return raw, nil

@@ -43,7 +43,9 @@ type exchange struct {
 	// arrived is when the body was there, and begun when the request was sent.
 	arrived, begun time.Time
 
-	outcome string
+	// outcome is one word; detail, if any, is what the header says of it besides.
+	outcome, detail string
+
 	reason  body.Reason // why it was passed, or failed
 	model   string      // of a request that was edited
 	branch  *branch     // nil if the request was passed
@@ -54,8 +56,16 @@ type exchange struct {
 // pass notes why the request is forwarded as it came. why becomes a label of a counter and part of a header, so that it
 // must be one of a fixed set.
 func (x *exchange) pass(why body.Reason) {
-	x.outcome, x.reason = "passed; reason="+string(why), why
+	x.outcome, x.detail, x.reason = "passed", "reason="+string(why), why
 	x.server.totals.passed(why)
+}
+
+// header is what the client is told of the outcome.
+func (x *exchange) header() string {
+	if x.detail == "" {
+		return x.outcome
+	}
+	return x.outcome + "; " + x.detail
 }
 
 type exchangeKey struct{}
@@ -138,7 +148,7 @@ func (h *held) Close() error {
 // only passed, such as lists of models, are not read.
 func (s *Server) answered(answer *http.Response) error {
 	x := answer.Request.Context().Value(exchangeKey{}).(*exchange)
-	answer.Header.Set(outcomeHeader, x.outcome)
+	answer.Header.Set(outcomeHeader, x.header())
 	if x.sent != nil {
 		x.sent()
 	}
@@ -189,6 +199,6 @@ func (s *Server) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	s.totals.began(x, 0)
 	s.logOnce("the provider cannot be reached", "upstream", x.target.Host, "error", err)
-	w.Header().Set(outcomeHeader, x.outcome)
+	w.Header().Set(outcomeHeader, x.header())
 	refuse(w, x.route, http.StatusBadGateway, "thresh could not reach "+x.target.Host+": "+err.Error())
 }

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
@@ -62,8 +61,7 @@ func (t *totals) request(x *exchange) {
 	if x.route.task != turn {
 		return
 	}
-	outcome, _, _ := strings.Cut(x.outcome, ";")
-	t.measured.Request(metrics.Request{API: string(x.route.api), Outcome: outcome, Reason: string(x.reason),
+	t.measured.Request(metrics.Request{API: string(x.route.api), Outcome: x.outcome, Reason: string(x.reason),
 		Before: x.size.whole, After: x.size.sent, Rewrote: x.size.rewrote, Added: time.Since(x.arrived)})
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -250,15 +250,11 @@ func (r *Recorder) detail(ctx context.Context, key store.Key) (Detail, error) {
 	if in == nil {
 		return Detail{}, store.ErrNotFound
 	}
-	head, err := in.Head(ctx, key)
-	if err != nil {
-		return Detail{}, err
-	}
 	all, err := engine.ReadRecorded(ctx, in, key)
 	if err != nil {
 		return Detail{}, err
 	}
-	d := Detail{Session: storedSession(head), History: []Turn{}, Changes: []Change{}}
+	d := Detail{Session: storedSession(all.Head), History: []Turn{}, Changes: []Change{}}
 	for _, a := range all.Added {
 		d.Stored.Added++
 		d.Stored.AddedTokens += a.Tokens

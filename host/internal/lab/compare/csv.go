@@ -91,7 +91,7 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 	for i := range row {
 		row[i] = harmless(row[i])
 	}
-	if !res.Done && res.Turns == 0 {
+	if !res.Ran() {
 		// All rows have as many cells as the head, as RFC 4180 demands.
 		return append(row, make([]string, len(csvHead)-len(row))...)
 	}

@@ -130,6 +130,9 @@ type PerSession struct {
 	Edits  Spread `json:"edits"`
 }
 
+// Ran reports whether there are figures: a variant that was not run has none, and zeros would claim that it was.
+func (r *Result) Ran() bool { return r.Turns > 0 || r.Done }
+
 // Cost returns the cost by a price list; ok is false if the result was not priced by it.
 func (r *Result) Cost(list string) (c Cost, ok bool) {
 	for _, c := range r.Costs {

@@ -35,7 +35,7 @@ func TestPostgres(t *testing.T) {
 // database's clock that is shifted here, against all hosts.
 func TestClocksThatDiffer(t *testing.T) {
 	if os.Getenv("THRESH_POSTGRES") != "require" {
-		t.Skip("it runs in make test-postgres")
+		t.Skip("SKIPPED: it runs in make test-postgres")
 	}
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {

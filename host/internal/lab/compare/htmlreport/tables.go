@@ -89,7 +89,7 @@ func resultTable(res *compare.Results, caption string, columns []column) table {
 	}
 	t.Rows = append(t.Rows, resultRow(&res.Nothing, 0, columns))
 	for i := range res.Variants {
-		if v := &res.Variants[i]; v.Turns > 0 || v.Done {
+		if v := &res.Variants[i]; v.Ran() {
 			t.Rows = append(t.Rows, resultRow(v, i+1, columns))
 		}
 	}
