@@ -104,7 +104,7 @@ func (g *geminiLines) replace(line int, list [][]byte) {
 func (g *geminiLines) end() error {
 	g.b.t.Format = GeminiCLI
 	for _, m := range g.messages {
-		// The kind that other files of Gemini CLI and Qwen Code give to it; [Boundary.Replaces] is true for it.
+		// What Gemini CLI calls it. [Boundary.Replaces] is true for every kind but a microcompaction.
 		if m.boundary {
 			g.b.boundary("compression", nil)
 		}
@@ -135,8 +135,8 @@ func isGeminiStream(t string, o object) bool {
 //	{"type": "tool_result", "tool_id": "c1", "status": "success", "output": "…"}
 //	{"type": "result", "status": "success", "stats": {…}}
 //
-// Thoughts and the usage of single requests are not printed. The counts in "result" are of the whole run and belong to
-// no request, so that they are left out.
+// No event has thoughts or the usage of one request. The counts in "result" are of the whole run and belong to no
+// request, so that they are left out.
 type geminiStream struct {
 	speech
 	// Of "init", as raw JSON; it goes into the metadata of each answer.

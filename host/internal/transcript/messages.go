@@ -13,7 +13,7 @@ import (
 //
 //	{"role": "user", "content": "go"}
 //	{"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "read", "input": {…}}]}
-//	{"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "function": {"name": "read", "arguments": "{…}"}}]}
+//	{"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "read", "arguments": "{…}"}}]}
 //	{"role": "tool", "tool_call_id": "c1", "content": "…"}
 //
 // The messages themselves decide which of the two formats is reported. Both providers document their forms. What
@@ -61,9 +61,10 @@ func (l *messageLines) end() error { return l.m.end() }
 // messages reads provider messages one after the other and collects what tells the two providers apart.
 type messages struct {
 	b         *builder
-	anthropic bool // something was found that only Anthropic has
-	// Flags and not a format: a file may show features of both, or of none until its end.
-	openAI   bool     // something was found that only OpenAI has
+	// Something was found that only this provider has. Two flags and not a format: a file may show features of both
+	// providers, or of none until its end.
+	anthropic, openAI bool
+
 	legacy   []string // ids made for calls of the old function_call form, which has none, that are not answered yet
 	made     int      // how many such ids were made
 	answered bool     // the provider's response was read as the last message
@@ -303,7 +304,7 @@ func (m *messages) answer(d *document) {
 	m.b.remark(line, len(m.b.t.Entries), "the provider's response is read as the last message")
 	// Now the field was read, and head does not report it as left out.
 	m.answered = true
-	// In front of the added fields: of a name that occurs twice, a reader of objects takes the last.
+	// Behind the message's own fields: a lookup takes the first of a name, so that a role of its own wins.
 	message = append(
 		slices.Clone(message), field{name: "usage", value: response.raw("usage")},
 		field{name: "role", value: []byte(`"assistant"`)},

@@ -219,7 +219,8 @@ func (c *openCode) add(m *openCodeMessage) {
 			with := slices.Clone(meta)
 			if !c.again {
 				cache := usage.object("cache")
-				with.raw("usage", countedApart(usage.raw("input"), usage.raw("output"), cache.raw("read"), cache.raw("write")))
+				with.raw("usage", countedApart(usage.raw("input"), usage.raw("output"),
+					cache.raw("read"), cache.raw("write")))
 			}
 			c.b.add(m.line, content.Content{Speaker: content.AI, Blocks: said, Metadata: with.json()})
 		}
@@ -252,7 +253,7 @@ func (c *openCode) add(m *openCodeMessage) {
 func (c *openCode) person(m *openCodeMessage) (blocks []content.Block) {
 	for _, p := range m.parts {
 		switch t := p.text("type"); {
-		// "ignored" texts are remarks of plugins and commands to the person.
+		// "ignored" texts are for the screen alone.
 		case t == "text" && !p.isTrue("ignored"):
 			blocks = append(blocks, content.Text{Text: p.text("text")})
 		// Files of text are there as texts too.

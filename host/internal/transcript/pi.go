@@ -147,7 +147,7 @@ func (p *pi) message(r piRecord, m object, again bool) {
 	case "assistant":
 		blocks := b.piContent(r.line, m.raw("content"))
 		if len(blocks) == 0 {
-			// pi records an answer that was cut short, and sends it to no provider.
+			// It was aborted before its first block, and no provider takes it back.
 			b.tally.routine(r.line, -1, "answer without content, which was aborted, left out")
 			return
 		}

@@ -19,7 +19,7 @@ func sniffDocument(d *document) (documentReader, error) {
 		return sniffList(d)
 	}
 	top := d.top
-	// (The first keeps a field named history that is no list from hiding a list of messages.)
+	// The first also skips a history that is no list if another field holds the conversation.
 	// Cases that do nothing go on to the next switch.
 	switch first := firstObject(top.raw("history")); {
 	case top.raw("history") == nil, kind(top.raw("history")) != '[' && isConversation(top):
@@ -103,7 +103,7 @@ func sniffList(d *document) (documentReader, error) {
 // and the caller tries the next one: a file may begin with records of a type that is not known yet.
 func sniffLine(b *builder, r record) (lineReader, error) {
 	switch {
-	// Shapes that need no type come first, then formats that share the field "type" and differ in its values.
+	// Shapes that other fields tell come first, then formats that differ in the values of "type" alone.
 	case isEntry(r.object), isSystemLine(r.object):
 		return &nativeLines{b: b}, nil
 	case isCursorRecord(r.object):
@@ -166,8 +166,8 @@ func isGemini(top, first object) bool {
 	return !first.has("role") && (isGeminiType(t) || first == nil && top.has("projectHash"))
 }
 
-// hasResponsesItem reports whether one of the first elements of a list is an item of the Responses API. The first may be
-// a message that the Chat API has too.
+// hasResponsesItem reports whether one of the first elements of a list is an item of the Responses API. The first may
+// be a message that the Chat API has too.
 func hasResponsesItem(raw []byte) bool {
 	looked, found := 0, false
 	findObject(raw, func(o object) bool {
