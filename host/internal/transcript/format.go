@@ -58,7 +58,10 @@ func Formats() []FormatInfo {
 		{Cline, "history of a task of Cline or Roo Code (JSON)", false},
 		{Pi, "session of pi (JSON lines)", false},
 		{OpenCode, "session of opencode, as 'opencode export' prints it (JSON), or its events (JSON lines)", false},
-		{Goose, "session of Goose, as 'goose session export' prints it (JSON), or of its older files (JSON lines)", false},
+		{
+			Goose, "session of Goose, as 'goose session export' prints it (JSON), or of its older files (JSON lines)",
+			false,
+		},
 		{Amp, "thread of Amp (JSON)", false},
 		{Aider, "history of Aider (Markdown)", false},
 		{OpenHands, "events of OpenHands (JSON, or JSON lines)", false},

@@ -60,7 +60,7 @@ func (l *messageLines) end() error { return l.m.end() }
 
 // messages reads provider messages one after the other and collects what tells the two providers apart.
 type messages struct {
-	b         *builder
+	b *builder
 	// Something was found that only this provider has. Two flags and not a format: a file may show features of both
 	// providers, or of none until its end.
 	anthropic, openAI bool
