@@ -60,7 +60,8 @@ func accessCreateCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	// 0 is no limit in all of them.
+	// Limits are per token, not per host. No command changes them afterwards: other limits need a new token. 0 means
+	// no limit in all of them.
 	f := cmd.Flags()
 	f.IntVar(&limits.Sessions, "sessions", 0, "how many sessions it may have, open or stored; 0: no limit")
 	f.IntVar(&limits.Requests, "requests", 0, "how many requests may be in progress at one time")
@@ -72,12 +73,16 @@ func accessCreateCommand(a *app) *cobra.Command {
 
 // shownAccess is a token in a list. Its JSON form is stable. It never holds the token or its hash.
 type shownAccess struct {
-	Name    string        `json:"name"`
-	Created time.Time     `json:"created"`
-	Revoked *time.Time    `json:"revoked,omitempty"`
-	Limits  access.Limits `json:"limits"`
+	// Name owns sessions. At most one valid token has it; a new token takes the place of a revoked one.
+	Name    string     `json:"name"`
+	Created time.Time  `json:"created"`
+	Revoked *time.Time `json:"revoked,omitempty"`
+	// Limits are those of 'access create'; 0 means no limit.
+	Limits access.Limits `json:"limits"`
 }
 
+// accessListCommand is 'access list'. Limits are decoded for every token, so that one whose stored limits this
+// version cannot read fails the command instead of being shown without limits.
 func accessListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tokens, with their limits", Args: noArgs,
@@ -111,7 +116,8 @@ func accessListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// accessRevokeCommand is 'access revoke'. The sessions of the name stay.
+// accessRevokeCommand is 'access revoke'. The sessions of the name stay. They belong to a name and not to a token, so
+// that a token that leaked can be replaced without losing anything.
 func accessRevokeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Refuse a token from now on", Args: args(cobra.ExactArgs(1)),
@@ -136,11 +142,12 @@ var accessColumns = []table.Column{
 	{Name: "usd-per-day", Right: true, Rank: 2},
 }
 
-// printAccesses prints a row for each token; an empty column is left out.
+// printAccesses prints a row for each token. A column in which all cells are empty is not shown, so that a list
+// without limits is narrow.
 func (a *app) printAccesses(all []shownAccess) error {
-	// The date of creation is in UTC, as the days of the spending limit are.
+	// Dates are in UTC, as the days of the spending limit are.
 	t := table.New(accessColumns...)
-	// A column in which all cells are empty is not shown, so that a list without limits is narrow.
+	// A limit of 0 is none, and an empty cell.
 	limit := func(n int64) string { // no limit is an empty cell
 		if n == 0 {
 			return ""

@@ -27,8 +27,7 @@ type comparison struct {
 	vary []string
 	// --prices: names of lists; empty: see [priceLists]
 	prices []string
-	// --report: the HTML file to write; "": none
-	// A comparison that was interrupted writes no file.
+	// --report: the HTML file to write, "" for none. An interrupted comparison writes no file.
 	report string
 	// Tells --report "" from no flag at all: the former is a script with an empty variable, and must fail.
 	reported bool // --report was given
@@ -108,6 +107,7 @@ func compareCommand(a *app) *cobra.Command {
   thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,
 		RunE: func(cmd *cobra.Command, given []string) error { return a.compare(cmd, c, source, given) },
 	}
+	// A comparison of one's own sessions needs no argument: the defaults are the newest sessions and all strategies.
 	source = a.addSources(cmd, lastCompared)
 	f := cmd.Flags()
 	f.StringSliceVar(
@@ -144,9 +144,9 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if err := c.check(a.output, given); err != nil {
 		return usage(cmd, err)
 	}
-	// Create and remove a temporary file there now, to find out whether the directory is writable.
+	// Check now that the file can be written: a missing directory must fail the command before minutes of work, not
+	// after.
 	if c.report != "" {
-		// A missing directory must fail the command now, not after minutes of work.
 		if err := atomicfile.Check(c.report); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
@@ -159,8 +159,8 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	defer h.Close()
 	o := compare.Options{Parallel: c.parallel}
 	if o.Prices, err = priceLists(h.Config(), c.prices); err != nil {
-		// An unknown name is a usage error only if it came from --prices; names in settings report their own key.
-		// priceLists returns the same error for model.priceList, which is no flag; its text begins with that key.
+		// An unknown name is a usage error only if it came from --prices. The same error for model.priceList names
+		// that key itself.
 		if errors.Is(err, pricing.ErrUnknown) {
 			return usage(cmd, fmt.Errorf("--prices: %w", err))
 		}
@@ -183,8 +183,8 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
 		return unread
 	}
+	// Replays without --prices are priced by what the sessions really ran on, if the recordings say so.
 	if len(c.prices) == 0 {
-		// A list in force leaves none to the recordings.
 		if lists := recordedPrices(h, o.Sessions); len(lists) > 0 {
 			o.Prices = lists
 		}
@@ -208,6 +208,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	case anyFailed(report, lacking):
 		failed = errReported // the table says what
 	}
+	// --min-recall is in percent, shares in the report are from 0 to 1.
 	report.Recommendation = report.Recommend(c.minRecall / 100)
 	if err := a.printComparison(report, c); err != nil {
 		return err
@@ -317,6 +318,7 @@ func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 	var lists []*pricing.List
 	seen := map[string]bool{}
 	for _, name := range names {
+		// An error of --prices or of typicalPrices alike: the caller says which it was.
 		l, err := catalog.Named(name)
 		if err != nil {
 			return nil, err

@@ -34,6 +34,7 @@ is written back as the other format has it.`,
   thresh convert --to openai session.json`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// Flags first, and all of them: reading a large file takes seconds.
 			if err := a.checkFrom(cmd); err != nil {
 				return err
 			}

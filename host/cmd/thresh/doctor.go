@@ -15,8 +15,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// doctorReport is the JSON form of doctor: the settings about isolation and one check per isolation measure.
+// doctorReport is the JSON form of doctor: the settings about isolation and one check per isolation measure. It is
+// stable, as all JSON forms are.
 type doctorReport struct {
+	// System is the operating system and architecture, as Go names them. Isolation, Integrity and LockFile are the
+	// values in force of the settings plugins.isolation, plugins.integrity and plugins.lockFile.
 	System    string `json:"system"`
 	Isolation string `json:"isolation"`
 	Integrity string `json:"integrity"`
@@ -31,6 +34,8 @@ type doctorReport struct {
 
 // storeReport says whether the store of sessions is whole: all of it was read.
 type storeReport struct {
+	// Store is the value of sessions.store without a password. Whole is whether every record could be read and
+	// decoded.
 	Store string `json:"store"`
 	Whole bool   `json:"whole"`
 	// Problem says what is wrong, and what to do.
@@ -138,6 +143,7 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 func (a *app) printReport(r doctorReport) error {
 	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n\n",
 		r.System, r.Isolation, r.Integrity, dash(r.LockFile))
+	// Nothing is printed of a store that does not exist: most users have none.
 	if s := r.Sessions; s != nil && s.Whole {
 		fmt.Fprintf(a.out, "sessions.store     %s, which is whole\n\n", s.Store)
 	} else if s != nil {

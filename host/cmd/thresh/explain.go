@@ -18,6 +18,7 @@ import (
 // explained is the JSON form of the command: the explanation of one session, with the file it came from. The
 // explanation is embedded, so that its fields are at the top of the JSON.
 type explained struct {
+	// File and Format are those of a recording; both are empty with Session.
 	File   string            `json:"file,omitempty"`
 	Format transcript.Format `json:"format,omitempty"`
 	// Session is the id of a stored session, which has no file.
@@ -65,6 +66,8 @@ says. Nothing is replayed. A turn is counted for each time that something was ad
 				return usage(cmd, fmt.Errorf("--turn counts from 1, got %d", turn))
 			}
 			var x explained
+			// The two sources of an explanation end in one form: a replay says what would have happened, a log what
+			// did.
 			var err error
 			if session != "" {
 				if len(args) > 0 {
@@ -127,6 +130,7 @@ func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn 
 	}
 	a.warnings(file, t.Notes)
 	bar := newProgress(a.err)
+	// Turn 0 replays the whole session.
 	x, err := explain.Run(cmd.Context(), h, t, explain.Options{
 		Turn: turn, Taxonomy: taxonomy, Progress: func(done, of int) { bar.show(displayName(file), done, of) },
 	})

@@ -35,12 +35,12 @@ without being locked, unless plugins.integrity is "locked".`,
 				return err
 			}
 			defer h.Close()
+			// No names: all that were found. locked has those that were locked, also with an error about the others.
 			locked, err := h.LockPlugins(cmd.Context(), names...)
-			// The JSON form holds those that were locked even if others were not; the exit status tells.
 			if a.output == "json" {
 				return errors.Join(a.printJSON(locked), err)
 			}
-			// The form of sha256sum, with the name in between.
+			// The form of sha256sum with the name in between, sorted, so that two runs can be compared with diff.
 			for _, name := range slices.Sorted(maps.Keys(locked)) {
 				fmt.Fprintf(a.out, "%s  %s  %s\n", locked[name].SHA256, name,
 					text.Printable(locked[name].Path, maxName))

@@ -28,8 +28,9 @@ the ids into the places of removed results, and tells the agent. 'thresh serve' 
   claude mcp add thresh -- thresh mcp`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// It may be started before the host that makes the file.
+			// true creates the store: an agent may start this server before the host that writes the sessions.
 			return s.withStore(cmd, true, func(ctx context.Context, _ *config.Config, kept store.Store) error {
+				// Without --session, the key has no id, and all sessions of the owner are searched.
 				server := mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
 					found, err := engine.FindRecorded(ctx, kept, s.key(session), id)
 					return found, missing(err, session)

@@ -46,7 +46,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
 			if err != nil {
 				return fmt.Errorf("model.priceFile: %w", err)
 			}
-			// No names select all lists. A name that is not known is an error with suggestions.
+			// Without names, Select returns all lists. An unknown name is an error with suggestions.
 			chosen, err := all.Select(names...)
 			if err != nil {
 				return err
@@ -118,6 +118,7 @@ func (a *app) printPrices(lists []*pricing.List, force *pricing.List, notes bool
 	prices := table.New(pricesColumns...)
 	for _, l := range lists {
 		mark := ""
+		// Pointers are compared: force comes from the same catalog as lists.
 		if l == force {
 			mark = "*"
 		}

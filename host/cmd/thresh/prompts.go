@@ -53,6 +53,7 @@ is printed on standard error. NAME defaults to "compression".`,
 				p, _ := c.Provider(set.Compression.Profile)
 				model = p.Model
 			}
+			// The strategy need not be installed: only its name decides which file is taken.
 			p, err := prompts.Resolver{Dir: set.Prompts.Dir}.Resolve(name, set.Compression.Strategy, model)
 			if err != nil {
 				return err

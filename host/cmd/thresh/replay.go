@@ -15,6 +15,7 @@ import (
 // replayed is the report on one file. After an error, Report holds the turns up to it. Format is "" if the file could
 // not be read.
 type replayed struct {
+	// File is the path as it was given or found.
 	File string `json:"file"`
 	// The detected format, not one that was asked for.
 	Format transcript.Format `json:"format,omitempty"`
@@ -58,7 +59,7 @@ A file that cannot be replayed is reported, and the others are still replayed.`,
 			if err != nil {
 				return err
 			}
-			// Print what there is before reporting the failure.
+			// failed does not return yet: the results there are come first.
 			results, failed := a.replayAll(cmd.Context(), h, files)
 			if a.output == "json" {
 				err = a.printJSON(struct {
@@ -108,8 +109,8 @@ func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]
 			}
 		}
 		results = append(results, r)
-		// A session that was complete when the signal came is counted, and the loop goes on to the next, which ends
-		// here.
+		// An interruption ends the loop only where it made a replay fail. A session that was complete when the signal
+		// came counts, and the next one ends here.
 		if ctx.Err() != nil && err != nil {
 			fmt.Fprintf(a.err, "thresh: interrupted after %d of %d sessions\n", len(results)-1, len(files))
 			return results, errReported

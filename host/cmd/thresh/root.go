@@ -23,19 +23,25 @@ import (
 // outside world only through in, out and err, never through os.Stdin and the like, so tests can run them in process.
 // A process runs one command, so the fields are set once while flags are parsed and need no lock.
 type app struct {
+	// in is read by commands that take '-' and by the doors on standard input. out has results alone; err has
+	// everything else, and control characters are kept out of it ([safeStderr]).
 	in       io.Reader
 	out, err io.Writer
 
-	// Flags of the root command. They apply to every command, except that compare defines its own --strategy, which
-	// takes a list and leaves the field here empty. "" looks up the user's file and ./thresh.yaml.
+	// The flags of the root command apply to every command, except that compare defines its own --strategy, which
+	// takes a list and leaves the field here empty.
+	//
+	// configFile is --config. "" means the user's file and ./thresh.yaml.
 	configFile string
-	profile    string
-	// In the order in which they are searched.
+	// profile is --profile, "" for the one that the settings choose.
+	profile string
+	// pluginDirs are searched in the given order; the first plugin of a name wins.
 	pluginDirs []string
 	// Unparsed NAME=SOCKET; [app.attach] parses them.
 	attached []string
 	// Unparsed KEY=VALUE; [app.configOptions] parses them. Later ones win.
-	sets     []string
+	sets []string
+	// strategy and logLevel are short forms of --set. "" means that the flag was not given.
 	strategy string
 	logLevel string
 	// -o; which formats are allowed depends on the command. Checked before the command does any work.
@@ -114,6 +120,7 @@ func newRoot(a *app) *cobra.Command {
 // setUp is the title of the group that cobra's own commands belong to.
 const setUp = "Set up"
 
+// commandGroup is a section of the root command's help. The title is also the group's id for cobra.
 type commandGroup struct {
 	title    string
 	commands []*cobra.Command
@@ -236,8 +243,9 @@ func (a *app) loadConfig(cmd *cobra.Command, more ...config.Override) (*config.C
 	if err != nil {
 		return nil, err
 	}
+	// Of several overrides of a key the last wins.
 	o.Overrides = append(o.Overrides, more...)
-	// The error may have several lines, one for each problem.
+	// The error has a line for each problem, so that a user can mend all of them at once.
 	return config.Load(o)
 }
 

@@ -59,8 +59,9 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	if err != nil {
 		return err
 	}
+	// The agent that talks to this process is its only client, so nothing needs a token.
 	options := host.Options{Config: c, Attach: attach}
-	// The endpoint's logger is for it alone; the host makes its own.
+	// This logger is for the endpoint alone. The host makes its own.
 	meter, end, err := a.measure(c.Settings().Metrics.Listen, engine.DefaultLogger(a.err, c.Settings().Log))
 	if err != nil {
 		return err

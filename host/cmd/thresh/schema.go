@@ -48,7 +48,7 @@ and native transcripts have it (entry). Editors check and complete thresh.yaml w
 		RunE: func(_ *cobra.Command, given []string) error {
 			for _, s := range schemas {
 				if s.name == given[0] {
-					// Whole, and with a line break at its end, so that it can be redirected to a file as it is.
+					// The text ends with a line break, so that it can be redirected to a file as it is.
 					_, err := a.out.Write(s.text())
 					return err
 				}

@@ -99,6 +99,7 @@ func (s *sessions) importCommand() *cobra.Command {
 					return err
 				}
 				defer func() { err = errors.Join(err, h.Close()) }()
+				// An empty id makes a random one.
 				session, err := h.Session(engine.SessionOptions{Owner: s.owner, ID: id})
 				if err != nil {
 					return err

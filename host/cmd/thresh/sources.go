@@ -29,8 +29,10 @@ machine.`
 // sources are the flags of a command that finds sessions itself. last is a number of sessions, and lastGiven whether
 // the user chose it: a directory is read whole otherwise.
 type sources struct {
-	last           int
-	lastGiven      bool
+	// last 0 takes all sessions.
+	last      int
+	lastGiven bool
+	// project is a directory, agent a name of [recordings.Agents]; "" does not choose by it.
 	project, agent string
 }
 
@@ -204,6 +206,7 @@ func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]
 			continue
 		}
 		a.taken[f.Path] = t
+		// A limit of 0 is never reached, because out has at least one element here.
 		if out = append(out, f.Path); len(out) == limit {
 			break
 		}

@@ -21,9 +21,11 @@ import (
 // tokenReport shows where a session's tokens are. Exact is false if the model's own encoding is unknown and another
 // one stands in for it. The shares of Tools and Files overlap: a call counts for its tool and for each of its files.
 type tokenReport struct {
+	// Encoding is the name of the vocabulary that was used, such as o200k_base.
 	Encoding string `json:"encoding"`
 	Exact    bool   `json:"exact"`
-	Total    int    `json:"total"`
+	// Total is the sum over Entries.
+	Total int `json:"total"`
 	// System is what the system prompt counts, which is in every request and not in Total; 0 if the file has none.
 	System  int           `json:"system"`
 	Entries []entryTokens `json:"entries"`
@@ -95,6 +97,7 @@ each difference is shown. That is slow: about a second per megabyte. The exit st
 			if err != nil {
 				return err
 			}
+			// Exactly one: addSources limits the command to one session.
 			file := files[0]
 			t, err := a.read(cmd.Context(), file)
 			if err != nil {
@@ -112,6 +115,7 @@ each difference is shown. That is slow: about a second per megabyte. The exit st
 			}
 			report := countByEntry(t.Entries, counts)
 			if len(t.System) > 0 {
+				// A system prompt counts as a message, as providers bill it.
 				report.System = counter.Entry(content.Content{Speaker: content.Human, Blocks: t.System})
 			}
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
@@ -152,6 +156,7 @@ type referenceReport struct {
 	Differences  []referenceDifference `json:"differences"`
 }
 
+// referenceDifference is an entry whose counts differ: Tokens is ours, Reference the library's.
 type referenceDifference struct {
 	Index     int `json:"index"`
 	Tokens    int `json:"tokens"`

@@ -82,6 +82,7 @@ On a terminal the view is drawn every second, until it is interrupted. Otherwise
 
 // hostSeen is a host that runs, as it answered. Its JSON form is stable.
 type hostSeen struct {
+	// URL is the address that was asked, "unix:PATH" for a socket.
 	URL string `json:"url"`
 	watch.List
 	// Not in the JSON form, which people paste into reports.
@@ -199,6 +200,7 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 	t := table.New(topColumns...)
 	stored := 0
 	for _, s := range h.Sessions {
+		// Not open in the host: only its store has it.
 		if s.Stored != nil {
 			stored++
 		}

@@ -34,8 +34,11 @@ import (
 // wrapFlags are the flags of thresh wrap. They are this command's own; what the host does is set by configuration, as
 // for all commands.
 type wrapFlags struct {
+	// dryRun sends the agent's own requests. print starts no agent: it prints the variables for one that is started
+	// elsewhere.
 	dryRun, print bool
-	listen        string
+	// listen is the proxy's address, HOST:PORT.
+	listen string
 }
 
 // wrapCommand starts an agent that exists with a proxy between it and its provider.
@@ -149,6 +152,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err != nil {
 		return err
 	}
+	// The name under which 'thresh top' lists this host.
 	shown := filepath.Base(cmp.Or(name, "wrap"))
 	if f.dryRun {
 		shown += " (dry run)"
@@ -263,6 +267,7 @@ func statusOf(err error) error {
 // heldLog keeps log lines until the terminal is free: the first ones, as they say best what went wrong. Its zero value
 // holds nothing. It is written to by the host's goroutines.
 type heldLog struct {
+	// mu guards all other fields.
 	mu    sync.Mutex
 	lines []byte
 	more  int // bytes that were not kept
