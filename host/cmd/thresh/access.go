@@ -14,12 +14,12 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-const accessHelp = `An access token lets a client use 'thresh serve'. Its name owns sessions, and no other token
-sees that they exist. The store of the sessions keeps a hash of each token: what 'create' prints cannot be printed
-again.
+const accessHelp = `An access token lets a client use 'thresh serve'. Sessions belong to the token's name, and clients
+with other tokens cannot see that they exist. The session store keeps only a hash of each token, so
+'create' prints a token once.
 
-A new token is accepted, and a revoked one refused, within a second. The sessions of a revoked token stay; a new token
-of the same name has them.`
+A new token is accepted, and a revoked one refused, within a second. The sessions of a revoked token
+stay; a new token of the same name gets them.`
 
 // accessCommand groups the commands that decide who may use 'thresh serve'.
 func accessCommand(a *app) *cobra.Command {
@@ -63,11 +63,11 @@ func accessCreateCommand(a *app) *cobra.Command {
 	// Limits are per token, not per host. No command changes them afterwards: other limits need a new token. 0 means
 	// no limit in all of them.
 	f := cmd.Flags()
-	f.IntVar(&limits.Sessions, "sessions", 0, "how many sessions it may have, open or stored; 0: no limit")
-	f.IntVar(&limits.Requests, "requests", 0, "how many requests may be in progress at one time")
-	f.IntVar(&limits.RequestBytes, "request-bytes", 0, "the size of one request")
-	f.Int64Var(&limits.StoreBytes, "store-bytes", 0, "what its sessions may take in the store")
-	f.Float64Var(&limits.USDPerDay, "usd-per-day", 0, "what the models of its compressions may cost a day (UTC)")
+	f.IntVar(&limits.Sessions, "sessions", 0, "how many sessions it may have, open or stored (0: no limit)")
+	f.IntVar(&limits.Requests, "requests", 0, "how many of its requests may be in progress at a time (0: no limit)")
+	f.IntVar(&limits.RequestBytes, "request-bytes", 0, "how many bytes one request may have (0: no limit)")
+	f.Int64Var(&limits.StoreBytes, "store-bytes", 0, "how many bytes its sessions may take in the store (0: no limit)")
+	f.Float64Var(&limits.USDPerDay, "usd-per-day", 0, "how many USD its compressions may spend each UTC day (0: no limit)")
 	return cmd
 }
 

@@ -66,19 +66,21 @@ func doctorCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show how well this machine can isolate plugins",
-		Long: `Shows each isolation measure, whether it works on this machine, and the settings that control isolation.
-It starts no plugin, but tries whether namespaces work.
+		Long: `Shows each isolation measure, whether it works on this machine, and the settings that control
+isolation. It starts no plugin, but tries whether namespaces work.
 
-Not limited on any system: CPU time within a call. Where the measure "sockets" does not work, a plugin can connect to
-any Unix socket in the file system that your user may open: run thresh as a user without access to any that matter.
+Not limited on any system: CPU time within a call. Where the measure "sockets" does not work, a
+plugin can connect to any Unix socket in the file system that your user may open: run thresh as a
+user without access to any that matter.
 
-A plugin that you started yourself (--attach) is not isolated, and the socket over which it calls the host is in the
-temporary directory (TMPDIR), not in the host's private one.
+A plugin that you started yourself (--attach) is not isolated, and the socket over which it calls
+the host is in the temporary directory (TMPDIR), not in the host's private one.
 
 Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .processes and .read.
 
-Where sessions are stored (sessions.store), the whole store is read and checked. For each agent on this machine that
-'thresh wrap' knows it says which of the variables are set already, and what a base URL switches off in it.`,
+Where sessions are stored (sessions.store), the whole store is read and checked. For each agent on
+this machine that 'thresh wrap' knows, it shows which variables are set already, and what in the
+agent a base URL switches off.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// No host: the command only looks at the machine and the settings, and must also work where a host cannot

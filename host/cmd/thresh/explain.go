@@ -41,16 +41,18 @@ func explainCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [FILE]",
 		Short: "Show what happened to each entry of a session, and why",
-		Long: `Replays a recorded session as 'thresh replay' does, and shows what happened to each entry: whether it
-was kept, or before which turn it was trimmed or removed, by which rule of the strategy, which entry superseded it, and
-its tokens before and after. A step other than pruning (compress, a rung of the ladder) is named with the rule. Entries
-that the strategy made, such as summaries, are shown where it put them and marked with +. An entry that a provider
-would refuse is shown with the reason why it was withheld. The second table adds up what each rule saved.
+		Long: `Replays a recorded session as 'thresh replay' does, and shows what happened to each entry: whether
+it stands as it was, or before which turn it was trimmed or removed, by which rule of the strategy, which
+entry superseded it, and its tokens before and after. A step other than pruning (compress, a rung of
+the ladder) is named with the rule. Entries that the strategy made, such as summaries, are shown
+where it put them and marked with +. An entry that a provider would refuse is shown with the reason
+why it was withheld. The second table adds up what each rule saved.
 
-Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of turn N.
+Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of
+turn N.
 
-With --session the table is of a session that a host keeps (sessions.store): what really happened to it, as its log
-says. Nothing is replayed. A turn is counted for each time that something was added.`,
+With --session, the table shows a stored session (sessions.store): what really happened to it, as
+its log says. Nothing is replayed. Each time that something was added counts as a turn.`,
 		Example: `  thresh explain
   thresh explain session.jsonl
   thresh explain --only removed,trimmed --set model.contextLimit=30000 session.jsonl

@@ -43,9 +43,9 @@ func llmCommand(a *app) *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check [PROFILE]",
 		Short: "Make one tiny call and show the answer, time and cost",
-		Long: `Calls the model of a profile with one sentence and shows which model answered, how long it took and what
-it cost. Without PROFILE it uses the profile that compression uses: compression.profile or, without it, the profile in
-force.`,
+		Long: `Calls the model of a profile with one sentence and shows which model answered, how long it took and
+what it cost. Without PROFILE it uses the profile that compression uses: compression.profile or,
+without it, the profile in force.`,
 		Example: `  thresh llm check
   thresh llm check summaries -o json`,
 		Args: args(cobra.MaximumNArgs(1)),

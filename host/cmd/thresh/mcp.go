@@ -19,11 +19,13 @@ func mcpCommand(a *app) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Give an agent back what was removed: an MCP server on standard input and output",
-		Long: `Serves the Model Context Protocol with one tool, ` + mcp.Tool + `, which returns a removed result by
-the id of its tool call, from the sessions that sessions.store keeps. With --session, ids of entries are found too.
+		Long: `Serves the Model Context Protocol with one tool, ` + mcp.Tool + `, which returns a removed result
+by the id of its tool call, from the sessions that sessions.store keeps. With --session, it accepts
+ids of entries, too.
 
-An agent that runs through 'thresh wrap' needs none of this: with proxy.recall, the proxy serves the tool at /mcp, puts
-the ids into the places of removed results, and tells the agent. 'thresh serve' has it at /mcp as well.`,
+An agent that runs through 'thresh wrap' needs none of this: with proxy.recall, the proxy serves the
+tool at /mcp, puts the ids into the places of removed results, and tells the agent. 'thresh serve'
+has it at /mcp as well.`,
 		Example: `  thresh --set proxy.recall=true wrap claude
   claude mcp add thresh -- thresh mcp`,
 		Args: noArgs,

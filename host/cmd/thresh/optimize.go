@@ -30,8 +30,9 @@ func optimizeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "optimize FILE",
 		Short: "Run one prune step and print what it removes, as JSON",
-		Long: `Runs one Optimize (the prune step) of a continuous strategy over a whole session and prints the result
-as JSON: the positions of removed entries, the changed entries with their new content, and counts. No file is changed.
+		Long: `Runs one Optimize (the prune step) of a continuous strategy over a whole session and prints the
+result as JSON: the positions of removed entries, the changed entries with their new content, and
+counts. No file is changed.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh optimize session.jsonl

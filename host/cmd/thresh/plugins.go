@@ -28,11 +28,11 @@ func pluginsCommand(a *app) *cobra.Command {
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the plugins in the plugin directories, broken ones with the reason",
-		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each one to ask for
-its description, and stops it again. A broken one is listed with the reason and the last lines of its standard error,
-and does not affect the others. Listing does not trust a plugin: only using it, or 'thresh plugins lock', writes to the
-lock file. The exit status is 1 if every plugin that was found is broken, or if a directory that you named cannot be
-searched.`,
+		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each one to ask
+for its description, and stops it again. A broken one is listed with the reason and the last lines
+of its standard error, and does not affect the others. Listing does not trust a plugin: only using
+it, or 'thresh plugins lock', writes to the lock file. The exit status is 1 if every plugin that was
+found is broken, or if a directory that you named cannot be searched.`,
 		Example: `  thresh plugins list
   thresh plugins list -o json --plugin-dir ./bin/plugins`,
 		Args: noArgs,

@@ -34,12 +34,14 @@ func replayCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [FILE…]",
 		Short: "Run recorded sessions through a strategy, turn by turn, and show what it saves",
-		Long: `Runs recorded sessions through the real host and the real plugin. Each time the recorded agent called
-its model, the history is pruned and, over the threshold, compressed, as it would have been for that agent. Where the
-recorder compacted its own history, the replay goes on with what the recorder went on with.
+		Long: `Runs recorded sessions through the real host and the real plugin. Each time the recorded agent
+called its model, the history is pruned and, over the threshold, compressed, as it would have been
+for that agent. Where the recorder compacted its own history, the replay goes on with what the
+recorder went on with.
 
-SENT is the tokens of all requests together, UNPRUNED what they would have been without a strategy, and PEAK the
-largest request. The table shows the columns that fit; --columns chooses others, and -o json has everything.
+SENT is the tokens of all requests together, UNPRUNED what they would have been without a strategy,
+and PEAK the largest request. The table shows the columns that fit; --columns chooses others, and -o
+json has everything.
 
 A file that cannot be replayed is reported, and the others are still replayed.`,
 		Example: `  thresh replay --last 3

@@ -31,13 +31,14 @@ func restoreCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore {TRANSCRIPT | --session SESSION} [ID…]",
 		Short: "Print what was removed from a history, by its id",
-		Long: `Prints entries of a session as they were added, before any strategy changed them. An ID is that of an
-entry, as the outcome of a turn names what was trimmed and removed, or that of a tool call, which selects the call and
-its responses. Without an ID the whole conversation is printed.
+		Long: `Prints entries of a session as they were added, before any strategy changed them. An ID is that of
+an entry, as the outcome of a turn names what was trimmed and removed, or that of a tool call, which
+selects the call and its responses. Without an ID the whole conversation is printed.
 
-TRANSCRIPT is the transcript log that a host writes with the setting transcript.dir, or a session in any format that
-'thresh convert' reads. Those have no ids: their entries are e1, e2 and so on, in the order of the file. '-' is
-standard input. With --session it is one that a host keeps (sessions.store).
+TRANSCRIPT is the transcript log that a host writes with the setting transcript.dir, or a session in
+any format that 'thresh convert' reads. Formats without ids number their entries e1, e2 and so on,
+in the order of the file. '-' is standard input. With --session, the command reads a stored session
+(sessions.store) instead.
 
 With -o json each entry is one line in the native form, byte for byte as it was added.`,
 		Example: `  thresh restore --list ~/transcripts/session.jsonl

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -59,12 +60,26 @@ type app struct {
 	hangup atomic.Pointer[func()]
 }
 
-const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies run
-as plugins: executables named thresh-strategy-<name> in the plugin directories.
+const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies
+run as plugins: executables named thresh-strategy-<name> in the plugin directories.
 
-Settings come from the user's file, ./thresh.yaml, the profile, THRESH_… variables and flags; later ones win.
-'thresh config explain' shows each value and where it was set. ./thresh.yaml may come from a stranger's repository, so
-it cannot decide which plugins run, how they are isolated, or where conversations and keys are sent.`
+Settings come from the user's file, ./thresh.yaml, the profile, THRESH_… variables and flags; later
+ones win. 'thresh config explain' shows each value and where it was set. ./thresh.yaml may come from
+a stranger's repository, so it cannot decide which plugins run, how they are isolated, or where
+conversations and keys are sent.`
+
+// helpWidth is how many characters a line of help may have. pflag breaks the descriptions of flags there; all other
+// texts are written in such lines, which a test checks.
+const helpWidth = 100
+
+// helpRow is a row of a list in a help text: the name, and what it stands for at the column, or in a line of its own if
+// both do not fit.
+func helpRow(name string, column int, what string) string {
+	if row := fmt.Sprintf("  %-*s %s", column, name, what); utf8.RuneCountInString(row) <= helpWidth {
+		return row + "\n"
+	}
+	return "  " + name + "\n      " + what + "\n"
+}
 
 // newRoot builds the command tree. cobra's own reports of errors and usage are off: [app.exit] prints errors in one
 // format and prints no usage text, which would bury the error under a page of flags.
@@ -85,13 +100,16 @@ func newRoot(a *app) *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(usage)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
+		fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	f := root.PersistentFlags()
 	f.StringVar(&a.configFile, "config", "", "read settings from `FILE` instead of the user's file and ./thresh.yaml")
 	f.StringVar(&a.profile, "profile", "", "use the settings of profiles.`NAME`")
 	f.StringArrayVar(&a.pluginDirs, "plugin-dir", nil, "look for plugins in `DIR` instead of plugins.dirs (repeatable)")
 	// StringArray, not StringSlice: values and paths may contain commas.
 	f.StringArrayVar(&a.attached, "attach", nil,
-		"use a strategy process that you started yourself with --attach, without isolation: `NAME=SOCKET` (repeatable)")
+		"use the strategy process at a socket, which you started yourself, without isolation: `NAME=SOCKET` "+
+			"(repeatable)")
 	// A list in a value keeps its commas: --set plugins.dirs=a,b is one override.
 	f.StringArrayVar(&a.sets, "set", nil, "override one setting: `KEY=VALUE` (repeatable)")
 	f.StringVar(&a.strategy, "strategy", "", "short for --set compression.strategy=`NAME`")

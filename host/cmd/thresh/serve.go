@@ -28,16 +28,20 @@ import (
 const serveHelp = `Serves sessions to many agents over one address: gRPC, gRPC-Web, and JSON over HTTP (Connect). The
 methods are described in proto/thresh/v1/session.proto, and with examples in docs/service.md.
 
-serve.listen is HOST:PORT or unix:PATH. One line on standard error says where it listens, when it is ready.
+serve.listen is HOST:PORT or unix:PATH. One line on standard error says where it listens, when it is
+ready.
 
-With proxy.listen it is also a proxy for the model APIs of agents that exist: docs/use-with.md says how they use it.
+With proxy.listen it is also a proxy for the model APIs that existing agents call: docs/use-with.md
+shows how.
 
-On a loopback address, clients show the token in serve.tokenFile, which only you can read, or one of 'thresh access'. A
-Unix socket is open to you alone, and needs none. On any other address each client needs a token of its own, and
-serve.tls.cert and serve.tls.key are required, unless --insecure says that the network may read everything.
+On a loopback address, clients show the token in serve.tokenFile, which only you can read, or one of
+'thresh access'. A Unix socket is open to you alone, and needs none. On any other address each
+client needs a token of its own, and serve.tls.cert and serve.tls.key are required, unless you pass
+--insecure, which lets everyone on the network read everything.
 
-SIGTERM and SIGINT end it: requests in progress get serve.drain to finish. A second signal ends it at once. SIGHUP reads
-the configuration again, for sessions that are opened from then on, and looks for plugins again.`
+SIGTERM and SIGINT end it: requests in progress get serve.drain to finish. A second signal ends it
+at once. SIGHUP reads the configuration again, for sessions that are opened from then on, and looks
+for plugins again.`
 
 // serveCommand serves the network door.
 func serveCommand(a *app) *cobra.Command {

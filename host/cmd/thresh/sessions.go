@@ -204,7 +204,8 @@ func (s *sessions) vacuumCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "vacuum", Short: "Delete sessions older than sessions.keep, and return their space",
 		Long: `Deletes the sessions that were not used for the time in sessions.keep, if it is set, and returns the
-space of deleted sessions to the file system. A file is rewritten for that, which takes as much space once more.`,
+space of deleted sessions to the file system. A file is rewritten to do so, which needs as
+much free space again.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {

@@ -21,9 +21,9 @@ import (
 // commands find sessions alike.
 const sourcesHelp = `
 
-FILE is a session in any format that 'thresh convert' reads, a directory or an agent's database with sessions, a
-session in a database as 'DATABASE#ID', or '-' for standard input.
-Without FILE, thresh looks where agents keep their sessions on this machine and takes the newest. Nothing leaves the
+FILE is a session in any format that 'thresh convert' reads, a directory or an agent's database with
+sessions, a session in a database as 'DATABASE#ID', or '-' for standard input. Without FILE, thresh
+looks where agents keep their sessions on this machine and takes the newest. Nothing leaves the
 machine.`
 
 // sources are the flags of a command that finds sessions itself. last is a number of sessions, and lastGiven whether
@@ -40,7 +40,7 @@ type sources struct {
 // known to be in order.
 func (a *app) addFrom(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.from, "from", "",
-		"read FILE as `FORMAT`, whatever it looks like (default: by its content)")
+		"read FILE as `FORMAT` (default: detected from its content)")
 	var names []string
 	for _, f := range transcript.Formats() {
 		names = append(names, string(f.Format))
@@ -58,7 +58,7 @@ func (a *app) addSources(cmd *cobra.Command, last int) *sources {
 		f.IntVar(&s.last, "last", last, "take the newest `N` sessions; 0 takes all")
 	}
 	f.StringVar(&s.project, "project", "", "without FILE: only sessions in which the agent worked in `DIR`")
-	f.StringVar(&s.agent, "agent", "", "without FILE: only sessions of this agent: `NAME`")
+	f.StringVar(&s.agent, "agent", "", "without FILE: only sessions of the agent `NAME`")
 	_ = cmd.RegisterFlagCompletionFunc("agent",
 		cobra.FixedCompletions(recordings.Agents(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagDirname("project")

@@ -77,17 +77,18 @@ func tokensCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tokens [FILE]",
 		Short: "Count the tokens of a session by entry, tool and file",
-		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by
-entry, by tool, and by the file that a tool call reads or writes. A call and its response count for their tool and for
-each of their files.
+		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they
+are: by entry, by tool, and by the file that a tool call reads or writes. A call and its response
+count for their tool and for each of their files.
 
-If the file has the provider's own counts, the last table shows for each model how far the count of a prompt was from
-the reported one, plain and calibrated by earlier reports. Calibration learns the overhead, which is what every prompt
-has in addition to what the file holds (tool schemas, often also the system prompt), and the ratio of the provider's
-tokens to ours.
+If the file has the provider's own counts, the last table shows for each model how far the count of
+a prompt was from the reported one, plain and calibrated by earlier reports. Calibration learns the
+overhead, which is what every prompt has in addition to what the file holds (tool schemas, often
+also the system prompt), and the ratio of the provider's tokens to ours.
 
-With --reference every entry is counted once more with tiktoken-go, the library whose counts ours must equal, and
-each difference is shown. That is slow: about a second per megabyte. The exit status is 1 if there is a difference.`,
+With --reference every entry is counted once more with tiktoken-go, the library whose counts ours
+must equal, and each difference is shown. That is slow: about a second per megabyte. The exit status
+is 1 if there is a difference.`,
 		Example: `  thresh tokens
   thresh tokens session.jsonl
   thresh tokens --reference session.jsonl

@@ -75,10 +75,9 @@ func wrapCommand(a *app) *cobra.Command {
 func wrapHelp() string {
 	var b strings.Builder
 	b.WriteString(`Starts a proxy for model APIs and then the agent, with variables that make the agent use it. The
-agent's conversation goes through a host: it is pruned, compressed and kept under the model's context limit by the
-strategy in compression.strategy, which here is ` + proxy.DefaultStrategy +
-		` unless you set another. No file of yours is
-changed, and the agent's key is passed on and never stored.
+agent's conversation goes through a host: it is pruned, compressed and kept under the model's
+context limit by the strategy in compression.strategy, which here is ` + proxy.DefaultStrategy + ` unless
+you set another. No file of yours is changed, and the agent's key is passed on and never stored.
 
 These agents are known by the name of their command:
 
@@ -87,11 +86,12 @@ These agents are known by the name of their command:
 		fmt.Fprintf(&b, "  %-10s %s\n", w.command, w.how)
 	}
 	b.WriteString(`
-Any other command gets all of these variables. Requests go to the address that the variable had before, else to
-proxy.upstreams.anthropic, .openai and .gemini.
+Any other command gets all of these variables. Requests go to the address that the variable had
+before, else to proxy.upstreams.anthropic, .openai and .gemini.
 
-Terminal, signals and exit status are the agent's. When it has ended, one line on standard error says what was saved.
-Warnings of the host are printed then, so that they do not disturb the agent's display.`)
+Terminal, signals and exit status are the agent's. When it has ended, one line on standard error
+says what was saved. Warnings of the host are printed then, so that they do not disturb the agent's
+display.`)
 	return b.String()
 }
 
