@@ -80,10 +80,10 @@ values of a setting, and the values of several settings in all combinations. A s
 compression.density is tried only with strategies that prune continuously, a setting of
 strategies.NAME only with that strategy.
 
-Prices are those of --prices, else the price list in force (model.priceList, model.name), else those
-of the models that the sessions were recorded with, else three typical ones: anthropic-sonnet,
-openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is run once
-for each list.
+Prices are those of --prices, else those of the price list in force (model.priceList, model.name),
+else those of the models that the sessions were recorded with, else three typical lists:
+anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by
+prices is run once for each list.
 
 The last lines name the variant that would have been the cheapest at the first price list, of those
 that keep the recall of --min-recall, and the settings for it; --write adds these to ./thresh.yaml.
