@@ -136,7 +136,6 @@ func (c *comparison) plan(ctx context.Context) {
 		}
 		for _, l := range c.options.Prices {
 			name := v.name()
-
 			// With one list the name would only be longer.
 			if len(c.options.Prices) > 1 {
 				name += " (" + l.Name + ")"
