@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -36,9 +37,11 @@ type mirror struct {
 	tools *tools.Taxonomy // of the last call; never nil after it
 
 	memo      Memo
-	memoBytes int // what it takes in memory, as it says; part of bytes
+	memoBytes int // what it and edits take in memory; part of bytes
 	memoLen   int // how many entries at the beginning are still those that the memo was stored for
 	memoFor   memoKey
+	edits     []rewrite.Edit // what the call that stored the memo answered, until the history is rewritten
+	applied   int            // [OptimizeInput.Applied]
 }
 
 // mark is what is noted of an entry before any author sees it.
@@ -75,6 +78,11 @@ func (m *mirror) fits(c wire.Call) bool {
 func (m *mirror) apply(up *wire.Update) error {
 	same := len(m.entries)
 	if len(up.Pieces) > 0 {
+		m.applied = 0
+		if len(m.edits) > 0 && follows(up.Pieces, m.edits, same) {
+			m.applied = m.memoLen - removals(m.edits)
+		}
+		m.edits = nil
 		var err error
 		if same, err = m.rewrite(up.Pieces); err != nil {
 			return err
@@ -103,11 +111,59 @@ func (m *mirror) apply(up *wire.Update) error {
 	m.digest = up.Digest
 	m.memoLen = min(m.memoLen, same)
 	// A memo that fits nothing tells nothing, but may hold on to texts that are gone.
-	if m.memoLen == 0 {
+	if m.memoLen == 0 && m.applied == 0 {
 		m.memo = Memo{}
-		m.weighMemo()
 	}
+	m.weighMemo()
 	return nil
+}
+
+// follows reports whether pieces do to n entries exactly what edits ask for. Its time is that of the pieces and edits.
+func follows(pieces []wire.MirrorPiece, edits []rewrite.Edit, n int) bool {
+	next := 0 // the first entry that no piece names so far
+	removed := func(to int) bool {
+		for ; next < to && len(edits) > 0 && edits[0].Remove && edits[0].Index == next; next++ {
+			edits = edits[1:]
+		}
+		return next == to
+	}
+	for _, p := range pieces {
+		switch {
+		case p.Entry != nil:
+			return false
+		case p.Edited != nil:
+			if !removed(p.Edited.Index) || len(edits) == 0 || edits[0].Remove || edits[0].Index != next ||
+				!slices.EqualFunc(p.Edited.Blocks, edits[0].Blocks, samePiece) {
+				return false
+			}
+			edits = edits[1:]
+			next++
+		default:
+			if !removed(p.Kept.From) || len(edits) > 0 && edits[0].Index < p.Kept.To {
+				return false
+			}
+			next = p.Kept.To
+		}
+	}
+	return removed(n) && len(edits) == 0
+}
+
+// samePiece compares new blocks by what they say.
+func samePiece(a, b rewrite.BlockPiece) bool {
+	if a.Block == nil || b.Block == nil {
+		return a.Block == nil && b.Block == nil && a.Keep == b.Keep
+	}
+	return content.Equal(a.Block, b.Block)
+}
+
+// removals returns how many entries the edits remove.
+func removals(edits []rewrite.Edit) (n int) {
+	for _, e := range edits {
+		if e.Remove {
+			n++
+		}
+	}
+	return n
 }
 
 // add appends an entry that is new here.
@@ -134,13 +190,18 @@ func (m *mirror) drop(entries []Content, marks []mark) {
 }
 
 // rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. What
-// follows these is copied; texts are not looked at, unless they are new or gone.
+// follows these is moved; texts are not looked at, unless they are new or gone.
 func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 	if p := pieces[0]; p.Entry == nil && p.Edited == nil && p.Kept.From == 0 && p.Kept.To <= len(m.entries) {
 		same, pieces = p.Kept.To, pieces[1:]
 	}
-	old, sums, marks := slices.Clone(m.entries[same:]), slices.Clone(m.sums[same:]), slices.Clone(m.marks[same:])
-	m.truncate(same)
+	// What edits left moves toward the beginning, each entry to a place that was read before. New entries need room.
+	old, sums, marks := m.entries[same:], slices.Clone(m.sums[same:]), m.marks[same:]
+	if slices.ContainsFunc(pieces, func(p wire.MirrorPiece) bool { return p.Entry != nil }) {
+		old, marks = slices.Clone(old), slices.Clone(marks)
+	}
+	was := m.entries
+	m.entries, m.sums, m.marks = m.entries[:same], m.sums[:same+1], m.marks[:same]
 	next := 0 // the first entry of old that a piece may still name
 	for i, p := range pieces {
 		switch {
@@ -171,6 +232,8 @@ func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 		}
 	}
 	m.drop(old[next:], marks[next:])
+	// The garbage collector would keep what is behind the end.
+	clear(was[min(len(m.entries), len(was)):])
 	return same, nil
 }
 
@@ -196,12 +259,6 @@ func applyBlocks(old []Block, pieces []rewrite.BlockPiece) ([]Block, error) {
 		}
 	}
 	return out, nil
-}
-
-// truncate takes the entries from n on out of the lists, and leaves the account to its caller.
-func (m *mirror) truncate(n int) {
-	clear(m.entries[n:]) // the garbage collector would keep what is behind the end
-	m.entries, m.sums, m.marks = m.entries[:n], m.sums[:n+1], m.marks[:n]
 }
 
 // repackAbove is how many bytes of texts that are gone are too few to be worth a repack.
@@ -231,33 +288,34 @@ func (m *mirror) view() *history {
 	return &history{entries: slices.Clip(m.entries), sums: m.sums}
 }
 
-// prepareMemo returns the memo for a call with key k, and what of the history it still fits.
-func (m *mirror) prepareMemo(k memoKey) (memo *Memo, unchanged int) {
+// prepareMemo gives a call with key k the memo, and tells it what of the history it still fits.
+func (m *mirror) prepareMemo(k memoKey, in *OptimizeInput) {
 	if !m.memoFor.equal(k) {
-		m.memo, m.memoLen, m.memoFor = Memo{}, 0, k
+		m.memo, m.memoLen, m.memoFor, m.edits, m.applied = Memo{}, 0, k, nil, 0
 		m.weighMemo()
 	}
-	return &m.memo, m.memoLen
+	in.Memo, in.Unchanged, in.Applied = &m.memo, m.memoLen, m.applied
 }
 
-// settleMemo notes what the memo fits after an Optimize that succeeded. A memo that was not stored in this call keeps
-// what it fitted before.
-func (m *mirror) settleMemo() {
+// settleMemo notes what the memo fits after an Optimize that succeeded with edits. A memo that was not stored in this
+// call keeps what it fitted before.
+func (m *mirror) settleMemo(edits []rewrite.Edit) {
 	if m.memo.Stored() {
-		m.memoLen = len(m.entries)
+		m.memoLen, m.edits, m.applied = len(m.entries), edits, 0
 	}
 	if m.memo.value == nil {
-		m.memoLen = 0
+		m.memoLen, m.edits, m.applied = 0, nil, 0
 	}
 	m.weighMemo()
 }
 
-// weighMemo brings the account up to date with what the memo takes.
+// weighMemo brings the account up to date with what the memo takes, and the edits that are kept with it.
 func (m *mirror) weighMemo() {
+	const edit = 64 + 2*24 // with its blocks, of which few are new
 	m.bytes -= m.memoBytes
-	m.memoBytes = 0
+	m.memoBytes = edit * len(m.edits)
 	if v, ok := m.memo.value.(interface{ MemoBytes() int }); ok {
-		m.memoBytes = max(v.MemoBytes(), 0)
+		m.memoBytes += max(v.MemoBytes(), 0)
 	}
 	m.bytes += m.memoBytes
 }

@@ -20,9 +20,9 @@ const (
 // until the next call with the same memo, which comes only after the SDK has read it.
 func (s *state) result() sdk.DensityResult {
 	r := sdk.DensityResult{Replacements: s.replaced, Reasons: s.reasons, Metadata: sdk.DensityMetadata{
-		ReadWritePairsPruned:     int(s.counts.pairs),
-		FileDeduplicationsPruned: int(s.counts.inclusions),
-		RecencyPruned:            int(s.counts.results),
+		ReadWritePairsPruned:     s.counts.pairs,
+		FileDeduplicationsPruned: s.counts.inclusions,
+		RecencyPruned:            s.counts.results,
 	}}
 	if len(s.removed) > 0 {
 		r.Removals = s.removed // nil if nothing goes, however the state got there
@@ -39,21 +39,18 @@ func (s *state) settle(history []sdk.Content) {
 	slices.Sort(s.touched)
 	// The removals from the first touched entry on are merged with what becomes of the touched ones. To insert them one
 	// by one would take quadratic time.
-	at, _ := slices.BinarySearch(s.removed, int(s.touched[0]))
+	at, _ := slices.BinarySearch(s.removed, s.position(s.touched[0]))
 	rest := slices.Clone(s.removed[at:])
 	s.removed = s.removed[:at]
-	for _, entry := range slices.Compact(s.touched) {
-		i := int(entry)
-		if i >= len(history) {
-			break // the history is shorter now
-		}
+	for _, n := range slices.Compact(s.touched) {
+		i := s.position(n)
 		for len(rest) > 0 && rest[0] <= i {
 			if rest[0] < i {
 				s.removed = append(s.removed, rest[0])
 			}
 			rest = rest[1:]
 		}
-		if s.edit(i, history[i]) {
+		if s.edit(i, n, history[i]) {
 			s.removed = append(s.removed, i)
 		}
 	}
@@ -61,16 +58,16 @@ func (s *state) settle(history []sdk.Content) {
 	s.touched = nil // after a first call it is long, later mostly empty
 }
 
-// edit brings the answer up to date for one entry, and reports whether the entry goes. It makes the edit from what is
-// known of the entry's blocks, never from an earlier edit.
+// edit brings the answer up to date for one entry, by its position and number, and reports whether the entry goes. It
+// makes the edit from what is known of the entry's blocks, never from an earlier edit.
 //
 // A call and its response are always dropped together, so that the history stays valid. An entry goes if nothing useful
 // to a model would be left of it.
-func (s *state) edit(i int, entry sdk.Content) (removed bool) {
+func (s *state) edit(i int, n int32, entry sdk.Content) (removed bool) {
 	delete(s.replaced, i)
 	delete(s.reasons, i)
 	d := draft{was: entry.Blocks}
-	from, to := s.marks[i], s.marks[i+1]
+	from, to := s.marks[n], s.marks[n+1]
 	for id := from.calls; id < to.calls; id++ {
 		if c := s.calls.at(id); c.by != 0 {
 			d.drop(c.block, ruleStaleRead, c.by)
@@ -101,7 +98,7 @@ func (s *state) edit(i int, entry sdk.Content) (removed bool) {
 	if d.blocks == nil {
 		return false
 	}
-	s.reasons[i] = d.reason
+	s.reasons[i] = sdk.Reason{Rule: d.rule, SupersededBy: new(s.position(d.by - 1))}
 	left := d.left()
 	useful := func(b sdk.Block) bool { return !worthless(entry.Speaker, b) }
 	if len(d.dropped) > 0 && !slices.ContainsFunc(left, useful) {
@@ -112,20 +109,87 @@ func (s *state) edit(i int, entry sdk.Content) (removed bool) {
 	return false
 }
 
+// applied makes the state that of the history in which the answer was applied, in time proportional to the edits. The
+// answer is then empty, because on its own result there is nothing left to prune. ok is false if the state is of no use
+// any more.
+//
+// What the edits took out stays in the lists, without any effect: so calls and results keep their ids. When it is more
+// than what is left, it is time to begin again.
+func (s *state) applied() (ok bool) {
+	for i := range s.reasons {
+		if !s.forget(s.number(i)) {
+			return false
+		}
+	}
+	gone := make([]int32, len(s.removed)) // apart, because numbers depend on s.gone
+	for k, i := range s.removed {
+		gone[k] = s.number(i)
+	}
+	s.gone = append(s.gone, gone...)
+	slices.Sort(s.gone)
+	s.removed, s.replaced, s.reasons = nil, map[int]sdk.Content{}, map[int]sdk.Reason{}
+	s.counts.pairs, s.counts.inclusions, s.counts.results = 0, 0, 0
+	return len(s.gone) <= s.known()
+}
+
+// forget takes out of the state what an applied edit took out of the entry with a number, and moves what is left.
+func (s *state) forget(n int32) (ok bool) {
+	from, to := s.marks[n], s.marks[n+1]
+	var dropped int32 // blocks of the entry, so far
+	for id := from.calls; id < to.calls; id++ {
+		c := s.calls.at(id)
+		c.block -= dropped
+		if c.by != 0 {
+			// Its files would have to be what they were before it wrote them, which is not known.
+			if c.nWrites > 0 {
+				return false
+			}
+			c.by = 0
+			dropped++
+		}
+	}
+	for id := from.results; id < to.results; id++ {
+		r := s.results.at(id)
+		r.block -= dropped
+		switch {
+		case r.gone != 0:
+			*r = toolResult{}
+			dropped++
+		case r.by != 0 && !r.pinned: // a pointer is a result no more, but may go with its call
+			s.unlink(r)
+			r.by = 0
+		}
+	}
+	block, moved := int32(-1), 0 // by how many bytes what follows in the block has moved
+	for id := from.inclusions; id < to.inclusions; id++ {
+		inc := s.inclusions.at(id)
+		if inc.block != block {
+			block, moved = inc.block, 0
+		}
+		inc.start, inc.end = inc.start+moved, inc.end+moved
+		if inc.by != 0 {
+			moved += len(inc.stripped()) - (inc.end - inc.start)
+			inc.by = 0
+		}
+	}
+	return true
+}
+
 // draft collects the edits of one entry, in the order of its blocks. It copies the blocks, because the originals belong
 // to the input and other goroutines may read them.
 type draft struct {
 	was     []sdk.Block
 	blocks  []sdk.Block // nil as long as nothing is edited
 	dropped []int32
-	reason  sdk.Reason // of the first edit
+	rule    string // why, of the first edit
+	by      int32  // 1 + the number of the entry that superseded the block, of the first edit
 }
 
-// set replaces a block. by is 1 + the entry that superseded it.
+// set replaces a block.
 func (d *draft) set(block int32, b sdk.Block, rule string, by int32) {
 	if d.blocks == nil {
 		d.blocks = slices.Clone(d.was)
-		d.reason = sdk.Reason{Rule: rule, SupersededBy: new(int(by - 1))}
+		d.rule, d.by = rule, by
 	}
 	d.blocks[block] = b
 }
