@@ -122,7 +122,7 @@ func TestAMemoChangesNoAnswer(t *testing.T) {
 		}
 		var history []sdk.Content
 		for range rapid.IntRange(1, 12).Draw(rt, "calls") {
-			switch at := rapid.IntRange(0, len(history)).Draw(rt, "at"); rapid.IntRange(0, 7).Draw(rt, "step") {
+			switch at := rapid.IntRange(0, len(history)).Draw(rt, "at"); rapid.IntRange(0, 8).Draw(rt, "step") {
 			case 0: // the end is rewritten
 				history = slices.Clone(history[:at])
 			case 1: // an entry goes
@@ -138,6 +138,9 @@ func TestAMemoChangesNoAnswer(t *testing.T) {
 				}
 			case 4:
 				pool = histories().Draw(rt, "pool")
+			case 5: // of the edits of the last call, only those of the beginning are applied
+				r := s.compared(rt, history, 0)
+				history = append(applied(history[:at:at], r), history[at:]...)
 			}
 			n := rapid.IntRange(0, len(pool)).Draw(rt, "new")
 			history = append(slices.Clone(history), pool[:n]...)

@@ -5,8 +5,8 @@
 //		return prune.Optimize(ctx, in)
 //	}
 //
-// state.go takes entries in one by one and can go back; reads.go, inclusions.go and recency.go are what an entry does
-// by each of the three rules; edits.go makes the answer.
+// state.go takes entries in one by one; reads.go, inclusions.go and recency.go are what an entry does by each of the
+// three rules; edits.go makes the answer, and applied.go takes in that the host applied it.
 package prune
 
 import (
@@ -18,10 +18,11 @@ import (
 // Optimize prunes by three rules: reads that a later write made stale, file inclusions that are repeated later, and all
 // but the newest results of each tool. in.Density switches each rule on or off.
 //
-// It works on what is new: in.Memo holds the state of the last call, which is extended by the entries that follow. Edits
-// of that call's answer that were applied, it takes into the state ([sdk.OptimizeInput.Applied]). After any other
-// rewrite, and without a memo, it begins with nothing, by the same code, so that the answer does not depend on what was
-// remembered. A strategy that adds edits of its own to the answer sets in.Applied to 0: they are not known here.
+// It works on what is new: in.Memo holds the state of the last call, which is extended by the entries that follow. The
+// edits of that call's answer are taken into it if they were applied ([sdk.OptimizeInput.Applied]). After any other
+// rewrite, and without a memo, Optimize begins with nothing, by the same code, so that the answer does not depend on
+// what was remembered. A strategy that adds edits of its own to the answer sets in.Applied to 0, as they are not known
+// here.
 //
 // Optimize must be idempotent: when its result is applied, a second Optimize changes nothing. Otherwise a history
 // would change at every turn, and with it the provider's prompt cache.

@@ -23,9 +23,10 @@ func (c Config) session(
 ) error {
 	var s played
 	for step := 1; step <= deltaSteps; step++ {
-		// At most half of what is left, so that the last call always brings something.
+		// At most half of what is left, so that the last call but one always brings something. The last one sees what
+		// became of its edits.
 		n := len(history)
-		if step < deltaSteps {
+		if step < deltaSteps-1 {
 			n = rnd.IntN(n/2 + 1)
 		}
 		s.add(history[:n])
