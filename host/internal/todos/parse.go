@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// cancelled is the status that agents give to abandoned tasks. Such a task is removed from the list.
+// cancelled is the status that agents give to abandoned tasks. Such a task is removed from the list. It never leaves
+// this package.
 const cancelled = "cancelled"
 
 // statusOf translates an agent's word for a status; ok is false for an unknown word. Case, hyphens and spaces do not
@@ -18,6 +19,7 @@ func statusOf(word string) (status string, ok bool) {
 	if len(word) > 40 {
 		return "", false
 	}
+	// The words of all agents that are known, in the form that they are brought to here.
 	switch strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word))) {
 	case "pending", "open", "todo", "not_started", "blocked":
 		return Pending, true
@@ -74,7 +76,7 @@ func parseFields(raw []byte, idName string, names ...string) (p parsed, ok bool)
 	return p, err == nil
 }
 
-// idOf parses an id; some agents write it as a number. Other values are "".
+// idOf parses an id; some agents write it as a number. Other values are "". It is at most maxID bytes long.
 func idOf(raw []byte) string {
 	if text, ok := rawjson.Text(raw); ok {
 		return clip(text, maxID)
@@ -86,7 +88,8 @@ func idOf(raw []byte) string {
 }
 
 // parseList parses a list of tasks; ok is false if raw is not a list, or contains no task although it is not empty. A
-// task without a status has the status of its parent, above. Cancelled tasks are left out.
+// task without a status has the status of its parent, above. Cancelled tasks are left out. depth is that of the list: 0
+// for the agent's own.
 func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
 	if text, isText := rawjson.Text(raw); isText {
 		raw = []byte(text) // some models send the list as a string of JSON
@@ -100,6 +103,7 @@ func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
 			return err
 		}
 		n = i + 1
+		// What is no task in a list of tasks is passed over.
 		t, isTask := parseTask(value, above, depth)
 		if !isTask {
 			return nil
@@ -144,6 +148,7 @@ func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 			t.Status = above
 		}
 	}
+	// Subtasks without a status are in the state of their task.
 	if p.subtasks != nil && depth < MaxDepth {
 		// Deeper ones are left out: no agent has them, and a hostile file could nest without end.
 		t.Subtasks, _ = parseList(p.subtasks, t.Status, depth+1)
@@ -152,7 +157,7 @@ func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 }
 
 // createdID finds the id in a tool's answer about a task that it created, such as "Task #3 created"; "" if there is
-// none. The agent chooses the id only when the call is answered.
+// none. The agent chooses the id only when the call is answered. Agents answer in words or with an object.
 func createdID(result []byte) string {
 	if id := idOf(rawjson.Field(rawjson.Field(result, "task"), "id")); id != "" {
 		return id
