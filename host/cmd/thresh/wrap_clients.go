@@ -92,8 +92,7 @@ var wrapped = []wrapping{
 		recall: func(url string) []string { return []string{"-c", `mcp_servers.thresh.url="` + url + `"`} }},
 	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider", provider: "anthropic",
 		variables: []variable{{"OPENCODE_CONFIG_CONTENT", "", ""}}},
-	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL},
-		files: []agentFile{{name: "system-defaults.json", text: geminiDefaults, variable: geminiDefaultsPath}}},
+	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
 	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL},
 		recall: func(url string) []string {
 			return []string{`--mcp-config={"mcpServers":{"thresh":{"httpUrl":"` + url + `"}}}`}

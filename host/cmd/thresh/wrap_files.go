@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 // piExtension is a program that pi loads: pi has its base URLs in models.json or takes them from extensions. pi has no
@@ -37,36 +36,14 @@ func piExtension(base, recall string, _ func(string) string) ([]byte, error) {
 `, base, base+"/v1", base+"/v1beta", recall), nil
 }
 
-// geminiDefaultsPath is gemini-cli's variable for the settings that those of the user and of the project precede.
-const geminiDefaultsPath = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
-
-// geminiDefaults are the system's defaults for gemini-cli, with the MCP server. gemini-cli has no argument for one.
-func geminiDefaults(_, recall string, getenv func(string) string) ([]byte, error) {
-	system := "/etc/gemini-cli"
-	if runtime.GOOS == "darwin" {
-		system = "/Library/Application Support/GeminiCli"
-	}
-	if path := getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH"); path != "" {
-		system = filepath.Dir(path)
-	}
-	path := cmp.Or(getenv(geminiDefaultsPath), filepath.Join(system, "system-defaults.json"))
-	return withServer(path, recall, map[string]any{"httpUrl": recall})
-}
-
-// clineServers are the user's MCP servers for cline, and ours.
+// clineServers are the user's MCP servers for cline, and ours. Servers with a login are left out: cline would renew
+// their tokens in a file that goes, and the user's would be void.
 func clineServers(_, recall string, getenv func(string) string) ([]byte, error) {
-	path := cmp.Or(getenv("CLINE_MCP_SETTINGS_PATH"), filepath.Join(clineSettingsDir(getenv), "cline_mcp_settings.json"))
-	return withServer(path, recall, map[string]any{"type": "streamableHttp", "url": recall})
-}
-
-// withServer returns a file of settings with one more MCP server; nil if recall is "". Without a file, there is nothing
-// but the server. Servers with a login are left out: their tokens would be renewed in a file that goes, and the user's
-// would be void.
-func withServer(path, recall string, server map[string]any) ([]byte, error) {
 	if recall == "" {
 		return nil, nil
 	}
 	settings := map[string]any{}
+	path := cmp.Or(getenv("CLINE_MCP_SETTINGS_PATH"), filepath.Join(clineSettingsDir(getenv), "cline_mcp_settings.json"))
 	if err := readSettings(path, &settings); err != nil {
 		return nil, err
 	}
@@ -78,11 +55,12 @@ func withServer(path, recall string, server map[string]any) ([]byte, error) {
 		s, _ := v.(map[string]any)
 		return s["oauth"] != nil
 	})
-	servers["thresh"], settings["mcpServers"] = server, servers
+	servers["thresh"] = map[string]any{"type": "streamableHttp", "url": recall}
+	settings["mcpServers"] = servers
 	return json.Marshal(settings)
 }
 
-// readSettings reads a file of an agent's. Without the file, to is left as it is.
+// readSettings reads a file of cline's. Without the file, to is left as it is.
 func readSettings(path string, to any) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +70,7 @@ func readSettings(path string, to any) error {
 		err = json.Unmarshal(text, to)
 	}
 	if err != nil {
-		return fmt.Errorf("the agent's settings: %s: %w", path, err)
+		return fmt.Errorf("cline's settings: %s: %w", path, err)
 	}
 	return nil
 }

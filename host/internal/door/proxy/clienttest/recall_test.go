@@ -23,9 +23,12 @@ func TestAgentsGiveRemovedResultsBack(t *testing.T) {
 			c.args = append([]string{"--allowedTools=mcp__thresh__thresh_recall"}, c.args...)
 		case "sdks":
 			t.Skip("it has no client of MCP")
+		case "gemini": // as docs/use-with.md says
+			c.files = map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},` +
+				`"mcpServers":{"thresh":{"httpUrl":"$THRESH_MCP_URL"}}}`}
 		}
 		p := newPlace(t)
-		script := append(modelapi.LongFix(10), modelapi.Turn{modelapi.Recall()})
+		script := append(modelapi.LongFix(10), modelapi.Turn{modelapi.Find()}, modelapi.Turn{modelapi.Recall()})
 		up := modelapi.New(modelapi.Options{Script: script, Dir: p.project})
 		defer up.Close()
 		p.run(t, c, up.URL, flags(small(c), "--set", "proxy.recall=true", "wrap")...).check(t, p, up)
