@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,11 +24,15 @@ func TestAgentsGiveRemovedResultsBack(t *testing.T) {
 			c.args = append([]string{"--allowedTools=mcp__thresh__thresh_recall"}, c.args...)
 		case "sdks":
 			t.Skip("it has no client of MCP")
-		case "gemini": // as docs/use-with.md says
-			c.files = map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},` +
-				`"mcpServers":{"thresh":{"httpUrl":"$THRESH_MCP_URL"}}}`}
 		}
 		p := newPlace(t)
+		if c.install == "gemini" { // as docs/use-with.md says; in its home are other settings
+			settings := filepath.Join(p.project, ".gemini", "settings.json")
+			if err := errors.Join(os.Mkdir(filepath.Dir(settings), 0o700), os.WriteFile(settings,
+				[]byte(`{"mcpServers":{"thresh":{"httpUrl":"$THRESH_MCP_URL"}}}`), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		script := append(modelapi.LongFix(10), modelapi.Turn{modelapi.Find()}, modelapi.Turn{modelapi.Recall()})
 		up := modelapi.New(modelapi.Options{Script: script, Dir: p.project})
 		defer up.Close()
