@@ -90,7 +90,7 @@ func newSession(h *Host, key store.Key, settings map[string]any, c *config.Confi
 	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
-	if err := s.taxonomy.update(set); err != nil {
+	if s.taxonomy, err = h.taxonomies.of(set); err != nil {
 		return nil, err
 	}
 	if h.store != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -45,4 +46,17 @@ func (t *taxonomy) update(set config.Settings) error {
 	}
 	*t = taxonomy{presets: d.ToolPresets, extra: string(d.Tools), made: made}
 	return nil
+}
+
+// taxonomies gives sessions with the same settings the same taxonomy: one takes 100 kB. The zero value has none yet.
+type taxonomies struct {
+	mu   sync.Mutex
+	last taxonomy
+}
+
+func (t *taxonomies) of(set config.Settings) (taxonomy, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := t.last.update(set)
+	return t.last, err
 }
