@@ -52,11 +52,11 @@ type Host struct {
 	// models and prices are made when they are first needed.
 	models models
 	prices catalog
-	// taxonomies are shared by sessions.
-	taxonomies taxonomies
 
 	// calibrations are what sessions learned about models; later sessions begin with it.
 	calibrations calibrations
+
+	taxonomies taxonomies
 
 	metrics *metrics.Recorder // nil without a meter
 
