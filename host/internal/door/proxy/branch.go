@@ -99,6 +99,8 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			b.follow(x, req)
 			most := s.options.Host.Config().Settings().Sessions.MaxMemory
 			if old := s.threads.use(b, branchBytes+len(req.Raw), most); len(old) > 0 {
+				s.logOnce("conversations that were not used for long were let go from memory", "so far",
+					s.totals.forgotten(len(old)), "sessions.maxMemory", most)
 				s.forgetting.Go(func() { s.forget(old) }) // closing may wait for the store
 			}
 			return b, known, nil
