@@ -82,9 +82,14 @@ var wide = sync.OnceValue(func() *[0x32000]class {
 
 // classAt returns the class and the width in bytes of the character at s[i:], which must be valid UTF-8.
 func classAt(s string, i int) (class, int) {
-	if b := s[i]; b < utf8.RuneSelf {
+	if b := s[i]; b < utf8.RuneSelf { // inlined, because nearly all text is ASCII
 		return ascii[b], 1
 	}
+	return wideClassAt(s, i)
+}
+
+// wideClassAt is classAt for a character that is not ASCII.
+func wideClassAt(s string, i int) (class, int) {
 	r, width := utf8.DecodeRuneInString(s[i:])
 	if classes := wide(); int(r) < len(classes) {
 		return classes[r], width

@@ -18,7 +18,11 @@ type splitter func(s string, i int) (end int)
 //	\p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func splitO200k(s string, i int) int {
 	c, width := classAt(s, i)
-	if end := wordO200k(s, i, c, width); end > 0 {
+	word, end := asciiWord(s, i, c)
+	if s[i] >= utf8.RuneSelf || end < len(s) && s[end] >= utf8.RuneSelf { // what follows may be part of the word
+		word, end = i, wordO200k(s, i, c, width)
+	}
+	if end > word {
 		return contraction(s, end)
 	}
 	switch {
@@ -31,6 +35,22 @@ func splitO200k(s string, i int) int {
 		return spaces(s, i, true)
 	}
 	return symbols(s, i, c, true, "\r\n/")
+}
+
+// asciiWord returns where the letters of a word of o200k at s[i], whose class is given, begin and end if they are ASCII.
+// Nearly all are, and then both kinds of words end at the same place.
+func asciiWord(s string, i int, c class) (word, end int) {
+	if c.isPrefix() {
+		i++
+	}
+	end = i
+	for end < len(s) && 'A' <= s[end] && s[end] <= 'Z' {
+		end++
+	}
+	for end < len(s) && 'a' <= s[end] && s[end] <= 'z' {
+		end++
+	}
+	return i, end
 }
 
 // wordO200k returns the end of the word of o200k at s[i], whose class and width are given, without a contraction; 0 if

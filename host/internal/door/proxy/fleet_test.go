@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
-// Clients with tokens of their own have sessions of their own, also under the same id, and what exceeds a token's limits
-// is refused with its name, or goes unedited. A profile in the path chooses the upstream and the settings.
+// Clients with tokens of their own have sessions of their own, also under the same id, and what exceeds a token's
+// limits is refused with its name, or goes unedited. A profile in the path chooses the upstream and the settings.
 func TestAFleet(t *testing.T) {
 	up, other := provider(t, modelapi.Options{Script: work(2)}), provider(t, modelapi.Options{Script: work(2)})
 	var kept store.Store

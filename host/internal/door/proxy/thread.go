@@ -46,8 +46,8 @@ type point struct {
 	entries []body.Entry
 	items   int
 	whole   int // tokens of the entries
-	// under is what stood here before a branch that began here; it stands here again when the branch has gone on, so that
-	// all branches that begin here have one parent.
+	// under is what stood here before a branch that began here; it stands here again when the branch has gone on, so
+	// that all branches that begin here have one parent.
 	under *point
 }
 
@@ -115,8 +115,8 @@ func (t *threads) all() []*thread {
 }
 
 // find returns the branch that a request goes on from, with its lock held: the one with the longest beginning of the
-// request. If the request differs before the branch's end, there is none, and from is the point up to which they are the
-// same. chain has a sum for each beginning.
+// request. If the request differs before the branch's end, there is none, and from is the point up to which they are
+// the same. chain has a sum for each beginning.
 func (t *thread) find(chain []body.Sum) (b *branch, from point) {
 	for {
 		p := t.longest(chain)
