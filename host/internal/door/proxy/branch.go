@@ -64,10 +64,9 @@ type branch struct {
 type turnSize struct {
 	// whole is the client's request, and sent the one that was made of it.
 	whole, sent int
-	// saved is in US dollars, 0 if no price list is known.
-	saved float64
-	// rewrote: the beginning of the last request was changed.
-	rewrote bool
+	// charge is what it saved at which the turn was; both are zero for a request that is repeated.
+	charge engine.Charge
+	at     time.Time
 }
 
 // mostBranches is how many stored branches of a conversation are looked at before a new one gets a name that no later
@@ -295,13 +294,14 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 		}
 	}
 	err = errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
-	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending}
+	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending, at: now}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
-		b.last.saved, b.last.rewrote = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
+		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
 			ready.Outcome.Stable.Tokens+b.pending, now)
 	}
 	if w := x.server.options.Watch; w != nil {
-		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.saved, Rewrote: b.last.rewrote}
+		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.charge.Saved,
+			Rewrote: b.last.charge.Rewrote}
 		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, t, watch.About{Model: b.model, Parent: b.parent},
 			ready.Outcome, err, b.original)
 	}
