@@ -67,7 +67,8 @@ func accessCreateCommand(a *app) *cobra.Command {
 	f.IntVar(&limits.Requests, "requests", 0, "how many of its requests may be in progress at a time (0: no limit)")
 	f.IntVar(&limits.RequestBytes, "request-bytes", 0, "how many bytes one request may have (0: no limit)")
 	f.Int64Var(&limits.StoreBytes, "store-bytes", 0, "how many bytes its sessions may take in the store (0: no limit)")
-	f.Float64Var(&limits.USDPerDay, "usd-per-day", 0, "how many USD its compressions may spend each UTC day (0: no limit)")
+	f.Float64Var(&limits.USDPerDay, "usd-per-day", 0,
+		"how many USD its compressions may spend each UTC day (0: no limit)")
 	return cmd
 }
 

@@ -48,9 +48,9 @@ var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 // minute or two.
 const lastCompared = 10
 
-const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what each
-of them saves, what it costs at a provider's prices, and what later turns would have missed. The
-first row is doing nothing.
+const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what
+each of them saves, what it costs at a provider's prices, and what later turns would have missed.
+The first row is doing nothing.
 
   sent        tokens of all requests together; saved: the share that was not sent, against doing
               nothing

@@ -118,8 +118,8 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 	// would mean something else. Decoding the result finds out, and that it is one document.
 	whole, values := yaml.NewDecoder(strings.NewReader(text)), map[string]any{}
 	if whole.Decode(&values) != nil || whole.Decode(&values) != io.EOF {
-		return fmt.Errorf("--write: the lines cannot be added at the end of %s; add them yourself: %s", displayPath(file),
-			strings.Join(added, ", "))
+		return fmt.Errorf("--write: the lines cannot be added at the end of %s; add them yourself: %s",
+			displayPath(file), strings.Join(added, ", "))
 	}
 	// A crash leaves the file as it was, never half of it.
 	err = atomicfile.Write(file, 0o644, func(w io.Writer) error {

@@ -91,8 +91,8 @@ type hostSeen struct {
 	token string
 }
 
-// watched asks the hosts that the user runs. Those that do not answer are left out; the error says that none did. A host
-// that is slow delays the view by topTimeout at most, for all hosts together: they are asked at the same time.
+// watched asks the hosts that the user runs. Those that do not answer are left out; the error says that none did. A
+// host that is slow delays the view by topTimeout at most, for all hosts together: they are asked at the same time.
 func watched(ctx context.Context, c *config.Config) ([]hostSeen, error) {
 	set := c.Settings().Serve
 	// Whether 'thresh serve' runs is not known before it answers. Proxies of 'thresh wrap' announce themselves.
@@ -130,8 +130,8 @@ func watched(ctx context.Context, c *config.Config) ([]hostSeen, error) {
 		}
 	}
 	if len(seen) == 0 {
-		return nil, fmt.Errorf("no host runs: nothing answered at %s; start an agent with 'thresh wrap', or 'thresh serve'",
-			strings.Join(at, ", "))
+		return nil, fmt.Errorf("no host runs: nothing answered at %s; start an agent with 'thresh wrap', or "+
+			"'thresh serve'", strings.Join(at, ", "))
 	}
 	return seen, nil
 }
