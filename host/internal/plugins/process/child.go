@@ -218,6 +218,7 @@ func (c *child) run(stdout, stderr *os.File) {
 		eachLine(io.TeeReader(stderr, &c.stderr), maxLogLine, lines.line)
 	}()
 
+	// From here on the process is gone; what follows is about what it left behind.
 	reap(c.cmd)
 	if c.guard != nil {
 		c.guard.Close()
@@ -227,6 +228,7 @@ func (c *child) run(stdout, stderr *os.File) {
 		c.exit.state = "killed by the host: " + *why
 	}
 
+	// A process that it started may hold the pipes open for as long as it lives.
 	deadline := time.Now().Add(drainTime)
 	_ = stdout.SetReadDeadline(deadline)
 	_ = stderr.SetReadDeadline(deadline)

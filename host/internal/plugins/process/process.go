@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -101,6 +102,7 @@ func (p *Process) BreakLifeline() { _ = p.child.lifeline.Close() }
 // Close ends the process and removes its remains, in bounded time: SIGTERM, then SIGKILL after grace. Without grace
 // there is no SIGTERM. An attached process is asked to end through go-plugin, and is not killed.
 func (p *Process) Close(grace time.Duration) {
+	// An attached process that never answered has no connection whose end could tell that it is gone.
 	if p.spec.Binary.Attached && !p.watched {
 		p.child.exit.leave()
 	}
@@ -123,7 +125,7 @@ func (p *Process) Close(grace time.Duration) {
 		_ = socket.Close() // go-plugin does not connect any more
 	}
 	if dir := p.child.dir; dir != "" {
-		if err := removeAll(dir); err != nil {
+		if err := rundir.RemoveAll(dir); err != nil {
 			p.child.log.Warn("removing the plugin's run directory failed", "error", err)
 		}
 	}
