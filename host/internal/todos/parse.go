@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // cancelled is the status that agents give to abandoned tasks. Such a task is removed from the list. It never leaves
@@ -90,7 +90,7 @@ func idOf(raw []byte) string {
 // parseList parses a list of tasks; ok is false if raw is not a list, or contains no task although it is not empty. A
 // task without a status has the status of its parent, above. Cancelled tasks are left out. depth is that of the list: 0
 // for the agent's own.
-func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
+func parseList(raw []byte, above string, depth int) (list []contract.Todo, ok bool) {
 	if text, isText := rawjson.Text(raw); isText {
 		raw = []byte(text) // some models send the list as a string of JSON
 	}
@@ -130,7 +130,7 @@ func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
 }
 
 // parseTask parses one task: an object, or text alone. ok is false without content.
-func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
+func parseTask(raw []byte, above string, depth int) (t contract.Todo, ok bool) {
 	p := parsed{}
 	if text, isText := rawjson.Text(raw); isText {
 		p.content = clip(strings.TrimSpace(text), MaxContent)
@@ -139,9 +139,9 @@ func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 		p, _ = parseFields(raw, "id", "content", "description", "step")
 	}
 	if p.content == "" {
-		return sdk.Todo{}, false
+		return contract.Todo{}, false
 	}
-	t = sdk.Todo{ID: p.id, Content: p.content}
+	t = contract.Todo{ID: p.id, Content: p.content}
 	if t.Status, ok = statusOf(p.status); !ok {
 		t.Status = Pending // a superfluous task in a summary is better than a missing one
 		if p.status == "" {
