@@ -167,7 +167,7 @@ func (a *app) variants(
 	// The models are resolved last, for the variants that are left: the settings of a variant may choose the model.
 	lacking, err = a.lackingModels(h, out, strategies)
 	if !cmd.Flags().Changed("strategy") {
-		// Without --strategy, a strategy that cannot run for want of a model gets no row; the message said so.
+		// Without --strategy, a strategy that needs a model and has none gets no row; a message has said so.
 		out = slices.DeleteFunc(out, func(v compare.Variant) bool { return lacking[v.Strategy] })
 	}
 	return out, lacking, err

@@ -164,7 +164,7 @@ func (x *explained) show(only []string) {
 	if len(only) == 0 {
 		return
 	}
-	// Entries that the strategy made are chosen by "made" alone, whatever became of them later.
+	// Entries that the strategy made are chosen by "made" alone, even if they were changed later.
 	hidden := func(s explain.Status) bool { return !slices.Contains(only, string(s)) }
 	x.Entries = slices.DeleteFunc(x.Entries, func(e explain.Entry) bool { return hidden(e.Status) })
 	if hidden(statusMade) {

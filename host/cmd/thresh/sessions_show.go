@@ -84,7 +84,7 @@ func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, e
 			parent.Children = append(parent.Children, n)
 		}
 	}
-	// Parents are older than their children, so that the way up ends, whatever the store says.
+	// Parents are older than their children, so that the way up ends even if the store is damaged.
 	root := nodes[of.ID]
 	if root == nil { // deleted since
 		return &shownTree{shownSession: shown(of)}, nil

@@ -25,7 +25,8 @@ type branch struct {
 
 	mu sync.Mutex // held from the search for the branch until its plan is made
 	// closed: the session is closed, and a request that waited for mu must look for another branch.
-	closed  bool
+	closed bool
+	// session is nil until the branch was opened.
 	session *engine.Session
 	parent  string // the session that it was forked from in this process; "" if there is none
 	ledger  *engine.Ledger
@@ -35,7 +36,8 @@ type branch struct {
 	items int
 	// entries are the items as entries, and view what the host made of them: what was sent last.
 	entries []body.Entry
-	view    []body.Shown
+	// view is nil before the first turn.
+	view []body.Shown
 
 	// model is what the last request asked for. relimited: a limit was learned, so that the next turn must not repeat
 	// the last.
@@ -79,6 +81,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 		begun := b == nil
 		if begun {
 			b = thread.begin()
+			// The branch is locked, but in no list yet: nothing waits for it while the store is read.
 			err = s.open(r, x, b, req, chain, from)
 		}
 		if known = b.items; err == nil && known < len(req.Items) {
@@ -93,7 +96,9 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			return b, known, nil
 		}
 		// A session that was deleted, by a command or another host, is begun again.
-		moved := errors.Is(err, engine.ErrMoved) || errors.Is(err, engine.ErrDeleted) || errors.Is(err, engine.ErrClosed)
+		moved := errors.Is(err, engine.ErrMoved) || errors.Is(err, engine.ErrDeleted) ||
+			errors.Is(err, engine.ErrClosed)
+		// What the thread knows of the branch is not what the store has: the next round starts from the store.
 		if moved || begun {
 			thread.forget(b)
 			b.close()

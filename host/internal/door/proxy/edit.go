@@ -64,6 +64,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 // nothing. What the branch does not have yet is counted as the client sent it. Errors cost the client only a number
 // that is too high.
 func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte {
+	// Looked up and not made: a question must not begin a conversation.
 	thread := s.threads.get(s.identify(x, r.Header, req).key)
 	if thread == nil || s.options.DryRun {
 		return req.Raw
@@ -92,6 +93,7 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 	x.outcome, x.detail, x.reason = "failed", "sent=client", failure(err)
 	s.logOnce("a conversation could not be prepared", "session", x.session, "error", err)
 	if s.options.Fail {
+		// The request is not forwarded, so that it is counted here.
 		s.totals.request(x)
 		return nil, err
 	}

@@ -14,6 +14,8 @@ type limits struct {
 }
 
 // tooLong are the words with which providers refuse a request that is too long; the group is the limit in tokens.
+// They were collected from the providers' and gateways' answers; one that is missing here costs a failed turn and
+// teaches nothing.
 var tooLong = []*regexp.Regexp{
 	regexp.MustCompile(`prompt is too long: \d+ tokens (?:>|\\u003e) (\d+) maximum`),
 	regexp.MustCompile(`exceed context limit: \d+ \+ \d+ (?:>|\\u003e) (\d+)`),
@@ -53,7 +55,7 @@ func (l *limits) learn(model string, limit int) {
 	l.known[model] = limit
 }
 
-// 0 is a limit that is not known.
+// of returns the limit of a model; 0 if none was learned.
 func (l *limits) of(model string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

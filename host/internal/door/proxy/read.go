@@ -23,7 +23,9 @@ var errSlow = errors.New("the request's body did not arrive in time")
 // read reads a body. Where it is larger than maxBody, whole is false, and rest has all of it as a stream. raw is set
 // if whole is true. The error is always [errSlow], joined with what the connection reported, such as an
 // [*http.MaxBytesError].
-func read(w http.ResponseWriter, r *http.Request, idle time.Duration) (raw []byte, rest io.Reader, whole bool, err error) {
+func read(
+	w http.ResponseWriter, r *http.Request, idle time.Duration,
+) (raw []byte, rest io.Reader, whole bool, err error) {
 	control := http.NewResponseController(w)
 	var buf bytes.Buffer
 	if n := r.ContentLength; n > 0 && n <= maxBody {
@@ -51,6 +53,7 @@ type idleReader struct {
 	idle    time.Duration
 }
 
+// Read sets the deadline of one read.
 func (i idleReader) Read(p []byte) (int, error) {
 	// Servers without deadlines, such as those of tests, have clients that can be trusted.
 	_ = i.control.SetReadDeadline(time.Now().Add(i.idle))

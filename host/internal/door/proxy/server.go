@@ -52,8 +52,9 @@ type Options struct {
 
 // Server is the proxy. Close it before the host.
 type Server struct {
-	options   Options
-	secret    []byte // hashes credentials; of this process
+	options Options
+	secret  []byte // hashes credentials; of this process
+	// transport and forwarder are made once: connections to providers are shared by all clients.
 	transport *http.Transport
 	forwarder *httputil.ReverseProxy
 	threads   threads
@@ -164,6 +165,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	if n := r.ContentLength; n >= 0 && n < maxBody && encoding == "" {
 		size = max(n, 1<<10)
 	}
+	// Waiting here is what bounds the memory of many requests at a time.
 	if err := s.reading.Acquire(r.Context(), size); err != nil {
 		return // the client is gone
 	}
@@ -238,6 +240,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 	return out, err
 }
 
+// What may go wrong in a turn that is none of the host's errors.
 var (
 	// errPlan: a view could not be written in the API's form.
 	errPlan  = errors.New("the prepared history does not fit this request")

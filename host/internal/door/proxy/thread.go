@@ -28,6 +28,7 @@ type threads struct {
 type thread struct {
 	identity identity
 
+	// mu guards what follows.
 	mu     sync.Mutex
 	points map[body.Sum]point // by the sum of the last item
 	latest point              // where something was added last
@@ -132,7 +133,8 @@ func (t *thread) find(chain []body.Sum) (b *branch, from point) {
 	}
 }
 
-// The longest first, so that a branch is preferred to the one that it grew from.
+// longest returns the point with the longest beginning of a request: a branch is preferred to the one that it grew
+// from.
 func (t *thread) longest(chain []body.Sum) point {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,6 +158,7 @@ func (t *thread) begin() *branch {
 func (t *thread) advance(b *branch, head body.Sum, items int, before uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	// The old end is now a point within the branch, from which others may fork.
 	if p := t.points[b.head]; p.branch == b {
 		if p.revision = before; p.under != nil {
 			p = *p.under

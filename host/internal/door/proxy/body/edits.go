@@ -59,7 +59,8 @@ func (r *Request) Edits(p *Plan) []Edit {
 			refs := p.entries[m.behind].Refs
 			at = refs[len(refs)-1].Item + 1
 		}
-		if next := d.next(at); r.API == Gemini && m.entry.Speaker == content.AI && next < len(r.Items) && r.calls(next) {
+		next := d.next(at)
+		if r.API == Gemini && m.entry.Speaker == content.AI && next < len(r.Items) && r.calls(next) {
 			d.first[next] = join(d.first[next], r.newParts(m.entry))
 			continue
 		}

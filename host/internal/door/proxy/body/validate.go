@@ -46,6 +46,7 @@ func (r *Request) marks() int {
 // sameFixed checks that each part that may not change is as it was, in order; that reasoning is followed by what
 // followed it; that of one turn of the model all such parts are left or none; and that nothing of that kind was made.
 func sameFixed(was, now *Request) error {
+	// Both lists are in the order of their bodies, so that one pass through each finds what is missing.
 	old, i := was.bound(), 0
 	turns := map[int]bool{} // turns of the model, and whether their first part was kept
 	settle := func(b boundPart, kept bool) error {
@@ -191,12 +192,14 @@ func (r *Request) adjacent() error {
 	return nil
 }
 
-// Instructions before the conversation do not count. false if there is nothing else.
+// startsHuman reports whether the conversation begins with words of a person. Instructions before it do not count.
+// false if there is nothing else.
 func (r *Request) startsHuman() bool {
 	return r.lead < len(r.Items) && r.speaker(r.lead) == content.Human
 }
 
-// Gemini takes calls behind a person's item or results only.
+// callsBehindModel reports whether a call stands behind another item of the model. Gemini takes calls behind a
+// person's item or results only.
 func (r *Request) callsBehindModel() bool {
 	for i := 1; i < len(r.Items); i++ {
 		if r.calls(i) && r.speaker(i-1) == content.AI {
@@ -206,7 +209,7 @@ func (r *Request) callsBehindModel() bool {
 	return false
 }
 
-// An API that took an empty item once takes it again.
+// hasEmpty reports whether an item has no parts. An API that took one once takes it again.
 func (r *Request) hasEmpty() bool {
 	for i := range r.Items {
 		if len(r.Items[i].Parts) == 0 {
