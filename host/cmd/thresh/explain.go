@@ -144,7 +144,8 @@ func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn 
 	return explained{File: file, Format: t.Format, Explanation: x}, nil
 }
 
-// explain reads what happened to a stored session.
+// explain reads what happened to a stored session. It starts no plugin: the log has the reasons that the strategy
+// gave then, even if the strategy is not installed any more.
 func (s *sessions) explain(cmd *cobra.Command, id string, turn int) (x explained, err error) {
 	err = s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
 		taxonomy, err := toolTaxonomy(c.Settings().Compression.Density)

@@ -55,6 +55,7 @@ func (a *app) exit(err error, interrupted bool) int {
 	switch {
 	case err == nil:
 		return 0
+	// 'thresh wrap' ends as the agent did, so that scripts around the agent see no difference.
 	case errors.As(err, &agent):
 		return int(agent)
 	case errors.As(err, &usage):

@@ -62,7 +62,8 @@ form, each with its id. This is the format of transcript.dir, which 'thresh rest
 	return cmd
 }
 
-// importCommand is 'sessions import'. The entries get new ids, as every session names its own.
+// importCommand is 'sessions import'. The entries get new ids, as every session names its own. Nothing is pruned on
+// the way in: that happens with the first turn, by the settings of then.
 func (s *sessions) importCommand() *cobra.Command {
 	var id string
 	cmd := &cobra.Command{

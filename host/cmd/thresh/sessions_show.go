@@ -17,7 +17,8 @@ type shownTree struct {
 	Children []*shownTree `json:"children,omitempty"`
 }
 
-// showCommand is 'sessions show'. An id is that of one owner: --owner chooses it.
+// showCommand is 'sessions show'. An id is that of one owner: --owner chooses it. It reads heads only, so that a
+// session whose log is damaged can still be shown.
 func (s *sessions) showCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a session, and the sessions that it was forked from and into",

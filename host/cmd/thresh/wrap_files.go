@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 )
 
+// Agents that read base URLs from files only. Such a file is made for one run, in a directory of its own; what a user
+// has configured in it otherwise is carried over.
+
 // piExtension is a program that pi loads: pi has its base URLs in models.json or takes them from extensions.
 func piExtension(base string, _ func(string) string) ([]byte, error) {
 	return fmt.Appendf(nil, `export default (pi) => {
@@ -46,7 +49,8 @@ const clineOwn = "openai-compatible"
 var clinePaths = map[string]string{"anthropic": "/v1", "openai-native": "/v1", "gemini": "/v1beta", clineOwn: "/v1"}
 
 // readCline reads the user's settings. Without a file there are none. The order of the variables is cline's own: the
-// file, the data directory, cline's directory, the home.
+// file, the data directory, cline's directory, the home. The error names the file, because the agent would fail on it
+// too.
 func readCline(getenv func(string) string) (clineFile, error) {
 	home, _ := os.UserHomeDir()
 	data := cmp.Or(getenv("CLINE_DATA_DIR"), filepath.Join(cmp.Or(getenv("CLINE_DIR"), filepath.Join(home, ".cline")),

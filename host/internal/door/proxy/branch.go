@@ -18,6 +18,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// A branch and its session. The session's entries are the items of the requests, in order; what the client sends
+// again must match them, or it is another branch. A branch is used by one request at a time, from the search for it
+// until its body is made.
+
 // branch is one line of a conversation: a session of the host that has the items of its requests as entries. A branch
 // only grows. A request that differs before the branch's end belongs to another branch.
 type branch struct {

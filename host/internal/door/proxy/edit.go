@@ -14,6 +14,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
+// Which body is sent. The rule of this file: if anything is in doubt, send the client's own bytes, or what was sent
+// for this conversation before. An error reaches the agent only if the user asked for that.
+
 // turn makes the body of a request to the model. Lock order: a branch's mu, then the thread's; the branch is unlocked
 // when the body is made, not when the answer has come. Two requests of one branch, such as a retry that overtakes,
 // would otherwise add the same items twice.

@@ -17,6 +17,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// The way to the provider and back. Nothing here knows conversations: it sends a body, passes the answer on as it
+// arrives, and tells the rest of the room what the answer said about usage and limits.
+
 // outcomeHeader tells the client what was done with its request.
 const outcomeHeader = "X-Thresh-Outcome"
 

@@ -10,6 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
+// Which requests may be one conversation. Too narrow an identity costs savings, because the beginning is not found;
+// too wide a one only costs the search: what decides is whether the items are the same.
+
 // identity names the conversation that a request belongs to. Requests with equal keys are searched for a common
 // beginning, and no others.
 type identity struct {

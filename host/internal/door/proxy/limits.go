@@ -6,6 +6,9 @@ import (
 	"sync"
 )
 
+// Limits that providers tell by refusing. A model's limit is often not what the settings say: gateways and plans have
+// lower ones. What one refusal teaches holds for all conversations with the model.
+
 // limits are the context limits that providers told, by model. They hold for all conversations with a model, until the
 // process ends. The zero value knows none.
 type limits struct {

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// Reading a client's body. It must be in memory as a whole before it can be edited, so its size, the sum of all
+// sizes, and the time between two pieces are bounded.
+
 const (
 	// maxBody is the largest body that is read, in bytes: twice what Anthropic takes. Larger ones are streamed through.
 	maxBody = 64 << 20

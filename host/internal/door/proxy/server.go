@@ -22,6 +22,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// A request's way: who may ask, what the address is about, the body within bounds, the edit, the provider. Up to the
+// edit a request can be refused; from then on it is forwarded, as edited or as it came.
+
 // Options say what a server stands between.
 type Options struct {
 	// Host owns the sessions, and keeps them in a store, if only in memory: branches are made from the logs of

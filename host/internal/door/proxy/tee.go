@@ -10,6 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
+// Reading an answer without touching it. The readers see what passes, in the pieces in which it passes, and give up
+// on what they do not understand; the client gets every byte when it arrives.
+
 const (
 	// maxEvent bounds one event, and maxAnswer an answer that is not streamed, in bytes. What is longer passes all the
 	// same, and its usage is not read.

@@ -10,6 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// Conversations and the search in them. A point is kept for each request that a branch has had, under the sum of its
+// items, so that a retry, a fork and an ordinary next request are found in the same way: by the longest beginning.
+
 // maxThreads is how many conversations are kept in memory. The one that was used longest ago is forgotten: its next
 // request begins a session with all of its items.
 const maxThreads = 256

@@ -6,6 +6,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// From a plan to edits of bytes. Commas are the difficulty: removing or inserting elements of an array must leave
+// exactly one between two that stay, and the white space around what is left as it was.
+
 // Edit replaces a span of a body. An empty span inserts, an empty New removes.
 type Edit struct {
 	Span

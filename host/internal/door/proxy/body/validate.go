@@ -8,6 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// The last check before an edited body is sent. It compares the two bodies as a stranger would, without the plan, so
+// that a mistake in the plan or the edits is found here and costs savings only.
+
 // Validate checks an edited body against the request that it was made from: that it is a request which the API accepts
 // if it accepts the original, and that what must stay byte for byte has stayed. now was read from the bytes, and not
 // made from the edits: a mistake in making edits must be seen here. The error says what does not hold. An edit that
