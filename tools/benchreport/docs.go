@@ -21,12 +21,13 @@ func (f *figures) median(name, unit string) float64 {
 		return median(b.all[unit])
 	}
 	f.missing = append(f.missing, name+" in "+unit)
-	return math.NaN()
+	return math.NaN() // is never seen: a table with a missing figure is not written
 }
 
 // milliseconds is a time with two digits. seconds is what one of the unit is.
 func (f *figures) milliseconds(name, unit string, seconds float64) string {
 	ms := f.median(name, unit) * seconds * 1e3
+	// More digits would be noise, and differ from run to run.
 	switch {
 	case ms >= 100:
 		return fmt.Sprintf("%.0f ms", math.Round(ms/10)*10)
@@ -47,6 +48,7 @@ func (f *figures) turn(way string, tokens int, unit string) string {
 // tables are the rows of the tables that the docs mark, by name. Every cell but those of the first column is a figure.
 // The lines above them, with the names of the columns, are the docs' own.
 var tables = map[string]func(*figures) [][]string{
+	// By the length of the history. "high-density" twice: all turns, and those in which edits were applied.
 	"turns": func(f *figures) (rows [][]string) {
 		for _, row := range []struct {
 			name   string
@@ -60,7 +62,7 @@ var tables = map[string]func(*figures) [][]string{
 		}
 		return rows
 	},
-	// The other libraries' times are of one run that is not repeated here.
+	// What a reader might use instead. The other libraries' times are of one run that is not repeated here.
 	"libraries": func(f *figures) [][]string {
 		return [][]string{
 			{"LangChain 1.x", "`trimMessages`", "1,140 to 2,342 ms"},
@@ -71,6 +73,7 @@ var tables = map[string]func(*figures) [][]string{
 			{"Eino", "message reducer (characters / 4)", "0.04 ms"},
 		}
 	},
+	// Names of benchmarks have no spaces; "go test" puts underscores in their place.
 	"counting": func(f *figures) (rows [][]string) {
 		for _, text := range [][2]string{
 			{"prose", "prose"}, {"Go code", "Go_code"}, {"JSON", "JSON"}, {"log lines", "log_lines"},
@@ -91,6 +94,7 @@ var tables = map[string]func(*figures) [][]string{
 		}
 		return append(rows, row)
 	},
+	// What a session of a million tokens costs once.
 	"first": func(f *figures) [][]string {
 		row := func(what, name string) []string { return []string{what, f.milliseconds(name, "sec/op", 1)} }
 		return [][]string{
@@ -100,6 +104,7 @@ var tables = map[string]func(*figures) [][]string{
 			row("the same, and high-density prunes all of it", "Window/high-density"),
 		}
 	},
+	// By the size of the request.
 	"proxy": func(f *figures) (rows [][]string) {
 		for _, size := range [][2]string{{"200 kB", "200kB"}, {"4 MB", "4000kB"}} {
 			row := []string{size[0]}
@@ -110,6 +115,7 @@ var tables = map[string]func(*figures) [][]string{
 		}
 		return rows
 	},
+	// The first byte of a single stream; of many, the time until all of them have begun.
 	"streams": func(f *figures) [][]string {
 		var first, last []string
 		for _, way := range []string{"direct", "proxy"} {
@@ -121,6 +127,7 @@ var tables = map[string]func(*figures) [][]string{
 			append([]string{"until the last of 200 streams, asked for at once, has begun"}, last...),
 		}
 	},
+	// As many sessions as "make bench" opens.
 	"memory": func(f *figures) [][]string {
 		times := func(unit string) string { return fmt.Sprintf("%.1f ×", f.median("SessionMemory", unit)) }
 		return [][]string{
@@ -157,11 +164,13 @@ func updateDocs(file string, all []*benchmark) error {
 	if err != nil {
 		return err
 	}
+	// Tables look up figures by name; the order of the run does not matter to them.
 	f := &figures{byName: map[string]*benchmark{}}
 	for _, b := range all {
 		f.byName[b.name] = b
 	}
 	text := string(raw)
+	// All of them: one that the page lost would go unnoticed.
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		begin := fmt.Sprintf(beginTable, name)
 		before, rest, found := strings.Cut(text, begin)

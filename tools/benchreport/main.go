@@ -3,8 +3,8 @@
 //
 // Usage: go test -run '^$' -bench . -count 5 ./... | benchreport [-plot FILE] [-docs FILE]
 //
-// With -plot it also draws the turn times of BenchmarkTurn against the length of the history, as SVG. With -docs it puts
-// the figures into the tables of a Markdown file that are marked for it, see docs.go.
+// With -plot it also draws the turn times of BenchmarkTurn against the length of the history, as SVG. With -docs it
+// puts the figures into the tables of a Markdown file that are marked for it, see docs.go.
 package main
 
 import (
