@@ -17,13 +17,17 @@ type splitter func(s string, i int) (end int)
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	\p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func splitO200k(s string, i int) int {
-	c, width := classAt(s, i)
+	c, width := ascii[s[i]], 1
 	word, end := asciiWord(s, i, c)
-	if s[i] >= utf8.RuneSelf || end < len(s) && s[end] >= utf8.RuneSelf { // what follows may be part of the word
+	if c == notASCII || end < len(s) && s[end] >= utf8.RuneSelf { // what follows may be part of the word
+		c, width = classAt(s, i)
 		word, end = i, wordO200k(s, i, c, width)
 	}
 	if end > word {
-		return contraction(s, end)
+		if end < len(s) && s[end] == '\'' {
+			return contraction(s, end)
+		}
+		return end
 	}
 	switch {
 	case c == number:
@@ -37,8 +41,8 @@ func splitO200k(s string, i int) int {
 	return symbols(s, i, c, true, "\r\n/")
 }
 
-// asciiWord returns where the letters of a word of o200k at s[i], whose class is given, begin and end if they are ASCII.
-// Nearly all are, and then both kinds of words end at the same place.
+// asciiWord returns where the letters of a word of o200k at s[i], whose class is given, begin and end if they are
+// ASCII. Nearly all are, and then both kinds of words end at the same place.
 func asciiWord(s string, i int, c class) (word, end int) {
 	if c.isPrefix() {
 		i++
@@ -206,13 +210,16 @@ func symbols(s string, i int, c class, spaced bool, then string) int {
 		return 0
 	}
 	for i < len(s) {
-		c, width := classAt(s, i)
+		c, width := ascii[s[i]], 1
+		if c == notASCII {
+			c, width = classAt(s, i)
+		}
 		if !c.isSymbol() {
 			break
 		}
 		i += width
 	}
-	for i < len(s) && strings.IndexByte(then, s[i]) >= 0 {
+	for i < len(s) && s[i] <= '/' && s[i] != ' ' && strings.IndexByte(then, s[i]) >= 0 {
 		i++
 	}
 	return i
