@@ -113,8 +113,8 @@ func compressResult(c *outcome.Compress, err error) (result, reason string) {
 // noOp returns a reason if the host knows it, else other. A strategy may give any.
 func noOp(r contract.NoOpReason) string {
 	return word(
-		r, contract.NoOpEmptyHistory, contract.NoOpTailCoversAll, contract.NoOpAlreadyUnderTarget, contract.NoOpNoGain, contract.NoOpTooFew,
-		contract.NoOpShrunkBelowMinimum, outcome.NoOpIneffective,
+		r, contract.NoOpEmptyHistory, contract.NoOpTailCoversAll, contract.NoOpAlreadyUnderTarget,
+		contract.NoOpNoGain, contract.NoOpTooFew, contract.NoOpShrunkBelowMinimum, outcome.NoOpIneffective,
 	)
 }
 

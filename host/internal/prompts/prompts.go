@@ -38,8 +38,8 @@ type Resolver struct {
 	Dir string
 }
 
-// Resolve returns the prompt in force for a strategy and a model; either may be "". The error is an [contract.ErrNotFound]
-// for a name that is not among [Names], and a [*FileError] for a file that cannot be used.
+// Resolve returns the prompt in force for a strategy and a model; either may be "". The error is an
+// [contract.ErrNotFound] for a name that is not among [Names], and a [*FileError] for a file that cannot be used.
 func (r Resolver) Resolve(name, strategy, model string) (Prompt, error) {
 	if name != Compression {
 		return Prompt{}, fmt.Errorf("%w: unknown prompt %q; want one of: %s", contract.ErrNotFound, name,
