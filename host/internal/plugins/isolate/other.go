@@ -27,6 +27,9 @@ func (*Launcher) Become(Spec, Handles, time.Duration) (guard *os.File, err error
 // Close does nothing.
 func (*Launcher) Close() {}
 
+// ScopesAbstractSockets is false.
+func ScopesAbstractSockets() bool { return false }
+
 // Readable is always true: no file is hidden from a program here.
 func Readable(string) bool { return true }
 
