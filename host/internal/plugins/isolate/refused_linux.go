@@ -44,7 +44,7 @@ var callNames = map[uint32]string{
 	unix.SYS_CHDIR: "chdir", unix.SYS_FCHDIR: "fchdir", unix.SYS_CHROOT: "chroot", unix.SYS_FCHMOD: "fchmod",
 	unix.SYS_FCHMODAT: "fchmodat", unix.SYS_FCHMODAT2: "fchmodat2", unix.SYS_FCHOWN: "fchown",
 	unix.SYS_FCHOWNAT: "fchownat", unix.SYS_TRUNCATE: "truncate", unix.SYS_UTIMENSAT: "utimensat",
-	unix.SYS_MKNODAT: "mknodat",
+	unix.SYS_MKNODAT:       "mknodat",
 	unix.SYS_INOTIFY_INIT1: "inotify_init1", unix.SYS_IOPRIO_SET: "ioprio_set", unix.SYS_KILL: "kill",
 	unix.SYS_TKILL: "tkill", unix.SYS_SETPGID: "setpgid", unix.SYS_SETSID: "setsid", unix.SYS_SETUID: "setuid",
 	unix.SYS_SETGID: "setgid", unix.SYS_SETGROUPS: "setgroups", unix.SYS_CAPSET: "capset",
