@@ -129,6 +129,7 @@ type Launcher struct {
 
 	host, theirs *os.File // both ends of the socket
 	flags        uintptr  // its namespaces
+	group        *Group   // nil: the host's
 }
 
 // launcherName is a launcher's argv[0]; it tells a launcher from a normal start of the program.

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
 // Spawner starts processes. It owns what they share: a run directory, and the thread from which all are started. It
@@ -34,8 +35,9 @@ func NewSpawner(base string) (*Spawner, error) {
 		return nil, err
 	}
 	starter := newStarter()
+	groups, _ := isolate.OpenGroups() // most machines have none for us; isolate.Probe says why
 	return &Spawner{
-		base: base, runs: []*runDir{run}, starter: starter, launchers: &launchers{starter: starter},
+		base: base, runs: []*runDir{run}, starter: starter, launchers: &launchers{starter: starter, groups: groups},
 	}, nil
 }
 
