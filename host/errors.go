@@ -112,8 +112,9 @@ func KindOf(err error) Kind {
 	return e.Kind
 }
 
-// classify makes an error of the runtime an [*Error]; nil stays nil. The order of the checks matters: an error may
-// wrap several causes, and the first that matches is the one to act on.
+// classify makes an error of the runtime an [*Error]; nil stays nil. It is the only place that knows the runtime's
+// errors: a new one is classified here, or it is [KindInternal]. The order of the checks matters: an error may wrap
+// several causes, and the first that matches is the one to act on.
 func classify(err error) error {
 	if err == nil {
 		return nil
@@ -129,6 +130,8 @@ func classify(err error) error {
 		fault    *store.Fault
 	)
 	switch {
+	// First, because it may wrap the error of the strategy that failed: that the request is too large is what the
+	// agent has to act on.
 	case errors.As(err, &overflow):
 		e.Kind, e.Plugin = KindOverflow, overflow.Strategy
 		e.MissingTokens, e.Largest = overflow.Missing(), overflow.Largest
@@ -157,10 +160,13 @@ func classify(err error) error {
 		e.Kind, e.Retryable = KindStore, errors.Is(err, engine.ErrBusy)
 	case errors.Is(err, context.Canceled):
 		e.Kind = KindCanceled
+	// Before the plugin's errors: a Compress that failed because of the model is the fault of neither the plugin nor
+	// the host.
 	case errors.As(err, &compress) && compress.Model != nil:
 		e.Kind, e.Plugin, e.Retryable = KindModel, compress.Strategy, compress.Retryable
 	case errors.As(err, &plugin):
 		e.Kind, e.Plugin, e.Retryable = KindPlugin, plugin.Plugin, plugin.Retryable
+		// The machine lacked something. [ErrHost] of package plugins says that the plugin is not to blame.
 		if errors.Is(plugin, plugins.ErrHost) {
 			e.Kind = KindHost
 		}
@@ -170,6 +176,7 @@ func classify(err error) error {
 	return e
 }
 
+// isAny reports whether err is one of the causes.
 func isAny(err error, causes ...error) bool {
 	for _, cause := range causes {
 		if errors.Is(err, cause) {

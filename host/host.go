@@ -47,7 +47,9 @@ func Open(o Options) (*Host, error) {
 	return &Host{h}, nil
 }
 
-// Over returns a host that works with the machine of a program of this module, which closes it.
+// Over returns a host that works with the machine of a program of this module, which closes it. The doors of 'thresh
+// serve' use it to have one machine for the public API and for what that API does not promise. Programs outside of
+// this module cannot name its parameter.
 func Over(machine *engine.Host) *Host { return &Host{machine} }
 
 // ReexecMain makes isolation of plugins possible (Linux). To isolate a plugin, the host starts its own program again
@@ -104,7 +106,8 @@ func (h *Host) Plugins(ctx context.Context) []Plugin { return h.engine.Plugins(c
 // Strategies returns the names of the strategies that were found, sorted. It starts no plugin.
 func (h *Host) Strategies() []string { return h.engine.Strategies() }
 
-// Count counts entries as a session with the host's settings would, in tokens, one number for each.
+// Count counts entries as a session with the host's settings would, in tokens, one number for each. Nothing is added
+// to a session. Like [Session.Add] it takes 10 to 120 ms per megabyte, and ends with ctx.
 func (h *Host) Count(ctx context.Context, entries ...content.Content) ([]int, error) {
 	counted, err := h.engine.Count(ctx, entries)
 	if err != nil {

@@ -26,6 +26,8 @@ const (
 // ErrForm: the form of messages is none that the host knows.
 var ErrForm = fmt.Errorf("unknown form of messages; want %s, %s or %s", Anthropic, OpenAIChat, OpenAIResponses)
 
+// format returns the name that the transcript reader has for a form. A form that is not known is an error about the
+// entry, because the agent chose it with the messages.
 func (f Form) format() (transcript.Format, error) {
 	switch f {
 	case Anthropic:
@@ -94,6 +96,7 @@ func (p Prepared) Request(f Form) (Request, error) {
 	}
 	made, notes := engine.Prepared(p).Request(form)
 	r := Request{Messages: made.Messages, System: made.System, Instructions: made.Instructions}
+	// Routine notes are about what every message of the form lacks. They would be in each answer.
 	for _, n := range notes {
 		if !n.Routine {
 			r.Notes = append(r.Notes, n.Message)

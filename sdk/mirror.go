@@ -36,29 +36,17 @@ type mirror struct {
 	tools *tools.Taxonomy // of the last call; never nil after it
 
 	memo      Memo
-	memoBytes int // what it takes in memory, as it says; part of bytes
+	memoBytes int // what it and edits take in memory; part of bytes
 	memoLen   int // how many entries at the beginning are still those that the memo was stored for
 	memoFor   memoKey
+	edits     []rewrite.Edit // what the call that stored the memo answered, until the history is rewritten
+	applied   int            // [OptimizeInput.Applied]
 }
 
 // mark is what is noted of an entry before any author sees it.
 type mark struct {
 	hash  uint32 // 32 bits are enough: it finds mistakes, and an author who wants to deceive it deceives only himself
 	texts uint32 // bytes; a message has at most 256 MiB
-}
-
-// memoKey is everything besides the history that an Optimize may depend on. A memo does not outlive a change of it.
-type memoKey struct {
-	root    string
-	config  Config
-	tools   *tools.Taxonomy // the parsed one: taxonomies shares it between calls
-	density DensityConfig
-}
-
-// equal compares the taxonomies as pointers. A taxonomy that was parsed again counts as another one, which costs a memo
-// and nothing else.
-func (k memoKey) equal(l memoKey) bool {
-	return k.root == l.root && k.tools == l.tools && k.density == l.density && bytes.Equal(k.config, l.config)
 }
 
 // newMirror returns an empty mirror. It is not kept yet: a mirror is one of a process's only after mirrors.keep.
@@ -75,6 +63,11 @@ func (m *mirror) fits(c wire.Call) bool {
 func (m *mirror) apply(up *wire.Update) error {
 	same := len(m.entries)
 	if len(up.Pieces) > 0 {
+		m.applied = 0
+		if len(m.edits) > 0 && follows(up.Pieces, m.edits, same) {
+			m.applied = m.memoLen - removals(m.edits)
+		}
+		m.edits = nil
 		var err error
 		if same, err = m.rewrite(up.Pieces); err != nil {
 			return err
@@ -103,10 +96,10 @@ func (m *mirror) apply(up *wire.Update) error {
 	m.digest = up.Digest
 	m.memoLen = min(m.memoLen, same)
 	// A memo that fits nothing tells nothing, but may hold on to texts that are gone.
-	if m.memoLen == 0 {
+	if m.memoLen == 0 && m.applied == 0 {
 		m.memo = Memo{}
-		m.weighMemo()
 	}
+	m.weighMemo()
 	return nil
 }
 
@@ -134,13 +127,18 @@ func (m *mirror) drop(entries []Content, marks []mark) {
 }
 
 // rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. What
-// follows these is copied; texts are not looked at, unless they are new or gone.
+// follows these is moved; texts are not looked at, unless they are new or gone.
 func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 	if p := pieces[0]; p.Entry == nil && p.Edited == nil && p.Kept.From == 0 && p.Kept.To <= len(m.entries) {
 		same, pieces = p.Kept.To, pieces[1:]
 	}
-	old, sums, marks := slices.Clone(m.entries[same:]), slices.Clone(m.sums[same:]), slices.Clone(m.marks[same:])
-	m.truncate(same)
+	// What edits left moves toward the beginning, each entry to a place that was read before. New entries need room.
+	old, sums, marks := m.entries[same:], slices.Clone(m.sums[same:]), m.marks[same:]
+	if slices.ContainsFunc(pieces, func(p wire.MirrorPiece) bool { return p.Entry != nil }) {
+		old, marks = slices.Clone(old), slices.Clone(marks)
+	}
+	was := m.entries
+	m.entries, m.sums, m.marks = m.entries[:same], m.sums[:same+1], m.marks[:same]
 	next := 0 // the first entry of old that a piece may still name
 	for i, p := range pieces {
 		switch {
@@ -171,6 +169,8 @@ func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 		}
 	}
 	m.drop(old[next:], marks[next:])
+	// The garbage collector would keep what is behind the end.
+	clear(was[min(len(m.entries), len(was)):])
 	return same, nil
 }
 
@@ -198,12 +198,6 @@ func applyBlocks(old []Block, pieces []rewrite.BlockPiece) ([]Block, error) {
 	return out, nil
 }
 
-// truncate takes the entries from n on out of the lists, and leaves the account to its caller.
-func (m *mirror) truncate(n int) {
-	clear(m.entries[n:]) // the garbage collector would keep what is behind the end
-	m.entries, m.sums, m.marks = m.entries[:n], m.sums[:n+1], m.marks[:n]
-}
-
 // repackAbove is how many bytes of texts that are gone are too few to be worth a repack.
 const repackAbove = 64 << 10
 
@@ -229,37 +223,6 @@ func (m *mirror) repack() error {
 // view returns the history for one call. Room behind it is cut off, so that an append of the author copies.
 func (m *mirror) view() *history {
 	return &history{entries: slices.Clip(m.entries), sums: m.sums}
-}
-
-// prepareMemo returns the memo for a call with key k, and what of the history it still fits.
-func (m *mirror) prepareMemo(k memoKey) (memo *Memo, unchanged int) {
-	if !m.memoFor.equal(k) {
-		m.memo, m.memoLen, m.memoFor = Memo{}, 0, k
-		m.weighMemo()
-	}
-	return &m.memo, m.memoLen
-}
-
-// settleMemo notes what the memo fits after an Optimize that succeeded. A memo that was not stored in this call keeps
-// what it fitted before.
-func (m *mirror) settleMemo() {
-	if m.memo.Stored() {
-		m.memoLen = len(m.entries)
-	}
-	if m.memo.value == nil {
-		m.memoLen = 0
-	}
-	m.weighMemo()
-}
-
-// weighMemo brings the account up to date with what the memo takes.
-func (m *mirror) weighMemo() {
-	m.bytes -= m.memoBytes
-	m.memoBytes = 0
-	if v, ok := m.memo.value.(interface{ MemoBytes() int }); ok {
-		m.memoBytes = max(v.MemoBytes(), 0)
-	}
-	m.bytes += m.memoBytes
 }
 
 // perCheck is how many entries are checked after each Optimize in addition to the new ones. For entries of 1 KB this

@@ -66,7 +66,7 @@ func TestAMemoCountsTowardsTheLimit(t *testing.T) {
 	bare := m.bytes
 	s.setLimit(2*bare + 1000)
 	m.memo.Store(memoOf(1000))
-	m.settleMemo()
+	m.settleMemo(nil)
 	if s.keep(m); s.total != bare+1000 {
 		t.Errorf("%d bytes are held, want %d and 1000 for the memo", s.total, bare)
 	}
@@ -75,14 +75,14 @@ func TestAMemoCountsTowardsTheLimit(t *testing.T) {
 		t.Fatal("there was room for both")
 	}
 	m.memo.Store(memoOf(1001))
-	m.settleMemo()
+	m.settleMemo(nil)
 	if s.keep(m); s.take("b") != nil {
 		t.Error("a memo that grew pushes nothing out")
 	}
 	if m = s.take("a"); m == nil {
 		t.Fatal("it is not above the limit by itself")
 	}
-	if m.prepareMemo(memoKey{root: "another"}); m.bytes != bare {
+	if m.prepareMemo(memoKey{root: "another"}, new(OptimizeInput)); m.bytes != bare {
 		t.Errorf("without its memo the mirror takes %d bytes, want %d", m.bytes, bare)
 	}
 }

@@ -38,7 +38,7 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if in.Call, err = s.call(call, conf, m, history.entries); err != nil {
 		return err
 	}
-	in.Memo, in.Unchanged = m.prepareMemo(memoKey{in.WorkspaceRoot, in.Config, in.Tools, params.Density})
+	m.prepareMemo(memoKey{in.WorkspaceRoot, in.Config, in.Tools, params.Density}, &in)
 	result, err := optimizer.Optimize(stream.Context(), in)
 	if ctxErr := stream.Context().Err(); ctxErr != nil {
 		return ctxErr // the host does not wait any more
@@ -53,7 +53,7 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err != nil {
 		return err
 	}
-	m.settleMemo()
+	m.settleMemo(edits)
 	s.mirrors.keep(m) // before the answer: the next call may follow at once
 	answer.Metadata = result.Metadata
 	return wire.SendEdits(stream, answer, edits)

@@ -52,7 +52,7 @@ type Call struct {
 
 // OptimizeInput is what [Optimizer.Optimize] gets. History is the raw history (REQ-HD-002.9).
 //
-// A strategy may ignore Unchanged and Memo and look at the whole history each time. One that uses them costs what is
+// A strategy may ignore Unchanged, Applied and Memo and look at the whole history each time. One that uses them costs what is
 // new instead of what the history is.
 type OptimizeInput struct {
 	Call
@@ -64,6 +64,11 @@ type OptimizeInput struct {
 	// they were. Edits that an earlier call returned may not have been applied: the host holds them back while
 	// applying them would cost more than it saves. They belong into the result again. 0 when the memo is empty.
 	Unchanged int
+	// Applied is more than 0 if the history was rewritten since by exactly the edits that the call which stored the
+	// Memo returned, all of them and nothing else. It is then how many entries at the beginning of History these edits
+	// left. A strategy that knows its last edits can take them into its memo and go on behind these entries. One that
+	// does not may ignore Applied and begin at Unchanged, which is right in any case.
+	Applied int
 	// Memo is kept with the session's history and lost with it. It may be nil, as in a unit test that sets none; its
 	// methods accept that.
 	Memo *Memo

@@ -26,7 +26,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
-// It runs until Ctrl-C.
+// main runs the server until Ctrl-C.
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8089", "address to listen on")
 	window := flag.Int("window", 128_000, "context window of the model in tokens; 0 for no limit")
@@ -64,6 +64,7 @@ func run(ctx context.Context, addr string, window int, fault string, out io.Writ
 	if fault != "" && !fails {
 		return fmt.Errorf("unknown fault %q; want one of: %s", fault, faultNames())
 	}
+	// The handler speaks both protocols; only the text of an answer is decided here.
 	handler := llmtest.NewHandler(llmtest.Options{ContextWindow: window, Reply: func(r llmtest.Request) llmtest.Reply {
 		reply := broken
 		if !fails {

@@ -17,6 +17,7 @@ func answer(r llmtest.Request) llmtest.Reply {
 		all = append(all, m.Text)
 	}
 	text := strings.Join(all, "\n")
+	// Prompts for summaries name the tag that the answer must have.
 	if !strings.Contains(text, "<state_snapshot>") {
 		return llmtest.Reply{Text: "ok"}
 	}
@@ -35,6 +36,7 @@ type entry struct {
 	lines []string
 }
 
+// opening is the mark before a record. Its id is a nonce, so that text in a record cannot end it.
 var opening = regexp.MustCompile(`^<record id="([0-9a-f]+)">$`)
 
 // record extracts from a request what is to be summarised: the entries between the marks that the strategies of this
@@ -66,7 +68,7 @@ func record(text string) []entry {
 	return entries
 }
 
-// sections are the sections of a snapshot, in order. The names that the shipped prompt asks for.
+// sections are the sections of a snapshot, in order: the names that the shipped prompt asks for.
 var sections = []string{"overall_goal", "key_knowledge", "current_progress", "active_tasks", "open_questions",
 	"task_context", "user_directives", "errors_encountered", "code_references"}
 
@@ -171,6 +173,7 @@ func (n notes) read(e entry) {
 		default:
 			n.add("key_knowledge", line)
 		}
+		// At most four in a line, and only in its beginning: a listing of files would fill the section by itself.
 		for _, found := range path.FindAllString(line[:min(len(line), 4*maxLine)], 4) {
 			n.add("code_references", found)
 		}

@@ -27,7 +27,7 @@ type Options struct {
 	TLS *tls.Config
 }
 
-// Client calls one host.
+// Client calls one host. Make one with [New] and share it: all requests go over one connection.
 type Client struct {
 	rpc  sessionv1.SessionServiceClient
 	conn *grpc.ClientConn
@@ -79,6 +79,7 @@ func (c *Client) Close() { _ = c.conn.Close() }
 // bearer adds the token to every request.
 type bearer string
 
+// GetRequestMetadata implements [credentials.PerRPCCredentials].
 func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
 	if b == "" {
 		return nil, nil

@@ -29,6 +29,7 @@ type Error struct {
 	Err error
 }
 
+// Error returns the host's message, or that of the connection.
 func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -57,6 +58,7 @@ func unreadable(err error) *Error {
 	return &Error{Kind: "internal", Err: fmt.Errorf("the host's answer cannot be read: %w", err)}
 }
 
+// ofDetail makes an [*Error] of the detail that the host attaches to every error of its own.
 func ofDetail(d *sessionv1.ErrorDetail, err error) *Error {
 	e := &Error{
 		Kind: d.GetKind(), Retryable: d.GetRetryable(), Plugin: d.GetPlugin(), MissingTokens: int(d.GetMissingTokens()),

@@ -31,6 +31,7 @@ func (s *Session) ID() string { return s.id }
 
 // State is the size of a history.
 type State struct {
+	// Revision counts changes of the history; Tokens is the count of the whole history, in the host's tokens.
 	Revision uint64
 	Tokens   int
 	// Entries is set by [Session.State] alone.
@@ -119,6 +120,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 	ready := Prepared{Tokens: int(first.GetTokens()), Revision: first.GetRevision()}
 	broken = errors.Join(broken, json.Unmarshal([]byte(first.GetOutcome()), &ready.Outcome))
 	keep := int(first.GetKeep())
+	// An answer that cannot be read, or one that builds on entries which this client does not have.
 	if broken != nil || keep > len(s.kept) {
 		s.kept, s.revision = nil, nil // the next one gets everything
 		return Prepared{}, unreadable(broken)
@@ -180,6 +182,7 @@ func (s *Session) SetTodos(ctx context.Context, list []contract.Todo) error {
 	return failure(ctx, err)
 }
 
+// tasks converts a task list with its subtasks, of any depth.
 func tasks(list []contract.Todo) []*sessionv1.Task {
 	out := make([]*sessionv1.Task, len(list))
 	for i, t := range list {
@@ -248,6 +251,7 @@ func (s *Session) History(ctx context.Context) ([]content.Content, error) {
 	}
 }
 
+// entries decodes entries in the native form.
 func entries(texts []string) ([]content.Content, error) {
 	list := make([]content.Content, len(texts))
 	for i, text := range texts {

@@ -76,6 +76,7 @@ func (s Spec) check(v any, strict bool) (any, *badValue) {
 	}
 }
 
+// checkBool accepts what [strconv.ParseBool] does from a flag or a variable, and only true and false from a file.
 func (s Spec) checkBool(v any, strict bool) (any, *badValue) {
 	switch v := v.(type) {
 	case bool:
@@ -88,6 +89,8 @@ func (s Spec) checkBool(v any, strict bool) (any, *badValue) {
 	return nil, refuse(v)
 }
 
+// checkInt accepts whole numbers of any Go or JSON type. Text counts only where the source has nothing else, so that
+// a quoted number in a file is reported instead of being guessed at.
 func (s Spec) checkInt(v any, strict bool) (any, *badValue) {
 	// Text is tried second: a flag has only text, a file has both.
 	n, ok := toInt(v)
@@ -101,6 +104,7 @@ func (s Spec) checkInt(v any, strict bool) (any, *badValue) {
 	return n, nil
 }
 
+// checkNumber is [Spec.checkInt] for numbers with a fraction. NaN and infinities are never in bounds.
 func (s Spec) checkNumber(v any, strict bool) (any, *badValue) {
 	f, ok := toFloat(v)
 	if text, isText := v.(string); isText && !strict {
@@ -113,6 +117,7 @@ func (s Spec) checkNumber(v any, strict bool) (any, *badValue) {
 	return f, nil
 }
 
+// checkDuration accepts text with a unit, also in files: YAML has no durations.
 func (s Spec) checkDuration(v any) (any, *badValue) {
 	// A bare number is refused: whether it means seconds or milliseconds would be a guess.
 	d, ok := v.(time.Duration)
@@ -126,6 +131,7 @@ func (s Spec) checkDuration(v any) (any, *badValue) {
 	return d, nil
 }
 
+// checkText is for all types that stay text. Only a choice among few values has a nearest one to suggest.
 func (s Spec) checkText(v any) (any, *badValue) {
 	given, ok := v.(string)
 	switch {
@@ -144,6 +150,8 @@ func (s Spec) checkText(v any) (any, *badValue) {
 	return given, nil
 }
 
+// checkList returns a list of strings or paths, checked element by element. The position of a bad element is in the
+// error, so that a long list in a file need not be searched.
 func (s Spec) checkList(v any, strict bool) (any, *badValue) {
 	// Elements are checked like settings of their own.
 	element := Spec{Type: String, Allowed: s.Allowed}

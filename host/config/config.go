@@ -14,17 +14,23 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// Config is a set of layers and the values that result. It is immutable and safe for concurrent use.
+// Config is a set of layers and the values that result. It is immutable and safe for concurrent use. [Config.With]
+// makes a copy that shares the layers, so that an override for a session costs no second reading of files.
 type Config struct {
+	// places says what relative paths and machine-dependent defaults stand for.
 	places places
-	// Those that exist.
+	// files are the absolute paths of the files that exist, weakest first.
 	files []string
-	// They never change after [Load], so that copies share them.
-	layers  []*layer // files, environment, flags
+	// layers never change after [Load], so that copies share them: files, environment, flags.
+	layers []*layer // files, environment, flags
+	// session holds the overrides of [Config.With]; each copy has its own.
 	session *layer
 
+	// settings are the decoded values; callers get clones, as they hold slices and maps.
 	settings Settings
-	merged   *koanf.Koanf // what holds, as a [setting] by key; and all profiles, in force or not
+	// merged has what holds, as a [setting] by key, and all profiles, in force or not.
+	merged *koanf.Koanf // what holds, as a [setting] by key; and all profiles, in force or not
+	// profiles are the names of all profiles, each with the place that mentions it nearest to the user.
 	profiles map[string]Origin
 	// providers are those of the profiles that have one.
 	providers map[string]Provider
@@ -59,11 +65,14 @@ func (c *Config) WithAll(overrides ...Override) (*Config, error) {
 	return derived.resolved(p)
 }
 
-// resolved stacks the layers and returns c, or everything that is wrong.
+// resolved stacks the layers and returns c, or everything that is wrong. It fills in the fields that follow from the
+// layers. It is called once for each Config, before anyone else has it.
 func (c *Config) resolved(p *problems) (*Config, error) {
 	// A new slice: appending to c.layers could write into an array that copies share.
 	all := append([]*layer{defaults(c.places)}, c.layers...)
 	all = append(all, c.session)
+	// The choice of a profile is the one setting that decides which layers there are, so it is looked up before they
+	// are stacked.
 	chosen := setting{Value: ""}
 	others := chosen // What it would be without the project file.
 	c.profiles = map[string]Origin{}
@@ -156,7 +165,8 @@ var unmarshalConf = koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConf
 	DecodeHook:  mapstructure.DecodeHookFuncType(decodeHook),
 }}
 
-// decodeHook takes the value out of a [setting], and fits a number to an int field ([Density] says how).
+// decodeHook takes the value out of a [setting], and fits a number to an int field ([Density] says how). Numbers of
+// files and JSON are floats even if they have no fraction.
 func decodeHook(_, to reflect.Type, v any) (any, error) {
 	if s, ok := v.(setting); ok {
 		v = s.Value

@@ -4,6 +4,7 @@ package config
 // flag. Settings whose default depends on the machine or the working directory (plugins.dirs, plugins.lockFile,
 // serve.tokenFile, workspace.root) are left empty.
 func Defaults() Settings {
+	// Without places, every default that depends on the machine is empty or missing.
 	c := &Config{session: newLayer(LayerSession)}
 	if _, err := c.resolved(&problems{}); err != nil {
 		panic("config: the defaults are not valid: " + err.Error()) // the registry's tests would fail first

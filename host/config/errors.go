@@ -59,7 +59,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // maxProblems bounds what one load reports. It also bounds the work: a file with a million wrong keys must not cost a
-// search for the nearest key for each of them.
+// search for the nearest key for each of them. 20 fit a screen.
 const maxProblems = 20
 
 // problems collects errors up to maxProblems and counts the rest.
@@ -133,7 +133,9 @@ func showKey(key string) string {
 	return key
 }
 
-// maxShown is how many bytes of a value or a key are shown.
+// maxShown is how many bytes of a value or a key are shown. Long enough for a key and short enough that an error
+// stays one line.
 const maxShown = 80
 
+// shorten clips a text that may be of any length, as values in a stranger's file may be.
 func shorten(s string) string { return text.Clip(s, maxShown) }

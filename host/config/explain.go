@@ -88,6 +88,7 @@ func (c *Config) explain(key string, s Spec) Explanation {
 		e.Env = envName(key)
 	}
 	switch {
+	// A strategy may have a setting for a key, although it should name a file or a variable.
 	case v.Value != nil && s.Type == Scalar && looksSecret(key):
 		e.Value = "(not shown)"
 	case s.Key == keyStore:

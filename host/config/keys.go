@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
+// Keys that this package itself refers to, and the groups below which names are the user's.
 const (
 	keyProfile            = "profile"
 	keyCompressionProfile = "compression.profile"
@@ -26,6 +27,8 @@ const (
 )
 
 var (
+	// strategyName is also what a plugin's file name must end with. freeName is for profiles and the settings of
+	// strategies: without dots, which separate the parts of a key.
 	strategyName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	freeName     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 )
@@ -33,6 +36,7 @@ var (
 // index is the registry, ready to be asked. It does not change after it was built. It is built once, as each key of
 // each layer asks it.
 type index struct {
+	// keys are in the order of [Specs].
 	keys   []string
 	specs  map[string]Spec
 	groups map[string]bool // every proper prefix of a key, and the two free groups
@@ -42,6 +46,8 @@ type index struct {
 	provider map[string]Spec // by key in a profile, such as provider.kind
 }
 
+// registry returns the index. It is not a variable that init fills, so that a program that never loads a
+// configuration does not pay for it.
 var registry = sync.OnceValue(func() *index {
 	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true,
 		groupGrants: true}, env: map[string]string{}, provider: map[string]Spec{}}
@@ -63,6 +69,7 @@ var registry = sync.OnceValue(func() *index {
 })
 
 // envName returns the environment variable of a key. compression.llm.maxCalls is THRESH_COMPRESSION_LLM_MAX_CALLS.
+// The way back is ambiguous: a capital letter and a dot both become "_".
 func envName(key string) string {
 	var b strings.Builder
 	b.WriteString(envPrefix)
@@ -196,7 +203,8 @@ var grantSpecs = []Spec{
 		"in addition to those of the system."},
 }
 
-// nearestKey guesses at a full key, and at the last part of a key if there is only one part.
+// nearestKey guesses at a full key, and at the last part of a key if there is only one part. "" if nothing is
+// similar.
 func (x *index) nearestKey(key string) string {
 	candidates := slices.Concat(x.keys, slices.Sorted(maps.Keys(x.groups)))
 	if guess := nearest.One(key, candidates); guess != "" || strings.Contains(key, ".") {

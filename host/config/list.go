@@ -8,7 +8,7 @@ import (
 )
 
 // split splits text into the elements of a list: a JSON array, or elements separated by commas, or for paths as in
-// PATH.
+// PATH. Only flags and variables need it: files have lists.
 func (s Spec) split(text string) []any {
 	var items []any
 	// Text that begins with a bracket and is no JSON is a path or a name of its own.

@@ -59,6 +59,8 @@ func Load(o Options) (*Config, error) {
 	}
 	c := &Config{places: pl}
 	p := &problems{}
+	// Weakest first. The user's file and the project's are looked up and may be missing; a file that was named must
+	// exist.
 	files := []struct {
 		path     string
 		name     Layer
@@ -95,6 +97,7 @@ func Load(o Options) (*Config, error) {
 		// Also the layer of a file that does not exist: it is empty.
 		c.layers = append(c.layers, l)
 	}
+	// The environment goes above the files, and flags above both: what is nearer to the command wins.
 	c.layers = append(c.layers, loadEnv(o.Env, pl, p))
 
 	flags := newLayer(LayerFlag)

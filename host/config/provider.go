@@ -140,6 +140,8 @@ func looksSecret(key string) bool {
 // plausiblePath is false for a key that was written where a file should be named.
 func plausiblePath(text string) bool { return text != "" && !literalKey.MatchString(text) }
 
+// validURL refuses credentials, queries and fragments: paths are appended to the URL, and a key in it would end up in
+// logs.
 func validURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
@@ -195,6 +197,7 @@ func (c *Config) readProviders(p *problems) error {
 
 // decodeProvider returns a profile's provider with defaults filled in. An error is a bug in the registry.
 func decodeProvider(profile *koanf.Koanf) (Provider, error) {
+	// Defaults are the weakest layer here too, so that koanf merges them as it does for settings.
 	l := newLayer(LayerDefault)
 	for key, s := range registry().provider {
 		if s.Default != nil {

@@ -48,10 +48,11 @@ func Schema() json.RawMessage {
 	return append(raw, '\n')
 }
 
-// schemaNode is a JSON Schema.
+// schemaNode is a JSON Schema. A map, as it is only built and encoded, never asked.
 type schemaNode map[string]any
 
-// newSchemaNode returns the schema of an object with no settings yet.
+// newSchemaNode returns the schema of an object with no settings yet. Keys with a dot in them are settings written in
+// full, of which the schema knows only some.
 func newSchemaNode() schemaNode {
 	return schemaNode{"type": []string{"object", "null"}, "properties": schemaNode{}, "additionalProperties": false,
 		"patternProperties": schemaNode{`\.`: schemaNode{}}}

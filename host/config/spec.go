@@ -37,7 +37,8 @@ const (
 
 // Spec is a row of the registry: the description of one setting.
 type Spec struct {
-	// The full key, such as compression.threshold.
+	// Key is the full key, such as compression.threshold; in [ProviderSpecs] it is relative to the profile, and in
+	// what a strategy declares to the strategy.
 	Key  string
 	Type Type
 	// Default has the Go type of the setting's field in [Settings]. Nil means that there is none, or that it depends
@@ -151,6 +152,7 @@ func (s Spec) inBounds(f float64) bool {
 	return s.Max == nil || f <= *s.Max
 }
 
+// quoteEmpty lists values. The empty one is a choice too, and is shown as "".
 func quoteEmpty(values []string) string {
 	shown := slices.Clone(values)
 	for i, v := range shown {

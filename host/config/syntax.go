@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// The messages of the YAML library (go.yaml.in), which has no error type with a line.
 var (
 	yamlLine   = regexp.MustCompile(`^line (\d+): `)
 	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)

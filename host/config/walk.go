@@ -166,4 +166,5 @@ func plain(n *yaml.Node) any {
 	return odd(shorten(strings.TrimSpace(n.Tag + " " + n.Value)))
 }
 
+// isNull reports whether a node is null or empty, which both mean "not set here".
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }

@@ -42,8 +42,8 @@ func compress(b *testing.B, history []sdk.Content) {
 	b.ReportMetric(float64(in.ContextLimit), "tokens")
 }
 
-// A made session of about 60,000 tokens, and others of twice and eight times that. The goal is 8 ms for the first; twice
-// the tokens must not take more than 2.3 times as long.
+// A made session of about 60,000 tokens, and others of twice and eight times that. The goal is 8 ms for the first;
+// twice the tokens must not take more than 2.3 times as long.
 func BenchmarkCompress(b *testing.B) {
 	for _, entries := range []int{300, 600, 2400} {
 		b.Run(fmt.Sprintf("entries=%d", entries), func(b *testing.B) { compress(b, gen.Session(entries, 1)) })

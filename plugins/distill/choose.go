@@ -12,15 +12,16 @@ import (
 // An identifier counts only once: a second line with it adds nothing. That is why a run through the history decides
 // line by line, from the newest, and remembers what is kept already.
 const (
-	// gapTokens is what the mark of a gap counts, gapCost what opening one costs in the choice.
+	// gapTokens is what the mark of a gap counts, gapCost what opening one costs in the choice. It is less, because
+	// all lines of a gap share its mark.
 	gapTokens, gapCost = 7, 3.5
 	// callShare of its tokens is what a call must be worth to stay although nothing of its result does. It is small,
 	// because a call without its result still tells what was done.
 	callShare = 0.05
 	// foldTokens is about what a call counts in the line that stands for it.
 	foldTokens = 8
-	// Prices are powers of two between these exponents, found in so many steps. Each step is one run through all lines,
-	// so that a compression takes linear time.
+	// Prices are powers of two between these exponents, found in so many steps: 2^-12 keeps nearly every line with an
+	// identifier, 2^4 nearly none. Each step is one run through all lines, so that a compression takes linear time.
 	cheapest, dearest, steps = -12.0, 4.0, 18
 )
 
@@ -46,6 +47,7 @@ func (p *plan) settle(budget float64) {
 // the newest exchange to the oldest and from the last line up, so that what stands in several places is kept where it
 // was seen last. A call stays if it is worth it by itself or if something of its result stays.
 func (p *plan) choose(price float64) (tokens float64) {
+	// A run has a number, so that what was covered in the one before need not be cleared.
 	p.run++
 	tokens = p.base
 	for i := len(p.groups) - 1; i >= 0; i-- {
@@ -60,6 +62,7 @@ func (p *plan) choose(price float64) (tokens float64) {
 			stays = stays || kept
 		}
 		switch g.gone = !stays; {
+		// Once more, for exchanges that stay because of a line and not for their call.
 		case stays:
 			p.cover(g.ids)
 			tokens += g.base
@@ -91,6 +94,7 @@ func (p *plan) chooseLines(t text, price float64) (tokens float64, kept bool) {
 		}
 		gap = !u.keep
 	}
+	// What the AI said and lost entirely is left out as a block, without a mark.
 	if !kept && t.said() {
 		return 0, false
 	}

@@ -43,6 +43,7 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	if err != nil {
 		return sdk.CompressResult{}, err
 	}
+	// At the hard limit any gain is welcome: the request cannot be sent otherwise.
 	least := 1
 	if in.Reason != sdk.ReasonHardLimit {
 		least = max(least, int(leastGain*float64(before)))
@@ -68,6 +69,8 @@ func (p *plan) fit(ctx context.Context, host sdk.Host) (
 		}
 		p.settle(ask)
 		entries, counts = p.render()
+		// The host's count is what its limits go by. The estimate is only for the choice, which needs a count for
+		// each line.
 		each, err := host.EstimateTokens(ctx, entries)
 		if err != nil {
 			return nil, nil, 0, fmt.Errorf("counting %d entries: %w", len(entries), err)

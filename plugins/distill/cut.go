@@ -66,6 +66,7 @@ func changed(b sdk.Block, texts []content.Literal) sdk.Block {
 // the text.
 func lines(text string) (out []string) {
 	if len(text) > mostText {
+		// At the boundaries of characters, so that what is left is still valid UTF-8.
 		head, tail := edge(text, mostText/2), edge(text, len(text)-mostText/2)
 		out = append(lines(text[:head]), text[head:tail])
 		return append(out, lines(text[tail:])...)

@@ -35,7 +35,7 @@ func isFold(entry sdk.Content) bool {
 		len(said.Text) <= 2*mostFold
 }
 
-// add takes in an entry that goes.
+// add takes in an entry that goes. Only its calls are named: the results are what goes.
 func (f *folder) add(entry sdk.Content) {
 	for _, b := range entry.Blocks {
 		if call, ok := b.(sdk.ToolCall); ok {
@@ -45,7 +45,8 @@ func (f *folder) add(entry sdk.Content) {
 	}
 }
 
-// subject is the beginning of a text on one line, without what divides subjects.
+// subject is the beginning of a text on one line, without what divides subjects. The characters that divide subjects
+// would split it when the line is read again.
 func subject(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == ';' || r == ']' || !unicode.IsPrint(r) {

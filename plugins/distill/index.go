@@ -52,5 +52,6 @@ func (it *item) weight() float64 {
 	if it.ai {
 		return usedByAI
 	}
+	// The square root: the second result that holds an identifier says more than the fourth.
 	return inResults * math.Sqrt(float64(min(it.results, mostResults)))
 }

@@ -61,7 +61,7 @@ func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (r sdk.Densi
 	}
 	in.Memo.Store(nil) // m fits no history until this is done
 	if s.StaleReads || s.Inclusions || s.Recency > 0 {
-		rules := in
+		rules := in // with Applied: the edits of omit say nothing to the rule that may run with it
 		rules.Memo, rules.Density = &m.pruned, sdk.DensityConfig{
 			ReadWritePruning: s.StaleReads, FileDedupe: s.Inclusions, RecencyPruning: s.Recency > 0,
 			RecencyRetention: s.Recency, PartialWrites: in.Density.PartialWrites,

@@ -10,6 +10,7 @@ import (
 
 // plan is a compression in progress: the history taken apart into what stays and what may lose lines.
 type plan struct {
+	// in is the call, which is never changed. Entries and groups refer to it by position.
 	in       sdk.CompressInput
 	schedule schedule
 	counts   []int   // tokens of each entry
@@ -33,7 +34,8 @@ type group struct {
 	gone     bool // by the last choose: all of it goes
 }
 
-// text is one text of a group: a result, a long parameter, or what the AI said.
+// text is one text of a group: a result, a long parameter, or what the AI said. in says where in the block it stands,
+// and units are its lines.
 type text struct {
 	entry, block int
 	in           content.Literal
@@ -127,6 +129,7 @@ func (p *plan) scan(x turns.Exchange) group {
 				rest += n
 			}
 		}
+		// Characters per token differ between texts, so that each entry has its own factor.
 		perByte := float64(p.counts[i]) / float64(max(bytes, 1))
 		for j, b := range entry.Blocks {
 			_, call := b.(sdk.ToolCall)
@@ -168,9 +171,11 @@ func (p *plan) identify(s string, entry int) (ids []int32) {
 	return ids
 }
 
-// said reports whether the text is what the AI said. Where all of that goes, no mark is left.
+// said reports whether the text is what the AI said. Where all of that goes, no mark is left. Only a text block has
+// no position within JSON.
 func (t *text) said() bool { return t.in.To == 0 }
 
+// thinks reports whether a block is the model's thinking.
 func thinks(b sdk.Block) bool {
 	_, ok := b.(sdk.Thinking)
 	return ok

@@ -23,6 +23,7 @@ const (
 // with their origin, so that the host sends only what changed.
 func (p *plan) render() (entries []sdk.Content, counts map[string]int64) {
 	counts = map[string]int64{}
+	// now is the history with what goes taken out of it: an entry that goes has no blocks.
 	now := slices.Clone(p.in.History)
 	named := make([]bool, len(now)) // entries that go; a line names their calls
 	for i := range p.groups {
@@ -86,6 +87,7 @@ func (p *plan) shrink(g *group, now []sdk.Content, counts map[string]int64) {
 func (t *text) shortened() (short content.Literal, gone int) {
 	var b strings.Builder
 	gap, kept := 0, false
+	// A mark stands on a line of its own, where the first line went.
 	endGap := func() {
 		if gap == 0 {
 			return
@@ -104,6 +106,7 @@ func (t *text) shortened() (short content.Literal, gone int) {
 			kept = true
 			continue
 		}
+		// A mark that goes stands for the lines that went before; a piece of a long line counts as one.
 		n := max(u.gap, strings.Count(u.line, "\n"), 1)
 		gap += n
 		gone += n

@@ -55,6 +55,7 @@ func withoutLine(s string) string {
 // three digits or more. A decimal fraction is a measure, which no call needs.
 func isName(s string) bool {
 	if strings.Trim(s, ".0123456789") == "" {
+		// "1.2.3" and "8080" are names, "3.14" is not.
 		return len(s) > 2 && strings.Count(s, ".") != 1
 	}
 	for i := 1; i < len(s); i++ {

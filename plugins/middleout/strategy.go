@@ -55,6 +55,7 @@ func middle(ctx context.Context, host sdk.Host, in sdk.CompressInput) (summary.R
 	if n == 0 {
 		return none, sdk.NoOpEmptyHistory, nil
 	}
+	// The beginning is rounded up and the end is kept from the rounded-down cut on: both keep an entry more in doubt.
 	top := int(math.Ceil(float64(n) * in.TopPreserveThreshold))
 	bottom := int(math.Floor(float64(n) * (1 - in.PreserveThreshold)))
 	if bottom-top < summary.Fewest {
@@ -78,7 +79,8 @@ func middle(ctx context.Context, host sdk.Host, in sdk.CompressInput) (summary.R
 	return summary.Range{From: top, To: bottom}, "", nil
 }
 
-// shortMessage is the size, in tokens without attachments, below which the last message moves out of the range.
+// shortMessage is the size, in tokens without attachments, below which the last message moves out of the range. Up to
+// that, keeping it word for word costs less than a summary that loses part of the task.
 const shortMessage = 500
 
 // isShort reports whether entry i counts less than shortMessage. It asks the host to count only if attachments may have

@@ -20,9 +20,9 @@ const (
 // until the next call with the same memo, which comes only after the SDK has read it.
 func (s *state) result() sdk.DensityResult {
 	r := sdk.DensityResult{Replacements: s.replaced, Reasons: s.reasons, Metadata: sdk.DensityMetadata{
-		ReadWritePairsPruned:     int(s.counts.pairs),
-		FileDeduplicationsPruned: int(s.counts.inclusions),
-		RecencyPruned:            int(s.counts.results),
+		ReadWritePairsPruned:     s.counts.pairs,
+		FileDeduplicationsPruned: s.counts.inclusions,
+		RecencyPruned:            s.counts.results,
 	}}
 	if len(s.removed) > 0 {
 		r.Removals = s.removed // nil if nothing goes, however the state got there
@@ -39,21 +39,18 @@ func (s *state) settle(history []sdk.Content) {
 	slices.Sort(s.touched)
 	// The removals from the first touched entry on are merged with what becomes of the touched ones. To insert them one
 	// by one would take quadratic time.
-	at, _ := slices.BinarySearch(s.removed, int(s.touched[0]))
+	at, _ := slices.BinarySearch(s.removed, s.position(s.touched[0]))
 	rest := slices.Clone(s.removed[at:])
 	s.removed = s.removed[:at]
-	for _, entry := range slices.Compact(s.touched) {
-		i := int(entry)
-		if i >= len(history) {
-			break // the history is shorter now
-		}
+	for _, n := range slices.Compact(s.touched) {
+		i := s.position(n)
 		for len(rest) > 0 && rest[0] <= i {
 			if rest[0] < i {
 				s.removed = append(s.removed, rest[0])
 			}
 			rest = rest[1:]
 		}
-		if s.edit(i, history[i]) {
+		if s.edit(i, n, history[i]) {
 			s.removed = append(s.removed, i)
 		}
 	}
@@ -61,16 +58,16 @@ func (s *state) settle(history []sdk.Content) {
 	s.touched = nil // after a first call it is long, later mostly empty
 }
 
-// edit brings the answer up to date for one entry, and reports whether the entry goes. It makes the edit from what is
-// known of the entry's blocks, never from an earlier edit.
+// edit brings the answer up to date for one entry, by its position and number, and reports whether the entry goes. It
+// makes the edit from what is known of the entry's blocks, never from an earlier edit.
 //
 // A call and its response are always dropped together, so that the history stays valid. An entry goes if nothing useful
 // to a model would be left of it.
-func (s *state) edit(i int, entry sdk.Content) (removed bool) {
+func (s *state) edit(i int, n int32, entry sdk.Content) (removed bool) {
 	delete(s.replaced, i)
 	delete(s.reasons, i)
 	d := draft{was: entry.Blocks}
-	from, to := s.marks[i], s.marks[i+1]
+	from, to := s.marks[n], s.marks[n+1]
 	for id := from.calls; id < to.calls; id++ {
 		if c := s.calls.at(id); c.by != 0 {
 			d.drop(c.block, ruleStaleRead, c.by)
@@ -101,7 +98,7 @@ func (s *state) edit(i int, entry sdk.Content) (removed bool) {
 	if d.blocks == nil {
 		return false
 	}
-	s.reasons[i] = d.reason
+	s.reasons[i] = sdk.Reason{Rule: d.rule, SupersededBy: new(s.position(d.by - 1))}
 	left := d.left()
 	useful := func(b sdk.Block) bool { return !worthless(entry.Speaker, b) }
 	if len(d.dropped) > 0 && !slices.ContainsFunc(left, useful) {
@@ -118,14 +115,15 @@ type draft struct {
 	was     []sdk.Block
 	blocks  []sdk.Block // nil as long as nothing is edited
 	dropped []int32
-	reason  sdk.Reason // of the first edit
+	rule    string // why, of the first edit
+	by      int32  // 1 + the number of the entry that superseded the block, of the first edit
 }
 
-// set replaces a block. by is 1 + the entry that superseded it.
+// set replaces a block.
 func (d *draft) set(block int32, b sdk.Block, rule string, by int32) {
 	if d.blocks == nil {
 		d.blocks = slices.Clone(d.was)
-		d.reason = sdk.Reason{Rule: rule, SupersededBy: new(int(by - 1))}
+		d.rule, d.by = rule, by
 	}
 	d.blocks[block] = b
 }

@@ -52,15 +52,16 @@ func (s *state) takeInclusions(i int32, entry *sdk.Content) {
 			continue
 		}
 		for _, inc := range findInclusions(text.Text) {
-			f := s.files.at(s.file(inc.path, i))
+			f := s.files.at(s.file(inc.path))
 			if f.included != 0 {
 				if last := s.inclusions.at(f.included - 1); !last.pinned {
-					s.change(&last.by, i+1, last.entry)
-					s.change(&s.counts.inclusions, s.counts.inclusions+1, -1)
+					last.by = i + 1
+					s.touched = append(s.touched, last.entry)
+					s.counts.inclusions++
 				}
 			}
-			id := s.inclusions.add(placed{inclusion: inc, entry: i, block: int32(j), pinned: pinned})
-			s.change(&f.included, id+1, -1)
+			inc.path = strings.Clone(inc.path)
+			f.included = 1 + s.inclusions.add(placed{inclusion: inc, entry: i, block: int32(j), pinned: pinned})
 		}
 	}
 }
@@ -143,6 +144,11 @@ func blockPath(line string) (path string, ok bool) {
 	return path, path != ""
 }
 
+// stripped is what stands in the place of an inclusion that is repeated later.
+func (inc *inclusion) stripped() string {
+	return "[Earlier inclusion of " + inc.path + " removed — included again later]"
+}
+
 // strip replaces each of the stale inclusions of a text, which are in order, by a line that tells the model where the
 // content is.
 func strip(text string, stale []*placed) string {
@@ -151,7 +157,7 @@ func strip(text string, stale []*placed) string {
 	from := 0
 	for _, inc := range stale {
 		b.WriteString(text[from:inc.start])
-		b.WriteString("[Earlier inclusion of " + inc.path + " removed — included again later]")
+		b.WriteString(inc.stripped())
 		from = inc.end
 	}
 	b.WriteString(text[from:])

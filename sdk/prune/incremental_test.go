@@ -26,6 +26,7 @@ import (
 type session struct {
 	in   sdk.OptimizeInput
 	seen []sdk.Content // the history of the call before
+	left []sdk.Content // the same after the edits of that call's answer; nil without edits
 }
 
 func newSession(d sdk.DensityConfig, root string, taxonomy *tools.Taxonomy) *session {
@@ -69,20 +70,28 @@ func (s *session) compared(t testable, history []sdk.Content, less int) sdk.Dens
 
 func (s *session) optimize(t testable, history []sdk.Content, less int) sdk.DensityResult {
 	t.Helper()
-	s.in.History, s.in.Unchanged = history, 0
-	for i := range min(len(history), len(s.seen)) {
-		if !history[i].Equal(s.seen[i]) {
-			break
-		}
-		s.in.Unchanged++
+	same := common(history, s.seen)
+	s.in.History, s.in.Unchanged, s.in.Applied = history, max(same-less, 0), 0
+	if same < len(s.seen) && less == 0 && s.left != nil && common(history, s.left) == len(s.left) {
+		s.in.Applied = len(s.left)
 	}
-	s.in.Unchanged = max(s.in.Unchanged-less, 0)
-	s.seen = history
 	got, err := Optimize(t.Context(), s.in)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.seen, s.left = history, nil
+	if len(got.Reasons) > 0 {
+		s.left = applied(history, got)
+	}
 	return got
+}
+
+// common returns how many entries two histories have in common at their beginning.
+func common(a, b []sdk.Content) (n int) {
+	for n < min(len(a), len(b)) && a[n].Equal(b[n]) {
+		n++
+	}
+	return n
 }
 
 // applied is the history after the edits of an answer.
@@ -113,7 +122,7 @@ func TestAMemoChangesNoAnswer(t *testing.T) {
 		}
 		var history []sdk.Content
 		for range rapid.IntRange(1, 12).Draw(rt, "calls") {
-			switch at := rapid.IntRange(0, len(history)).Draw(rt, "at"); rapid.IntRange(0, 7).Draw(rt, "step") {
+			switch at := rapid.IntRange(0, len(history)).Draw(rt, "at"); rapid.IntRange(0, 8).Draw(rt, "step") {
 			case 0: // the end is rewritten
 				history = slices.Clone(history[:at])
 			case 1: // an entry goes
@@ -129,6 +138,9 @@ func TestAMemoChangesNoAnswer(t *testing.T) {
 				}
 			case 4:
 				pool = histories().Draw(rt, "pool")
+			case 5: // of the edits of the last call, only those of the beginning are applied
+				r := s.compared(rt, history, 0)
+				history = append(applied(history[:at:at], r), history[at:]...)
 			}
 			n := rapid.IntRange(0, len(pool)).Draw(rt, "new")
 			history = append(slices.Clone(history), pool[:n]...)

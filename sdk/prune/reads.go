@@ -2,7 +2,7 @@ package prune
 
 import (
 	"log/slog"
-	"sort"
+	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -11,8 +11,6 @@ import (
 
 // file is what is known of one path.
 type file struct {
-	path  string // resolved
-	since int32  // the entry that named it first
 	// written is 1 + the last entry that wrote it and whose response showed no failure; 0 is none.
 	written int32
 	// reads are the calls that read it, in order. Those before fresh were made before it was written last.
@@ -43,12 +41,12 @@ func (s *state) writes(c *toolCall) []int32 { return s.paths[c.paths+c.nReads:][
 
 // file returns the id of the file at a path. Paths are resolved to the one spelling that makes them comparable:
 // absolute and without "." and "..".
-func (s *state) file(path string, entry int32) int32 {
+func (s *state) file(path string) int32 {
 	path = tools.Resolve(s.set.root, path)
 	id, ok := s.fileID[path]
 	if !ok {
-		id = s.files.add(file{path: path, since: entry})
-		s.fileID[path] = id
+		id = s.files.add(file{})
+		s.fileID[strings.Clone(path)] = id
 	}
 	return id
 }
@@ -68,12 +66,12 @@ func (s *state) takeCalls(i int32, entry *sdk.Content) {
 		if !ok {
 			continue
 		}
-		s.match.Call(b.ID, b.Name, turns.At{Entry: int(i), Block: j})
+		s.match.Call(strings.Clone(b.ID), strings.Clone(b.Name), turns.At{Entry: int(i), Block: int(s.calls.n)})
 		use := s.set.tools.UseCall(b)
 		c := toolCall{entry: i, block: int32(j), paths: int32(len(s.paths)), noFile: use.NoFile}
 		if !use.Glob && !pinned {
 			for _, path := range use.Reads {
-				f := s.file(path, i)
+				f := s.file(path)
 				s.files.at(f).reads = append(s.files.at(f).reads, s.calls.n)
 				s.paths = append(s.paths, f)
 				c.nReads++
@@ -82,7 +80,7 @@ func (s *state) takeCalls(i int32, entry *sdk.Content) {
 		c.fresh = c.nReads
 		for _, w := range use.Writes {
 			if s.set.density.PartialWrites != sdk.PartialWritesKeep || w.Whole || w.Deletes {
-				s.paths = append(s.paths, s.file(w.Path, i))
+				s.paths = append(s.paths, s.file(w.Path))
 				c.nWrites++
 			}
 		}
@@ -91,8 +89,7 @@ func (s *state) takeCalls(i int32, entry *sdk.Content) {
 }
 
 // takeResponses takes in the responses of an entry of a tool: first as answers to calls, then as results of tools.
-func (s *state) takeResponses(history []sdk.Content, i int32, log *slog.Logger) {
-	entry := &history[i]
+func (s *state) takeResponses(history []sdk.Content, i int32, entry *sdk.Content, log *slog.Logger) {
 	pinned := entry.Pinned()
 	for j, b := range entry.Blocks {
 		response, ok := b.(sdk.ToolResponse)
@@ -104,7 +101,7 @@ func (s *state) takeResponses(history []sdk.Content, i int32, log *slog.Logger) 
 			s.answer(history, &r, response, log)
 		}
 		if s.set.density.RecencyPruning && r.gone == 0 && countsAsResult(response) {
-			r.tool = s.tool(response.ToolName, i) + 1
+			r.tool = s.tool(response.ToolName) + 1
 		}
 		if r.call == 0 && r.tool == 0 {
 			continue
@@ -125,18 +122,18 @@ func (s *state) answer(history []sdk.Content, r *toolResult, response sdk.ToolRe
 	if !ok {
 		return
 	}
-	id := s.callAt(at)
+	id := int32(at.Block)
 	c := s.calls.at(id)
-	asked := history[at.Entry].Blocks[at.Block].(sdk.ToolCall)
+	asked := history[s.position(c.entry)].Blocks[c.block].(sdk.ToolCall)
 	if c.noFile {
 		log.Debug("tool call skipped: its parameters name no file",
-			"tool", asked.Name, "call", asked.ID, "entry", at.Entry)
+			"tool", asked.Name, "call", asked.ID, "entry", s.position(c.entry))
 		return
 	}
 	if c.nReads > 0 && !r.pinned {
 		r.call = id + 1
-		s.change(&c.answer, s.results.n+1, -1) // the id that r will have
-		if c.fresh == 0 {                      // the files were written while it ran
+		c.answer = s.results.n + 1 // the id that r will have
+		if c.fresh == 0 {          // the files were written while it ran
 			s.supersede(c)
 			r.gone = 1
 			s.touched = append(s.touched, r.entry)
@@ -149,13 +146,6 @@ func (s *state) answer(history []sdk.Content, r *toolResult, response sdk.ToolRe
 	}
 }
 
-// callAt returns the id of the call at a place.
-func (s *state) callAt(at turns.At) int32 {
-	from, to := s.marks[at.Entry].calls, s.marks[at.Entry+1].calls
-	n := sort.Search(int(to-from), func(n int) bool { return int(s.calls.at(from+int32(n)).block) >= at.Block })
-	return from + int32(n)
-}
-
 // write takes in that an entry wrote a file. Reads of the file from earlier entries are no longer fresh. They are a
 // prefix of its reads, so that each is looked at once, however often the file is written. A write that is answered
 // after a later one changes nothing.
@@ -163,21 +153,17 @@ func (s *state) write(f *file, entry int32) {
 	if f.written > entry {
 		return
 	}
-	s.change(&f.written, entry+1, -1)
-	fresh := f.fresh
-	for ; int(fresh) < len(f.reads); fresh++ {
-		c := s.calls.at(f.reads[fresh])
+	f.written = entry + 1
+	for ; int(f.fresh) < len(f.reads); f.fresh++ {
+		c := s.calls.at(f.reads[f.fresh])
 		if c.entry >= entry {
 			break
 		}
-		s.change(&c.fresh, c.fresh-1, -1)
+		c.fresh--
 		if c.fresh == 0 && c.answer != 0 {
 			s.supersede(c)
 			s.drop(c.answer - 1)
 		}
-	}
-	if fresh != f.fresh {
-		s.change(&f.fresh, fresh, -1)
 	}
 }
 
@@ -185,10 +171,9 @@ func (s *state) write(f *file, entry int32) {
 // one that made the read stale. Later ones do not change it: to update all stale reads of a file at each write would
 // cost more and more as a session grows.
 func (s *state) supersede(c *toolCall) {
-	by := int32(0)
 	for _, f := range s.reads(c) {
-		by = max(by, s.files.at(f).written)
+		c.by = max(c.by, s.files.at(f).written)
 	}
-	s.change(&c.by, by, c.entry)
-	s.change(&s.counts.pairs, s.counts.pairs+1, -1)
+	s.touched = append(s.touched, c.entry)
+	s.counts.pairs++
 }

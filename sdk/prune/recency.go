@@ -1,6 +1,10 @@
 package prune
 
-import "github.com/thresh-dev/thresh/sdk"
+import (
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk"
+)
 
 // Pointer is the text in the place of an old result (REQ-HD-007.2). It tells the model how to get the result back.
 const Pointer = "[Result pruned — re-run tool to retrieve]"
@@ -22,18 +26,16 @@ type toolResult struct {
 // tool has the newest results of a tool, from oldest to newest. All older ones are pruned. Results that go with their
 // calls leave the list, so that it need not be searched for the next one.
 type tool struct {
-	name           string
-	since          int32 // the entry with its first result
 	newest, oldest int32 // 1 + their ids; 0: there are none
 	kept           int32
 }
 
 // tool returns the id of the tool with a name.
-func (s *state) tool(name string, entry int32) int32 {
+func (s *state) tool(name string) int32 {
 	id, ok := s.toolID[name]
 	if !ok {
-		id = s.tools.add(tool{name: name, since: entry})
-		s.toolID[name] = id
+		id = s.tools.add(tool{})
+		s.toolID[strings.Clone(name)] = id
 	}
 	return id
 }
@@ -48,38 +50,40 @@ func (s *state) newest(id int32) {
 	t := s.tools.at(r.tool - 1)
 	r.older = t.newest
 	if r.older != 0 {
-		s.change(&s.results.at(r.older-1).newer, id+1, -1)
+		s.results.at(r.older - 1).newer = id + 1
 	}
-	s.change(&t.newest, id+1, -1)
+	t.newest = id + 1
 	if t.kept < s.retention() {
 		if t.kept == 0 {
-			s.change(&t.oldest, id+1, -1)
+			t.oldest = id + 1
 		}
-		s.change(&t.kept, t.kept+1, -1)
+		t.kept++
 		return
 	}
 	out := s.results.at(t.oldest - 1)
 	s.pushOut(out, r.entry+1)
-	s.change(&t.oldest, out.newer, -1)
+	t.oldest = out.newer
 }
 
 // pushOut prunes a result, or keeps it again if by is 0. A pinned result takes its place among the newest like any
 // other, so that what is pinned decides nothing about the rest, but it is never edited.
 func (s *state) pushOut(r *toolResult, by int32) {
-	s.change(&r.by, by, r.entry)
+	r.by = by
+	s.touched = append(s.touched, r.entry)
 	switch {
 	case r.pinned:
 	case by != 0:
-		s.change(&s.counts.results, s.counts.results+1, -1)
+		s.counts.results++
 	default:
-		s.change(&s.counts.results, s.counts.results-1, -1)
+		s.counts.results--
 	}
 }
 
 // drop takes a result out, because its call goes. If it was one of the newest, the next older one is kept again.
 func (s *state) drop(id int32) {
 	r := s.results.at(id)
-	s.change(&r.gone, 1, r.entry)
+	r.gone = 1
+	s.touched = append(s.touched, r.entry)
 	if r.tool == 0 {
 		return
 	}
@@ -89,21 +93,27 @@ func (s *state) drop(id int32) {
 		s.pushOut(r, 0)
 	case again != 0:
 		s.pushOut(s.results.at(again-1), 0)
-		s.change(&t.oldest, again, -1)
+		t.oldest = again
 	default:
-		s.change(&t.kept, t.kept-1, -1)
+		t.kept--
 		if t.oldest == id+1 {
-			s.change(&t.oldest, r.newer, -1)
+			t.oldest = r.newer
 		}
 	}
+	s.unlink(r)
+}
+
+// unlink takes a result out of the results of its tool.
+func (s *state) unlink(r *toolResult) {
 	if r.older != 0 {
-		s.change(&s.results.at(r.older-1).newer, r.newer, -1)
+		s.results.at(r.older - 1).newer = r.newer
 	}
 	if r.newer != 0 {
-		s.change(&s.results.at(r.newer-1).older, r.older, -1)
+		s.results.at(r.newer - 1).older = r.older
 	} else {
-		s.change(&t.newest, r.older, -1)
+		s.tools.at(r.tool - 1).newest = r.older
 	}
+	r.tool = 0
 }
 
 // countsAsResult reports whether recency pruning looks at a response. One without an id is malformed; leave it alone.

@@ -7,7 +7,7 @@ import "unsafe"
 func (s *state) MemoBytes() int {
 	const (
 		inMap = 48                              // an entry of a map, with its share of what is free
-		call  = 2*40 + inMap + 4                // of turns.Matcher: the call, its group, its id, its answer
+		call  = 2*40 + inMap + 48               // of turns.Matcher: the call, its group, its id, copies of id and name
 		path  = inMap + 64                      // of a file: its id by path, and the path
 		reads = 16                              // of a file, for most few reads
 		edit  = 2*inMap + int(unsafe.Sizeof(0)) // of an entry with an edit: its reason
@@ -17,7 +17,7 @@ func (s *state) MemoBytes() int {
 		bytesOf(s.calls) + int(s.calls.n)*call + 4*cap(s.paths) +
 		bytesOf(s.results) + bytesOf(s.tools) + int(s.tools.n)*inMap +
 		bytesOf(s.inclusions) +
-		cap(s.marks)*int(unsafe.Sizeof(mark{})) + cap(s.journal)*int(unsafe.Sizeof(undo{})) +
+		cap(s.marks)*int(unsafe.Sizeof(mark{})) + 4*cap(s.gone) +
 		8*cap(s.removed) + len(s.reasons)*edit + len(s.replaced)*(inMap+3*block)
 }
 

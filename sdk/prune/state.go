@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sort"
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -18,16 +19,16 @@ import (
 // Nothing depends on how many entries one call brought: the state after n entries, and with it the answer, is the same
 // whether they came at once or one by one.
 //
-// The end of a history may be rewritten, by the edits of an earlier call for instance. So the state can go back. What
-// an entry adds goes to the ends of the lists, and going back cuts them. What it changes elsewhere goes through
-// [state.change], and going back undoes that from the journal. A number that is changed in any other way is wrong after
-// the next rewrite.
+// Entries go by numbers: the position that an entry would have if none had ever been removed. So what is known stays as
+// it is when the answer is applied, see [state.applied], and costs nothing for the entries that the answer leaves alone.
 //
-// Ids of calls, results and so on are positions in their lists. Where 0 means none, an id is stored as id + 1. They
-// have 32 bits, because a process keeps many sessions and the state should be small next to the text.
+// Ids of calls, results and so on are positions in their lists. Where 0 means none, an id or a number is stored as one
+// more. They have 32 bits, because a process keeps many sessions and the state should be small next to the text. For
+// the same reason strings that are kept are copies: a part of a text would keep all of it in memory, also when it is
+// gone from the history.
 type state struct {
 	set   settings
-	match turns.Matcher
+	match turns.Matcher // of a call it knows the number of the entry and, as its block, the id
 
 	files      list[file]
 	fileID     map[string]int32 // by resolved path; reads, writes and inclusions share it
@@ -38,15 +39,15 @@ type state struct {
 	toolID     map[string]int32 // by name
 	inclusions list[placed]
 
-	marks   []mark // marks[i] is before entry i; the last one is now
-	journal []undo
+	marks []mark  // marks[n] is before the entry with number n; the last one is now
+	gone  []int32 // the numbers of the entries that were removed, ascending
 
-	// The answer, by position in the history, and the entries whose part in it is out of date.
+	// The answer, by position in the history, and the numbers of the entries whose part in it is out of date.
 	removed  []int // ascending
 	replaced map[int]sdk.Content
-	reasons  map[int]sdk.Reason
-	counts   struct{ pairs, inclusions, results int32 } // for the metadata
-	touched  []int32                                    // may repeat
+	reasons  map[int]sdk.Reason                       // of all that is in removed or replaced
+	counts   struct{ pairs, inclusions, results int } // for the metadata
+	touched  []int32                                  // may repeat
 }
 
 // settings are everything but the history that an answer depends on. A state is of no use under other ones.
@@ -56,19 +57,9 @@ type settings struct {
 	tools   *tools.Taxonomy
 }
 
-// mark is where the lists ended at some moment. Going back cuts them there. Between the marks before and after an entry
-// are its own items, in the order of its blocks.
-type mark struct {
-	match                               turns.Mark
-	calls, results, inclusions, journal int32
-}
-
-// undo is one change of something that was there before: the number at *at was was. The edit of entry depends on it; -1
-// is none.
-type undo struct {
-	at         *int32
-	was, entry int32
-}
+// mark is where the lists ended at some moment. Between the marks before and after an entry are its own items, in the
+// order of its blocks.
+type mark struct{ calls, results, inclusions int32 }
 
 func newState(set settings) *state {
 	return &state{
@@ -81,95 +72,53 @@ func newState(set settings) *state {
 	}
 }
 
-// known returns how many entries were taken in.
-func (s *state) known() int { return len(s.marks) - 1 }
+// known returns how many entries the history has.
+func (s *state) known() int { return len(s.marks) - 1 - len(s.gone) }
 
-// change sets a number and remembers what it was. entry is the one whose edit depends on it; -1 is none.
-func (s *state) change(at *int32, to int32, entry int32) {
-	s.journal = append(s.journal, undo{at, *at, entry})
-	*at = to
-	if entry >= 0 {
-		s.touched = append(s.touched, entry)
-	}
+// position returns where the entry with a number stands.
+func (s *state) position(number int32) int {
+	before, _ := slices.BinarySearch(s.gone, number)
+	return int(number) - before
 }
 
-// extend makes the state that of history, whose first unchanged entries were taken in before. It checks ctx before each
-// entry; one takes microseconds, unless its text is very large. After an error the state fits no history.
+// number is the inverse of position.
+func (s *state) number(position int) int32 {
+	before := sort.Search(len(s.gone), func(i int) bool { return int(s.gone[i])-i > position })
+	return int32(position + before)
+}
+
+// extend takes in the entries of history that are not known yet. It checks ctx before each entry; one takes
+// microseconds, unless its text is very large. After an error the state fits no history.
 //
 // Entries of unknown speakers say nothing to any rule, and no rule touches them.
-func (s *state) extend(ctx context.Context, history []sdk.Content, unchanged int, log *slog.Logger) error {
-	s.rollback(unchanged)
-	s.marks = slices.Grow(s.marks, len(history)-unchanged)
-	for i := unchanged; i < len(history); i++ {
+func (s *state) extend(ctx context.Context, history []sdk.Content, log *slog.Logger) error {
+	added := history[s.known():]
+	s.marks = slices.Grow(s.marks, len(added))
+	for i := range added {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		switch entry := &history[i]; entry.Speaker {
+		n := int32(len(s.marks) - 1)
+		switch entry := &added[i]; entry.Speaker {
 		case sdk.AI:
 			if s.set.density.ReadWritePruning {
-				s.takeCalls(int32(i), entry)
+				s.takeCalls(n, entry)
 			}
 		case sdk.Tool:
-			s.takeResponses(history, int32(i), log)
+			s.takeResponses(history, n, entry, log)
 		case sdk.Human:
 			if s.set.density.FileDedupe {
-				s.takeInclusions(int32(i), entry)
+				s.takeInclusions(n, entry)
 			}
 		}
-		s.marks = append(s.marks, mark{
-			s.match.Mark(), s.calls.n, s.results.n, s.inclusions.n, int32(len(s.journal)),
-		})
+		s.marks = append(s.marks, mark{s.calls.n, s.results.n, s.inclusions.n})
 	}
 	s.settle(history)
 	return nil
 }
 
-// rollback forgets the entries from n on, in time proportional to what they brought. After it the state is as it was
-// before entry n came, apart from the answer for entries that were touched: settle brings that up to date.
-func (s *state) rollback(n int) {
-	to, known := s.marks[n], s.known()
-	for i := len(s.journal) - 1; i >= int(to.journal); i-- { // in reverse: one number may have changed twice
-		u := s.journal[i]
-		*u.at = u.was
-		if u.entry >= 0 {
-			s.touched = append(s.touched, u.entry)
-		}
-	}
-	s.journal = s.journal[:to.journal]
-	s.marks = s.marks[:n+1]
-
-	for id := s.calls.n - 1; id >= to.calls; id-- {
-		for _, f := range s.reads(s.calls.at(id)) {
-			reads := &s.files.at(f).reads
-			*reads = (*reads)[:len(*reads)-1] // ascending, so that it is the last one
-		}
-	}
-	if to.calls < s.calls.n {
-		s.paths = s.paths[:s.calls.at(to.calls).paths]
-	}
-	s.match.Rollback(to.match)
-	s.calls.cut(to.calls)
-	s.results.cut(to.results)
-	s.inclusions.cut(to.inclusions)
-	// Files and tools are listed in the order in which they were named first.
-	for ; s.files.n > 0 && s.files.last().since >= int32(n); s.files.cut(s.files.n - 1) {
-		delete(s.fileID, s.files.last().path)
-	}
-	for ; s.tools.n > 0 && s.tools.last().since >= int32(n); s.tools.cut(s.tools.n - 1) {
-		delete(s.toolID, s.tools.last().name)
-	}
-
-	// What was to be done about the entries that are gone. They may come again as others.
-	at, _ := slices.BinarySearch(s.removed, n)
-	s.removed = s.removed[:at]
-	for i := n; i < known; i++ {
-		delete(s.replaced, i)
-		delete(s.reasons, i)
-	}
-}
-
-// list is a list that grows at its end. Unlike those of a slice its items do not move, so that the journal can point
-// into them.
+// list is a list that grows at its end. Unlike those of a slice its items do not move, and there is little room to
+// spare.
 type list[T any] struct {
 	chunks [][]T
 	n      int32
@@ -179,7 +128,6 @@ type list[T any] struct {
 const chunk = 64
 
 func (l *list[T]) at(i int32) *T { return &l.chunks[i/chunk][i%chunk] }
-func (l *list[T]) last() *T      { return l.at(l.n - 1) }
 
 // add returns the id of the new item.
 func (l *list[T]) add(item T) int32 {
@@ -187,12 +135,6 @@ func (l *list[T]) add(item T) int32 {
 		l.chunks = append(l.chunks, make([]T, chunk))
 	}
 	l.n++
-	*l.last() = item
+	*l.at(l.n - 1) = item
 	return l.n - 1
-}
-
-// cut drops the items from n on.
-func (l *list[T]) cut(n int32) {
-	l.n = n
-	l.chunks = l.chunks[:(n+chunk-1)/chunk]
 }

@@ -50,7 +50,7 @@ func (c *complaints) Error(args ...any)            { c.said = append(c.said, fmt
 func (c *complaints) Errorf(f string, args ...any) { c.said = append(c.said, fmt.Sprintf(f, args...)) }
 
 // remembering removes repeated texts of the AI. It looks at new entries only.
-type remembering struct{ stale, scribbles bool }
+type remembering struct{ stale, scribbles, misplaces bool }
 
 func (remembering) Info() sdk.Info {
 	return sdk.Info{Name: "remembering", Version: "1.0.0", Trigger: sdk.Continuous(0.8)}
@@ -63,7 +63,13 @@ func (s remembering) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Dens
 		next     int
 	}
 	k, _ := in.Memo.Load().(*known)
-	if k == nil || !s.stale && in.Unchanged < k.next {
+	switch {
+	case k != nil && !s.stale && in.Applied > 0: // what was repeated is gone
+		k.next = in.Applied
+		if !s.misplaces {
+			k.removals = nil
+		}
+	case k == nil || !s.stale && in.Unchanged < k.next:
 		k = &known{first: map[string]int{}}
 	}
 	for ; k.next < len(in.History); k.next++ {
@@ -104,6 +110,7 @@ func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
 		"a target that was missed":    {suffix{silently: true}, "TargetMissed is not set"},
 		"a pinned entry that is gone": {suffix{thoroughly: true}, "a pinned entry was removed or changed"},
 		"a stale memo":                {remembering{stale: true}, "a memo must not change the result"},
+		"a memo of applied edits":     {remembering{misplaces: true}, "left by edits that were applied"},
 		"a change of what was seen": {remembering{scribbles: true},
 			"changed entry 0 of its input, which later calls"},
 	} {

@@ -23,9 +23,10 @@ func (c Config) session(
 ) error {
 	var s played
 	for step := 1; step <= deltaSteps; step++ {
-		// At most half of what is left, so that the last call always brings something.
+		// At most half of what is left, so that the last call but one always brings something. The last one sees what
+		// became of its edits.
 		n := len(history)
-		if step < deltaSteps {
+		if step < deltaSteps-1 {
 			n = rnd.IntN(n/2 + 1)
 		}
 		s.add(history[:n])
@@ -39,11 +40,11 @@ func (c Config) session(
 		if err != nil {
 			return err
 		}
-		in.History, in.Memo, in.Unchanged = slices.Clip(s.shared), &s.memo, s.unchanged
+		in.History, in.Memo, in.Unchanged, in.Applied = slices.Clip(s.shared), &s.memo, s.unchanged, s.applied
 		got, err := o.Optimize(ctx, in)
 		if err != nil {
-			return fmt.Errorf("%s: Optimize with a memo, %d of %d entries unchanged: %w", info.Name, s.unchanged,
-				len(s.shared), err)
+			return fmt.Errorf("%s: Optimize with a memo, %d of %d entries unchanged, %d left by edits: %w", info.Name,
+				s.unchanged, len(s.shared), s.applied, err)
 		}
 		var found problems
 		// With a host that sends only what is new, the strategy would damage its own input for all later calls.
@@ -52,24 +53,26 @@ func (c Config) session(
 				"it must copy what it edits", i)
 		}
 		if d := cmp.Diff(want, got, compareEntries); d != "" {
-			found.add("with a memo, and %d of %d entries unchanged since it was stored, Optimize answers something "+
-				"else than without; a memo must not change the result (-without +with):\n%s", s.unchanged,
-				len(s.shared), d)
+			found.add("with a memo, of %d entries %d unchanged since it was stored and %d left by edits that were "+
+				"applied, Optimize answers something else than without; a memo must not change the result "+
+				"(-without +with):\n%s", len(s.shared), s.unchanged, s.applied, d)
 		}
 		if len(found) > 0 {
 			return found.err("Optimize")
 		}
-		if s.memo.Stored() {
-			s.unchanged = len(s.shared)
+		stored := s.memo.Stored()
+		if stored {
+			s.unchanged, s.applied = len(s.shared), 0
 		}
-		switch rnd.IntN(4) {
 		// In half of the steps the result is applied, if the host would accept it; in a quarter the memo is lost.
+		switch then := rnd.IntN(4); then {
 		case 0, 1:
-			if CheckDensity(s.was, want) == nil {
-				s.apply(want)
+			// Together with another rewrite, the edits cannot be told from it.
+			if told := stored && then == 0; CheckDensity(s.was, want) == nil {
+				s.apply(want, told)
 			}
 		case 2:
-			s.memo, s.unchanged = sdk.Memo{}, 0
+			s.memo, s.unchanged, s.applied = sdk.Memo{}, 0, 0
 		}
 	}
 	return nil
@@ -80,8 +83,9 @@ type played struct {
 	was    []sdk.Content // as it should be
 	shared []sdk.Content // what the strategy gets, call by call
 	memo   sdk.Memo
-	// unchanged is how many entries at the beginning the memo was stored for.
-	unchanged int
+	// unchanged is how many entries at the beginning the memo was stored for, applied how many the edits that were
+	// stored with it left.
+	unchanged, applied int
 }
 
 // add appends entries. The strategy gets copies, so that what it writes to them shows when both are compared.
@@ -93,8 +97,8 @@ func (s *played) add(entries []sdk.Content) {
 }
 
 // apply rewrites the history as a host does that applies a result: entries before the first edit stay the same ones,
-// and with them what the memo says of them.
-func (s *played) apply(r sdk.DensityResult) {
+// and with them what the memo says of them. told: the strategy is told that these were its edits.
+func (s *played) apply(r sdk.DensityResult, told bool) {
 	first := len(s.was)
 	if len(r.Removals) > 0 {
 		first = r.Removals[0]
@@ -102,11 +106,17 @@ func (s *played) apply(r sdk.DensityResult) {
 	for i := range r.Replacements {
 		first = min(first, i)
 	}
+	if first == len(s.was) {
+		return // no edits are no rewrite
+	}
 	rest := Apply(s.was, r)[first:]
 	s.was, s.shared = slices.Clone(s.was[:first]), s.shared[:first:first]
 	s.add(rest)
-	s.unchanged = min(s.unchanged, first)
-	if s.unchanged == 0 {
+	s.unchanged, s.applied = min(s.unchanged, first), 0
+	if told {
+		s.applied = len(s.was)
+	}
+	if s.unchanged == 0 && s.applied == 0 {
 		s.memo = sdk.Memo{}
 	}
 }

@@ -15,7 +15,8 @@ var presetFiles embed.FS
 // may read more than "paths" says. vscode-copilot and amp are first: their rules for names that others have too want
 // their parameters.
 var presetOrder = [...]string{
-	"vscode-copilot", "amp", "gemini-cli", "llxprt", "claude-code", "codex", "copilot-cli", "cline", "opencode", "openhands",
+	"vscode-copilot", "amp", "gemini-cli", "llxprt", "claude-code", "codex", "copilot-cli", "cline", "opencode",
+	"openhands",
 	"pi", "goose", "swe-agent", "mini-swe-agent", "mcp-filesystem", "mcp-github",
 }
 

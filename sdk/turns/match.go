@@ -8,9 +8,9 @@ package turns
 // tool, else the first unanswered one: agents answer the calls of one message in their order. No call has two
 // responses. Which blocks count, and where a conversation begins, is the caller's to say.
 //
-// All calls and responses together cost time linear in their number, also where all have the same id. A program that
-// follows a conversation whose end may be rewritten takes a [Mark] at each entry and returns to it by
-// [Matcher.Rollback].
+// All calls and responses together cost time linear in their number, also where all have the same id. A call that was
+// answered has no effect any more: a program that follows a conversation may go on when such a call and its response
+// were taken out of it.
 type Matcher struct {
 	calls []waiting
 	// The groups with one id are a stack: top has 1 + the index of the last one that may have an unanswered call.
@@ -18,8 +18,6 @@ type Matcher struct {
 	top    map[string]int32
 	// named has the calls of groups of several calls by name, as 1 + the index of the next one to look at.
 	named map[groupName]*queue
-	// answered has 1 + the index of each call that was answered, in the order of the responses. Only Rollback reads it.
-	answered []int32
 }
 
 // waiting is a call. Its links are 1 + an index in Matcher.calls, 0 for none. Numbers have 32 bits here: a matcher may
@@ -108,7 +106,6 @@ func (m *Matcher) Response(id, name string) (call At, ok bool) {
 				m.top[id] = g // the groups above are answered
 			}
 			m.calls[n-1].answered = true
-			m.answered = append(m.answered, n)
 			return m.calls[n-1].at(), true
 		}
 	}
@@ -118,39 +115,17 @@ func (m *Matcher) Response(id, name string) (call At, ok bool) {
 	return none, false
 }
 
-// Mark is a moment of a [Matcher]. The zero value is its beginning.
-type Mark struct{ calls, answered int32 }
-
-// Mark returns the present moment. Take it between entries.
-func (m *Matcher) Mark() Mark { return Mark{int32(len(m.calls)), int32(len(m.answered))} }
-
-// Rollback forgets all calls and responses since a mark, in time proportional to their number. Later marks are void.
-func (m *Matcher) Rollback(to Mark) {
-	for n := len(m.groups); n > 0 && m.groups[n-1].begin > to.calls; n-- {
-		g := &m.groups[n-1]
-		if m.top[g.id] = g.below; g.below == 0 {
-			delete(m.top, g.id)
-		}
-		m.groups = m.groups[:n-1]
+// Reset forgets everything, in time proportional to what there was since the last Reset, and keeps the memory for what
+// comes next.
+func (m *Matcher) Reset() {
+	// One by one: clear takes the time of the largest that a map has ever been.
+	for _, g := range m.groups {
+		delete(m.top, g.id)
 	}
-	for _, c := range m.calls[to.calls:] {
+	for _, c := range m.calls {
 		delete(m.named, groupName{c.group, c.name})
 	}
-	m.calls = m.calls[:to.calls]
-	for _, call := range m.answered[to.answered:] {
-		if call > to.calls {
-			continue
-		}
-		c := &m.calls[call-1]
-		c.answered = false
-		g := &m.groups[c.group-1]
-		g.reopen(call)
-		if q := m.named[groupName{c.group, c.name}]; q != nil {
-			q.reopen(call)
-		}
-		m.top[g.id] = max(m.top[g.id], c.group)
-	}
-	m.answered = m.answered[:to.answered]
+	m.calls, m.groups = m.calls[:0], m.groups[:0]
 }
 
 // link is which of a call's links a queue follows.
@@ -176,11 +151,4 @@ func (q *queue) first(calls []waiting, l link) int32 {
 		q.head = *l(&calls[q.head-1])
 	}
 	return q.head
-}
-
-// reopen takes in that a call of the queue waits again.
-func (q *queue) reopen(call int32) {
-	if q.head == 0 || call < q.head {
-		q.head = call
-	}
 }

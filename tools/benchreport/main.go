@@ -19,7 +19,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// The table goes to standard output, so that docs can be made of it by a pipe.
+// main prints the table to standard output, so that docs can be made of it by a pipe.
 func main() {
 	plot := flag.String("plot", "", "draw the turn times to this SVG file")
 	flag.Parse()
@@ -52,6 +52,7 @@ func run(in io.Reader, out io.Writer, plotFile string) error {
 
 // benchmark is what one benchmark measured, in its most telling unit.
 type benchmark struct {
+	// name is without the number of processors. unit is the first of units that the benchmark reports.
 	name, unit string
 	values     []float64 // one for each repetition
 	// allocs is the last repetition's, as it does not vary.

@@ -14,9 +14,9 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// archive writes dir as name.tar.gz, with everything in a directory of that name. Owner and group are left at zero, and
-// permissions are one of two: what the building machine has set does not show.
-// The file's own Close is part of the result: a full disk may show only there.
+// archive writes dir as name.tar.gz, with everything in a directory of that name. Owner and group are left at zero,
+// and permissions are one of two: what the building machine has set does not show. The file's own Close is part of
+// the result: a full disk may show only there.
 func (r release) archive(dir, name string) (err error) {
 	f, err := os.Create(filepath.Join(r.out, name+".tar.gz"))
 	if err != nil {
@@ -63,8 +63,7 @@ func (r release) archive(dir, name string) (err error) {
 // pack writes dir as a package of a format, "deb" or "rpm"; packaging/nfpm.yaml says what it holds. The file gets the
 // name that the format's tools expect.
 func (r release) pack(dir, arch, format string) error {
-	// Only these names are replaced: the environment of the build must not change the package.
-	// What nfpm.yaml names as variables.
+	// The variables of nfpm.yaml. Nothing else is replaced: the environment of the build must not change the package.
 	values := map[string]string{"STAGE": dir, "ARCH": arch, "VERSION": r.version}
 	config, err := nfpm.ParseFileWithEnvMapping("packaging/nfpm.yaml", func(name string) string { return values[name] })
 	if err != nil {
@@ -76,7 +75,7 @@ func (r release) pack(dir, arch, format string) error {
 		return err
 	}
 	info = nfpm.WithDefaults(info)
-	// Otherwise it is the time of the build.
+	// Otherwise these are the time of the build and the name of the machine.
 	info.MTime = r.at
 	info.RPM.BuildHost = "localhost" // otherwise the name of the machine
 	packager, err := nfpm.Get(format)

@@ -23,10 +23,12 @@ import (
 type release struct {
 	version string    // as it was tagged, with its "v"
 	at      time.Time // of the commit; the time of all files
-	stage   string
-	out     string
+	// stage has the built programs, a directory for each platform; out gets the release.
+	stage string
+	out   string
 }
 
+// main has no arguments but flags, which 'make dist' sets.
 func main() {
 	var r release
 	var seconds int64

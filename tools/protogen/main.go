@@ -31,6 +31,7 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
+// main exits with 2 for a wrong call and 1 for everything else, such as code that is out of date.
 func main() {
 	pluginDir := flag.String("plugin-dir", "", "directory that holds the generators")
 	check := flag.Bool("check", false, "write nothing; fail if the generated code is out of date")
@@ -76,6 +77,7 @@ func run(root, pluginDir string, check bool) error {
 	for _, f := range files {
 		add(f)
 	}
+	// Each generator gets the same files; only those to generate differ.
 	for _, g := range generators {
 		req.FileToGenerate, req.Parameter = nil, proto.String("module="+module+g.options)
 		for _, name := range names {
@@ -98,6 +100,7 @@ func run(root, pluginDir string, check bool) error {
 	return nil
 }
 
+// module is this repository's module. Generators put files below it, by each package's go_package.
 const module = "github.com/thresh-dev/thresh"
 
 // generator is a program, and the files that it is for; nil is all.
@@ -106,8 +109,8 @@ type generator struct {
 	only            []string
 }
 
-// Plugins are called by gRPC's own code. What agents call is served by Connect, which speaks gRPC too; the client for
-// Go is gRPC's own, which takes a third of the time of Connect's.
+// generators are those of the project. Plugins are called by gRPC's own code. What agents call is served by Connect,
+// which speaks gRPC too; the client for Go is gRPC's own, which takes a third of the time of Connect's.
 var generators = []generator{
 	{plugin: "protoc-gen-go"},
 	{plugin: "protoc-gen-go-grpc"},

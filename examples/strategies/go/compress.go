@@ -48,6 +48,7 @@ func oldest(history []sdk.Content, tokens []int, stays []bool, target float64) (
 		}
 		cut++
 	}
+	// Forward, so that not more than the target stays; a cut that moved back would miss it.
 	cut = turns.CutForward(history, cut)
 	if cut == len(history) {
 		cut = 0 // only what the user said would be left: better let the host report that the history does not fit

@@ -33,6 +33,7 @@ type settings struct {
 // declaration before the strategy sees them. The answer must not change while the file does not.
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
+		// The name must be that of the file: thresh-strategy-squash-logs.
 		Name:        "squash-logs",
 		Version:     "0.1.0",
 		Description: "shortens the output of commands: terminal escapes, progress lines, repeated lines; needs no LLM",

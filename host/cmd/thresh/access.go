@@ -14,12 +14,12 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-const accessHelp = `An access token lets a client use 'thresh serve'. Its name owns sessions, and no other token
-sees that they exist. The store of the sessions keeps a hash of each token: what 'create' prints cannot be printed
-again.
+const accessHelp = `An access token lets a client use 'thresh serve'. Sessions belong to the token's name, and clients
+with other tokens cannot see that they exist. The session store keeps only a hash of each token, so
+'create' prints a token once.
 
-A new token is accepted, and a revoked one refused, within a second. The sessions of a revoked token stay; a new token
-of the same name has them.`
+A new token is accepted, and a revoked one refused, within a second. The sessions of a revoked token
+stay; a new token of the same name gets them.`
 
 // accessCommand groups the commands that decide who may use 'thresh serve'.
 func accessCommand(a *app) *cobra.Command {
@@ -60,24 +60,30 @@ func accessCreateCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	// 0 is no limit in all of them.
+	// Limits are per token, not per host. No command changes them afterwards: other limits need a new token. 0 means
+	// no limit in all of them.
 	f := cmd.Flags()
-	f.IntVar(&limits.Sessions, "sessions", 0, "how many sessions it may have, open or stored; 0: no limit")
-	f.IntVar(&limits.Requests, "requests", 0, "how many requests may be in progress at one time")
-	f.IntVar(&limits.RequestBytes, "request-bytes", 0, "the size of one request")
-	f.Int64Var(&limits.StoreBytes, "store-bytes", 0, "what its sessions may take in the store")
-	f.Float64Var(&limits.USDPerDay, "usd-per-day", 0, "what the models of its compressions may cost a day (UTC)")
+	f.IntVar(&limits.Sessions, "sessions", 0, "how many sessions it may have, open or stored (0: no limit)")
+	f.IntVar(&limits.Requests, "requests", 0, "how many of its requests may be in progress at a time (0: no limit)")
+	f.IntVar(&limits.RequestBytes, "request-bytes", 0, "how many bytes one request may have (0: no limit)")
+	f.Int64Var(&limits.StoreBytes, "store-bytes", 0, "how many bytes its sessions may take in the store (0: no limit)")
+	f.Float64Var(&limits.USDPerDay, "usd-per-day", 0,
+		"how many USD its compressions may spend each UTC day (0: no limit)")
 	return cmd
 }
 
 // shownAccess is a token in a list. Its JSON form is stable. It never holds the token or its hash.
 type shownAccess struct {
-	Name    string        `json:"name"`
-	Created time.Time     `json:"created"`
-	Revoked *time.Time    `json:"revoked,omitempty"`
-	Limits  access.Limits `json:"limits"`
+	// Name owns sessions. At most one valid token has it; a new token takes the place of a revoked one.
+	Name    string     `json:"name"`
+	Created time.Time  `json:"created"`
+	Revoked *time.Time `json:"revoked,omitempty"`
+	// Limits are those of 'access create'; 0 means no limit.
+	Limits access.Limits `json:"limits"`
 }
 
+// accessListCommand is 'access list'. Limits are decoded for every token, so that one whose stored limits this
+// version cannot read fails the command instead of being shown without limits.
 func accessListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tokens, with their limits", Args: noArgs,
@@ -111,7 +117,8 @@ func accessListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// accessRevokeCommand is 'access revoke'. The sessions of the name stay.
+// accessRevokeCommand is 'access revoke'. The sessions of the name stay. They belong to a name and not to a token, so
+// that a token that leaked can be replaced without losing anything.
 func accessRevokeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Refuse a token from now on", Args: args(cobra.ExactArgs(1)),
@@ -136,11 +143,12 @@ var accessColumns = []table.Column{
 	{Name: "usd-per-day", Right: true, Rank: 2},
 }
 
-// printAccesses prints a row for each token; an empty column is left out.
+// printAccesses prints a row for each token. A column in which all cells are empty is not shown, so that a list
+// without limits is narrow.
 func (a *app) printAccesses(all []shownAccess) error {
-	// The date of creation is in UTC, as the days of the spending limit are.
+	// Dates are in UTC, as the days of the spending limit are.
 	t := table.New(accessColumns...)
-	// A column in which all cells are empty is not shown, so that a list without limits is narrow.
+	// A limit of 0 is none, and an empty cell.
 	limit := func(n int64) string { // no limit is an empty cell
 		if n == 0 {
 			return ""

@@ -13,13 +13,16 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-// announcement is how 'thresh top' finds a proxy that 'thresh wrap' runs: a file next to the local user's token, which
-// only the user can read. It has a token of its own, because another process may get the port when the proxy is gone.
+// announcement is how 'thresh top' finds a proxy that 'thresh wrap' runs: a file next to the local user's token,
+// which only the user can read. It has a token of its own, because another process may get the port when the proxy is
+// gone. Everyone on the machine may connect to the port; only who can read the file has the token.
 type announcement struct {
+	// PID is the process that wraps, not the agent's. URL is where its proxy listens, without a path.
 	PID   int    `json:"pid"`
 	URL   string `json:"url"`
 	Token string `json:"token"`
-	path  string
+	// path is where the file is, "" if it could not be written. It is not part of the file.
+	path string
 }
 
 // announcements are the files, by the directory of the token file. pid is a process id, or "*" for all.
@@ -48,7 +51,8 @@ func (a announcement) withdraw() {
 }
 
 // announced returns the proxies that run. Files of those that were killed are removed. Its errors are not reported: a
-// file that is not what it should be is a proxy that cannot be asked.
+// file that is not what it should be is a proxy that cannot be asked. Where the process id belongs to another process
+// by now, the file stays, and asking its address fails.
 func announced(tokenFile string) []announcement {
 	if tokenFile == "" {
 		return nil

@@ -27,8 +27,7 @@ type comparison struct {
 	vary []string
 	// --prices: names of lists; empty: see [priceLists]
 	prices []string
-	// --report: the HTML file to write; "": none
-	// A comparison that was interrupted writes no file.
+	// --report: the HTML file to write, "" for none. An interrupted comparison writes no file.
 	report string
 	// Tells --report "" from no flag at all: the former is a script with an empty variable, and must fail.
 	reported bool // --report was given
@@ -50,42 +49,47 @@ var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 const lastCompared = 10
 
 const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what
-each of them saves, what it costs at a provider's prices, and what later turns would have missed. The first row is
-doing nothing.
+each of them saves, what it costs at a provider's prices, and what later turns would have missed.
+The first row is doing nothing.
 
-  sent        tokens of all requests together; saved: the share that was not sent, against doing nothing
-  cost        ($, one column for each price list) cost of the prompts and of the strategy's own model calls, against
-              doing nothing, for which it is in USD; cost-worst: of the session that got dearest; usd: the cost in
-              USD for all rows
-  recall      of the names that later turns used and that were in the unpruned history, the share still there;
-              recall-worst: of the session that lost most
-  needs       of the calls that followed, the share whose paths, names in the command, and lines that an edit replaces
-              were all still there, so far as the unpruned history had them; edits: the same of edits alone;
-              mean: of the sessions' shares, worst: the lowest of them
-  results     recall of the names that stood in results of tools only
+  sent        tokens of all requests together; saved: the share that was not sent, against doing
+              nothing
+  cost        ($, one column for each price list) cost of the prompts and of the strategy's own
+              model calls, against doing nothing, for which it is in USD; cost-worst: of the session
+              whose cost rose most; usd: the cost in USD for all rows
+  recall      of the names that later turns used and that were in the unpruned history, the share
+              still there; recall-worst: of the session that lost most
+  needs       of later calls, the share whose paths, command names and replaced lines were all still
+              in the history, as far as the unpruned history had them; edits: the same for edits
+              alone; mean: of the sessions' shares, worst: the lowest of them
+  results     recall of the names that only tool results contained
   over-limit  requests that were still too large for the model
   peak        the largest request
-  rewrites    requests that changed something of the one before, so that the prompt cache is useless from there on
+  rewrites    requests that changed part of the one before, so that the prompt cache is useless from
+              there on
   optimized   turns in which something was pruned; compressed: in which the history was compressed
   rereads     later calls equal to one whose result had been pruned
   host        time in the host; plugin: in the strategy
 
-The table shows the columns that fit. --columns chooses others by these names, and -o json has everything.
+The table shows the columns that fit. --columns chooses others by these names, and -o json has
+everything.
 
-Without --strategy, all strategies that are found are compared. Those that prune continuously are run with each cadence,
-unless compression.density.cadence is set or --vary is given. --vary tries values of a setting, and the values of
-several settings in all combinations. A setting of compression.density is tried only with strategies that prune
-continuously, a setting of strategies.NAME only with that strategy.
+Without --strategy, all strategies that are found are compared. Those that prune continuously are
+run with each cadence, unless compression.density.cadence is set or --vary is given. --vary tries
+values of a setting, and the values of several settings in all combinations. A setting of
+compression.density is tried only with strategies that prune continuously, a setting of
+strategies.NAME only with that strategy.
 
-Prices are those of --prices, else the price list in force (model.priceList, model.name), else those of the models that
-the sessions were recorded with, else three typical ones: anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows
-them all. A variant that decides by prices is run once for each list.
+Prices are those of --prices, else those of the price list in force (model.priceList, model.name),
+else those of the models that the sessions were recorded with, else three typical lists:
+anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by
+prices is run once for each list.
 
-The last lines say which of the compared variants would have been the cheapest at the first price list, of those that
-keep the recall of --min-recall, and the settings for it; --write adds these to ./thresh.yaml.
+The last lines name the variant that would have been the cheapest at the first price list, of those
+that keep the recall of --min-recall, and the settings for it; --write adds these to ./thresh.yaml.
 
-A file that cannot be read is reported, and the others are still compared. --report writes a self-contained HTML page
-with charts.`
+A file that cannot be read is reported, and the others are still compared. --report writes a
+self-contained HTML page with charts.`
 
 // compareCommand compares strategies. It defines a --strategy of its own that hides the common one, because here it
 // takes a list, and an -o of its own, because it can also print CSV.
@@ -102,12 +106,13 @@ func compareCommand(a *app) *cobra.Command {
   thresh compare --project . --last 30
   thresh compare examples/sessions/*.json*
   thresh compare --strategy high-density,top-down-truncation --report out.html session.jsonl
-  thresh compare --vary compression.density.cadence=gated,priced --prices anthropic-sonnet,openai-gpt-5 *.jsonl
+  thresh compare --vary compression.density.cadence=gated,priced --prices openai-gpt-5 *.jsonl
   thresh compare --sessions --set model.contextLimit=30000 *.jsonl
   thresh compare -o csv *.jsonl > compared.csv
   thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,
 		RunE: func(cmd *cobra.Command, given []string) error { return a.compare(cmd, c, source, given) },
 	}
+	// A comparison of one's own sessions needs no argument: the defaults are the newest sessions and all strategies.
 	source = a.addSources(cmd, lastCompared)
 	f := cmd.Flags()
 	f.StringSliceVar(
@@ -144,9 +149,9 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if err := c.check(a.output, given); err != nil {
 		return usage(cmd, err)
 	}
-	// Create and remove a temporary file there now, to find out whether the directory is writable.
+	// Check now that the file can be written: a missing directory must fail the command before minutes of work, not
+	// after.
 	if c.report != "" {
-		// A missing directory must fail the command now, not after minutes of work.
 		if err := atomicfile.Check(c.report); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
@@ -159,8 +164,8 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	defer h.Close()
 	o := compare.Options{Parallel: c.parallel}
 	if o.Prices, err = priceLists(h.Config(), c.prices); err != nil {
-		// An unknown name is a usage error only if it came from --prices; names in settings report their own key.
-		// priceLists returns the same error for model.priceList, which is no flag; its text begins with that key.
+		// An unknown name is a usage error only if it came from --prices. The same error for model.priceList names
+		// that key itself.
 		if errors.Is(err, pricing.ErrUnknown) {
 			return usage(cmd, fmt.Errorf("--prices: %w", err))
 		}
@@ -183,8 +188,8 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
 		return unread
 	}
+	// Replays without --prices are priced by what the sessions really ran on, if the recordings say so.
 	if len(c.prices) == 0 {
-		// A list in force leaves none to the recordings.
 		if lists := recordedPrices(h, o.Sessions); len(lists) > 0 {
 			o.Prices = lists
 		}
@@ -208,6 +213,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	case anyFailed(report, lacking):
 		failed = errReported // the table says what
 	}
+	// --min-recall is in percent, shares in the report are from 0 to 1.
 	report.Recommendation = report.Recommend(c.minRecall / 100)
 	if err := a.printComparison(report, c); err != nil {
 		return err
@@ -317,6 +323,7 @@ func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 	var lists []*pricing.List
 	seen := map[string]bool{}
 	for _, name := range names {
+		// An error of --prices or of typicalPrices alike: the caller says which it was.
 		l, err := catalog.Named(name)
 		if err != nil {
 			return nil, err

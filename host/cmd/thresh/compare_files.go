@@ -51,7 +51,8 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 }
 
 // sessionNames returns a display name for each file: the last path element, or the path as given if another file has
-// the same last element. The names are row labels and keys of the JSON form, so they must be unique.
+// the same last element. The names are row labels and keys of the JSON form, so they must be unique. The whole path
+// is always unique, because [app.readAll] reads each path once.
 func sessionNames(files []string) map[string]string {
 	// By display name, the set of different paths with it. A path that is given twice does not make its own name
 	// ambiguous.

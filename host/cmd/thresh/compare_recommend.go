@@ -26,8 +26,9 @@ func (a *app) printRecommendation(x *compare.Recommendation) {
 	}
 }
 
-// recommendationText returns the sentence. Money and the worst session are left out where they would be zero or are not
-// known; the settings stand below the sentence, one a line.
+// recommendationText returns the sentence. Money and the worst session are left out where they would be zero or are
+// not known; the settings stand below the sentence, one a line. x.Variant is "" if nothing that was compared is
+// better than doing nothing.
 func recommendationText(x *compare.Recommendation) string {
 	floor := fmt.Sprintf("a recall of at least %s", share(x.MinRecall))
 	switch {
@@ -44,7 +45,7 @@ func recommendationText(x *compare.Recommendation) string {
 	if math.Abs(x.PerMonth) >= 0.01 {
 		money = fmt.Sprintf(", about %.2f USD a month at this rate", math.Abs(x.PerMonth))
 	}
-	// A session is cheap, so that two digits that count are shown and not two decimals.
+	// A session is cheap: two significant digits tell more than two decimals.
 	if math.Abs(x.PerSession) >= 0.0001 {
 		money = fmt.Sprintf(" (%.2g USD in a session%s)", math.Abs(x.PerSession), money)
 	}
@@ -75,8 +76,9 @@ func recommendedLines(x *compare.Recommendation) []string {
 	return lines
 }
 
-// writeRecommendation adds the settings to ./thresh.yaml, or to the file of --config. What the file sets already is not
-// changed: the lines stand among others that a person wrote.
+// writeRecommendation adds the settings at the end of ./thresh.yaml, or of the file of --config. The text is appended
+// and not encoded again, because the file is a person's: comments, order and indentation stay. A key that it already
+// sets to another value is an error, which names the value to set.
 func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) error {
 	if x == nil || x.Variant == "" {
 		fmt.Fprintln(a.err, "thresh: nothing to write")
@@ -112,11 +114,12 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 		text += "\n"
 	}
 	text += strings.Join(added, "\n") + "\n"
-	// Lines cannot follow every file: one in braces, or one that ends in the middle of a text, takes them as something else.
+	// Lines cannot be appended to every YAML file: after one in braces, or one that ends within a block of text, they
+	// would mean something else. Decoding the result finds out, and that it is one document.
 	whole, values := yaml.NewDecoder(strings.NewReader(text)), map[string]any{}
 	if whole.Decode(&values) != nil || whole.Decode(&values) != io.EOF {
-		return fmt.Errorf("--write: the lines cannot be added at the end of %s; add them yourself: %s", displayPath(file),
-			strings.Join(added, ", "))
+		return fmt.Errorf("--write: the lines cannot be added at the end of %s; add them yourself: %s",
+			displayPath(file), strings.Join(added, ", "))
 	}
 	// A crash leaves the file as it was, never half of it.
 	err = atomicfile.Write(file, 0o644, func(w io.Writer) error {

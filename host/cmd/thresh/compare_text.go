@@ -13,7 +13,8 @@ import (
 )
 
 // mostVariant is the most width that variant names claim before other columns, in characters. Names of variants with
-// several --vary settings get long, and would otherwise push every figure off the screen.
+// several --vary settings get long, and would otherwise push every figure off the screen. 32 leaves 48 of 80 columns,
+// enough for what is saved, the cost and the recall.
 const mostVariant = 32
 
 // compareColumns returns the columns of a comparison, with one cost and one USD column for each price list. variant is
@@ -31,6 +32,7 @@ func compareColumns(prices []*pricing.List, variant int) []table.Column {
 	}
 	for i, l := range prices {
 		columns = append(
+			// Each further list has a higher rank, so that the columns of the last list go first.
 			columns, table.Column{Name: "cost", Head: twoLines(l.Name + " $"), Right: true, Rank: 1 + min(2*i, 3)},
 			table.Column{Name: "cost-worst", Head: "WORST\n$", Right: true, Rank: 2 + min(3*i, 3)},
 		)
@@ -75,9 +77,11 @@ func (a *app) printCompared(r *compare.Report, sessions bool) error {
 		}
 		fmt.Fprintln(a.out, "all sessions")
 	}
+	// The totals come last: in a long output they are what is left on the screen.
 	if err := a.printResults(r, &r.Totals, len(r.Sessions)); err != nil {
 		return err
 	}
+	// Below the table, where they do not shift its columns and are read last.
 	var notes []string
 	for i := range r.Totals.Variants {
 		if v := &r.Totals.Variants[i]; v.Error != "" {
@@ -113,7 +117,8 @@ func compactions(n int) string {
 }
 
 // printResults prints one table: the baseline (doing nothing) first, then the variants in the order of the report.
-// sessions is how many the table sums up.
+// sessions is how many the table sums up. The columns depend on the longest name, so all rows are made before the
+// table is.
 func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int) error {
 	rows := [][]string{compareRow(r, compare.NothingName, &res.Nothing, sessions, true)}
 	for i := range res.Variants {
@@ -149,8 +154,9 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 	var sums []string
 	for _, l := range r.Prices {
 		c, priced := res.Cost(l.Name)
-		// Cost and sum are cells of the same list: relative, and in USD.
-		cost, sum := "-", "-" // a variant that decides by one list is not priced by the others
+		// Both cells are of one list: relative to doing nothing, and in USD. A variant that decides by the prices of
+		// one list has no cost at those of another.
+		cost, sum := "-", "-"
 		if priced {
 			cost, sum = against(c.Relative), usd(c.USD, c.Nothing)
 		}
@@ -158,7 +164,7 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 		if c.PerSession != nil && several && !nothing {
 			worst = against(c.PerSession.Worst)
 		}
-		// The baseline has no time of host or plugin: nothing ran.
+		// Relative to itself, the baseline would always be at 0 %.
 		if nothing {
 			cost = sum
 		}
@@ -178,6 +184,7 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 		mean, worst = p.Needs.Mean, p.Needs.Worst
 	}
 	row = append(row, share(mean), share(worst))
+	// The baseline has no time of host or plugin: nothing was run for it.
 	row = append(row, sums...)
 	if nothing {
 		return append(row, "-", "-")
@@ -189,7 +196,8 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 // price lists are wider than the figures below them, and width is scarce. A head without such a place stays on one
 // line.
 func twoLines(head string) string {
-	// In bytes: heads are names of price lists, which are ASCII.
+	// In bytes: heads are names of price lists, which are ASCII. best is where the second line begins; 0 stands for
+	// no break, which is as long as the whole head.
 	best := 0
 	for i, c := range head {
 		if (c == '-' || c == ' ') && max(i+1, len(head)-i-1) < max(best, len(head)-best) {
@@ -213,6 +221,7 @@ func share(v float64) string {
 func usd(v, nothing float64) string {
 	digits := 2
 	if nothing > 0 && nothing < 1 {
+		// A cost of 0.0034 USD has its first significant digit in the third decimal, and is shown with four.
 		digits = min(max(1-int(math.Floor(math.Log10(nothing))), 2), 6)
 	}
 	return strconv.FormatFloat(v, 'f', digits, 64)

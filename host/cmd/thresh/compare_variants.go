@@ -21,17 +21,18 @@ import (
 // would take.
 type axis struct {
 	// key is a full key, such as compression.density.cadence. It is checked when its first value is.
-	key    string
+	key string
+	// values are tried in the given order, each as the text that --set would take.
 	values []string
-	// implied: it is no flag of the user's
+	// implied marks the axis that [withCadences] adds. It is left out without an error where it makes no difference.
 	implied bool
 }
 
 // keyCadence is the setting that [withCadences] tries the values of.
 const keyCadence = "compression.density.cadence"
 
-// withCadences adds an axis with the cadences if nobody chose one and nothing else is varied: which of them is the
-// cheapest depends on the prices and on how one works.
+// withCadences adds an axis of all cadences, unless one is configured or something else is varied. Which cadence is
+// cheapest depends on the prices and on how a person works, so a comparison without it would leave the question open.
 func withCadences(c *config.Config, axes []axis) []axis {
 	e, err := c.Explain(keyCadence)
 	if err != nil || len(axes) > 0 || e[0].Origin.Layer != config.LayerDefault {
@@ -42,8 +43,8 @@ func withCadences(c *config.Config, axes []axis) []axis {
 	}, true}}
 }
 
-// maxCompared limits the number of variants. Each replays every session, and the number grows with the product of all
-// axes, so that a typo can ask for days of work. 200 variants of a session of a thousand turns take hours already.
+// maxCompared limits the number of variants. Each replays every session, and the number is the product of all axes,
+// so that a typo can ask for days of work. 200 variants of one session of 1,000 turns already take hours.
 const maxCompared = 200
 
 // parseVary parses --vary and validates each value on its own against the settings, so that a comparison does not run
@@ -136,6 +137,7 @@ func (a *app) variants(
 	// Keys of the axes that apply to at least one strategy.
 	tried := map[string]bool{}
 	for _, name := range names {
+		// The axes differ between strategies, so the number of variants is no plain product.
 		own := concerning(axes, name, strategies[name])
 		for _, a := range own {
 			tried[a.key] = true
@@ -162,10 +164,10 @@ func (a *app) variants(
 			)
 		}
 	}
-	// Last, as only then it is known which variants there are.
+	// The models are resolved last, for the variants that are left: the settings of a variant may choose the model.
 	lacking, err = a.lackingModels(h, out, strategies)
 	if !cmd.Flags().Changed("strategy") {
-		// Nobody asked for them: what cannot be run needs no row.
+		// Without --strategy, a strategy that cannot run for want of a model gets no row; the message said so.
 		out = slices.DeleteFunc(out, func(v compare.Variant) bool { return lacking[v.Strategy] })
 	}
 	return out, lacking, err
@@ -250,7 +252,8 @@ func combinations(axes []axis) [][]chosen {
 }
 
 // variantName returns the row label of a variant: the strategy and each setting, shortened to the last part of its
-// key unless two axes share it (then the labels must tell them apart).
+// key unless two axes share it (then the labels must tell them apart). No two variants share a label, in the table
+// and in the JSON form.
 func variantName(strategy string, settings []chosen, axes []axis) string {
 	name := strategy
 	for _, s := range settings {
@@ -303,6 +306,7 @@ func (a *app) lackingModels(
 		if err != nil {
 			return nil, err
 		}
+		// Resolving a model reads its settings and its key. It makes no request.
 		if _, err := h.Model(c); err != nil {
 			// The last error stands for all: strategies without a model lack the same settings.
 			names, missing, lacking[v.Strategy] = append(names, v.Name), err, true

@@ -40,12 +40,13 @@ func compressCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compress FILE",
 		Short: "Run one compress step and print the result, as JSON",
-		Long: `Runs one Compress over a whole session, regardless of the threshold, and prints the result as JSON: kind
-"applied" with the new history, or kind "noop" with the reason and the unchanged history. No file is changed.
+		Long: `Runs one Compress over a whole session, regardless of the threshold, and prints the result as JSON:
+kind "applied" with the new history, or kind "noop" with the reason and the unchanged history. No
+file is changed.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh compress --set model.contextLimit=20000 session.jsonl
-  thresh compress --strategy top-down-truncation --set compression.threshold=0.5 session.jsonl | jq .metadata`,
+  thresh compress --strategy top-down-truncation session.jsonl | jq .metadata`,
 		Args: oneFile,
 		// A no-op is a success: the strategy looked at the history and found nothing that is worth compressing.
 		RunE: func(cmd *cobra.Command, args []string) error {

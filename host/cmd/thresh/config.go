@@ -25,11 +25,10 @@ func configCommand(a *app) *cobra.Command {
 	explain := &cobra.Command{
 		Use:   "explain [KEY…]",
 		Short: "Show settings: the value, where it came from, the default and the meaning",
-		Long: `Shows every setting with its value and where it was set. With keys, or groups such as ` +
-			`compression.density, it shows
-the default, the allowed values and the meaning of each as well.
+		Long: `Shows every setting with its value and where it was set. With keys, or groups such as
+compression.density, it shows the default, the allowed values and the meaning of each as well.
 
-The exit status is 1 if compression.strategy names a strategy of which there is no plugin.`,
+The exit status is 1 if compression.strategy names a strategy for which there is no plugin.`,
 		Example: `  thresh config explain
   thresh config explain compression.threshold model
   thresh config explain -o json`,

@@ -23,17 +23,17 @@ func convertCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert --to FORMAT FILE",
 		Short: "Convert a session from any known format",
-		Long: `Reads a session in any known format, which is detected from the content, and prints it in another. ` +
-			`What was not
-understood, or what the other format cannot hold, is reported on standard error with its line or entry.
+		Long: `Reads a session in any known format, which is detected from the content, and prints it in another.
+What was not understood, or what the other format cannot hold, is reported on standard error with
+its line or entry.
 
-What a provider takes as system prompt or instructions is kept apart from the history, as "system" in the ` +
-			`native form, and
-is written back as the other format has it.`,
+The system prompt, or instructions, is kept apart from the history, as "system" in the native form,
+and is written where the other format has it.`,
 		Example: `  thresh convert --to native ~/.claude/projects/…/session.jsonl > session.json
   thresh convert --to openai session.json`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// Flags first, and all of them: reading a large file takes seconds.
 			if err := a.checkFrom(cmd); err != nil {
 				return err
 			}

@@ -15,8 +15,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// doctorReport is the JSON form of doctor: the settings about isolation and one check per isolation measure.
+// doctorReport is the JSON form of doctor: the settings about isolation and one check per isolation measure. It is
+// stable, as all JSON forms are.
 type doctorReport struct {
+	// System is the operating system and architecture, as Go names them. Isolation, Integrity and LockFile are the
+	// values in force of the settings plugins.isolation, plugins.integrity and plugins.lockFile.
 	System    string `json:"system"`
 	Isolation string `json:"isolation"`
 	Integrity string `json:"integrity"`
@@ -31,6 +34,8 @@ type doctorReport struct {
 
 // storeReport says whether the store of sessions is whole: all of it was read.
 type storeReport struct {
+	// Store is the value of sessions.store without a password. Whole is whether every record could be read and
+	// decoded.
 	Store string `json:"store"`
 	Whole bool   `json:"whole"`
 	// Problem says what is wrong, and what to do.
@@ -61,19 +66,21 @@ func doctorCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show how well this machine can isolate plugins",
-		Long: `Shows each isolation measure, whether it works on this machine, and the settings that control isolation.
-It starts no plugin, but tries whether namespaces work.
+		Long: `Shows each isolation measure, whether it works on this machine, and the settings that control
+isolation. It starts no plugin, but tries whether namespaces work.
 
-Not limited on any system: CPU time within a call. Where the measure "sockets" does not work, a plugin can connect to
-any Unix socket in the file system that your user may open: run thresh as a user without access to any that matter.
+Not limited on any system: CPU time within a call. Where the measure "sockets" does not work, a
+plugin can connect to any Unix socket in the file system that your user may open: run thresh as a
+user without access to any that matter.
 
-A plugin that you started yourself (--attach) is not isolated, and the socket over which it calls the host is in the
-temporary directory (TMPDIR), not in the host's private one.
+A plugin that you started yourself (--attach) is not isolated, and the socket over which it calls
+the host is in the temporary directory (TMPDIR), not in the host's private one.
 
 Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .processes and .read.
 
-Where sessions are stored (sessions.store), the whole store is read and checked. For each agent on this machine that
-'thresh wrap' knows it says which of the variables are set already, and what a base URL switches off in it.`,
+Where sessions are stored (sessions.store), the whole store is read and checked. For each agent on
+this machine that 'thresh wrap' knows, it shows which variables are set already, and what in the
+agent a base URL switches off.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// No host: the command only looks at the machine and the settings, and must also work where a host cannot
@@ -138,6 +145,7 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 func (a *app) printReport(r doctorReport) error {
 	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n\n",
 		r.System, r.Isolation, r.Integrity, dash(r.LockFile))
+	// Nothing is printed of a store that does not exist: most users have none.
 	if s := r.Sessions; s != nil && s.Whole {
 		fmt.Fprintf(a.out, "sessions.store     %s, which is whole\n\n", s.Store)
 	} else if s != nil {

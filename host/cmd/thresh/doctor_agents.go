@@ -9,6 +9,7 @@ import (
 
 // agentReport is about an agent on this machine that 'thresh wrap' knows.
 type agentReport struct {
+	// Agent is the name of its command, and Path where PATH finds it.
 	Agent string `json:"agent"`
 	Path  string `json:"path"`
 	// Set says of each variable that 'thresh wrap' sets whether it is set already. Values are left out: a base URL may

@@ -18,6 +18,7 @@ import (
 // explained is the JSON form of the command: the explanation of one session, with the file it came from. The
 // explanation is embedded, so that its fields are at the top of the JSON.
 type explained struct {
+	// File and Format are those of a recording; both are empty with Session.
 	File   string            `json:"file,omitempty"`
 	Format transcript.Format `json:"format,omitempty"`
 	// Session is the id of a stored session, which has no file.
@@ -40,16 +41,18 @@ func explainCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [FILE]",
 		Short: "Show what happened to each entry of a session, and why",
-		Long: `Replays a recorded session as 'thresh replay' does, and shows what happened to each entry: whether it
-was kept, or before which turn it was trimmed or removed, by which rule of the strategy, which entry superseded it, and
-its tokens before and after. A step other than pruning (compress, a rung of the ladder) is named with the rule. Entries
-that the strategy made, such as summaries, are shown where it put them and marked with +. An entry that a provider
-would refuse is shown with the reason why it was withheld. The second table adds up what each rule saved.
+		Long: `Replays a recorded session as 'thresh replay' does, and shows what happened to each entry: whether
+it stands as it was, or before which turn it was trimmed or removed, by which rule of the strategy,
+which entry superseded it, and its tokens before and after. A step other than pruning (compress, a
+rung of the ladder) is named with the rule. Entries that the strategy made, such as summaries, are
+shown where it put them and marked with +. An entry that a provider would refuse is shown with the
+reason why it was withheld. The second table adds up what each rule saved.
 
-Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of turn N.
+Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of
+turn N.
 
-With --session the table is of a session that a host keeps (sessions.store): what really happened to it, as its log
-says. Nothing is replayed. A turn is counted for each time that something was added.`,
+With --session, the table shows a stored session (sessions.store): what really happened to it, as
+its log says. Nothing is replayed. Each time that something was added counts as a turn.`,
 		Example: `  thresh explain
   thresh explain session.jsonl
   thresh explain --only removed,trimmed --set model.contextLimit=30000 session.jsonl
@@ -65,6 +68,8 @@ says. Nothing is replayed. A turn is counted for each time that something was ad
 				return usage(cmd, fmt.Errorf("--turn counts from 1, got %d", turn))
 			}
 			var x explained
+			// The two sources of an explanation end in one form: a replay says what would have happened, a log what
+			// did.
 			var err error
 			if session != "" {
 				if len(args) > 0 {
@@ -127,6 +132,7 @@ func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn 
 	}
 	a.warnings(file, t.Notes)
 	bar := newProgress(a.err)
+	// Turn 0 replays the whole session.
 	x, err := explain.Run(cmd.Context(), h, t, explain.Options{
 		Turn: turn, Taxonomy: taxonomy, Progress: func(done, of int) { bar.show(displayName(file), done, of) },
 	})

@@ -29,6 +29,7 @@ var explainColumns = []table.Column{
 // where it put them, and then the rules. Made.After is the position in the file after which such an entry stands, -1
 // for one before the first entry.
 func (a *app) printExplanation(x explained) error {
+	// A stored session has no file; its id stands in the title instead.
 	of, how := displayName(x.File), string(x.Format)
 	if x.Session != "" {
 		of, how = x.Session, "stored"

@@ -14,7 +14,7 @@ import (
 // llmCheck is the result of a model call as 'llm check -o json' prints it. CostUSD is 0 for a profile without prices,
 // ContextLimit and MaxOutput are in tokens. Answered is the model that the provider reports, which may be a dated
 // version of the requested Model or, behind a gateway, another model. The names are stable. Kind is the protocol,
-// "openai" or "anthropic"; FinishReason is in the provider's own words.
+// "openai" or "anthropic"; FinishReason is in the provider's own words. Time is in nanoseconds and includes retries.
 type llmCheck struct {
 	Profile      string        `json:"profile"`
 	Kind         string        `json:"kind"`
@@ -43,16 +43,16 @@ func llmCommand(a *app) *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check [PROFILE]",
 		Short: "Make one tiny call and show the answer, time and cost",
-		Long: `Calls the model of a profile with one sentence and shows which model answered, how long it took and what
-it cost. Without PROFILE it uses the profile that compression uses: compression.profile or, without it, the profile in
-force.`,
+		Long: `Calls the model of a profile with one sentence and shows which model answered, how long it took and
+what it cost. Without PROFILE it uses the profile that compression uses: compression.profile or,
+without it, the profile in force.`,
 		Example: `  thresh llm check
   thresh llm check summaries -o json`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			// As an override, the profile is validated and resolved exactly as in a session: same keys, same errors.
 			if len(names) == 1 {
-				// Behind the user's own --set, so that the argument wins over it.
+				// Appended after the user's own --set, so that the argument wins.
 				a.sets = append(a.sets, "compression.profile="+names[0])
 			}
 			h, err := a.open(cmd)
@@ -60,15 +60,15 @@ force.`,
 				return err
 			}
 			defer h.Close()
-			// No request is made before Generate.
+			// Opens no connection: the first request is that of Generate. The error says which profile is wrong, and
+			// how, and never holds the key.
 			client, err := h.Model(h.Config())
-			// The error says which profile, what the provider answered and whether a retry could help. It never holds
-			// the key.
 			if err != nil {
 				return err
 			}
 			// No streaming callback: the answer is one word. 64 output tokens leave room for models that think before
 			// they answer; some count their thinking as output and would return an empty text with a lower limit.
+			// This error has the provider's answer and whether a retry could help.
 			r, err := client.Generate(cmd.Context(), llm.Request{
 				Messages:  []llm.Message{{Role: llm.User, Text: "Answer with the one word: ready"}},
 				MaxOutput: 64,

@@ -18,13 +18,13 @@ func lockCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lock [NAME]...",
 		Short: "Trust plugins in their present state",
-		Long: `Starts the named plugins, or all that were found, and writes the path, the SHA-256 and the description
-of each one to the lock file (plugins.lockFile). From then on a plugin whose file has changed is refused until it is
-locked again. A plugin that was moved without a change stays locked. Plugins of the same name in two directories are
-locked separately.
+		Long: `Starts the named plugins, or all that were found, and writes the path, the SHA-256 and the
+description of each one to the lock file (plugins.lockFile). From then on a plugin whose file has
+changed is refused until it is locked again. A plugin that was moved without a change stays locked.
+Plugins of the same name in two directories are locked separately.
 
-Plugins that came with thresh, in the folder "plugins" next to its executable and with the same owner, are trusted
-without being locked, unless plugins.integrity is "locked".`,
+Plugins that came with thresh, in the folder "plugins" next to its executable and with the same
+owner, are trusted without being locked, unless plugins.integrity is "locked".`,
 		Example: `  thresh plugins lock high-density
   thresh plugins lock --plugin-dir ./plugins`,
 		// A plugin must run to be locked: its description is part of what is trusted, so that a changed one is noticed
@@ -35,12 +35,12 @@ without being locked, unless plugins.integrity is "locked".`,
 				return err
 			}
 			defer h.Close()
+			// No names: all that were found. locked has those that were locked, also with an error about the others.
 			locked, err := h.LockPlugins(cmd.Context(), names...)
-			// The JSON form holds those that were locked even if others were not; the exit status tells.
 			if a.output == "json" {
 				return errors.Join(a.printJSON(locked), err)
 			}
-			// The form of sha256sum, with the name in between.
+			// The form of sha256sum with the name in between, sorted, so that two runs can be compared with diff.
 			for _, name := range slices.Sorted(maps.Keys(locked)) {
 				fmt.Fprintf(a.out, "%s  %s  %s\n", locked[name].SHA256, name,
 					text.Printable(locked[name].Path, maxName))

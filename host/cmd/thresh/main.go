@@ -82,7 +82,8 @@ var errReported = errors.New("already reported")
 type usageError struct {
 	// the full command path, such as "thresh plugins verify"
 	command string
-	err     error
+	// err is what is wrong, without a prefix; [app.exit] adds the program's name.
+	err error
 }
 
 func (e *usageError) Error() string { return e.err.Error() }

@@ -19,17 +19,20 @@ func mcpCommand(a *app) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Give an agent back what was removed: an MCP server on standard input and output",
-		Long: `Serves the Model Context Protocol with one tool, ` + mcp.Tool + `, which returns a removed result by
-the id of its tool call, from the sessions that sessions.store keeps. With --session, ids of entries are found too.
+		Long: `Serves the Model Context Protocol with one tool, ` + mcp.Tool + `, which returns a removed result
+by the id of its tool call, from the sessions that sessions.store keeps. With --session, it accepts
+ids of entries, too.
 
-An agent that runs through 'thresh wrap' needs none of this: with proxy.recall, the proxy serves the tool at /mcp, puts
-the ids into the places of removed results, and tells the agent. 'thresh serve' has it at /mcp as well.`,
+An agent that runs through 'thresh wrap' needs none of this: with proxy.recall, the proxy serves the
+tool at /mcp, puts the ids into the places of removed results, and tells the agent. 'thresh serve'
+has it at /mcp as well.`,
 		Example: `  thresh --set proxy.recall=true wrap claude
   claude mcp add thresh -- thresh mcp`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// It may be started before the host that makes the file.
+			// true creates the store: an agent may start this server before the host that writes the sessions.
 			return s.withStore(cmd, true, func(ctx context.Context, _ *config.Config, kept store.Store) error {
+				// Without --session, the key has no id, and all sessions of the owner are searched.
 				server := mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
 					found, err := engine.FindRecorded(ctx, kept, s.key(session), id)
 					return found, missing(err, session)

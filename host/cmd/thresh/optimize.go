@@ -30,8 +30,9 @@ func optimizeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "optimize FILE",
 		Short: "Run one prune step and print what it removes, as JSON",
-		Long: `Runs one Optimize (the prune step) of a continuous strategy over a whole session and prints the result
-as JSON: the positions of removed entries, the changed entries with their new content, and counts. No file is changed.
+		Long: `Runs one Optimize (the prune step) of a continuous strategy over a whole session and prints the
+result as JSON: the positions of removed entries, the changed entries with their new content, and
+counts. No file is changed.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh optimize session.jsonl
@@ -44,12 +45,13 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 				return err
 			}
 			defer h.Close()
-			// Changes nothing in the session.
+			// PlanOptimize changes nothing in the session. The plan is therefore the same whether or not it is
+			// applied below.
 			plan, outcome, err := s.PlanOptimize(cmd.Context())
 			if err != nil {
 				return err
 			}
-			// The plan is applied to a copy. The session ends with the command anyway.
+			// Contents is a copy of the history with the plan applied.
 			if apply {
 				return a.writeHistory(args[0], s.System(), plan.Contents())
 			}
@@ -84,7 +86,7 @@ func (a *app) load(cmd *cobra.Command, name string) (*engine.Host, *engine.Sessi
 // loadSession reads a session from a file into a new session of h. Todo lists are reconstructed from the recorded
 // tool calls first, as strategies get them along with the history: a live agent would have set them.
 func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*engine.Session, error) {
-	// The file is read first, so that a missing file starts no plugin.
+	// Before the session is opened, so that a missing file leaves nothing behind.
 	t, err := a.read(ctx, name)
 	if err != nil {
 		return nil, err

@@ -28,11 +28,11 @@ func pluginsCommand(a *app) *cobra.Command {
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the plugins in the plugin directories, broken ones with the reason",
-		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each one to ask for
-its description, and stops it again. A broken one is listed with the reason and the last lines of its standard error,
-and does not affect the others. Listing does not trust a plugin: only using it, or 'thresh plugins lock', writes to the
-lock file. The exit status is 1 if every plugin that was found is broken, or if a directory that you named cannot be
-searched.`,
+		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each one to ask
+for its description, and stops it again. A broken one is listed with the reason and the last lines
+of its standard error, and does not affect the others. Listing does not trust a plugin: only using
+it, or 'thresh plugins lock', writes to the lock file. The exit status is 1 if every plugin that was
+found is broken, or if a directory that you named cannot be searched.`,
 		Example: `  thresh plugins list
   thresh plugins list -o json --plugin-dir ./bin/plugins`,
 		Args: noArgs,
@@ -78,8 +78,9 @@ func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error
 	return out, nil
 }
 
-// unusable returns an error if a plugin directory cannot be searched, or if plugins were found and none of them can be
-// used: scripts go by the exit status. Finding nothing is not an error, so that they can list an empty directory.
+// unusable returns an error if a plugin directory cannot be searched, or if plugins were found and none of them can
+// be used: scripts go by the exit status. Finding nothing is not an error, so that they can list an empty directory.
+// A shadowed plugin counts neither way: the one that hides it does.
 func unusable(found []plugins.Listing, c *config.Config) error {
 	dirs, err := c.Explain("plugins.dirs")
 	if err != nil {
@@ -137,7 +138,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		}
 		// A file whose name is not that of a strategy has no name here, but a path and a reason.
 		t.Row(dash(p.Name), string(p.State), dash(p.Version), dash(string(p.Trigger)), threshold, llm,
-			// 12 of 64 digits tell files apart; the JSON form has all of them
+			// 12 of 64 hexadecimal digits tell files apart; the JSON form has all of them.
 			fmt.Sprintf("%.12s", dash(p.SHA256)), underHome(p.Path))
 	}
 	if err := a.printTable(t); err != nil {

@@ -20,11 +20,11 @@ func pricesCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prices [NAME…]",
 		Short: "Show the price lists that decisions and comparisons use",
-		Long: `Shows the built-in price lists and those of model.priceFile, which take precedence over built-in ones of
-the same name. Prices are in USD per million tokens: INPUT without the prompt cache, READ from it, WRITE to it, and
-OUTPUT. TTL is how long the cache keeps a prompt; a prompt of fewer tokens than MINIMUM is not cached. With names, only
-those lists are shown, with notes. "*" marks the list in force: the one that model.priceList names, or that of
-model.name.
+		Long: `Shows the built-in price lists and those of model.priceFile, which take precedence over built-in
+ones of the same name. Prices are in USD per million tokens: INPUT without the prompt cache, READ
+from it, WRITE to it, and OUTPUT. TTL is how long the cache keeps a prompt; a prompt of fewer tokens
+than MINIMUM is not cached. With names, only those lists are shown, with notes. "*" marks the list
+in force: the one that model.priceList names, or that of model.name.
 
 Prices change. Each list has the date on which it was looked up and the page that it was taken from.`,
 		Example: `  thresh prices
@@ -46,7 +46,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
 			if err != nil {
 				return fmt.Errorf("model.priceFile: %w", err)
 			}
-			// No names select all lists. A name that is not known is an error with suggestions.
+			// Without names, Select returns all lists. An unknown name is an error with suggestions.
 			chosen, err := all.Select(names...)
 			if err != nil {
 				return err
@@ -118,6 +118,7 @@ func (a *app) printPrices(lists []*pricing.List, force *pricing.List, notes bool
 	prices := table.New(pricesColumns...)
 	for _, l := range lists {
 		mark := ""
+		// Pointers are compared: force comes from the same catalog as lists.
 		if l == force {
 			mark = "*"
 		}

@@ -13,15 +13,16 @@ import (
 // terminal it shows nothing, so logs and pipes stay clean. It is not safe for concurrent use: whatever runs in
 // parallel reports from one goroutine at a time.
 type progress struct {
-	// nil: not a terminal
+	// out is nil if it is no terminal; nothing is drawn then.
 	out io.Writer
-	// when the line was last drawn by show
+	// last is when show last drew the line.
 	last time.Time
-	// the line is on the screen and must be cleared before anything else is printed
+	// used means that the line is on the screen and must be cleared before anything else is printed.
 	used bool
 }
 
-// newProgress returns a progress line on out. cobra may hand over any writer, so the check is on the type first.
+// newProgress returns a progress line on out, which is usually standard error: results stay free of control
+// characters.
 func newProgress(out io.Writer) *progress {
 	if p, ok := out.(safeStderr); ok {
 		out = p.File // the line is drawn with control characters
@@ -32,8 +33,8 @@ func newProgress(out io.Writer) *progress {
 	return &progress{out: out}
 }
 
-// progressEvery is the shortest time between two updates: drawing for each of thousands of entries would take longer
-// than the replay itself. In wall-clock time. Ten updates a second look smooth and cost nothing.
+// progressEvery is the shortest time between two updates. Drawing for each of thousands of entries would take longer
+// than the replay itself; ten updates a second look smooth.
 const progressEvery = 100 * time.Millisecond
 
 // show draws the line unless it was drawn a moment ago. "\r\x1b[K" returns to the first column and erases the line.
@@ -41,7 +42,7 @@ func (p *progress) show(name string, done, of int) {
 	if p.out == nil || time.Since(p.last) < progressEvery {
 		return
 	}
-	// done is printed as it is given; callers count from 0 or 1 as it reads best.
+	// done is shown as it is given. Callers count from 0 or from 1, whichever reads better.
 	p.last, p.used = time.Now(), true
 	fmt.Fprintf(p.out, "\r\x1b[K%s: entry %d of %d", name, done, of)
 }

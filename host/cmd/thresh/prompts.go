@@ -29,9 +29,9 @@ func promptsShow(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Print the prompt in force for the strategy in force",
-		Long: `Prints the prompt that a strategy gets: the built-in one, or the file in prompts.dir that overrides it.
-Files are looked up as STRATEGY/MODEL/NAME.md, STRATEGY/NAME.md, MODEL/NAME.md and NAME.md, in this order. The source
-is printed on standard error. NAME defaults to "compression".`,
+		Long: `Prints the prompt that a strategy gets: the built-in one, or the file in prompts.dir that overrides
+it. Files are looked up as STRATEGY/MODEL/NAME.md, STRATEGY/NAME.md, MODEL/NAME.md and NAME.md, in
+this order. The source is printed on standard error. NAME defaults to "compression".`,
 		Example: `  thresh prompts show
   thresh prompts show --strategy one-shot --model gpt-4o-mini`,
 		Args:      args(cobra.MaximumNArgs(1)),
@@ -53,6 +53,7 @@ is printed on standard error. NAME defaults to "compression".`,
 				p, _ := c.Provider(set.Compression.Profile)
 				model = p.Model
 			}
+			// The strategy need not be installed: only its name decides which file is taken.
 			p, err := prompts.Resolver{Dir: set.Prompts.Dir}.Resolve(name, set.Compression.Strategy, model)
 			if err != nil {
 				return err

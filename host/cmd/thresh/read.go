@@ -11,12 +11,14 @@ import (
 
 // maxFile is the size limit for a session file, in bytes. Counting takes about a second per two million tokens, so a
 // larger file, probably not a session at all, would seem to hang; without a limit it could also exhaust memory. The
-// largest sessions of agents seen so far have some tens of megabytes.
+// largest sessions of agents seen so far have some tens of megabytes. 128 MiB leave room for growth.
 const maxFile = 128 << 20
 
 // read reads a session from a file or, for "-", from standard input. It returns when ctx is done, so that Ctrl-C
 // works while a terminal or a pipe delivers nothing. A blocked read cannot be interrupted: the goroutine then lives
-// until the process exits, which follows at once. done is buffered so that a late result does not block it.
+// until the process exits, which follows at once. done is buffered so that a late result does not block it. Sessions
+// that [app.take] has read already are handed over and forgotten, so that no session is read twice and none is held
+// longer than needed.
 func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, error) {
 	if t, ok := a.taken[name]; ok {
 		delete(a.taken, name) // not held longer than by who asked
@@ -67,8 +69,10 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 	if a.noted == nil {
 		a.noted = map[string]string{}
 	}
+	// routine is set once a routine note was counted: one line stands for all of them in this file.
 	routine := false
 	for _, n := range notes {
+		// Notes without a kind are never suppressed: each says something of its own.
 		kind := n.Kind
 		if n.Routine {
 			if routine {
@@ -77,6 +81,7 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 			routine, kind = true, "routine"
 		}
 		switch first, known := a.noted[kind]; {
+		// Said already about another file.
 		case kind != "" && known && first != name:
 			a.repeated++
 		case n.Routine:

@@ -15,6 +15,7 @@ import (
 // replayed is the report on one file. After an error, Report holds the turns up to it. Format is "" if the file could
 // not be read.
 type replayed struct {
+	// File is the path as it was given or found.
 	File string `json:"file"`
 	// The detected format, not one that was asked for.
 	Format transcript.Format `json:"format,omitempty"`
@@ -33,12 +34,14 @@ func replayCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [FILE…]",
 		Short: "Run recorded sessions through a strategy, turn by turn, and show what it saves",
-		Long: `Runs recorded sessions through the real host and the real plugin. Each time the recorded agent called
-its model, the history is pruned and, over the threshold, compressed, as it would have been for that agent. Where the
-recorder compacted its own history, the replay goes on with what the recorder went on with.
+		Long: `Runs recorded sessions through the real host and the real plugin. Each time the recorded agent
+called its model, the history is pruned and, over the threshold, compressed, as it would have been
+for that agent. Where the recorder compacted its own history, the replay goes on with what the
+recorder went on with.
 
-SENT is the tokens of all requests together, UNPRUNED what they would have been without a strategy, and PEAK the
-largest request. The table shows the columns that fit; --columns chooses others, and -o json has everything.
+SENT is the tokens of all requests together, UNPRUNED what they would have been without a strategy,
+and PEAK the largest request. The table shows the columns that fit; --columns chooses others, and -o
+json has everything.
 
 A file that cannot be replayed is reported, and the others are still replayed.`,
 		Example: `  thresh replay --last 3
@@ -58,7 +61,7 @@ A file that cannot be replayed is reported, and the others are still replayed.`,
 			if err != nil {
 				return err
 			}
-			// Print what there is before reporting the failure.
+			// failed does not return yet: the results there are come first.
 			results, failed := a.replayAll(cmd.Context(), h, files)
 			if a.output == "json" {
 				err = a.printJSON(struct {
@@ -108,8 +111,8 @@ func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]
 			}
 		}
 		results = append(results, r)
-		// A session that was complete when the signal came is counted, and the loop goes on to the next, which ends
-		// here.
+		// An interruption ends the loop only where it made a replay fail. A session that was complete when the signal
+		// came counts, and the next one ends here.
 		if ctx.Err() != nil && err != nil {
 			fmt.Fprintf(a.err, "thresh: interrupted after %d of %d sessions\n", len(results)-1, len(files))
 			return results, errReported

@@ -139,6 +139,8 @@ func turnNote(t replay.Turn) string {
 	case t.Compress.Kind != "":
 		add("compressed %d entries to %d", t.Compress.EntriesBefore, t.Compress.EntriesAfter)
 	}
+	// It removed less than 5 % of the tokens and was applied all the same: the request did not fit without it, or a
+	// model had been paid for it.
 	if t.Compress.Ineffective {
 		add("with little effect")
 	}

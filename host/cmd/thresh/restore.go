@@ -24,18 +24,21 @@ import (
 // this is how a person gets it back. Agents use the method history.recorded of the JSON-RPC interface instead.
 func restoreCommand(a *app) *cobra.Command {
 	var list bool
+	// restore takes a file or a stored session, as explain and tokens do, so it has the flags of the sessions
+	// commands.
 	stored := &sessions{app: a}
 	var session string
 	cmd := &cobra.Command{
 		Use:   "restore {TRANSCRIPT | --session SESSION} [ID…]",
 		Short: "Print what was removed from a history, by its id",
-		Long: `Prints entries of a session as they were added, before any strategy changed them. An ID is that of an
-entry, as the outcome of a turn names what was trimmed and removed, or that of a tool call, which selects the call and
-its responses. Without an ID the whole conversation is printed.
+		Long: `Prints entries of a session as they were added, before any strategy changed them. An ID is that of
+an entry, as the outcome of a turn names what was trimmed and removed, or that of a tool call, which
+selects the call and its responses. Without an ID the whole conversation is printed.
 
-TRANSCRIPT is the transcript log that a host writes with the setting transcript.dir, or a session in any format that
-'thresh convert' reads. Those have no ids: their entries are e1, e2 and so on, in the order of the file. '-' is
-standard input. With --session it is one that a host keeps (sessions.store).
+TRANSCRIPT is the transcript log that a host writes with the setting transcript.dir, or a session in
+any format that 'thresh convert' reads. Formats without ids number their entries e1, e2 and so on,
+in the order of the file. '-' is standard input. With --session, the command reads a stored session
+(sessions.store) instead.
 
 With -o json each entry is one line in the native form, byte for byte as it was added.`,
 		Example: `  thresh restore --list ~/transcripts/session.jsonl
@@ -43,6 +46,7 @@ With -o json each entry is one line in the native form, byte for byte as it was 
   thresh restore -o json ~/transcripts/session.jsonl > whole.jsonl
   thresh restore --session s1 e12`,
 		Args: func(cmd *cobra.Command, given []string) error {
+			// The first argument is the transcript, unless --session names the source.
 			ids := len(given)
 			if session == "" {
 				ids--
@@ -63,15 +67,15 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 			if session != "" {
 				t, err = stored.transcript(cmd, session)
 			} else {
+				// No host is opened and no settings are read: the transcript may come from another machine.
 				name, ids = displayPath(given[0]), given[1:]
-				// No host and no settings: the transcript may come from another machine.
 				t, err = a.readKept(cmd.Context(), given[0])
 			}
 			if err != nil {
 				return err
 			}
 			a.warnings(name, t.Notes)
-			// A hint, not an error: by position one can still get at everything.
+			// A hint and no error: entries can still be named by position.
 			if t.IDs == nil {
 				fmt.Fprintf(a.err, "%s: the file holds no ids: e1 is its first entry\n", name)
 			}
@@ -93,8 +97,9 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 	return cmd
 }
 
-// transcript returns a stored session as it was added.
+// transcript returns a stored session as it was added. It has ids but no lines, so that every line number is 0.
 func (s *sessions) transcript(cmd *cobra.Command, id string) (*transcript.Transcript, error) {
+	// IDs is not nil: nil would mean that the source has no ids, and the command would say so.
 	t := &transcript.Transcript{IDs: []string{}}
 	err := s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 		all, err := engine.ReadRecorded(ctx, kept, s.key(id))
@@ -114,15 +119,16 @@ func (s *sessions) transcript(cmd *cobra.Command, id string) (*transcript.Transc
 // a truncated file is read again without its last line. Standard input cannot be read twice; there the error stands.
 func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript, error) {
 	t, err := a.read(ctx, name)
-	// Only a last line without its line break is forgiven. A broken line in the middle stays an error.
+	// Only a last line without its line break may be dropped. A broken line in the middle is damage, and stays an
+	// error.
 	if name != "-" && errors.Is(err, transcript.ErrTruncated) {
 		return transcript.ReadFile(name, transcript.Options{MaxBytes: maxFile, AllowCut: true})
 	}
 	return t, err
 }
 
-// kept is a transcript with an index of its ids. IDs of entries and of calls share one index: so that a user need not
-// know which of the two a text is.
+// kept is a transcript with an index of its ids. Ids of entries and of calls share one index, so that a user need not
+// know which of the two an id is.
 type kept struct {
 	*transcript.Transcript
 	ids *transcriptlog.Index
@@ -130,9 +136,9 @@ type kept struct {
 
 // Limits on the error for unknown ids. A whole list of ids may be wrong, for example those of another session.
 const (
-	// similar ids that an error suggests for an unknown one
+	// mostGuesses is how many similar ids the error suggests for an unknown one.
 	mostGuesses = 3
-	// unknown ids that an error names
+	// mostUnknown is how many unknown ids the error names.
 	mostUnknown = 5
 )
 
@@ -192,7 +198,8 @@ func (k kept) unknown(ids []string) error {
 }
 
 // keptEntry is one line of the list and its JSON form. Index counts entries from 0, Line lines of the file from 1 (0
-// for formats without lines), and Calls are the ids of the tool calls in the entry.
+// for formats without lines), and Calls are the ids of the tool calls in the entry. What describes the entry in one
+// line, with the files that its calls touch. Tokens are the host's own count.
 type keptEntry struct {
 	ID      string          `json:"id"`
 	Index   int             `json:"index"`

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -23,19 +24,25 @@ import (
 // outside world only through in, out and err, never through os.Stdin and the like, so tests can run them in process.
 // A process runs one command, so the fields are set once while flags are parsed and need no lock.
 type app struct {
+	// in is read by commands that take '-' and by the doors on standard input. out has results alone; err has
+	// everything else, and control characters are kept out of it ([safeStderr]).
 	in       io.Reader
 	out, err io.Writer
 
-	// Flags of the root command. They apply to every command, except that compare defines its own --strategy, which
-	// takes a list and leaves the field here empty. "" looks up the user's file and ./thresh.yaml.
+	// The flags of the root command apply to every command, except that compare defines its own --strategy, which
+	// takes a list and leaves the field here empty.
+	//
+	// configFile is --config. "" means the user's file and ./thresh.yaml.
 	configFile string
-	profile    string
-	// In the order in which they are searched.
+	// profile is --profile, "" for the one that the settings choose.
+	profile string
+	// pluginDirs are searched in the given order; the first plugin of a name wins.
 	pluginDirs []string
 	// Unparsed NAME=SOCKET; [app.attach] parses them.
 	attached []string
 	// Unparsed KEY=VALUE; [app.configOptions] parses them. Later ones win.
-	sets     []string
+	sets []string
+	// strategy and logLevel are short forms of --set. "" means that the flag was not given.
 	strategy string
 	logLevel string
 	// -o; which formats are allowed depends on the command. Checked before the command does any work.
@@ -53,12 +60,26 @@ type app struct {
 	hangup atomic.Pointer[func()]
 }
 
-const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies run
-as plugins: executables named thresh-strategy-<name> in the plugin directories.
+const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies
+run as plugins: executables named thresh-strategy-<name> in the plugin directories.
 
-Settings come from the user's file, ./thresh.yaml, the profile, THRESH_… variables and flags; later ones win.
-'thresh config explain' shows each value and where it was set. ./thresh.yaml may come from a stranger's repository, so
-it cannot decide which plugins run, how they are isolated, or where conversations and keys are sent.`
+Settings come from the user's file, ./thresh.yaml, the profile, THRESH_… variables and flags; later
+ones win. 'thresh config explain' shows each value and where it was set. ./thresh.yaml may come from
+a stranger's repository, so it cannot decide which plugins run, how they are isolated, or where
+conversations and keys are sent.`
+
+// helpWidth is how many characters a line of help may have. pflag breaks the descriptions of flags there; all other
+// texts are written in such lines, which a test checks.
+const helpWidth = 100
+
+// helpRow is a row of a list in a help text: the name, and what it stands for at the column, or in a line of its own if
+// both do not fit.
+func helpRow(name string, column int, what string) string {
+	if row := fmt.Sprintf("  %-*s %s", column, name, what); utf8.RuneCountInString(row) <= helpWidth {
+		return row + "\n"
+	}
+	return "  " + name + "\n      " + what + "\n"
+}
 
 // newRoot builds the command tree. cobra's own reports of errors and usage are off: [app.exit] prints errors in one
 // format and prints no usage text, which would bury the error under a page of flags.
@@ -79,13 +100,16 @@ func newRoot(a *app) *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(usage)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
+		fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	f := root.PersistentFlags()
 	f.StringVar(&a.configFile, "config", "", "read settings from `FILE` instead of the user's file and ./thresh.yaml")
 	f.StringVar(&a.profile, "profile", "", "use the settings of profiles.`NAME`")
 	f.StringArrayVar(&a.pluginDirs, "plugin-dir", nil, "look for plugins in `DIR` instead of plugins.dirs (repeatable)")
 	// StringArray, not StringSlice: values and paths may contain commas.
 	f.StringArrayVar(&a.attached, "attach", nil,
-		"use a strategy process that you started yourself with --attach, without isolation: `NAME=SOCKET` (repeatable)")
+		"use the strategy process at a socket, which you started yourself, without isolation: `NAME=SOCKET` "+
+			"(repeatable)")
 	// A list in a value keeps its commas: --set plugins.dirs=a,b is one override.
 	f.StringArrayVar(&a.sets, "set", nil, "override one setting: `KEY=VALUE` (repeatable)")
 	f.StringVar(&a.strategy, "strategy", "", "short for --set compression.strategy=`NAME`")
@@ -114,6 +138,7 @@ func newRoot(a *app) *cobra.Command {
 // setUp is the title of the group that cobra's own commands belong to.
 const setUp = "Set up"
 
+// commandGroup is a section of the root command's help. The title is also the group's id for cobra.
 type commandGroup struct {
 	title    string
 	commands []*cobra.Command
@@ -236,8 +261,9 @@ func (a *app) loadConfig(cmd *cobra.Command, more ...config.Override) (*config.C
 	if err != nil {
 		return nil, err
 	}
+	// Of several overrides of a key the last wins.
 	o.Overrides = append(o.Overrides, more...)
-	// The error may have several lines, one for each problem.
+	// The error has a line for each problem, so that a user can mend all of them at once.
 	return config.Load(o)
 }
 

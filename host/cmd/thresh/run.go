@@ -59,8 +59,9 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	if err != nil {
 		return err
 	}
+	// The agent that talks to this process is its only client, so nothing needs a token.
 	options := host.Options{Config: c, Attach: attach}
-	// The endpoint's logger is for it alone; the host makes its own.
+	// This logger is for the endpoint alone. The host makes its own.
 	meter, end, err := a.measure(c.Settings().Metrics.Listen, engine.DefaultLogger(a.err, c.Settings().Log))
 	if err != nil {
 		return err
@@ -110,30 +111,30 @@ func (a *app) measure(address string, log hclog.Logger) (meter metric.MeterProvi
 // out of date. The rules below the table are those that an agent's author cannot see from the methods alone.
 func runHelp() string {
 	var b strings.Builder
-	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ` +
-		`ends at the end of
-input or on a signal (SIGINT, SIGTERM, SIGHUP), and stops all plugins first. A second signal ends it at once.
+	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ends
+at the end of input or on a signal (SIGINT, SIGTERM, SIGHUP), and stops all plugins first. A second
+signal ends it at once.
 
 Methods:
 
 `)
 	for _, m := range stdio.Methods() {
-		// Wider rows are fine: the help of a command is not a table that must fit.
-		fmt.Fprintf(&b, "  %-17s %-32s → %s\n", m.Name, m.Params, m.Result)
+		b.WriteString(helpRow(fmt.Sprintf("%-17s %s", m.Name, m.Params), 50, "→ "+m.Result))
 	}
 	b.WriteString(`
-Requests of one session take effect in the order in which they arrive, whether or not the agent waits for replies.
-history.add is answered at once, also while a window.prepare runs. A window.prepare sees exactly the entries that were
-sent before it: what is added later is in the next one's answer.
+Requests of one session take effect in the order in which they arrive, whether or not the agent
+waits for replies. history.add is answered at once, even while a window.prepare runs. A
+window.prepare sees exactly the entries that were sent before it: what is added later is in the next
+one's answer.
 
-Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}. The host gives each
-entry an id (e1, e2, …), which outcomes refer to. history.recorded finds entries by it, or by the id of a tool call, and
-needs the setting transcript.dir.
+Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}. The
+host gives each entry an id (e1, e2, …), which outcomes refer to. history.recorded finds entries by
+it, or by the id of a tool call, and needs the setting transcript.dir.
 
-An error has "data" with its kind, whether a retry can help, and the plugin that failed. If window.prepare fails,
-"prepared" holds the history as it is.
+An error has "data" with its kind, whether a retry can help, and the plugin that failed. If
+window.prepare fails, "prepared" holds the history as it is.
 
-With metrics.listen, turns, tokens, plugins and the cost of the model are served to Prometheus under /metrics; the
-address is printed on standard error. Metrics never contain text of a conversation.`)
+With metrics.listen, turns, tokens, plugins and the cost of the model are served to Prometheus under
+/metrics; the address is printed on standard error. Metrics never contain text of a conversation.`)
 	return b.String()
 }

@@ -33,9 +33,8 @@ func schemaCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema config|entry",
 		Short: "Print the JSON Schema of thresh.yaml or of a history entry",
-		Long: `Prints a JSON Schema: of thresh.yaml (config), or of one entry of a history in the native form, as ` +
-			`JSON-RPC
-and native transcripts have it (entry). Editors check and complete thresh.yaml with it.`,
+		Long: `Prints a JSON Schema: of thresh.yaml (config), or of one entry of a history in the native form, as
+JSON-RPC and native transcripts have it (entry). Editors check and complete thresh.yaml with it.`,
 		Example: `  thresh schema config > thresh.schema.json
   thresh schema entry`,
 		ValidArgs: names,
@@ -48,7 +47,7 @@ and native transcripts have it (entry). Editors check and complete thresh.yaml w
 		RunE: func(_ *cobra.Command, given []string) error {
 			for _, s := range schemas {
 				if s.name == given[0] {
-					// Whole, and with a line break at its end, so that it can be redirected to a file as it is.
+					// The text ends with a line break, so that it can be redirected to a file as it is.
 					_, err := a.out.Write(s.text())
 					return err
 				}

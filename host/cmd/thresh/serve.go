@@ -28,16 +28,20 @@ import (
 const serveHelp = `Serves sessions to many agents over one address: gRPC, gRPC-Web, and JSON over HTTP (Connect). The
 methods are described in proto/thresh/v1/session.proto, and with examples in docs/service.md.
 
-serve.listen is HOST:PORT or unix:PATH. One line on standard error says where it listens, when it is ready.
+serve.listen is HOST:PORT or unix:PATH. One line on standard error says where it listens, when it is
+ready.
 
-With proxy.listen it is also a proxy for the model APIs of agents that exist: docs/use-with.md says how they use it.
+With proxy.listen it is also a proxy for the model APIs that existing agents call: docs/use-with.md
+shows how.
 
-On a loopback address, clients show the token in serve.tokenFile, which only you can read, or one of 'thresh access'. A
-Unix socket is open to you alone, and needs none. On any other address each client needs a token of its own, and
-serve.tls.cert and serve.tls.key are required, unless --insecure says that the network may read everything.
+On a loopback address, clients show the token in serve.tokenFile, which only you can read, or one of
+'thresh access'. A Unix socket is open to you alone, and needs none. On any other address each
+client needs a token of its own, and serve.tls.cert and serve.tls.key are required, unless you pass
+--insecure, which lets everyone on the network read everything.
 
-SIGTERM and SIGINT end it: requests in progress get serve.drain to finish. A second signal ends it at once. SIGHUP reads
-the configuration again, for sessions that are opened from then on, and looks for plugins again.`
+SIGTERM and SIGINT end it: requests in progress get serve.drain to finish. A second signal ends it
+at once. SIGHUP reads the configuration again, for sessions that are opened from then on, and looks
+for plugins again.`
 
 // serveCommand serves the network door.
 func serveCommand(a *app) *cobra.Command {
@@ -64,6 +68,8 @@ func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A service without a store would lose sessions at every restart, and without a log no one could tell what it
+	// did. The two defaults differ from those of a program that embeds the host.
 	for _, its := range []struct{ key, value string }{{"sessions.store", "sqlite"}, {"log.level", "info"}} {
 		// The origin tells a default from the same value that a user has set.
 		e, err := c.Explain(its.key)
@@ -101,7 +107,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err != nil {
 		return err
 	}
-	// Serve closes it too, which is no error; it must be closed if something fails before.
+	// network.Serve closes the listener, and closing it twice is harmless. This call is for the errors before that.
 	defer l.Close()
 	certificate, localToken, err := a.admission(l, "serve.listen", set.Serve, insecure)
 	if err != nil {
@@ -115,7 +121,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err != nil {
 		return err
 	}
-	// After the host, so that the measurements of its end are taken.
+	// Deferred first and so closed last: the host still takes measurements while it closes.
 	defer measured.Close()
 	requests, err := metrics.NewRequests(measured.Meter(), buildinfo.Version())
 	if err != nil {
@@ -127,7 +133,10 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err != nil {
 		return err
 	}
+	// Access tokens are in the same store as the sessions, so that hosts which share a database share both.
 	kept := machine.Store() // named tokens are kept where sessions are
+	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
+	// promise.
 	h, guard := host.Over(machine), access.NewGuard(kept, localToken)
 	seen := watch.New(machine, "serve")
 	doors, ctx := errgroup.WithContext(cmd.Context())
@@ -141,9 +150,11 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	defer a.onHangup(func() { a.reload(cmd, h, log) })()
 	fmt.Fprintln(a.err, "thresh: serving at "+network.URL(l, certificate != nil))
 	notify("READY=1")
-	// In the moment in which it is told to end, before it has.
+	// systemd must hear of the end when it begins: a drain can take serve.drain, and a service that does not answer
+	// for so long would look stuck.
 	stop := context.AfterFunc(cmd.Context(), func() { notify("STOPPING=1") })
 	defer stop()
+	// A door that fails cancels ctx, which ends the others: a service with half of its doors would look healthy.
 	doors.Go(func() error {
 		return network.Serve(ctx, l, certificate, set.Serve.Drain, network.Options{
 			Host: h, Guard: guard, Store: kept, Recall: set.Proxy.Recall, Watch: seen,
@@ -153,10 +164,12 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	return errors.Join(doors.Wait(), h.Close())
 }
 
-// serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are those of the service: with the same
-// tokens, or without one if only this machine can reach it. o is what they share; the rest is added here.
+// serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are those of the service: with the
+// same tokens, or without one if only this machine can reach it. o is what they share; the rest is added here. The
+// listener is closed by the proxy's server; on an error it is closed here, and no door is added.
 func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Options, meter metric.MeterProvider,
 	insecure bool) (err error) {
+	// Settings of the proxy are read once, when it starts: SIGHUP does not change them.
 	set := o.Host.Config().Settings()
 	o.Fail, o.Recall = set.Proxy.OnError == "fail", set.Proxy.Recall
 	if o.Upstreams, err = proxy.ParseUpstreams(set.Proxy.Upstreams); err != nil {
@@ -173,6 +186,7 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Opt
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	// Open lets clients without a token in, as on a loopback address agents have no way to show one.
 	o.Open, _ = network.Local(l)
 	p := proxy.New(o)
 	doors.Go(func() error {

@@ -44,7 +44,8 @@ func (s *sessions) addSession(cmd *cobra.Command, id *string) {
 	cmd.Flags().StringVar(&s.owner, "owner", "", "with --session: a session of the access token `NAME`")
 }
 
-// key names a session of the chosen owner.
+// key names a session of the chosen owner. An empty id with an owner stands for all of the owner's sessions, where a
+// function says so.
 func (s *sessions) key(id string) store.Key { return store.Key{Owner: s.owner, ID: id} }
 
 // missing says what to do about a session that is not there. Other errors stay as they are.
@@ -57,21 +58,28 @@ func missing(err error, id string) error {
 
 // shownSession is a session in a list. Its JSON form is stable.
 type shownSession struct {
-	ID       string    `json:"id"`
-	Owner    string    `json:"owner,omitempty"`
-	Entries  int       `json:"entries"`
-	Tokens   int       `json:"tokens"`
-	Bytes    int64     `json:"bytes"`
-	Records  uint64    `json:"records"`
-	Created  time.Time `json:"created"`
-	Used     time.Time `json:"used"`
-	Parent   string    `json:"parent,omitempty"`
-	ForkedAt uint64    `json:"forkedAt,omitempty"`
+	// ID is unique within its owner. Owner is "" for the local user.
+	ID    string `json:"id"`
+	Owner string `json:"owner,omitempty"`
+	// Entries and Tokens are those of the history as its host last wrote them. Bytes is what the session takes in the
+	// store.
+	Entries int    `json:"entries"`
+	Tokens  int    `json:"tokens"`
+	Bytes   int64  `json:"bytes"`
+	Records uint64 `json:"records"`
+	// Used is when something was last written to its log. sessions.keep counts from it.
+	Created time.Time `json:"created"`
+	Used    time.Time `json:"used"`
+	// Parent is the session that this one was forked from, and ForkedAt the revision of the parent's log at which it
+	// was.
+	Parent   string `json:"parent,omitempty"`
+	ForkedAt uint64 `json:"forkedAt,omitempty"`
 	// ForkedEntries is how many entries the parent had then.
 	ForkedEntries int `json:"forkedEntries,omitempty"`
 }
 
-// shown converts times to UTC, so that the JSON form does not depend on the machine.
+// shown converts times to UTC, so that the JSON form does not depend on the machine. Records is the revision of the
+// log: revisions are numbered from 1 without a gap.
 func shown(h store.Head) shownSession {
 	return shownSession{ID: h.ID, Owner: h.Owner, Entries: h.Entries, Tokens: h.Tokens, Bytes: h.Bytes,
 		Records: h.Revision, Created: h.Created.UTC(), Used: h.Used.UTC(), Parent: h.Parent.ID, ForkedAt: h.ForkedAt,
@@ -81,19 +89,23 @@ func shown(h store.Head) shownSession {
 // shownStore is all that is stored. Its JSON form is stable. Bytes and Free are of the file or database, not the sum of
 // the sessions.
 type shownStore struct {
-	Store    string         `json:"store"`
+	Store string `json:"store"`
+	// Free is the part of Bytes that a vacuum would return.
 	Bytes    int64          `json:"bytes"`
 	Free     int64          `json:"free"`
 	Sessions []shownSession `json:"sessions"`
 }
 
-// Columns of a higher rank are the first to go when the terminal is narrow.
+// sessionColumns are the columns of 'sessions list'. Tokens and size are what is looked for: which sessions take the
+// space.
 var sessionColumns = []table.Column{
 	{Name: "session", Min: 12}, {Name: "owner", Rank: 1, Min: 6}, {Name: "entries", Right: true},
 	{Name: "tokens", Right: true}, {Name: "size", Right: true}, {Name: "used"}, {Name: "parent", Rank: 1, Min: 6},
 	{Name: "created", Rank: 2}, {Name: "records", Rank: 3, Right: true},
 }
 
+// listCommand is 'sessions list'. The heads of the sessions are read, not their logs, so that a store of thousands of
+// sessions lists quickly.
 func (s *sessions) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the sessions of all owners, with their sizes", Args: noArgs,
@@ -169,6 +181,8 @@ func sizeText(bytes int64) string {
 	return fmt.Sprintf("%.1f %s", size, unit)
 }
 
+// removeCommand is 'sessions rm'. It deletes what it can: an id that does not exist makes the command fail, and the
+// others are deleted all the same.
 func (s *sessions) removeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "rm ID…", Short: "Delete sessions and all that is kept of them", Args: args(cobra.MinimumNArgs(1)),
@@ -184,11 +198,14 @@ func (s *sessions) removeCommand() *cobra.Command {
 	}
 }
 
+// vacuumCommand is 'sessions vacuum'. Hosts delete expired sessions too, but do not return the space: rewriting the
+// file blocks their appends.
 func (s *sessions) vacuumCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "vacuum", Short: "Delete sessions older than sessions.keep, and return their space",
 		Long: `Deletes the sessions that were not used for the time in sessions.keep, if it is set, and returns the
-space of deleted sessions to the file system. A file is rewritten for that, which takes as much space once more.`,
+space of deleted sessions to the file system. A file is rewritten to do so, which needs as
+much free space again.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {

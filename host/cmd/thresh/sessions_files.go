@@ -21,9 +21,9 @@ func (s *sessions) exportCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use: "export ID", Short: "Print a whole session as a transcript",
-		Long: `Prints a session as it was added, whatever strategies made of it: lines in the native form, each with
-the id that the entry has in the session. It is what a host writes with transcript.dir: 'thresh restore', 'explain',
-'replay' and all other commands read it.`,
+		Long: `Prints a session as it was added, before any strategy changed it: an entry a line in the native
+form, each with its id. This is the format of transcript.dir, which 'thresh restore', 'explain',
+'replay' and all other commands read.`,
 		Example: `  thresh sessions export s1 > s1.jsonl
   thresh sessions export s1 --file s1.jsonl && thresh explain s1.jsonl`,
 		Args: args(cobra.ExactArgs(1)),
@@ -67,8 +67,9 @@ func (s *sessions) importCommand() *cobra.Command {
 	var id string
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Store a conversation as a new session",
-		Long: `Stores a conversation as a session, to go on with it: a file in any format that 'thresh convert' reads.
-'-' is standard input. It prints the session's id: that of --id, or the recorder's, or a random one.`,
+		Long: `Stores a conversation as a session, to go on with it: a file in any format that 'thresh convert'
+reads. '-' is standard input. It prints the session's id: that of --id, or the recorder's, or a
+random one.`,
 		Example: `  thresh sessions import session.jsonl --id s2`,
 		Args:    args(oneFile),
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -99,6 +100,7 @@ func (s *sessions) importCommand() *cobra.Command {
 					return err
 				}
 				defer func() { err = errors.Join(err, h.Close()) }()
+				// An empty id makes a random one.
 				session, err := h.Session(engine.SessionOptions{Owner: s.owner, ID: id})
 				if err != nil {
 					return err

@@ -47,6 +47,7 @@ func (s *sessions) showCommand() *cobra.Command {
 				if h.Owner != "" {
 					fmt.Fprintf(s.out, "owner     %s\n", h.Owner)
 				}
+				// The parent may have been deleted; its name is kept.
 				if h.Parent != "" {
 					fmt.Fprintf(s.out, "parent    %s, from entry %d\n", h.Parent, h.ForkedEntries)
 				}

@@ -21,16 +21,18 @@ import (
 // commands find sessions alike.
 const sourcesHelp = `
 
-FILE is a session in any format that 'thresh convert' reads, a directory or an agent's database with sessions, a
-session in a database as 'DATABASE#ID', or '-' for standard input.
-Without FILE, thresh looks where agents keep their sessions on this machine and takes the newest. Nothing leaves the
+FILE is a session in any format that 'thresh convert' reads, a directory or an agent's database with
+sessions, a session in a database as 'DATABASE#ID', or '-' for standard input. Without FILE, thresh
+looks where agents keep their sessions on this machine and takes the newest. Nothing leaves the
 machine.`
 
 // sources are the flags of a command that finds sessions itself. last is a number of sessions, and lastGiven whether
 // the user chose it: a directory is read whole otherwise.
 type sources struct {
-	last           int
-	lastGiven      bool
+	// last 0 takes all sessions.
+	last      int
+	lastGiven bool
+	// project is a directory, agent a name of [recordings.Agents]; "" does not choose by it.
 	project, agent string
 }
 
@@ -38,7 +40,7 @@ type sources struct {
 // known to be in order.
 func (a *app) addFrom(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.from, "from", "",
-		"read FILE as `FORMAT`, whatever it looks like (default: by its content)")
+		"read FILE as `FORMAT` (default: detected from its content)")
 	var names []string
 	for _, f := range transcript.Formats() {
 		names = append(names, string(f.Format))
@@ -56,7 +58,7 @@ func (a *app) addSources(cmd *cobra.Command, last int) *sources {
 		f.IntVar(&s.last, "last", last, "take the newest `N` sessions; 0 takes all")
 	}
 	f.StringVar(&s.project, "project", "", "without FILE: only sessions in which the agent worked in `DIR`")
-	f.StringVar(&s.agent, "agent", "", "without FILE: only sessions of this agent: `NAME`")
+	f.StringVar(&s.agent, "agent", "", "without FILE: only sessions of the agent `NAME`")
 	_ = cmd.RegisterFlagCompletionFunc("agent",
 		cobra.FixedCompletions(recordings.Agents(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagDirname("project")
@@ -204,6 +206,7 @@ func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]
 			continue
 		}
 		a.taken[f.Path] = t
+		// A limit of 0 is never reached, because out has at least one element here.
 		if out = append(out, f.Path); len(out) == limit {
 			break
 		}

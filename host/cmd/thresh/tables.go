@@ -15,7 +15,7 @@ func (a *app) addColumns(cmd *cobra.Command, columns []table.Column) {
 	// Each name once; several columns may share one.
 	names := table.Names(columns)
 	cmd.Flags().StringSliceVar(&a.columns, "columns", nil,
-		"show these `COLUMNS` instead of those that fit: all, or some of "+strings.Join(names, ","))
+		"show these `COLUMNS` instead of those that fit: all, or some of "+strings.Join(names, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("columns", listOf(
 		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			// "all" first, as it is what a user of a wide terminal wants.

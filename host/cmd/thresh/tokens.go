@@ -21,9 +21,11 @@ import (
 // tokenReport shows where a session's tokens are. Exact is false if the model's own encoding is unknown and another
 // one stands in for it. The shares of Tools and Files overlap: a call counts for its tool and for each of its files.
 type tokenReport struct {
+	// Encoding is the name of the vocabulary that was used, such as o200k_base.
 	Encoding string `json:"encoding"`
 	Exact    bool   `json:"exact"`
-	Total    int    `json:"total"`
+	// Total is the sum over Entries.
+	Total int `json:"total"`
 	// System is what the system prompt counts, which is in every request and not in Total; 0 if the file has none.
 	System  int           `json:"system"`
 	Entries []entryTokens `json:"entries"`
@@ -75,17 +77,18 @@ func tokensCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tokens [FILE]",
 		Short: "Count the tokens of a session by entry, tool and file",
-		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by
-entry, by tool, and by the file that a tool call reads or writes. A call and its response count for their tool and for
-each of their files.
+		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they
+are: by entry, by tool, and by the file that a tool call reads or writes. A call and its response
+count for their tool and for each of their files.
 
-If the file has the provider's own counts, the last table shows for each model how far the count of a prompt was from
-the reported one, plain and calibrated by earlier reports. Calibration learns the overhead, which is what every prompt
-has in addition to what the file holds (tool schemas, often also the system prompt), and the ratio of the provider's
-tokens to ours.
+If the file has the provider's own counts, the last table shows for each model how far the count of
+a prompt was from the reported one, plain and calibrated by earlier reports. Calibration learns the
+overhead, which is what every prompt has in addition to what the file holds (tool schemas, often
+also the system prompt), and the ratio of the provider's tokens to ours.
 
-With --reference every entry is counted once more with tiktoken-go, the library whose counts ours must equal, and
-each difference is shown. That is slow: about a second per megabyte. The exit status is 1 if there is a difference.`,
+With --reference every entry is counted once more with tiktoken-go, the library whose counts ours
+must equal, and each difference is shown. That is slow: about a second per megabyte. The exit status
+is 1 if there is a difference.`,
 		Example: `  thresh tokens
   thresh tokens session.jsonl
   thresh tokens --reference session.jsonl
@@ -95,6 +98,7 @@ each difference is shown. That is slow: about a second per megabyte. The exit st
 			if err != nil {
 				return err
 			}
+			// Exactly one: addSources limits the command to one session.
 			file := files[0]
 			t, err := a.read(cmd.Context(), file)
 			if err != nil {
@@ -112,6 +116,7 @@ each difference is shown. That is slow: about a second per megabyte. The exit st
 			}
 			report := countByEntry(t.Entries, counts)
 			if len(t.System) > 0 {
+				// A system prompt counts as a message, as providers bill it.
 				report.System = counter.Entry(content.Content{Speaker: content.Human, Blocks: t.System})
 			}
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
@@ -152,6 +157,7 @@ type referenceReport struct {
 	Differences  []referenceDifference `json:"differences"`
 }
 
+// referenceDifference is an entry whose counts differ: Tokens is ours, Reference the library's.
 type referenceDifference struct {
 	Index     int `json:"index"`
 	Tokens    int `json:"tokens"`

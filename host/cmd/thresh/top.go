@@ -41,16 +41,18 @@ func topCommand(a *app) *cobra.Command {
 	var pages bool
 	cmd := &cobra.Command{
 		Use: "top", Short: "Watch the sessions of running hosts: tokens, cache hits, rewrites, money",
-		Long: `Shows the sessions of 'thresh serve' (at serve.listen, with the token in serve.tokenFile) and of each
-'thresh wrap' that you run. Those that had a turn since it started come with its sums: the tokens that were
-sent, and how much less that is than without thresh; how much of the prompts the provider read from its cache;
-how often the beginning of a request was rewritten, why the history was changed last, and what that saved in US
-dollars, net of the prompt cache. "-" is not known: the provider's cache for agents that use a host themselves,
-and money without a price list. Sessions that are only in its store are "stored", with the size of their
-history: a store keeps neither turns nor money.
+		Long: `Shows the sessions of 'thresh serve' (at serve.listen, with the token in serve.tokenFile) and of
+each 'thresh wrap' that you run. A session that had a turn since its host started shows the sums of
+these turns: SENT, the tokens that were sent; SAVED, how much less that is than without thresh;
+CACHED, how much of the prompts the provider read from its cache; REWRITES, how often the beginning
+of a request was rewritten; why the history was last changed; and USD SAVED, net of the prompt
+cache. "-" means that a figure is not known: the provider's cache if the agent calls the provider
+itself, and money without a price list. Sessions that are only in the store are "stored", with the
+size of their history: the store keeps neither turns nor money.
 
-On a terminal the view is drawn every second, until it is interrupted. Otherwise, and with -o json, it is printed once.
---page prints the addresses of the pages that show the same in a browser, turn by turn, with what was removed.`,
+On a terminal the view is drawn every second, until it is interrupted. Otherwise, and with -o json,
+it is printed once. --page prints the addresses of the pages that show the same in a browser, turn
+by turn, with what was removed.`,
 		Example: `  thresh top
   thresh top -o json | jq '.hosts[].sessions[].savedUSD'`,
 		Args: noArgs,
@@ -82,14 +84,15 @@ On a terminal the view is drawn every second, until it is interrupted. Otherwise
 
 // hostSeen is a host that runs, as it answered. Its JSON form is stable.
 type hostSeen struct {
+	// URL is the address that was asked, "unix:PATH" for a socket.
 	URL string `json:"url"`
 	watch.List
 	// Not in the JSON form, which people paste into reports.
 	token string
 }
 
-// watched asks the hosts that the user runs. Those that do not answer are left out; the error says that none did. A host
-// that is slow delays the view by topTimeout at most, for all hosts together: they are asked at the same time.
+// watched asks the hosts that the user runs. Those that do not answer are left out; the error says that none did. A
+// host that is slow delays the view by topTimeout at most, for all hosts together: they are asked at the same time.
 func watched(ctx context.Context, c *config.Config) ([]hostSeen, error) {
 	set := c.Settings().Serve
 	// Whether 'thresh serve' runs is not known before it answers. Proxies of 'thresh wrap' announce themselves.
@@ -127,8 +130,8 @@ func watched(ctx context.Context, c *config.Config) ([]hostSeen, error) {
 		}
 	}
 	if len(seen) == 0 {
-		return nil, fmt.Errorf("no host runs: nothing answered at %s; start an agent with 'thresh wrap', or 'thresh serve'",
-			strings.Join(at, ", "))
+		return nil, fmt.Errorf("no host runs: nothing answered at %s; start an agent with 'thresh wrap', or "+
+			"'thresh serve'", strings.Join(at, ", "))
 	}
 	return seen, nil
 }
@@ -199,6 +202,7 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 	t := table.New(topColumns...)
 	stored := 0
 	for _, s := range h.Sessions {
+		// Not open in the host: only its store has it.
 		if s.Stored != nil {
 			stored++
 		}

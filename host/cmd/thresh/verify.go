@@ -22,10 +22,10 @@ func verifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify BINARY",
 		Short: "Run the conformance checks on a plugin",
-		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on synthetic histories
-and with a scripted model. It uses none of your conversations and costs nothing. Of your settings it uses
-plugins.isolation, plugins.grants and plugins.maxMemoryBytes. It takes some seconds. The exit status is 1 if a ` +
-			`check failed. --log-level debug shows what the plugin logs.
+		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on synthetic
+histories and with a scripted model. It uses none of your conversations and costs nothing. Of your
+settings it uses plugins.isolation, plugins.grants and plugins.maxMemoryBytes. It takes some
+seconds. The exit status is 1 if a check failed. --log-level debug shows what the plugin logs.
 
 The checks:
 ` + listChecks(),
@@ -149,7 +149,7 @@ func checkNames() []string {
 func listChecks() string {
 	var b strings.Builder
 	for _, c := range verify.Checks() {
-		fmt.Fprintf(&b, "  %-23s %s\n", c.Name, c.Meaning)
+		b.WriteString(helpRow(c.Name, 23, c.Meaning))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

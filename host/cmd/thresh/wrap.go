@@ -34,8 +34,11 @@ import (
 // wrapFlags are the flags of thresh wrap. They are this command's own; what the host does is set by configuration, as
 // for all commands.
 type wrapFlags struct {
+	// dryRun sends the agent's own requests. print starts no agent: it prints the variables for one that is started
+	// elsewhere.
 	dryRun, print bool
-	listen        string
+	// listen is the proxy's address, HOST:PORT.
+	listen string
 }
 
 // wrapCommand starts an agent that exists with a proxy between it and its provider.
@@ -72,10 +75,9 @@ func wrapCommand(a *app) *cobra.Command {
 func wrapHelp() string {
 	var b strings.Builder
 	b.WriteString(`Starts a proxy for model APIs and then the agent, with variables that make the agent use it. The
-agent's conversation goes through a host: it is pruned, compressed and kept under the model's context limit by the
-strategy in compression.strategy, which here is ` + proxy.DefaultStrategy +
-		` unless you set another. No file of yours is
-changed, and the agent's key is passed on and never stored.
+agent's conversation goes through a host: it is pruned, compressed and kept under the model's
+context limit by the strategy in compression.strategy, which here is ` + proxy.DefaultStrategy + ` unless
+you set another. No file of yours is changed, and the agent's key is passed on and never stored.
 
 These agents are known by the name of their command:
 
@@ -84,11 +86,12 @@ These agents are known by the name of their command:
 		fmt.Fprintf(&b, "  %-10s %s\n", w.command, w.how)
 	}
 	b.WriteString(`
-Any other command gets all of these variables. Requests go to the address that the variable had before, else to
-proxy.upstreams.anthropic, .openai and .gemini.
+Any other command gets all of these variables. Requests go to the address that the variable had
+before, else to proxy.upstreams.anthropic, .openai and .gemini.
 
-Terminal, signals and exit status are the agent's. When it has ended, one line on standard error says what was saved.
-Warnings of the host are printed then, so that they do not disturb the agent's display.`)
+Terminal, signals and exit status are the agent's. When it has ended, one line on standard error
+says what was saved. Warnings of the host are printed then, so that they do not disturb the agent's
+display.`)
 	return b.String()
 }
 
@@ -149,6 +152,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err != nil {
 		return err
 	}
+	// The name under which 'thresh top' lists this host.
 	shown := filepath.Base(cmp.Or(name, "wrap"))
 	if f.dryRun {
 		shown += " (dry run)"
@@ -263,6 +267,7 @@ func statusOf(err error) error {
 // heldLog keeps log lines until the terminal is free: the first ones, as they say best what went wrong. Its zero value
 // holds nothing. It is written to by the host's goroutines.
 type heldLog struct {
+	// mu guards all other fields.
 	mu    sync.Mutex
 	lines []byte
 	more  int // bytes that were not kept

@@ -46,6 +46,8 @@ type wrapping struct {
 // agentFile is a file that one run of an agent gets, in a directory that goes when the agent has ended. The user's own
 // file is read but never written.
 type agentFile struct {
+	// name is the file's name in that directory. text makes its content from the proxy's address; an error keeps the
+	// agent from being started. nil means that the agent needs no file.
 	name string
 	text func(base string, getenv func(string) string) ([]byte, error)
 	// The agent gets the file's path behind this argument, or in this variable.
@@ -61,6 +63,7 @@ type variable struct {
 }
 
 var (
+	// Anthropic's clients add /v1 themselves, OpenAI's expect it in the base URL, Gemini's add the version.
 	anthropicURL = variable{"ANTHROPIC_BASE_URL", "", "anthropic"}
 	openaiURL    = variable{"OPENAI_BASE_URL", "/v1", "openai"}
 	geminiURL    = variable{"GOOGLE_GEMINI_BASE_URL", "", "gemini"}
@@ -219,6 +222,7 @@ func codexProvider(getenv func(string) string) string {
 }
 
 var (
+	// tomlTable matches the head of a table, tomlText a key with a plain string.
 	tomlTable = regexp.MustCompile(`^\s*\[\s*(.+?)\s*\]\s*(?:#.*)?$`)
 	tomlText  = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*=\s*["']([^"']*)["']`)
 )

@@ -23,9 +23,11 @@ func piExtension(base string, _ func(string) string) ([]byte, error) {
 // clineFile is the file in which cline keeps the settings of its providers. modes is not read here, and passed on as it
 // was.
 type clineFile struct {
-	Version   int                      `json:"version"`
-	Last      string                   `json:"lastUsedProvider,omitempty"`
-	Modes     json.RawMessage          `json:"modes,omitempty"`
+	Version int `json:"version"`
+	// Last is the provider that cline uses when it starts.
+	Last  string          `json:"lastUsedProvider,omitempty"`
+	Modes json.RawMessage `json:"modes,omitempty"`
+	// Providers are by cline's own names for them.
 	Providers map[string]clineProvided `json:"providers"`
 }
 
@@ -96,6 +98,7 @@ func clineSettings(base string, getenv func(string) string) ([]byte, error) {
 		if set["auth"] != nil || own && name == "openai-native" || !own && name == clineOwn {
 			continue
 		}
+		// p and set are the maps that were decoded for this call, so that changing them changes no one else's.
 		set["baseUrl"] = base + path
 		p["settings"] = set
 		file.Providers[name] = p

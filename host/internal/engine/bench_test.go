@@ -109,7 +109,8 @@ func BenchmarkCompress(b *testing.B) {
 
 // BenchmarkTurn is a turn of an agent: three entries of about 550 tokens are added, which counts them, and the history
 // is prepared. ms/turn is the median; edit-ms/turn is that of the turns that applied a prune. "full" sends the plugin
-// the whole history each time, as hosts and plugins without mirrors do.
+// the whole history each time, as hosts and plugins without mirrors do. "idle" is the floor: what the host does,
+// counting included, and a call of a plugin that does nothing.
 func BenchmarkTurn(b *testing.B) {
 	dir := benchPlugins(b)
 	for _, way := range []struct {
@@ -117,6 +118,7 @@ func BenchmarkTurn(b *testing.B) {
 		mirrorBytes    int
 	}{
 		{"high-density", "high-density", 256 << 20},
+		{"idle", "idle", 256 << 20},
 		{"high-density-full", "high-density", 0},
 		{"top-down-truncation", "top-down-truncation", 256 << 20},
 	} {

@@ -56,6 +56,8 @@ type Host struct {
 	// calibrations are what sessions learned about models; later sessions begin with it.
 	calibrations calibrations
 
+	taxonomies taxonomies
+
 	metrics *metrics.Recorder // nil without a meter
 
 	store      store.Store // nil: sessions end with the host

@@ -20,7 +20,7 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	// One consistent set: a setting that changes during the turn holds from the next one on. Starting a plugin takes
 	// seconds, so that the lock must not be held below.
 	s.mu.Lock()
-	c, taxonomy, w, active := s.config, s.taxonomy.made, s.pipeline, s.todos
+	c, taxonomy, w, active := s.config, s.taxonomy, s.pipeline, s.todos
 	version := w.SettingsVersion()
 	s.mu.Unlock()
 	set := c.Settings()

@@ -20,6 +20,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // Session is one conversation. It owns the history: what Prepare returns and what was added must not be changed
@@ -52,7 +53,7 @@ type Session struct {
 	counter  *tokens.Counter
 	pipeline *prepare.Pipeline
 	config   *config.Config
-	taxonomy taxonomy
+	taxonomy *tools.Taxonomy
 	todos    []sdk.Todo // the unfinished ones
 	told     bool       // the agent set its task list itself: what is read from its tool calls no longer counts
 	warned   map[string]bool
@@ -90,7 +91,7 @@ func newSession(h *Host, key store.Key, settings map[string]any, c *config.Confi
 	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
-	if err := s.taxonomy.update(set); err != nil {
+	if s.taxonomy, err = h.taxonomies.of(set); err != nil {
 		return nil, err
 	}
 	if h.store != nil {

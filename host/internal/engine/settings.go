@@ -59,10 +59,11 @@ func (s *Session) set(key string, value any, raw json.RawMessage) error {
 	if _, err := s.host.prices.choose(set); err != nil {
 		return err
 	}
-	if err := s.taxonomy.update(set); err != nil { // the last check, because it keeps what it made
+	taxonomy, err := s.host.taxonomies.of(set)
+	if err != nil {
 		return err
 	}
-	s.config = c
+	s.config, s.taxonomy = c, taxonomy
 	if value == nil {
 		delete(s.overrides, key)
 	} else {

@@ -148,10 +148,11 @@ func (s *Session) adopt(state sessionlog.State, last history.View) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.taxonomy.update(c.Settings()); err != nil {
+	taxonomy, err := s.host.taxonomies.of(c.Settings())
+	if err != nil {
 		return s.storeError(err)
 	}
-	s.config, s.overrides = c, state.Overrides
+	s.config, s.taxonomy, s.overrides = c, taxonomy, state.Overrides
 	// Counted again, as the counter may be another one than when it was written.
 	s.system, s.systemTokens = state.System, countSystem(s.counter, state.System)
 	s.told = state.Told

@@ -3,7 +3,8 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
+	"strings"
+	"sync"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -26,23 +27,32 @@ func Taxonomy(set config.Settings) (*tools.Taxonomy, error) {
 	return t, nil
 }
 
-// taxonomy is a session's tool taxonomy, with the settings that it was made from.
-type taxonomy struct {
-	presets []string
-	extra   string
-	made    *tools.Taxonomy
+// taxonomies are the tool taxonomies of a host's sessions. Those with the same settings share one, because making it
+// takes longer than all else in opening a session. It is safe for concurrent use; the zero value is empty.
+type taxonomies struct {
+	mu   sync.Mutex
+	made map[string]*tools.Taxonomy // by the settings that it was made from
 }
 
-// update builds the taxonomy that the settings ask for, unless it is up to date.
-func (t *taxonomy) update(set config.Settings) error {
+// mostTaxonomies bounds what agents can fill memory with by settings that differ.
+const mostTaxonomies = 16
+
+// of returns the taxonomy that the settings ask for, as [Taxonomy] does.
+func (t *taxonomies) of(set config.Settings) (*tools.Taxonomy, error) {
 	d := set.Compression.Density
-	if t.made != nil && slices.Equal(t.presets, d.ToolPresets) && t.extra == string(d.Tools) {
-		return nil
+	key := strings.Join(append([]string{string(d.Tools)}, d.ToolPresets...), "\x00")
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if made := t.made[key]; made != nil {
+		return made, nil
 	}
 	made, err := Taxonomy(set)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	*t = taxonomy{presets: d.ToolPresets, extra: string(d.Tools), made: made}
-	return nil
+	if t.made == nil || len(t.made) >= mostTaxonomies {
+		t.made = map[string]*tools.Taxonomy{}
+	}
+	t.made[key] = made
+	return made, nil
 }

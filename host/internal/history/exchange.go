@@ -30,7 +30,7 @@ type caller struct {
 // only there to be used again: a history has thousands of exchanges.
 func readExchange(entries []*Entry, match *turns.Matcher) (x exchange) {
 	x.lastAnswered = -1
-	match.Rollback(turns.Mark{})
+	match.Reset()
 	i := 0
 	for ; i < len(entries) && entries[i].Content.Speaker == content.AI; i++ {
 		// Providers refuse it, so that it is not sent, and calls nothing.

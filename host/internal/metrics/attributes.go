@@ -17,15 +17,15 @@ type labels struct {
 
 // keys are the attributes' names, in the order of [labels.values].
 var keys = [...]attribute.Key{
-	"strategy", "profile", "model", "method", "api", "outcome", "step", "call", "trigger", "rung", "result", "reason", "state",
-	"type",
+	"strategy", "profile", "model", "method", "api", "outcome", "step", "call", "trigger", "rung", "result", "reason",
+	"state", "type",
 }
 
 // values returns the labels in the order of keys.
 func (l labels) values() [len(keys)]string {
 	return [...]string{
-		l.strategy, l.profile, l.model, l.method, l.api, l.outcome, l.step, l.call, l.trigger, l.rung, l.result, l.reason,
-		l.state, l.tokens,
+		l.strategy, l.profile, l.model, l.method, l.api, l.outcome, l.step, l.call, l.trigger, l.rung, l.result,
+		l.reason, l.state, l.tokens,
 	}
 }
 

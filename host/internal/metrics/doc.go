@@ -53,9 +53,9 @@
 // thresh.service.duration is for a host that is served, which makes its [Requests]. A watch lasts as long as its
 // client.
 //
-// The instruments of the proxy ([Proxy]) are about requests to models. tokens.before is a request as its client sent it,
-// tokens.after what was sent of it, both by the host's count; usage is the provider's. added.duration begins when the
-// body has arrived; upstream.duration ends with the header of the answer.
+// The instruments of the proxy ([Proxy]) are about requests to models. tokens.before is a request as its client sent
+// it, tokens.after what was sent of it, both by the host's count; usage is the provider's. added.duration begins when
+// the body has arrived; upstream.duration ends with the header of the answer.
 //
 // # The attributes
 //

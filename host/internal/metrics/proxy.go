@@ -31,7 +31,8 @@ func NewProxy(provider metric.MeterProvider, version string) (*Proxy, error) {
 			"Requests whose beginning is not that of the one before."),
 		usage:  m.counter("thresh.proxy.usage", "{token}", "Tokens as providers reported them."),
 		limits: m.counter("thresh.proxy.limits", "{limit}", "Context limits that refusals of providers taught."),
-		added:  m.seconds("thresh.proxy.added.duration", "Time from the arrival of a request to its sending.", hostBounds),
+		added: m.seconds("thresh.proxy.added.duration",
+			"Time from the arrival of a request to its sending.", hostBounds),
 		upstream: m.seconds("thresh.proxy.upstream.duration",
 			"Time from the sending of a request to the beginning of its answer.", callBounds),
 	}

@@ -33,8 +33,8 @@ import (
 
 // What isolation costs: a start, of the same plugin, up to the answer of GetInfo with go-plugin's own runner, and up
 // to the accepted Configure with ours, bare and isolated. They take turns, so that what else goes on in the machine
-// hurts each alike, with a rest before each: the kernel still removes the namespaces of the last process, and a launcher
-// is made ready.
+// hurts each alike, with a rest before each: the kernel still removes the namespaces of the last process, and a
+// launcher is made ready.
 func BenchmarkIsolatedStart(b *testing.B) {
 	isolates(b)
 	dir := pluginDir(b, "honest")

@@ -47,7 +47,8 @@ func traffic(t testing.TB, s *Strategy) client.Traffic {
 // ledger is a history that is added to and rewritten as a host does.
 type ledger struct {
 	prepare.Call
-	ids int
+	ids     int
+	applied int // what the last optimize was told of its edits
 }
 
 func newLedger(session string) *ledger {
@@ -82,7 +83,24 @@ func edited(e *history.Entry, blocks []content.Block) *history.Entry {
 	return out
 }
 
-// optimize returns what the plugin says that it saw, but for Unchanged, which comes apart.
+// droppable is an entry that the plugin removes.
+var droppable = content.Content{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: "drop"}}}
+
+// drop removes the entries that the plugin wants to be removed, but for the first spared of them.
+func (l *ledger) drop(spared int) {
+	left := slices.DeleteFunc(slices.Clone(l.Entries), func(e *history.Entry) bool {
+		if drop := e.Content.Equal(droppable); !drop || spared > 0 {
+			if drop {
+				spared--
+			}
+			return false
+		}
+		return true
+	})
+	l.rewrite(0, len(l.Entries), left...)
+}
+
+// optimize returns what the plugin says that it saw, but for Unchanged, which comes apart, and Applied.
 func (l *ledger) optimize(t interface {
 	Helper()
 	Fatal(...any)
@@ -93,7 +111,7 @@ func (l *ledger) optimize(t interface {
 		t.Fatal(err)
 	}
 	saw = a.Metadata
-	unchanged, saw.RecencyPruned = saw.RecencyPruned, 0
+	unchanged, l.applied, saw.RecencyPruned = saw.RecencyPruned&(1<<20-1), saw.RecencyPruned>>20, 0
 	return saw, unchanged
 }
 
@@ -105,7 +123,7 @@ func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
 	for name, bytes := range map[string]int{"all held": 64 << 20, "some evicted": 20 << 10} {
 		delta := mirroring(t, bytes)
 		t.Run(name, func(t *testing.T) {
-			runs := 0
+			runs, told := 0, 0
 			rapid.Check(t, func(t *rapid.T) {
 				runs++
 				var ledgers []*ledger
@@ -132,6 +150,7 @@ func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
 						if got, _ := l.optimize(t, delta); got != want {
 							t.Fatalf("Optimize saw %+v, want %+v", got, want)
 						}
+						told += l.applied
 					},
 					"add": func(t *rapid.T) {
 						l := rapid.SampledFrom(ledgers).Draw(t, "session")
@@ -165,6 +184,12 @@ func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
 						}
 						l.rewrite(i, i+1, edited(l.Entries[i], blocks))
 					},
+					"add one to drop": func(t *rapid.T) {
+						rapid.SampledFrom(ledgers).Draw(t, "session").add(droppable)
+					},
+					"drop": func(t *rapid.T) { // mostly what the plugin answered
+						rapid.SampledFrom(ledgers).Draw(t, "session").drop(rapid.SampledFrom([]int{0, 0, 1}).Draw(t, "spared"))
+					},
 					"shorten": func(t *rapid.T) { // as a turn sees it that was asked for before something was added
 						l := rapid.SampledFrom(ledgers).Draw(t, "session")
 						l.Entries = l.Entries[:rapid.IntRange(0, len(l.Entries)).Draw(t, "length")]
@@ -180,8 +205,8 @@ func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
 				})
 			})
 			// Where all are held, a resync comes only from a session that goes on though it was said to have ended.
-			if got := traffic(t, delta); got.Delta == 0 || bytes < 1<<20 && got.Resyncs == 0 {
-				t.Errorf("traffic %+v", got)
+			if got := traffic(t, delta); got.Delta == 0 || bytes < 1<<20 && got.Resyncs == 0 || told == 0 {
+				t.Errorf("traffic %+v; told that edits left %d entries", got, told)
 			}
 		})
 	}
@@ -228,6 +253,55 @@ func TestATurnSendsWhatIsNew(t *testing.T) {
 	}
 	if perTurn[100] > 150 || perTurn[2000] > perTurn[100]+10 { // longer ids
 		t.Errorf("bytes sent by the number of entries: %v", perTurn)
+	}
+}
+
+// A plugin is told that the host applied its edits: all of them, whatever was added behind them, and nothing else.
+func TestAPluginIsToldThatItsEditsWereApplied(t *testing.T) {
+	s := mirroring(t, 64<<20)
+	for name, c := range map[string]struct {
+		then          func(l *ledger)
+		left, applied int
+	}{
+		"held back": {func(*ledger) {}, 7, 0},
+		"applied":   {func(l *ledger) { l.drop(0) }, 1, 4},
+		"applied and told": {func(l *ledger) {
+			l.drop(0)
+			s.Rewritten(l.Call)
+		}, 1, 4},
+		"applied, and an entry gone that the plugin has not seen": {func(l *ledger) {
+			l.add(droppable)
+			l.drop(0)
+		}, 1, 4},
+		"applied in part":          {func(l *ledger) { l.drop(1) }, 3, 0},
+		"applied, and another one": {func(l *ledger) { l.drop(0); l.rewrite(3, 4) }, 1, 0},
+		"applied, then another one": {func(l *ledger) {
+			l.drop(0)
+			if _, err := s.Compress(t.Context(), prepare.CompressCall{Call: l.Call}, services{}); err != nil {
+				t.Fatal(err)
+			}
+			l.rewrite(3, 4)
+		}, 1, 0},
+		"applied, then a Compress that did nothing": {func(l *ledger) {
+			l.drop(0)
+			if _, err := s.Compress(t.Context(), prepare.CompressCall{Call: l.Call}, services{}); err != nil {
+				t.Fatal(err)
+			}
+		}, 1, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLedger(name)
+			for _, text := range []string{"a", "drop", "b", "drop", "drop", "c", "d"} {
+				l.add(entries(text)[0].Content)
+			}
+			l.optimize(t, s)
+			c.then(l)
+			l.add(entries("new")[0].Content)
+			if _, unchanged := l.optimize(t, s); unchanged != c.left || l.applied != c.applied {
+				t.Errorf("%d entries are unchanged and %d left by the edits, want %d and %d", unchanged, l.applied,
+					c.left, c.applied)
+			}
+		})
 	}
 }
 

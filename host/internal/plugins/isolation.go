@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 )
 
-// without is what a plugin can do that a measure of isolation would keep it from, for people.
+// without is what a plugin can do that a measure of isolation would keep it from, for people. A new measure of
+// package isolate needs a row.
 var without = map[isolate.Measure]string{
 	isolate.Privileges: "gain rights from setuid programs",
 	isolate.Files:      "read and change your files",

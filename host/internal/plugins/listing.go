@@ -13,7 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Listing is one file that was found, or one directory in which nothing could be.
+// Listing is one file that was found, or one directory in which nothing could be. Its JSON form is stable: fields are
+// only ever added.
 type Listing struct {
 	Name string `json:"name"`
 	// Path is absolute.
@@ -47,7 +48,8 @@ func (l Listing) Explanation() string {
 	return text.Printable(l.Reason, maxReason) + fault.Excerpt(l.Stderr)
 }
 
-// startsAtOnce bounds how many plugins List starts at the same time.
+// startsAtOnce bounds how many plugins List starts at the same time. Each is a process, which takes memory and
+// processor time until it has answered.
 const startsAtOnce = 16
 
 // List describes everything in the plugin directories, in the order of the directories and by name within each.
@@ -62,6 +64,7 @@ func (m *Manager) List(ctx context.Context) []Listing {
 			list = append(list, Listing{Path: d.Path, State: StateNoDirectory, Reason: d.Problem})
 		}
 	}
+	// Each goroutine writes its own element, so that the order is that of the scan.
 	offset := len(list)
 	list = append(list, make([]Listing, len(found.Candidates))...)
 	var group errgroup.Group
@@ -98,6 +101,7 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	}
 	if err == nil {
 		l.State = StateReady
+		// A plugin that is ready may have a reason too: a newer version of its file that cannot be used.
 		if state, reason := strategy.State(); state == StateReady {
 			l.Reason = reason
 		}
@@ -116,6 +120,7 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	return l
 }
 
+// describe fills in what the plugin reports about itself.
 func (l *Listing) describe(info contract.Info) {
 	l.Version, l.Description = info.Version, info.Description
 	l.Trigger, l.DefaultThreshold = info.Trigger.Mode, info.Trigger.DefaultThreshold

@@ -74,6 +74,7 @@ func (m *Manager) lookAt(ctx context.Context, found discover.Catalog, name strin
 	result := make(chan error, 1)
 	var e Locked
 	if !m.spawn(func() {
+		// Nothing is known of it: what the lock file says must not stand in the way of locking again.
 		p, err := m.launch(ctx, b, trust.Snapshot{}, func(State) {})
 		if err == nil {
 			p.End(supervise.ErrNotNeeded)

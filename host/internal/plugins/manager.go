@@ -28,12 +28,13 @@ type Manager struct {
 
 	trust  *trust.Policy
 	hashes discover.Hashes
-	// what this machine can enforce, found out once
+	// checks is what this machine can enforce, found out once: a probe starts processes.
 	checks func() []isolate.Check
 	ticks  func(every time.Duration) (tick <-chan time.Time, stop func()) // for tests; nil: the real clock
 
 	supervision *supervise.Host
 
+	// mu guards what follows. It is held for moments only, never while a directory is read or a process starts.
 	mu         sync.Mutex
 	closed     bool
 	strategies map[string]*Strategy
@@ -128,6 +129,7 @@ func (m *Manager) States() map[string]State {
 // [ErrClosed]. It is safe to call again, also at the same time, and then returns what the first call returned.
 func (m *Manager) Close() error { return m.close() }
 
+// shutDown ends the strategies, waits for everything that was begun, and removes the run directory.
 func (m *Manager) shutDown() error {
 	m.mu.Lock()
 	// Before the wait: whatever begins after this sees it and does not start.
@@ -175,6 +177,7 @@ func (m *Manager) handle(name string) *Strategy {
 		s = supervise.New(m.supervision, name)
 		m.strategies[name] = s
 		if m.closed {
+			// A strategy that comes too late ends before it begins, so that callers get ErrClosed and no process.
 			s.Ended()
 		} else {
 			m.running.Go(s.Run)
@@ -278,6 +281,7 @@ func (m *Manager) bringUp(
 	return client.Launch(ctx, m.spawner, o, spec)
 }
 
+// clientOptions are what all plugins of this host have in common.
 func (m *Manager) clientOptions() client.Options {
 	return client.Options{
 		Plugins: m.opts.Plugins, HostVersion: m.opts.HostVersion, Logger: m.opts.Logger, Settings: m.opts.Settings,
@@ -300,6 +304,7 @@ func (m *Manager) prepare() error {
 	if err != nil {
 		return err
 	}
+	// From the first start on, the directories are watched; before that there is nothing to reload.
 	m.spawner = spawner
 	watch, err := discover.Watcher{
 		Log: m.log, Dirs: m.opts.Dirs, Files: []string{m.opts.LockFile},

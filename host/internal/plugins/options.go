@@ -60,6 +60,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// orDefault replaces a zero value.
 func orDefault[T comparable](value *T, standard T) {
 	var zero T
 	if *value == zero {

@@ -1,6 +1,9 @@
 package sessionlog
 
 import (
+	"encoding/json"
+	"unsafe"
+
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
@@ -51,15 +54,13 @@ const (
 
 // entry encodes an entry with its id and its counts. The id and the counts are stored because both must be the same
 // after a restart: plugins refer to the id, and counting a long history again would take seconds.
-func (w *Writer) entry(e *history.Entry) []byte {
-	var m message
+func (w *Writer) entry(m *message, e *history.Entry) {
 	// The id and the tokens are small, and are never kept apart.
 	m.string(entryID, e.ID)
-	w.content(&m, e.Content)
+	w.content(m, e.Content)
 	m.int(entryTokens, int64(e.Tokens))
 	// One number for each block, in their order.
 	m.counts(entryCounts, e.Blocks)
-	return m
 }
 
 // content adds the fields of what an entry says. An entry without blocks and one with an empty list of blocks are told
@@ -67,36 +68,35 @@ func (w *Writer) entry(e *history.Entry) []byte {
 func (w *Writer) content(m *message, c content.Content) {
 	m.string(entrySpeaker, string(c.Speaker))
 	for _, b := range c.Blocks {
-		m.bytes(entryBlock, w.block(b))
+		m.nested(entryBlock, func() { w.block(m, b) })
 	}
 	// A repeated field cannot tell the two apart.
 	m.bool(entryNoBlocks, c.Blocks != nil && len(c.Blocks) == 0)
 	// Metadata may be as large as the agent likes.
-	w.value(m, entryMetadata, string(c.Metadata))
+	w.value(m, entryMetadata, view(c.Metadata))
 	w.extra(m, entryExtra, c.Extra)
 }
 
 // block encodes a block. The identifiers of a block are values too: an agent or provider may put a signature of several
 // kB there.
-func (w *Writer) block(b content.Block) []byte {
-	var m message
+func (w *Writer) block(m *message, b content.Block) {
 	// Every field that is empty is left out, so a block pays only for the fields that its kind uses.
 	fill := func(kind uint64, text, id, name, err, label string, extra content.Fields) {
 		m.uint(blockKind, kind)
-		w.value(&m, blockText, text)
-		w.value(&m, blockID, id)
-		w.value(&m, blockName, name)
-		w.value(&m, blockError, err)
-		w.value(&m, blockLabel, label)
-		w.extra(&m, blockExtra, extra)
+		w.value(m, blockText, text)
+		w.value(m, blockID, id)
+		w.value(m, blockName, name)
+		w.value(m, blockError, err)
+		w.value(m, blockLabel, label)
+		w.extra(m, blockExtra, extra)
 	}
 	switch b := b.(type) {
 	case content.Text:
 		fill(kindText, b.Text, "", "", "", "", b.Extra)
 	case content.ToolCall:
-		fill(kindToolCall, string(b.Parameters), b.ID, b.Name, "", "", b.Extra)
+		fill(kindToolCall, view(b.Parameters), b.ID, b.Name, "", "", b.Extra)
 	case content.ToolResponse:
-		fill(kindToolResponse, string(b.Result), b.CallID, b.ToolName, b.Error, "", b.Extra)
+		fill(kindToolResponse, view(b.Result), b.CallID, b.ToolName, b.Error, "", b.Extra)
 	case content.Media:
 		fill(kindMedia, b.Data, b.MimeType, b.Filename, b.Encoding, b.Caption, b.Extra)
 	case content.Thinking:
@@ -105,19 +105,20 @@ func (w *Writer) block(b content.Block) []byte {
 		fill(kindCode, b.Code, b.Language, "", "", "", b.Extra)
 	// JSON that is no block of a known form is kept as it came; it has no extra fields of its own.
 	case content.Opaque:
-		fill(kindOpaque, string(b.JSON), "", "", "", "", nil)
+		fill(kindOpaque, view(b.JSON), "", "", "", "", nil)
 	}
-	return m
 }
+
+// view returns raw JSON as a string without copying it. Nothing writes to the JSON of an entry.
+func view(raw json.RawMessage) string { return unsafe.String(unsafe.SliceData(raw), len(raw)) }
 
 // extra encodes fields that the program does not know. A value is raw JSON and is written as it came.
 func (w *Writer) extra(m *message, number protowire.Number, list content.Fields) {
 	for _, f := range list {
-		var one message
-		// A field is written even if name and value are empty.
-		one.string(extraName, f.Name)
-		w.value(&one, extraValue, string(f.Value))
-		m.bytes(number, one)
+		m.nested(number, func() { // a field is written even if name and value are empty
+			m.string(extraName, f.Name)
+			w.value(m, extraValue, view(f.Value))
+		})
 	}
 }
 

@@ -1,12 +1,12 @@
 package sessionlog
 
 import (
-	"encoding/binary"
 	"errors"
 	"maps"
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
@@ -65,17 +65,42 @@ func (w *Writer) Added(a Added) []byte {
 	m := record()
 	m.uint(recordTag, a.Tag)
 	m.string(recordEncoding, a.Encoding)
-	entries, size := make([][]byte, len(a.Entries)), 0
-	for i, e := range a.Entries {
-		entries[i] = w.entry(e)
-		size += len(entries[i]) + 2*binary.MaxVarintLen32
-	}
 	// A conversation that begins with all its entries is megabytes: grown by doubling, they would be copied often.
+	size := 0
+	for _, e := range a.Entries {
+		size += about(e.Content)
+	}
 	m = slices.Grow(m, size)
-	for _, e := range entries {
-		m.bytes(addedEntry, e)
+	for _, e := range a.Entries {
+		m.nested(addedEntry, func() { w.entry(&m, e) })
 	}
 	return m
+}
+
+// about returns what an entry takes in a record, in bytes, or a little more.
+func about(c content.Content) int {
+	const around = 100 // of an entry, and of a block: ids, names, counts, lengths
+	size := around
+	for _, b := range c.Blocks {
+		size += around
+		n := 0
+		switch b := b.(type) {
+		case content.Text:
+			n = len(b.Text)
+		case content.ToolCall:
+			n = len(b.Parameters)
+		case content.ToolResponse:
+			n = len(b.Result)
+		case content.Thinking:
+			n = len(b.Thought) + len(b.Signature)
+		case content.Opaque:
+			n = len(b.JSON)
+		}
+		if n < large { // otherwise it is kept apart
+			size += n
+		}
+	}
+	return size
 }
 
 // Added decodes a record. Seq is its number in the log, which its entries get as their place.
@@ -127,7 +152,7 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 		} else {
 			p.Entry.Place = history.Place{Record: seq, Index: index}
 			index++
-			piece.bytes(pieceEntry, w.entry(p.Entry))
+			piece.nested(pieceEntry, func() { w.entry(&piece, p.Entry) })
 		}
 		m.bytes(rewrittenPiece, piece)
 	}

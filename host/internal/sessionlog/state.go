@@ -91,7 +91,7 @@ func (s State) Groups() (Groups, error) {
 	// Blocks of the system prompt are kept whole: a state has no place for contents of its own.
 	var system message
 	for _, b := range s.System {
-		system.bytes(1, (&Writer{whole: true}).block(b))
+		system.nested(1, func() { (&Writer{whole: true}).block(&system, b) })
 	}
 	g[groupSystem] = system
 	if s.Told {

@@ -1,6 +1,7 @@
 package sessionlog
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -59,6 +60,20 @@ func (m *message) string(field protowire.Number, v string) {
 // bytes writes the field also if v is empty: an empty message or list says something.
 func (m *message) bytes(field protowire.Number, v []byte) {
 	*m = protowire.AppendBytes(protowire.AppendTag(*m, field, protowire.BytesType), v)
+}
+
+// nested writes a message as a field. write appends its fields to m itself, so that a value of megabytes is not copied
+// from message to message; behind them, they are moved by the few bytes of their length.
+func (m *message) nested(field protowire.Number, write func()) {
+	*m = protowire.AppendTag(*m, field, protowire.BytesType)
+	start := len(*m)
+	write()
+	end := len(*m)
+	*m = protowire.AppendVarint(*m, uint64(end-start)) // makes room, and is what the beginning gets
+	var length [binary.MaxVarintLen64]byte
+	n := copy(length[:], (*m)[end:])
+	copy((*m)[start+n:], (*m)[start:end])
+	copy((*m)[start:], length[:n])
 }
 
 // record begins a record. The version is a byte before the fields, so that it can be read without knowing anything

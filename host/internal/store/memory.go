@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -131,7 +130,7 @@ func (m *Memory) Append(ctx context.Context, key Key, at Position, change Change
 			h.Snapshot = h.Revision
 		}
 		h.Bytes += int64(len(r.Data))
-		s.records = append(s.records, Record{Seq: h.Revision, Kind: r.Kind, Data: bytes.Clone(r.Data)})
+		s.records = append(s.records, Record{Seq: h.Revision, Kind: r.Kind, Data: r.Data})
 	}
 	for _, data := range change.Contents {
 		h.Bytes += m.refer(s, data)
@@ -156,7 +155,7 @@ func (m *Memory) refer(s *session, data []byte) int64 {
 	}
 	c := owned[hash]
 	if c == nil {
-		c = &content{data: bytes.Clone(data)}
+		c = &content{data: data}
 		owned[hash] = c
 	}
 	c.uses++

@@ -126,7 +126,7 @@ type Position struct {
 	Holder string
 }
 
-// Change is what one append writes.
+// Change is what one append writes. A store may keep its bytes: they must not change afterwards.
 type Change struct {
 	// Records are appended in order. Their sequence numbers are ignored: they follow Position.Revision.
 	Records []Record

@@ -51,10 +51,15 @@ func classify(r rune) (c class) {
 	return c
 }
 
-// ascii holds the classes of the ASCII characters.
-var ascii = func() (classes [utf8.RuneSelf]class) {
-	for r := range classes {
-		classes[r] = classify(rune(r))
+// notASCII stands for a byte of a longer character. No character has all bits.
+const notASCII = ^class(0)
+
+// ascii holds the classes of the ASCII characters, by their bytes.
+var ascii = func() (classes [256]class) {
+	for b := range classes {
+		if classes[b] = notASCII; b < utf8.RuneSelf {
+			classes[b] = classify(rune(b))
+		}
 	}
 	return classes
 }()
@@ -82,8 +87,8 @@ var wide = sync.OnceValue(func() *[0x32000]class {
 
 // classAt returns the class and the width in bytes of the character at s[i:], which must be valid UTF-8.
 func classAt(s string, i int) (class, int) {
-	if b := s[i]; b < utf8.RuneSelf {
-		return ascii[b], 1
+	if c := ascii[s[i]]; c != notASCII {
+		return c, 1
 	}
 	r, width := utf8.DecodeRuneInString(s[i:])
 	if classes := wide(); int(r) < len(classes) {

@@ -3,8 +3,11 @@ package tokens
 import (
 	"context"
 	"encoding/json"
+	"sync"
+	"unsafe"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // entryFrame is what a provider puts around an entry, in tokens: the speaker and the marks of its beginning and end.
@@ -24,8 +27,10 @@ func (c *Counter) Entry(e content.Content) int {
 
 func (c *Counter) entry(ctx context.Context, e content.Content) (int, error) {
 	total := entryFrame
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
 	for _, b := range e.Blocks {
-		cost := costOf(b)
+		cost := costOf(b, buf)
 		total += cost.tokens
 		for _, text := range cost.texts {
 			n, err := c.text(ctx, text)
@@ -38,13 +43,17 @@ func (c *Counter) entry(ctx context.Context, e content.Content) (int, error) {
 	return total, nil
 }
 
+// buffers are where results are decoded, so that counting megabytes of them takes no memory of that size.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // cost is what a block costs: texts still to be counted, plus tokens known without counting.
 type cost struct {
 	texts  [2]string // an empty text costs nothing
 	tokens int
 }
 
-func costOf(b content.Block) cost {
+// costOf may decode a text into buf, which must not change before the text was counted.
+func costOf(b content.Block, buf *[]byte) cost {
 	switch b := b.(type) {
 	case content.Text:
 		return textCost(b.Text)
@@ -55,7 +64,7 @@ func costOf(b content.Block) cost {
 	case content.ToolCall:
 		return textCost(b.Name, string(b.Parameters))
 	case content.ToolResponse:
-		return responseCost(b)
+		return responseCost(b, buf)
 	case content.Media:
 		return cost{texts: [2]string{b.Caption}, tokens: mediaTokens(b.MimeType, b.Data, b.Encoding == "url")}
 	case content.Opaque:
@@ -70,11 +79,15 @@ func textCost(texts ...string) (c cost) {
 	return c
 }
 
-func responseCost(r content.ToolResponse) cost {
+func responseCost(r content.ToolResponse, buf *[]byte) cost {
 	if isStructured(r.Result) {
 		c := jsonCost(r.Result, false)
 		c.texts[1] = r.Error
 		return c
+	}
+	var ok bool
+	if *buf, ok = rawjson.AppendText((*buf)[:0], r.Result); ok {
+		return textCost(unsafe.String(unsafe.SliceData(*buf), len(*buf)), r.Error)
 	}
 	return textCost(r.ResultText(), r.Error)
 }

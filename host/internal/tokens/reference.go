@@ -43,8 +43,9 @@ func (c *Counter) Reference() (*Reference, error) {
 // count of them. The only error is that of ctx.
 func (r *Reference) Entry(ctx context.Context, e content.Content) (tokens, skipped int, err error) {
 	tokens = entryFrame
+	var buf []byte
 	for _, b := range e.Blocks {
-		cost := costOf(b)
+		cost := costOf(b, &buf)
 		tokens += cost.tokens
 		for _, text := range cost.texts {
 			if err := ctx.Err(); err != nil {

@@ -17,9 +17,17 @@ type splitter func(s string, i int) (end int)
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	\p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func splitO200k(s string, i int) int {
-	c, width := classAt(s, i)
-	if end := wordO200k(s, i, c, width); end > 0 {
-		return contraction(s, end)
+	c, width := ascii[s[i]], 1
+	word, end := asciiWord(s, i, c)
+	if c == notASCII || end < len(s) && s[end] >= utf8.RuneSelf { // what follows may be part of the word
+		c, width = classAt(s, i)
+		word, end = i, wordO200k(s, i, c, width)
+	}
+	if end > word {
+		if end < len(s) && s[end] == '\'' {
+			return contraction(s, end)
+		}
+		return end
 	}
 	switch {
 	case c == number:
@@ -31,6 +39,22 @@ func splitO200k(s string, i int) int {
 		return spaces(s, i, true)
 	}
 	return symbols(s, i, c, true, "\r\n/")
+}
+
+// asciiWord returns where the letters of a word of o200k at s[i], whose class is given, begin and end if they are ASCII.
+// Nearly all are, and then both kinds of words end at the same place.
+func asciiWord(s string, i int, c class) (word, end int) {
+	if c.isPrefix() {
+		i++
+	}
+	end = i
+	for end < len(s) && 'A' <= s[end] && s[end] <= 'Z' {
+		end++
+	}
+	for end < len(s) && 'a' <= s[end] && s[end] <= 'z' {
+		end++
+	}
+	return i, end
 }
 
 // wordO200k returns the end of the word of o200k at s[i], whose class and width are given, without a contraction; 0 if
@@ -186,13 +210,16 @@ func symbols(s string, i int, c class, spaced bool, then string) int {
 		return 0
 	}
 	for i < len(s) {
-		c, width := classAt(s, i)
+		c, width := ascii[s[i]], 1
+		if c == notASCII {
+			c, width = classAt(s, i)
+		}
 		if !c.isSymbol() {
 			break
 		}
 		i += width
 	}
-	for i < len(s) && strings.IndexByte(then, s[i]) >= 0 {
+	for i < len(s) && s[i] <= '/' && s[i] != ' ' && strings.IndexByte(then, s[i]) >= 0 {
 		i++
 	}
 	return i

@@ -18,8 +18,17 @@ const (
 	aiderConsole = "> "
 )
 
-// aider reads a history of Aider, which is Markdown: lines of the person and of Aider are marked, all others are the
-// model's. The chats in a file follow each other, each with an empty context.
+// aider reads a history of Aider, which is Markdown:
+//
+//	# aider chat started at 2026-01-02 03:04:05
+//	> Aider v0.86
+//	#### fix it
+//	I fix it.
+//	> Tokens: 2.1k sent, 1k received.
+//
+// Lines of the person and of Aider are marked, all others are the model's. The chats in a file follow each other, each
+// with an empty context. There are no calls, and the files that Aider sent are not recorded, so that a replay cannot
+// tell what pruning would save. The reader was tested with a sample made by hand.
 type aider struct {
 	b     *builder
 	human bool // whose lines are collected
@@ -38,6 +47,7 @@ func readAider(s *source, o Options) (*Transcript, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Files that were written on Windows end their lines with CR LF.
 		a.read(s.line, string(bytes.ToValidUTF8(bytes.TrimSuffix(line, []byte("\r")), []byte("\ufffd"))))
 	}
 	a.flush()
@@ -57,6 +67,7 @@ func (a *aider) read(number int, line string) {
 	switch {
 	case strings.HasPrefix(line, aiderStart):
 		a.flush()
+		// The first chat begins where the file does, and is no boundary.
 		if len(a.b.t.Entries) > 0 {
 			a.b.boundary(BoundaryChat, nil)
 		}
@@ -68,6 +79,7 @@ func (a *aider) read(number int, line string) {
 	case isHuman:
 		line = strings.TrimSuffix(strings.TrimPrefix(said, " "), "  ") // two blanks break a line in Markdown
 	}
+	// A change of speaker ends an entry. A blank line counts as the model's, and flush drops an entry of blanks alone.
 	if isHuman != a.human {
 		a.flush()
 	}

@@ -11,12 +11,23 @@ func isAmp(top, first object) bool {
 	return top.has("created") && (top.has("v") || top.has("agentMode")) && (first == nil || first.has("role"))
 }
 
-// readAmp reads a thread of Amp. Results of tools have a form of their own, and say how the tool ran.
+// readAmp reads a thread of Amp. Its messages look like Anthropic's, with results in a form of their own, which says
+// how the tool ran:
+//
+//	{"v": 3, "id": "T-1", "created": 1767865803494, "env": {"initial": {"trees": [{"uri": "file:///w"}]}}, "messages": [
+//	 {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "Read", "input": {…}}],
+//	  "usage": {"model": "m", "inputTokens": 9, "cacheReadInputTokens": 30, "outputTokens": 7, "maxInputTokens": …}},
+//	 {"role": "user", "content": [{"type": "tool_result", "toolUseID": "c1", "run": {"status": "done", "result": …}}]},
+//	 {"role": "info", "content": [{"type": "summary", "summary": {"type": "message", "summary": "…"}}]}]}
+//
+// Messages of the role info are for the person, but for a summary, with which the thread goes on. The reader was tested
+// with a sample made by hand; no recorded thread was at hand.
 func readAmp(b *builder, d *document) error {
 	b.t.Format = Amp
 	b.t.ID = d.top.text("id")
 	initial := d.top.object("env").object("initial")
 	b.t.workedIn(initial.text("cwd"))
+	// A file: URL of the first tree, where there is no cwd. Blanks are escaped in it.
 	if tree := firstObject(initial.raw("trees")); tree != nil {
 		if u, err := url.Parse(tree.text("uri")); err == nil && u.Scheme == "file" {
 			b.t.workedIn(u.Path)
@@ -42,6 +53,7 @@ func (b *builder) ampMessage(line int, m object) {
 	var p pieces
 	list, ok := elements(m.raw("content"))
 	if !ok {
+		// A text in place of a list, which messages of Anthropic may have too.
 		p = b.messageContent(line, m.raw("content"))
 	}
 	for _, raw := range list {
@@ -51,6 +63,7 @@ func (b *builder) ampMessage(line int, m object) {
 	switch role := m.text("role"); role {
 	case roleAssistant:
 		meta.raw("model", usage.raw("model"))
+		// Amp counts the cached parts apart from inputTokens, as Anthropic does.
 		meta.raw("usage", countedApart(usage.raw("inputTokens"), usage.raw("outputTokens"),
 			usage.raw("cacheReadInputTokens"), usage.raw("cacheCreationInputTokens")))
 		b.t.window(usage.raw("maxInputTokens"))
@@ -65,7 +78,9 @@ func (b *builder) ampMessage(line int, m object) {
 		// The thread was compacted: it goes on with the summary.
 		b.boundary(BoundaryCompaction, nil)
 		meta.flag("isSummary", true)
-		b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
+		b.add(line, content.Content{
+			Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json(),
+		})
 	default:
 		b.userEntries(line, p, content.Content{Metadata: meta.json()})
 	}
@@ -79,10 +94,12 @@ func ampBlock(raw []byte) (blocks []content.Block, ofTool bool) {
 		run := o.object("run")
 		r := content.ToolResponse{CallID: o.text("toolUseID")}
 		var media []content.Block
+		// A run that was stopped has what it printed until then in "progress".
 		r.Result, media = resultOf(firstOf(run.raw("result"), run.raw("progress")), ampImage)
 		switch status := run.text("status"); status {
 		case "error", "cancelled", "rejected-by-user":
 			r.Error = firstText(run.object("error").text("message"), run.text("error"), run.text("reason"), status)
+			// A failure without output: the model saw the reason.
 			r.Result = firstOf(r.Result, content.String(r.Error))
 		}
 		return append(one(r), media...), true

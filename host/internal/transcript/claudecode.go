@@ -64,6 +64,16 @@ func isClaudeRecord(t string, o object) bool {
 // claudeCode reads a session of Claude Code. Records are in the order in which they happened, which is the order of the
 // conversation.
 //
+// A line is one block of a message, inside of a record about it:
+//
+//	{"type": "assistant", "uuid": "…", "parentUuid": "…", "sessionId": "…", "timestamp": "…", "cwd": "/w",
+//	 "message": {"id": "msg_1", "role": "assistant", "model": "m", "content": [{"type": "tool_use", …}], "usage": {…}}}
+//	{"type": "user", "uuid": "…", "message": {"role": "user", "content": [{"type": "tool_result", …}]},
+//	 "toolUseResult": {…}}
+//	{"type": "system", "subtype": "compact_boundary", "compactMetadata": {"trigger": "auto", "preTokens": 155000}}
+//
+// The form was learnt from published sessions of several versions, and from sessions recorded with the agent.
+//
 // The chain of parentUuid is not followed, although it looks like the right order. It branches where results arrive in
 // parallel, and walking from the last record to the first would lose all branches but one. Parents may also be
 // bookkeeping records, or be in the file of an earlier session.

@@ -7,7 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// clineTools are the tools of Cline and Roo Code that models call in text, as <name>…</name>.
+// clineTools are the tools of Cline and Roo Code that models call in text, as <name>…</name>. A tag of another name at
+// the end of an answer is text: models write HTML and XML.
 var clineTools = []string{
 	"read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace",
 	"list_files", "search_files", "list_code_definition_names", "codebase_search", "execute_command",
@@ -15,14 +16,21 @@ var clineTools = []string{
 	"plan_mode_respond", "new_task", "switch_mode", "update_todo_list", "fetch_instructions", "web_fetch",
 }
 
-// cline reads what Cline and Roo Code put into messages of the Anthropic API: results of tools are text of the user
-// behind a line that names the tool, and older versions have the calls in the text of the model too. The zero value is
-// for a conversation that is not known to be theirs.
+// cline reads what Cline and Roo Code put into messages of the Anthropic API. Results of tools are text of the user
+// behind a line that names the tool, and older versions have the calls in the text of the model too:
+//
+//	{"role": "assistant", "content": [{"type": "text", "text": "I read\n<read_file>\n<path>a.go</path>\n</read_file>"}]}
+//	{"role": "user", "content": [{"type": "text", "text": "[read_file for 'a.go'] Result:"},
+//	 {"type": "text", "text": "…"}, {"type": "text", "text": "<environment_details>…"}]}
+//
+// Such a text becomes a call or a response, without the lines around it. Nothing is left out: the state of the editor,
+// which comes with each message, stays text of the person. The form was learnt from a published session and from one
+// recorded with the agent. The zero value is for a conversation that is not known to be theirs.
 type cline struct {
 	// known says that the person's first message is in their form.
 	known bool
 	open  []content.ToolCall // calls of the last answer, without those that were answered
-	made  int
+	made  int                // ids made for calls in text, which have none
 }
 
 // begins reports whether the text of a person's message is in Cline's form: the task, with the state of the editor.
@@ -57,6 +65,7 @@ func (c *cline) called(blocks []content.Block) []content.Block {
 func (c *cline) inText(text string) (said string, call content.ToolCall, ok bool) {
 	trimmed := strings.TrimSpace(text)
 	at := strings.LastIndex(trimmed, "</")
+	// The end decides: Cline runs the call with which an answer ends, and looks at no other.
 	if at < 0 || !strings.HasSuffix(trimmed, ">") {
 		return "", call, false
 	}
@@ -68,6 +77,7 @@ func (c *cline) inText(text string) (said string, call content.ToolCall, ok bool
 	call = content.ToolCall{ID: madeID(&c.made), Name: name}
 	var parameters metadata
 	seen := map[string]bool{}
+	// The parameters are tags too: <path>…</path>. There is no escaping.
 	for rest := trimmed[begin+len(name)+2 : at]; ; {
 		_, tail, found := strings.Cut(rest, "<")
 		key, tail, named := strings.Cut(tail, ">")
@@ -93,6 +103,7 @@ func (c *cline) inText(text string) (said string, call content.ToolCall, ok bool
 func (c *cline) results(p pieces) pieces {
 	var out pieces
 	for i := 0; i < len(p.blocks); i++ {
+		// A result is recognised by a call of that tool that waits for one, so that a person can write "[x] Result:".
 		text, ok := p.blocks[i].(content.Text)
 		head, rest, found := strings.Cut(text.Text, "] Result:")
 		tool, _, _ := strings.Cut(strings.TrimPrefix(head, "["), " ")
@@ -102,6 +113,7 @@ func (c *cline) results(p pieces) pieces {
 			continue
 		}
 		if rest = strings.TrimPrefix(rest, "\n"); rest == "" && i+1 < len(p.blocks) {
+			// The state of the editor is no result, also behind a tool that returned nothing.
 			if next, ok := p.blocks[i+1].(content.Text); ok && !c.begins(next.Text) {
 				rest = next.Text
 				i++

@@ -21,9 +21,19 @@ func isCodexType(t string) bool {
 }
 
 // codex reads a rollout of Codex. The file has items of the Responses API, which are smaller than messages: reasoning,
-// text and each call are separate items. Consecutive items of the model become one entry, and so do consecutive
-// outputs. Calls made in parallel thus share an entry, as do their results, which is what providers and strategies
-// expect.
+// text and each call are separate items.
+//
+//	{"timestamp": "…", "type": "session_meta", "payload": {"id": "…", "cwd": "/w", "base_instructions": {"text": "…"}}}
+//	{"timestamp": "…", "type": "response_item", "payload": {"type": "function_call", "call_id": "c1", "name": "shell",
+//	 "arguments": "{…}"}}
+//	{"timestamp": "…", "type": "response_item", "payload": {"type": "function_call_output", "call_id": "c1", …}}
+//	{"timestamp": "…", "type": "event_msg", "payload": {"type": "token_count", "info": {"last_token_usage": {…}}}}
+//	{"timestamp": "…", "type": "compacted", "payload": {"message": "", "replacement_history": […]}}
+//
+// Consecutive items of the model become one entry, and so do consecutive outputs. Calls made in parallel thus share an
+// entry, as do their results, which is what providers and strategies expect. The form was learnt from published
+// sessions of several versions, and from sessions recorded with the agent; the items themselves are documented by
+// OpenAI.
 //
 // The int fields are positions in the entries. They are a small state machine: any item of another speaker ends the
 // entry at hand.
@@ -90,6 +100,7 @@ func (c *codex) record(r record) error {
 		// Newer versions list the context, older ones have only a summary.
 		c.compacted(r.line, stamp, payload)
 	case "event_msg":
+		// A task begins with the limit of its model, and each report of usage repeats it.
 		c.b.t.window(payload.raw("model_context_window")) // where a task begins
 		if payload.text("type") == "token_count" {
 			c.b.t.window(payload.object("info").raw("model_context_window"))
@@ -130,6 +141,7 @@ func (c *codex) session(payload object) {
 // item reads one item of the model's history. Unknown items, such as the encrypted summary of a compaction, are carried
 // unchanged as blocks of the model: providers accept them only from there.
 func (c *codex) item(line int, stamp []byte, item object) {
+	// An item that is carried whole has no fields that could go missing.
 	t := item.text("type")
 	if read := codexFields(t, item); read != nil {
 		c.b.unread(line, "an item of type "+clip([]byte(t)), item, func(name string) bool {

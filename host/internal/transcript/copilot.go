@@ -40,7 +40,17 @@ var (
 		"toolTelemetry", "isUserRequested", "parentToolCallId")
 )
 
-// copilot reads the events of a session of Copilot CLI. The system prompt is recorded whole.
+// copilot reads the events of a session of Copilot CLI.
+//
+//	{"type": "user.message", "data": {"content": "go", "transformedContent": "<date…> go"}, "timestamp": "…"}
+//	{"type": "assistant.message", "data": {"content": "", "model": "m", "reasoningOpaque": "…",
+//	 "toolRequests": [{"toolCallId": "c1", "name": "view", "arguments": {…}}]}}
+//	{"type": "tool.execution_complete", "data": {"toolCallId": "c1", "success": true,
+//	 "result": {"content": "…", "detailedContent": "…"}}}
+//
+// The system prompt is recorded whole. Left out are hooks, permissions, deltas, which repeat what the whole events
+// have, and sub-agents. The tokens of an answer are not read, as a usage needs those of the prompt too. The form was
+// learnt from a published session.
 type copilot struct{ speech }
 
 func newCopilot(b *builder) *copilot { return &copilot{newSpeech(b)} }
@@ -48,7 +58,8 @@ func newCopilot(b *builder) *copilot { return &copilot{newSpeech(b)} }
 func (c *copilot) record(r record) error {
 	data, b := r.object.object("data"), c.b
 	meta := stamped(r.raw("timestamp"))
-	// A sub-agent's messages name the call that started it. The main model saw only the result of that call.
+	// A sub-agent's messages name the call that started it. The main model saw only the result of that call. Sub-agents
+	// first: their events have the types of the main conversation.
 	if data.has("parentToolCallId") {
 		b.tally.routine(r.line, -1, "event of a sub-agent left out")
 		return nil
@@ -76,6 +87,7 @@ func (c *copilot) record(r record) error {
 		b.unread(r.line, "a tool.execution_complete", data, isCopilotResultField)
 		c.answer(r.line, meta, copilotResult(data))
 	case isCopilotBookkeeping(t):
+		// The group alone, so that a file with many kinds of events has few notes.
 		group, _, _ := strings.Cut(t, ".")
 		b.tally.routine(r.line, -1, "event of type "+group+".…, which is not part of the conversation, left out")
 	default:
@@ -90,6 +102,7 @@ func copilotAnswer(data object) []content.Block {
 	if data.has("reasoningText") || data.has("reasoningOpaque") {
 		thought := content.Thinking{Thought: data.text("reasoningText")}
 		if opaque := data.copyOf("reasoningOpaque"); opaque != nil {
+			// Under the name that Codex's ciphertext has here, so that one place counts and writes it.
 			thought.Extra = content.Fields{{Name: "encryptedContent", Value: opaque}}
 		}
 		blocks = append(blocks, thought)
@@ -110,6 +123,7 @@ func copilotAnswer(data object) []content.Block {
 func copilotResult(data object) content.Block {
 	r := content.ToolResponse{CallID: data.text("toolCallId"), Result: data.object("result").copyOf("content")}
 	if !data.isTrue("success") {
+		// What went wrong is in "error" alone; there is no result next to it.
 		r.Error = firstText(data.object("error").text("message"), flaggedError)
 		if r.Result == nil {
 			r.Result = content.String(r.Error)

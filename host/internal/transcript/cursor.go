@@ -7,7 +7,13 @@ func isCursorRecord(o object) bool {
 	return o.has("role") && !o.has("content") && o.object("message").has("content")
 }
 
-// cursor reads a transcript of Cursor. Its calls have no ids, and often no results: Cursor leaves them out.
+// cursor reads a transcript of Cursor.
+//
+//	{"role": "assistant", "message": {"content": [{"type": "text", "text": "I read"},
+//	 {"type": "tool_use", "name": "Read", "input": {…}}]}}
+//	{"type": "turn_ended"}
+//
+// Its calls have no ids, and often no results: Cursor leaves them out. The reader was tested with samples made by hand.
 type cursor struct {
 	b    *builder
 	open []string // ids made for calls that are not answered

@@ -6,7 +6,13 @@ import "github.com/thresh-dev/thresh/sdk/content"
 // have blocks of Anthropic's API.
 func isDroidRecord(t string, o object) bool { return t == "session_start" && o.has("id") }
 
-// droid reads a session of Droid.
+// droid reads a session of Droid. The blocks of its messages are those of Anthropic's API:
+//
+//	{"type": "session_start", "id": "s1", "title": "…", "cwd": "/w"}
+//	{"type": "message", "id": "2", "timestamp": "…", "message": {"role": "assistant", "content": [{"type": "tool_use",
+//	 "id": "c1", "name": "Read", "input": {…}}]}}
+//
+// Left out is the state of the task list, which is for the screen. The reader was tested with a sample made by hand.
 type droid struct{ b *builder }
 
 func (d *droid) record(r record) error {

@@ -97,8 +97,8 @@ func (b *builder) formReader() (func(i int, o object), error) {
 	}
 }
 
-// ParseSystem reads a system prompt as a provider takes it next to the messages: a string, or a list of text parts. The
-// error is a [*MessageError] about message 0.
+// ParseSystem reads a system prompt as a provider takes it next to the messages: a string, or a list of text parts. An
+// error is about the value as a whole or names the part; it is no [*MessageError], as it is about no message.
 func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
 	if text, ok := rawjson.Text(raw); ok {
 		return one(content.Text{Text: text}), nil

@@ -8,6 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
+// The errors are for authors of agents: they name the field as it is in the JSON, and say what was expected. They hold
+// at most 40 bytes of what was found.
 // checkMessage returns what keeps a message from being one of the form, and the part that it is about; -1 is the whole
 // message. It asks only for what the reader needs: what a provider adds to its form must pass.
 func checkMessage(f Format, o object) (part int, err error) {
@@ -38,6 +40,7 @@ func checkAnthropic(role string, o object) (part int, err error) {
 	if o.has("tool_calls") {
 		return -1, errors.New(`"tool_calls" is of the form openai-chat`)
 	}
+	// The rules that pair calls and results. Everything else about a part is between the agent and its provider.
 	return checkParts(o.raw("content"), func(kind string, part object) error {
 		switch {
 		// What cannot be paired would be refused by the provider at the next request, with an error that does not say
@@ -90,6 +93,7 @@ func checkChat(role string, o object) (part int, err error) {
 	})
 }
 
+// Those of tools that take text have "custom" in place of "function".
 // checkCalls judges the tool calls of a chat message.
 func checkCalls(raw []byte) error {
 	calls, ok := elements(raw)
@@ -144,6 +148,7 @@ func checkItem(o object) (part int, err error) {
 	return -1, nil
 }
 
+// check judges what a role or a form allows; here are the rules that all forms share.
 // checkParts judges the content of a message: a string, or a list of parts that have a type.
 func checkParts(raw []byte, check func(kind string, part object) error) (part int, err error) {
 	if _, ok := rawjson.Text(raw); ok {
@@ -159,6 +164,7 @@ func checkParts(raw []byte, check func(kind string, part object) error) (part in
 	case len(parts) == 0:
 		return -1, errors.New("content has no parts")
 	}
+	// i is the part in the error, so that an agent with a message of a hundred parts knows which one is meant.
 	for i, raw := range parts {
 		o := asObject(raw)
 		kind := o.text("type")

@@ -58,7 +58,10 @@ func Formats() []FormatInfo {
 		{Cline, "history of a task of Cline or Roo Code (JSON)", false},
 		{Pi, "session of pi (JSON lines)", false},
 		{OpenCode, "session of opencode, as 'opencode export' prints it (JSON), or its events (JSON lines)", false},
-		{Goose, "session of Goose, as 'goose session export' prints it (JSON), or of its older files (JSON lines)", false},
+		{
+			Goose, "session of Goose, as 'goose session export' prints it (JSON), or of its older files (JSON lines)",
+			false,
+		},
 		{Amp, "thread of Amp (JSON)", false},
 		{Aider, "history of Aider (Markdown)", false},
 		{OpenHands, "events of OpenHands (JSON, or JSON lines)", false},
@@ -105,8 +108,13 @@ func formatNames(writable bool) string {
 	return strings.Join(names, ", ")
 }
 
-// lineReaders are the formats of one record a line, documentReaders those of one JSON value.
+// lineReaders are the formats of one record a line, documentReaders those of one JSON value. A format may be in both: a
+// recorder that changed from one to the other, or a list that people split into lines. A line reader is made for one
+// file, as it keeps state; a document reader is a function that is done when it returns. Aider is in neither: its files
+// are not JSON, so that [read] takes them before.
 var (
+	// The order of the list is the order in messages and in -o json: ours, then agents, then providers. The
+	// descriptions are parts of sentences in help and errors, without a period.
 	lineReaders = map[Format]func(*builder) lineReader{
 		Native:            func(b *builder) lineReader { return &nativeLines{b: b} },
 		ClaudeCode:        func(b *builder) lineReader { return newClaude(b) },
@@ -126,7 +134,8 @@ var (
 		OpenAIResponses:   func(b *builder) lineReader { return newResponses(b) },
 	}
 	documentReaders = map[Format]documentReader{
-		Native:            readNative,
+		Native: readNative,
+		// These two lists are what "--from FORMAT" can name. Detection, in sniff.go, returns readers directly.
 		GeminiCLI:         readGemini,
 		OpenCode:          readOpenCode,
 		Goose:             inList(readGoose),
@@ -136,11 +145,13 @@ var (
 		Cline:             inList(readMessages),
 		OpenAIChat:        inList(readMessages),
 		AnthropicMessages: inList(readMessages),
-		OpenAIResponses:   inList(readResponses),
+		// Cline stores messages of Anthropic's API; which of the three it was is decided by the messages.
+		OpenAIResponses: inList(readResponses),
 	}
 )
 
-// inList returns a reader of a document that is a list, or has it in one of the usual fields.
+// inList returns a reader of a document that is a list, or has it in one of the usual fields. read gets the name of
+// that field, "" for the document itself.
 func inList(read func(list string) documentReader) documentReader {
 	return func(b *builder, d *document) error {
 		for _, name := range []string{"messages", "history", "traj", "events", "conversation", "input"} {
@@ -167,6 +178,7 @@ func (f Format) document() (documentReader, error) {
 		return read, nil
 	}
 	made, ok := lineReaders[f]
+	// A file of one line is one JSON value too, so that a session with a single record ends up here.
 	if !ok {
 		return nil, fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, f, formatNames(false))
 	}

@@ -38,9 +38,19 @@ func isGeminiCallField(name string) bool {
 	return false
 }
 
-// readGemini reads a chat of Gemini CLI. One message holds calls together with their results. It becomes two entries,
-// because providers and strategies expect results in a tool's entry: one of the model with the calls, one of the tool
-// with the results. Gemini CLI rewrites its file as a whole, so it is always complete.
+// readGemini reads a chat of Gemini CLI. One message holds calls together with their results:
+//
+//	{"sessionId": "s1", "projectHash": "…", "messages": [
+//	 {"id": "m1", "type": "user", "timestamp": "…", "content": "go"},
+//	 {"id": "m2", "type": "gemini", "content": "I read", "thoughts": [{"subject": "…", "description": "…"}],
+//	  "model": "gemini-2.5-pro", "tokens": {"input": 9, "output": 7, "cached": 3, "thoughts": 2},
+//	  "toolCalls": [{"id": "c1", "name": "read_file", "args": {…}, "status": "success",
+//	   "result": [{"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "…"}}}]}]}]}
+//
+// It becomes two entries, because providers and strategies expect results in a tool's entry: one of the model with the
+// calls, one of the tool with the results. Left out are messages of the types info, error and warning, and what calls
+// have for the screen. Gemini CLI rewrites its file as a whole, so it is always complete. The form was learnt from
+// published chats and from chats recorded with the agent.
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
 	b.t.ID = d.top.text("sessionId")
@@ -72,6 +82,7 @@ func (b *builder) geminiRecord(line int, raw []byte) {
 		// A newer version of the recorder may hold content in a field that is not known here.
 		b.unread(line, "a user message", m, isGeminiField)
 		meta := stamped(m.raw("timestamp"))
+		// A message that only repeats results has nothing left; one that is really empty stays an entry.
 		if p := b.geminiUser(line, m.raw("content")); len(p.blocks) > 0 || !isGeminiAnswers(m.raw("content")) {
 			b.userEntries(line, p, content.Content{Metadata: meta.json()})
 		}
@@ -110,7 +121,8 @@ func (b *builder) geminiUser(line int, raw []byte) (p pieces) {
 	return p
 }
 
-// answered reports whether the last entry holds a response to the call id.
+// answered reports whether the last entry holds a response to the call id. Results are recorded twice directly after
+// each other, so that no earlier entry needs to be looked at.
 func (b *builder) answered(id string) bool {
 	last := b.t.Entries[max(len(b.t.Entries)-1, 0):]
 	return len(last) > 0 && slices.ContainsFunc(last[0].Blocks, func(block content.Block) bool {
@@ -135,6 +147,7 @@ func (b *builder) geminiMessage(line int, m object) {
 	thoughts, _ := elements(m.raw("thoughts"))
 	for _, raw := range thoughts {
 		thought := asObject(raw)
+		// With "subject: " in front only where there is a subject.
 		said = append(said, content.Thinking{
 			Thought: strings.TrimPrefix(thought.text("subject")+": "+thought.text("description"), ": "),
 		})

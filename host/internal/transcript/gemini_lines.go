@@ -6,9 +6,17 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// geminiLines reads the chats of Gemini CLI from version 0.40 on: a first line about the session, then messages. A
-// message is written again whenever it changes, a "$rewindTo" takes back a message and all behind it, and a "$set" with
-// messages replaces the context.
+// geminiLines reads the chats of Gemini CLI from version 0.40 on: a first line about the session, then messages.
+//
+//	{"sessionId": "s1", "projectHash": "…", "startTime": "…"}
+//	{"id": "m2", "type": "gemini", "content": "", "toolCalls": [{"id": "c1", "status": "executing", …}]}
+//	{"$rewindTo": "m2"}
+//	{"$set": {"messages": […]}}
+//
+// A message is written again, whole, whenever it changes: the last state counts. A "$rewindTo" takes back a message and
+// all behind it, and a "$set" with messages replaces the context, which is a compression unless it only repeats or
+// shortens what is there. "$set" of other fields is bookkeeping. The form was learnt from chats recorded with the
+// agent.
 type geminiLines struct {
 	b        *builder
 	messages []geminiLine
@@ -38,6 +46,7 @@ func (g *geminiLines) record(r record) error {
 		if list, ok := elements(set.raw("messages")); ok {
 			g.replace(r.line, list)
 		}
+	// A line of the file that names no message of the current context.
 	case r.has("$rewindTo"):
 		// A message that is not known was taken back already.
 		if i, ok := g.at[r.text("$rewindTo")]; ok {
@@ -51,6 +60,7 @@ func (g *geminiLines) record(r record) error {
 	return nil
 }
 
+// With boundary it is the first of a new context, and never the new state of an old message.
 // put adds a message, or writes it again.
 func (g *geminiLines) put(line int, raw []byte, boundary bool) {
 	m := geminiLine{line: line, id: asObject(raw).text("id"), raw: bytes.Clone(raw), boundary: boundary}
@@ -59,6 +69,7 @@ func (g *geminiLines) put(line int, raw []byte, boundary bool) {
 		g.messages[i] = m
 		return
 	}
+	// Messages without an id share the place of "", which put never looks up.
 	g.at[m.id] = len(g.messages)
 	g.messages = append(g.messages, m)
 }
@@ -75,9 +86,11 @@ func (g *geminiLines) cut(from int) {
 func (g *geminiLines) replace(line int, list [][]byte) {
 	same := len(list) <= len(g.messages)
 	for i, raw := range list {
+		// By ids alone: a message that is written again in the list may have changed.
 		same = same && g.messages[i].id == asObject(raw).text("id")
 	}
 	compacted := !same && len(g.messages) > 0
+	// The agent went back to an earlier state of the same context, which loses the rest of it.
 	if same {
 		g.cut(len(list))
 	}
@@ -91,6 +104,7 @@ func (g *geminiLines) replace(line int, list [][]byte) {
 func (g *geminiLines) end() error {
 	g.b.t.Format = GeminiCLI
 	for _, m := range g.messages {
+		// What Gemini CLI calls it. [Boundary.Replaces] is true for every kind but a microcompaction.
 		if m.boundary {
 			g.b.boundary("compression", nil)
 		}
@@ -114,8 +128,18 @@ func isGeminiStream(t string, o object) bool {
 }
 
 // geminiStream reads what Gemini CLI prints with --output-format stream-json. Text arrives in pieces.
+//
+//	{"type": "init", "session_id": "s1", "model": "gemini-2.5-pro"}
+//	{"type": "message", "role": "assistant", "content": "I ", "delta": true}
+//	{"type": "tool_use", "tool_id": "c1", "tool_name": "read_file", "parameters": {…}}
+//	{"type": "tool_result", "tool_id": "c1", "status": "success", "output": "…"}
+//	{"type": "result", "status": "success", "stats": {…}}
+//
+// No event has thoughts or the usage of one request. The counts in "result" are of the whole run and belong to no
+// request, so that they are left out.
 type geminiStream struct {
 	speech
+	// Of "init", as raw JSON; it goes into the metadata of each answer.
 	model []byte
 }
 
@@ -155,6 +179,7 @@ func (g *geminiStream) message(r record, meta metadata) {
 		g.ask(r.line, meta, text)
 		return
 	}
+	// Only the text block at the end grows. A call in between ends it, and the next piece begins another.
 	if g.ai >= 0 && r.isTrue("delta") {
 		blocks := g.b.t.Entries[g.ai].Blocks
 		if before, ok := blocks[len(blocks)-1].(content.Text); ok {

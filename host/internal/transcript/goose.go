@@ -17,8 +17,19 @@ func isGooseMessage(o object) bool {
 	return first >= '0' && first <= '9' && o.has("role") && kind(o.raw("content")) == '['
 }
 
-// goose reads a session of Goose. Results are messages of the user, as in Anthropic's API, but calls and results have
-// a form of their own.
+// goose reads a session of Goose. Results are messages of the user, as in Anthropic's API, but calls and results have a
+// form of their own:
+//
+//	{"role": "assistant", "created": 1740171567, "content": [{"type": "toolRequest", "id": "c1",
+//	 "toolCall": {"status": "success", "value": {"name": "developer__shell", "arguments": {…}}}}]}
+//	{"role": "user", "created": 1740171568, "content": [{"type": "toolResponse", "id": "c1",
+//	 "toolResult": {"status": "success", "value": {"content": [{"type": "text", "text": "…"}]}}}],
+//	 "metadata": {"userVisible": true, "agentVisible": true}}
+//
+// An export is a document with such messages in "conversation"; the files of versions without a database have one a
+// line, behind a line about the session. Left out are questions for leave, notices, and contents of results that are
+// meant for the person alone: the model saw none of them. The reader was tested with samples made by hand; no recorded
+// session was at hand.
 type goose struct {
 	b *builder
 	// seen says whether the message before was still in the model's context when the session was recorded; hidden, that
@@ -43,7 +54,8 @@ func readGoose(list string) documentReader {
 	}
 }
 
-// head takes in what is said of the session.
+// head takes in what is said of the session. The first to say something about the session counts, but for the context
+// limit, which follows the model.
 func (g *goose) head(o object) {
 	g.b.t.ID = firstText(g.b.t.ID, o.text("id"))
 	g.b.t.workedIn(o.text("working_dir"))
@@ -62,13 +74,17 @@ func (g *goose) record(r record) error {
 	}
 	b, about := g.b, r.object.object("metadata")
 	b.unread(r.line, "a message", r.object, isGooseField)
+	// "created" is in seconds; [Time] tells it from milliseconds.
 	meta := stamped(r.raw("created"))
-	// A compaction hides the messages before it from the model, and goes on with messages that it hides from the person.
+	// A compaction hides the messages before it from the model, and goes on with messages that it hides from the
+	// person.
 	hidden := string(about.raw("userVisible")) == "false"
+	// Three signs together, since a message may be hidden from the person for other reasons.
 	if hidden && !g.hidden && !g.seen {
 		b.boundary(BoundaryCompaction, nil)
 		meta.flag("isSummary", true)
 	}
+	// Absent, as in older versions, means visible to both.
 	g.seen, g.hidden = string(about.raw("agentVisible")) != "false", hidden
 	var p pieces
 	list, _ := elements(r.raw("content"))
@@ -87,7 +103,8 @@ func (g *goose) record(r record) error {
 	return nil
 }
 
-// content reads one content of a message.
+// content reads one content of a message. Calls and results may fail before they are run, which is why each is wrapped
+// in a status.
 func (g *goose) content(line int, p *pieces, o object, raw []byte) {
 	switch t := o.text("type"); t {
 	case "toolRequest", "frontendToolRequest":
@@ -97,7 +114,8 @@ func (g *goose) content(line int, p *pieces, o object, raw []byte) {
 			// The model's call could not be read; the result says why.
 			value = object{{name: "name", value: content.String("invalid")}, {name: "arguments", value: []byte("{}")}}
 		}
-		p.add(false, content.ToolCall{ID: o.text("id"), Name: value.text("name"), Parameters: value.copyOf("arguments")})
+		p.add(false, content.ToolCall{ID: o.text("id"), Name: value.text("name"),
+			Parameters: value.copyOf("arguments")})
 	case "toolResponse":
 		p.add(true, gooseResult(o)...)
 	case "image":
@@ -108,6 +126,7 @@ func (g *goose) content(line int, p *pieces, o object, raw []byte) {
 	case "toolConfirmationRequest", "actionRequired", "systemNotification", "conversationCompacted",
 		"contextLengthExceeded", "summarizationRequested", "reasoning":
 		g.b.tally.routine(line, -1, "content of type "+t+", which is only for the screen, left out")
+	// Text and thinking have Anthropic's form; anything else is carried unchanged.
 	default:
 		p.add(false, anthropicBlock(raw)...)
 	}
@@ -125,6 +144,7 @@ func gooseResult(o object) []content.Block {
 			r.Error = flaggedError
 		}
 	}
+	// The call could not be run at all. The model then saw the error in place of a result.
 	if result.text("status") == "error" {
 		r.Error = firstText(result.text("error"), r.Error, flaggedError)
 		if rawjson.IsNull(value) {
@@ -133,6 +153,7 @@ func gooseResult(o object) []content.Block {
 	}
 	parts, isList := elements(value)
 	kept := slices.DeleteFunc(parts, func(part []byte) bool {
+		// Contents without an audience are for everyone.
 		audience, told := elements(asObject(part).object("annotations").raw("audience"))
 		return told && !slices.ContainsFunc(audience, func(a []byte) bool { return asText(a) == roleAssistant })
 	})

@@ -9,8 +9,16 @@ import (
 )
 
 // readMessages reads a list of provider messages from the field name, or from the document itself if name is "". One
-// reader serves OpenAI's and Anthropic's messages, since recorders mix them in one file. The messages themselves decide
-// which of the two formats is reported.
+// reader serves OpenAI's and Anthropic's messages, since recorders mix them in one file:
+//
+//	{"role": "user", "content": "go"}
+//	{"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "read", "input": {…}}]}
+//	{"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "read", "arguments": "{…}"}}]}
+//	{"role": "tool", "tool_call_id": "c1", "content": "…"}
+//
+// The messages themselves decide which of the two formats is reported. Both providers document their forms. What
+// recorders add to them was read off published recordings of mini-swe-agent, tau-bench, OpenHands' log of completions
+// and Cline.
 func readMessages(name string) documentReader {
 	return func(b *builder, d *document) error {
 		m := messages{b: b}
@@ -52,13 +60,15 @@ func (l *messageLines) end() error { return l.m.end() }
 
 // messages reads provider messages one after the other and collects what tells the two providers apart.
 type messages struct {
-	b         *builder
-	anthropic bool     // something was found that only Anthropic has
-	openAI    bool     // something was found that only OpenAI has
-	legacy    []string // ids made for calls of the old function_call form, which has none, that are not answered yet
-	made      int      // how many such ids were made
-	answered  bool     // the provider's response was read as the last message
-	cline     cline
+	b *builder
+	// Something was found that only this provider has. Two flags and not a format: a file may show features of both
+	// providers, or of none until its end.
+	anthropic, openAI bool
+
+	legacy   []string // ids made for calls of the old function_call form, which has none, that are not answered yet
+	made     int      // how many such ids were made
+	answered bool     // the provider's response was read as the last message
+	cline    cline
 }
 
 // isMessageField reports whether a field of a message is known: those that are read, and those without content of their
@@ -96,6 +106,7 @@ func isMessageField(name string) bool {
 func (m *messages) message(line int, o object) error {
 	b := m.b
 	m.learn(o)
+	// An agent's own messages are carried whole, so that no field of theirs can be lost.
 	if b.form == "" {
 		b.unread(line, "a message", o, isMessageField)
 	}
@@ -119,6 +130,7 @@ func (m *messages) message(line int, o object) error {
 		}
 		b.add(line, c)
 	case "tool", "function":
+		// Old forms of OpenAI call the role "function", and their results have no id; see [messages.tool].
 		m.tool(line, o, c)
 	default:
 		if role != "user" && role != "system" && role != "developer" {
@@ -128,6 +140,7 @@ func (m *messages) message(line int, o object) error {
 			)
 		}
 		p := b.messageContent(line, o.raw("content"))
+		// A message without a role is no message of any provider: what it says counts as not understood.
 		if role == "" {
 			b.miss("messages without a role", len(o.raw("content")))
 		}
@@ -155,6 +168,7 @@ func (m *messages) ofCline(p pieces) pieces {
 
 // learn notices features that only one of the providers has. Plain text with the roles user and assistant fits both.
 func (m *messages) learn(o object) {
+	// Only OpenAI has calls outside of the content, and messages of these roles in the list.
 	role := o.text("role")
 	if o.has("tool_calls") || o.has("function_call") || role == "tool" || role == "system" || role == "developer" ||
 		role == "function" {
@@ -176,6 +190,8 @@ func (m *messages) learn(o object) {
 // speaker for are kept in "role".
 func (m *messages) metadata(o object) []byte {
 	var meta metadata
+	// Of "system", "developer" and the recorder's own roles. The first two are pinned: an agent put them into the
+	// middle on purpose, and a strategy must not remove them.
 	if role := o.text("role"); !slices.Contains([]string{"user", "assistant", "tool", "function"}, role) {
 		meta.text("role", role)
 		meta.flag("pinned", isInstruction(role))
@@ -185,6 +201,7 @@ func (m *messages) metadata(o object) []byte {
 		return meta.json()
 	}
 	response := o.object("extra").object("response") // mini-swe-agent keeps the provider's answer there
+	// Cline has "ts" and "modelInfo", mini-swe-agent has everything in "extra".
 	meta.raw("timestamp", firstOf(o.raw("timestamp"), o.raw("ts"), o.object("extra").raw("timestamp")))
 	meta.raw("model", firstOf(o.raw("model"), o.object("modelInfo").raw("id"), response.raw("model")))
 	meta.raw("usage", firstOf(o.raw("usage"), o.raw("metrics"), response.raw("usage")))
@@ -287,6 +304,7 @@ func (m *messages) answer(d *document) {
 	m.b.remark(line, len(m.b.t.Entries), "the provider's response is read as the last message")
 	// Now the field was read, and head does not report it as left out.
 	m.answered = true
+	// Behind the message's own fields: a lookup takes the first of a name, so that a role of its own wins.
 	message = append(
 		slices.Clone(message), field{name: "usage", value: response.raw("usage")},
 		field{name: "role", value: []byte(`"assistant"`)},
@@ -319,6 +337,7 @@ func firstText(texts ...string) string {
 // messages are the more common ones.
 func (m *messages) end() error {
 	m.b.t.Format = OpenAIChat
+	// Files of Cline show features of Anthropic too, and their results were read by Cline's rule.
 	if m.cline.known {
 		m.b.t.Format = Cline
 		return nil

@@ -23,17 +23,35 @@ func isOpenCodeEvent(t string, o object) bool {
 }
 
 // openCode reads a session of opencode. A message is what is known of it and its parts; a call and its result are one
-// part. The parts of a message are written again as they grow, so that the whole session is read before it is entries.
+// part:
+//
+//	{"info": {"id": "msg_2", "role": "assistant", "modelID": "m", "time": {"created": 1}},
+//	 "parts": [{"type": "step-start"}, {"type": "text", "text": "I read"},
+//	  {"type": "tool", "callID": "c1", "tool": "read", "state": {"status": "completed", "input": {…}, "output": "…"}},
+//	  {"type": "step-finish", "tokens": {"input": 9, "output": 7, "cache": {"read": 30, "write": 5}}}]}
+//
+// "opencode export" prints a document with a list of these, and the database and the older folders are made into one
+// before they are read here. Its event bus, and "opencode run --format json", name a message or a part per line. They
+// write the parts of a message again as they grow, so that the whole session is read before it is entries.
+//
+// One message can hold several requests: the agent works on until it has an answer. "step-finish" ends each, and has
+// its usage; the part of the prompt that was cached is not in "input".
+//
+// Left out are steps, snapshots and patches of files, which the model never saw; sub-agents, which have sessions of
+// their own; and what the person took back. The reader was written after sessions recorded with opencode in all these
+// forms.
 type openCode struct {
 	speech
-	session  string // of the events: those of sub-agents are in the same stream
+	session string // of the events: those of sub-agents are in the same stream
+	// In the order of their first mention.
 	messages []*openCodeMessage
 	byID     map[string]*openCodeMessage
 	// again: a compaction repeats the messages that are added, whose usage is counted already.
 	again bool
 }
 
-// openCodeMessage is one message, with texts of its own.
+// openCodeMessage is one message, with texts of its own. They are: the line where the message was named first; what is
+// known of it, which a later event replaces; its parts in order.
 type openCodeMessage struct {
 	line  int
 	info  object
@@ -49,6 +67,7 @@ func readOpenCode(b *builder, d *document) error {
 	o := newOpenCode(b)
 	info := d.top.object("info")
 	b.t.ID = info.text("id")
+	// Everything else of the session is for its list on the screen: a title, versions, times.
 	b.t.workedIn(info.text("directory"))
 	b.otherFields(d.top, nameIn("info", "messages"))
 	// What the person took back is left out of the next request, and deleted when it is sent.
@@ -60,6 +79,7 @@ func readOpenCode(b *builder, d *document) error {
 		for _, part := range list {
 			m.parts = append(m.parts, asObject(part))
 		}
+		// From the message that was taken back on, all are: the person went back to before it.
 		if taken > 0 || revert != "" && m.info.text("id") == revert {
 			taken++
 			return nil
@@ -78,9 +98,12 @@ func readOpenCode(b *builder, d *document) error {
 
 // record takes in one event. The last state of a message and of a part counts.
 func (c *openCode) record(r record) error {
+	// The line's buffer is reused, and events are kept until the end.
 	r.whole = bytes.Clone(r.whole)
 	o := asObject(r.whole)
 	part, info := o.object("part"), object(nil)
+	// Two sources of events with different envelopes: the bus has the event in "properties", "run" has the part in
+	// "part".
 	switch t := r.text("type"); {
 	case t == "message.updated":
 		info = o.object("properties").object("info")
@@ -101,6 +124,7 @@ func (c *openCode) record(r record) error {
 		m.info = info
 		return nil
 	}
+	// A part that is named again has grown: "running" becomes "completed", and a text gets longer.
 	same := func(p object) bool { return p.has("id") && p.text("id") == part.text("id") }
 	if i := slices.IndexFunc(m.parts, same); i >= 0 {
 		m.parts[i] = part
@@ -123,9 +147,11 @@ func (c *openCode) message(line int, id string) *openCodeMessage {
 
 func (c *openCode) end() error {
 	c.b.t.Format = OpenCode
+	// Entries are made only now, when the last state of every message is known.
 	c.b.t.ID = firstText(c.b.t.ID, c.session)
 	for i, m := range c.messages {
 		c.b.t.workedIn(m.info.object("path").text("cwd"))
+		// The first message cannot be a summary of anything, however it is marked.
 		if m.info.isTrue("summary") && i > 0 {
 			c.compacted(i)
 			continue
@@ -143,12 +169,15 @@ func (c *openCode) compacted(i int) {
 	meta := c.stamped(c.messages[i])
 	meta.flag("isSummary", true)
 	blocks := []content.Block{}
+	// What a summary was made of, such as the model's reasoning, is not in the next context.
 	for _, p := range c.messages[i].parts {
 		if p.text("type") == "text" {
 			blocks = append(blocks, content.Text{Text: p.text("text")})
 		}
 	}
 	c.ask(c.messages[i].line, meta, blocks...)
+	// Messages between tail_start_id and the request for the summary stay in the context, after the summary. They are
+	// added again, marked fromCompaction, so that the entries behind the boundary are the whole context.
 	for _, p := range c.messages[i-1].parts {
 		kept := slices.IndexFunc(c.messages[:i-1], func(m *openCodeMessage) bool {
 			return p.has("tail_start_id") && m.info.text("id") == p.text("tail_start_id")
@@ -183,12 +212,15 @@ func (c *openCode) add(m *openCodeMessage) {
 	stamp := meta.json()
 	meta.text("model", m.info.text("modelID"))
 	var said, answers []content.Block
+	// flush ends one request: what the model said becomes an entry, and the results of its calls become the tool's. A
+	// message that was interrupted has no "step-finish"; the counts of the message stand in for those of the request.
 	flush := func(usage object) {
 		if len(said) > 0 {
 			with := slices.Clone(meta)
 			if !c.again {
 				cache := usage.object("cache")
-				with.raw("usage", countedApart(usage.raw("input"), usage.raw("output"), cache.raw("read"), cache.raw("write")))
+				with.raw("usage", countedApart(usage.raw("input"), usage.raw("output"),
+					cache.raw("read"), cache.raw("write")))
 			}
 			c.b.add(m.line, content.Content{Speaker: content.AI, Blocks: said, Metadata: with.json()})
 		}
@@ -197,6 +229,7 @@ func (c *openCode) add(m *openCodeMessage) {
 		}
 		said, answers = nil, nil
 	}
+	// Answers never join those of the message before: each message begins with a request of its own.
 	c.pause()
 	for _, p := range m.parts {
 		switch t := p.text("type"); t {
@@ -220,6 +253,7 @@ func (c *openCode) add(m *openCodeMessage) {
 func (c *openCode) person(m *openCodeMessage) (blocks []content.Block) {
 	for _, p := range m.parts {
 		switch t := p.text("type"); {
+		// "ignored" texts are for the screen alone.
 		case t == "text" && !p.isTrue("ignored"):
 			blocks = append(blocks, content.Text{Text: p.text("text")})
 		// Files of text are there as texts too.
@@ -254,6 +288,7 @@ func openCodeCall(p object) (call content.Block, answer []content.Block) {
 	case "completed":
 	case "error":
 		r.Result, r.Error = state.copyOf("error"), firstText(state.text("error"), flaggedError)
+	// "pending" or "running": the agent was stopped. The call stays open, as it was for the model.
 	default:
 		return call, nil
 	}
@@ -265,7 +300,7 @@ func openCodeCall(p object) (call content.Block, answer []content.Block) {
 	return call, answer
 }
 
-// openCodeFile reads an attachment.
+// openCodeFile reads an attachment. Data is inline in a "data:" URL; any other URL is kept as a link.
 func openCodeFile(p object) content.Media {
 	m := content.Media{MimeType: p.text("mime"), Filename: p.text("filename"), Data: p.text("url"), Encoding: "url"}
 	if _, data, ok := strings.Cut(m.Data, ";base64,"); ok {

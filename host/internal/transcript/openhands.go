@@ -27,12 +27,26 @@ func isOpenHandsKind(k string) bool {
 }
 
 // openHands reads the events of OpenHands' SDK: a list, in a document or one a line.
+//
+//	{"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": […]}}
+//	{"kind": "ActionEvent", "id": "e2", "llm_response_id": "r1", "thought": […], "tool_name": "terminal",
+//	 "tool_call_id": "c1", "tool_call": {"arguments": "{…}"}, "action": {…}}
+//	{"kind": "ObservationEvent", "id": "e3", "tool_call_id": "c1", "observation": {"output": "…", "exit_code": 0}}
+//	{"kind": "Condensation", "id": "e5", "forgotten_event_ids": ["e2", "e3"], "summary": "…", "summary_offset": 1}
+//
+// A call and its result name each other; the calls of one answer of the model share llm_response_id. "action" repeats
+// the call in the agent's own form and is left out, as is the state of the conversation, which the model never sees.
+// Events were read off a published result of a benchmark; folders and condensations were tested with samples made by
+// hand.
 type openHands struct {
 	speech
-	response string // the model's answer that is being added to: parallel calls are events of one answer
+	// response is the id of the model's answer that is being added to, "" for none: parallel calls are events of one
+	// answer.
+	response string
 	// seen are the events of which the model's context is made, with texts of their own.
 	seen []record
-	// again: a condensation repeats the events that are added.
+	// again: a condensation repeats the events that are added. Their usage counts once, and they are not seen a second
+	// time.
 	again bool
 }
 
@@ -65,10 +79,11 @@ func readOpenHands(list string) documentReader {
 // isOpenHandsField reports whether a field of an event is known. "action" repeats the call in the agent's own form.
 var isOpenHandsField = nameIn("kind", "id", "timestamp", "source", "llm_message", "thought", "reasoning_content",
 	"thinking_blocks", "responses_reasoning_item", "action", "tool_name", "tool_call_id", "tool_call",
-	"llm_response_id", "security_risk", "observation", "action_id", "error", "system_prompt", "tools", "activated_skills",
-	"extended_content", "sender", "critic_result", "rejection_reason", "summary", "dynamic_context", "parent_id",
-	"forgotten_event_ids", "summary_offset")
+	"llm_response_id", "security_risk", "observation", "action_id", "error", "system_prompt", "tools",
+	"activated_skills", "extended_content", "sender", "critic_result", "rejection_reason", "summary",
+	"dynamic_context", "parent_id", "forgotten_event_ids", "summary_offset")
 
+// An event becomes at most one entry; what the events of one answer have in common, speech puts together.
 func (h *openHands) record(r record) error {
 	b, meta := h.b, stamped(r.raw("timestamp"))
 	meta.flag("fromCompaction", h.again)
@@ -77,6 +92,7 @@ func (h *openHands) record(r record) error {
 	switch k {
 	case "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "UserRejectObservation",
 		"CondensationSummaryEvent":
+		// The buffer of a line is reused, and a condensation reads the event again.
 		if !h.again {
 			whole := bytes.Clone(r.whole)
 			h.seen = append(h.seen, record{r.line, whole, asObject(whole)})
@@ -95,6 +111,7 @@ func (h *openHands) record(r record) error {
 			h.say(r.line, meta, blocks...)
 			return nil
 		}
+		// The person's words, and also what the agent's own program said in their place.
 		h.ask(r.line, meta, blocks...)
 	case "ActionEvent":
 		h.action(r, meta)
@@ -136,6 +153,7 @@ func (h *openHands) condense(r record) {
 		forgotten[asText(id)] = true
 	}
 	h.seen = slices.DeleteFunc(h.seen, func(e record) bool { return forgotten[e.text("id")] })
+	// The offset counts the events that are left, so that the summary goes in after the forgotten ones are out.
 	if at, ok := wholeNumber(r.raw("summary_offset")); ok && r.has("summary") {
 		h.seen = slices.Insert(h.seen, min(at, len(h.seen)), record{line: r.line, object: object{
 			{name: "kind", value: content.String("CondensationSummaryEvent")},

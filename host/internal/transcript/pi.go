@@ -14,8 +14,17 @@ func isPiRecord(t string, o object) bool {
 		t == "message" && o.object("message").has("role") && !o.has("sessionId")
 }
 
-// pi reads a session of pi. From version 2 on the records are a tree: a person who goes back in the session begins a
-// branch, and the model saw only the branch that the last record is on.
+// pi reads a session of pi: a header, then one record a line.
+//
+//	{"type": "session", "version": 3, "id": "s1", "cwd": "/w"}
+//	{"type": "message", "id": "c", "parentId": "a", "message": {"role": "assistant", "content": [{"type": "toolCall",
+//	 "id": "c1", "name": "read", "arguments": {…}}], "model": "m", "usage": {"input": 5, "cacheRead": 0, …}}}
+//	{"type": "message", "id": "d", "parentId": "c", "message": {"role": "toolResult", "toolCallId": "c1", …}}
+//	{"type": "compaction", "id": "f", "parentId": "e", "summary": "…", "firstKeptEntryId": "e"}
+//
+// From version 2 on the records are a tree: a person who goes back in the session begins a branch, and the model saw
+// only the branch that the last record is on. All other branches are left out with a remark. The form was learnt from a
+// session that pi's authors published, and from one recorded with the agent.
 type pi struct {
 	speech
 	records []piRecord // all but the header, in the order of the file
@@ -36,6 +45,7 @@ func newPi(b *builder) *pi { return &pi{speech: newSpeech(b)} }
 
 // record keeps the record: which branch counts is known at the end.
 func (p *pi) record(r record) error {
+	// The header may follow other records in files that were put together.
 	if r.text("type") == "session" {
 		p.b.t.ID = firstText(p.b.t.ID, r.text("id"))
 		p.b.t.workedIn(r.text("cwd"))
@@ -64,6 +74,7 @@ func (p *pi) branch() []int {
 		case !ok || parent >= i:
 			i = -1 // the root; a parent behind its child would never end
 		default:
+			// Each step goes to an earlier record, so that the walk ends.
 			i = parent
 		}
 	}
@@ -84,6 +95,7 @@ func (p *pi) end() error {
 		switch t := r.text("type"); t {
 		case "message":
 			p.message(r, r.object.object("message"), false)
+		// Text that an extension of pi put into the context, in the person's place.
 		case "custom_message":
 			p.ask(r.line, stamped(r.raw("timestamp")), p.b.piContent(r.line, r.raw("content"))...)
 		case "branch_summary":
@@ -108,7 +120,8 @@ func (p *pi) summary(r piRecord) {
 }
 
 // compaction reads a compaction: the context goes on with a summary and the messages from the first kept record on,
-// which precede the compaction in the file. before are the records before it.
+// which precede the compaction in the file. before are the records before it. Versions before 2 name the first kept
+// record by its index, later ones by its id.
 func (p *pi) compaction(before []int, r piRecord) {
 	p.b.boundary(BoundaryCompaction, jsonOf(r.without("summary", "type", "id", "parentId", "details")))
 	p.summary(r)
@@ -134,6 +147,7 @@ func (p *pi) message(r piRecord, m object, again bool) {
 	case "assistant":
 		blocks := b.piContent(r.line, m.raw("content"))
 		if len(blocks) == 0 {
+			// It was aborted before its first block, and no provider takes it back.
 			b.tally.routine(r.line, -1, "answer without content, which was aborted, left out")
 			return
 		}
@@ -142,6 +156,7 @@ func (p *pi) message(r piRecord, m object, again bool) {
 		if !again {
 			meta.raw("usage", m.raw("usage"))
 		}
+		// Each record of the model is a whole answer: two in a row are two requests.
 		p.pause()
 		p.say(r.line, meta, blocks...)
 	case "toolResult":
@@ -156,6 +171,7 @@ func (p *pi) message(r piRecord, m object, again bool) {
 			b.tally.routine(r.line, -1, "command of the person that the model did not see left out")
 			return
 		}
+		// The words in which pi itself tells the model what the person ran.
 		p.ask(r.line, meta, content.Text{Text: "Ran `" + m.text("command") + "`\n```\n" + m.text("output") + "\n```"})
 	default:
 		if role != "user" {

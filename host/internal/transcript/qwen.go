@@ -22,11 +22,22 @@ func isQwenRecord(t string, o object) bool {
 // The fields that are read, or hold nothing of the conversation: where and how the session ran, and copies of results
 // for the screen.
 var isQwenField = nameIn("uuid", "parentUuid", "sessionId", "timestamp", "type", "subtype", "cwd", "version",
-	"gitBranch", "message", "usageMetadata", "model", "contextWindowSize", "toolCallResult", "systemPayload", "promptId",
-	"daemonPromptId", "provenance", "goalContext", "backgroundTurn", "deliveredTurn", "forkedFrom", "agentId",
-	"agentName", "agentColor", "isSidechain", "agentRunId", "agentRound", "externalInputKind")
+	"gitBranch", "message", "usageMetadata", "model", "contextWindowSize", "toolCallResult", "systemPayload",
+	"promptId", "daemonPromptId", "provenance", "goalContext", "backgroundTurn", "deliveredTurn", "forkedFrom",
+	"agentId", "agentName", "agentColor", "isSidechain", "agentRunId", "agentRound", "externalInputKind")
 
-// qwen reads a session of Qwen Code.
+// qwen reads a session of Qwen Code: records like Claude Code's, whose messages are those of Gemini's API.
+//
+//	{"uuid": "2", "sessionId": "s1", "type": "assistant", "cwd": "/w", "model": "qwen3", "contextWindowSize": 131072,
+//	 "usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 40, "candidatesTokenCount": 7},
+//	 "message": {"role": "model", "parts": [{"functionCall": {"name": "read_file", "args": {…}}}]}}
+//	{"uuid": "3", "type": "tool_result", "message": {"role": "user", "parts": [{"functionResponse": {"name":
+//	 "read_file", "response": {"output": "…"}}}]}, "toolCallResult": {…}}
+//	{"uuid": "4", "type": "system", "subtype": "chat_compression", "systemPayload": {"compressedHistory": […]}}
+//
+// Left out are other records of the type system, which are telemetry and commands, copies of results for the screen,
+// and sub-agents. Gemini's API allows calls without an id; those get one. The form was learnt from a session recorded
+// with the agent.
 type qwen struct {
 	speech
 	open map[string][]string // ids made for calls without one, by tool, that are not answered
@@ -54,6 +65,7 @@ func (q *qwen) record(r record) error {
 		meta.raw("model", r.raw("model"))
 		meta.raw("usage", r.raw("usageMetadata"))
 		b.t.window(r.raw("contextWindowSize"))
+		// One record is one answer. Records of the model that follow each other are two requests.
 		q.pause()
 		q.say(r.line, meta, b.geminiParts(r.line, parts, q)...)
 	case "tool_result":
@@ -95,7 +107,8 @@ func (q *qwen) system(r record) {
 	q.pause()
 }
 
-// geminiParts reads parts of the Gemini API. Those of [builder.geminiContent] have no calls.
+// geminiParts reads parts of the Gemini API. Those of [builder.geminiContent] have no calls. ids gives calls and
+// responses without an id one that pairs them.
 func (b *builder) geminiParts(line int, raw []byte, ids *qwen) []content.Block {
 	list, ok := elements(raw)
 	if !ok {

@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// blockTypes are the blocks of the native form, by whom they may be said; "" is anyone.
+// blockTypes are the blocks of the native form, by whom they may be said; "" is anyone. The meanings are in the schema
+// for authors of agents, whose editor shows them.
 var blockTypes = []struct {
 	block   content.Block
 	speaker content.Speaker
@@ -50,6 +51,7 @@ func EntrySchema() json.RawMessage {
 	for _, t := range blockTypes {
 		kind := t.block.Kind()
 		kinds = append(kinds, kind)
+		// What the encoder always writes is required: an agent that leaves it out would get another block back.
 		required, all := fieldNames(t.block), fieldNames(filled(t.block))
 		properties := schema{}
 		for _, f := range all {
@@ -126,6 +128,7 @@ func fieldSchema(kind string, f field) map[string]any {
 		if slices.Contains([]string{"tool_call.id", "tool_call.name", "tool_response.callId"}, key) {
 			out["minLength"] = 1 // what pairs calls and responses is never empty
 		}
+	// A new type of field in a block needs a case here. Tests write the schema, so that no user meets this panic.
 	case f.value[0] != '{':
 		panic(fmt.Sprintf("transcript: %s is of a type that has no schema", key))
 	}

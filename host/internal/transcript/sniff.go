@@ -19,6 +19,7 @@ func sniffDocument(d *document) (documentReader, error) {
 		return sniffList(d)
 	}
 	top := d.top
+	// The first also skips a history that is no list if another field holds the conversation.
 	// Cases that do nothing go on to the next switch.
 	switch first := firstObject(top.raw("history")); {
 	case top.raw("history") == nil, kind(top.raw("history")) != '[' && isConversation(top):
@@ -35,6 +36,7 @@ func sniffDocument(d *document) (documentReader, error) {
 	}
 	switch first := firstObject(top.raw("messages")); {
 	case kind(top.raw("messages")) != '[':
+	// Messages of agents come before those of providers: they have a role too.
 	case isGemini(top, first):
 		return readGemini, nil
 	case isOpenCodeExport(first):
@@ -44,6 +46,7 @@ func sniffDocument(d *document) (documentReader, error) {
 	case first == nil, first.has("role"):
 		return readMessages("messages"), nil
 	}
+	// Also an empty list, which is a request before its first item.
 	if first := firstObject(top.raw("input")); kind(top.raw("input")) == '[' &&
 		(first == nil || first.has("role") || first.has("type")) {
 		return readResponses("input"), nil
@@ -76,6 +79,7 @@ func sniffDocument(d *document) (documentReader, error) {
 
 // sniffList detects the format of a file that is one list. An empty list is an empty native history.
 func sniffList(d *document) (documentReader, error) {
+	// Anthropic's and OpenAI's messages are last: all that a message needs is a role, which most records have.
 	first := firstObject(d.data)
 	switch {
 	case first == nil, isEntry(first):
@@ -99,6 +103,7 @@ func sniffList(d *document) (documentReader, error) {
 // and the caller tries the next one: a file may begin with records of a type that is not known yet.
 func sniffLine(b *builder, r record) (lineReader, error) {
 	switch {
+	// Shapes that other fields tell come first, then formats that differ in the values of "type" alone.
 	case isEntry(r.object), isSystemLine(r.object):
 		return &nativeLines{b: b}, nil
 	case isCursorRecord(r.object):
@@ -122,6 +127,7 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	}
 	t := r.text("type")
 	switch {
+	// Codex wraps each record in an envelope, and its types are not those of other agents.
 	case kind(r.raw("payload")) == '{' && isCodexType(t):
 		return newCodex(b), nil
 	case isOpenHandsEvent(r.object):
@@ -140,6 +146,7 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	case isClaudeRecord(t, r.object):
 		return newClaude(b), nil
 	}
+	// No reader yet. [readLines] keeps the record and asks again with the next one.
 	return nil, nil
 }
 
@@ -159,8 +166,8 @@ func isGemini(top, first object) bool {
 	return !first.has("role") && (isGeminiType(t) || first == nil && top.has("projectHash"))
 }
 
-// hasResponsesItem reports whether one of the first elements of a list is an item of the Responses API. The first may be
-// a message that the Chat API has too.
+// hasResponsesItem reports whether one of the first elements of a list is an item of the Responses API. The first may
+// be a message that the Chat API has too.
 func hasResponsesItem(raw []byte) bool {
 	looked, found := 0, false
 	findObject(raw, func(o object) bool {

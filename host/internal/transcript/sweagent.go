@@ -9,6 +9,15 @@ import (
 
 // sweAgent reads a trajectory of SWE-agent: its "history", which "trajectory" repeats. Older versions have no tool
 // calls: the model's command is a text in "action", and what it printed is the next message of the user.
+//
+//	{"role": "assistant", "content": "I list\n```\nls -F\n```", "thought": "I list", "action": "ls -F\n"}
+//	{"role": "user", "content": "…"}
+//	{"role": "assistant", "content": "…", "tool_calls": […]}
+//	{"role": "tool", "tool_call_ids": ["c1"], "content": "…"}
+//
+// Such a command becomes a call, marked synthesizedCall in the metadata, because strategies find what was read and
+// written in calls. The form was learnt from two trajectories that SWE-agent's authors published. Demonstrations, which
+// are part of the prompt, are marked isDemo.
 type sweAgent struct {
 	b    *builder
 	made int    // calls made of actions
@@ -41,6 +50,7 @@ func (s *sweAgent) message(line int, o object) {
 		s.answer(line, o, blocks)
 	case role == "tool":
 		ids, _ := elements(o.raw("tool_call_ids"))
+		// A message answers several calls only where the tool ran them together.
 		for i, raw := range ids {
 			response := content.ToolResponse{CallID: asText(raw)}
 			if i == 0 { // one text for all calls of the message
@@ -77,7 +87,8 @@ func (s *sweAgent) answer(line int, o object, blocks []content.Block) {
 	s.b.add(line, content.Content{Speaker: content.AI, Blocks: append(blocks, calls...), Metadata: meta.json()})
 }
 
-// sweTool returns the tool of a command: its first word if that is a tool of SWE-agent, else the shell.
+// sweTool returns the tool of a command: its first word if that is a tool of SWE-agent, else the shell. Strategies know
+// the tools by these names; an unknown first word is a program that the shell runs.
 func sweTool(action string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(action), " ")
 	switch first = strings.TrimSpace(first); first {

@@ -13,8 +13,12 @@ import (
 )
 
 // A format that was recognised by a few records must also explain the others. What share of the conversation it
-// explains is measured in bytes: of what became entries, and of what may be conversation and did not.
+// explains is measured in bytes: of what became entries, and of what may be conversation and did not. Notes are no
+// measure of it: one unknown record may be a counter or half of the session.
 const (
+	// Recorded sessions of every format are at 0.98 and more with their own reader, which leaves room for what a new
+	// version adds.
+	//
 	// enough is the share below which the reader warns, with what was not understood.
 	enough = 0.95
 	// least is the share below which a file is refused: what is left would be judged as if it were the session.
@@ -43,6 +47,7 @@ func (b *builder) judge(given bool) error {
 	if b.t.Format == Native {
 		return nil // an entry that is not understood is an error there
 	}
+	// Both only count. The entries stay as they are: what is not understood is still carried.
 	b.missOpaque()
 	b.missAnswers()
 	understood, missed := contentBytes(b.t.System), 0
@@ -54,6 +59,7 @@ func (b *builder) judge(given bool) error {
 	}
 	// Words that stand in the place of a result are among the entries.
 	understood = max(understood-b.misplaced, 0)
+	// For files in which next to nothing was missed, however short they are.
 	b.t.understood = 1
 	if missed < fewMissed {
 		return nil
@@ -85,7 +91,8 @@ func causes(missed map[string]int, all int) string {
 	return strings.Join(out, ", ")
 }
 
-// missOpaque counts blocks that are carried without being understood.
+// missOpaque counts blocks that are carried without being understood. It is done at the end, as a reader does not know
+// at once what a block will be.
 func (b *builder) missOpaque() {
 	for _, c := range b.t.Entries {
 		for _, block := range c.Blocks {
@@ -108,6 +115,7 @@ func (b *builder) missAnswers() {
 		if c.Speaker != content.AI || next.Speaker != content.Human {
 			continue
 		}
+		// The last entry has none after it, so that a call at the end may be unanswered.
 		calls, answered := 0, false
 		for j, block := range c.Blocks {
 			if _, ok := block.(content.ToolCall); ok {
@@ -127,7 +135,8 @@ func (b *builder) missAnswers() {
 // that made them can read them, and it gets them back.
 func carried(kind string) bool { return kind == "compaction" || kind == "redacted_thinking" }
 
-// contentBytes returns how many bytes of conversation are in blocks that are understood.
+// contentBytes returns how many bytes of conversation are in blocks that are understood. Bytes and not tokens: the
+// share is of one file, and counting tokens would take longer than reading it.
 func contentBytes(blocks []content.Block) (n int) {
 	for _, b := range blocks {
 		switch b := b.(type) {
@@ -155,6 +164,7 @@ func contentBytes(blocks []content.Block) (n int) {
 // nearest returns the formats that explain a file which was refused, the best first, as a sentence; "" for none. The
 // file is read once for each format, which is why only files of a usual size are tried.
 func nearest(f io.ReadSeeker, size int64, o Options) string {
+	// In bytes. It bounds how long an error takes to come.
 	const most = 16 << 20
 	if size > most || o.From != "" {
 		return ""
@@ -168,6 +178,7 @@ func nearest(f io.ReadSeeker, size int64, o Options) string {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return ""
 		}
+		// With the format given, the file is judged by it and not refused.
 		o.From = info.Format
 		t, err := read(newSource(f, o.limit()), o)
 		if err == nil && len(t.Entries) > 0 && t.understood >= least {

@@ -109,8 +109,8 @@ func parseUsage(raw []byte) (Usage, error) {
 	return u, nil
 }
 
-// countedApart returns counts that do not include each other under the names of Anthropic, which counts the cached parts
-// apart too; nil for none.
+// countedApart returns counts that do not include each other under the names of Anthropic, which counts the cached
+// parts apart too; nil for none.
 func countedApart(input, output, cacheRead, cacheWrite []byte) []byte {
 	var m metadata
 	m.raw("input_tokens", input)
@@ -144,8 +144,8 @@ func (p *usageParser) cached() field {
 			return f
 		}
 	}
-	return p.present("cached_input_tokens", "prompt_cache_hit_tokens", "cacheReadTokens", "cachedTokens", "cachedContentTokenCount",
-		"cached")
+	return p.present("cached_input_tokens", "prompt_cache_hit_tokens", "cacheReadTokens", "cachedTokens",
+		"cachedContentTokenCount", "cached")
 }
 
 // mostTokens is more than any model takes or gives, also in sum over a few fields. A larger number is a timestamp or a

@@ -48,8 +48,8 @@ func LongFix(n int) []Turn {
 	return longFix(n, func(i int) string { return "head -c " + itoa(8000+i) + " big.log" })
 }
 
-// NewsFix is LongFix with results of which none has anything in common with another, so that a strategy must decide what
-// is to go. They are what report.py prints.
+// NewsFix is LongFix with results of which none has anything in common with another, so that a strategy must decide
+// what is to go. They are what report.py prints.
 func NewsFix(n int) []Turn {
 	return longFix(n, func(i int) string { return "python3 report.py " + itoa(i) })
 }

@@ -3,63 +3,72 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Text decodes a JSON string; ok is false if raw is not a string. White space around it is not allowed.
 //
 // The result is valid UTF-8: a byte that is not, and an escaped half of a surrogate pair, become U+FFFD.
 func Text(raw []byte) (text string, ok bool) {
-	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+	if !quoted(raw) {
 		return "", false
 	}
-	inner := raw[1 : len(raw)-1]
-	switch {
-	case plain(inner):
-		return string(inner), true
-	case utf8.Valid(inner):
-		return unescaped(inner)
+	// At least one byte of two goes with each escape, which begins with a backslash and may consist of two.
+	buf, ok := AppendText(make([]byte, 0, len(raw)-2-bytes.Count(raw, []byte{'\\'})/2), raw)
+	if !ok {
+		return "", false
+	}
+	return unsafe.String(unsafe.SliceData(buf), len(buf)), true // it is written to no more
+}
+
+// AppendText is [Text] that appends to a buffer. If ok is false, what it appended means nothing.
+func AppendText(buf, raw []byte) (text []byte, ok bool) {
+	if !quoted(raw) {
+		return buf, false
+	}
+	if inner := raw[1 : len(raw)-1]; utf8.Valid(inner) {
+		return unescaped(buf, inner)
 	}
 	// The slow path, for bytes that are not UTF-8.
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return "", false
+	var decoded string
+	if err := json.Unmarshal(raw, &decoded); err != nil {
+		return buf, false
 	}
-	return text, true
+	return append(buf, decoded...), true
 }
+
+func quoted(raw []byte) bool { return len(raw) >= 2 && raw[0] == '"' && raw[len(raw)-1] == '"' }
 
 // plain reports whether the inside of a JSON string is its own value: no escapes, valid UTF-8. It is the fast path for
 // most strings.
 func plain(inner []byte) bool { return endSafe(inner, 0) == len(inner) && utf8.Valid(inner) }
 
-// unescaped returns the value of a JSON string from what is between its quotes, which is valid UTF-8. ok is false for
-// what may not stand there.
-func unescaped(inner []byte) (text string, ok bool) {
-	var b strings.Builder
-	// At least one byte of two goes with each escape, which begins with a backslash and may consist of two.
-	b.Grow(len(inner) - bytes.Count(inner, []byte{'\\'})/2)
+// unescaped appends the value of a JSON string, of which inner is what is between its quotes and valid UTF-8. ok is
+// false for what may not stand there.
+func unescaped(buf, inner []byte) (text []byte, ok bool) {
 	for {
 		n := endSafe(inner, 0)
-		b.Write(inner[:n])
+		buf = append(buf, inner[:n]...)
 		if inner = inner[n:]; len(inner) == 0 {
-			return b.String(), true
+			return buf, true
 		}
 		if inner[0] != '\\' || len(inner) < 2 {
-			return "", false
+			return buf, false
 		}
 		if inner[1] != 'u' {
 			c := escapes[inner[1]]
 			if c == 0 {
-				return "", false
+				return buf, false
 			}
-			b.WriteByte(c)
+			buf = append(buf, c)
 			inner = inner[2:]
 			continue
 		}
 		r := unit(inner)
 		if r < 0 {
-			return "", false
+			return buf, false
 		}
 		inner = inner[6:]
 		if utf16.IsSurrogate(r) {
@@ -68,7 +77,7 @@ func unescaped(inner []byte) (text string, ok bool) {
 				inner = inner[6:]
 			}
 		}
-		b.WriteRune(r)
+		buf = utf8.AppendRune(buf, r)
 	}
 }
 

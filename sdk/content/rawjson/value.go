@@ -130,6 +130,10 @@ func (s *Scanner) str() error {
 			s.pos = i + 1
 			return nil
 		case '\\':
+			if i+1 < len(data) && escapes[data[i+1]] != 0 { // nearly all: line breaks and quotes
+				i += 2
+				continue
+			}
 			size, err := s.escape(i)
 			if err != nil {
 				return err

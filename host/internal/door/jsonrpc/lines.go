@@ -8,14 +8,16 @@ import (
 	"io"
 )
 
-// Line is one line of the input, or what was wrong with it.
+// Line is one line of the input, or what was wrong with it: exactly one of the two is set. Text has its line break,
+// except at the end of an input without one.
 type Line struct {
 	Text    []byte
 	Problem *Error
 }
 
 // ReadLines sends the lines of in until it ends. A line of more than longest bytes is skipped and sent as a problem:
-// the lines after it may be good.
+// the lines after it may be good. It returns nil at the end of in or of ctx, and the error of a read otherwise. It
+// does not close lines.
 func ReadLines(ctx context.Context, in io.Reader, longest int, lines chan<- Line) error {
 	// The buffer is a unit of reading, not a bound: longer lines are put together.
 	r := bufio.NewReaderSize(in, 64<<10)

@@ -28,10 +28,11 @@ func (r Request) ReplyID() json.RawMessage {
 
 // Response answers a request. Exactly one of Result and Error is set, as JSON-RPC demands.
 type Response struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Result  any             `json:"result,omitempty"`
-	Error   *Error          `json:"error,omitempty"`
+	Version string `json:"jsonrpc"`
+	// ID is that of the request, null if it could not be read.
+	ID     json.RawMessage `json:"id"`
+	Result any             `json:"result,omitempty"`
+	Error  *Error          `json:"error,omitempty"`
 }
 
 // The codes of an [Error]: those of JSON-RPC 2.0, and CodeFailed for everything that goes wrong inside a method.
@@ -51,9 +52,11 @@ type Error struct {
 	Data    any    `json:"data,omitempty"`
 }
 
+// Error returns the message alone: the code is for programs.
 func (e *Error) Error() string { return e.Message }
 
-// Parse reads one message. If that fails, the request holds the id as far as it could be read.
+// Parse reads one message. If that fails, the request holds the id as far as it could be read. Batches are refused,
+// although JSON-RPC has them.
 func Parse(line []byte) (Request, *Error) {
 	var r Request
 	// A batch would have to be answered in one message, which holds its first reply until the last is ready.

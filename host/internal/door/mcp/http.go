@@ -23,6 +23,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the message cannot be read", http.StatusBadRequest)
 		return
 	}
+	// Headers are given on, because the latest revision repeats in them what the message says.
 	reply, status := s.handle(r.Context(), jsonrpc.Line{Text: message}, r.Header)
 	if reply != nil {
 		w.Header().Set("Content-Type", "application/json")

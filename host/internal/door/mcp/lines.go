@@ -18,6 +18,7 @@ const maxMessage = 1 << 20
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// ended has room for one, so that a reader which outlives Serve does not block on it for ever.
 	lines, ended := make(chan jsonrpc.Line), make(chan error, 1)
 	go func() { ended <- jsonrpc.ReadLines(ctx, in, maxMessage, lines) }() // may outlive Serve, blocked in Read
 	for {
@@ -62,6 +63,7 @@ func (s *Server) handle(ctx context.Context, l jsonrpc.Line, headers http.Header
 	case bad != nil:
 		return &reply, http.StatusBadRequest
 	case revision == stateless:
+		// An unknown method has a status of its own in this revision.
 		if reply.Result, reply.Error = s.answerStateless(ctx, r); reply.Error != nil &&
 			reply.Error.Code == jsonrpc.CodeUnknownMethod {
 			return &reply, http.StatusNotFound

@@ -15,7 +15,8 @@ import (
 // Tool is the name of the tool. Markers in conversations have it, so that it is never changed.
 const Tool = "thresh_recall"
 
-// Mark returns what stands behind the text that replaces a result: the id by which the tool finds it.
+// Mark returns what stands behind the text that replaces a result: the id by which the tool finds it. The text is
+// part of requests to models and of their prompt caches: changing its form rewrites conversations.
 func Mark(id string) string { return " [" + Tool + ": " + id + "]" }
 
 // Server answers the requests of an agent.
@@ -25,8 +26,8 @@ type Server struct {
 	Recall func(ctx context.Context, id string) ([]content.Content, error)
 }
 
-// answer answers a request of a client that began with initialize, or might have. The params of the protocol may have members that are not known here, such as _meta: unlike
-// the project's own methods, these must be ignored.
+// answer answers a request of a client that began with initialize, or might have. The params of the protocol may have
+// members that are not known here, such as _meta. Unlike those of the project's own methods, these must be ignored.
 func (s *Server) answer(ctx context.Context, r jsonrpc.Request) (any, *jsonrpc.Error) {
 	switch r.Method {
 	case "initialize":
@@ -41,6 +42,8 @@ func (s *Server) answer(ctx context.Context, r jsonrpc.Request) (any, *jsonrpc.E
 	return nil, unknown(r.Method)
 }
 
+// unknown is the error for a method that this server does not have. Clients may ask for prompts and resources, and
+// take it as the answer that there are none.
 func unknown(method string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeUnknownMethod, Message: fmt.Sprintf("unknown method %.100q", method)}
 }
@@ -53,6 +56,7 @@ func initialize(raw json.RawMessage) (any, *jsonrpc.Error) {
 	if json.Unmarshal(raw, &p) != nil || p.ProtocolVersion == "" {
 		return nil, wrongParams(`"protocolVersion" is missing`)
 	}
+	// The first revision has no initialize, so a client that calls it gets one of the others.
 	initialized := revisions[1:]
 	revision := initialized[0]
 	if slices.Contains(initialized, p.ProtocolVersion) {
@@ -75,6 +79,7 @@ func about() map[string]any {
 // serverInfo is how the server names itself.
 func serverInfo() any { return map[string]any{"name": "thresh", "version": buildinfo.Version()} }
 
+// list is the answer to tools/list. One page holds all tools.
 func list() map[string]any { return map[string]any{"tools": []any{tool}} }
 
 // tool is how the list describes the tool. It changes nothing, so that clients need not ask their user each time.
@@ -139,6 +144,7 @@ func wrongParams(message string) *jsonrpc.Error {
 // text returns what the model reads: of the entries of a call its results alone, of another entry everything that is
 // text.
 func text(entries []content.Content, id string) string {
+	// ofCall are the results of the call that was asked for, all everything that is text.
 	var ofCall, all []string
 	for _, e := range entries {
 		for _, b := range e.Blocks {

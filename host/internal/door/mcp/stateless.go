@@ -22,6 +22,7 @@ var revisions = []string{stateless, "2025-11-25", "2025-06-18", "2025-03-26", "2
 
 // The protocol's own errors.
 const (
+	// codeHeader: a header contradicts the message. codeRevision: the revision is not served.
 	codeHeader   = -32020
 	codeRevision = -32022
 )
@@ -54,6 +55,8 @@ func check(r jsonrpc.Request, headers http.Header) (revision string, bad *jsonrp
 	if headers == nil {
 		return stateless, nil
 	}
+	// What a proxy in between may route by must be what the message says; otherwise it is refused, so that a proxy
+	// that checks headers cannot be passed by.
 	want := map[string]string{"MCP-Protocol-Version": stateless, "Mcp-Method": r.Method}
 	if r.Method == "tools/call" {
 		want["Mcp-Name"] = p.Name
@@ -67,7 +70,8 @@ func check(r jsonrpc.Request, headers http.Header) (revision string, bad *jsonrp
 	return stateless, nil
 }
 
-// plain decodes a header whose value is no plain text; "" if it cannot be.
+// plain decodes a header whose value is no plain text; "" if it cannot be. Names of tools that are not ASCII travel
+// in base64.
 func plain(value string) string {
 	inner, encoded := strings.CutPrefix(value, "=?base64?")
 	inner, ends := strings.CutSuffix(inner, "?=")
@@ -78,6 +82,8 @@ func plain(value string) string {
 	return string(text)
 }
 
+// unserved is the error for a revision that is not served. It lists those that are, so that the client can choose
+// one.
 func unserved(revision string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: codeRevision, Message: "unsupported protocol version",
 		Data: map[string]any{"supported": revisions, "requested": revision}}

@@ -23,8 +23,9 @@ type sessions struct {
 	service *service.Service
 	guard   *access.Guard
 	store   store.Sessions
-	// It is the host's; a token may have a lower one.
-	most   int             // size of a request, in bytes
+	// most is the host's bound on the size of a request, in bytes; a token may have a lower one.
+	most int // size of a request, in bytes
+	// ending is closed when the server ends. Watches end with it.
 	ending <-chan struct{} // ends watches
 }
 
@@ -287,6 +288,7 @@ func (s *sessions) Explain(
 	if err != nil {
 		return failure(ctx, err)
 	}
+	// Changes travel as JSON text, as entries do: the contract need not repeat the fields of an outcome.
 	all := make([]string, len(explained.Changes))
 	for i, c := range explained.Changes {
 		text, err := json.Marshal(c)

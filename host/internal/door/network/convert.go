@@ -15,7 +15,7 @@ import (
 // because a negative count would be worse than one that is too low.
 func int32of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
-// nil stays absent, which zero is not: an entry at position 0 is a position.
+// optional keeps nil absent, which zero is not: an entry at position 0 is a position.
 func optional(n *int) *int32 {
 	if n == nil {
 		return nil
@@ -36,6 +36,7 @@ func rawList(texts []string) []json.RawMessage {
 	return list
 }
 
+// texts is the way back: messages of a provider's form as JSON texts.
 func texts(list []json.RawMessage) []string {
 	out := make([]string, len(list))
 	for i, raw := range list {
@@ -84,7 +85,7 @@ func outcomeText(o host.Outcome) string {
 	return string(text)
 }
 
-// Tasks may have subtasks of any depth; the bound on the size of a request bounds it.
+// todosOf converts a task list. Tasks may have subtasks of any depth; the bound on the size of a request bounds it.
 func todosOf(tasks []*sessionv1.Task) []host.Todo {
 	list := make([]host.Todo, 0, len(tasks))
 	for _, t := range tasks {
@@ -128,7 +129,8 @@ func prepared(a *service.PrepareAnswer) (*sessionv1.PrepareResponse, error) {
 // the usual bounds of clients (4 MiB). One entry is never divided.
 const partBytes = 1 << 20
 
-// parts divides texts into lists of about partBytes. There is at least one list.
+// parts divides texts into lists of about partBytes. There is at least one list. Lists share the array of all. The
+// last one is clipped, so that appending to it cannot change what a caller still holds.
 func parts(all []string) [][]string {
 	var list [][]string
 	from, size := 0, 0

@@ -44,6 +44,7 @@ func failure(ctx context.Context, err error) error {
 	// First, because what a deadline breaks off fails in many ways, and none of them is the cause.
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		code = connect.CodeDeadlineExceeded
+	// Of the kind session like an unknown id, but a generic client should be able to tell the two apart.
 	case errors.Is(err, host.ErrSessionExists):
 		code = connect.CodeAlreadyExists
 	case known:

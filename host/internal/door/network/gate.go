@@ -23,13 +23,14 @@ var errBrowser = errors.New(
 // caller is whom a request is from, and what the log says about it. It is made by the gate and changed only by the
 // handler of its request, so that it needs no lock.
 type caller struct {
-	// Its name is "" for the local user, and until the token is known.
+	// grant is what the token allows. Its name is "" for the local user, and until the token is known.
 	grant   access.Grant
 	session string // the session that the request is about, once that is known
 	method  string // the one that it reached; "" for none
 	outcome string // how it ended; "" until that is known, and where no method was reached
 }
 
+// callerKey is the key under which a request's context has its caller.
 type callerKey struct{}
 
 // callerOf returns the caller of a request that came through the gate. nil for open paths, which the gate lets through
@@ -42,6 +43,7 @@ func callerOf(ctx context.Context) *caller {
 // gate lets requests in. It is the outermost handler. Every path goes through it: a handler behind it may rely on
 // [callerOf], unless its path is open.
 type gate struct {
+	// next is what a request that was let in reaches; guard knows the tokens.
 	next  http.Handler
 	guard *access.Guard
 	// local says that everyone who can connect is the local user: a Unix socket, which only the user can open.
@@ -49,6 +51,7 @@ type gate struct {
 	// loopback says that only this machine can connect. A web page in a browser on it can too, under a name that it
 	// made point here; so the name in the request must be one of this machine.
 	loopback bool
+	// refusals writes errors in the protocol that a request came in.
 	refusals *connect.ErrorWriter
 	ending   <-chan struct{} // closed when no more requests are taken
 	// most bounds the size of a request, in bytes, where the token does not.
@@ -115,7 +118,8 @@ type boundedBody struct {
 	over error
 }
 
-// What was read beyond the bound is dropped, also if the body would have ended there.
+// Read drops what was read beyond the bound, also if the body would have ended there: a part of a request must not
+// look like a whole one.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= n; b.left < 0 {

@@ -30,7 +30,7 @@ const maxRequest = 256 << 20
 // turns are smaller, and gain nothing.
 const minCompressed = 16 << 10
 
-// Options of a server.
+// Options of a server. Host, Guard, Store and Log are required.
 type Options struct {
 	Host  *host.Host
 	Guard *access.Guard
@@ -113,7 +113,7 @@ func recallFor(r *http.Request, in store.Sessions) func(context.Context, string)
 	}
 }
 
-// It does not wait.
+// ended reports whether the server has begun to end. It does not wait.
 func ended(ending <-chan struct{}) bool {
 	select {
 	case <-ending:
@@ -126,7 +126,8 @@ func ended(ending <-chan struct{}) bool {
 // health answers the health checks of gRPC. It is what 'grpc_health_probe' and Kubernetes ask for.
 type health struct{ ending <-chan struct{} }
 
-// "" asks about the server as a whole. All services have one state, because they end together.
+// Check implements [grpchealth.Checker]. "" asks about the server as a whole. All services have one state, because
+// they end together.
 func (h health) Check(_ context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
 	for _, name := range append([]string{""}, names...) {
 		if r.Service != name {

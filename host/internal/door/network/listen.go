@@ -35,6 +35,8 @@ func Listen(where string) (net.Listener, error) {
 	return l, nil
 }
 
+// listenUnix opens a socket that only the user can connect to. A file that is no socket, and a socket that is in use,
+// are never removed.
 func listenUnix(path string) (net.Listener, error) {
 	// A relative path would depend on the directory in which the host was started, which clients do not know.
 	if !filepath.IsAbs(path) {
@@ -97,9 +99,10 @@ type unixListener struct {
 	path string
 }
 
+// Addr is the path that clients connect to.
 func (l *unixListener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
-// The file goes too, so that the next host need not find out whether it is in use.
+// Close removes the file too, so that the next host need not find out whether it is in use.
 func (l *unixListener) Close() error {
 	return errors.Join(l.Listener.Close(), os.Remove(l.path))
 }

@@ -36,6 +36,7 @@ func (g *gate) done(c *caller, r *http.Request, a *answer, began time.Time) {
 // through the gate.
 type noting struct{}
 
+// WrapUnary and WrapStreamingHandler implement [connect.Interceptor].
 func (noting) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		response, err := next(ctx, request)
@@ -52,11 +53,12 @@ func (noting) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.St
 	}
 }
 
-// The interface demands it; a server makes no calls.
+// WrapStreamingClient does nothing: the interface demands it, and a server makes no calls.
 func (noting) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return next
 }
 
+// note keeps the method and its outcome with the caller, from where [gate.done] takes them.
 func note(ctx context.Context, of connect.Spec, err error) {
 	c := callerOf(ctx)
 	c.method = path.Base(of.Procedure)
@@ -74,12 +76,13 @@ type answer struct {
 	status int // of HTTP; 0 until it is sent
 }
 
+// WriteHeader keeps the status and passes it on.
 func (a *answer) WriteHeader(status int) {
 	a.status = status
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// Flush is what streams need. Package http knows what is below by Unwrap.
+// Flush is what streams need. [http.ResponseController] finds what is below by Unwrap.
 func (a *answer) Flush()                      { _ = http.NewResponseController(a.ResponseWriter).Flush() }
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 

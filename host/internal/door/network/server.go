@@ -63,6 +63,7 @@ func Run(ctx context.Context, server *http.Server, l net.Listener, certificate *
 		return err
 	case <-ctx.Done():
 	}
+	// ctx is done already, so that the drain needs a context of its own.
 	limit, stop := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer stop()
 	if err := server.Shutdown(limit); err != nil {
@@ -70,6 +71,7 @@ func Run(ctx context.Context, server *http.Server, l net.Listener, certificate *
 		cancel()
 		_ = server.Close()
 	}
+	// Shutdown and Close make Serve return; ErrServerClosed is that regular end.
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

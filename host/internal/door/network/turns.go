@@ -33,6 +33,7 @@ func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*s
 	if err != nil && (answer == nil || !r.GetUnprepared()) {
 		return nil, failure(ctx, err)
 	}
+	// answer is not nil here: either the turn succeeded, or it failed and the caller asked for the history as it is.
 	response, wrong := prepared(answer)
 	if wrong != nil {
 		return nil, failure(ctx, wrong)
@@ -84,6 +85,7 @@ func (s *sessions) CompressHistory(
 	if err := s.guard.CheckSpending(ctx, callerOf(ctx).grant); err != nil {
 		return nil, failure(ctx, err)
 	}
+	// No mark: gRPC requests have no order among themselves, so what is there now is compressed.
 	answer, err := session.Compress(ctx, nil)
 	if err != nil {
 		return nil, failure(ctx, err)

@@ -68,9 +68,14 @@ const mostBranches = 32
 // branch returns the branch of a request, with its lock held and all items of the request added. known is how many
 // items it had before. After an error there is no lock to give up.
 func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *branch, known int, err error) {
-	thread, old := s.threads.of(s.identify(x, r.Header, req))
+	most := s.options.Host.Config().Settings().Sessions.MaxMemory
+	thread, old := s.threads.of(s.identify(x, r.Header, req), most)
 	for _, t := range old {
 		go s.forget(t) // waits for requests of these threads
+	}
+	if n := s.totals.forgotten(len(old)); len(old) > 0 {
+		s.logOnce("conversations that were not used for long were let go from memory", "so far", n,
+			"sessions.maxMemory", most)
 	}
 	chain := req.Chain()
 	for range 2 { // another host may have gone on with the branch: then it is looked for in the store
@@ -81,13 +86,21 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			b = thread.begin()
 			err = s.open(r, x, b, req, chain, from)
 		}
-		if known = b.items; err == nil && known < len(req.Items) {
+		known = b.items
+		held := known
+		if begun { // what was read from the store, too
+			held = 0
+		}
+		if err == nil && known < len(req.Items) {
 			x.session = b.session.ID()
 			if err = s.options.Guard.CheckStore(r.Context(), x.grant); err == nil {
 				err = b.add(r.Context(), req, chain)
 			}
 		}
 		if err == nil {
+			if held < len(req.Items) {
+				s.threads.grew(thread, req.Items[len(req.Items)-1].End-req.Items[held].Start)
+			}
 			x.branch, x.session = b, b.session.ID()
 			b.follow(x, req)
 			return b, known, nil

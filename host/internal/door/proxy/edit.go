@@ -15,8 +15,8 @@ import (
 )
 
 // turn makes the body of a request to the model. Lock order: a branch's mu, then the thread's; the branch is unlocked
-// when the body is made, not when the answer has come. Two requests of one branch, such as a retry that overtakes, would
-// otherwise add the same items twice.
+// when the body is made, not when the answer has come. Two requests of one branch, such as a retry that overtakes,
+// would otherwise add the same items twice.
 func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, error) {
 	b, known, err := s.branch(r, x, req)
 	if err != nil {

@@ -3,6 +3,8 @@ package proxy_test
 import (
 	"net/http"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
-// Clients with tokens of their own have sessions of their own, also under the same id, and what exceeds a token's limits
-// is refused with its name, or goes unedited. A profile in the path chooses the upstream and the settings.
+// Clients with tokens of their own have sessions of their own, also under the same id, and what exceeds a token's
+// limits is refused with its name, or goes unedited. A profile in the path chooses the upstream and the settings.
 func TestAFleet(t *testing.T) {
 	up, other := provider(t, modelapi.Options{Script: work(2)}), provider(t, modelapi.Options{Script: work(2)})
 	var kept store.Store
@@ -70,5 +72,43 @@ func TestAFleet(t *testing.T) {
 		if strings.Contains(r.Path, "thresh_") || strings.Contains(r.Path, "/p/") {
 			t.Errorf("passed on: %s", r.Path)
 		}
+	}
+}
+
+// What conversations take of memory is bounded over all of them: those that were used longest ago are deleted with all
+// that the store in memory has of them, and begun again when they return.
+func TestConversationsTakeBoundedMemory(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(1)})
+	var kept store.Store
+	p := stand(t, up.URL, map[string]any{"sessions.maxMemory": 100_000, "model.contextLimit": 1_000_000},
+		func(o *proxy.Options) { kept = o.Host.Store() })
+	ask := func(session string) {
+		t.Helper()
+		f := messagesForm{session}
+		status, answer, err := post(p.url+f.path(), f.header(), f.body([]rawItem{f.user(strings.Repeat(session+" ", 10_000))}))
+		if err != nil || status != http.StatusOK {
+			t.Fatal(status, err, string(answer))
+		}
+	}
+	for _, session := range []string{"first", "second", "second", "third", "fourth", "first"} {
+		ask(session)
+	}
+	if total := p.proxy.Totals(); total.Forgotten != 3 || total.Failed > 0 || total.Edited != 6 {
+		t.Errorf("%d forgotten, %d failed, %d edited", total.Forgotten, total.Failed, total.Edited)
+	}
+	sessions := func() (ids []string) {
+		for h, err := range kept.List(t.Context(), store.Filter{AllOwners: true}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, h.ID)
+		}
+		return ids
+	}
+	for len(sessions()) > 2 { // deleted when no request uses them
+		runtime.Gosched()
+	}
+	if ids := sessions(); !slices.Equal(ids, []string{"claude-first", "claude-fourth"}) {
+		t.Errorf("left are %q", ids)
 	}
 }

@@ -20,8 +20,9 @@ const (
 // errSlow: a client stopped sending its body.
 var errSlow = errors.New("the request's body did not arrive in time")
 
-// read reads a body. Where it is larger than maxBody, whole is false, and rest has all of it as a stream. raw is set if
-// whole is true. The error is always [errSlow], joined with what the connection reported, such as an [*http.MaxBytesError].
+// read reads a body. Where it is larger than maxBody, whole is false, and rest has all of it as a stream. raw is set
+// if whole is true. The error is always [errSlow], joined with what the connection reported, such as an
+// [*http.MaxBytesError].
 func read(w http.ResponseWriter, r *http.Request, idle time.Duration) (raw []byte, rest io.Reader, whole bool, err error) {
 	control := http.NewResponseController(w)
 	var buf bytes.Buffer

@@ -24,8 +24,8 @@ import (
 
 // Options say what a server stands between.
 type Options struct {
-	// Host owns the sessions, and keeps them in a store, if only in memory: branches are made from the logs of others. It
-	// is not closed by the server.
+	// Host owns the sessions, and keeps them in a store, if only in memory: branches are made from the logs of
+	// others. It is not closed by the server.
 	Host *engine.Host
 	// Upstreams are the providers; none is nil.
 	Upstreams Upstreams

@@ -20,6 +20,7 @@ type threads struct {
 	mu    sync.Mutex
 	byKey map[string]*list.Element // of *thread
 	used  list.List                // the most recently used first
+	bytes int                      // what all of them hold of their clients' requests
 }
 
 // thread is a conversation as its client knows it: a tree of branches. Requests that go on where a branch ends belong
@@ -27,6 +28,7 @@ type threads struct {
 // branch's is held, never the other way round.
 type thread struct {
 	identity identity
+	bytes    int // what it holds of its client's requests; guarded by the mu of threads
 
 	mu     sync.Mutex
 	points map[body.Sum]point // by the sum of the last item
@@ -46,31 +48,40 @@ type point struct {
 	entries []body.Entry
 	items   int
 	whole   int // tokens of the entries
-	// under is what stood here before a branch that began here; it stands here again when the branch has gone on, so that
-	// all branches that begin here have one parent.
+	// under is what stood here before a branch that began here; it stands here again when the branch has gone on, so
+	// that all branches that begin here have one parent.
 	under *point
 }
 
-// of returns the thread of an identity, and the threads that must be closed to make room for it. The caller closes them
-// without a lock held, because closing waits for requests.
-func (t *threads) of(id identity) (found *thread, old []*thread) {
+// of returns the thread of an identity, and the threads that must be closed to make room for it: those that were used
+// longest ago, while there are more than maxThreads or they hold more than most bytes, 0 for any number. The caller
+// closes them without a lock held, because closing waits for requests.
+func (t *threads) of(id identity, most int) (found *thread, old []*thread) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byKey == nil {
 		t.byKey = map[string]*list.Element{}
 	}
-	if e := t.byKey[id.key]; e != nil {
-		t.used.MoveToFront(e)
-		return e.Value.(*thread), nil
+	if t.byKey[id.key] == nil {
+		t.byKey[id.key] = t.used.PushFront(&thread{identity: id, points: map[body.Sum]point{}})
 	}
-	found = &thread{identity: id, points: map[body.Sum]point{}}
-	t.byKey[id.key] = t.used.PushFront(found)
-	for t.used.Len() > maxThreads {
+	t.used.MoveToFront(t.byKey[id.key])
+	for t.used.Len() > maxThreads || t.used.Len() > 1 && most > 0 && t.bytes > most {
 		last := t.used.Remove(t.used.Back()).(*thread)
 		delete(t.byKey, last.identity.key)
+		t.bytes -= last.bytes
 		old = append(old, last)
 	}
-	return found, old
+	return t.used.Front().Value.(*thread), old
+}
+
+// grew notes that a thread holds more bytes, unless it was forgotten meanwhile.
+func (t *threads) grew(of *thread, bytes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.byKey[of.identity.key]; e != nil && e.Value == of {
+		of.bytes, t.bytes = of.bytes+bytes, t.bytes+bytes
+	}
 }
 
 // get returns the thread with a key; nil if there is none.
@@ -115,8 +126,8 @@ func (t *threads) all() []*thread {
 }
 
 // find returns the branch that a request goes on from, with its lock held: the one with the longest beginning of the
-// request. If the request differs before the branch's end, there is none, and from is the point up to which they are the
-// same. chain has a sum for each beginning.
+// request. If the request differs before the branch's end, there is none, and from is the point up to which they are
+// the same. chain has a sum for each beginning.
 func (t *thread) find(chain []body.Sum) (b *branch, from point) {
 	for {
 		p := t.longest(chain)

@@ -17,6 +17,8 @@ type Totals struct {
 	Passed           map[body.Reason]int
 	// Failed could not be prepared; Learned taught a context limit.
 	Failed, Learned int
+	// Forgotten are conversations that were let go from memory, for the next ones to have room.
+	Forgotten int
 	// Rewrites changed the beginning of the request before.
 	Rewrites int
 	// Whole are the tokens of the clients' requests with a conversation, and Sent those of what was made of them.
@@ -47,6 +49,14 @@ func (t *totals) failed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Failed++
+}
+
+// forgotten counts n more, and returns how many there are.
+func (t *totals) forgotten(n int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Forgotten += n
+	return t.Forgotten
 }
 
 func (t *totals) learned(x *exchange) {

@@ -31,9 +31,9 @@ func subagent(session string) named {
 	return named{messagesForm{session}, [][2]string{{"X-Claude-Code-Agent-Id", "a1"}}}
 }
 
-// What goes on from an earlier request is a session of its own: it begins with what was sent then, byte for byte, with
-// a store also in a later process, knows its parent, and has the whole conversation. A compaction of the client's and a subagent have
-// a parent too, and nothing of its history.
+// What goes on from an earlier request is a session of its own: it begins with what was sent then, byte for byte,
+// with a store also in a later process, knows its parent, and has the whole conversation. A compaction of the
+// client's and a subagent have a parent too, and nothing of its history.
 func TestBranchesAreATree(t *testing.T) {
 	for _, in := range []string{"memory", "sqlite:" + filepath.Join(t.TempDir(), "s.db")} {
 		kind, _, _ := strings.Cut(in, ":")

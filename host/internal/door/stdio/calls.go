@@ -139,14 +139,17 @@ func explain(ctx context.Context, s *service.Session, p explainParams) (any, err
 	return s.Explain(ctx, p.ExplainRequest)
 }
 
+// setSystem is in turn, so that a prepare before it is sent with the prompt of its time.
 func setSystem(ctx context.Context, s *service.Session, p systemParams, _ *host.Mark) (any, error) {
 	return s.SetSystem(ctx, p.SystemRequest)
 }
 
+// getSession is in turn: it shows the session as the requests before it leave it.
 func getSession(ctx context.Context, s *service.Session, _ sessionParams, up *host.Mark) (any, error) {
 	return s.State(ctx, up)
 }
 
+// setTodos is in turn: the prepare before it uses the list before it.
 func setTodos(_ context.Context, s *service.Session, p todosParams, _ *host.Mark) (any, error) {
 	return empty{}, s.SetTodos(p.TodosRequest)
 }
@@ -156,10 +159,12 @@ func reportUsage(_ context.Context, s *service.Session, p usageParams, _ *host.M
 	return empty{}, s.ReportUsage(p.UsageRequest)
 }
 
+// compressHistory compresses what was added before it arrived.
 func compressHistory(ctx context.Context, s *service.Session, _ sessionParams, up *host.Mark) (any, error) {
 	return s.Compress(ctx, up)
 }
 
+// prepareWindow prepares what was added before it arrived.
 func prepareWindow(ctx context.Context, s *service.Session, p prepareParams, up *host.Mark) (any, error) {
 	p.UpTo = up
 	answer, err := s.Prepare(ctx, p.PrepareRequest)

@@ -34,6 +34,7 @@ func initialize(_ context.Context, s *server, _ empty) (any, error) {
 	return info, nil
 }
 
+// countTokens, listPlugins and resetPlugin are the service's, with parameters by name.
 func countTokens(ctx context.Context, s *server, p service.CountRequest) (any, error) {
 	return s.service.Count(ctx, p)
 }
@@ -51,6 +52,7 @@ type cancelParams struct {
 	ID json.RawMessage `json:"id"`
 }
 
+// cancelResult is the answer to cancel, which is a request like any other and has a reply of its own.
 type cancelResult struct {
 	// Canceled is false if no request with the id is in progress.
 	Canceled bool `json:"canceled"`

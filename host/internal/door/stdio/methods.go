@@ -11,6 +11,7 @@ import (
 
 // Method is one JSON-RPC method. A method has either call or free; session.open and session.delete have neither.
 type Method struct {
+	// Name is what requests call it by; the part before the dot is what it is about.
 	Name string
 	// Params and Result describe the objects that are sent and returned; "?" marks an optional member.
 	Params, Result string

@@ -14,6 +14,7 @@ type queue struct {
 	session *service.Session // nil before it is opened and after it is closed; used by jobs only
 	last    chan struct{}    // closed when the last background job has ended; nil: there was none; used by jobs only
 
+	// waiting are the requests that have not begun, in the order of their arrival.
 	waiting []job // guarded by queues.mu, as is running
 	running bool
 }
@@ -49,6 +50,7 @@ func (q *queue) inBackground(f func()) {
 // queues are the queues of all ids that are in use. A queue exists from the first session.open with its id until its
 // session is closed and nothing waits.
 type queues struct {
+	// mu guards byID, and of each queue waiting and running. No job runs under it.
 	mu   sync.Mutex
 	byID map[string]*queue
 }

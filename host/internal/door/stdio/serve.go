@@ -28,13 +28,13 @@ const (
 
 // Serve serves h until in ends or ctx is done. At the end of in it finishes the requests that it has read; if ctx
 // ends first, it cancels them and returns within plugins.stopTimeout and a few seconds, also if out is not read. Both
-// are regular ends, so the error is about the streams only. Open sessions are
-// closed; h is not. A session whose transcript cannot be written stays open, and [host.Host.Close] reports it.
+// are regular ends, so the error is about the streams only. Open sessions are closed; h is not. A session whose
+// transcript cannot be written stays open, and [host.Host.Close] reports it.
 func Serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer) error {
 	return serve(ctx, h, in, out, maxLine)
 }
 
-// longest replaces maxLine in tests.
+// serve is Serve with a bound on the length of a line, which tests make small.
 func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longest int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -307,6 +307,7 @@ func (s *server) write(r jsonrpc.Response) {
 	}
 }
 
+// writeError returns why replies could not be written; nil if all were.
 func (s *server) writeError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,7 +6,8 @@ import "time"
 // it, and fields are only ever added.
 type List struct {
 	// Name says what runs: the agent of 'thresh wrap', or "serve".
-	Name     string    `json:"name"`
+	Name string `json:"name"`
+	// Began is when the host started: the sums of its sessions count from then.
 	Began    time.Time `json:"began"`
 	Sessions []Session `json:"sessions"`
 	// Error is why the sessions of the store are not among them; "" if they are, or there is none.
@@ -18,6 +19,7 @@ type List struct {
 type Session struct {
 	ID string `json:"id"`
 	About
+	// Strategy is that of the last turn, and Used when it was. Turns is how many there were.
 	Strategy string    `json:"strategy"`
 	Used     time.Time `json:"used"`
 	Turns    int       `json:"turns"`
@@ -57,6 +59,7 @@ type About struct {
 
 // Usage is what a provider reported of prompts, in its tokens.
 type Usage struct {
+	// Prompt includes Cached.
 	Prompt int `json:"prompt"`
 	Cached int `json:"cached"`
 }
@@ -64,12 +67,14 @@ type Usage struct {
 // Turn is one turn of a session.
 type Turn struct {
 	// Turn counts from 1.
-	Turn    int       `json:"turn"`
-	At      time.Time `json:"at"`
-	Whole   int       `json:"whole"`
-	Sent    int       `json:"sent"`
-	Saved   float64   `json:"savedUSD"`
-	Rewrote bool      `json:"rewrote,omitempty"`
+	Turn int       `json:"turn"`
+	At   time.Time `json:"at"`
+	// Whole and Sent are as in [Session], of this turn alone. Saved is negative for a turn that cost more than it
+	// saved.
+	Whole   int     `json:"whole"`
+	Sent    int     `json:"sent"`
+	Saved   float64 `json:"savedUSD"`
+	Rewrote bool    `json:"rewrote,omitempty"`
 	// Reason is why the history was changed; "" if it was not.
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`
@@ -77,15 +82,18 @@ type Turn struct {
 
 // Change is what a turn did to an entry.
 type Change struct {
-	Turn  int    `json:"turn"`
+	Turn int `json:"turn"`
+	// Entry is the id of the entry.
 	Entry string `json:"entry"`
 	// Kind is removed, trimmed or added.
 	Kind    string `json:"kind"`
 	Speaker string `json:"speaker"`
 	// Step, Rule and By are the step, the strategy's reason and the entry that supersedes this one.
-	Step   string   `json:"step,omitempty"`
-	Rule   string   `json:"rule,omitempty"`
-	By     string   `json:"by,omitempty"`
+	Step string `json:"step,omitempty"`
+	Rule string `json:"rule,omitempty"`
+	By   string `json:"by,omitempty"`
+	// Before and After are the entry's tokens; After is 0 for one that was removed. Calls are the ids of its tool
+	// calls.
 	Before int      `json:"before"`
 	After  int      `json:"after"`
 	Calls  []string `json:"calls,omitempty"`

@@ -23,6 +23,7 @@ func reasonOf(o *outcome.Outcome) string {
 	return strings.Join(why, "; ")
 }
 
+// words puts a step and its reason together; a step may have none.
 func words(what, why string) string {
 	if why == "" {
 		return what

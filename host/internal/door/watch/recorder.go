@@ -27,6 +27,7 @@ type Recorder struct {
 	name  string
 	began time.Time
 
+	// mu guards what follows. It is never held while a store is asked.
 	mu    sync.Mutex
 	byKey map[store.Key]*record
 	// stored are the sessions of owners in the store, as of a moment ago.
@@ -132,7 +133,7 @@ func (r *Recorder) forget(but store.Key) {
 	delete(r.byKey, oldest)
 }
 
-// turn adds a turn to the sums.
+// turn adds a turn to the sums. The caller holds the recorder's lock, as for all methods of a record.
 func (rec *record) turn(t Turn, o *outcome.Outcome, failed error) {
 	rec.Turns++
 	t.Turn, t.Reason = rec.Turns, reasonOf(o)
@@ -206,7 +207,8 @@ func (r *Recorder) list(ctx context.Context, owner string) List {
 	return l
 }
 
-// keptOf returns the sessions of an owner in the store; none if the host has no store.
+// keptOf returns the sessions of an owner in the store; none if the host has no store. Two requests at the same time
+// may both ask the store; the later answer is kept.
 func (r *Recorder) keptOf(ctx context.Context, owner string) kept {
 	in := r.host.Store()
 	r.mu.Lock()
@@ -229,6 +231,7 @@ func (r *Recorder) keptOf(ctx context.Context, owner string) kept {
 	return known
 }
 
+// storedSession is a session that had no turn since the host began.
 func storedSession(h store.Head) Session {
 	return Session{ID: h.ID, About: About{Parent: h.Parent.ID}, Used: h.Used,
 		Stored: &Stored{Entries: h.Entries, Tokens: h.Tokens}}

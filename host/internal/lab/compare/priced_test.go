@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 )
 
-// Where all requests fit without a strategy, pruning by prices costs at most 2 % more than doing nothing. The sessions of
-// the short run are those that were up to 34 % dearer when the threshold made pruning free; the full run has all.
+// Where all requests fit without a strategy, pruning by prices costs at most 2 % more than doing nothing. The sessions
+// of the short run are those that were up to 34 % dearer when the threshold made pruning free; the full run has all.
 func TestPricedIsHardlyEverDearerThanNothing(t *testing.T) {
 	sessions := recorded(t)
 	names := []string{"anthropic-fable-5.1-1h", "openai-gpt-5.6-sol", "deepseek"}

@@ -15,7 +15,8 @@ type Recommendation struct {
 	Variant string `json:"variant"`
 	// Settings are what to set to get it, by key; nil for doing nothing.
 	Settings map[string]string `json:"settings,omitempty"`
-	// Relative is the cost against doing nothing, below 0 if it is cheaper; Dearest that of the session with the highest.
+	// Relative is the cost against doing nothing, below 0 if it is cheaper; Dearest that of the session with the
+	// highest.
 	Relative float64 `json:"relative"`
 	Dearest  Spread  `json:"dearest"`
 	// PerSession is what would have been saved in USD in a session on average, PerMonth in thirty days at the rate at
@@ -35,8 +36,8 @@ const month, leastSpan = 30 * 24 * time.Hour, 24 * time.Hour
 // leastGain is the relative saving below which doing nothing is better: less to set up, and nothing lost.
 const leastGain = 0.005
 
-// Recommend returns what the totals say by the first price list, for at least a recall of minRecall (a share); nil without
-// a price list, and if no variant ran through all sessions.
+// Recommend returns what the totals say by the first price list, for at least a recall of minRecall (a share); nil
+// without a price list, and if no variant ran through all sessions.
 func (r *Report) Recommend(minRecall float64) *Recommendation {
 	if len(r.Prices) == 0 || r.Incomplete {
 		return nil
@@ -69,9 +70,9 @@ func (r *Report) Recommend(minRecall float64) *Recommendation {
 	return out
 }
 
-// better reports whether to recommend variant i rather than variant k. In short sessions many cost the same to the cent:
-// then what keeps more counts, then what breaks the prompt cache less often, then what decides by prices (only that has
-// a price list of its own), as sessions to come may be longer.
+// better reports whether to recommend variant i rather than variant k. In short sessions many cost the same to the
+// cent: then what keeps more counts, then what breaks the prompt cache less often, then what decides by prices (only
+// that has a price list of its own), as sessions to come may be longer.
 func (r *Report) better(i, k int, list string) bool {
 	a, b := &r.Totals.Variants[i], &r.Totals.Variants[k]
 	costA, _ := a.Cost(list)
@@ -84,7 +85,8 @@ func (r *Report) better(i, k int, list string) bool {
 func (x *Recommendation) take(r *Report, i int) {
 	v := &r.Totals.Variants[i]
 	cost, _ := v.Cost(x.PriceList)
-	x.Variant, x.Relative, x.Recall, x.Settings = v.Variant, cost.Relative, v.Recall.Share, r.Variants[i].set(x.PriceList)
+	x.Variant, x.Settings = v.Variant, r.Variants[i].set(x.PriceList)
+	x.Relative, x.Recall = cost.Relative, v.Recall.Share
 	if v.PerSession != nil {
 		x.Worst = v.PerSession.Recall
 	}
@@ -99,9 +101,9 @@ func (x *Recommendation) take(r *Report, i int) {
 	}
 }
 
-// KeepsMost returns the variant that kept most of what calls needed, for people whose agent should miss nothing: it need
-// not be the recommended one. It is "" if fewer than two variants kept all requests under the limit: shares of different
-// requests cannot be compared.
+// KeepsMost returns the variant that kept most of what calls needed, for people whose agent should miss nothing: it
+// need not be the recommended one. It is "" if fewer than two variants kept all requests under the limit: shares of
+// different requests cannot be compared.
 func (r *Report) KeepsMost() string {
 	var best *Result
 	fit := 0

@@ -56,8 +56,8 @@ type database struct {
 	temp   string // a copy's directory, to be removed; "" for none
 }
 
-// openDatabase opens a database of sessions so that nothing in its directory is created or removed, and neither it nor its log is
-// written.
+// openDatabase opens a database of sessions so that nothing in its directory is created or removed, and neither it nor
+// its log is written.
 //
 //   - Without a log (-wal), all is in the file, which is read as one that does not change.
 //   - With a log and its index (-shm), an agent may be writing. It is read as SQLite's other readers do, with locks.

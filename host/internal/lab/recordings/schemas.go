@@ -58,7 +58,8 @@ func exportOpenCode(d *database, id string) (*export, error) {
 	for _, r := range rows {
 		parts[r["message_id"]] = append(parts[r["message_id"]], e.record([]byte(r["data"])))
 	}
-	if rows, err = d.rows(`select id, data from message where session_id = ? order by time_created, id`, id); err != nil {
+	rows, err = d.rows(`select id, data from message where session_id = ? order by time_created, id`, id)
+	if err != nil {
 		return nil, err
 	}
 	var messages [][]byte

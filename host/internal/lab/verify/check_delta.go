@@ -49,7 +49,7 @@ func deltaSession(ctx context.Context, st *plugins.Strategy, sm sample, rnd *ran
 	now, next := sample{name: sm.name}, 0 // next is the first entry of sm that was not added
 	for step := 1; step <= deltaSteps; step++ {
 		to := len(sm.entries)
-		if step < deltaSteps {
+		if step < deltaSteps-1 { // the last call brings nothing, and sees what became of the edits before
 			to = next + rnd.IntN(1+(to-next)/2)
 		}
 		// The first call brings something: a memo of nothing finds no fault.

@@ -68,6 +68,7 @@ func (b *bounds) serverOptions() []grpc.ServerOption {
 		grpc.MaxRecvMsgSize(maxRequestMessage), grpc.MaxConcurrentStreams(maxRequests),
 		grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connectionWindow),
 		grpc.ConnectionTimeout(handshakeTimeout),
+		// Called for each request before anything of it is read: outside of a call a plugin has nothing to ask.
 		grpc.InTapHandle(func(ctx context.Context, _ *tap.Info) (context.Context, error) {
 			if b.under.Load() == 0 {
 				return nil, wire.ToStatus(errNoCall)
@@ -95,7 +96,8 @@ func (b *bounds) serverOptions() []grpc.ServerOption {
 var errNoCall = fmt.Errorf("%w: no Compress is under way; host services exist during a Compress only",
 	contract.ErrNotGranted)
 
-// handle runs the handler of a request, unless too many are open.
+// handle runs the handler of a request, unless too many are open. The bound of concurrent streams above is per
+// connection, this one is for all of them.
 func (b *bounds) handle(f func() error) error {
 	defer b.open.Add(-1)
 	if b.open.Add(1) > maxRequests {
@@ -104,7 +106,7 @@ func (b *bounds) handle(f func() error) error {
 	return f()
 }
 
-// admitted records that a request names a call that is under way and is within its budget.
+// admitted records that a request names a call that is under way and is within its budget. opened counted it before.
 func (b *bounds) admitted() { b.refused.Add(-1) }
 
 // opened records that a request arrived. It counts as refused until it is admitted.

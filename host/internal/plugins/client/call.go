@@ -59,7 +59,8 @@ type answer[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 	digest wire.Digest   // of what the plugin holds now
 }
 
-// errResync is returned by exchange when the plugin does not hold what the call built on.
+// errResync is returned by exchange when the plugin does not hold what the call built on. That is no failure: it may
+// have dropped its mirror to save memory.
 var errResync = errors.New("the plugin asks for the whole history")
 
 // ask makes one call, from the header of the request to the last part of the answer. depth measures how deeply the JSON
@@ -100,6 +101,7 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		}
 		p.traffic.count(u)
 		a, err = exchange(stream, p.opts.Plugins, in, u, depth)
+		// The digest covers everything that was sent, so that both sides know what the mirror must hold now.
 		a.digest = stream.Digest()
 		p.traffic.bytes.Add(a.digest.Bytes - u.held.digest.Bytes)
 		return a, err
@@ -138,6 +140,7 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	if a.header, err = stream.Result(); err != nil {
 		return a, err
 	}
+	// A resync carries no parts. It is drained, so that the stream ends cleanly and the next one can begin.
 	if a.header.Resync && len(u.held.entries) > 0 {
 		if err := stream.Drain(); err != nil {
 			return a, err
@@ -163,8 +166,9 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	return a, err
 }
 
-// answerExpansion is how much more memory an answer may take than bytes on the wire. Answers of strategies take little
-// more than their bytes; only tiny blocks take many times as much.
+// answerExpansion is how much more memory an answer may take than bytes on the wire. Answers of strategies take
+// little more than their bytes; only tiny blocks take many times as much. 4 leaves room for those and still bounds
+// what a hostile answer takes.
 const answerExpansion = 4
 
 // answerMemory returns a bound on what an answer takes of the host's memory, for [wire.Limits].

@@ -111,8 +111,8 @@ func (h held) update(in prepare.Call, taxonomy *tools.Taxonomy) update {
 	return update{held: h, pieces: pieces, entries: rest, tools: taxonomy}
 }
 
-// difference returns what makes now of what the process holds. Without pieces, all of it has to be sent: nothing stayed,
-// or it is the second rewrite since the last call, as the steps are that a turn takes at the hard limit.
+// difference returns what makes now of what the process holds. Without pieces, all of it has to be sent: nothing
+// stayed, or it is the second rewrite since the last call, as the steps are that a turn takes at the hard limit.
 func (h held) difference(now []*history.Entry, taxonomy *tools.Taxonomy) (
 	pieces []wire.MirrorPiece, rest []*history.Entry,
 ) {
@@ -187,6 +187,7 @@ func difference(old, now []*history.Entry, taxonomy *tools.Taxonomy) (
 	}
 	d.keep(len(old)-end, len(old))
 	pieces = d.pieces
+	// New entries at the end are sent as entries, not as pieces: that is the ordinary form of what was added.
 	for len(pieces) > 0 && pieces[len(pieces)-1].Entry != nil {
 		pieces = pieces[:len(pieces)-1]
 	}
@@ -210,6 +211,7 @@ type positions struct {
 // find returns the position of e, or of an entry with its id, from next on; -1 if there is none. What stayed stands a
 // few entries after the one before it. Only where that fails, as for an entry that is new, all ids are indexed.
 func (p *positions) find(e *history.Entry, next int) int {
+	// The distance is a guess at how much one prune removes between two entries that stay.
 	const near = 32
 	around := p.entries[min(next, len(p.entries)):min(next+near, len(p.entries))]
 	if i := slices.Index(around, e); i >= 0 {

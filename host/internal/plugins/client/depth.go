@@ -9,7 +9,7 @@ import (
 )
 
 // boundDepth refuses JSON that is nested deeper than most levels: a provider's library or an agent that reads the
-// history later may recurse and overflow its stack.
+// history later may recurse and overflow its stack. The error is a [fault.ErrBadAnswer].
 func boundDepth(deep, most int) error {
 	if deep <= most {
 		return nil

@@ -33,6 +33,7 @@ func (f *frames) read(b []byte) {
 		if b = b[n:]; len(b) == 0 {
 			return
 		}
+		// A header may arrive in two reads, so that its bytes are collected first.
 		n = copy(f.header[f.have:], b)
 		b = b[n:]
 		if f.have += n; f.have < http2Frame {

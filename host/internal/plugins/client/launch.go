@@ -32,7 +32,8 @@ type Spec struct {
 func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec) (*Plugin, error) {
 	p := &Plugin{
 		opts: o, binary: spec.Binary, sandbox: spec.Sandbox,
-		log:    o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
+		log: o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
+		// Replaced by OnHealth once the supervisor has the plugin; a probe cannot run before.
 		health: func(bool, string) {},
 	}
 	p.life.ctx, p.life.end = context.WithCancelCause(context.Background())
@@ -53,6 +54,7 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 		}
 		return p, proc.AddStderr(err) // all of it, now that the process is gone
 	}
+	// While the machine is not busy with this start, the launcher for the next one is made ready.
 	spawner.Prepare()
 	p.log = proc.Log()
 	p.log.Debug(
@@ -73,6 +75,7 @@ func (p *Plugin) introduce(ctx context.Context, spec Spec) error {
 		services <- offer{id, err}
 	}()
 	if err := p.describe(ctx, spec.Known); err != nil {
+		// The goroutine must have ended: it writes the fields of remote that Close reads.
 		stop()
 		<-services
 		return err

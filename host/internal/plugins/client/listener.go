@@ -24,11 +24,13 @@ type connections struct {
 	net.Listener
 	bounds *bounds
 
+	// mu guards open and closed.
 	mu     sync.Mutex
 	open   map[net.Conn]struct{}
 	closed bool
 }
 
+// newConnections tracks what l accepts; bytes and requests are counted in b.
 func newConnections(l net.Listener, b *bounds) *connections {
 	return &connections{Listener: l, bounds: b, open: map[net.Conn]struct{}{}}
 }
@@ -48,6 +50,7 @@ func (c *connections) Accept() (net.Conn, error) {
 	}
 }
 
+// track remembers a connection; nil if there are too many, or the listener is closed.
 func (c *connections) track(conn net.Conn) net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,12 +80,14 @@ type trackedConn struct {
 	frames frames
 }
 
+// Read counts what arrives. gRPC reads a connection on one goroutine, as [frames] demands.
 func (t *trackedConn) Read(b []byte) (int, error) {
 	n, err := t.Conn.Read(b)
 	t.frames.read(b[:n])
 	return n, err
 }
 
+// Close may be called more than once, by gRPC and by closeAll.
 func (t *trackedConn) Close() error {
 	t.of.mu.Lock()
 	delete(t.of.open, t.Conn)

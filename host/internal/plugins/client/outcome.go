@@ -111,8 +111,10 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		failure.Err = err
 	case errors.Is(err, wire.ErrProtocol):
 		failure.Err = fmt.Errorf("%w: %w", fault.ErrBadAnswer, err)
+	// The host's own history cannot be sent: not the plugin's fault, so that it is passed on as it is.
 	case errors.Is(err, wire.ErrBadContent):
 		failure.Err = err
+	// gRPC reports a message above its bound with the same code as a spent budget; only the text differs.
 	case code == codes.Unimplemented,
 		code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
 		failure.Err = fmt.Errorf("%w: %s", fault.ErrBadAnswer, message(err))

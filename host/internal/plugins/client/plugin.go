@@ -208,6 +208,7 @@ func (p *Plugin) probe() {
 	defer cancel()
 	_, err := p.remote.getInfo(ctx, p.opts.HostVersion)
 	switch {
+	// It ended during the probe; the reason is known already.
 	case p.life.ctx.Err() != nil:
 	case err != nil:
 		p.End(fmt.Errorf("%w: it stopped answering and was killed (%s)", fault.ErrPluginCrashed, message(err)))

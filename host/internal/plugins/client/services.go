@@ -95,6 +95,7 @@ func (h *hostServices) EstimateTokens(stream wire.EstimateStream) error {
 	return wire.ToStatus(h.estimate(stream))
 }
 
+// estimate is EstimateTokens with errors of this module.
 func (h *hostServices) estimate(stream wire.EstimateStream) error {
 	id, receive, err := wire.ReceiveEstimate(stream)
 	if err != nil {
@@ -124,6 +125,7 @@ func (h *hostServices) Generate(stream wire.GenerateStream) error {
 	return wire.ToStatus(h.generate(stream))
 }
 
+// generate is Generate with errors of this module.
 func (h *hostServices) generate(stream wire.GenerateStream) error {
 	id, receive, err := wire.ReceiveGenerate(stream)
 	if err != nil {
@@ -169,6 +171,7 @@ func (h *hostServices) ResolvePrompt(
 	return wire.ToPrompt(text), nil
 }
 
+// resolve is ResolvePrompt with errors of this module.
 func (h *hostServices) resolve(ctx context.Context, id, name string) (string, error) {
 	call, ctx, leave, err := h.enter(ctx, id)
 	if err != nil {

@@ -29,6 +29,7 @@ type Binary struct {
 	// Script is set if the file begins with #!.
 	Script bool
 
+	// file is open for reading until Close. id is what it was when it was opened.
 	file *os.File
 	id   identity
 }

@@ -23,7 +23,8 @@ const identityTime = 30 * time.Second
 // dirWatch watches directories, including those that do not exist yet: for each of these it watches the nearest
 // existing parent until the directory appears. Only one goroutine may use it.
 type dirWatch struct {
-	// a new one each time arm is called: a watch stays with a directory, even if its path leads elsewhere now
+	// The Watcher is a new one each time arm is called: a watch stays with a directory, even if its path leads
+	// elsewhere by now.
 	*fsnotify.Watcher
 	log    hclog.Logger
 	wanted []string            // absolute paths

@@ -220,6 +220,7 @@ func scanOne(dir string, g Guard) (d Directory, found []Candidate, lack error) {
 	if g != nil {
 		d.Problem = g.Directory(dir)
 	}
+	// Also in a directory that is not trusted: the listing shows what would be used if it were.
 	for _, e := range entries {
 		name, ok := StrategyName(e.Name())
 		if !ok {

@@ -12,6 +12,7 @@ import (
 // native is nil: there is no filter for this architecture, and its measures count as missing.
 var native *struct{}
 
+// filterCalls always fails; [Probe] says so before a launcher could try.
 func filterCalls(Spec) error { return errors.New("no filter for " + runtime.GOARCH) }
 
 // A guard is never asked without a filter.

@@ -57,8 +57,8 @@ const (
 	maxNames = 32
 )
 
-// NewGuard answers until Close, or the program's end. file is from [Await]; dir is the program's run directory. flood
-// is called at most once, if the program makes so many calls that it must be ended.
+// NewGuard answers until Close, or the program's end. file is from [Launcher.Become]; dir is the program's run
+// directory. flood is called at most once, if the program makes so many calls that it must be ended.
 func NewGuard(file *os.File, dir string, flood func(why string)) *Guard {
 	g := &Guard{file: file, dir: dir, flood: flood}
 	go g.serve()
@@ -96,6 +96,7 @@ func (g *Guard) serve() {
 		if now := time.Now(); now.Sub(second) > time.Second {
 			second, count = now, 0
 		}
+		// A second that begins with the first call, and not a sliding one: the bound need not be exact.
 		if count++; count > maxRefusals {
 			g.flood("it made more than 10000 system calls in a second that isolation refuses")
 			return
@@ -121,6 +122,7 @@ func (g *Guard) answer(fd int) {
 	_ = ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) // it fails if the thread is gone
 }
 
+// ioctl makes one request of the descriptor. arg points to a value of the layout that the request wants.
 func ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(arg)); errno != 0 {
 		return errno

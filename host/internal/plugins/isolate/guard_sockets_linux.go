@@ -100,6 +100,7 @@ func (g *Guard) asked(fd int, n *notification) (name string, flags int, err erro
 	if err := valid(fd, n.id); err != nil {
 		return "", 0, err
 	}
+	// The flags are octal, as the kernel prints them.
 	for line := range strings.Lines(string(info)) {
 		if text, ok := strings.CutPrefix(line, "flags:"); ok {
 			value, err := strconv.ParseInt(strings.TrimSpace(text), 8, 32)

@@ -73,7 +73,8 @@ type Check struct {
 	How string `json:"how"`
 }
 
-// Spec tells a launcher what to do. It travels as JSON over a socket.
+// Spec tells a launcher what to do. It travels as JSON over a socket. Its JSON form may change with every version:
+// launcher and host are the same program.
 type Spec struct {
 	// Args and Env are the program's arguments, from its name on, and its whole environment.
 	Args []string `json:"args"`
@@ -127,6 +128,7 @@ type Launcher struct {
 	Attr    *syscall.SysProcAttr // never nil without an error; more may be added to it
 	Inherit []*os.File
 
+	// host is the end that this process keeps; theirs is the launcher's, and is closed here once it has started.
 	host, theirs *os.File // both ends of the socket
 	flags        uintptr  // its namespaces
 	group        *Group   // nil: the host's

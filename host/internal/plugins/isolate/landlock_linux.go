@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The rights of rules, by what they are for.
 const (
 	readFile = unix.LANDLOCK_ACCESS_FS_READ_FILE
 	readTree = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR

@@ -94,6 +94,7 @@ func (l *Launcher) tell(spec Spec, handles Handles) error {
 	if err = errors.Join(bad, err); err == nil {
 		_, err = l.host.Write(text)
 	}
+	// The end of the text is the end of what the host sends: the launcher reads until then.
 	if err == nil {
 		bad = conn.Control(func(fd uintptr) { err = unix.Shutdown(int(fd), unix.SHUT_WR) })
 	}
@@ -104,10 +105,12 @@ func (l *Launcher) tell(spec Spec, handles Handles) error {
 // The launcher is on its main thread and has opened nothing.
 func told() (spec Spec, err error) {
 	rights := make([]byte, unix.CmsgSpace(4*binaryFD))
+	// It blocks until the host needs this launcher, or is gone.
 	n, nr, _, _, err := unix.Recvmsg(controlFD, make([]byte, 1), rights, unix.MSG_CMSG_CLOEXEC)
 	if err != nil || n == 0 {
 		return spec, errors.Join(io.ErrUnexpectedEOF, err)
 	}
+	// The files come in the order of [Handles], and become the descriptors from 1 on.
 	for i, fd := range received(rights[:nr]) {
 		if err := unix.Dup3(fd, i+1, 0); err != nil {
 			return spec, err
@@ -150,6 +153,7 @@ func (l *Launcher) await() (guard *os.File, err error) {
 		return nil, err
 	}
 	var text []byte
+	// Nothing but the end of the socket means success: exec closes the launcher's end.
 	for len(text) < maxStatus {
 		part, rights := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
 		var n, nr int

@@ -33,6 +33,7 @@ func Main() {
 	if err != nil { // the host does not need it, or is gone
 		syscall.Exit(launcherFailed)
 	}
+	// become returns only to report a failure. Without a text on the socket, the host would take the end for success.
 	text, _ := json.Marshal(become(spec))
 	_, _ = unix.Write(controlFD, text)
 	syscall.Exit(launcherFailed)

@@ -91,6 +91,7 @@ func (v *view) add(path string, needed bool) error {
 	if err != nil {
 		return err
 	}
+	// A clone of the mount, so that it can be attached in the new namespace while the old one goes.
 	const clone = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
 	tree, err := unix.OpenTree(unix.AT_FDCWD, real, clone)
 	if err != nil {
@@ -155,6 +156,7 @@ func hideFiles(spec Spec) error {
 	}
 	v := view{links: make(map[string]string)}
 	var errs []error
+	// /proc and /usr first: what is below a tree that is shown already is not mounted again.
 	for _, path := range slices.Concat([]string{"/proc", "/usr"}, systemTrees, systemReads, devicesOf(spec)) {
 		errs = append(errs, v.add(path, false))
 	}
@@ -187,6 +189,7 @@ func hideFiles(spec Spec) error {
 	if err := unix.Chdir(spec.RunDir); err != nil {
 		return err
 	}
+	// The old root is mounted over the new one by this, and detached from it below.
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return fmt.Errorf("pivot_root: %w", err)
 	}

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Probe reports what this machine can enforce, measure by measure. It asks the kernel and changes nothing.
+// Probe reports what this machine can enforce, measure by measure. It asks the kernel, and starts a launcher or two
+// where only trying tells. It changes nothing.
 func Probe() []Check {
 	// The launcher is this program, started again. Without it there is no isolation at all, whatever the kernel has.
 	if _, err := os.Stat("/proc/self/exe"); err != nil {

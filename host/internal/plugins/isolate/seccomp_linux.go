@@ -81,9 +81,11 @@ func install(program []unix.SockFilter, flags uintptr) (fd int, err error) {
 // is told what was refused; with supervise, it makes the sockets.
 type refusal struct{ sockets, processes, signals, tell, supervise bool }
 
-// assembler collects a BPF program.
+// assembler collects a BPF program. Jumps are relative and at most 255 instructions long, which is why bodies are put
+// together first.
 type assembler []unix.SockFilter
 
+// add appends an instruction; jt and jf are how many to skip if a jump's condition holds or not.
 func (a *assembler) add(code uint16, k uint32, jt, jf uint8) {
 	*a = append(*a, unix.SockFilter{Code: code, K: k, Jt: jt, Jf: jf})
 }
@@ -227,6 +229,7 @@ func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 	for _, o := range append([]opening{opensAt}, arch.opens...) {
 		a.opening(o, failing(unix.EPERM))
 	}
+	// Threads are clones with CLONE_THREAD; everything else that clone makes is a process.
 	a.when(unix.SYS_CLONE, func(a *assembler) {
 		a.load(callArg0) // its flags
 		a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, namespaces, 0, 1)

@@ -36,6 +36,7 @@ func NewWatcher() (*Watcher, error) {
 	}
 	ours, theirs := os.NewFile(uintptr(fds[0]), "watcher"), os.NewFile(uintptr(fds[1]), "host")
 	w := &Watcher{socket: ours, ended: make(chan struct{})}
+	// One goroutine starts the watcher and waits for its end, so that the caller does neither.
 	go func() {
 		defer close(w.ended)
 		var null *os.File
@@ -130,6 +131,7 @@ func watch() {
 			groups = append(slices.DeleteFunc(groups, isRemoved), p.group)
 		}
 	}
+	// The host has ended, or the socket cannot be read any more: either way there is no one to report to.
 	for _, p := range all {
 		p.kill()
 	}

@@ -149,13 +149,14 @@ type Buffer struct {
 	b  bytes.Buffer
 }
 
-// Tests read while the host's goroutines still log.
+// Write appends. Tests read while the host's goroutines still log.
 func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.Write(p)
 }
 
+// String returns what was written so far.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -60,6 +60,7 @@ func (p *Process) ConnectionIsUp() {
 
 // leaveWith waits for the connection, which is up, to break.
 func (c *child) leaveWith(conn *grpc.ClientConn) {
+	// It returns at the latest when the connection is closed.
 	conn.WaitForStateChange(
 		context.Background(), connectivity.Ready,
 	) // returns at the latest when the connection is closed

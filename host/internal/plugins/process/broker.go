@@ -34,6 +34,7 @@ type brokerStream struct {
 	announced int
 }
 
+// RecvMsg counts messages before they are decoded, so that one beyond the bound takes no memory.
 func (s *brokerStream) RecvMsg(m any) error {
 	if s.announced++; s.announced > maxAnnounced {
 		return errors.New("the plugin announces more connections than it may")

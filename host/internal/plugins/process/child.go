@@ -220,6 +220,7 @@ func (c *child) run(stdout, stderr *os.File) {
 		eachLine(io.TeeReader(stderr, &c.stderr), maxLogLine, lines.line)
 	}()
 
+	// From here on the process is gone; what follows is about what it left behind.
 	reap(c.cmd)
 	if c.group.OutOfMemory() {
 		c.overran("it used more memory than its control group may, shared memory and the files in its private " +
@@ -236,6 +237,7 @@ func (c *child) run(stdout, stderr *os.File) {
 		c.exit.state = "killed by the host: " + *why
 	}
 
+	// A process that it started may hold the pipes open for as long as it lives.
 	deadline := time.Now().Add(drainTime)
 	_ = stdout.SetReadDeadline(deadline)
 	_ = stderr.SetReadDeadline(deadline)

@@ -106,6 +106,7 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		r.err = err
 		done <- r
 	}()
+	// A result that comes after ctx is dropped: Close ends what go-plugin has opened.
 	select {
 	case r := <-done:
 		if r.err != nil {

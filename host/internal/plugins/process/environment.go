@@ -70,6 +70,7 @@ func (p *Process) Lacking(err error) error {
 	case outOfThreads(c.stderr.String()):
 		return fmt.Errorf("%w: it was refused a thread", fault.ErrHost)
 	}
+	// Without a sign in the error, the machine is asked: a shortage that lasts shows here.
 	if err := descriptorsFree(); err != nil || c.dir == "" {
 		return err
 	}

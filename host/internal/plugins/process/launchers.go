@@ -98,6 +98,8 @@ func (s *launchers) start(spec isolate.Spec) (*launcher, error) {
 // prepare starts the launcher of the next program in the background, if it is not ready and one was needed before.
 func (s *launchers) prepare() {
 	go func() {
+		// The lock is held for the start: a program that comes meanwhile waits for this launcher instead of starting
+		// its own.
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.closed || s.spare != nil || s.last.Args == nil {

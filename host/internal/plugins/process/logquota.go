@@ -49,6 +49,7 @@ func (q *logQuota) mayParse(bytes int) bool { return q.may(&q.parse, bytes) }
 // mayLog reports whether a line of so many bytes may be logged.
 func (q *logQuota) mayLog(bytes int) bool { return q.may(&q.write, bytes) }
 
+// may takes a line out of a bucket, or counts it as dropped. A report is logged outside of the quota.
 func (q *logQuota) may(b *bucket, bytes int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

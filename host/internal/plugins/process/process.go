@@ -101,6 +101,7 @@ func (p *Process) BreakLifeline() { _ = p.child.lifeline.Close() }
 // Close ends the process and removes its remains, in bounded time: SIGTERM, then SIGKILL after grace. Without grace
 // there is no SIGTERM. An attached process is asked to end through go-plugin, and is not killed.
 func (p *Process) Close(grace time.Duration) {
+	// An attached process that never answered has no connection whose end could tell that it is gone.
 	if p.spec.Binary.Attached && !p.watched {
 		p.child.exit.leave()
 	}

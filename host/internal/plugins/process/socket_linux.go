@@ -18,6 +18,7 @@ func (c *child) socket(name string) (string, error) {
 	if isolate.OwnDisk(c.sandbox.Apply) {
 		dir = fmt.Sprintf("/proc/%d/root%s", c.cmd.Process.Pid, c.dir)
 	}
+	// The directory is opened first and the name looked up in it, so that a link in its place is not followed.
 	in, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", err
@@ -27,6 +28,7 @@ func (c *child) socket(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// Kept open until the process is closed: the path below names this descriptor.
 	c.listens.Store(os.NewFile(uintptr(fd), name))
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {

@@ -134,6 +134,7 @@ func (l *lineLogger) structured(line []byte) bool {
 	if !isText || level == hclog.NoLevel || level == hclog.Off {
 		return false
 	}
+	// A line below the log's level is one that was understood: it must not be logged as plain text instead.
 	if level < l.log.GetLevel() || !l.quota.mayLog(len(line)) {
 		return true
 	}

@@ -96,7 +96,7 @@ func (c *child) use() use {
 // blockSize is the unit of [syscall.Stat_t.Blocks].
 const blockSize = 512
 
-// add adds a file.
+// add adds a file. Blocks, not sizes: a sparse file takes only what was written.
 func (u *use) add(info fs.FileInfo) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		u.disk += stat.Blocks * blockSize

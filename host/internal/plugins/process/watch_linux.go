@@ -23,6 +23,7 @@ func (w *watch) start(cmd *exec.Cmd, group *isolate.Group) error {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	pidfd := -1
+	// The pidfd comes with the start, so that it cannot be of another process with the same id.
 	cmd.SysProcAttr.PidFD = &pidfd
 	if err := cmd.Start(); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 // with the host the owner of the host's executable: any other user who can write to a plugin or replace it could run
 // code as the user. It is immutable and safe for concurrent use.
 type guard struct {
+	// user is the effective user id, with which plugins would run.
 	user uint32
 	// bundle is the real path of the folder plugins next to the host's executable, "" for none; bundler owns the
 	// executable.
@@ -136,6 +137,7 @@ func (g *guard) private(uid, gid uint32) bool {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
+	// Read each time: groups change rarely, and a stale answer would trust a file that others can write to.
 	for line := range strings.Lines(string(text)) {
 		field := strings.Split(strings.TrimSpace(line), ":") // name, password, number, members
 		if len(field) == 4 && field[2] == strconv.FormatUint(uint64(gid), 10) {

@@ -19,7 +19,7 @@ import (
 // lockFile records what each plugin was when it was first seen, or when a person last locked it. Hosts of one user
 // share it.
 type lockFile struct {
-	// "": there is no lock file, and nothing is stored.
+	// path is where the file is; "" for none, and then nothing is stored.
 	path string // "": there is none
 	// guard objects to a file or directory that others can write to; nil: to nothing.
 	guard *guard
@@ -51,6 +51,8 @@ type lockFileContent struct {
 }
 
 const (
+	// lockFileVersion is the only version that is read. A file of another is an error, not an empty one, which would
+	// trust every plugin again.
 	lockFileVersion = 2
 	// maxLockFile bounds what is read and written, in bytes. It has room for more than a hundred plugins that declare
 	// as much as they may, indented, and for many thousands of ordinary ones.
@@ -101,6 +103,7 @@ func (l lockFile) read() (map[string]Entry, error) {
 			"the lock file %s has version %d, this host reads version %d", l.path, content.Version, lockFileVersion,
 		)
 	}
+	// Entries carry their paths outside of the file, so that callers need not pass the key along.
 	for key, e := range content.Plugins {
 		e.Path = key
 		content.Plugins[key] = e

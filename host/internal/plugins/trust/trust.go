@@ -107,6 +107,7 @@ func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
 		return Verdict{}, fmt.Errorf("%w: the file has changed: its SHA-256 is %s, when it was locked it was %s",
 			fault.ErrUntrusted, b.Sum, entry.SHA256)
 	}
+	// A file that was moved is trusted by its hash, and is recorded at its new place too.
 	moved := lockKey(entry.Path) != key
 	return Verdict{Known: Snapshot{Sum: entry.SHA256, Info: compact(entry.Info)}, First: moved && p.mode == TOFU}, nil
 }

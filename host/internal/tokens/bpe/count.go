@@ -6,8 +6,19 @@ import "context"
 // words, so that comparing a key is two comparisons.
 const maxRemembered = 15
 
-// piece is a short piece as a key: its bytes, and their number in the last byte of high.
+// pieceBits is the logarithm of how many pieces are remembered. With 14 instead of 12, prose and code take an eighth
+// less time; the 256 KiB still fit a processor's second cache.
+const pieceBits = 14
+
+// piece is a short piece as a key: its bytes, and their number in the upper half of the last byte of high. The lower
+// half is free for its count, which is at most its length.
 type piece struct{ low, high uint64 }
+
+const (
+	pieceLength = 60 // how far its length and its count are shifted in high
+	pieceCount  = 56
+	countMask   = 0xf << pieceCount
+)
 
 // Work is memory that counting needs, for one piece at a time. The zero value is ready. It may be used with one table
 // only. It is reused from piece to piece, so that counting allocates nothing.
@@ -16,9 +27,9 @@ type Work struct {
 	dead  []uint64               // a bit for each place from which no valid sequence of tokens leads on
 	run   struct{ from, to int } // a run of one byte, in which the search is
 	// pieces and counts remember the counts of short pieces: most words of a text are seldom new. They are a
-	// direct-mapped cache: an entry is replaced by the next piece with its hash.
-	pieces [1 << 12]piece
-	counts [1 << 12]uint8
+	// direct-mapped cache: an entry is replaced by the next piece with its hash. A key has its count in it, so that a
+	// look costs one line of the processor's cache.
+	pieces [1 << pieceBits]piece
 	// memo remembers answers of fitting. Without it, a long run of one character, which has a token of every length,
 	// takes as many steps for each token as there are such tokens.
 	memo [1 << 10]struct{ left, token, fits uint32 } // left is one higher: 0 is none
@@ -33,22 +44,22 @@ func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int
 		return t.search(ctx, s[from:to], w)
 	}
 	p := load(s, from, to)
-	// Multiplication by odd constants spreads the bits; the upper 12 choose the entry.
-	i := (p.low*0x9e3779b97f4a7c15 ^ p.high*0xc2b2ae3d27d4eb4f) >> 52
-	if w.pieces[i] != p {
+	// Multiplication by odd constants spreads the bits; the upper ones choose the entry.
+	known := &w.pieces[(p.low*0x9e3779b97f4a7c15^p.high*0xc2b2ae3d27d4eb4f)>>(64-pieceBits)]
+	if known.low != p.low || known.high&^countMask != p.high {
 		n, err := t.search(ctx, s[from:to], w)
 		if err != nil {
 			return 0, err
 		}
-		w.pieces[i], w.counts[i] = p, uint8(n)
+		known.low, known.high = p.low, p.high|uint64(n)<<pieceCount
 	}
-	return int(w.counts[i]), nil
+	return int(known.high >> pieceCount & 0xf), nil
 }
 
 // load returns s[from:to], of at most maxRemembered bytes, as a key.
 func load(s string, from, to int) piece {
 	n := to - from
-	length := uint64(n) << 56
+	length := uint64(n) << pieceLength
 	// Reading 16 bytes at once is much faster than one by one, and the end of a text is the exception.
 	if from+16 <= len(s) { // read past the piece, then mask
 		low, high := load8(s[from:]), load8(s[from+8:])

@@ -98,11 +98,13 @@ func (t *Table) place(index int) placed {
 	return p
 }
 
-// A table without rows keeps all its columns, so that its head is whole.
+// empty reports whether a column has no content in any row. In a table without rows no column is empty, so that its
+// head is whole.
 func (t *Table) empty(index int) bool {
 	return len(t.rows) > 0 && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[index] != "" })
 }
 
+// least is the width that a column needs before others are left out for it.
 func least(p placed) int { return p.least }
 
 // total is how long the lines are if each column has the given width.

@@ -47,7 +47,7 @@ func Short(n int) string {
 	return strconv.FormatFloat(v, 'f', digits, 64) + units[unit]
 }
 
-// Up to 10^18, which an int can hold.
+// units are the powers of 1,000, up to 10^18, which an int can hold.
 var units = []string{"", "k", "M", "G", "T", "P", "E"}
 
 // Percent is a part of a whole, from "0.0 %"; "-" if the whole is nothing.

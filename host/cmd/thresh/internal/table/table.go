@@ -28,6 +28,7 @@ type Column struct {
 	Middle bool
 }
 
+// head returns what stands above the column, with line breaks between its lines.
 func (c Column) head() string {
 	if c.Head != "" {
 		return c.Head
@@ -37,6 +38,7 @@ func (c Column) head() string {
 
 // Table is a table that is being filled. Make one with [New].
 type Table struct {
+	// columns are in the order in which they are shown without --columns.
 	columns []Column
 	// Cells are ready for a terminal; each row has as many as there are columns.
 	rows [][]string
@@ -149,6 +151,7 @@ func Check(columns []Column, chosen []string) error {
 // All is what --columns takes for every column.
 const All = "all"
 
+// contains reports whether a column has the name. Columns are few, so that a map is not worth it.
 func contains(columns []Column, name string) bool {
 	for _, c := range columns {
 		if c.Name == name {

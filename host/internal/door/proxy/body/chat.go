@@ -6,9 +6,11 @@ import "github.com/thresh-dev/thresh/sdk/content"
 // unknown here, and makes a request one that is not changed.
 type chatReader struct{}
 
+// Schemas of tools and of answers are the largest values that need not be told apart.
 func (chatReader) names() (string, []string) { return "messages", []string{"tools", "response_format"} }
 
-// The limit of the answer has two names: the older one is deprecated, but most servers know only that.
+// top reads the limits. That of the answer has two names: the older one is deprecated, but most servers know only
+// that.
 func (chatReader) top(r *Request) {
 	if !r.hasTools() {
 		r.Reason = NoTools
@@ -17,6 +19,7 @@ func (chatReader) top(r *Request) {
 	r.SessionID = r.tape.str(r.tape.get(0, "prompt_cache_key"))
 }
 
+// item reads a message. Results and messages of the model have forms of their own.
 func (chatReader) item(r *Request, n int32) (Item, error) {
 	t := r.tape
 	role, value := t.get(n, "role"), t.get(n, "content")

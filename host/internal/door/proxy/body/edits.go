@@ -50,8 +50,9 @@ func (r *Request) Edits(p *Plan) []Edit {
 	for i := range r.Items {
 		d.gone[i] = d.allGone(i)
 	}
-	// Made items stand at the borders of items. A view has them between exchanges, so that they part none. Gemini takes no
-	// call behind another item of the model: there, what the model says becomes a part of the item with the call.
+	// Made items stand at the borders of items. A view has them between exchanges, so that they part none. Gemini
+	// takes no call behind another item of the model: there, what the model says becomes a part of the item with the
+	// call.
 	for _, m := range p.made {
 		at := r.lead
 		if m.behind >= 0 {
@@ -99,6 +100,7 @@ func join(elements, more []byte) []byte {
 	return append(append(elements, ','), more...)
 }
 
+// allGone reports whether every part of an item goes, and with them the item. An item without parts stays.
 func (d *draft) allGone(item int) bool {
 	parts := d.request.Items[item].Parts
 	for j := range parts {

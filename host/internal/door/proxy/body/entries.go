@@ -48,6 +48,7 @@ func (r *Request) Entries(from int) []Entry {
 			at.Refs = append(at.Refs, Ref{i, j})
 			at.Content.Blocks = append(at.Content.Blocks, r.block(Ref{i, j}))
 		}
+		// What people and tools say ends with its item, even if the next item is theirs too.
 		if len(item.Parts) > 0 && item.Parts[0].Speaker != content.AI {
 			at = nil
 		}
@@ -75,6 +76,7 @@ func (r *Request) block(at Ref) content.Block {
 	}
 }
 
+// part returns the part that a reference names, in this request's own items.
 func (r *Request) part(at Ref) *Part { return &r.Items[at.Item].Parts[at.Part] }
 
 // blockID is the id of a call. Gemini's calls may have none; their position tells them apart. The position stays the
@@ -107,7 +109,8 @@ func (r *Request) parameters(p *Part) json.RawMessage {
 	}
 }
 
-// It never fails: models write arguments that are no JSON, and these must be carried too.
+// inner returns the JSON within a string, or the string itself. It never fails: models write arguments that are no
+// JSON, and these must be carried too.
 func inner(t *tape, n int32) json.RawMessage {
 	if s := json.RawMessage(t.str(n)); rawjson.Valid(s) {
 		return s

@@ -10,6 +10,7 @@ func (geminiReader) names() (string, []string) {
 	return "contents", []string{"tools", "systemInstruction", "system_instruction", "safetySettings"}
 }
 
+// top reads the limit of the answer.
 func (geminiReader) top(r *Request) {
 	if !r.hasTools() {
 		r.Reason = NoTools
@@ -18,6 +19,7 @@ func (geminiReader) top(r *Request) {
 	r.Stream = false // the address says so
 }
 
+// item reads a content. One without parts is refused by the API, and so unknown here.
 func (geminiReader) item(r *Request, n int32) (Item, error) {
 	t := r.tape
 	parts := t.get(n, "parts")

@@ -13,6 +13,7 @@ type messagesReader struct{}
 
 func (messagesReader) names() (string, []string) { return "messages", []string{"system", "tools"} }
 
+// top reads the limit of the answer, and Claude Code's name of the session.
 func (messagesReader) top(r *Request) {
 	t := r.tape
 	if !r.hasTools() {
@@ -25,6 +26,7 @@ func (messagesReader) top(r *Request) {
 	}
 }
 
+// item reads a message.
 func (messagesReader) item(r *Request, n int32) (Item, error) {
 	t := r.tape
 	role := t.get(n, "role")

@@ -31,6 +31,7 @@ func (r *Request) Chain() []Sum {
 	copy(chain, r.chain)
 	var next atomic.Int64
 	next.Store(int64(known))
+	// Each goroutine takes the next item that no other has, so that one large item holds up one goroutine only.
 	work := func() {
 		n := normaliser{request: r, hash: sha256.New()}
 		for i := int(next.Add(1)) - 1; i < len(chain); i = int(next.Add(1)) - 1 {

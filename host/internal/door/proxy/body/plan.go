@@ -117,6 +117,7 @@ func compare(e Entry, now content.Content, lost map[Ref]bool) fate {
 	return f
 }
 
+// set notes a new text of a block. Most entries have none, so that the map is made late.
 func (f *fate) set(block int, text string) {
 	if f.texts == nil {
 		f.texts = map[int]string{}
@@ -187,6 +188,7 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 			continue
 		}
 		f := &p.fates[i]
+		// Gone until a result in it has a call that stays.
 		wasGone := f.gone
 		f.gone = true
 		for j, ref := range e.Refs {

@@ -115,7 +115,8 @@ type Request struct {
 // ErrForm: a body is not of the API's form.
 var ErrForm = errors.New("the body does not have the form of the API")
 
-// reader knows the form of one API.
+// reader knows the form of one API. Its methods are called once for a body that is read, and items only for those
+// that were not taken over.
 type reader interface {
 	// names are the members of the top level that hold the items, and those that need not be told apart.
 	names() (items string, skip []string)
@@ -125,6 +126,7 @@ type reader interface {
 	item(r *Request, node int32) (Item, error)
 }
 
+// readerOf returns the reader of an API. Readers have no state.
 func readerOf(api API) reader {
 	switch api {
 	case Messages:
@@ -259,6 +261,7 @@ func (r *Request) RestSum() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
+// rest returns what is before and behind the conversation, as parts of the body.
 func (r *Request) rest() (before, behind []byte) {
 	start := r.list.Start
 	if r.lead > 0 {

@@ -10,7 +10,8 @@ func (responsesReader) names() (string, []string) {
 	return "input", []string{"tools", "instructions", "client_metadata", "text"}
 }
 
-// A request that continues a stored response holds no whole conversation, so that nothing could be compared.
+// top reads what is outside of the items. A request that continues a stored response holds no whole conversation, so
+// that nothing could be compared.
 func (responsesReader) top(r *Request) {
 	t := r.tape
 	switch {
@@ -23,6 +24,7 @@ func (responsesReader) top(r *Request) {
 	r.SessionID = t.str(t.get(0, "prompt_cache_key"))
 }
 
+// item reads one item. Most are one part, without an array around it.
 func (responsesReader) item(r *Request, n int32) (Item, error) {
 	t := r.tape
 	alone := func(kind PartKind, speaker content.Speaker, value Span) (Item, error) {
@@ -62,7 +64,8 @@ func (responsesReader) item(r *Request, n int32) (Item, error) {
 	return alone(Fixed, content.AI, Span{})
 }
 
-// A role that is not known makes the whole request one that is not changed.
+// responsesMessage reads an item with a role. A role that is not known makes the whole request one that is not
+// changed.
 func responsesMessage(t *tape, n int32) (Item, error) {
 	item, list, err := parted(t, n, t.get(n, "content"))
 	if err != nil {

@@ -81,6 +81,7 @@ func parse(raw []byte, known *tape, same int, skip ...string) (*tape, error) {
 // parser is the state of one parse.
 type parser struct {
 	*tape
+	// scan checks the JSON as it passes over it: what is not told apart is still validated.
 	scan  *rawjson.Scanner
 	skip  []string
 	known *tape
@@ -157,7 +158,8 @@ func escaped(raw []byte, i int) bool {
 	return n%2 == 1
 }
 
-// Schemas of tools have thousands of values, of which none matters here.
+// skipped reports whether a member of the top level is among those that are not told apart: schemas of tools have
+// thousands of values, of which none matters here.
 func (p *parser) skipped(depth int, key, keyEnd int32) bool {
 	if depth != 1 {
 		return false

@@ -56,9 +56,9 @@ func said(t *testing.T, line string) (saved, whole int, money float64) {
 
 var rewritten = regexp.MustCompile(`; (\d+) rewrites?`)
 
-// With a history that must be rewritten several times, the provider's prompt cache misses at the rewrites alone, and the
-// prompts cost less than without thresh. The share of cached tokens is no measure of that: a request that has become
-// short has a smaller share in the cache, and costs less.
+// With a history that must be rewritten several times, the provider's prompt cache misses at the rewrites alone, and
+// the prompts cost less than without thresh. The share of cached tokens is no measure of that: a request that has
+// become short has a smaller share in the cache, and costs less.
 func TestThePromptCacheStaysWarm(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		once := func(flags ...string) (a account, rewrites int, line string) {

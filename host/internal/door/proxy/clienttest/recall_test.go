@@ -33,7 +33,8 @@ func TestAgentsGiveRemovedResultsBack(t *testing.T) {
 			defer up.Close()
 			p.run(t, c, up.URL, flags(small(c), "--set", "proxy.recall=true", "wrap")...).check(t, p, up)
 			sent := up.Models()
-			// The last request has the answer of the last call; the lines are of the log that the removed result showed.
+			// The last request has the answer of the last call; the lines are of the log that the removed result
+			// showed.
 			lines := func(fromEnd int) int { return bytes.Count(sent[len(sent)-fromEnd].Body, []byte("level=info")) }
 			if last, before := lines(1), lines(2); last < before+20 {
 				t.Errorf("%d requests; the last has %d lines of the log, the one before %d", len(sent), last, before)

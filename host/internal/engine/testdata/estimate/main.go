@@ -40,7 +40,10 @@ func (estimate) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 		name    string
 		entries []sdk.Content
 		rounds  int
-	}{{"connect", empty, 1}, {"empty", empty, rounds}, {"first", copies, 1}, {"copies", copies, rounds}, {"history", in.History, rounds}} {
+	}{
+		{"connect", empty, 1}, {"empty", empty, rounds},
+		{"first", copies, 1}, {"copies", copies, rounds}, {"history", in.History, rounds},
+	} {
 		if err := measure(m.name, m.entries, m.rounds); err != nil {
 			return sdk.CompressResult{}, err
 		}

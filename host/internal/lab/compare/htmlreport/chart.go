@@ -60,7 +60,8 @@ type drawing struct {
 	Left, Right           string
 	Top, Bottom           string
 	// LabelX is the right edge of the labels on the vertical axis. XLabelY and XNameY are the baselines of the labels
-	// and of the name of the horizontal axis. LevelX is the left edge of the names of levels, EndX that of lines' names.
+	// and of the name of the horizontal axis. LevelX is the left edge of the names of levels, EndX that of lines'
+	// names.
 	LabelX, XLabelY, XNameY, LevelX, EndX string
 	XTicks, YTicks                        []tick
 	Paths                                 []path

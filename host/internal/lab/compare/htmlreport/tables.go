@@ -58,7 +58,8 @@ var moreColumns = []column{
 func mainColumns(lists []*pricing.List) []column {
 	var out []column
 	for _, l := range lists {
-		out = append(out, column{"USD, " + short(l.Name), func(r *compare.Result) string { return costCell(r, l.Name) }})
+		cell := func(r *compare.Result) string { return costCell(r, l.Name) }
+		out = append(out, column{"USD, " + short(l.Name), cell})
 	}
 	return append(out,
 		column{"saved", func(r *compare.Result) string { return percent(r.Saved) }},

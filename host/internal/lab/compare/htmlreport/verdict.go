@@ -23,11 +23,15 @@ func verdictOf(x *compare.Recommendation) *verdict {
 	floor := "with a recall of at least " + recalled(x.MinRecall)
 	switch {
 	case x.Variant == "" && x.Needed:
-		return &verdict{Headline: "Requests do not fit without a strategy, and none that was compared fits them " + floor}
+		return &verdict{
+			Headline: "Requests do not fit without a strategy, and none that was compared fits them " + floor,
+		}
 	case x.Variant == "":
 		return &verdict{Headline: fmt.Sprintf("Doing nothing is best at %s's prices, %s", short(x.PriceList), floor)}
 	}
-	v := &verdict{Headline: fmt.Sprintf("%s is the cheapest at %s's prices %s", short(x.Variant), short(x.PriceList), floor)}
+	v := &verdict{
+		Headline: fmt.Sprintf("%s is the cheapest at %s's prices %s", short(x.Variant), short(x.PriceList), floor),
+	}
 	add := func(value, text string, several bool, worst string) {
 		if several {
 			text += ", " + worst + " in the worst session"

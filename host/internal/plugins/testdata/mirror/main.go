@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 type mirror struct{}
@@ -15,30 +17,45 @@ func (mirror) Info() sdk.Info {
 	return sdk.Info{Name: "mirror", Version: "0.1.0", Trigger: sdk.Continuous(0.85)}
 }
 
-// Optimize changes nothing. Its counters tell what it saw: a hash of the history, its length and Unchanged. The memo
-// holds a hash of each entry; one that is not what it was in spite of Unchanged is an error.
-func (mirror) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
-	known, _ := in.Memo.Load().([]uint64)
-	if in.Unchanged > len(known) || in.Unchanged > len(in.History) {
-		return sdk.DensityResult{}, fmt.Errorf("%d entries are unchanged, of %d in the memo and %d in the history",
-			in.Unchanged, len(known), len(in.History))
+// memo is what is known of the history of a call: a hash of each entry, and of those that its edits leave.
+type memo struct{ was, left []uint64 }
+
+// Optimize removes entries of the AI that say "drop". Its counters tell what it saw: a hash of the history, its length,
+// Unchanged and, 2^20 times as much, Applied. A history that is not what these say is an error.
+func (mirror) Optimize(_ context.Context, in sdk.OptimizeInput) (r sdk.DensityResult, err error) {
+	known, _ := in.Memo.Load().(memo)
+	if in.Unchanged > len(known.was) || in.Unchanged > len(in.History) || in.Applied > len(in.History) {
+		return r, fmt.Errorf("%d entries are unchanged and %d left, of %d in the memo and %d in the history",
+			in.Unchanged, in.Applied, len(known.was), len(in.History))
 	}
-	now := make([]uint64, len(in.History))
-	for i := range in.History {
-		now[i] = hash(in.History[i : i+1])
-		if i < in.Unchanged && now[i] != known[i] {
-			return sdk.DensityResult{}, fmt.Errorf("entry %d is not as it was, though %d are unchanged", i, in.Unchanged)
+	var now memo
+	for i, c := range in.History {
+		said := hash(c.WithOrigin(0))
+		now.was = append(now.was, said)
+		if len(c.Blocks) == 1 && c.Speaker == sdk.AI && content.Equal(c.Blocks[0], sdk.Text{Text: "drop"}) {
+			r.Removals = append(r.Removals, i)
+		} else {
+			now.left = append(now.left, said)
 		}
 	}
+	switch {
+	case !slices.Equal(now.was[:in.Unchanged], known.was[:in.Unchanged]):
+		return r, fmt.Errorf("%d entries are said to be unchanged", in.Unchanged)
+	case in.Applied > 0 && !slices.Equal(now.was[:in.Applied], known.left):
+		return r, fmt.Errorf("the first %d entries are said to be what the edits left", in.Applied)
+	}
 	in.Memo.Store(now)
-	return sdk.DensityResult{Metadata: sdk.DensityMetadata{
-		ReadWritePairsPruned: int(hash(in.History) >> 1), FileDeduplicationsPruned: len(in.History), RecencyPruned: in.Unchanged,
-	}}, nil
+	r.Metadata = sdk.DensityMetadata{
+		ReadWritePairsPruned: int(hash(in.History...) >> 1), FileDeduplicationsPruned: len(in.History),
+		RecencyPruned: in.Unchanged | in.Applied<<20,
+	}
+	return r, nil
 }
 
 // Compress does nothing. Its reason tells what it saw. It writes to its copy of the history, which it may.
 func (mirror) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
-	saw := fmt.Sprintf("%x with %d entries and %d tokens", hash(in.History), len(in.History), in.Tokens(0, len(in.History)))
+	saw := fmt.Sprintf("%x with %d entries and %d tokens", hash(in.History...), len(in.History),
+		in.Tokens(0, len(in.History)))
 	for i := range in.History {
 		for j := range in.History[i].Blocks {
 			in.History[i].Blocks[j] = sdk.Text{Text: "scribbled over"}
@@ -49,7 +66,7 @@ func (mirror) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk
 }
 
 // hash covers every byte of the entries, and where each says that it stands.
-func hash(entries []sdk.Content) uint64 {
+func hash(entries ...sdk.Content) uint64 {
 	h := fnv.New64a()
 	for i := range entries {
 		origin, ok := entries[i].Origin()

@@ -188,7 +188,8 @@ func (s *strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressI
 	for i, e := range in.History {
 		switch {
 		case s.fault == "compresses-pinned" && idle(e):
-		case s.fault == "orphans" && i == 1 && e.Speaker == sdk.AI, s.fault == "drops-people" && e.Speaker == sdk.Human && i%2 == 0 && !e.Pinned():
+		case s.fault == "orphans" && i == 1 && e.Speaker == sdk.AI:
+		case s.fault == "drops-people" && e.Speaker == sdk.Human && i%2 == 0 && !e.Pinned():
 		case !s.idle(e):
 			left = append(left, e)
 		}
@@ -196,7 +197,8 @@ func (s *strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressI
 	if len(left) == 0 || len(left) == len(in.History) && s.fault != "achieves-nothing" {
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
-	return sdk.Applied(left, sdk.CompressMetadata{LLMCallMade: s.usesModel(), TargetMissed: s.fault != "misses-the-target"}), nil
+	missed := s.fault != "misses-the-target"
+	return sdk.Applied(left, sdk.CompressMetadata{LLMCallMade: s.usesModel(), TargetMissed: missed}), nil
 }
 
 // ask asks the model, and does nothing with what it says.
@@ -213,7 +215,8 @@ func (s *strategy) ask(ctx context.Context, host sdk.Host) error {
 		return err
 	}
 	question := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: prompt}}}
-	if _, err = host.Generate(ctx, sdk.GenerateRequest{Entries: []sdk.Content{question}}, nil); err != nil && s.fault == "hides-the-code" {
+	_, err = host.Generate(ctx, sdk.GenerateRequest{Entries: []sdk.Content{question}}, nil)
+	if err != nil && s.fault == "hides-the-code" {
 		return errors.New("the model did not answer")
 	}
 	return err

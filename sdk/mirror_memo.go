@@ -1,0 +1,105 @@
+package sdk
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// memoKey is everything besides the history that an Optimize may depend on. A memo does not outlive a change of it.
+type memoKey struct {
+	root    string
+	config  Config
+	tools   *tools.Taxonomy // the parsed one: taxonomies shares it between calls
+	density DensityConfig
+}
+
+// equal compares the taxonomies as pointers. A taxonomy that was parsed again counts as another one, which costs a memo
+// and nothing else.
+func (k memoKey) equal(l memoKey) bool {
+	return k.root == l.root && k.tools == l.tools && k.density == l.density && bytes.Equal(k.config, l.config)
+}
+
+// prepareMemo gives a call with key k the memo, and tells it what of the history it still fits.
+func (m *mirror) prepareMemo(k memoKey, in *OptimizeInput) {
+	if !m.memoFor.equal(k) {
+		m.memo, m.memoLen, m.memoFor, m.edits, m.applied = Memo{}, 0, k, nil, 0
+		m.weighMemo()
+	}
+	in.Memo, in.Unchanged, in.Applied = &m.memo, m.memoLen, m.applied
+}
+
+// settleMemo notes what the memo fits after an Optimize that succeeded with edits. A memo that was not stored in this
+// call keeps what it fitted before.
+func (m *mirror) settleMemo(edits []rewrite.Edit) {
+	if m.memo.Stored() {
+		m.memoLen, m.edits, m.applied = len(m.entries), edits, 0
+	}
+	if m.memo.value == nil {
+		m.memoLen, m.edits, m.applied = 0, nil, 0
+	}
+	m.weighMemo()
+}
+
+// weighMemo brings the account up to date with what the memo takes, and the edits that are kept with it.
+func (m *mirror) weighMemo() {
+	const edit = 64 + 2*24 // with its blocks, of which few are new
+	m.bytes -= m.memoBytes
+	m.memoBytes = edit * len(m.edits)
+	if v, ok := m.memo.value.(interface{ MemoBytes() int }); ok {
+		m.memoBytes += max(v.MemoBytes(), 0)
+	}
+	m.bytes += m.memoBytes
+}
+
+// follows reports whether pieces do to n entries exactly what edits ask for. Its time is that of the pieces and edits.
+func follows(pieces []wire.MirrorPiece, edits []rewrite.Edit, n int) bool {
+	next := 0 // the first entry that no piece names so far
+	removed := func(to int) bool {
+		for ; next < to && len(edits) > 0 && edits[0].Remove && edits[0].Index == next; next++ {
+			edits = edits[1:]
+		}
+		return next == to
+	}
+	for _, p := range pieces {
+		switch {
+		case p.Entry != nil:
+			return false
+		case p.Edited != nil:
+			if !removed(p.Edited.Index) || len(edits) == 0 || edits[0].Remove || edits[0].Index != next ||
+				!slices.EqualFunc(p.Edited.Blocks, edits[0].Blocks, samePiece) {
+				return false
+			}
+			edits = edits[1:]
+			next++
+		default:
+			if !removed(p.Kept.From) || len(edits) > 0 && edits[0].Index < p.Kept.To {
+				return false
+			}
+			next = p.Kept.To
+		}
+	}
+	return removed(n) && len(edits) == 0
+}
+
+// samePiece compares new blocks by what they say.
+func samePiece(a, b rewrite.BlockPiece) bool {
+	if a.Block == nil || b.Block == nil {
+		return a.Block == nil && b.Block == nil && a.Keep == b.Keep
+	}
+	return content.Equal(a.Block, b.Block)
+}
+
+// removals returns how many entries the edits remove.
+func removals(edits []rewrite.Edit) (n int) {
+	for _, e := range edits {
+		if e.Remove {
+			n++
+		}
+	}
+	return n
+}
