@@ -11,7 +11,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
+
+// nobody is the number of a user without rights.
+const nobody = 65534
 
 // group makes a control group, with the controllers that a test needs.
 func group(t *testing.T, needed ...string) *Group {
@@ -94,5 +99,72 @@ func TestAGroupBoundsTasks(t *testing.T) {
 	_ = g.sh("i=0; while [ $i -lt 600 ]; do sleep 86400 >/dev/null 2>&1 & i=$((i+1)); done")
 	if n := len(words(filepath.Join(g.dir.Name(), "cgroup.procs"))); n < MaxThreads/2 || n > MaxThreads {
 		t.Errorf("%d processes, want %d at most, and not many less", n, MaxThreads)
+	}
+}
+
+// A service manager leaves a group to a service by giving it to the service's user and marking it. The service's main
+// process is in that group, or in one below it, and divides it.
+func TestADelegatedGroupIsDivided(t *testing.T) {
+	groups, err := OpenGroups()
+	if err != nil || os.Geteuid() != 0 {
+		t.Skip("SKIPPED: this process can play no service manager:", err)
+	}
+	dir, err := os.MkdirTemp("", "isolate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	text, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := filepath.Join(dir, "test")
+	if err := errors.Join(os.WriteFile(test, text, 0o755), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	for _, below := range []string{"", "main"} {
+		t.Run("below="+below, func(t *testing.T) {
+			left, err := groups.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := left.dir.Name()
+			t.Cleanup(func() {
+				for _, g := range []string{hostGroup, "main"} {
+					_ = unix.Rmdir(filepath.Join(name, g))
+				}
+				if err := left.Remove(); err != nil {
+					t.Error(err)
+				}
+			})
+			in := filepath.Join(name, below)
+			if err := os.MkdirAll(in, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := unix.Setxattr(name, "user.delegate", []byte("1"), 0); err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range []string{name, in} {
+				for _, file := range []string{"", "cgroup.procs", "cgroup.subtree_control"} {
+					if err := os.Chown(filepath.Join(d, file), nobody, nobody); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			into, err := os.Open(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer into.Close()
+			cmd := exec.Command(test, "-test.v", "-test.run", "TestWhatIsInAGroup|TestAGroupBounds")
+			cmd.Env = []string{"PATH=/usr/bin:/bin", hostileEnv + "=" + hostile}
+			cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(into.Fd()),
+				Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+			out, err := cmd.CombinedOutput()
+			want := 1 + len(slices.DeleteFunc(slices.Clone(groups.controllers), func(c string) bool { return c == cpuController }))
+			if passed := strings.Count(string(out), "--- PASS"); err != nil || passed != want {
+				t.Errorf("%d tests passed, want %d: %v\n%s", passed, want, err, out)
+			}
+		})
 	}
 }

@@ -393,7 +393,6 @@ func TestAHostileProgramOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	const nobody = 65534
 	test, program := filepath.Join(dir, "test"), filepath.Join(dir, "hostile")
 	for from, to := range map[string]string{
 		"/proc/self/exe": test, hostile: program, inside: filepath.Join(dir, "inside"),
