@@ -11,6 +11,9 @@ import (
 	"unicode/utf8"
 )
 
+// Agents report failure in their own words, and few mark it apart from the result. A write that failed has not changed
+// its file, so that earlier reads of it stay valid: an unnoticed failure would prune them.
+
 const (
 	// An exit line is looked for in the head of a result only: what follows is output, and may say anything.
 	headBytes = 4096
@@ -20,7 +23,8 @@ const (
 //go:embed failure.json
 var commonFailure []byte
 
-// commonSigns are the signs of a failed write that all agents share, whatever their rules say.
+// commonSigns are the signs of a failed write that all agents share, whatever their rules say. They are data, in
+// failure.json, next to those of each agent.
 var commonSigns = sync.OnceValue(func() *signs {
 	var f Failure
 	if err := json.Unmarshal(commonFailure, &f); err != nil {
@@ -29,7 +33,7 @@ var commonSigns = sync.OnceValue(func() *signs {
 	return newSigns(&f)
 })
 
-// all returns everything that f lists.
+// all returns everything that f lists. Validation and tests look through it.
 func (f *Failure) all() []string {
 	all := slices.Concat(f.ExitLine, f.ExitField, f.ErrorField, f.Prefix, f.FirstLine)
 	for name, values := range f.FieldValue {
@@ -39,14 +43,15 @@ func (f *Failure) all() []string {
 }
 
 // signs is a [Failure] made ready: its texts are in lower case. Results are compared in lower case too, as agents
-// differ in it.
+// differ in it. It is made once for each taxonomy and is safe for concurrent use.
 type signs struct {
 	exitLine, prefix, firstLine []string
 	exitField, errorField       [][]string // the names on the way to a member
 	fieldValue                  []fieldValue
 }
 
-// path leads to a member of an object, values are its texts that mean failure.
+// path leads to a member of an object, values are its texts that mean failure. Paths are split at dots:
+// "metadata.exit_code" is a member of a member.
 type fieldValue struct {
 	path   []string
 	values []string
@@ -76,7 +81,8 @@ func lower(texts []string) []string {
 	return out
 }
 
-// in reports whether a result has one of the signs.
+// in reports whether a result has one of the signs. Any text and any object in a result: some agents put both next to
+// each other.
 func (s *signs) in(r *result) bool {
 	return slices.ContainsFunc(r.texts, s.inText) || slices.ContainsFunc(r.objects, s.inObject)
 }
@@ -94,6 +100,7 @@ func (s *signs) inText(text string) bool {
 			return true
 		}
 	}
+	// Signs of a first line may stand anywhere in it.
 	if len(s.firstLine) > 0 {
 		line, _, _ := strings.Cut(text, "\n")
 		if slices.ContainsFunc(s.firstLine, func(sign string) bool { return holds(line, sign) }) {
@@ -106,6 +113,7 @@ func (s *signs) inText(text string) bool {
 // holds reports whether a sign stands in a line. One that ends in a letter or digit must be a word of its own there:
 // "eexist" is no sign in "fileexists.ts".
 func holds(line, sign string) bool {
+	// Runes and not bytes: results are in any language.
 	first, _ := utf8.DecodeRuneInString(sign)
 	last, _ := utf8.DecodeLastRuneInString(sign)
 	for {
@@ -114,6 +122,7 @@ func holds(line, sign string) bool {
 			return false
 		}
 		left, _ := utf8.DecodeLastRuneInString(before)
+		// A sign that ends in punctuation needs no border.
 		if !isWord(last) || endsWord(sign, rest) && (!isWord(first) || !isWord(left)) {
 			return true
 		}
@@ -132,6 +141,7 @@ func endsWord(sign, rest string) bool {
 	return size == 0 || !isWord(next) && (!strings.ContainsRune("./-", next) || !isWord(after))
 }
 
+// RuneError, which ends of texts give, is none.
 func isWord(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
@@ -158,7 +168,8 @@ func (s *signs) inExitLine(text string) bool {
 	return false
 }
 
-// leadingInt reads the number that s begins with. One that does not fit is some number other than 0.
+// leadingInt reads the number that s begins with. One that does not fit is some number other than 0. Blanks before it
+// are skipped. ok is false if there is no number.
 func leadingInt(s string) (int, bool) {
 	s = strings.TrimLeft(s, " \t")
 	end := 0
@@ -175,6 +186,7 @@ func leadingInt(s string) (int, bool) {
 // inObject looks at the members of an object.
 func (s *signs) inObject(o map[string]any) bool {
 	for _, path := range s.exitField {
+		// Not a success, or an exit code.
 		switch v := memberOf(o, path).(type) {
 		case bool:
 			if !v {

@@ -175,12 +175,16 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	served := make(chan error, 1)
 	// An agent that was killed may have left requests in progress.
 	go func() { served <- network.Run(serving, server, listener, nil, time.Second, log) }()
+	recall := ""
+	if set.Proxy.Recall {
+		recall = base + mcp.Path
+	}
 	// The signal that ends --print has cancelled the command's context.
 	if f.print {
-		a.printVariables(client, base, token, set.Proxy.Recall)
+		a.printVariables(client, base, token, recall)
 		<-cmd.Context().Done()
 	} else {
-		err = runWrapped(client, command, base, set.Proxy.Recall, a)
+		err = runWrapped(client, command, base, recall, a)
 	}
 	// In this order: the door ends, then the conversations, then the host with its plugins. The totals are whole only
 	// after the last request.
@@ -195,12 +199,12 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 
 // printVariables prints what an agent must have in its environment, as a shell reads it. Only these lines go to
 // standard output, for eval; everything else is for people.
-func (a *app) printVariables(w wrapping, base, token string, recall bool) {
+func (a *app) printVariables(w wrapping, base, token, recall string) {
 	for _, v := range w.variables {
 		fmt.Fprintf(a.out, "export %s=%s\n", v.name, base+v.path)
 	}
-	if recall {
-		fmt.Fprintf(a.out, "export %s=%s\n", mcpURL, base+mcp.Path)
+	if recall != "" {
+		fmt.Fprintf(a.out, "export %s=%s\n", mcpURL, recall)
 	}
 	if token != "" {
 		fmt.Fprintf(a.out, "# Clients elsewhere must send this header: X-Thresh-Token: %[1]s\n"+
@@ -216,7 +220,7 @@ type exitStatus int
 func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with status %d", int(e)) }
 
 // runWrapped runs the agent with this process's terminal, and waits for it.
-func runWrapped(w wrapping, command []string, base string, recall bool, a *app) error {
+func runWrapped(w wrapping, command []string, base, recall string, a *app) error {
 	agent, end, err := w.start(command, base, recall, os.Environ())
 	if err != nil {
 		return err

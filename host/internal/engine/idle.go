@@ -12,18 +12,24 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 )
 
-// What a session takes in memory, about: the text of a token, and what is around an entry.
+// Sessions that are in a store need not be in memory. The host keeps those that were used last, up to
+// sessions.maxMemory bytes in all, and reads a session again when it is used.
+
+// What a session takes in memory, about: the text of a token, and what is around an entry. An estimate is enough, as
+// the limit is about many sessions together.
 const (
 	bytesPerToken = 8
 	bytesPerEntry = 600
 )
 
 // enter marks the session as in use until leave is called, and reads it from the store again if its memory was
-// released. An error means that it could not be read; leave has to be called all the same.
+// released. An error means that it could not be read; leave has to be called all the same. Sessions without a store are
+// never released, so that nothing is counted.
 func (s *Session) enter() (leave func(), err error) {
 	if s.stored == nil {
 		return func() {}, nil
 	}
+	// Before the flag is read: sleep looks at the two in the other order, so that one of them sees the other.
 	s.using.Add(1)
 	if s.released.Load() {
 		err = s.wake()
@@ -31,7 +37,8 @@ func (s *Session) enter() (leave func(), err error) {
 	return s.leave, err
 }
 
-// leave ends a use. The last one counts the session's memory, and makes the host release what is too much.
+// leave ends a use. The last one counts the session's memory, and makes the host release what is too much. The size is
+// counted only when nothing else uses the session, which costs one snapshot of the history.
 func (s *Session) leave() {
 	now := s.history.Snapshot()
 	s.used.Store(time.Now().UnixNano())
@@ -48,6 +55,7 @@ func (s *Session) resize(bytes int64) int64 { return bytes - s.bytes.Swap(bytes)
 func (s *Session) wake() error {
 	s.adding.Lock()
 	defer s.adding.Unlock()
+	// Another caller was faster.
 	if !s.released.Load() {
 		return nil
 	}
@@ -56,6 +64,7 @@ func (s *Session) wake() error {
 	found, err := s.load(ctx)
 	switch {
 	case err != nil:
+		// The session stays released, and the next use tries again.
 		s.empty() // of what was read before the error
 		return err
 	case !found:
@@ -75,7 +84,8 @@ func (s *Session) entered(what string) (leave func()) {
 	return leave
 }
 
-// sleep releases the session's memory, unless it is in use or has nothing in the store.
+// sleep releases the session's memory, unless it is in use or has nothing in the store. It is called for an idle
+// session, and the session may be used again at any moment.
 func (s *Session) sleep() {
 	s.adding.Lock()
 	defer s.adding.Unlock()
@@ -122,7 +132,8 @@ func (h *Host) release() {
 	}
 }
 
-// leastRecent returns the idle session that was used least recently; nil if there is none.
+// leastRecent returns the idle session that was used least recently; nil if there is none. It looks at all sessions of
+// the host, and is called only while they take more than the limit.
 func (h *Host) leastRecent() (found *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -134,7 +145,8 @@ func (h *Host) leastRecent() (found *Session) {
 	return found
 }
 
-// expireEvery is how often sessions are looked for that were not used for sessions.keep.
+// expireEvery is how often sessions are looked for that were not used for sessions.keep. To keep a session an hour too
+// long does no harm.
 const expireEvery = time.Hour
 
 // expire deletes sessions that were not used for sessions.keep, now and from time to time until ctx ends.

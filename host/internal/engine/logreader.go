@@ -12,7 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// logReader reads the log of a session.
+// logReader reads the log of a session. It is for one goroutine and one reading. Errors are those of the store, or wrap
+// [sessionlog.ErrDamaged] or [sessionlog.ErrNewer].
 type logReader struct {
 	in     store.Sessions
 	key    store.Key
@@ -41,6 +42,7 @@ func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Re
 	if all.Head, err = in.Head(ctx, key); err != nil {
 		return all, err
 	}
+	// Only these two kinds are asked for: a store reads nothing else from disk.
 	r, groups := logReader{in: in, key: key}, sessionlog.Groups{}
 	// Entries that a rewrite made are in records of another kind, and are left out.
 	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added, store.State}}) {
@@ -57,10 +59,11 @@ func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Re
 	return all, err
 }
 
-// step is a record, decoded.
+// step is a record, decoded. Of added, rewritten and groups only that of the kind is set.
 type step struct {
-	seq       uint64
-	kind      store.Kind
+	seq  uint64
+	kind store.Kind
+	// The number by which a host knows a record of its own again; 0 for none. See [Session.catchUp].
 	tag       uint64
 	added     sessionlog.Added
 	rewritten sessionlog.Rewritten
@@ -69,9 +72,11 @@ type step struct {
 	sent, last bool
 }
 
-// entries returns the entries that stand in the record.
+// entries returns the entries that stand in the record. The order is that of the record: snapshots name an entry by its
+// position in it.
 func (s step) entries() []*history.Entry {
 	list := s.added.Entries
+	// A piece without an entry is a range that was kept.
 	for _, p := range s.rewritten.Pieces {
 		if p.Entry != nil {
 			list = append(list, p.Entry)
@@ -104,7 +109,8 @@ func (r *logReader) decode(rec store.Record) (s step, err error) {
 // and records of a long session are not all in memory in both forms.
 const batch = 512
 
-// read reads and decodes records.
+// read reads and decodes records. The first error ends it. Memory is bounded by a batch, whatever the length of the
+// log.
 func (r *logReader) read(ctx context.Context, choice store.Choice) iter.Seq2[step, error] {
 	return func(yield func(step, error) bool) {
 		var records []store.Record
@@ -127,6 +133,7 @@ func (r *logReader) read(ctx context.Context, choice store.Choice) iter.Seq2[ste
 				yield(step{}, err)
 				return
 			}
+			// The slice is used again for the next batch: decoded steps hold copies of what they need.
 			if records = append(records, rec); len(records) == batch && !flush() {
 				return
 			}
@@ -145,6 +152,7 @@ func (r *logReader) decodeAll(ctx context.Context, records []store.Record) ([]st
 		if steps[i], err = r.decode(rec); err != nil {
 			return nil, err
 		}
+		// In the first pass a content that is kept apart is only named. All names of a batch are asked for together.
 		if missing := r.reader.Missing(); len(missing) > 0 {
 			again, hashes = append(again, i), append(hashes, missing...)
 		}
@@ -152,6 +160,7 @@ func (r *logReader) decodeAll(ctx context.Context, records []store.Record) ([]st
 	if len(hashes) == 0 {
 		return steps, nil
 	}
+	// Sorted and without repeats: many records refer to the same content.
 	slices.SortFunc(hashes, func(a, b store.Hash) int { return slices.Compare(a[:], b[:]) })
 	found, err := r.in.Contents(ctx, r.key.Owner, slices.Compact(hashes))
 	if err != nil {
@@ -164,6 +173,7 @@ func (r *logReader) decodeAll(ctx context.Context, records []store.Record) ([]st
 			return nil, err
 		}
 	}
+	// The store found each of them, and the second pass asked for others: the record contradicts itself.
 	if missing := r.reader.Missing(); len(missing) > 0 {
 		return nil, fmt.Errorf("%w: a large content is missing", sessionlog.ErrDamaged)
 	}

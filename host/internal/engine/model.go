@@ -34,6 +34,7 @@ func (m *models) client(name string, p config.Provider) (*llm.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Opening it reads the API key, and the lock keeps two turns from doing so at once.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if c := m.clients[string(key)]; c != nil {

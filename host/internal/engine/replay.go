@@ -47,7 +47,8 @@ func (s *Session) load(ctx context.Context) (found bool, err error) {
 
 // catchUp takes in what other hosts have written since this one last looked. A record with the tag is this host's own;
 // 0 is none. Callers hold s.adding. What is true of s.stored.at then is true of memory too: a record is counted only
-// after it was taken in.
+// after it was taken in. What the result says decides what the caller must do again: a plan that was made of a history
+// which another host has rewritten, for example, no longer fits.
 func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 	p := s.stored
 	head, err := p.store.Head(ctx, p.key)
@@ -84,7 +85,8 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 }
 
 // replay takes records of the log into a session, through the code that made the history which they describe. The live
-// session and a replayed one must be the same, and a second implementation would drift from the first.
+// session and a replayed one must be the same, and a second implementation would drift from the first. It is used for
+// one reading, and callers hold s.adding.
 type replay struct {
 	*Session
 	logReader
@@ -139,6 +141,7 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 	if err := r.history.Restore(snapshot.History, entries); err != nil {
 		return err
 	}
+	// The tracker of tasks is not derived from entries: those that it read may have been pruned since.
 	if err := json.Unmarshal(snapshot.Tasks, &r.tasks); err != nil {
 		return err
 	}
@@ -186,6 +189,7 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 // skipViews finds the records whose views are the ones that hold in the end. Others need not be made: that takes longer
 // than all else in a tail with many rewrites.
 func (r *replay) skipViews(steps []step) {
+	// The last state that names a view wins, so that the walk is backwards.
 	sentHolds, lastHolds := true, true // no later record replaces it
 	for i := len(steps) - 1; i >= 0; i-- {
 		if steps[i].kind != store.State {
@@ -203,6 +207,7 @@ func (r *replay) skipViews(steps []step) {
 func (r *replay) step(step step) error {
 	switch step.kind {
 	case store.Added:
+		// The encoding of a record is that of all entries of the session.
 		if err := r.countIn(step.added.Encoding); err != nil {
 			return err
 		}
@@ -211,6 +216,7 @@ func (r *replay) step(step step) error {
 		for i, e := range step.added.Entries {
 			contents[i] = e.Content
 		}
+		// As [Session.Add] does; a strategy's entries, in rewrites, name no tasks.
 		r.followTasks(contents)
 	// The views before the rewrite cannot be made after it.
 	case store.Rewritten:
@@ -256,7 +262,7 @@ func (r *replay) views() error {
 }
 
 // countIn makes the session count in the encoding of its entries, whatever the settings say by now. Counts of two
-// encodings in one history could not be added up.
+// encodings in one history could not be added up. Callers hold s.adding, so that no entry is counted meanwhile.
 func (r *replay) countIn(encoding string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -27,7 +27,9 @@ import (
 // afterwards.
 //
 // Locks, in the order in which they are taken: adding, then mu. The turn's own lock is inside prepare.Pipeline, so that
-// Add never waits for a turn.
+// Add never waits for a turn. Methods are safe for concurrent use. Each that touches the history begins with
+// [Session.enter], so that a session whose memory was released is read again first; after Close they fail with
+// [ErrClosed].
 type Session struct {
 	host    *Host
 	key     store.Key
@@ -35,6 +37,8 @@ type Session struct {
 	done    context.Context // ends with the session
 	end     context.CancelFunc
 
+	// The transcript log is what people read; it holds what was added and never what strategies made of it. stored is
+	// what a host reads when the session goes on.
 	log *transcriptlog.Log // nil without transcript.dir
 
 	// adding keeps the log and the store in the order of the history, and the counter unchanged while entries are
@@ -49,6 +53,7 @@ type Session struct {
 	bytes    atomic.Int64 // what the session takes in memory, about
 	released atomic.Bool
 
+	// None of them is held while a strategy, a model or a store works.
 	mu       sync.Mutex // guards the fields below
 	counter  *tokens.Counter
 	pipeline *prepare.Pipeline
@@ -61,6 +66,7 @@ type Session struct {
 	system       []content.Block // is kept separate from the history
 	systemTokens int
 
+	// What the agent was last told to send, for [Session.Explain] and for reports of usage.
 	last   history.View // of the last Prepare
 	viewed bool         // there was one
 	sent   int          // its tokens, pending ones included
@@ -71,6 +77,7 @@ type Session struct {
 // newSession makes a session that nothing was added to, and reads nothing from the store.
 func newSession(h *Host, key store.Key, settings map[string]any, c *config.Config) (*Session, error) {
 	set := c.Settings()
+	// Asked first, as an unknown price list is a mistake in the settings, and the session is not opened.
 	if _, err := h.prices.choose(set); err != nil {
 		return nil, err
 	}
@@ -89,6 +96,7 @@ func newSession(h *Host, key store.Key, settings map[string]any, c *config.Confi
 		}
 	}
 	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
+	// What other sessions of the host learned about the model, so that the first turn is not the worst.
 	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
 	if s.taxonomy, err = h.taxonomies.of(set); err != nil {
@@ -101,10 +109,12 @@ func newSession(h *Host, key store.Key, settings map[string]any, c *config.Confi
 }
 
 // begin reads the session from the store, and opens its transcript log. A session that is there goes on where it was;
-// settings that it was not opened with before are set.
+// settings that it was not opened with before are set. The order matters: settings from the store decide where the
+// transcript log is.
 func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	found, forked := false, false
 	if s.stored != nil {
+		// load replaces the overrides by those in the store.
 		own := s.overrides
 		s.adding.Lock()
 		var err error
@@ -125,6 +135,7 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	if o.Existing && !found {
 		return fmt.Errorf("session %q: %w", s.key.ID, ErrNoSession)
 	}
+	// Its size was not known before it was read.
 	if leave, err := s.enter(); err == nil { // counts its memory
 		leave()
 	}
@@ -136,6 +147,7 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	if s.log, err = transcriptlog.Open(dir, s.name()); err != nil {
 		return fmt.Errorf("session %q: %w", s.key.ID, err)
 	}
+	// A new file begins with the prompt that the entries after it were added under.
 	if system := s.System(); len(system) > 0 { // of a session that goes on
 		s.log.SetSystem(system)
 	}
@@ -225,6 +237,7 @@ func (s *Session) closedError(what string) error {
 
 // untilClosed returns a context that ends with ctx and with the session.
 func (s *Session) untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
+	// With a cause, so that what was waiting fails with ErrClosed and not with "context canceled".
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(s.done, func() { cancel(s.closedError("work")) })
 	return ctx, func() { stop(); cancel(nil) }
@@ -239,7 +252,8 @@ func (s *Session) flush() error {
 }
 
 // Close closes the session; a Prepare in progress fails. If the transcript log cannot be written, the session stays
-// open and the error wraps a *transcriptlog.UnwrittenError: Close can be called again when there is room.
+// open and the error wraps a *transcriptlog.UnwrittenError: Close can be called again when there is room. What the
+// store holds was written with each change, so that there is nothing to lose in it.
 func (s *Session) Close() error {
 	s.adding.Lock() // an Add in progress is either in the log before it is closed, or fails
 	defer s.adding.Unlock()
@@ -248,6 +262,8 @@ func (s *Session) Close() error {
 			return fmt.Errorf("close session %q: %w (it stays open: make room and close it again)", s.key.ID, err)
 		}
 	}
+	// In this order: calls in progress end, the host no longer finds the session, and then plugins drop what they keep
+	// of it.
 	s.end()
 	s.host.forget(s)
 	s.host.plugins.EndSession(s.name())

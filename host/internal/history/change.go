@@ -25,6 +25,7 @@ func (p *Plan) Changes() []outcome.Change {
 	if p.parts == nil {
 		return nil
 	}
+	// Positions in base and in parts run side by side: whatever is in base and in no part was removed.
 	next := 0                    // the first entry of base that was not looked at
 	gone := func(until *Entry) { // everything up to until was removed
 		for ; next < len(p.base.Entries) && p.base.Entries[next] != until; next++ {
@@ -40,6 +41,7 @@ func (p *Plan) Changes() []outcome.Change {
 		old := p.old[part.Index]
 		gone(old)
 		if part.Edited && !keptAsTheyWere(part, old) {
+			// After gone, next is one past the entry.
 			out = append(out, p.change(next-1, outcome.Trimmed, p.entries[i].Tokens))
 		}
 	}
@@ -61,6 +63,7 @@ func (p *Plan) added(index int) outcome.Change {
 // removed by the host, not by the strategy.
 func (p *Plan) removed(index int) outcome.Change {
 	c := p.change(index, outcome.Removed, 0)
+	// Strategies are given curated entries only in a Compress.
 	curated := p.changes == nil && len(p.old) < len(p.base.Entries)
 	if e := p.base.Entries[index]; c.Rule == "" && curated && e.Content.Blank() {
 		c.Rule = outcome.RuleBlank
@@ -73,6 +76,7 @@ func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Cha
 	return change(p.base.Entries, p.reasons, index, kind, after)
 }
 
+// after is 0 for a removed entry. Tokens are those of the host's tokenizer.
 func change(
 	base []*Entry, reasons map[int]contract.Reason, index int, kind outcome.ChangeKind, after int,
 ) outcome.Change {
@@ -91,6 +95,7 @@ func change(
 
 // Changes returns what a rewrite that was carried out did to a history, as [Plan.Changes] did when it was made. base
 // are the entries of the history before it, up to Base. A rewrite does not say that a blank entry was removed as such.
+// It is for sessions read from a store, which keep rewrites and no plans.
 func (r Rewrite) Changes(base []*Entry) (out []outcome.Change) {
 	next, behind := 0, ""
 	gone := func(until int) {
@@ -136,7 +141,8 @@ func keptAsTheyWere(part check.Part, old *Entry) bool {
 	return true
 }
 
-// calls returns the ids of the tool calls and responses in an entry, each once and at most [outcome.MostCalls].
+// calls returns the ids of the tool calls and responses in an entry, each once and at most [outcome.MostCalls]. They
+// are how a person finds the call that an outcome is about in the agent's own log.
 func calls(c content.Content) []string {
 	var ids []string
 	// An entry of the tool can hold two responses with one id.

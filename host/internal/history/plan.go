@@ -30,13 +30,14 @@ var (
 	ErrEmptied        = check.ErrEmptied
 )
 
-// Plan is a checked rewrite of a history, ready for [History.Apply]. It is immutable until then.
+// Plan is a checked rewrite of a history, ready for [History.Apply]. It is immutable until then. A plan is made for one
+// snapshot, and Apply refuses it if the history was rewritten since; entries that were only added are carried over.
 type Plan struct {
 	// Removals are the positions that an Optimize removes, ascending. Replacements are the positions that it changes,
 	// with their new content (REQ-HD-001.5). Both are empty for a Compress.
 	Removals     []int
 	Replacements map[int]content.Content
-	// After is the size of the rewritten history, in tokens.
+	// After is the size of the rewritten history, in tokens. It is exact: what is new was counted.
 	After int
 
 	base    Snapshot
@@ -80,6 +81,7 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 		return &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}, entries: s.Entries}, nil
 	}
 	index := s.index
+	// An index of the whole history lives with it, so that checking costs what the edits are.
 	if index == nil { // a snapshot of no History
 		index = &check.Index{}
 	}
@@ -91,6 +93,7 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 	var fresh []content.Content // what must be counted, in the order of the changes
 	for _, c := range changes {
 		if unknown := newBlocks(c.Part); unknown != nil {
+			// An edited entry that only lost blocks needs no counting.
 			fresh = append(fresh, content.Content{Speaker: c.Content.Speaker, Blocks: unknown})
 		}
 	}
@@ -121,7 +124,8 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 }
 
 // expand makes the whole rewritten history of a plan of an Optimize, which knows its changes only. A turn does not need
-// it, so that it costs what the edits are: unless entries were added while the strategy worked.
+// it, so that it costs what the edits are: unless entries were added while the strategy worked. It is idempotent, and
+// not safe for concurrent use.
 func (p *Plan) expand() {
 	if p.changes == nil || p.parts != nil {
 		return
@@ -130,6 +134,7 @@ func (p *Plan) expand() {
 	p.parts = check.Expand(p.given, p.changes)
 	p.entries = make([]*Entry, 0, len(p.parts))
 	next := 0 // the first entry of base that is not accounted for
+	// From entries and changes in one walk, both ascending.
 	for i, c := range p.changes {
 		p.entries = append(p.entries, p.old[next:c.Index]...)
 		if !c.Removed {
@@ -154,6 +159,7 @@ func (s Snapshot) PlanCompress(
 		return nil, err
 	}
 	for i := range parts {
+		// A strategy may write in a person's place, but the entry must tell.
 		if p := &parts[i]; strategy != "" && p.Made && p.Content.Speaker == content.Human {
 			p.Content = check.MarkMade(p.Content, strategy)
 		}
@@ -169,6 +175,7 @@ func (s Snapshot) plan(
 	p := &Plan{base: s, old: old, given: given, parts: parts, entries: make([]*Entry, len(parts))}
 	var fresh []content.Content // what must be counted, in the order of the parts
 	for i, part := range parts {
+		// Three cases: a new entry, one that the strategy edited, one that it kept.
 		switch {
 		case part.Index < 0:
 			p.entries[i] = &Entry{Content: part.Content}
@@ -188,6 +195,7 @@ func (s Snapshot) plan(
 		return nil, fmt.Errorf("count changed entries: %w", err)
 	}
 	for i, part := range parts {
+		// In the order in which they were asked for.
 		switch {
 		case part.Index < 0:
 			p.entries[i].Count, counts = counts[0], counts[1:]
@@ -204,7 +212,8 @@ func (s Snapshot) plan(
 }
 
 // reasons collects what the strategy says about its edits of a history of the given length. Ill-formed reasons are
-// dropped instead of refused, because the edits themselves are valid.
+// dropped instead of refused, because the edits themselves are valid. They are for people and for the outcome; nothing
+// depends on them.
 func reasons(edits []rewrite.Edit, length int) map[int]contract.Reason {
 	out := map[int]contract.Reason{}
 	for _, e := range edits {
@@ -215,7 +224,8 @@ func reasons(edits []rewrite.Edit, length int) map[int]contract.Reason {
 	return out
 }
 
-// newBlocks returns the blocks of an edited entry that it did not have before.
+// newBlocks returns the blocks of an edited entry that it did not have before. Kept says for each block of the new
+// content where it was in the old one, -1 for a new block.
 func newBlocks(part check.Part) (blocks []content.Block) {
 	for i, from := range part.Kept {
 		if from < 0 {
@@ -229,6 +239,7 @@ func newBlocks(part check.Part) (blocks []content.Block) {
 // blocks, in order. What remains of old.Tokens without its blocks is the frame around the entry.
 func recount(old Count, kept []int, fresh []int32) Count {
 	out := Count{Tokens: old.Tokens, Blocks: make([]int32, len(kept))}
+	// The frame: roles and separators, as the tokenizer counts them around blocks.
 	for _, n := range old.Blocks {
 		out.Tokens -= int(n)
 	}

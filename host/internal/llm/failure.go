@@ -21,6 +21,7 @@ import (
 // that cancels does not want the answer any more.
 func (c *Client) stopped(ctx context.Context) *Error {
 	p := c.profile
+	// The cause tells the host's own timeout from a context that the caller ended.
 	if context.Cause(ctx) == errTimeout {
 		e := p.failf(context.DeadlineExceeded, "there was no complete answer within %s", p.Timeout)
 		e.Retryable, e.Hint = true, p.setting("timeout")+" sets that time"
@@ -32,6 +33,7 @@ func (c *Client) stopped(ctx context.Context) *Error {
 // silent returns the error of an attempt that ran into the idle timeout. Whether something had arrived tells a server
 // that never answered from one that stalled.
 func (c *Client) silent(x *exchange) *Error {
+	// Retryable in both cases: the next attempt goes to a server that may be well again.
 	p := c.profile
 	kind := ErrUnreachable
 	if x.received() != "" {
@@ -55,6 +57,7 @@ func (c *Client) failure(err error, x *exchange) *Error {
 		return c.refused(refused)
 	case errors.As(err, &event):
 		return c.said(http.StatusOK, event.Event.Data)
+	// An answer that does not end is not retried: the next one would not end either.
 	case errors.Is(err, ErrTooLong), errors.Is(err, bufio.ErrTooLong):
 		return p.failf(ErrTooLong, "the server ignores the token limit of the request; the answer was abandoned")
 	case x.broke() != nil && x.received() != "":
@@ -65,6 +68,7 @@ func (c *Client) failure(err error, x *exchange) *Error {
 		e := p.failf(ErrIncomplete, "the stream ended without a finish reason")
 		e.Retryable = true
 		return e
+	// Nothing was received, or something that is no event stream.
 	case err == nil, x.received() != "":
 		return c.garbage(x.received())
 	}
@@ -76,7 +80,7 @@ func (c *Client) failure(err error, x *exchange) *Error {
 }
 
 // garbage returns the error for text that is not an answer of the API, such as a login page. It is usually a wrong
-// baseURL, hence the hint.
+// baseURL, hence the hint. The text is clipped, and keys in it are replaced.
 func (c *Client) garbage(text string) *Error {
 	e := c.profile.failf(ErrProtocol, "received %q", clip(c.redact.Replace(text)))
 	e.Hint = c.profile.hint(e)
@@ -106,6 +110,7 @@ func hopeless(err error) bool {
 		noTLS    tls.RecordHeaderError
 		badProxy *url.Error
 	)
+	// A name that does not exist is hopeless; a name server that does not answer is not.
 	switch {
 	case errors.As(err, &dns):
 		return dns.IsNotFound
@@ -137,6 +142,7 @@ func (c *Client) refused(r *refusal) *Error {
 		e.Message = "the server redirects to " + clip(c.redact.Replace(r.header.Get("Location"))) +
 			", which is not followed"
 	}
+	// In seconds or as a date; 0 if the server says nothing.
 	e.RetryAfter, _ = retryAfter(r.header, c.now())
 	switch r.header.Get("X-Should-Retry") {
 	case "true":
@@ -164,6 +170,8 @@ func (c *Client) said(status int, body []byte) *Error {
 		e.Message = "the server gave no reason"
 	}
 	lower := strings.ToLower(w.message)
+	// Status, then code, then words: the first that is specific decides, as servers that imitate these APIs often have
+	// only one of them right.
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		e.Err = ErrUnauthorized
@@ -177,6 +185,7 @@ func (c *Client) said(status int, body []byte) *Error {
 		e.Err = ErrRateLimited
 		// A spent quota is reported as 429 too, and stays spent.
 		e.Retryable = w.code != "insufficient_quota" && w.kind != "insufficient_quota" && w.kind != "billing_error"
+	// The server says itself that the request may be repeated.
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
 		e.Retryable = true
 	case status == http.StatusOK:
@@ -192,6 +201,7 @@ func (c *Client) said(status int, body []byte) *Error {
 	return e
 }
 
-// tooLong matches the messages with which servers refuse a request that exceeds the context window.
+// tooLong matches the messages with which servers refuse a request that exceeds the context window. The words are those
+// of OpenAI, Anthropic, vLLM, llama.cpp and the like.
 var tooLong = regexp.MustCompile(`(maximum|available|max) (context|model)[ -]?(length|len|size|window)|` +
 	`context (length|window|size|limit)|prompt is too long|input is too long|exceed_context_size`)

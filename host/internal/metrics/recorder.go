@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 )
 
-// scope is the name of the instrumentation scope.
+// scope is the name of the instrumentation scope. It stays as it is when the code moves: dashboards select by it.
 const scope = "github.com/thresh-dev/thresh/host/internal/engine"
 
 // Sources are read by the gauges at each collection. They must return quickly and must not start a plugin.
@@ -29,6 +29,7 @@ type Recorder struct {
 	attributes attributes
 	gauges     metric.Registration
 
+	// Names are those of the instruments, without the prefix.
 	turns, before, after, saved            metric.Int64Counter
 	optimizes, compresses, rungs, failures metric.Int64Counter
 	llmCalls, llmAttempts, llmTokens       metric.Int64Counter
@@ -78,6 +79,7 @@ func New(provider metric.MeterProvider, s Sources) (*Recorder, error) {
 		metric.WithDescription("Cost of the model that compression uses, in US dollars, by the profile's prices."))
 	m.failed("thresh.llm.cost", err)
 	r.gauges = m.gauges(r, s)
+	// A provider that refuses one instrument gets none of them; half a set would show wrong ratios.
 	if len(m.errs) > 0 {
 		return nil, errors.Join(append(m.errs, r.Close())...)
 	}
@@ -92,7 +94,9 @@ func (r *Recorder) Close() error {
 	return r.gauges.Unregister()
 }
 
-// The histograms' bounds, in seconds, in tokens and as a ratio.
+// The histograms' bounds, in seconds, in tokens and as a ratio. They are part of what dashboards rely on: another bound
+// is another series. Host time is a fraction of a millisecond for most turns; calls include those that wait for a
+// model.
 var (
 	hostBounds  = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5}
 	callBounds  = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600}
@@ -107,6 +111,7 @@ type maker struct {
 	errs  []error
 }
 
+// failed notes the error of an instrument by its name.
 func (m *maker) failed(name string, err error) {
 	if err != nil {
 		m.errs = append(m.errs, fmt.Errorf("metric %s: %w", name, err))
@@ -119,6 +124,7 @@ func (m *maker) counter(name, unit, description string) metric.Int64Counter {
 	return c
 }
 
+// tokens is a histogram of sizes of requests.
 func (m *maker) tokens(name, description string) metric.Int64Histogram {
 	h, err := m.meter.Int64Histogram(name, metric.WithUnit("{token}"), metric.WithDescription(description),
 		metric.WithExplicitBucketBoundaries(tokenBounds...))
@@ -126,6 +132,7 @@ func (m *maker) tokens(name, description string) metric.Int64Histogram {
 	return h
 }
 
+// seconds is a histogram of durations; OpenTelemetry's unit for them is "s".
 func (m *maker) seconds(name, description string, bounds []float64) metric.Float64Histogram {
 	return m.histogram(name, "s", description, bounds)
 }

@@ -11,17 +11,21 @@ import (
 )
 
 // Turn records one Prepare: the request, its outcome, and the error that the agent got. If the Prepare failed before
-// there was a request, it is the zero Request.
+// there was a request, it is the zero Request. It is called once for each Prepare, after it, by the goroutine that ran
+// it.
 func (r *Recorder) Turn(ctx context.Context, req prepare.Request, out *outcome.Outcome, err error) {
 	if r == nil {
 		return
 	}
 	strategy := strategyOf(out, err)
 	own := r.attributes.of(labels{strategy: strategy})
+	// What all counters of the turn share.
 	r.turns.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, outcome: outcomeOf(err)}).add...)
 	r.before.Add(ctx, count(out.TokensBefore), own.add...)
 	r.after.Add(ctx, count(out.Tokens), own.add...)
+	// Without a strategy nothing was measured: the turn failed before one was known.
 	if out.Strategy != "" {
+		// The projection is what the provider will count; without a report of usage the host's own count stands in.
 		r.request.Record(ctx, count(cmp.Or(out.Projected, out.Tokens)), own.record...)
 		r.hostTime.Record(ctx, out.HostTime.Seconds(), own.record...)
 		r.optimize(ctx, strategy, out, err)
@@ -44,10 +48,11 @@ func (r *Recorder) Compress(ctx context.Context, req prepare.Request, out *outco
 	r.failure(ctx, strategy, out, err)
 }
 
-// optimize records the prune step.
+// optimize records the prune step. A step that did not run has its reason, and no time.
 func (r *Recorder) optimize(ctx context.Context, strategy string, out *outcome.Outcome, err error) {
 	result, reason := optimizeResult(out, err)
 	r.optimizes.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, result: result, reason: reason}).add...)
+	// Only if the plugin was called: zeros would hide how long calls take.
 	if out.Optimize.PluginTime > 0 {
 		r.pluginTime.Record(
 			ctx,
@@ -57,7 +62,7 @@ func (r *Recorder) optimize(ctx context.Context, strategy string, out *outcome.O
 	r.save(ctx, strategy, callOptimize, out.TokensBefore-out.Optimize.TokensAfter)
 }
 
-// compress records the compress step, if there was one.
+// compress records the compress step, if there was one. A turn in which nothing asked for it records nothing.
 func (r *Recorder) compress(
 	ctx context.Context, strategy string, req prepare.Request, out *outcome.Outcome, err error,
 ) {
@@ -79,6 +84,7 @@ func (r *Recorder) compress(
 	if c.Kind == outcome.KindApplied {
 		r.save(ctx, strategy, callCompress, c.TokensBefore-c.TokensAfter)
 	}
+	// A Compress that fails may have spent tokens before, which are counted too.
 	if c.LLM != nil {
 		r.model(ctx, req.Settings.LLM, c.LLM)
 	}
@@ -95,15 +101,16 @@ func (r *Recorder) ladder(ctx context.Context, strategy string, out *outcome.Out
 	}
 }
 
-// save counts tokens that a step removed.
+// save counts tokens that a step removed. Steps can make a history larger; that shows in tokens.after and is not
+// counted as negative savings.
 func (r *Recorder) save(ctx context.Context, strategy, step string, tokens int) {
 	if tokens > 0 { // entries added while a step runs can outweigh its savings
 		r.saved.Add(ctx, count(tokens), r.attributes.of(labels{strategy: strategy, step: step}).add...)
 	}
 }
 
-// model records what a Compress spent. The names are those of the configuration: the provider's name for the model
-// may be anything.
+// model records what a Compress spent. The names are those of the configuration: the provider's name for the model may
+// be anything. Four kinds, of which none includes another, so that they add up to what was paid for.
 func (r *Recorder) model(ctx context.Context, llm *prepare.LLM, spent *outcome.Spent) {
 	l := labels{profile: spent.Profile}
 	if llm != nil {
@@ -112,6 +119,7 @@ func (r *Recorder) model(ctx context.Context, llm *prepare.LLM, spent *outcome.S
 	own := r.attributes.of(l)
 	r.llmCalls.Add(ctx, count(spent.Calls), own.add...)
 	r.llmAttempts.Add(ctx, count(spent.Attempts), own.add...)
+	// Without prices in the profile there is no cost, rather than a cost of 0.
 	if spent.CostUSD > 0 {
 		r.llmCost.Add(ctx, spent.CostUSD, own.add...)
 	}
@@ -145,7 +153,7 @@ func (r *Recorder) failure(ctx context.Context, strategy string, out *outcome.Ou
 }
 
 // count bounds a number for a counter. Usage comes from providers and counts from plugins: an absurd value must not
-// make a sum decrease or overflow.
+// make a sum decrease or overflow. 2^40 is far above any real number and leaves room for eight million of them.
 func count(n int) int64 {
 	const most = 1 << 40
 	return int64(min(max(n, 0), most))

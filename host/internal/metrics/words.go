@@ -26,7 +26,7 @@ const (
 )
 
 // strategyOf names the plugin of a turn. The name comes from a plugin file; a setting that matches no file is not
-// repeated.
+// repeated. That keeps the number of series bounded by the plugins that exist.
 func strategyOf(out *outcome.Outcome, err error) string {
 	if out.Strategy != "" {
 		return out.Strategy
@@ -38,8 +38,10 @@ func strategyOf(out *outcome.Outcome, err error) string {
 	return none
 }
 
-// outcomeOf returns the word for how a turn ended.
+// outcomeOf returns the word for how a turn ended. Three words and not the error's text: texts are without bound, and
+// may hold what people said.
 func outcomeOf(err error) string {
+	// A nil error is a turn that returned a history, also one that the ladder made room for.
 	if err == nil {
 		return "ok"
 	}
@@ -65,6 +67,7 @@ func bad(err error) string {
 
 // optimizeResult returns the words for the prune step. reason is "" if the result needs none.
 func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
+	// In the order in which a turn takes these ways.
 	o := &out.Optimize
 	switch {
 	case o.Skipped != "":
@@ -99,6 +102,7 @@ func compressResult(c *outcome.Compress, err error) (result, reason string) {
 		return "applied", string(outcome.NoOpIneffective)
 	case c.Kind == outcome.KindApplied:
 		return "applied", ""
+	// A failure that the host remembered: the strategy was not called.
 	case c.Cooldown != nil:
 		return "cooldown", ""
 	default:
@@ -135,7 +139,8 @@ func word[W ~string](w W, known ...W) string {
 	return other
 }
 
-// pluginFaults are checked in this order: an error about a quarantine also wraps the last crash.
+// pluginFaults are checked in this order: an error about a quarantine also wraps the last crash. The first that the
+// error wraps gives the word.
 var pluginFaults = []struct {
 	err  error
 	word string
@@ -159,6 +164,7 @@ var pluginFaults = []struct {
 // failureOf returns which call of a plugin failed and why; reason "" means that none did.
 func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	switch {
+	// A caller that gave up is no failure of a plugin.
 	case errors.Is(err, context.Canceled):
 		return "", ""
 	case out.Compress.Failed != "": // the ladder made room, and only the text of the error is left
@@ -191,7 +197,8 @@ func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	}
 }
 
-// callOf returns the word for an operation; everything before the first call counts as start.
+// callOf returns the word for an operation; everything before the first call counts as start. GetInfo, the handshake
+// and the start of a process are all "start".
 func callOf(op plugins.Op) string {
 	switch op {
 	case plugins.OpOptimize, plugins.OpCompress:

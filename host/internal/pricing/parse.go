@@ -12,7 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxProblems bounds how many problems are reported for one file.
+// maxProblems bounds how many problems are reported for one file. More would fill a screen, and the first are enough to
+// see what is wrong.
 const maxProblems = 20
 
 // parse reads the lists of a file and checks each of them. It works on YAML nodes instead of decoding into structs,
@@ -26,6 +27,7 @@ func parse(file string, data []byte) ([]*List, error) {
 	} else if err != nil {
 		return nil, syntaxError(file, err)
 	}
+	// A second document would be ignored without a word.
 	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
 		p.fail(max(second.Line, 1), "another YAML document follows the first; want one")
 	}
@@ -36,7 +38,7 @@ func parse(file string, data []byte) ([]*List, error) {
 	return p.lists, nil
 }
 
-// syntaxError extracts the line number from an error of the YAML parser.
+// syntaxError extracts the line number from an error of the YAML parser. YAML's lines count from 1, as people's do.
 func syntaxError(file string, err error) error {
 	e := &Error{File: file, Line: 1, Problem: err.Error()}
 	// The parser has no type for its errors, only this text. Without a line it is shown as it is.
@@ -78,7 +80,8 @@ func (p *parser) err() error {
 	return errors.Join(p.errs...)
 }
 
-// document reads the top level: a table with the one key "lists".
+// document reads the top level: a table with the one key "lists". A key that is not known is a problem: it is most
+// often a misspelt one.
 func (p *parser) document(doc *yaml.Node) {
 	// The decoder gives a document around the value.
 	root := doc
@@ -92,6 +95,7 @@ func (p *parser) document(doc *yaml.Node) {
 	found := false
 	for key, value := range p.fields(root) {
 		switch {
+		// found is set in any case, so that a list with problems is not missing too.
 		case key.Value != "lists":
 			p.fail(key.Line, "%s is not known; want lists", quote(key))
 		case value.Kind != yaml.SequenceNode || len(value.Content) == 0:
@@ -128,7 +132,8 @@ func (p *parser) fields(n *yaml.Node) func(func(key, value *yaml.Node) bool) {
 	}
 }
 
-// requiredFields are the keys without which a price list is refused; allFields are all that it may have.
+// requiredFields are the keys without which a price list is refused; allFields are all that it may have. source is
+// required so that a reader can check the prices, and asOf so that old ones are recognised.
 var requiredFields = []string{"name", "input", "output", "asOf", "source"}
 
 const allFields = "name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note"
@@ -157,7 +162,8 @@ func (p *parser) one(n *yaml.Node) {
 			p.fail(n.Line, "%s is missing", key)
 		}
 	}
-	// A value that was refused is 0 here, and makes no second problem.
+	// A value that was refused is 0 here, and makes no second problem. Prices are in US dollars for a million tokens; 0
+	// in cacheRead means that there is no cache.
 	switch {
 	case l.CacheWrite > 0 && l.CacheRead == 0:
 		p.fail(lines["cacheWrite"], "cacheWrite without cacheRead: a cache that is never read")
@@ -187,6 +193,7 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 		l.CacheWrite = p.price(key, value)
 	case "output":
 		l.Output = p.price(key, value)
+	// Written as Go durations.
 	case "cacheTTL":
 		d, err := time.ParseDuration(value.Value)
 		// A duration needs a unit, except for 0, which people write without one.
@@ -198,6 +205,7 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 		}
 		l.CacheTTL = d
 	case "cacheMinimum":
+		// The smallest prompt that the provider caches, in tokens.
 		tokens, err := strconv.Atoi(value.Value)
 		if err != nil || tokens < 0 || value.Kind != yaml.ScalarNode {
 			p.fail(value.Line, "cacheMinimum: %s: want a whole number of tokens, 0 or more", quote(value))

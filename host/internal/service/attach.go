@@ -13,7 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/host"
 )
 
-// key names a session: ids of different owners are apart.
+// key names a session: ids of different owners are apart. The owner is the name of an access token, "" for the local
+// user.
 type key struct{ owner, id string }
 
 // attached are the sessions that doors without connections of their own find by name: the same session for every
@@ -35,6 +36,7 @@ type place struct {
 // by another request.
 func (a *attached) lock(k key) *place {
 	for {
+		// The loop ends: a place that was given up is no longer in the map.
 		a.mu.Lock()
 		p := a.byKey[k]
 		if p == nil {
@@ -42,6 +44,7 @@ func (a *attached) lock(k key) *place {
 			a.byKey[k] = p
 		}
 		a.mu.Unlock()
+		// Without a.mu: another request may hold the place for as long as it takes to read a session.
 		p.mu.Lock()
 		if !p.gone {
 			return p
@@ -88,6 +91,7 @@ func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, error) {
 		p.session.Store(opened)
 		return opened, nil
 	}
+	// In a fixed order, so that a request that fails half-way leaves the same settings each time.
 	for _, name := range slices.Sorted(maps.Keys(r.Settings)) {
 		if err := session.Set(SetRequest{name, r.Settings[name]}); err != nil {
 			return nil, err

@@ -44,6 +44,7 @@ type State struct {
 // a view are not written with it: the log up to the mark gives them again, and a copy would repeat the history in every
 // turn.
 type Place struct {
+	// Made tells a view of an empty history from none.
 	Made  bool
 	Epoch uint64
 	Mark  history.Mark
@@ -53,7 +54,7 @@ type Place struct {
 func PlaceOf(v history.View) Place { return Place{Made: true, Epoch: v.Epoch, Mark: v.Mark()} }
 
 // A state is written in groups: what changes together. The number of a group is that of its field in the record. The
-// numbers are part of the format. 1 is the tag of a record.
+// numbers are part of the format. 1 is the tag of a record. A number must never be used again for something else.
 const (
 	groupOverrides   = 2
 	groupModel       = 3
@@ -69,7 +70,8 @@ const (
 
 // Groups are the groups of a state, encoded, by number. A group that is not there has its zero value. Groups of a later
 // version are among them: they are not understood, and written on in snapshots. They are compared and copied as bytes,
-// so a group needs no code of its own to find out whether it changed.
+// so a group needs no code of its own to find out whether it changed. A nil value stands for a group that became empty;
+// it is written, so that readers learn of it.
 type Groups map[int32][]byte
 
 // Groups encodes a state. Groups that have the zero value are empty. The error is that of a setting or a task list that
@@ -110,6 +112,7 @@ func (s State) Groups() (Groups, error) {
 func (s State) turnGroups(g Groups) {
 	t := s.Turns
 	var turn, noop, failure, sent, last message
+	// Numbers of fields are part of the format as well. Fields that are zero take no bytes.
 	turn.uint(1, t.Optimized)
 	turn.bool(2, t.Held)
 	turn.bool(3, t.Stuck)
@@ -150,7 +153,8 @@ func (m *message) place(p Place) {
 	m.uint(3, p.Epoch)
 }
 
-// calibration encodes what was learned about the provider's count of tokens in relation to ours.
+// calibration encodes what was learned about the provider's count of tokens in relation to ours. One that learned
+// nothing takes no bytes, as fields that are zero are not written.
 func calibration(c tokens.Calibration) (m message) {
 	l := c.Learned()
 	m.float(1, l.Counted)
@@ -190,6 +194,7 @@ func (g Groups) State() (s State, err error) {
 			return s, err
 		}
 	}
+	// As a whole: its numbers mean something only together.
 	s.Turns.Calibration, err = readCalibration(g[groupCalibration])
 	return s, err
 }
@@ -206,6 +211,7 @@ func (s *State) model(f field) error {
 	return nil
 }
 
+// Each field is one block.
 func (s *State) system(f field) error {
 	if f.number != 1 {
 		return nil
@@ -331,7 +337,8 @@ func readCalibration(data []byte) (tokens.Calibration, error) {
 	return l.Calibration(), err
 }
 
-// Changed returns the groups of g that are not the same in before. A group that only before has is not returned.
+// Changed returns the groups of g that are not the same in before. A group that only before has is not returned. Both
+// are whole states: every known group is in g.
 func (g Groups) Changed(before Groups) Groups {
 	changed := Groups{}
 	for n, raw := range g {
@@ -342,7 +349,7 @@ func (g Groups) Changed(before Groups) Groups {
 	return changed
 }
 
-// Take makes the groups of changed those of g.
+// Take makes the groups of changed those of g. Values are not copied; they are never changed.
 func (g Groups) Take(changed Groups) { maps.Copy(g, changed) }
 
 // Views reports whether the groups change what was sent, or what the last Prepare returned.
@@ -352,7 +359,8 @@ func (g Groups) Views() (sent, last bool) {
 	return sent, last
 }
 
-// AppendState encodes a record with groups. A group in it replaces the one before. The tag is as in [Added].
+// AppendState encodes a record with groups. A group in it replaces the one before. The tag is as in [Added]. Callers
+// give only the groups that changed, so that a turn that moves counters writes little.
 func AppendState(tag uint64, g Groups) []byte {
 	m := record()
 	m.uint(recordTag, tag)

@@ -12,19 +12,27 @@ import (
 	"time"
 )
 
-// Memory is a store that ends with the process.
+// Memory is a store that ends with the process. It is what a host uses that keeps no sessions, and the simplest
+// implementation of [Store]: what it does is what the others must do, and storetest holds all of them to it.
+//
+// One lock guards everything. Nothing slow is done under it: watchers and readers work without it.
 type Memory struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[Key]*session
+	// By owner, as contents are never shared across owners: that an upload was "already there" would tell one owner
+	// what another has. A content that no session refers to any more is deleted at once.
 	contents map[string]map[Hash]*content // by owner
 	accesses map[string]Access
-	spent    map[[2]string]int64 // by name and day
-	hub      Hub
+	// For the daily limits of access tokens. Old days stay: each is one number.
+	spent map[[2]string]int64 // by name and day
+	hub   Hub
 }
 
 // session is one session of a [Memory]. Records and the values in them are never changed, so that readers may use a
-// copy of the slice without the lock.
+// copy of the slice without the lock. head is what [Sessions.Head] returns, as it is now. refers has the contents that
+// the session's records name, so that a second reference costs nothing. holder and until are the lease: until is zero,
+// or past, if none runs.
 type session struct {
 	head    Head
 	records []Record
@@ -52,9 +60,10 @@ func NewMemory() *Memory {
 }
 
 // NewFence draws the fence that a session begins with. It is below 2^62: leases add to it, and databases count to 2^63.
+// A random beginning keeps a host that still knows a deleted session from writing to a new one of the same id.
 func NewFence() uint64 { return rand.Uint64N(1 << 62) }
 
-// lock takes the lock unless the store is closed or ctx has ended.
+// lock takes the lock unless the store is closed or ctx has ended. Without an error the caller unlocks.
 func (m *Memory) lock(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -86,6 +95,7 @@ func (m *Memory) Create(ctx context.Context, key Key, origin Origin) (Head, erro
 		return Head{}, err
 	}
 	defer m.mu.Unlock()
+	// A deleted session leaves nothing behind, so that its key can be used again.
 	if m.sessions[key] != nil {
 		return Head{}, fmt.Errorf("session %q: %w", key.ID, ErrExists)
 	}
@@ -135,6 +145,7 @@ func (m *Memory) Append(ctx context.Context, key Key, at Position, change Change
 	for _, data := range change.Contents {
 		h.Bytes += m.refer(s, data)
 	}
+	// The summary is the whole new one, not a change.
 	h.Summary, h.Used = change.Summary, now
 	m.hub.Notify(Notice{Key: key, Revision: h.Revision})
 	return *h, nil
@@ -187,6 +198,7 @@ func (c Choice) includes(r Record) bool {
 	if r.Seq < c.From || c.To != 0 && r.Seq > c.To {
 		return false
 	}
+	// nil chooses all records; an empty list none. Seqs are ascending.
 	if c.Seqs != nil {
 		if _, ok := slices.BinarySearch(c.Seqs, r.Seq); !ok {
 			return false
@@ -195,7 +207,7 @@ func (c Choice) includes(r Record) bool {
 	return len(c.Kinds) == 0 || slices.Contains(c.Kinds, r.Kind)
 }
 
-// Contents implements [Sessions].
+// Contents implements [Sessions]. The values are the store's own and must not be changed.
 func (m *Memory) Contents(ctx context.Context, owner string, hashes []Hash) (map[Hash][]byte, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
@@ -221,6 +233,7 @@ func (m *Memory) Lease(ctx context.Context, key Key, holder string, ttl time.Dur
 	}
 	defer m.mu.Unlock()
 	now := time.Now()
+	// The holder itself renews its lease and keeps its fence, so that appends that are under way stay valid.
 	if s.holder != holder {
 		if left := s.until.Sub(now); left > 0 {
 			return Head{}, &LeasedError{Key: key, Holder: s.holder, Left: left}
@@ -249,7 +262,7 @@ func (m *Memory) Release(ctx context.Context, key Key, holder string) error {
 	return nil
 }
 
-// List implements [Sessions].
+// List implements [Sessions]. Heads are those of one moment.
 func (m *Memory) List(ctx context.Context, filter Filter) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
 		if err := m.lock(ctx); err != nil {
@@ -276,6 +289,7 @@ func (m *Memory) List(ctx context.Context, filter Filter) iter.Seq2[Head, error]
 	}
 }
 
+// Every store lists in this order, byte by byte.
 func compareKeys(a, b Key) int { return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID)) }
 
 // Delete implements [Sessions].
@@ -289,7 +303,7 @@ func (m *Memory) Delete(ctx context.Context, key Key) error {
 	return nil
 }
 
-// remove deletes a session and the contents that only it refers to.
+// remove deletes a session and the contents that only it refers to. Callers hold the lock.
 func (m *Memory) remove(s *session) {
 	owned := m.contents[s.head.Owner]
 	for hash := range s.refers {
@@ -299,6 +313,7 @@ func (m *Memory) remove(s *session) {
 			delete(owned, hash)
 		}
 	}
+	// A notice without a revision: the session is gone.
 	delete(m.sessions, s.head.Key)
 	m.hub.Notify(Notice{Key: s.head.Key})
 }
@@ -309,6 +324,7 @@ func (m *Memory) Expire(ctx context.Context, unused time.Duration) (int, error) 
 		return 0, err
 	}
 	defer m.mu.Unlock()
+	// Appends are uses of a session; reading it and holding its lease are not.
 	limit, n := time.Now().Add(-unused), 0
 	for _, s := range m.sessions {
 		if s.head.Used.Before(limit) {

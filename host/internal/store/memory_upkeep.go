@@ -10,7 +10,9 @@ import (
 	"time"
 )
 
-// CreateAccess implements [Accesses].
+// The parts of [Store] that are not about one session: access tokens, their daily use, sizes and upkeep.
+
+// CreateAccess implements [Accesses]. A name that was revoked can be given again, with another token.
 func (m *Memory) CreateAccess(ctx context.Context, access Access) error {
 	if err := m.lock(ctx); err != nil {
 		return err
@@ -25,7 +27,7 @@ func (m *Memory) CreateAccess(ctx context.Context, access Access) error {
 	return nil
 }
 
-// Accesses implements [Accesses].
+// Accesses implements [Accesses]. Revoked ones are among them, so that people see what was.
 func (m *Memory) Accesses(ctx context.Context) ([]Access, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
@@ -35,7 +37,8 @@ func (m *Memory) Accesses(ctx context.Context) ([]Access, error) {
 	return slices.SortedFunc(maps.Values(m.accesses), byName), nil
 }
 
-// RevokeAccess implements [Accesses].
+// RevokeAccess implements [Accesses]. It is an error to revoke a token twice: the second time, someone expected it to
+// work.
 func (m *Memory) RevokeAccess(ctx context.Context, name string) error {
 	if err := m.lock(ctx); err != nil {
 		return err
@@ -50,7 +53,8 @@ func (m *Memory) RevokeAccess(ctx context.Context, name string) error {
 	return nil
 }
 
-// Spend implements [Accesses].
+// Spend implements [Accesses]. It returns what the name has spent on that day, this amount included; 0 asks without
+// spending. The day is text, as callers decide when a day begins.
 func (m *Memory) Spend(ctx context.Context, name, day string, amount int64) (int64, error) {
 	if err := m.lock(ctx); err != nil {
 		return 0, err
@@ -60,7 +64,7 @@ func (m *Memory) Spend(ctx context.Context, name, day string, amount int64) (int
 	return m.spent[[2]string{name, day}], nil
 }
 
-// Usage implements [Accesses].
+// Usage implements [Accesses]. It counts what the owner's sessions refer to; a content of two sessions counts twice.
 func (m *Memory) Usage(ctx context.Context, owner string) (u Usage, err error) {
 	if err := m.lock(ctx); err != nil {
 		return Usage{}, err
@@ -94,6 +98,7 @@ func (m *Memory) Size(ctx context.Context) (size Size, err error) {
 	}
 	defer m.mu.Unlock()
 	size.Sessions = len(m.sessions)
+	// Contents once, however many sessions share them: this is what memory holds.
 	for _, s := range m.sessions {
 		size.Records += int64(len(s.records))
 		for _, r := range s.records {

@@ -41,8 +41,8 @@ func splitO200k(s string, i int) int {
 	return symbols(s, i, c, true, "\r\n/")
 }
 
-// asciiWord returns where the letters of a word of o200k at s[i], whose class is given, begin and end if they are ASCII.
-// Nearly all are, and then both kinds of words end at the same place.
+// asciiWord returns where the letters of a word of o200k at s[i], whose class is given, begin and end if they are
+// ASCII. Nearly all are, and then both kinds of words end at the same place.
 func asciiWord(s string, i int, c class) (word, end int) {
 	if c.isPrefix() {
 		i++

@@ -13,12 +13,18 @@ import (
 	"time"
 )
 
-// Browser is a headless Chromium, driven over a pair of pipes with its debugging protocol.
+// Browser is a headless Chromium, driven over a pair of pipes with its debugging protocol. Its methods fail the test;
+// none returns an error.
+//
+// The protocol is JSON with a zero byte behind each message: what is written goes to the browser's file 3, its answers
+// come from file 4. One call is in progress at a time.
 type Browser struct {
-	t       *testing.T
-	to      *os.File
-	from    *bufio.Reader
-	id      int
+	t    *testing.T
+	to   *os.File
+	from *bufio.Reader
+	// The number of the last call, by which its answer is known.
+	id int
+	// The tab. "" until there is one: calls are then of the browser as a whole.
 	session string
 	// Asked are the addresses that the page loaded, and Said what it wrote to the console, violations of its policy
 	// among them.
@@ -40,14 +46,19 @@ func Open(t *testing.T) *Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// No request but the page's own: a test that lists what a page asked for must see nothing else. --no-sandbox
+	// because tests run in containers, as root.
 	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-pipe",
 		"--user-data-dir="+t.TempDir())
+	// It would write settings and caches there.
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	// These become files 3 and 4.
 	cmd.ExtraFiles = []*os.File{theirs, answers}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	// The copies of this process, so that reading ends when the browser does.
 	_, _ = theirs.Close(), answers.Close()
 	b := &Browser{t: t, to: to, from: bufio.NewReader(from)}
 	// It removes what it has written before it ends.
@@ -56,6 +67,7 @@ func Open(t *testing.T) *Browser {
 	b.get("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	var attached struct{ SessionID string }
 	b.get("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	// Without these the browser sends no events.
 	b.session = attached.SessionID
 	for _, domain := range []string{"Page", "Network", "Log", "Runtime"} {
 		b.call(domain+".enable", nil)
@@ -81,8 +93,10 @@ func (b *Browser) call(method string, params any) json.RawMessage {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	// Events come between a call and its answer, at any time.
 	for {
 		line, err := b.from.ReadBytes(0)
+		// It may end before it answers that it will.
 		if err != nil {
 			if method != "Browser.close" {
 				b.t.Fatalf("%s: %v", method, err)
@@ -116,6 +130,7 @@ func (b *Browser) call(method string, params any) json.RawMessage {
 	}
 }
 
+// get is call with the result decoded.
 func (b *Browser) get(method string, params, into any) {
 	b.t.Helper()
 	if err := json.Unmarshal(b.call(method, params), into); err != nil {
@@ -123,7 +138,7 @@ func (b *Browser) get(method string, params, into any) {
 	}
 }
 
-// Eval returns the value of an expression as text.
+// Eval returns the value of an expression as text. A promise is waited for.
 func (b *Browser) Eval(expression string) string {
 	b.t.Helper()
 	var r struct{ Result struct{ Value any } }
@@ -131,7 +146,8 @@ func (b *Browser) Eval(expression string) string {
 	return fmt.Sprint(r.Result.Value)
 }
 
-// Until waits until an expression is true.
+// Until waits until an expression is true. It asks again for 30 seconds at most, which is far above what a page needs
+// on a loaded machine, and then fails with what the page shows.
 func (b *Browser) Until(expression string) {
 	b.t.Helper()
 	for limit := time.Now().Add(30 * time.Second); b.Eval(expression) != "true"; time.Sleep(20 * time.Millisecond) {
@@ -152,13 +168,14 @@ func (b *Browser) Show(url string, width int, scheme string) {
 	b.Go(url)
 }
 
-// Go opens an address.
+// Go opens an address. It does not wait until the page is loaded: see [Browser.Until].
 func (b *Browser) Go(url string) {
 	b.t.Helper()
 	b.call("Page.navigate", map[string]any{"url": url})
 }
 
-// Shot keeps a picture of the page for people, in the directory that SCREENSHOTS names.
+// Shot keeps a picture of the page for people, in the directory that SCREENSHOTS names. Without the variable it does
+// nothing, so that tests call it in any case.
 func (b *Browser) Shot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("SCREENSHOTS")

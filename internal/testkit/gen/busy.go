@@ -23,18 +23,24 @@ func Busy() *rapid.Generator[[]content.Content] {
 	})
 }
 
+// It draws a history turn by turn. Every choice goes through t, so that rapid can repeat a failing history and make it
+// smaller.
 type writer struct {
 	t       *rapid.T
 	messy   bool
 	history []content.Content
-	calls   int
-	late    []content.Block // responses that are yet to come
+	// How many calls were drawn, for their ids.
+	calls int
+	// They come in a later exchange, as parallel tools and agents that restart leave them.
+	late []content.Block // responses that are yet to come
 }
 
+// oneIn is true in one of n draws. rapid shrinks draws towards 0, and so towards true.
 func (g *writer) oneIn(n int) bool { return rapid.IntRange(0, n-1).Draw(g.t, "chance") == 0 }
 
 func (g *writer) pick(of ...string) string { return rapid.SampledFrom(of).Draw(g.t, "pick") }
 
+// add appends an entry, of which some have metadata: whatever a strategy does must leave it where it is.
 func (g *writer) add(speaker content.Speaker, blocks ...content.Block) {
 	e := content.Content{Speaker: speaker, Blocks: blocks}
 	if g.oneIn(4) {
@@ -43,14 +49,18 @@ func (g *writer) add(speaker content.Speaker, blocks ...content.Block) {
 	g.history = append(g.history, e)
 }
 
+// path draws from few names, some of which are the same file written in another way: with many files nothing would ever
+// supersede anything.
 func (g *writer) path() string {
 	return g.pick("a.go", "./a.go", "/w/a.go", "b.go", "sub/../b.go", "c.go")
 }
 
+// words draws a text whose length in bytes, characters and tokens differs, since limits are in all three.
 func (g *writer) words() string {
 	return strings.Repeat(g.pick("one ", "zwei\n", "三 ", "x"), rapid.IntRange(0, 60).Draw(g.t, "words"))
 }
 
+// turn adds one message or exchange; only messy histories have what providers would refuse.
 func (g *writer) turn() {
 	switch {
 	case g.messy && g.oneIn(12):
@@ -68,6 +78,8 @@ func (g *writer) turn() {
 	}
 }
 
+// human draws a person's message with files that were included in it. Line ends of both kinds occur in one session, and
+// in a messy history an inclusion may have no end.
 func (g *writer) human() {
 	var blocks []content.Block
 	for range rapid.IntRange(1, 2).Draw(g.t, "texts") {
@@ -86,6 +98,7 @@ func (g *writer) human() {
 	g.add(content.Human, blocks...)
 }
 
+// exchange draws an answer with calls and the results of them, which come in one entry or in several, now or later.
 func (g *writer) exchange() {
 	var said []content.Block
 	if g.oneIn(3) {
@@ -129,6 +142,8 @@ func (g *writer) exchange() {
 	}
 }
 
+// call draws a call of a tool that reads, writes or runs, in the words of the default taxonomy. In a messy history ids
+// repeat.
 func (g *writer) call() content.ToolCall {
 	g.calls++
 	id := fmt.Sprint("c", g.calls)
@@ -148,6 +163,7 @@ func (g *writer) call() content.ToolCall {
 	return call
 }
 
+// response draws a result: a text, an object, a failure, or in a messy history none.
 func (g *writer) response(call content.ToolCall) content.ToolResponse {
 	r := content.ToolResponse{CallID: call.ID, ToolName: call.Name}.WithResultText(g.words())
 	switch {

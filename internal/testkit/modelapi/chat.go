@@ -10,6 +10,7 @@ import (
 // are what there is to judge.
 type chat struct{}
 
+// fail has one type for all statuses, as clients of this API decide by the status.
 func (chat) fail(status int, message string) any {
 	return object{"error": object{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}}
 }
@@ -108,9 +109,11 @@ func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 	if calls != nil {
 		message["tool_calls"] = calls
 	}
+	// One choice: agents do not ask for more.
 	whole["choices"] = []any{object{"index": 0, "message": message, "finish_reason": stop, "logprobs": nil}}
 	whole["usage"] = counted
 	var events []event
+	// delta adds one chunk. finish is nil in all but the last.
 	delta := func(d object, finish any) {
 		c := base("chat.completion.chunk")
 		c["choices"] = []any{object{"index": 0, "delta": d, "finish_reason": finish, "logprobs": nil}}

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// messages is Anthropic's Messages API. counting: the request is one of count_tokens, which needs no max_tokens.
+// messages is Anthropic's Messages API. counting: the request is one of count_tokens, which needs no max_tokens. The
+// rules and the words of its errors are the API's.
 type messages struct{ counting bool }
 
 // Clients decide by the type whether they retry, so that each status needs its own.
@@ -26,6 +27,7 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 	if body["max_tokens"] == nil && !m.counting {
 		return p, badRequest("max_tokens: Field required")
 	}
+	// Over the whole request.
 	marks := 0
 	add := func(v any) {
 		g := segmentOf(v)
@@ -41,6 +43,7 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 			p.tools = append(p.tools, tool{name: text(obj(t)["name"]), schema: obj(obj(t)["input_schema"])})
 		}
 	}
+	// Both forms of a system prompt are one segment a block.
 	if sys, ok := body["system"].(string); ok {
 		add(sys)
 	}
@@ -74,8 +77,10 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 		for _, b := range blocks {
 			add(b)
 		}
+		// The last message decides: a client that compacts asks for the summary with a message of the user.
 		p.compacts = role == "user" && summary(blocks)
 	}
+	// The results of the last calls must be there, or the model would be asked to speak before its tools have.
 	if len(open) > 0 {
 		return p, unanswered(len(all)-1, open)
 	}
@@ -135,6 +140,7 @@ func contentBlocks(v any) []object {
 // blocks judges the blocks of a message and returns the ids of its calls. open are those of the message before. The
 // error says which rule does not hold. The lock is held, because signatures are looked up.
 func (messages) blocks(s *Server, i int, role string, blocks []object, open []string) (calls []string, err error) {
+	// What the message has to answer; results take their ids out of it.
 	left := map[string]bool{}
 	for _, id := range open {
 		left[id] = true
@@ -147,6 +153,7 @@ func (messages) blocks(s *Server, i int, role string, blocks []object, open []st
 				return nil, badRequest("messages: text content blocks must contain non-whitespace text")
 			}
 		case "tool_use":
+			// Within one message. The same id may come again in a later one.
 			for _, c := range calls {
 				if c == id {
 					return nil, badRequest("messages.%d.content.%d: `tool_use` ids must be unique", i, j)
@@ -178,6 +185,7 @@ func (messages) blocks(s *Server, i int, role string, blocks []object, open []st
 			if j == len(blocks)-1 {
 				return nil, badRequest("messages.%d: The final block in an assistant message cannot be `thinking`.", i)
 			}
+		// Not judged: what they hold is the client's or the provider's business.
 		case "image", "document", "redacted_thinking", "server_tool_use", "web_search_tool_result":
 		default:
 			return nil, badRequest("messages.%d.content.%d: Input tag '%s' is not known", i, j, text(b["type"]))
@@ -194,6 +202,7 @@ func (messages) blocks(s *Server, i int, role string, blocks []object, open []st
 	return calls, nil
 }
 
+// thinks reports whether the request asks for thinking.
 func (messages) thinks(body object) bool {
 	kind := text(obj(body["thinking"])["type"])
 	return kind == "enabled" || kind == "adaptive"
@@ -208,6 +217,7 @@ func (messages) finalThinks(all []any) error {
 			continue
 		}
 		blocks := contentBlocks(obj(all[i])["content"])
+		// Redacted thinking counts as well.
 		if first := text(blocks[0]["type"]); strings.Contains(encoded(blocks), `"tool_use"`) &&
 			!strings.Contains(first, "thinking") {
 			return badRequest("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but "+
@@ -233,6 +243,7 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 			blocks = append(blocks, object{"type": "text", "text": x.text})
 			continue
 		}
+		// One call is enough: the client runs the tools, and the answer goes on in the next request.
 		stop = "tool_use"
 		blocks = append(blocks, object{"type": "tool_use", "id": "toolu_" + x.id, "name": x.name, "input": x.args})
 	}
@@ -253,6 +264,7 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 	for i, b := range blocks {
 		events = append(events, messageBlock(i, b)...)
 	}
+	// The final counts; clients add nothing up.
 	events = append(events, event{"message_delta", object{"type": "message_delta",
 		"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": counted}},
 		event{"message_stop", object{"type": "message_stop"}})

@@ -10,6 +10,7 @@ import (
 // request may hold only what is new.
 type responses struct{}
 
+// The form is that of the Chat API.
 func (responses) fail(status int, message string) any { return chat{}.fail(status, message) }
 
 // judge puts the items of a stored response in front of those of the request, and judges them together: rules of pairs
@@ -33,9 +34,11 @@ func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error
 			}
 		}
 	}
+	// A segment of its own, in front of the items, as the server caches it.
 	if i := text(body["instructions"]); i != "" {
 		p.segments = append(p.segments, segment{text: []byte(i)})
 	}
+	// The stored items count as the client's own, and it pays for them again.
 	if id := text(body["previous_response_id"]); id != "" {
 		before, ok := s.stored[id]
 		if !ok {
@@ -77,6 +80,7 @@ func (responses) items(s *Server, items []object) error {
 	for i, item := range items {
 		id := text(item["id"])
 		switch kind := text(item["type"]); kind {
+		// A message may come without a type.
 		case "", "message":
 			if r := text(item["role"]); !slices.Contains([]string{"user", "assistant", "system", "developer"}, r) {
 				return badRequest("Invalid value: '%s'. Supported values are: 'assistant', 'system', "+
@@ -131,6 +135,7 @@ func (responses) items(s *Server, items []object) error {
 			return badRequest("Invalid value: '%s' at 'input[%d].type'.", kind, i)
 		}
 	}
+	// Nothing in the middle of the conversation may be left open, so that this waits until the end.
 	for _, call := range order {
 		if open[call] {
 			return badRequest("No tool output found for function call %s.", call)
@@ -192,11 +197,13 @@ func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 			"parallel_tool_calls": true, "tool_choice": "auto", "tools": []any{}, "metadata": object{},
 			"temperature": 1, "top_p": 1}
 	}
+	// Unlike Anthropic's, these input tokens include the cached ones.
 	counted := object{"input_tokens": u.input + u.cached, "input_tokens_details": object{"cached_tokens": u.cached},
 		"output_tokens": u.output, "output_tokens_details": object{"reasoning_tokens": 0},
 		"total_tokens": u.input + u.cached + u.output}
 	final := base("completed", out, counted)
 	n := 0
+	// Events have a number each, without gaps.
 	var events []event
 	add := func(kind string, fields object) {
 		fields["type"], fields["sequence_number"] = kind, n
@@ -218,6 +225,7 @@ func responseItem(add func(string, object), i int, item object) {
 		o["output_index"], o["item_id"] = i, item["id"]
 		return o
 	}
+	// The first event of an item shows it as it is before its content.
 	begin := object{}
 	for k, v := range item {
 		begin[k] = v

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tool is a tool that a request offers.
+// tool is a tool that a request offers. name and space are as the request has them; a call must repeat both.
 type tool struct {
 	name, kind string // kind is "custom" for a tool that takes any text
 	space      string // the namespace of the tool; "" for most
@@ -22,9 +22,11 @@ var names = map[string][]*regexp.Regexp{
 	"run": patterns(`(?i)^bash$`, `^run_shell_command$`, `^execute_command$`, `^exec_command$`, `^shell_command$`,
 		`^shell$`, `^run_commands$`, `^run_terminal`),
 	"delegate": patterns(`^Task$`, `^Agent$`, `^task$`, `^spawn_agent$`),
+	"find":     patterns(`^tool_search$`),
 	"recall":   patterns(`thresh_recall$`),
 }
 
+// patterns compiles the patterns of one action.
 func patterns(list ...string) (out []*regexp.Regexp) {
 	for _, p := range list {
 		out = append(out, regexp.MustCompile(p))
@@ -35,12 +37,17 @@ func patterns(list ...string) (out []*regexp.Regexp) {
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // act finds a tool for an action and its parameters. What no tool can do is done in a shell. false if there is no shell
-// either. The script's texts have no characters that sed or the shell would take for their own.
+// either. The script's texts have no characters that sed or the shell would take for their own. p holds the tools that
+// the request offers, and what the last result said was removed.
 func (s *Server) act(a Action, p prompt) (say, bool) {
 	path := filepath.Join(s.options.Dir, a.Path)
 	values := map[string]string{"command": a.Command, "path": path, "old": a.Old, "new": a.New,
 		"agent": "general-purpose"}
+	// "recall" has no parameters but the id that a note in the conversation names.
 	t, ok := find(p.tools, a.Do)
+	if a.Do == "find" {
+		return say{name: t.name, args: object{"query": "thresh_recall"}}, ok
+	}
 	if a.Do == "recall" {
 		return say{name: t.name, space: t.space, args: object{"id": p.removed}}, ok && p.removed != ""
 	}
@@ -48,11 +55,13 @@ func (s *Server) act(a Action, p prompt) (say, bool) {
 		values["agent"] = "general"
 	}
 	if ok {
+		// A tool that takes text gets a patch, which is the only such tool that agents have.
 		if t.kind == "custom" {
 			return say{name: t.name, kind: t.kind, input: patch(path, a.Old, a.New)}, true
 		}
 		return say{name: t.name, space: t.space, kind: t.kind, args: fill(t.schema, values, a.Do)}, true
 	}
+	// A subagent cannot be had from a shell.
 	if t, ok = find(p.tools, "run"); !ok || a.Do == "delegate" {
 		return say{}, false
 	}
@@ -83,7 +92,8 @@ func patch(path, old, new string) string {
 }
 
 // fill makes parameters by the meaning of their names in a schema. A parameter that is neither understood nor required
-// is left out; the agent's default is better than a guess.
+// is left out; the agent's default is better than a guess. values has the texts by what they mean: command, path, old,
+// new, agent.
 func fill(schema object, values map[string]string, do string) object {
 	properties, _ := schema["properties"].(object)
 	required := map[string]bool{}
@@ -92,6 +102,7 @@ func fill(schema object, values map[string]string, do string) object {
 	}
 	out := object{}
 	for name, p := range properties {
+		// Names are compared in lower case; the call has the schema's own.
 		property, _ := p.(object)
 		if v, ok := value(strings.ToLower(name), property, values, do); ok {
 			out[name] = v
@@ -102,7 +113,8 @@ func fill(schema object, values map[string]string, do string) object {
 	return out
 }
 
-// false if the name says nothing here. Names differ between agents: file_path, path, filename, absolute_path.
+// false if the name says nothing here. Names differ between agents: file_path, path, filename, absolute_path. A
+// parameter may be a list, or a list of objects with the parameters in them.
 func value(name string, property object, values map[string]string, do string) (any, bool) {
 	kind := strings.ToLower(text(property["type"]))
 	several := func(s string) any {
@@ -115,6 +127,7 @@ func value(name string, property object, values map[string]string, do string) (a
 		return s
 	}
 	switch {
+	// No text fits; such parameters are limits and switches.
 	case kind == "boolean" || kind == "number" || kind == "integer":
 		return nil, false
 	case do == "edit" && (strings.Contains(name, "old") || strings.Contains(name, "search")):

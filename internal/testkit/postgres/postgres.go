@@ -30,15 +30,17 @@ type Cluster struct {
 	dir  string
 	as   *syscall.Credential // whom it runs as, nil for this user: PostgreSQL refuses root
 	stop io.Closer           // ends the process
-	cmd  *exec.Cmd
-	n    int
+	// sh, which runs the database and ends it with the test.
+	cmd *exec.Cmd
+	n   int
 
 	settings []string
 	env      []string // in addition to the test's
 }
 
 // Start makes and starts a cluster with settings such as fsync=on. By default it does not wait for the disk: what it
-// has committed survives its own end, but not the machine's.
+// has committed survives its own end, but not the machine's. All processes of the cluster end with the test's process,
+// however that ends.
 func Start(tb testing.TB, settings ...string) *Cluster {
 	tb.Helper()
 	return start(&Cluster{tb: tb, bin: programs(tb), settings: settings})
@@ -55,6 +57,7 @@ func StartShifted(tb testing.TB, by time.Duration) *Cluster {
 		fmt.Fprintln(os.Stderr, "NOTE: "+missing)
 		tb.Skip(missing)
 	}
+	// In seconds, as the library wants it; the sign is part of the format.
 	// Monotonic time stays, as it does where a clock is wrong.
 	return start(&Cluster{tb: tb, bin: bin, env: []string{
 		"LD_PRELOAD=" + found[0], fmt.Sprintf("FAKETIME=%+d", int(by.Seconds())), "FAKETIME_DONT_FAKE_MONOTONIC=1",
@@ -74,6 +77,8 @@ func start(c *Cluster) *Cluster {
 	if os.Geteuid() == 0 {
 		c.becomeAnother()
 	}
+	// No passwords: the socket is in a directory that only this user can enter. The locale decides the order of texts,
+	// and must not be the machine's.
 	initdb := c.command("initdb", "-D", c.data(), "-U", "thresh", "-A", "trust", "-E", "UTF8", "--locale=C",
 		"--no-sync")
 	if out, err := initdb.CombinedOutput(); err != nil {
@@ -125,6 +130,7 @@ func (c *Cluster) becomeAnother() {
 	c.as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
+// data is the directory of the database itself; the socket and the log are next to it.
 func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
 
 // The directory must be one that the cluster's user can read; that of the test need not be.
@@ -144,6 +150,7 @@ func (c *Cluster) Run() {
 	// No TCP port, so that any number of tests run at the same time. The later of two equal settings holds.
 	defaults := []string{"listen_addresses=", "shared_buffers=64MB", "max_connections=200", "fsync=off"}
 	for _, setting := range slices.Concat(defaults, c.settings) {
+		// The setting -k puts the socket where clients of this cluster alone look for it.
 		args = append(args, "-c", setting)
 	}
 	c.cmd = exec.Command("/bin/sh", args...)

@@ -7,7 +7,8 @@ import (
 )
 
 // skip reads one value of any kind. It does not recurse: a slice of closing delimiters keeps the nesting, so that
-// hostile input cannot exhaust the stack. The first 64 levels need no allocation.
+// hostile input cannot exhaust the stack. The first 64 levels need no allocation. s.pos ends behind the value. Errors
+// are [*SyntaxError], with the byte at which the text stopped being JSON.
 func (s *Scanner) skip() error {
 	var buf [64]byte
 	// One closing delimiter for each level that is open.
@@ -43,6 +44,7 @@ func (s *Scanner) skip() error {
 				return nil
 			}
 			closing := open[len(open)-1]
+			// Then a comma and the next value, or an error.
 			if c := s.Kind(); c == closing {
 				s.pos++
 				open = open[:len(open)-1]
@@ -51,6 +53,7 @@ func (s *Scanner) skip() error {
 			if _, err := s.more(closing); err != nil {
 				return err
 			}
+			// The next value has a name in front.
 			if closing == '}' {
 				if err := s.field(); err != nil {
 					return err
@@ -61,7 +64,8 @@ func (s *Scanner) skip() error {
 	}
 }
 
-// field reads a field's name and colon without decoding the name.
+// field reads a field's name and colon without decoding the name. Names are decoded by [Scanner.Object], and only for
+// callers that want them.
 func (s *Scanner) field() error {
 	if _, err := s.nameToken(); err != nil {
 		return err
@@ -89,7 +93,7 @@ func (s *Scanner) scalar(c byte) error {
 	}
 }
 
-// safe tells which bytes may stand unescaped in a string.
+// safe tells which bytes may stand unescaped in a string. All bytes above ASCII are: they are parts of characters.
 var safe = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= 0x20 && c != '"' && c != '\\'
@@ -104,6 +108,7 @@ func endSafe(data []byte, i int) int {
 		ones = 0x0101010101010101
 		high = 0x80 * ones
 	)
+	// Eight bytes are compared at once; ones and high have a bit in each of them.
 	for ; i+8 <= len(data); i += 8 {
 		w := binary.LittleEndian.Uint64(data[i:])
 		quote, backslash := w^('"'*ones), w^('\\'*ones)
@@ -146,7 +151,7 @@ func (s *Scanner) str() error {
 	return s.end()
 }
 
-// escape checks the escape sequence at i and returns its size.
+// escape checks the escape sequence at i and returns its size. The character itself is not made.
 func (s *Scanner) escape(i int) (int, error) {
 	if i+1 >= len(s.data) {
 		return 0, s.end()

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"container/list"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -33,6 +34,14 @@ type branch struct {
 	// head is the sum of the last item, and items how many there are. Both are guarded by thread.mu as well.
 	head  body.Sum
 	items int
+	// recalled are results that are not sent as they were, by the ids of their calls; nil without the option Recall.
+	// They share their texts with entries. It is guarded by thread.mu.
+	recalled map[string]content.ToolResponse
+	// listed is the branch's element in threads.used, nil if it is not there, and bytes what it takes in memory, about.
+	// counted: it is one of thread.users. They are guarded by threads.mu.
+	listed  *list.Element
+	bytes   int
+	counted bool
 	// entries are the items as entries, and view what the host made of them: what was sent last.
 	entries []body.Entry
 	view    []body.Shown
@@ -55,10 +64,9 @@ type branch struct {
 type turnSize struct {
 	// whole is the client's request, and sent the one that was made of it.
 	whole, sent int
-	// saved is in US dollars, 0 if no price list is known.
-	saved float64
-	// rewrote: the beginning of the last request was changed.
-	rewrote bool
+	// charge is what it saved at which the turn was; both are zero for a request that is repeated.
+	charge engine.Charge
+	at     time.Time
 }
 
 // mostBranches is how many stored branches of a conversation are looked at before a new one gets a name that no later
@@ -68,15 +76,8 @@ const mostBranches = 32
 // branch returns the branch of a request, with its lock held and all items of the request added. known is how many
 // items it had before. After an error there is no lock to give up.
 func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *branch, known int, err error) {
-	most := s.options.Host.Config().Settings().Sessions.MaxMemory
-	thread, old := s.threads.of(s.identify(x, r.Header, req), most)
-	for _, t := range old {
-		go s.forget(t) // waits for requests of these threads
-	}
-	if n := s.totals.forgotten(len(old)); len(old) > 0 {
-		s.logOnce("conversations that were not used for long were let go from memory", "so far", n,
-			"sessions.maxMemory", most)
-	}
+	thread := s.threads.of(s.identify(x, r.Header, req))
+	defer s.threads.leave(thread)
 	chain := req.Chain()
 	for range 2 { // another host may have gone on with the branch: then it is looked for in the store
 		var from point
@@ -86,30 +87,27 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			b = thread.begin()
 			err = s.open(r, x, b, req, chain, from)
 		}
-		known = b.items
-		held := known
-		if begun { // what was read from the store, too
-			held = 0
-		}
-		if err == nil && known < len(req.Items) {
+		if known = b.items; err == nil && known < len(req.Items) {
 			x.session = b.session.ID()
 			if err = s.options.Guard.CheckStore(r.Context(), x.grant); err == nil {
 				err = b.add(r.Context(), req, chain)
 			}
 		}
 		if err == nil {
-			if held < len(req.Items) {
-				s.threads.grew(thread, req.Items[len(req.Items)-1].End-req.Items[held].Start)
-			}
 			x.branch, x.session = b, b.session.ID()
 			b.follow(x, req)
+			most := s.options.Host.Config().Settings().Sessions.MaxMemory
+			if old := s.threads.use(b, branchBytes+len(req.Raw), most); len(old) > 0 {
+				s.logOnce("conversations that were not used for long were let go from memory", "so far",
+					s.totals.forgotten(len(old)), "sessions.maxMemory", most)
+				s.forgetting.Go(func() { s.forget(old) }) // closing may wait for the store
+			}
 			return b, known, nil
 		}
 		// A session that was deleted, by a command or another host, is begun again.
 		moved := errors.Is(err, engine.ErrMoved) || errors.Is(err, engine.ErrDeleted) || errors.Is(err, engine.ErrClosed)
 		if moved || begun {
-			thread.forget(b)
-			b.close()
+			s.end(b)
 		}
 		b.mu.Unlock()
 		if !moved {
@@ -296,13 +294,14 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 		}
 	}
 	err = errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
-	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending}
+	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending, at: now}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
-		b.last.saved, b.last.rewrote = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
+		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
 			ready.Outcome.Stable.Tokens+b.pending, now)
 	}
 	if w := x.server.options.Watch; w != nil {
-		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.saved, Rewrote: b.last.rewrote}
+		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.charge.Saved,
+			Rewrote: b.last.charge.Rewrote}
 		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, t, watch.About{Model: b.model, Parent: b.parent},
 			ready.Outcome, err, b.original)
 	}
@@ -328,7 +327,7 @@ func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
 		return nil, err
 	}
 	if s.options.Recall {
-		b.marks = b.thread.mark(plan)
+		b.marks = b.mark(plan)
 	}
 	edits := r.Edits(plan)
 	if len(edits) == 0 {
@@ -346,22 +345,28 @@ func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
 	return now.Raw, nil
 }
 
-// forget closes the sessions of a conversation. Those that the store cannot keep longer than this process are deleted,
-// which is what bounds it.
-func (s *Server) forget(t *thread) {
+// forget ends branches that are not in use, and gives up their locks. Sessions that the store cannot keep longer than
+// this process are deleted, which is what bounds it.
+func (s *Server) forget(old []*branch) {
 	_, memory := s.options.Host.Store().(*store.Memory)
-	for _, b := range t.close() {
-		if memory && b.session != nil {
-			_ = s.options.Host.Delete(context.Background(), t.identity.owner, b.session.ID())
+	for _, b := range old {
+		_ = b.session.Close() // a session that is open cannot be deleted
+		if memory {
+			_ = s.options.Host.Delete(context.Background(), b.thread.identity.owner, b.session.ID())
 		}
+		s.end(b)
+		b.mu.Unlock()
 	}
 }
 
-// close closes the session. What cannot be written to a transcript log is reported when the host closes. Callers hold
-// b.mu. It may be called twice.
-func (b *branch) close() {
+// end closes a branch's session, and makes it one that no request goes on from: last, so that a request that would waits
+// until the store has all of it. What cannot be written to a transcript log is reported when the host closes. Callers
+// hold b.mu.
+func (s *Server) end(b *branch) {
 	b.closed = true
 	if b.session != nil {
 		_ = b.session.Close()
 	}
+	b.thread.forget(b)
+	s.threads.drop(b)
 }

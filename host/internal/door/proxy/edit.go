@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -46,7 +48,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	x.size = b.last
 	if repeated {
 		// A repetition has its savings counted already.
-		x.size.saved, x.size.rewrote = 0, false
+		x.size.charge, x.size.at = engine.Charge{}, time.Time{}
 	}
 	if s.options.DryRun {
 		x.outcome = "dry-run"

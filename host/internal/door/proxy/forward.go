@@ -23,9 +23,11 @@ const outcomeHeader = "X-Thresh-Outcome"
 // exchange is a request on its way to the provider, and what was done with it. It travels in the context of the
 // request, because the forwarder's callbacks get nothing else.
 type exchange struct {
-	server *Server
-	route  route
-	target *url.URL
+	server  *Server
+	control *http.ResponseController // of the client's connection
+	client  *clientBody              // nil if the request has no body
+	route   route
+	target  *url.URL
 	// grant says whom the request is from, and profile what it is served with.
 	grant   access.Grant
 	profile *profile
@@ -155,6 +157,7 @@ func (s *Server) answered(answer *http.Response) error {
 	answer.Body = &attended{answer.Body, s.idle, time.AfterFunc(s.idle, func() {
 		s.logOnce("an answer stalled and was given up", "upstream", x.target.Host, "after", s.idle)
 		x.cancel()
+		_ = x.control.SetWriteDeadline(time.Now()) // a client that takes nothing is written to for ever
 	})}
 	if x.route.task == turn {
 		s.totals.began(x, answer.StatusCode)
@@ -168,21 +171,24 @@ func (s *Server) answered(answer *http.Response) error {
 // finished takes in what an answer told. It runs once for each answer, at its end or when the client goes away. refusal
 // is the beginning of an answer that is no stream.
 func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
-	s.totals.answered(x, u)
+	// After a dry run the report is of another request than the session prepared: it would teach the wrong size.
 	if x.branch == nil || s.options.DryRun {
+		s.totals.answered(x, u, 0)
 		return
 	}
+	more := x.size.charge.Reported(u.Input, u.CacheRead, u.CacheWrite) - x.size.charge.Saved
+	s.totals.answered(x, u, more)
 	if w := s.options.Watch; w != nil && u.Prompt() > 0 {
-		w.Usage(store.Key{Owner: x.grant.Name, ID: x.session}, watch.Usage{Prompt: u.Prompt(), Cached: u.CacheRead})
+		w.Usage(store.Key{Owner: x.grant.Name, ID: x.session}, watch.Usage{Prompt: u.Prompt(), Cached: u.CacheRead},
+			x.size.at, more)
 	}
-	// After a dry run it would teach the wrong size: another request was sent than the session prepared.
 	if u.Prompt() > 0 {
 		x.branch.session.ReportUsage(u.Prompt())
 	}
 	// The refused request is not sent again by the proxy: its client decides, and the retry is made to fit.
 	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge {
 		if limit, ok := refusedLimit(refusal, x.size.sent); ok {
-			s.limits.learn(x.model, limit)
+			s.limits.learn(limited{x.grant.Name, x.model}, limit)
 			s.totals.learned(x)
 			s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",
 				"session", x.session, "limit", limit)
@@ -194,8 +200,12 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 // that is down.
 func (s *Server) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	x := r.Context().Value(exchangeKey{}).(*exchange)
+	// The body of a request that is streamed is read here. A connection that cannot be read cancels the request as well.
+	if x.client != nil && x.unread(w, x.client.err()) {
+		return
+	}
 	if errors.Is(err, context.Canceled) {
-		return // the client went away
+		panic(http.ErrAbortHandler) // the client went away; one that did not must not take silence for an empty answer
 	}
 	s.totals.began(x, 0)
 	s.logOnce("the provider cannot be reached", "upstream", x.target.Host, "error", err)

@@ -72,7 +72,7 @@ func (t *totals) request(x *exchange) {
 		return
 	}
 	t.measured.Request(metrics.Request{API: string(x.route.api), Outcome: x.outcome, Reason: string(x.reason),
-		Before: x.size.whole, After: x.size.sent, Rewrote: x.size.rewrote, Added: time.Since(x.arrived)})
+		Before: x.size.whole, After: x.size.sent, Rewrote: x.size.charge.Rewrote, Added: time.Since(x.arrived)})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Requests++
@@ -80,16 +80,18 @@ func (t *totals) request(x *exchange) {
 		return
 	}
 	t.Edited++
-	t.Whole, t.Sent, t.Saved = t.Whole+x.size.whole, t.Sent+x.size.sent, t.Saved+x.size.saved
-	if x.size.rewrote {
+	t.Whole, t.Sent, t.Saved = t.Whole+x.size.whole, t.Sent+x.size.sent, t.Saved+x.size.charge.Saved
+	if x.size.charge.Rewrote {
 		t.Rewrites++
 	}
 }
 
-func (t *totals) answered(x *exchange, u Usage) {
+// more is what was saved beyond what the request was counted with.
+func (t *totals) answered(x *exchange, u Usage, more float64) {
 	t.measured.Usage(string(x.route.api), u.Input, u.CacheRead, u.CacheWrite, u.Output)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.Saved += more
 	t.Usage.Input, t.Usage.Output = t.Usage.Input+u.Input, t.Usage.Output+u.Output
 	t.Usage.CacheRead, t.Usage.CacheWrite = t.Usage.CacheRead+u.CacheRead, t.Usage.CacheWrite+u.CacheWrite
 }

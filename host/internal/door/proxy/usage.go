@@ -29,6 +29,9 @@ type reported struct {
 	} `json:"response"`
 }
 
+// maxCount is far above what a request can have, in tokens. A report with more is none.
+const maxCount = 1 << 40
+
 // A field that a provider leaves out is 0.
 type numbers struct {
 	InputTokens  int `json:"input_tokens"`
@@ -71,6 +74,9 @@ func (u *Usage) read(api body.API, data []byte) {
 			now = Usage{n.PromptTokens - n.PromptDetails.Cached, n.PromptDetails.Cached, 0, n.CompletionTokens}
 		case body.Gemini:
 			now = Usage{n.PromptTokenCount - n.CachedTokenCount, n.CachedTokenCount, 0, n.CandidatesTokenCount}
+		}
+		if max(now.Input, now.CacheRead, now.CacheWrite, now.Output) > maxCount {
+			continue // sums must not overflow
 		}
 		// Anthropic reports the prompt at the beginning of a stream and once more at its end, where fields may lack.
 		u.Input, u.CacheRead = max(u.Input, now.Input), max(u.CacheRead, now.CacheRead)

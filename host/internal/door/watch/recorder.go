@@ -88,21 +88,29 @@ func (r *Recorder) Observe(owner string, e service.Event) {
 	rec.tokens = e.Tokens
 	if e.Method == "prepare" { // a compress by hand sends nothing
 		t := Turn{At: now, Whole: rec.whole + e.Pending, Sent: e.Tokens + e.Pending}
-		t.Saved, t.Rewrote = rec.ledger.Request(engine.Prompt{Sent: t.Sent, Whole: t.Whole},
+		charge := rec.ledger.Request(engine.Prompt{Sent: t.Sent, Whole: t.Whole},
 			e.Outcome.Stable.Tokens+e.Pending, now)
+		t.Saved, t.Rewrote = charge.Saved, charge.Rewrote
 		rec.turn(t, &e.Outcome, e.Err)
 	}
 	rec.changed(&e.Outcome, nil)
 }
 
-// Usage takes in what a provider reported for a request. That is known when the answer has passed, which may be long
-// after the turn.
-func (r *Recorder) Usage(key store.Key, u Usage) {
+// Usage takes in what a provider reported for a request, and how much more the turn of that time saved by it. That is
+// known when the answer has passed, which may be long after the turn.
+func (r *Recorder) Usage(key store.Key, u Usage, turn time.Time, more float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rec := r.of(key, time.Now())
 	rec.Usage.Prompt += u.Prompt
 	rec.Usage.Cached += u.Cached
+	rec.Saved += more
+	for i := len(rec.History) - 1; i >= 0; i-- { // the last one, but for requests at the same time
+		if rec.History[i].At.Equal(turn) {
+			rec.History[i].Saved += more
+			return
+		}
+	}
 }
 
 // of returns the record of a session. The caller holds the lock.

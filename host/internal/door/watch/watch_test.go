@@ -49,7 +49,7 @@ func worked(t *testing.T) *Recorder {
 				Step: outcome.StepOptimize, Rule: "superseded-read", By: "e9"}}
 		}
 		r.Turn(first, turn, About{Model: "claude-sonnet-4-5"}, o, nil, original)
-		r.Usage(first, Usage{Prompt: turn.Sent, Cached: turn.Sent / 2})
+		r.Usage(first, Usage{Prompt: turn.Sent, Cached: turn.Sent / 2}, turn.At, 0)
 	}
 	// A service's sessions have no sizes but those of their outcomes.
 	for _, e := range []service.Event{
@@ -158,7 +158,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		t.Errorf("%d turns from %d, %d changes", len(long.History), long.History[0].Turn, len(long.Changes))
 	}
 	for i := range maxSessions + 5 {
-		r.Usage(store.Key{ID: string(rune('a' + i))}, Usage{})
+		r.Usage(store.Key{ID: string(rune('a' + i))}, Usage{}, time.Time{}, 0)
 	}
 	if n := len(r.byKey); n != maxSessions {
 		t.Errorf("%d sessions", n)

@@ -9,8 +9,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
+// Recall by needs asks of each call that the recorded model made: did the pruned request still hold all that the call
+// was made from? Identifiers alone ([usedWord]) do not show whether an edit could have been made: it needs the lines.
+
 // neededCall is one call of an answer with the things that it was made from. A call needs all of them.
 type neededCall struct {
+	// Indexes into what [held] counts; at least one.
 	things []int32
 	edit   bool // lines of a file are among the things
 }
@@ -39,6 +43,7 @@ func (r *recording) findNeeds(taxonomy *tools.Taxonomy) [][]neededCall {
 func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neededCall {
 	var c neededCall
 	seen := map[int32]bool{}
+	// At most maxUsed, as a call that writes a large file would outweigh all others.
 	need := func(id int32) {
 		if !seen[id] && len(c.things) < maxUsed {
 			seen[id] = true
@@ -55,6 +60,7 @@ func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neede
 	for _, path := range use.Reads {
 		runs(path, word)
 	}
+	// Only names: what a write puts into the file the model makes up itself.
 	for _, w := range use.Writes {
 		runs(w.Path, word)
 	}
@@ -62,10 +68,12 @@ func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neede
 	if len(use.Writes) == 0 {
 		return c
 	}
+	// Of an edit that replaces nothing, such as a new file, no lines are asked for.
 	replaced(call.Parameters, func(line string) {
 		if line = fileLine(line); line == "" {
 			return
 		}
+		// Lines are numbered as they come up; the strings are copies, so that parameters of megabytes can go.
 		id, ok := r.lines[line]
 		if !ok {
 			id = int32(r.things)
@@ -78,7 +86,8 @@ func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neede
 	return c
 }
 
-// oldTexts are the parameters by which edit tools take the text that they replace.
+// oldTexts are the parameters by which edit tools take the text that they replace. They are those of the agents whose
+// recordings the lab reads.
 var oldTexts = map[string]bool{
 	"old_string": true, "old_str": true, "old_text": true, "oldString": true, "oldText": true, "search": true,
 }
@@ -121,11 +130,12 @@ func replaced(parameters json.RawMessage, yield func(line string)) {
 }
 
 // patched yields the lines of a patch that must be in the file: of "*** Begin Patch", of a unified diff, and of blocks
-// that begin with "<<<<<<< SEARCH".
+// that begin with "<<<<<<< SEARCH". Context lines count too: a patch does not apply without them.
 func patched(text string, yield func(line string)) {
 	hunk, search := false, false
 	eachLine(text, func(line string) {
 		switch {
+		// Two styles of one marker, of which models write either.
 		case strings.HasSuffix(line, " SEARCH") && strings.HasPrefix(line, "<<<<"),
 			strings.HasSuffix(line, " SEARCH") && strings.HasPrefix(line, "----"):
 			search = true
@@ -137,6 +147,7 @@ func patched(text string, yield func(line string)) {
 			hunk = true
 		case strings.HasPrefix(line, "***"), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "diff "):
 			hunk = false
+		// An added line begins with a plus, and is nobody's dependency.
 		case hunk && line != "" && (line[0] == '-' || line[0] == ' '):
 			yield(line[1:])
 		}
@@ -157,6 +168,7 @@ const minLine = 8
 // fileLine returns the form in which lines of a file are compared: without the number that a tool put in front ("12→",
 // "12: ", "12\t") and without the spaces at both ends. It returns "" for lines that say too little.
 func fileLine(line string) string {
+	// The number goes only if a mark follows it: "42 is the answer" stays.
 	if rest := strings.TrimLeft(strings.TrimLeft(line, " \t"), "0123456789"); len(rest) < len(line) {
 		for _, mark := range [...]string{"→", "\t", ":", "|", "-"} {
 			if after, ok := strings.CutPrefix(rest, mark); ok {
@@ -197,7 +209,7 @@ func blockLines(b content.Block, yield func(line string)) {
 }
 
 // jsonStrings yields the values of all strings in JSON text, names of fields among them. Like [jsonWords] it goes
-// through the text without nesting.
+// through the text without nesting. A string that is cut by the bound is read to its end.
 func jsonStrings(raw json.RawMessage, yield func(string)) {
 	for i := 0; i < min(len(raw), maxScan); i++ {
 		if raw[i] != '"' {
@@ -211,7 +223,8 @@ func jsonStrings(raw json.RawMessage, yield func(string)) {
 	}
 }
 
-// stringEnd returns the position behind the string of JSON that begins at start.
+// stringEnd returns the position behind the string of JSON that begins at start. It is at most len(raw), for a string
+// that does not end.
 func stringEnd(raw []byte, start int) int {
 	end := start + 1
 	for end < len(raw) && raw[end] != '"' {
@@ -223,7 +236,8 @@ func stringEnd(raw []byte, start int) int {
 	return min(end+1, len(raw))
 }
 
-// needed counts the calls of an answer all of whose dependencies the request still held.
+// needed counts the calls of an answer all of whose dependencies the request still held. A call with one thing missing
+// is not kept: the model could not have made it as it did.
 func (o *observer) needed(calls []neededCall) {
 	n := &o.tally.needs
 	for _, c := range calls {

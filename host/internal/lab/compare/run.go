@@ -38,6 +38,7 @@ func Run(ctx context.Context, h *engine.Host, o Options) (*Report, error) {
 	}
 	// Once the options are known to be good: it may start plugins to ask for their trigger.
 	c.plan(ctx)
+	// From here on only ctx and sessions that cannot be counted end the run.
 	err := c.replayAll(ctx)
 	// Also after an error, as replays that were done are worth showing.
 	r := c.report()
@@ -45,14 +46,15 @@ func Run(ctx context.Context, h *engine.Host, o Options) (*Report, error) {
 	return r, err
 }
 
-// comparison is the state of one Run. Replays run in parallel: each writes its own slot, and everything else is
-// written before they start. mu guards done and serialises Progress.
+// comparison is the state of one Run. Replays run in parallel: each writes its own slot, and everything else is written
+// before they start. mu guards done and serialises Progress. A comparison is used once.
 type comparison struct {
 	host     *engine.Host
 	options  Options
 	parallel int
 
-	variants   []variant
+	variants []variant
+	// In the order of the options.
 	recordings []*recording
 	slots      [][]slot // by session and variant
 
@@ -103,6 +105,7 @@ func (c *comparison) check() error {
 			return fmt.Errorf("session %d (%q): %w: it has no transcript", i, s.Name, ErrOptions)
 		}
 	}
+	// 0 is the number of processors.
 	if c.parallel < 0 {
 		return fmt.Errorf("%d replays at a time: %w", c.parallel, ErrOptions)
 	}
@@ -125,6 +128,7 @@ func (v Variant) name() string {
 // it would have made other decisions, so its cost by that list would describe a situation that cannot occur.
 func (c *comparison) plan(ctx context.Context) {
 	for _, v := range c.options.Variants {
+		// To see its settings in force.
 		made := c.column(v, v.name(), nil)
 		if !c.byPrice(ctx, made) {
 			c.variants = append(c.variants, made)
@@ -162,6 +166,7 @@ func (c *comparison) column(v Variant, name string, l *pricing.List) variant {
 	for _, key := range slices.Sorted(maps.Keys(out.overrides)) {
 		overrides = append(overrides, config.Override{Key: key, Value: out.overrides[key], Source: "comparison"})
 	}
+	// An error leaves nil: the replay makes the same configuration, and fails with the error.
 	out.config, _ = c.host.Config().WithAll(overrides...)
 	return out
 }
@@ -169,6 +174,7 @@ func (c *comparison) column(v Variant, name string, l *pricing.List) variant {
 // byPrice reports whether a variant decides by a price list that its settings do not fix. That needs a continuous
 // strategy and the cadence "priced", which is also the default as soon as a price list is in force.
 func (c *comparison) byPrice(ctx context.Context, v variant) bool {
+	// A list that the variant names itself is one column.
 	if _, chosen := v.Settings[keyPriceList]; chosen || v.config == nil || len(c.options.Prices) == 0 {
 		return false
 	}
@@ -208,6 +214,7 @@ func (c *comparison) replayAll(ctx context.Context) error {
 			return err
 		})
 	}
+	// The first error stops the others.
 	if err := g.Wait(); err != nil {
 		return cmp.Or(ctx.Err(), err)
 	}
@@ -221,6 +228,7 @@ func (c *comparison) replayAll(ctx context.Context) error {
 	slices.SortStableFunc(jobs, func(a, b job) int {
 		return cmp.Compare(len(c.recordings[b.session].entries()), len(c.recordings[a.session].entries()))
 	})
+	// Not with the context of the analyses, which has ended.
 	var replays errgroup.Group
 	replays.SetLimit(c.parallel)
 	for _, j := range jobs {
@@ -255,6 +263,7 @@ func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slo
 	if v.config != nil {
 		set = v.config.Settings()
 	}
+	// Each replay has an observer, which no other touches.
 	o := observe(rec, v.lists)
 	o.held = newHeld(rec)
 	var err error
@@ -263,6 +272,7 @@ func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slo
 	}
 	for t, err := range rec.Turns(ctx, c.host, replay.Options{Settings: v.overrides}) {
 		switch {
+		// An interrupted replay is not a failed one.
 		case err != nil && ctx.Err() != nil:
 			return slot{}
 		case err != nil:

@@ -11,10 +11,11 @@ import (
 )
 
 // findUsed numbers the identifiers that answers use and returns those of each answer, each once: from the text of the
-// model and the parameters of its calls. Thinking is not searched, since not all recorders keep it, and sessions
-// would not be comparable.
+// model and the parameters of its calls. Thinking is not searched, since not all recorders keep it, and sessions would
+// not be comparable. The result has one list for each request of the recording.
 func (r *recording) findUsed() [][]usedWord {
 	out := make([][]usedWord, len(r.Requests))
+	// Each word counts once for an answer, however often it is said: recall would measure how talkative a model is.
 	seen := map[int32]int{} // word → 1 + the last turn that used it
 	for n := range r.Requests {
 		for i := range r.answer(n) {
@@ -46,12 +47,14 @@ func (r *recording) findUsed() [][]usedWord {
 }
 
 // findRepeats groups calls that are equal by name and parameters and returns the grouped calls of each answer. A call
-// that was made only once is in no group. Groups are numbered in the order of their first call, not of the map.
+// that was made only once is in no group. Groups are numbered in the order of their first call, not of the map. A
+// repeat in a replay that lost the first result shows what pruning costs: the model would have had to ask again.
 func (r *recording) findRepeats() [][]repeatedCall {
 	type placed struct {
 		turn int
 		at   turns.At
 	}
+	// Keys are long, but there are as many as calls in one session.
 	byCall := map[string][]placed{}
 	var order []string
 	for n := range r.Requests {
@@ -83,6 +86,7 @@ func (r *recording) findRepeats() [][]repeatedCall {
 		r.things++
 		for _, c := range calls {
 			again := repeatedCall{group: group}
+			// Its tokens are what asking again would cost.
 			// A call without a response brought nothing back, and costs no tokens to repeat.
 			if at, ok := r.pairs.Response(c.at); ok {
 				again.tokens = r.Counted.Tokens(at.Entry)
@@ -116,6 +120,7 @@ func canonical(raw json.RawMessage) string {
 // elsewhere (its training, the system prompt), and no pruning can take that away. It passes over the session once,
 // with counts that follow the window from the last compaction to the current request.
 func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall, calls [][]neededCall) {
+	// Kept for each thing, so that a word is known to be in the request without looking through it.
 	total := make([]int32, r.things) // how many entries of the request hold a thing
 	other := make([]int32, r.things) // how many of those are no results of tools
 	last := make([]int32, r.things)  // the last entry that holds it
@@ -150,6 +155,7 @@ func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall, cal
 				last[id] = int32(i)
 			}
 		}
+		// u.from is where the model probably had it from: the nearest mention.
 		for _, u := range used[n] {
 			if total[u.word] > 0 {
 				u.onlyResults, u.from = other[u.word] == 0, last[u.word]
@@ -157,10 +163,13 @@ func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall, cal
 			}
 		}
 		for _, c := range calls[n] {
+			// A call keeps only the things that were there unpruned, so that the strategy is not blamed for what was
+			// never there.
 			stood := neededCall{}
 			for _, id := range c.things {
 				if total[id] > 0 {
 					stood.things = append(stood.things, id)
+					// Lines are numbered last, which is how a line is told from a word.
 					stood.edit = stood.edit || int(id) >= r.things-len(r.lines)
 				}
 			}
@@ -177,7 +186,8 @@ func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall, cal
 }
 
 // finder finds the things of a recording in entries. It is not safe for concurrent use; each replay has its own. seen
-// avoids clearing a set for each entry: a thing was found in this search if its number is the current one.
+// avoids clearing a set for each entry: a thing was found in this search if its number is the current one. Searches are
+// numbered from 1, so that the zero value means never found.
 type finder struct {
 	*recording
 	seen   []int32 // thing → the last search that found it
@@ -187,8 +197,8 @@ type finder struct {
 // newFinder returns a finder. The recording must have all its words and groups.
 func newFinder(r *recording) *finder { return &finder{recording: r, seen: make([]int32, r.things)} }
 
-// find returns the things that an entry contains, each once. The result is clipped, as it is kept for the whole
-// replay.
+// find returns the things that an entry contains, each once. The result is clipped, as it is kept for the whole replay.
+// Words, lines and groups are numbered together.
 func (f *finder) find(c content.Content) []int32 {
 	f.search++
 	var out []int32
@@ -231,6 +241,7 @@ func (r *recording) withheld() map[int]bool {
 	}
 	out := map[int]bool{}
 	for i, n := range orphans {
+		// One response among other blocks keeps its entry.
 		out[i] = n == len(r.entries()[i].Blocks)
 	}
 	return out

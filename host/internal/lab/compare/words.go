@@ -8,6 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
+// An identifier is what a model must have seen to write it: a path, a qualified name, a number, a code, a quoted
+// string. Recall counts those of them that a request still held. The rules are the same for all sessions and know no
+// language.
+
 // What is looked at is bounded: output of tools may be anything.
 const (
 	maxScan   = 1 << 20 // bytes of one block; what is behind them holds no identifiers
@@ -68,7 +72,7 @@ func jsonWords(raw json.RawMessage, keys bool, yield func(string)) {
 	}
 }
 
-// words yields the identifiers of a text.
+// words yields the identifiers of a text. A string is a slice of text.
 func words(text string, yield func(string)) {
 	text = text[:min(len(text), maxScan)]
 	// Twice over the text: a quoted string may hold identifiers, and be one as a whole.
@@ -81,6 +85,7 @@ func quoted(text string, yield func(string)) {
 	for i := 0; i < len(text); i++ {
 		q := text[i]
 		if q != '"' && q != '\'' && q != '`' || i > 0 && wordByte[text[i-1]] {
+			// A quote opens where no word ends, and closes where none begins.
 			continue
 		}
 		for j := i + 1; j < len(text) && j <= i+1+maxQuoted && text[j] != '\n'; j++ {
@@ -99,6 +104,7 @@ func quoted(text string, yield func(string)) {
 
 // quotable reports whether a quoted text is worth looking for: short, on one line, and with a letter or digit.
 func quotable(s string) bool {
+	// Blanks at the ends are those of code around a string: "a + ' ' + b".
 	if len(s) < minQuoted || len(s) > maxQuoted || s[0] == ' ' || s[len(s)-1] == ' ' {
 		return false
 	}
@@ -146,6 +152,7 @@ func run(s string, yield func(string)) {
 	// A dot and a slash in front stay: they begin a path.
 	s = strings.TrimRight(strings.TrimLeft(s, ":@-"), ":@-./~")
 	s = strings.TrimPrefix(s, "./")
+	// From the specific to the general.
 	switch {
 	case strings.Contains(s, "/"):
 		path(s, yield)
@@ -163,6 +170,7 @@ func run(s string, yield func(string)) {
 // path yields a path or URL without a line and column at its end, so that "a.go:12:3" and "a.go" are the same thing.
 // Two plain words with a slash between them ("and/or") are not a path.
 func path(s string, yield func(string)) {
+	// There may be two numbers: line and column.
 	for {
 		at := strings.LastIndexByte(s, ':')
 		if at < 0 || at+1 == len(s) || strings.Trim(s[at+1:], "0123456789-") != "" {
@@ -189,6 +197,7 @@ func symbol(s string, yield func(string)) {
 	}
 	shape := shapeOf(s)
 	switch {
+	// "well-known" is two words, "2024-11-20" is a date and one thing.
 	case shape.dashes > 0 && shape.dots == 0 && (shape.digits == 0 || shape.letters == 0 && shape.digits < 3):
 		for piece := range strings.SplitSeq(s, "-") { // words joined by a hyphen
 			symbol(piece, yield)
@@ -205,12 +214,14 @@ func symbol(s string, yield func(string)) {
 		if shape.digits > 2 && len(s) <= 64 {
 			yield(s)
 		}
+	// An underscore, camel case or a digit make a word a name.
 	case shape.inner, shape.camel, shape.digits > 0 && len(s) > 3, errno[s]:
 		yield(s)
 	}
 }
 
-// shape describes the characters of a string: counts, and the two patterns that make a plain word a name.
+// shape describes the characters of a string: counts, and the two patterns that make a plain word a name. What is
+// counted is what [symbol] asks for, and nothing else.
 type shape struct {
 	letters, digits, dots, dashes int
 	longest                       int  // of the parts between dots
@@ -233,6 +244,7 @@ func shapeOf(s string) shape {
 		case c == '-':
 			out.dashes++
 		case c == '_':
+			// Underscores at the ends do not join anything.
 			out.inner = out.inner || i > 0 && i+1 < len(s) && s[i-1] != '_' && strings.Trim(s[i:], "_") != ""
 		default:
 			out.letters++

@@ -12,23 +12,27 @@ import (
 
 // Recorder follows a replay and records what happens to each entry. Call its methods in the order of the replay:
 // [Recorder.Entry] for each entry of the file, [Recorder.Turn] for each request. It is not safe for concurrent use. A
-// turn costs time in proportion to its changes, not to the history.
+// turn costs time in proportion to its changes, not to the history. Memory is that of the entries and of their events;
+// contents are not kept.
 type Recorder struct {
 	transcript *transcript.Transcript
+	// In the host's tokens, as everything here.
 	tokens     func(entry int) int
 	taxonomy   *tools.Taxonomy
 	what       []string
 	boundaries map[int]bool // entries before which the recorder compacted, and that were not reached yet
 
-	turns    int
-	entries  []Entry
-	made     []Made
-	places   map[string]place // by id in the history of now
+	turns   int
+	entries []Entry
+	made    []Made
+	// Of a history since the recorder's last compaction; an id of before is unknown.
+	places map[string]place // by id in the history of now
+	// Those that were reported.
 	problems map[problem]bool
 	rules    map[ruleKey]*Rule
 }
 
-// place refers to an entry: an index into made or into entries.
+// place refers to an entry: an index into made or into entries. A place stays valid: entries and made only grow.
 type place struct {
 	made  bool
 	index int
@@ -64,6 +68,7 @@ func (r *Recorder) Entry(index int, id string) {
 	}
 	e.Now = e.Tokens
 	if index < len(r.transcript.Lines) {
+		// A transcript that was made and not read has no lines.
 		e.Line = r.transcript.Lines[index]
 	}
 	r.places[id] = place{index: len(r.entries)}
@@ -80,6 +85,7 @@ func (r *Recorder) Turn(index int, changes []outcome.Change, problems []outcome.
 			r.add(c)
 		}
 	}
+	// Only now: what superseded an entry may be one that the same turn made.
 	for _, c := range changes {
 		if at, known := r.places[c.EntryID]; known && c.Kind != outcome.Added {
 			r.change(at, c)
@@ -87,6 +93,7 @@ func (r *Recorder) Turn(index int, changes []outcome.Change, problems []outcome.
 	}
 	for _, p := range problems {
 		at, known := r.places[p.EntryID]
+		// One problem is in the outcome of every turn until it is mended.
 		if key := (problem{at, p.Kind, p.CallID}); known && !r.problems[key] {
 			r.problems[key] = true
 			s := r.state(at)
@@ -106,6 +113,7 @@ func (r *Recorder) begin(index int) {
 	for _, at := range r.places {
 		gone = append(gone, at)
 	}
+	// Those of the file and those that were made, by position.
 	slices.SortFunc(gone, func(a, b place) int { return cmp.Compare(a.index, b.index) }) // the order of a map is none
 	for _, at := range gone {
 		if s := r.state(at); s.Status != Removed {

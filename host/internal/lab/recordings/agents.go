@@ -2,7 +2,8 @@ package recordings
 
 import "path/filepath"
 
-// System is what the places of sessions depend on.
+// System is what the places of sessions depend on. It is a parameter and not read from the process, so that tests try
+// other systems than theirs.
 type System struct {
 	// OS is as runtime.GOOS has it.
 	OS string
@@ -15,6 +16,7 @@ type System struct {
 // agent is one agent and where it keeps its sessions.
 type agent struct {
 	name string
+	// An agent that can be told to keep its sessions elsewhere by a variable is looked for there alone.
 	// roots returns the directories of its sessions. Most do not exist on a given machine.
 	roots func(System) []string
 	// patterns are the files below a root, as in [filepath.Match], with a fixed depth: deeper files are those of
@@ -31,6 +33,7 @@ var agents = []agent{
 		roots: func(s System) []string {
 			return s.or("CLAUDE_CONFIG_DIR", "projects", s.home(".claude", "projects"), s.config("claude", "projects"))
 		},
+		// Files of sub-agents are next to those of sessions.
 		patterns: []string{"*/*.jsonl"}, not: "agent-*",
 	},
 	{
@@ -38,11 +41,13 @@ var agents = []agent{
 		roots: func(s System) []string {
 			return s.or("CODEX_HOME", "", s.home(".codex"))
 		},
+		// One folder a day; sessions that were archived move into a folder of their own.
 		patterns: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
 	},
 	{
-		name:     "gemini-cli",
-		roots:    func(s System) []string { return []string{s.home(".gemini", "tmp")} },
+		name:  "gemini-cli",
+		roots: func(s System) []string { return []string{s.home(".gemini", "tmp")} },
+		// A folder is that of a project: its hash, or in newer versions its name. Versions from 0.40 on write lines.
 		patterns: []string{"*/chats/session-*.json", "*/chats/session-*.jsonl"},
 	},
 	{
@@ -57,6 +62,7 @@ var agents = []agent{
 		roots: func(s System) []string {
 			return []string{s.home(".copilot", "session-state"), s.home(".copilot", "history-session-state")}
 		},
+		// Older versions wrote a file a session, newer ones a folder.
 		patterns: []string{"*/events.jsonl", "*.jsonl"},
 	},
 	{
@@ -82,6 +88,7 @@ var agents = []agent{
 		roots: func(s System) []string {
 			return s.or("GOOSE_PATH_ROOT", "data", s.data("goose"), s.config("Block", "goose", "data"))
 		},
+		// The database of newer versions, and the files of older ones.
 		patterns: []string{"sessions/sessions.db", "sessions/*.jsonl"},
 	},
 	{
@@ -89,6 +96,7 @@ var agents = []agent{
 		roots: func(s System) []string {
 			return append(s.extensions("sourcegraph.amp"), s.data("amp"))
 		},
+		// threads3 is in the storage of the extension.
 		patterns: []string{"threads/T-*.json", "threads3/T-*.json"},
 	},
 	{
@@ -97,6 +105,7 @@ var agents = []agent{
 			return s.or("OPENHANDS_CONVERSATIONS_DIR", "",
 				append(s.or("OPENHANDS_PERSISTENCE_DIR", "conversations"), s.home(".openhands", "conversations"))...)
 		},
+		// The directory of a conversation is found by a file in it; [gather] reads the rest.
 		patterns: []string{"*/base_state.json"},
 	},
 	{
@@ -105,6 +114,7 @@ var agents = []agent{
 			return append(s.extensions("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"),
 				s.home(".cline", "data"))
 		},
+		// Cline's extension has tasks, its command line has sessions.
 		patterns: []string{"tasks/*/api_conversation_history.json", "sessions/*/*.messages.json"},
 	},
 }
@@ -123,7 +133,8 @@ func (s System) data(parts ...string) string {
 	return filepath.Join(append([]string{base}, parts...)...)
 }
 
-// config returns a place in the directory for settings.
+// config returns a place in the directory for settings. Each system has its own place; XDG_CONFIG_HOME counts on macOS
+// too if it is set.
 func (s System) config(parts ...string) string {
 	base := s.home(".config")
 	switch dir := s.Getenv("XDG_CONFIG_HOME"); {

@@ -16,7 +16,8 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// A database of sessions belongs to an agent that may be running. It is only read, and left as it was.
+// A database of sessions belongs to an agent that may be running. It is only read, and left as it was. What is known of
+// the tables is in schemas.go.
 
 // isDatabase reports whether a path is that of an SQLite database.
 func isDatabase(path string) bool {
@@ -28,6 +29,7 @@ func isDatabase(path string) bool {
 		return false
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
+	// Names do not count: a database may be called anything.
 	head := make([]byte, len(sqliteMagic))
 	_, err = io.ReadFull(f, head)
 	return err == nil && string(head) == sqliteMagic
@@ -37,7 +39,8 @@ func isDatabase(path string) bool {
 const sqliteMagic = "SQLite format 3\x00"
 
 // inDatabase parts a path into that of a database and the id of a session in it, "" for none. ok is false for the path
-// of anything else.
+// of anything else. The id follows a "#", so that one argument names a session; a file whose name holds a "#" is found
+// first.
 func inDatabase(path string) (file, id string, ok bool) {
 	if _, err := os.Stat(path); err == nil {
 		return path, "", isDatabase(path)
@@ -69,6 +72,7 @@ func openDatabase(name string) (*database, error) {
 		return nil, err
 	}
 	d, mode := database{path: name}, "mode=ro"
+	// immutable keeps SQLite from looking for a log and from taking locks, for which it may create files.
 	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
 		mode = "mode=ro&immutable=1"
 	} else if _, err := os.Stat(path + "-shm"); err != nil {
@@ -82,6 +86,7 @@ func openDatabase(name string) (*database, error) {
 		}
 		path = copied
 	}
+	// An agent that writes holds its lock for moments; a person waits two seconds at most.
 	if d.DB, err = sql.Open("sqlite", dataSource(path, mode+"&_pragma=busy_timeout(2000)")); err == nil {
 		d.schema, err = d.schemaOf()
 	}
@@ -121,7 +126,8 @@ func copyFile(to, from string) error {
 	return errors.Join(err, out.Close())
 }
 
-// row is a row of a table by the names of its columns, which differ between versions of an agent. NULL is "".
+// row is a row of a table by the names of its columns, which differ between versions of an agent. NULL is "". Rows of a
+// session fit into memory: they become one document anyway.
 type row map[string]string
 
 // rows returns what a query finds.
@@ -199,6 +205,7 @@ func (d *database) found() ([]Found, error) {
 	}
 	var out []Found
 	for _, r := range rows {
+		// In milliseconds since 1970, as both agents have it or their query makes it.
 		changed, _ := strconv.ParseInt(r["changed"], 10, 64) // 0 is the oldest
 		out = append(out, Found{Path: d.path + "#" + r["id"], Agent: d.schema.agent, Changed: time.UnixMilli(changed),
 			dir: r["dir"]})

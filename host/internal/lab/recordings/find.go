@@ -22,13 +22,14 @@ type Found struct {
 	// Path is what [Read] takes.
 	Path string
 	// Agent is the one in whose place it was; "" for a file that [Walk] found.
-	Agent   string
+	Agent string
+	// When the session changed last: that of the file, or what the database says of the session.
 	Changed time.Time
 	// dir is the directory in which the agent worked, "" if only the session's beginning says it.
 	dir string
 }
 
-// Options choose among the sessions. The zero value takes all.
+// Options choose among the sessions. The zero value takes all. Both must fit.
 type Options struct {
 	// Agent is a name of [Agents]; "": any.
 	Agent string
@@ -59,6 +60,7 @@ func Find(s System, o Options) ([]Found, error) {
 		if o.Agent != "" && o.Agent != a.name {
 			continue
 		}
+		// Places are in the order of preference, so that the first copy of a session is the one to take.
 		// A session is found once, also where two patterns fit, or where an agent moved it into its database.
 		seen := map[string]bool{}
 		for _, root := range a.roots(s) {
@@ -86,8 +88,10 @@ func Find(s System, o Options) ([]Found, error) {
 func sessionsAt(path string) []Found {
 	info, err := os.Stat(path)
 	switch {
+	// An empty file is a session that was just begun.
 	case err != nil || !info.Mode().IsRegular() || info.Size() == 0:
 		return nil
+	// By its name alone, so that thousands of files are not opened.
 	case filepath.Ext(path) == ".db":
 		found, _ := sessionsIn(path) // what cannot be read holds none
 		return found
@@ -130,6 +134,7 @@ func Walk(path string) (found []Found, many bool, err error) {
 		}
 		return found, true, err
 	}
+	// A directory with the events of one conversation is one session.
 	if info, err := os.Stat(path); err != nil || !info.IsDir() || len(eventsOf(path)) > 0 {
 		return nil, false, nil
 	}
@@ -137,6 +142,7 @@ func Walk(path string) (found []Found, many bool, err error) {
 	return found, true, err
 }
 
+// Links are not followed, so that a loop of directories ends.
 func walk(dir string) ([]Found, error) {
 	var out []Found
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -196,13 +202,15 @@ func (f Found) about(project string) bool {
 	project = filepath.Clean(project)
 	// The database says it, so that no session need be read.
 	if f.dir != "" {
+		// Not by strings alone: "/src/app" must not take "/src/app2".
 		rest, ok := strings.CutPrefix(filepath.Clean(f.dir), project)
 		return ok && (rest == "" || os.IsPathSeparator(rest[0]))
 	}
 	return headIsAbout(f.Path, project)
 }
 
-// headIsAbout looks for the project in the path and the beginning of a file.
+// headIsAbout looks for the project in the path and the beginning of a file. Reading a session for its directory would
+// take seconds for a machine with thousands of them, so that the beginning is searched as text.
 func headIsAbout(path, project string) bool {
 	hash := sha256.Sum256([]byte(project))
 	if strings.Contains(filepath.ToSlash(path), "/"+hex.EncodeToString(hash[:])+"/") {
@@ -232,6 +240,7 @@ func headIsAbout(path, project string) bool {
 		return false
 	}
 	dir := quoted[1 : len(quoted)-1]
+	// A directory may be named in words of a person too; only what stands behind a mark counts.
 	for from := 0; ; {
 		at := bytes.Index(head[from:], dir)
 		if at < 0 {
@@ -247,6 +256,7 @@ func headIsAbout(path, project string) bool {
 	}
 }
 
-// dirMarks stand before the directory in which an agent worked.
+// dirMarks stand before the directory in which an agent worked. They are the fields in which the agents of the list
+// record it, with and without a blank, and the words in which Cline tells it to the model.
 var dirMarks = []string{`"cwd":"`, `"cwd": "`, `"directory":"`, `"directory": "`, `"working_dir":"`, `"working_dir": "`,
 	`"uri":"file://`, `"uri": "file://`, "Current Working Directory ("}

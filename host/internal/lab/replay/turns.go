@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/check"
 )
 
-// Options of a replay.
+// Options of a replay. The zero value replays with the settings of the host and the recording.
 type Options struct {
 	// Settings override the host's, by key. What neither they nor the configuration say, the recording may: see
 	// [Settings].
@@ -39,13 +39,15 @@ func (r *Recording) Turns(ctx context.Context, h *engine.Host, o Options) iter.S
 	}
 }
 
-// driver is one replay.
+// driver is one replay. It is used by one goroutine.
 type driver struct {
 	*Recording
-	host     *engine.Host
-	options  Options
+	host    *engine.Host
+	options Options
+	// Found once: boundaries do not change.
 	replaced map[int]bool // entries before which the recorder's compactions emptied the context
 
+	// nil before the first entry, and after close.
 	session *engine.Session
 	tasks   todos.Tracker // of all sessions: the recorder's compactions keep the list
 	next    int           // the entry to be added next
@@ -55,12 +57,15 @@ type driver struct {
 	sent       bool // a request could be sent: from then on, the provider's cache holds the system prompt
 	boundaries int  // since the last turn
 	problems   int  // of the session's history at the last turn
-	added      []Added
+	// What was added since the last turn.
+	added []Added
 }
 
-// drive replays all of the recording. It reports whether the consumer stopped it.
+// drive replays all of the recording. It reports whether the consumer stopped it. Entries behind the last request
+// belong to the session too, so that its history ends as the recording does.
 func (d *driver) drive(ctx context.Context, yield func(Turn, error) bool) (stopped bool, err error) {
 	for _, request := range d.Requests {
+		// Before the session of the turn is known: entries may begin a new one.
 		if err := d.addUpTo(ctx, request.Entry); err != nil {
 			return false, err
 		}
@@ -82,7 +87,8 @@ func (d *driver) drive(ctx context.Context, yield func(Turn, error) bool) (stopp
 	return false, d.addUpTo(ctx, len(d.Transcript.Entries))
 }
 
-// addUpTo adds the entries before position to.
+// addUpTo adds the entries before position to. Entries keep their counts: the recording was counted once for all
+// replays of it.
 func (d *driver) addUpTo(ctx context.Context, to int) error {
 	for d.next < to {
 		if err := d.begin(ctx); err != nil {
@@ -99,11 +105,13 @@ func (d *driver) addUpTo(ctx context.Context, to int) error {
 	return nil
 }
 
+// add adds one entry. A replay reads the task list itself, as sessions end at compactions and the list does not.
 func (d *driver) add(ctx context.Context, index int) error {
 	entry := d.Transcript.Entries[index]
 	if err := check.Content(entry); err != nil { // AddCounted checks too, but would call it entry 0
 		return fmt.Errorf("%w: %w", engine.ErrInvalidEntry, err)
 	}
+	// Before the session sees it: the list is passed to it with the next turn.
 	d.tasks.Observe(entry)
 	if _, _, err := d.session.AddCounted(ctx, d.Counted.Slice(index, index+1)); err != nil {
 		return err
@@ -122,6 +130,7 @@ func (d *driver) begin(ctx context.Context) error {
 	if err := d.close(); err != nil {
 		return err
 	}
+	// Settings of the recording, such as the directory, apply to each of its sessions.
 	s, err := d.host.Session(engine.SessionOptions{Settings: Settings(d.host, d.Transcript,
 		d.options.Settings)})
 	if err != nil {
@@ -144,16 +153,20 @@ func (d *driver) close() error {
 	return s.Close()
 }
 
+// turn prepares the history for one request and measures what came of it. Sums of tokens include the system prompt,
+// which no history holds.
 func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 	if err := d.session.SetTodos(d.tasks.Todos()); err != nil {
 		return Turn{}, err
 	}
+	// The time is the recorded one, from which follows whether the prompt cache had expired.
 	p, err := d.session.Prepare(ctx, engine.PrepareOptions{At: request.At})
 	var overflow *prepare.ContextOverflowError
 	if err != nil && !errors.As(err, &overflow) {
 		return Turn{}, err
 	}
 	out := p.Outcome
+	// The provider caches the system prompt with the first request that is sent.
 	if d.sent {
 		out.Stable.Tokens += d.System
 	}
@@ -166,8 +179,10 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 		Reported: request.Reported, Projected: out.Projected, unpruned: request.Projected, At: request.At,
 		HostTime: out.HostTime, PluginTime: out.Optimize.PluginTime + out.Compress.PluginTime,
 		From: request.From, Boundaries: d.boundaries, Added: d.added, Prepared: p,
+		// An outcome lists the problems of the whole history.
 		NewProblems: len(out.Problems) - d.problems,
 	}
+	// For the next turn.
 	d.boundaries, d.problems, d.added = 0, len(out.Problems), nil
 	if overflow != nil {
 		turn.Overflow = overflow.Error()

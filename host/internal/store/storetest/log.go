@@ -12,6 +12,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// The tests of a store take two hosts, a and b, which share one database, or one store in memory. What one writes, the
+// other must see. Each test uses a session that is new.
+
 // appended tests what a log is: records in order and numbered from 1, with any bytes, the same at both hosts. Bytes and
 // the summary of the head come with the append that changes them.
 func appended(t *testing.T, a, b store.Store) {
@@ -44,8 +47,10 @@ func appended(t *testing.T, a, b store.Store) {
 }
 
 // chosen tests the ways to choose records, alone and together: a range, numbers and kinds. All of them have to match.
+// Records are numbered from 1, so that record n is want[n-1].
 func chosen(t *testing.T, a, _ store.Store) {
 	h := create(t, a, local)
+	// With three kinds of records, of which one comes twice as often.
 	kinds := []store.Kind{store.Added, store.Rewritten, store.State, store.Added}
 	var want []string
 	// Kinds take turns, so that each choice of them leaves gaps.
@@ -117,7 +122,8 @@ func notFound(t *testing.T, a, _ store.Store) {
 	wantError(t, a.RevokeAccess(ctx, "x"), store.ErrNotFound)
 }
 
-// conflict tests all that a refused append must not leave behind: records, a snapshot, contents, a summary.
+// conflict tests all that a refused append must not leave behind: records, a snapshot, contents, a summary. The
+// conflict names where the session is, so that the host need not ask.
 func conflict(t *testing.T, a, b store.Store) {
 	first := create(t, a, local)
 	now := add(t, a, first, "a's")
@@ -155,6 +161,7 @@ func concurrent(t *testing.T, a, b store.Store) {
 	const writers, each = 4, 10
 	var wg sync.WaitGroup
 	for w := range writers {
+		// Writers of both hosts, as one host may serialise its own.
 		s := []store.Store{a, b}[w%2]
 		wg.Go(func() {
 			h, err := s.Head(t.Context(), local)
@@ -184,6 +191,7 @@ func concurrent(t *testing.T, a, b store.Store) {
 	}
 	// What each writer appends next, if none of its records was lost or written twice.
 	var next [writers]int
+	// Sequence numbers follow from the order of records, so that only the writer's own count is checked.
 	for _, text := range got {
 		var seq, w, n int
 		if _, err := fmt.Sscanf(text, "%d %d:%d", &seq, &w, &n); err != nil || n != next[w] {
@@ -196,6 +204,7 @@ func concurrent(t *testing.T, a, b store.Store) {
 // manySessions tests that sessions do not disturb each other when a store puts their appends into one transaction.
 func manySessions(t *testing.T, a, b store.Store) {
 	var wg sync.WaitGroup
+	// Numbers have two digits, so that the order of ids is that of numbers.
 	for n := range 32 {
 		s := []store.Store{a, b}[n%2]
 		key := store.Key{Owner: "o", ID: fmt.Sprintf("s%02d", n)}
@@ -221,6 +230,7 @@ func manySessions(t *testing.T, a, b store.Store) {
 }
 
 // emptyChange is what a host writes when only the summary is new. Readers have nothing to read, so the revision stays.
+// It is an append in every other way: it needs the position, and counts as a use.
 func emptyChange(t *testing.T, a, _ store.Store) {
 	h := add(t, a, create(t, a, local), "x")
 	now := appendChange(t, a, h, store.Change{Summary: store.Summary{Tokens: 5}})
@@ -263,6 +273,7 @@ func contents(t *testing.T, a, b store.Store) {
 		t.Errorf("%d bytes, want %d", h1.Bytes, want)
 	}
 	h1 = appendChange(t, a, h1, change(large(1)))
+	// That is why a session's size is not the sum of its appends.
 	// The session refers to that content already, so only the record is added.
 	if want := int64(2 + 200_000); h1.Bytes != want {
 		t.Errorf("%d bytes after the same content once more, want %d", h1.Bytes, want)
@@ -338,7 +349,8 @@ func canceled(t *testing.T, a, _ store.Store) {
 	}
 }
 
-// nested tests that a loop over records holds no lock and no connection that other calls of its body need.
+// nested tests that a loop over records holds no lock and no connection that other calls of its body need. In a store
+// of one connection such a call would wait for ever; the test's deadline finds it.
 func nested(t *testing.T, a, _ store.Store) {
 	h := create(t, a, local)
 	for range 40 {

@@ -1,0 +1,82 @@
+package proxy_test
+
+import (
+	"bytes"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+)
+
+// editedForm is a client whose requests differ in words from those of another one.
+type editedForm struct {
+	form
+	words *strings.Replacer
+}
+
+func (f editedForm) body(items []rawItem) []byte {
+	return []byte(f.words.Replace(string(f.form.body(items))))
+}
+
+// What is said to be saved is the difference between two bills of the provider: for a client that marks what is to be
+// cached, for one that marks its system prompt alone, for one that marks nothing, and where the provider needs no marks.
+func TestWhatIsSavedIsTheProvidersBill(t *testing.T) {
+	const marker = `,"cache_control":{"type":"ephemeral"}`
+	for name, c := range map[string]struct {
+		form  form
+		list  string
+		marks int
+		words []string
+	}{
+		"marked":   {messagesForm{"s"}, "anthropic-sonnet", 2, nil},
+		"prefix":   {messagesForm{"s"}, "anthropic-sonnet", 1, []string{marker + "}]}]", "}]}]"}},
+		"unmarked": {messagesForm{"s"}, "anthropic-sonnet", 0, []string{marker, ""}},
+		"chat":     {chatForm{}, "openai-gpt-5", 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			catalog, err := pricing.Load("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := catalog.Named(c.list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A long system prompt, as agents have, and longer than the shortest that a provider caches.
+			words := append(c.words, "You are a test.", strings.Repeat("You are a test. ", 800))
+			once := func(dry bool) (tokens int, bill float64, totals proxy.Totals) {
+				up := provider(t, modelapi.Options{Script: work(12)})
+				p := stand(t, up.URL, map[string]any{"model.contextLimit": 10_000, "model.priceList": c.list,
+					"compression.preserveThreshold": 0.2}, func(o *proxy.Options) { o.DryRun = dry })
+				a := &agent{form: editedForm{c.form, strings.NewReplacer(words...)}, base: p.url, result: files}
+				if status := a.run(t, "Fix it."); status != http.StatusOK {
+					t.Fatal(status)
+				}
+				if marks := bytes.Count(a.sent[0], []byte(marker)); marks != c.marks {
+					t.Errorf("%d marks", marks)
+				}
+				for _, r := range up.Models() {
+					tokens += r.Tokens
+					bill += float64(r.Tokens-r.Cached-r.Written)*list.Input + float64(r.Cached)*list.Read() +
+						float64(r.Written)*list.Write()
+				}
+				return tokens, bill / 1e6, p.proxy.Totals()
+			}
+			whole, without, _ := once(true)
+			sent, with, totals := once(false)
+			// For each token that is not sent: the host counts them with a tokenizer, this provider bytes.
+			said := totals.Saved / float64(totals.Whole-totals.Sent)
+			is := (without - with) / float64(whole-sent)
+			t.Logf("of %d tokens %d sent, %d rewrites; $%.4f said to be saved, the bills differ by $%.4f", whole, sent,
+				totals.Rewrites, totals.Saved, without-with)
+			if totals.Rewrites < 2 || math.Abs(said/is-1) > 0.05 {
+				t.Errorf("%d rewrites; for each token $%.3g is said to be saved, and $%.3g is", totals.Rewrites, said, is)
+			}
+		})
+	}
+}
