@@ -48,7 +48,7 @@ func Specs() []Spec {
 			Meaning: "What to do if the request exceeds the context limit even after compression: remove large tool " +
 				"results, then the oldest exchanges, then the oldest words of people, then the middle of new results " +
 				"(make-room); the same without people's words (make-room-keep-human); or fail (error)."}),
-		// Bounds on what one compression can cost, whatever the plugin does.
+		// Bounds on what one compression can cost, also with a faulty plugin.
 		trusted(behavior(Spec{Key: "compression.llm.maxCalls", Type: Integer, Default: 32, Min: new(0.0), OpenMin: true,
 			Unit:    "calls",
 			Meaning: "Maximum number of model calls in one compression."})),
@@ -119,7 +119,8 @@ func Specs() []Spec {
 				"(sqlite: $XDG_STATE_HOME/thresh/sessions.db), or in a PostgreSQL database."})),
 		trusted(perHost(Spec{Key: "sessions.maxMemory", Type: Integer, Default: 512 << 20, Min: new(0.0), Unit: "bytes",
 			Meaning: "Memory for histories of stored sessions, about; those used least recently are released and " +
-				"read again when they are used; 0 for no limit. A proxy whose store is in memory begins them again."})),
+				"read again when they are used; 0 for no limit. A proxy takes as much again, and begins " +
+				"conversations again if its store is in memory."})),
 		trusted(perHost(Spec{Key: "sessions.keep", Type: Duration, Default: time.Duration(0), Min: new(0.0),
 			Meaning: "How long stored sessions are kept after their last use, such as 720h; 0 keeps them until they " +
 				"are deleted."})),

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"container/list"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +19,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// A branch and its session. The session's entries are the items of the requests, in order; what the client sends
+// again must match them, or it is another branch. A branch is used by one request at a time, from the search for it
+// until its body is made.
+
 // branch is one line of a conversation: a session of the host that has the items of its requests as entries. A branch
 // only grows. A request that differs before the branch's end belongs to another branch.
 type branch struct {
@@ -25,7 +30,8 @@ type branch struct {
 
 	mu sync.Mutex // held from the search for the branch until its plan is made
 	// closed: the session is closed, and a request that waited for mu must look for another branch.
-	closed  bool
+	closed bool
+	// session is nil until the branch was opened.
 	session *engine.Session
 	parent  string // the session that it was forked from in this process; "" if there is none
 	ledger  *engine.Ledger
@@ -33,9 +39,18 @@ type branch struct {
 	// head is the sum of the last item, and items how many there are. Both are guarded by thread.mu as well.
 	head  body.Sum
 	items int
+	// recalled are results that are not sent as they were, by the ids of their calls; nil without the option Recall.
+	// They share their texts with entries. It is guarded by thread.mu.
+	recalled map[string]content.ToolResponse
+	// listed is the branch's element in threads.used, nil if it is not there, and bytes what it takes in memory, about.
+	// counted: it is one of thread.users. They are guarded by threads.mu.
+	listed  *list.Element
+	bytes   int
+	counted bool
 	// entries are the items as entries, and view what the host made of them: what was sent last.
 	entries []body.Entry
-	view    []body.Shown
+	// view is nil before the first turn.
+	view []body.Shown
 
 	// model is what the last request asked for. relimited: a limit was learned, so that the next turn must not repeat
 	// the last.
@@ -67,15 +82,8 @@ const mostBranches = 32
 // branch returns the branch of a request, with its lock held and all items of the request added. known is how many
 // items it had before. After an error there is no lock to give up.
 func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *branch, known int, err error) {
-	most := s.options.Host.Config().Settings().Sessions.MaxMemory
-	thread, old := s.threads.of(s.identify(x, r.Header, req), most)
-	for _, t := range old {
-		go s.forget(t) // waits for requests of these threads
-	}
-	if n := s.totals.forgotten(len(old)); len(old) > 0 {
-		s.logOnce("conversations that were not used for long were let go from memory", "so far", n,
-			"sessions.maxMemory", most)
-	}
+	thread := s.threads.of(s.identify(x, r.Header, req))
+	defer s.threads.leave(thread)
 	chain := req.Chain()
 	for range 2 { // another host may have gone on with the branch: then it is looked for in the store
 		var from point
@@ -83,32 +91,32 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 		begun := b == nil
 		if begun {
 			b = thread.begin()
+			// The branch is locked, but in no list yet: nothing waits for it while the store is read.
 			err = s.open(r, x, b, req, chain, from)
 		}
-		known = b.items
-		held := known
-		if begun { // what was read from the store, too
-			held = 0
-		}
-		if err == nil && known < len(req.Items) {
+		if known = b.items; err == nil && known < len(req.Items) {
 			x.session = b.session.ID()
 			if err = s.options.Guard.CheckStore(r.Context(), x.grant); err == nil {
 				err = b.add(r.Context(), req, chain)
 			}
 		}
 		if err == nil {
-			if held < len(req.Items) {
-				s.threads.grew(thread, req.Items[len(req.Items)-1].End-req.Items[held].Start)
-			}
 			x.branch, x.session = b, b.session.ID()
 			b.follow(x, req)
+			most := s.options.Host.Config().Settings().Sessions.MaxMemory
+			if old := s.threads.use(b, branchBytes+len(req.Raw), most); len(old) > 0 {
+				s.logOnce("conversations that were not used for long were let go from memory", "so far",
+					s.totals.forgotten(len(old)), "sessions.maxMemory", most)
+				s.forgetting.Go(func() { s.forget(old) }) // closing may wait for the store
+			}
 			return b, known, nil
 		}
 		// A session that was deleted, by a command or another host, is begun again.
-		moved := errors.Is(err, engine.ErrMoved) || errors.Is(err, engine.ErrDeleted) || errors.Is(err, engine.ErrClosed)
+		moved := errors.Is(err, engine.ErrMoved) || errors.Is(err, engine.ErrDeleted) ||
+			errors.Is(err, engine.ErrClosed)
+		// What the thread knows of the branch is not what the store has: the next round starts from the store.
 		if moved || begun {
-			thread.forget(b)
-			b.close()
+			s.end(b)
 		}
 		b.mu.Unlock()
 		if !moved {
@@ -328,7 +336,7 @@ func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
 		return nil, err
 	}
 	if s.options.Recall {
-		b.marks = b.thread.mark(plan)
+		b.marks = b.mark(plan)
 	}
 	edits := r.Edits(plan)
 	if len(edits) == 0 {
@@ -346,22 +354,28 @@ func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
 	return now.Raw, nil
 }
 
-// forget closes the sessions of a conversation. Those that the store cannot keep longer than this process are deleted,
-// which is what bounds it.
-func (s *Server) forget(t *thread) {
+// forget ends branches that are not in use, and gives up their locks. Sessions that the store cannot keep longer than
+// this process are deleted, which is what bounds it.
+func (s *Server) forget(old []*branch) {
 	_, memory := s.options.Host.Store().(*store.Memory)
-	for _, b := range t.close() {
-		if memory && b.session != nil {
-			_ = s.options.Host.Delete(context.Background(), t.identity.owner, b.session.ID())
+	for _, b := range old {
+		_ = b.session.Close() // a session that is open cannot be deleted
+		if memory {
+			_ = s.options.Host.Delete(context.Background(), b.thread.identity.owner, b.session.ID())
 		}
+		s.end(b)
+		b.mu.Unlock()
 	}
 }
 
-// close closes the session. What cannot be written to a transcript log is reported when the host closes. Callers hold
-// b.mu. It may be called twice.
-func (b *branch) close() {
+// end closes a branch's session, and makes it one that no request goes on from: last, so that a request that would
+// waits until the store has all of it. What cannot be written to a transcript log is reported when the host closes.
+// Callers hold b.mu.
+func (s *Server) end(b *branch) {
 	b.closed = true
 	if b.session != nil {
 		_ = b.session.Close()
 	}
+	b.thread.forget(b)
+	s.threads.drop(b)
 }

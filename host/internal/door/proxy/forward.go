@@ -17,15 +17,20 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// The way to the provider and back. Nothing here knows conversations: it sends a body, passes the answer on as it
+// arrives, and tells the rest of the room what the answer said about usage and limits.
+
 // outcomeHeader tells the client what was done with its request.
 const outcomeHeader = "X-Thresh-Outcome"
 
 // exchange is a request on its way to the provider, and what was done with it. It travels in the context of the
 // request, because the forwarder's callbacks get nothing else.
 type exchange struct {
-	server *Server
-	route  route
-	target *url.URL
+	server  *Server
+	control *http.ResponseController // of the client's connection
+	client  *clientBody              // nil if the request has no body
+	route   route
+	target  *url.URL
 	// grant says whom the request is from, and profile what it is served with.
 	grant   access.Grant
 	profile *profile
@@ -43,7 +48,7 @@ type exchange struct {
 	// arrived is when the body was there, and begun when the request was sent.
 	arrived, begun time.Time
 
-	// outcome is one word; detail, if any, is what the header says of it besides.
+	// outcome is one word. detail is what the header adds to it, "" for nothing.
 	outcome, detail string
 
 	reason  body.Reason // why it was passed, or failed
@@ -68,6 +73,7 @@ func (x *exchange) header() string {
 	return x.outcome + "; " + x.detail
 }
 
+// exchangeKey is the key under which a request's context has its exchange.
 type exchangeKey struct{}
 
 // forward sends a request to the provider and its answer to the client, event by event. A client that goes away cancels
@@ -96,11 +102,13 @@ type attended struct {
 	timer *time.Timer
 }
 
+// Read gives the provider, and the client that takes what was read, time again.
 func (a *attended) Read(p []byte) (int, error) {
 	a.timer.Reset(a.idle)
 	return a.ReadCloser.Read(p)
 }
 
+// Close stops the clock: an answer that has ended needs none.
 func (a *attended) Close() error {
 	a.timer.Stop()
 	return a.ReadCloser.Close()
@@ -114,6 +122,7 @@ func rewrite(p *httputil.ProxyRequest) {
 	switch {
 	case x.body != nil:
 		p.Out.Body, p.Out.ContentLength = &held{reader: bytes.NewReader(x.body)}, int64(len(x.body))
+		// The exchange lives as long as the answer, and must not keep the body.
 		x.body = nil
 	case x.stream != nil:
 		p.Out.Body, p.Out.ContentLength = io.NopCloser(x.stream), x.length
@@ -131,12 +140,14 @@ type held struct {
 	reader *bytes.Reader
 }
 
+// Read reads what is left, nothing after Close.
 func (h *held) Read(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.reader.Read(p)
 }
 
+// Close gives the memory up, even if the exchange lives on.
 func (h *held) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,6 +166,7 @@ func (s *Server) answered(answer *http.Response) error {
 	answer.Body = &attended{answer.Body, s.idle, time.AfterFunc(s.idle, func() {
 		s.logOnce("an answer stalled and was given up", "upstream", x.target.Host, "after", s.idle)
 		x.cancel()
+		_ = x.control.SetWriteDeadline(time.Now()) // a client that takes nothing is written to for ever
 	})}
 	if x.route.task == turn {
 		s.totals.began(x, answer.StatusCode)
@@ -185,7 +197,7 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 	// The refused request is not sent again by the proxy: its client decides, and the retry is made to fit.
 	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge {
 		if limit, ok := refusedLimit(refusal, x.size.sent); ok {
-			s.limits.learn(x.model, limit)
+			s.limits.learn(limited{x.grant.Name, x.model}, limit)
 			s.totals.learned(x)
 			s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",
 				"session", x.session, "limit", limit)
@@ -197,8 +209,13 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 // that is down.
 func (s *Server) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	x := r.Context().Value(exchangeKey{}).(*exchange)
+	// The body of a request that is streamed is read here. A connection that cannot be read cancels the request as
+	// well.
+	if x.client != nil && x.unread(w, x.client.err()) {
+		return
+	}
 	if errors.Is(err, context.Canceled) {
-		return // the client went away
+		panic(http.ErrAbortHandler) // the client went away; one that did not must not take silence for an empty answer
 	}
 	s.totals.began(x, 0)
 	s.logOnce("the provider cannot be reached", "upstream", x.target.Host, "error", err)

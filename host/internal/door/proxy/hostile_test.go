@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 )
 
 // echo is a provider that takes anything: it keeps what arrives, and its answer is what the test says.
@@ -93,10 +95,15 @@ func TestAHostileClient(t *testing.T) {
 		"deep":                       {sized(strings.Repeat("[", 1<<20)), strings.Repeat("[", 1<<20), 200},
 		"deep in a call": {sized(strings.Replace(whole, `"x"`, strings.Repeat(`{"a":`, 5000)+"1"+strings.Repeat("}", 5000), 1)),
 			strings.Replace(whole, `"x"`, strings.Repeat(`{"a":`, 5000)+"1"+strings.Repeat("}", 5000), 1), 200},
-		"a field twice":       {sized(whole[:len(whole)-1] + `,"messages":[]}`), whole[:len(whole)-1] + `,"messages":[]}`, 200},
-		"more than is edited": {sized(large), large, 200},
-		"half a body":         {sized(whole)[:len(sized(whole))-5], "", 0},
-		"half a chunk":        {chunked + "\r\nffff\r\nabc", "", 0},
+		"a field twice":                     {sized(whole[:len(whole)-1] + `,"messages":[]}`), whole[:len(whole)-1] + `,"messages":[]}`, 200},
+		"more than is edited":               {sized(large), large, 200},
+		"half a body":                       {sized(whole)[:len(sized(whole))-5], "", 0},
+		"half a chunk":                      {chunked + "\r\nffff\r\nabc", "", 0},
+		"a chunk of -1":                     {chunked + "\r\n-1\r\n" + whole, "", 400},
+		"a trailer that is none":            {chunked + "\r\n" + chunks + "late\r\n\r\n", "", 400},
+		"a broken body that is only passed": {strings.Replace(chunked, "messages", "files", 1) + "\r\n-1\r\n", "", 400},
+		"a path out of the upstream":        {strings.Replace(sized(whole), "/v1/", "/v1/../v1/", 1), "", 400},
+		"the same with an escaped slash":    {strings.Replace(sized(whole), "/v1/", "/v1/..%2Fv1/", 1), "", 400},
 	} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
 		if err != nil {
@@ -125,20 +132,56 @@ func TestAHostileClient(t *testing.T) {
 	}
 }
 
-// A client that stops in the middle of its body is told so, and does not hold what it takes in memory.
-func TestASilentClient(t *testing.T) {
+// A client that stops in the middle of its body, or sends it too slowly, is told so, and does not hold what it takes in
+// memory; not where its body is only passed on either. Meanwhile requests that find no memory go out as they came.
+func TestASlowClient(t *testing.T) {
 	up := newEcho(t)
 	p := stand(t, up.URL, nil)
-	p.proxy.SetReadIdle(20 * time.Millisecond)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
+	p.proxy.SetReadIdle(200 * time.Millisecond)
+	p.proxy.SetPatience(time.Millisecond)
+	begin := func(path string, length int) net.Conn {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n",
+			path, length)
+		// It is asked for its body when that is waited for.
+		if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || res.StatusCode != http.StatusContinue {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		return conn
 	}
-	defer conn.Close()
-	_, _ = io.WriteString(conn, "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{\"model\"")
-	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil || res.StatusCode != http.StatusRequestTimeout || len(up.take()) > 0 {
-		t.Errorf("%+v, %v", res, err)
+	var slow []net.Conn
+	for range 8 { // all of the memory
+		slow = append(slow, begin("/v1/messages", 64<<20))
+	}
+	f := messagesForm{"s"}
+	whole := f.body([]rawItem{f.user("x")})
+	status, _, err := post(p.url+f.path(), f.header(), whole)
+	if got := up.take(); err != nil || status != http.StatusOK || len(got) != 1 || got[0] != brief(whole) ||
+		p.proxy.Totals().Passed["busy"] != 1 {
+		t.Errorf("without memory: %d, %v; %q went out; %+v", status, err, got, p.proxy.Totals())
+	}
+	dribbling := begin("/v1/messages", 1000)
+	go func() { // never silent for long
+		for range 1000 {
+			if _, err := dribbling.Write([]byte("{")); err != nil {
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	for i, conn := range append(slow, begin("/v1/files", 99), dribbling) {
+		// Where the body is passed on, the connection may be closed before there is an answer.
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err == nil && res.StatusCode != http.StatusRequestTimeout || err != nil && i < len(slow) {
+			t.Errorf("%d: %+v, %v", i, res, err)
+		}
+	}
+	if got := up.take(); len(got) > 0 {
+		t.Errorf("%q went out", got)
 	}
 }
 
@@ -160,7 +203,7 @@ func TestAHostileProvider(t *testing.T) {
 	// Longer than an event and an answer may be whose usage is read.
 	line, answer := "data: "+strings.Repeat("a", 9<<20), strings.Repeat("b", 33<<20)
 	bomb := zipped(answer)
-	usage := "data: {\"usage\":{\"input_tokens\":1e99,\"output_tokens\":-4}}\n\n"
+	usage := "data: {\"usage\":{\"input_tokens\":9223372036854775807,\"output_tokens\":-4}}\n\n"
 	for name, tt := range map[string]struct {
 		answer string
 		status int
@@ -204,6 +247,9 @@ func TestAHostileProvider(t *testing.T) {
 		}
 	}
 	up.take()
+	if got := p.proxy.Totals().Usage; got != (proxy.Usage{}) {
+		t.Errorf("reported: %+v", got)
+	}
 	// Events pass wherever they are cut.
 	for at := range len(usage) {
 		up.answer = func(w http.ResponseWriter) {

@@ -6,14 +6,26 @@ import (
 	"sync"
 )
 
-// limits are the context limits that providers told, by model. They hold for all conversations with a model, until the
-// process ends. The zero value knows none.
+// Limits that providers tell by refusing. A model's limit is often not what the settings say: gateways and plans have
+// lower ones.
+
+// limits are the context limits that providers told. They hold for all conversations of an owner with a model, until
+// the process ends. The zero value knows none.
 type limits struct {
 	mu    sync.Mutex
-	known map[string]int
+	known map[limited]int
 }
 
+// limited is what a limit is known of. A refusal may quote the request, so that an owner could teach any limit, but
+// only for itself.
+type limited struct{ owner, model string }
+
+// leastLimit is the lowest limit that is believed, in tokens: no model has less.
+const leastLimit = 1000
+
 // tooLong are the words with which providers refuse a request that is too long; the group is the limit in tokens.
+// They were collected from the providers' and gateways' answers; one that is missing here costs a failed turn and
+// teaches nothing.
 var tooLong = []*regexp.Regexp{
 	regexp.MustCompile(`prompt is too long: \d+ tokens (?:>|\\u003e) (\d+) maximum`),
 	regexp.MustCompile(`exceed context limit: \d+ \+ \d+ (?:>|\\u003e) (\d+)`),
@@ -32,37 +44,37 @@ var noNumber = regexp.MustCompile(`context_length_exceeded|exceeds the context w
 func refusedLimit(answer []byte, sent int) (limit int, ok bool) {
 	for _, re := range tooLong {
 		if m := re.FindSubmatch(answer); m != nil {
-			if n, err := strconv.Atoi(string(m[1])); err == nil && n > 0 {
+			if n, err := strconv.Atoi(string(m[1])); err == nil && n >= leastLimit {
 				return n, true
 			}
 		}
 	}
-	if noNumber.Match(answer) && sent > 0 {
-		return sent - sent/10, true
+	if limit := sent - sent/10; limit >= leastLimit && noNumber.Match(answer) {
+		return limit, true
 	}
 	return 0, false
 }
 
-// learn stores the limit of a model. The latest refusal counts, also if it names a higher limit.
-func (l *limits) learn(model string, limit int) {
+// learn stores a limit. The latest refusal counts, also if it names a higher limit.
+func (l *limits) learn(of limited, limit int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known == nil {
-		l.known = map[string]int{}
+		l.known = map[limited]int{}
 	}
-	l.known[model] = limit
+	l.known[of] = limit
 }
 
-// 0 is a limit that is not known.
-func (l *limits) of(model string) int {
+// get returns a limit; 0 if none was learned.
+func (l *limits) get(of limited) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.known[model]
+	return l.known[of]
 }
 
 // limit applies a learned limit to a branch, whose lock is held. The next turn then makes the request fit.
 func (s *Server) limit(b *branch, model string) {
-	learned := s.limits.of(model)
+	learned := s.limits.get(limited{b.thread.identity.owner, model})
 	if learned == 0 { // before the settings are copied, as most requests end here
 		return
 	}

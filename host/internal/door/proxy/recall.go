@@ -11,17 +11,17 @@ import (
 // markTokens is about what the mark behind a removed result counts: the words, and an id of 30 characters.
 const markTokens = 25
 
-// mark puts ids into the places of removed results, and keeps the results for whoever asks by these ids. It returns
+// mark puts ids into the places of removed results, and keeps the results, to return them by these ids. It returns
 // what the marks count, in tokens: the host does not see them.
-func (t *thread) mark(p *body.Plan) (tokens int) {
+func (b *branch) mark(p *body.Plan) (tokens int) {
 	results := p.MarkRecall(mcp.Mark)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.recalled == nil {
-		t.recalled = make(map[string]content.ToolResponse, len(results))
+	b.thread.mu.Lock()
+	defer b.thread.mu.Unlock()
+	if b.recalled == nil {
+		b.recalled = make(map[string]content.ToolResponse, len(results))
 	}
 	for _, r := range results {
-		t.recalled[r.CallID] = r
+		b.recalled[r.CallID] = r
 	}
 	return len(results) * markTokens
 }
@@ -30,11 +30,11 @@ func (t *thread) mark(p *body.Plan) (tokens int) {
 // ids of calls without one of the provider's are positions, which other conversations have too.
 func (s *Server) recallFor(owner string) func(context.Context, string) ([]content.Content, error) {
 	return func(_ context.Context, call string) ([]content.Content, error) {
-		for _, t := range s.threads.all() {
-			t.mu.Lock()
-			r, ok := t.recalled[call]
-			t.mu.Unlock()
-			if ok && t.identity.owner == owner {
+		for _, b := range s.threads.all() {
+			b.thread.mu.Lock()
+			r, ok := b.recalled[call]
+			b.thread.mu.Unlock()
+			if ok && b.thread.identity.owner == owner {
 				return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{r}}}, nil
 			}
 		}

@@ -2,8 +2,10 @@ package proxy
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 
+	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
@@ -23,4 +25,20 @@ func refuse(w http.ResponseWriter, rt route, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client may be gone
+}
+
+// unread answers a request whose body could not be read, if the error says so; false if it is another error.
+func (x *exchange) unread(w http.ResponseWriter, err error) bool {
+	over := (*http.MaxBytesError)(nil)
+	switch {
+	case errors.As(err, &over):
+		refuse(w, x.route, http.StatusRequestEntityTooLarge, access.TooLarge(x.grant, int(over.Limit)).Error())
+	case errors.Is(err, errSlow):
+		refuse(w, x.route, http.StatusRequestTimeout, errSlow.Error())
+	case errors.Is(err, errBroken):
+		refuse(w, x.route, http.StatusBadRequest, errBroken.Error())
+	default:
+		return false
+	}
+	return true
 }

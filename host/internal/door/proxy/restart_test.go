@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
@@ -52,4 +53,32 @@ func TestAConversationOutlivesTheProxy(t *testing.T) {
 			t.Errorf("fork: %d, %+v", status, p.proxy.Totals())
 		}
 	})
+}
+
+// With a store, a conversation that was let go from memory goes on as if it had not been.
+func TestAConversationOutlivesItsMemory(t *testing.T) {
+	var bodies [2][]string
+	for i, most := range []int{0, 1} { // no limit, and one that holds for no conversation but the last
+		up := provider(t, modelapi.Options{Script: work(6)})
+		p := stand(t, up.URL, map[string]any{"sessions.store": "sqlite:" + filepath.Join(t.TempDir(), "s.db"),
+			"sessions.maxMemory": most, "compression.density.cadence": "every-turn"})
+		agents := []*agent{{form: messagesForm{"one"}}, {form: chatForm{}}, {form: messagesForm{"two"}}}
+		for range 3 {
+			for _, a := range agents {
+				a.base, a.result = p.url, files
+				if status := a.run(t, "Fix it."); status != http.StatusOK {
+					t.Errorf("%d bytes: %d", most, status)
+				}
+			}
+		}
+		for _, r := range up.Models() {
+			bodies[i] = append(bodies[i], string(r.Body))
+		}
+		if got := p.proxy.Totals(); got.Failed > 0 || got.Forgotten != 8*most {
+			t.Errorf("%d bytes: %+v", most, got)
+		}
+	}
+	if !slices.Equal(bodies[0], bodies[1]) {
+		t.Error("what was sent differs from what is sent when nothing is let go")
+	}
 }

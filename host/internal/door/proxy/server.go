@@ -2,11 +2,14 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httputil"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +24,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
+
+// A request's way: who may ask, what the address is about, the body within bounds, the edit, the provider. Up to the
+// edit a request can be refused; from then on it is forwarded, as edited or as it came.
 
 // Options say what a server stands between.
 type Options struct {
@@ -52,8 +58,9 @@ type Options struct {
 
 // Server is the proxy. Close it before the host.
 type Server struct {
-	options   Options
-	secret    []byte // hashes credentials; of this process
+	options Options
+	secret  []byte // hashes credentials; of this process
+	// transport and forwarder are made once: connections to providers are shared by all clients.
 	transport *http.Transport
 	forwarder *httputil.ReverseProxy
 	threads   threads
@@ -63,8 +70,11 @@ type Server struct {
 	totals    totals
 	logged    logged
 	reading   *semaphore.Weighted // bytes of bodies in work
-	idle      time.Duration       // answerIdle, but for tests
-	readIdle  time.Duration       // bodyIdle, but for tests
+	// forgetting are the ends of branches that make room for others.
+	forgetting sync.WaitGroup
+	idle       time.Duration // answerIdle, but for tests
+	readIdle   time.Duration // bodyIdle, but for tests
+	patience   time.Duration // memoryWait, but for tests
 }
 
 // New returns a server.
@@ -72,7 +82,7 @@ func New(o Options) *Server {
 	if o.Guard == nil {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
 	}
-	s := &Server{options: o, idle: answerIdle, readIdle: bodyIdle, secret: make([]byte, 32),
+	s := &Server{options: o, idle: answerIdle, readIdle: bodyIdle, patience: memoryWait, secret: make([]byte, 32),
 		reading: semaphore.NewWeighted(maxReading), totals: totals{measured: o.Measured}}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
@@ -102,8 +112,11 @@ func (s *Server) Server() *http.Server {
 
 // Close closes the sessions and the connections to the providers. Requests must have ended.
 func (s *Server) Close() {
-	for _, t := range s.threads.all() {
-		t.close()
+	s.forgetting.Wait()
+	for _, b := range s.threads.all() {
+		b.mu.Lock()
+		s.end(b)
+		b.mu.Unlock()
 	}
 	s.transport.CloseIdleConnections()
 }
@@ -115,6 +128,11 @@ func (s *Server) Totals() Totals { return s.totals.now() }
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := take(r)
 	rt := s.routeOf(r)
+	if parts := strings.Split(r.URL.Path, "/"); slices.Contains(parts, "..") || slices.Contains(parts, ".") {
+		// It would be about something outside of the upstream's base URL.
+		refuse(w, rt, http.StatusBadRequest, "thresh: the path must not have . or .. in it")
+		return
+	}
 	grant, err := s.who(r, asked.token)
 	if err != nil {
 		refuse(w, rt, http.StatusForbidden, err.Error())
@@ -126,17 +144,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer end() // when the answer has passed
+	if most := grant.Limits.RequestBytes; most > 0 {
+		r.Body = http.MaxBytesReader(w, r.Body, int64(most))
+	}
+	x := &exchange{server: s, control: http.NewResponseController(w), route: rt, grant: grant, outcome: "passed"}
+	if r.ContentLength != 0 {
+		x.client = &clientBody{ReadCloser: r.Body, control: x.control, idle: s.readIdle}
+		r.Body = x.client
+	}
 	if s.options.Recall && r.URL.Path == mcp.Path {
 		(&mcp.Server{Recall: s.recallFor(grant.Name)}).ServeHTTP(w, r)
 		return
 	}
-	with, err := s.profile(asked.profile)
-	if err != nil {
+	if x.profile, err = s.profile(asked.profile); err != nil {
 		refuse(w, rt, http.StatusNotFound, err.Error())
 		return
-	}
-	if most := grant.Limits.RequestBytes; most > 0 {
-		r.Body = http.MaxBytesReader(w, r.Body, int64(most))
 	}
 	// Before anything is forwarded: a tunnel would carry conversations past the host.
 	if r.Header.Get("Upgrade") != "" {
@@ -144,9 +166,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, rt, http.StatusUpgradeRequired, "WebSockets are not supported: use HTTP")
 		return
 	}
-	x := &exchange{
-		server: s, route: rt, grant: grant, profile: with, target: with.upstreams.target(rt, r), outcome: "passed",
-	}
+	x.target = x.profile.upstreams.target(rt, r)
 	if rt.task == pass {
 		s.forward(w, r, x)
 		return
@@ -164,19 +184,21 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	if n := r.ContentLength; n >= 0 && n < maxBody && encoding == "" {
 		size = max(n, 1<<10)
 	}
-	if err := s.reading.Acquire(r.Context(), size); err != nil {
-		return // the client is gone
+	// A client that sends slowly must not hold up all others: without memory a request is streamed through.
+	wait, stop := context.WithTimeout(r.Context(), s.patience)
+	err := s.reading.Acquire(wait, size)
+	stop()
+	if err != nil {
+		x.pass("busy")
+		s.forward(w, r, x)
+		return
 	}
 	// When the answer begins, or there is none: an answer may be streamed for a long time.
 	x.sent = sync.OnceFunc(func() { s.reading.Release(size) })
 	defer x.sent()
-	raw, rest, whole, err := read(w, r, s.readIdle)
-	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
-		refuse(w, x.route, http.StatusRequestEntityTooLarge, access.TooLarge(x.grant, int(over.Limit)).Error())
-		return
-	}
+	raw, rest, whole, err := read(r)
 	if err != nil {
-		refuse(w, x.route, http.StatusRequestTimeout, errSlow.Error())
+		x.unread(w, err)
 		return
 	}
 	x.arrived = time.Now()
@@ -238,6 +260,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 	return out, err
 }
 
+// What may go wrong in a turn that is none of the host's errors.
 var (
 	// errPlan: a view could not be written in the API's form.
 	errPlan  = errors.New("the prepared history does not fit this request")

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,30 @@ func TestAStalledAnswerIsGivenUp(t *testing.T) {
 		t.Errorf("the answer is %q", answer)
 	}
 	up.WaitIdle()
+}
+
+// An answer that its client does not take is given up as well.
+func TestAnAnswerThatIsNotTakenIsGivenUp(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for piece := make([]byte, 1<<20); r.Context().Err() == nil; {
+			_, _ = w.Write(piece)
+		}
+	}))
+	defer up.Close()
+	p := stand(t, up.URL, nil)
+	p.proxy.SetIdle(10 * time.Millisecond)
+	ended := make(chan struct{})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer close(ended)
+		p.proxy.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	res, err := http.Get(front.URL + "/v1/models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	<-ended
 }
 
 // A stream that breaks breaks for the client too, in the same place.

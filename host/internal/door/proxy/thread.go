@@ -2,25 +2,24 @@ package proxy
 
 import (
 	"container/list"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
-	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// maxThreads is how many conversations are kept in memory. The one that was used longest ago is forgotten: its next
-// request begins a session with all of its items.
-const maxThreads = 256
+// Conversations and the search in them. A point is kept for each request that a branch has had, under the sum of its
+// items, so that a retry, a fork and an ordinary next request are found in the same way: by the longest beginning.
 
-// threads are the conversations of a server by identity. Lock order: mu is never held together with that of a thread or
-// a branch. The zero value is empty.
+// branchBytes is what a branch takes in memory besides its conversation, about: its session, settings and counters.
+const branchBytes = 128 << 10
+
+// threads are the conversations of a server by identity, and the branches of all of them by use. Lock order: mu is
+// never held together with that of a thread, nor while a branch's is waited for. The zero value is empty.
 type threads struct {
 	mu    sync.Mutex
-	byKey map[string]*list.Element // of *thread
-	used  list.List                // the most recently used first
-	bytes int                      // what all of them hold of their clients' requests
+	byKey map[string]*thread
+	used  list.List // of *branch, the most recently used first
+	bytes int       // what these take, about
 }
 
 // thread is a conversation as its client knows it: a tree of branches. Requests that go on where a branch ends belong
@@ -28,14 +27,14 @@ type threads struct {
 // branch's is held, never the other way round.
 type thread struct {
 	identity identity
-	bytes    int // what it holds of its client's requests; guarded by the mu of threads
+	// users are the branches in threads.used, and requests that look for one. A thread without any is forgotten. It is
+	// guarded by threads.mu.
+	users int
 
+	// mu guards what follows.
 	mu     sync.Mutex
 	points map[body.Sum]point // by the sum of the last item
 	latest point              // where something was added last
-	// recalled are results that are not sent as they were, by the ids of their calls; nil without the option Recall.
-	// They are the branches' own, so that they take no memory but that of the map.
-	recalled map[string]content.ToolResponse
 }
 
 // point is where a branch stood after one of its requests. The zero value is none.
@@ -53,34 +52,88 @@ type point struct {
 	under *point
 }
 
-// of returns the thread of an identity, and the threads that must be closed to make room for it: those that were used
-// longest ago, while there are more than maxThreads or they hold more than most bytes, 0 for any number. The caller
-// closes them without a lock held, because closing waits for requests.
-func (t *threads) of(id identity, most int) (found *thread, old []*thread) {
+// without returns what stands at a point when a branch is gone; nil for nothing.
+func (p *point) without(b *branch) *point {
+	if p == nil {
+		return nil
+	}
+	left := *p
+	if left.under = p.under.without(b); p.branch == b {
+		return left.under
+	}
+	return &left
+}
+
+// of returns the thread of an identity. The caller gives it up with [threads.leave].
+func (t *threads) of(id identity) *thread {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byKey == nil {
-		t.byKey = map[string]*list.Element{}
+		t.byKey = map[string]*thread{}
 	}
-	if t.byKey[id.key] == nil {
-		t.byKey[id.key] = t.used.PushFront(&thread{identity: id, points: map[body.Sum]point{}})
+	found := t.byKey[id.key]
+	if found == nil {
+		found = &thread{identity: id, points: map[body.Sum]point{}}
+		t.byKey[id.key] = found
 	}
-	t.used.MoveToFront(t.byKey[id.key])
-	for t.used.Len() > maxThreads || t.used.Len() > 1 && most > 0 && t.bytes > most {
-		last := t.used.Remove(t.used.Back()).(*thread)
-		delete(t.byKey, last.identity.key)
-		t.bytes -= last.bytes
-		old = append(old, last)
-	}
-	return t.used.Front().Value.(*thread), old
+	found.users++
+	return found
 }
 
-// grew notes that a thread holds more bytes, unless it was forgotten meanwhile.
-func (t *threads) grew(of *thread, bytes int) {
+// leave gives up a thread that was returned by [threads.of].
+func (t *threads) leave(of *thread) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e := t.byKey[of.identity.key]; e != nil && e.Value == of {
-		of.bytes, t.bytes = of.bytes+bytes, t.bytes+bytes
+	t.left(of)
+}
+
+// The caller holds t.mu.
+func (t *threads) left(of *thread) {
+	if of.users--; of.users == 0 {
+		delete(t.byKey, of.identity.key)
+	}
+}
+
+// use notes that a branch is used, whose lock is held, and what it takes in memory. It returns the branches that were
+// used longest ago, if all take more than most bytes together; 0 is no limit. The caller ends them, whose locks are
+// held. Branches in work are left alone.
+func (t *threads) use(b *branch, bytes, most int) (old []*branch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if b.listed == nil {
+		b.listed, b.counted = t.used.PushFront(b), true
+		b.thread.users++
+	} else {
+		t.used.MoveToFront(b.listed)
+	}
+	t.bytes, b.bytes = t.bytes+bytes-b.bytes, bytes
+	for e := t.used.Back(); e != nil && most > 0 && t.bytes > most; {
+		o := e.Value.(*branch)
+		e = e.Prev()
+		if o.mu.TryLock() {
+			t.remove(o)
+			old = append(old, o)
+		}
+	}
+	return old
+}
+
+// remove takes a branch off the list, if it is there. The caller holds t.mu.
+func (t *threads) remove(b *branch) {
+	if b.listed != nil {
+		t.used.Remove(b.listed)
+		t.bytes, b.listed, b.bytes = t.bytes-b.bytes, nil, 0
+	}
+}
+
+// drop makes a branch that has ended none of its thread's.
+func (t *threads) drop(b *branch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.remove(b)
+	if b.counted {
+		b.counted = false
+		t.left(b.thread)
 	}
 }
 
@@ -88,10 +141,7 @@ func (t *threads) grew(of *thread, bytes int) {
 func (t *threads) get(key string) *thread {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e := t.byKey[key]; e != nil {
-		return e.Value.(*thread)
-	}
-	return nil
+	return t.byKey[key]
 }
 
 // origin returns where a conversation was when something was begun in it that has no beginning in common with it: a
@@ -114,13 +164,13 @@ func (t *threads) origin(of *thread) point {
 	return p
 }
 
-// all returns every thread.
-func (t *threads) all() []*thread {
+// all returns every branch, the most recently used first.
+func (t *threads) all() []*branch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var out []*thread
+	var out []*branch
 	for e := t.used.Front(); e != nil; e = e.Next() {
-		out = append(out, e.Value.(*thread))
+		out = append(out, e.Value.(*branch))
 	}
 	return out
 }
@@ -143,7 +193,8 @@ func (t *thread) find(chain []body.Sum) (b *branch, from point) {
 	}
 }
 
-// The longest first, so that a branch is preferred to the one that it grew from.
+// longest returns the point with the longest beginning of a request: a branch is preferred to the one that it grew
+// from.
 func (t *thread) longest(chain []body.Sum) point {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -167,6 +218,7 @@ func (t *thread) begin() *branch {
 func (t *thread) advance(b *branch, head body.Sum, items int, before uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	// The old end is now a point within the branch, from which others may fork.
 	if p := t.points[b.head]; p.branch == b {
 		if p.revision = before; p.under != nil {
 			p = *p.under
@@ -186,26 +238,14 @@ func (t *thread) advance(b *branch, head body.Sum, items int, before uint64) {
 func (t *thread) forget(b *branch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	maps.DeleteFunc(t.points, func(_ body.Sum, p point) bool { return p.branch == b })
+	for sum, p := range t.points {
+		if left := p.without(b); left != nil {
+			t.points[sum] = *left
+		} else {
+			delete(t.points, sum)
+		}
+	}
 	if t.latest.branch == b {
 		t.latest = point{}
 	}
-}
-
-// close closes the sessions of all branches, and returns these. It waits for requests that are in work.
-func (t *thread) close() (all []*branch) {
-	t.mu.Lock()
-	for _, p := range t.points {
-		if !slices.Contains(all, p.branch) {
-			all = append(all, p.branch)
-		}
-	}
-	t.points, t.latest = map[body.Sum]point{}, point{}
-	t.mu.Unlock()
-	for _, b := range all {
-		b.mu.Lock()
-		b.close()
-		b.mu.Unlock()
-	}
-	return all
 }

@@ -48,7 +48,7 @@ func (l *Launcher) Fits(spec Spec) bool { return namespacesOf(spec) == l.flags }
 // Become has a launcher that was started become a program, and waits for that, at most for limit. It returns a
 // [*Failure] if the launcher reports one, an [ErrGone] if the launcher ended before it read what it is to become, and
 // an [ErrLauncher] if it does not answer in time, or cannot be understood. guard is for [NewGuard]; nil if the
-// program's filter of system calls asks nobody. It can be called once.
+// program's filter of system calls does not ask the host. It can be called once.
 func (l *Launcher) Become(spec Spec, handles Handles, limit time.Duration) (guard *os.File, err error) {
 	_ = l.theirs.Close()
 	if err := l.host.SetDeadline(time.Now().Add(limit)); err != nil {

@@ -13,7 +13,7 @@ import (
 // Probe reports what this machine can enforce, measure by measure. It asks the kernel, and starts a launcher or two
 // where only trying tells. It changes nothing.
 func Probe() []Check {
-	// The launcher is this program, started again. Without it there is no isolation at all, whatever the kernel has.
+	// The launcher is this program, started again. Without it there is no isolation at all, on any kernel.
 	if _, err := os.Stat("/proc/self/exe"); err != nil {
 		return none("without /proc the host cannot be its own launcher")
 	}

@@ -57,7 +57,7 @@ func NewWatcher() (*Watcher, error) {
 	return w, nil
 }
 
-// Ended is closed when there is no watcher any more, be it that it could not be started.
+// Ended is closed when the watcher has ended, or could not be started.
 func (w *Watcher) Ended() <-chan struct{} { return w.ended }
 
 // Watch has a process and its group killed when the host ends, or Close is called, whichever comes first. pidfd
