@@ -18,6 +18,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
+// What a comparison comes to: a sentence for people, and settings that can be put into a file. The choice itself is
+// made by package compare; here is only how it is said and written.
+
 // printRecommendation prints what the comparison comes to: one sentence, and the settings for it.
 func (a *app) printRecommendation(x *compare.Recommendation) {
 	fmt.Fprintf(a.out, "\n%s\n", recommendationText(x))

@@ -14,9 +14,13 @@ import (
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
 )
+
+// How agents are told to use another base URL. Each has its own way: a variable, an argument, a file. The order in
+// which an address is looked up is the agent's own, so that a user's configuration means the same with thresh and
+// without.
 
 // wrapping is how one agent is told to use another base URL. No way changes a file of the user's. docs/use-with.md has
 // the same table for people, and 'make test-clients' runs the agents.
@@ -34,22 +38,22 @@ type wrapping struct {
 	others []string
 	// arguments stand before the user's; nil for none.
 	arguments func(base string) []string
-	// recall are arguments that tell the agent of an MCP server; nil where there are none, or variables do it.
+	// recall are arguments that tell the agent of an MCP server; nil where variables or files do it.
 	recall func(url string) []string
 	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none. The proxy then
 	// sends the requests there, instead of to the provider.
 	own func(getenv func(string) string) string
-	// file is for agents that read their base URLs from files only; its zero value is none.
-	file agentFile
+	// files are for agents that read from files what others have variables and arguments for.
+	files []agentFile
 }
 
 // agentFile is a file that one run of an agent gets, in a directory that goes when the agent has ended. The user's own
 // file is read but never written.
 type agentFile struct {
-	// name is the file's name in that directory. text makes its content from the proxy's address; an error keeps the
-	// agent from being started. nil means that the agent needs no file.
+	// name is the file's name in that directory. text makes its content from the addresses of the proxy and of the MCP
+	// server, "" for none. Without content there is no file; an error keeps the agent from being started.
 	name string
-	text func(base string, getenv func(string) string) ([]byte, error)
+	text func(base, recall string, getenv func(string) string) ([]byte, error)
 	// The agent gets the file's path behind this argument, or in this variable.
 	argument, variable string
 }
@@ -73,7 +77,8 @@ var (
 // own scripts and configurations, which can refer to it.
 const mcpURL = "THRESH_MCP_URL"
 
-// wrapped are the agents that are known by the name of their command.
+// wrapped are the agents that are known by the name of their command. 'make test-clients' runs the agents that can be
+// installed, and fails if one does not come through the proxy.
 var wrapped = []wrapping{
 	{command: "claude", how: "ANTHROPIC_BASE_URL, ENABLE_TOOL_SEARCH=true", provider: "anthropic",
 		variables: []variable{anthropicURL},
@@ -93,12 +98,18 @@ var wrapped = []wrapping{
 	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider", provider: "anthropic",
 		variables: []variable{{"OPENCODE_CONFIG_CONTENT", "", ""}}},
 	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
-	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL}},
+	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL},
+		recall: func(url string) []string {
+			return []string{`--mcp-config={"mcpServers":{"thresh":{"httpUrl":"` + url + `"}}}`}
+		}},
 	{command: "pi", how: "--extension with the base URL of each provider", provider: "anthropic",
-		file: agentFile{name: "thresh.js", text: piExtension, argument: "--extension"}},
+		files: []agentFile{{name: "thresh.js", text: piExtension, argument: "--extension"}}},
 	{command: "cline", how: "CLINE_PROVIDER_SETTINGS_PATH with the base URL of each provider", provider: "openai",
-		own:  clineProvider,
-		file: agentFile{name: "providers.json", text: clineSettings, variable: "CLINE_PROVIDER_SETTINGS_PATH"}},
+		own: clineProvider,
+		files: []agentFile{
+			{name: "providers.json", text: clineSettings, variable: "CLINE_PROVIDER_SETTINGS_PATH"},
+			{name: "mcp.json", text: clineServers, variable: "CLINE_MCP_SETTINGS_PATH"},
+		}},
 }
 
 // anyAgent is for commands that are not known: most programs read one of these. Its provider is a guess, which counts
@@ -116,43 +127,46 @@ func wrappedFor(command string) wrapping {
 	return anyAgent
 }
 
-// start returns the agent's command with the proxy's address in it, and with recall that of the MCP server. What end
-// removes, the agent needs until it ends.
-func (w wrapping) start(command []string, base string, recall bool, environ []string) (agent *exec.Cmd, end func(),
+// start returns the agent's command with the proxy's address in it, and with that of the MCP server unless recall is "".
+// What end removes, the agent needs until it ends. The agent is not started yet. The directory of its file goes with
+// end, also after an error of Start.
+func (w wrapping) start(command []string, base, recall string, environ []string) (agent *exec.Cmd, end func(),
 	err error) {
 	args := slices.Clone(command[1:])
-	if recall && w.recall != nil {
-		args = append(w.recall(base+mcp.Path), args...)
+	if recall != "" && w.recall != nil {
+		args = append(w.recall(recall), args...)
 	}
 	if w.arguments != nil {
 		args = append(w.arguments(base), args...)
 	}
 	// The agent's environment is the user's own, with what is needed added: keys are in it.
 	env := w.environ(base, recall, environ)
-	if w.file.text == nil {
-		agent = exec.Command(command[0], args...)
-		agent.Env = env
-		return agent, func() {}, nil
-	}
-	text, err := w.file.text(base, os.Getenv)
-	if err != nil {
-		return nil, nil, err
-	}
-	// A directory of this user alone: an agent's settings may hold keys.
-	dir, err := os.MkdirTemp("", "thresh-wrap-")
-	if err != nil {
-		return nil, nil, err
-	}
-	end = func() { _ = os.RemoveAll(dir) }
-	path := filepath.Join(dir, w.file.name)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		end()
-		return nil, nil, err
-	}
-	if w.file.argument != "" {
-		args = append([]string{w.file.argument, path}, args...)
-	} else {
-		env = append(env, w.file.variable+"="+path)
+	end = func() {}
+	if len(w.files) > 0 {
+		// A directory of this user alone, as an agent's settings may hold keys. If this process is killed, the next start
+		// of any host removes it.
+		dir, err := rundir.New(os.TempDir())
+		if err != nil {
+			return nil, nil, err
+		}
+		end = func() { _ = dir.Remove() }
+		for _, f := range w.files {
+			path := filepath.Join(dir.Path, f.name)
+			text, err := f.text(base, recall, os.Getenv)
+			if err == nil && text != nil {
+				err = os.WriteFile(path, text, 0o600)
+			}
+			switch {
+			case err != nil:
+				end()
+				return nil, nil, err
+			case text == nil:
+			case f.argument != "":
+				args = append([]string{f.argument, path}, args...)
+			default:
+				env = append(env, f.variable+"="+path)
+			}
+		}
 	}
 	agent = exec.Command(command[0], args...)
 	agent.Env = env
@@ -161,10 +175,10 @@ func (w wrapping) start(command []string, base string, recall bool, environ []st
 
 // environ returns the agent's environment, made from another one that is not changed. The last value of a name counts,
 // so that base URLs of the user are replaced; upstreamsFor has read them.
-func (w wrapping) environ(base string, recall bool, environ []string) []string {
+func (w wrapping) environ(base, recall string, environ []string) []string {
 	out := slices.Clone(environ)
-	if recall {
-		out = append(out, mcpURL+"="+base+mcp.Path)
+	if recall != "" {
+		out = append(out, mcpURL+"="+recall)
 	}
 	for _, v := range w.variables {
 		if v.name == "OPENCODE_CONFIG_CONTENT" {
@@ -194,11 +208,12 @@ func (w wrapping) environ(base string, recall bool, environ []string) []string {
 	return out
 }
 
-// opencodeConfig is a configuration that opencode merges with the user's.
-func opencodeConfig(base string, recall bool) string {
+// opencodeConfig is a configuration that opencode merges with the user's. It is JSON in a variable, so that no file of
+// the user's is touched.
+func opencodeConfig(base, recall string) string {
 	server := ""
-	if recall {
-		server = fmt.Sprintf(`,"mcp":{"thresh":{"type":"remote","url":"%s"}}`, base+mcp.Path)
+	if recall != "" {
+		server = fmt.Sprintf(`,"mcp":{"thresh":{"type":"remote","url":"%s"}}`, recall)
 	}
 	return fmt.Sprintf(`{"provider":{"anthropic":{"options":{"baseURL":"%[1]s/v1"}},`+
 		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}%[2]s}`,
@@ -257,7 +272,8 @@ func codexConfig(getenv func(string) string) (provider, base string) {
 }
 
 // upstreamsFor returns where requests go: what the user's settings say; else what the agent would have used, as its
-// variable or its configuration says; else the provider.
+// variable or its configuration says; else the provider. The error names the variable or the configuration that holds
+// an address which cannot be used.
 func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (proxy.Upstreams, error) {
 	set := c.Settings().Proxy.Upstreams
 	for _, u := range []struct {

@@ -6,18 +6,73 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 )
 
-// piExtension is a program that pi loads: pi has its base URLs in models.json or takes them from extensions.
-func piExtension(base string, _ func(string) string) ([]byte, error) {
-	return fmt.Appendf(nil, `export default (pi) => {
+// piExtension is a program that pi loads: pi has its base URLs in models.json or takes them from extensions. pi has no
+// clients of MCP either, so that the program is one: it offers each tool of the server as a tool of pi's.
+func piExtension(base, recall string, _ func(string) string) ([]byte, error) {
+	return fmt.Appendf(nil, `export default async (pi) => {
 	pi.registerProvider("anthropic", { baseUrl: %q });
 	pi.registerProvider("openai", { baseUrl: %q });
 	pi.registerProvider("google", { baseUrl: %q });
+	const server = %q;
+	if (!server) return;
+	const ask = async (method, params, signal) => {
+		const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+		return (await (await fetch(server, { method: "POST", body, signal })).json()).result;
+	};
+	for (const { name, title, description, inputSchema } of (await ask("tools/list", {})).tools) {
+		pi.registerTool({ name, label: title, description, parameters: inputSchema,
+			async execute(_id, args, signal) {
+				const { content, isError } = await ask("tools/call", { name, arguments: args }, signal);
+				if (isError) throw new Error(content[0].text);
+				return { content, details: {} };
+			} });
+	}
 };
-`, base, base+"/v1", base+"/v1beta"), nil
+`, base, base+"/v1", base+"/v1beta", recall), nil
+}
+
+// clineServers are the user's MCP servers for cline, and ours. Servers with a login are left out: cline would renew
+// their tokens in a file that goes, and the user's would be void.
+func clineServers(_, recall string, getenv func(string) string) ([]byte, error) {
+	if recall == "" {
+		return nil, nil
+	}
+	settings := map[string]any{}
+	path := cmp.Or(getenv("CLINE_MCP_SETTINGS_PATH"), filepath.Join(clineSettingsDir(getenv), "cline_mcp_settings.json"))
+	if err := readSettings(path, &settings); err != nil {
+		return nil, err
+	}
+	servers, ok := settings["mcpServers"].(map[string]any)
+	if !ok {
+		servers = map[string]any{}
+	}
+	maps.DeleteFunc(servers, func(_ string, v any) bool {
+		s, _ := v.(map[string]any)
+		return s["oauth"] != nil
+	})
+	servers["thresh"] = map[string]any{"type": "streamableHttp", "url": recall}
+	settings["mcpServers"] = servers
+	return json.Marshal(settings)
+}
+
+// readSettings reads a file of cline's. Without the file, to is left as it is.
+func readSettings(path string, to any) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, to)
+	}
+	if err != nil {
+		return fmt.Errorf("cline's settings: %s: %w", path, err)
+	}
+	return nil
 }
 
 // clineFile is the file in which cline keeps the settings of its providers. modes is not read here, and passed on as it
@@ -45,25 +100,21 @@ const clineOwn = "openai-compatible"
 // clinePaths are the base URLs that cline's providers get: with the version, as cline takes them.
 var clinePaths = map[string]string{"anthropic": "/v1", "openai-native": "/v1", "gemini": "/v1beta", clineOwn: "/v1"}
 
-// readCline reads the user's settings. Without a file there are none. The order of the variables is cline's own: the
-// file, the data directory, cline's directory, the home.
-func readCline(getenv func(string) string) (clineFile, error) {
+// clineSettingsDir is where cline has its settings. The order of the variables is cline's own: the data directory,
+// cline's directory, the home.
+func clineSettingsDir(getenv func(string) string) string {
 	home, _ := os.UserHomeDir()
 	data := cmp.Or(getenv("CLINE_DATA_DIR"), filepath.Join(cmp.Or(getenv("CLINE_DIR"), filepath.Join(home, ".cline")),
 		"data"))
-	path := cmp.Or(getenv("CLINE_PROVIDER_SETTINGS_PATH"), filepath.Join(data, "settings", "providers.json"))
+	return filepath.Join(data, "settings")
+}
+
+// readCline reads the user's settings of providers.
+func readCline(getenv func(string) string) (clineFile, error) {
+	path := cmp.Or(getenv("CLINE_PROVIDER_SETTINGS_PATH"), filepath.Join(clineSettingsDir(getenv), "providers.json"))
 	file := clineFile{Version: 1}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return file, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &file)
-	}
-	if err != nil {
-		return file, fmt.Errorf("cline's settings: %s: %w", path, err)
-	}
-	return file, nil
+	err := readSettings(path, &file)
+	return file, err
 }
 
 // clineProvider returns the address of the provider of the user's own, "" if there is none. What is wrong with the
@@ -76,7 +127,7 @@ func clineProvider(getenv func(string) string) string {
 
 // clineSettings is the user's file with other base URLs. cline reads and writes it instead of the user's. Providers
 // with a login are left out: cline would renew their tokens in a file that goes, and the user's would be void.
-func clineSettings(base string, getenv func(string) string) ([]byte, error) {
+func clineSettings(base, _ string, getenv func(string) string) ([]byte, error) {
 	file, err := readCline(getenv)
 	if err != nil {
 		return nil, err

@@ -63,11 +63,17 @@ func TestWrapKnowsAgents(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"claude", "codex", "opencode", "pi", "cline"} {
+	servers := `{"mcpServers":{"mine":{"command":"x"},"login":{"url":"https://example.com","oauth":{"tokens":{}}}}}`
+	if err := os.WriteFile(p.path("home", ".cline", "data", "settings", "cline_mcp_settings.json"), []byte(servers),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"claude", "codex", "opencode", "qwen", "pi", "cline"} {
 		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH|$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|\"\n" +
 			"[ \"$1\" = --extension ] && sed 's/1:[0-9]*/1:PORT/g' \"$2\"\n" +
 			"[ -n \"$CLINE_PROVIDER_SETTINGS_PATH\" ] && sed 's/1:[0-9]*/1:PORT/g' " +
-			"\"$CLINE_PROVIDER_SETTINGS_PATH\"\nexit 0\n"
+			"\"$CLINE_PROVIDER_SETTINGS_PATH\"\n[ -n \"$CLINE_MCP_SETTINGS_PATH\" ] && cat \"$CLINE_MCP_SETTINGS_PATH\"\n" +
+			"[ \"$1\" = killed ] && kill -9 $PPID\nexit 0\n"
 		if err := os.WriteFile(p.path("work", name), []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -100,11 +106,27 @@ func TestWrapKnowsAgents(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude": `"type":"http","url":"http://127.0.0.1:`, "codex": `mcp_servers.thresh.url="http://127.0.0.1:`,
 		"opencode": `"mcp":{"thresh":{"type":"remote","url":"http://127.0.0.1:`,
+		"qwen":     `{"mcpServers":{"thresh":{"httpUrl":"http://127.0.0.1:`,
+		"pi":       `const server = "http://127.0.0.1:`,
+		// One with a login is not in it, as providers with a login are not.
+		"cline": `{"mcpServers":{"mine":{"command":"x"},"thresh":{"type":"streamableHttp","url":"http://127.0.0.1:`,
 	} {
 		cmd := p.command("--set", "proxy.recall=true", "wrap", "./"+name)
 		if r := p.finish(cmd); !strings.Contains(r.stdout, want) || !strings.Contains(r.stdout, "/mcp|") {
 			t.Errorf("%s: %q, %s", name, r.stdout, r.stderr)
 		}
+	}
+	// What is left of one that was killed goes with the next.
+	left := filepath.Join(p.path("tmp"), "thresh-*", "providers.json")
+	if r := p.wrap(up, "./cline", "killed"); r.code != -1 {
+		t.Errorf("status %d: %s", r.code, r.stderr)
+	}
+	if paths, _ := filepath.Glob(left); len(paths) != 1 {
+		t.Errorf("the agent's settings are %q", paths)
+	}
+	p.wrap(up, "./pi")
+	if paths, _ := filepath.Glob(left); len(paths) != 0 {
+		t.Errorf("%q is left", paths)
 	}
 	// An own provider of Codex is found in its configuration, and its address becomes the upstream.
 	if err := os.MkdirAll(p.path("home", ".codex"), 0o700); err != nil {

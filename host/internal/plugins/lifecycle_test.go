@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -181,6 +182,28 @@ func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
 			}
 			plugintest.GoneWithin(t, id, time.Second)
 		})
+	}
+}
+
+func TestAControlGroupGoesWithItsPlugin(t *testing.T) {
+	isolates(t)
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid(t, strategy(t, m, "steady"))))
+	_, group, _ := strings.Cut(string(text), "0::")
+	group = strings.TrimSpace(group)
+	// The tree is mounted at one of these.
+	dir := "/sys/fs/cgroup" + group
+	if _, err := os.Stat(dir); err != nil {
+		dir = "/sys/fs/cgroup/unified" + group
+	}
+	if _, err := os.Stat(dir); err != nil || !strings.HasPrefix(filepath.Base(group), "thresh-") {
+		t.Skip("SKIPPED: no control group was delegated to this process ('thresh doctor' says why)")
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is left behind: %v", dir, err)
 	}
 }
 

@@ -13,7 +13,7 @@ type Turn []Action
 // Action is one call. Which tool it calls, and with which parameters, depends on the tools of the request. The same
 // script can drive any agent for that reason.
 type Action struct {
-	// Do is "read", "run", "edit", "delegate" or "recall".
+	// Do is "read", "run", "edit", "delegate", "find" or "recall".
 	Do string
 	// Path is a file, Old and New what an edit replaces; Command is run by a shell.
 	Path, Old, New, Command string
@@ -30,6 +30,10 @@ func Delegate() Action { return Action{Do: "delegate"} }
 // Recall asks for the result that was removed last, by the id that stands in its place. Without such a place, or the
 // tool, nothing is done.
 func Recall() Action { return Action{Do: "recall"} }
+
+// Find loads the tool for [Recall], where the agent offers the tools of MCP servers only to a model that has searched
+// for them.
+func Find() Action { return Action{Do: "find"} }
 
 // FixIt is a script that mends the project of [Project]: it looks, runs the test, edits, looks again and tests. Every
 // kind of action is in it, a result that is large, two calls at once, and a file that is read twice, which makes the

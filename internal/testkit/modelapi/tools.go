@@ -22,6 +22,7 @@ var names = map[string][]*regexp.Regexp{
 	"run": patterns(`(?i)^bash$`, `^run_shell_command$`, `^execute_command$`, `^exec_command$`, `^shell_command$`,
 		`^shell$`, `^run_commands$`, `^run_terminal`),
 	"delegate": patterns(`^Task$`, `^Agent$`, `^task$`, `^spawn_agent$`),
+	"find":     patterns(`^tool_search$`),
 	"recall":   patterns(`thresh_recall$`),
 }
 
@@ -44,6 +45,9 @@ func (s *Server) act(a Action, p prompt) (say, bool) {
 		"agent": "general-purpose"}
 	// "recall" has no parameters but the id that a note in the conversation names.
 	t, ok := find(p.tools, a.Do)
+	if a.Do == "find" {
+		return say{name: t.name, args: object{"query": "thresh_recall"}}, ok
+	}
 	if a.Do == "recall" {
 		return say{name: t.name, space: t.space, args: object{"id": p.removed}}, ok && p.removed != ""
 	}

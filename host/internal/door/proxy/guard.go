@@ -9,6 +9,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 )
 
+// A proxy on a loopback address can be reached by every program and, through a browser, by every web page on the
+// machine, and it spends the user's money. So pages are refused by their headers, names that are not this machine's
+// are refused, and other machines need a token.
+
 // tokenHeader carries the client's token for the proxy. It is not Authorization, which holds the key of the provider.
 const tokenHeader = "X-Thresh-Token"
 

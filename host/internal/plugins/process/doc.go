@@ -4,7 +4,7 @@
 // suite (lab/verify), which looks at the processes themselves. Start at [NewSpawner], then [Spawner.Start], which
 // returns a [Process] that has completed go-plugin's handshake. [Process.Close] ends it.
 //
-//   - spawner.go holds what the processes of one host share; rundir.go and starter.go are its parts.
+//   - spawner.go holds what the processes of one host share; starter.go is a part of it.
 //   - process.go is the Process; connect.go does go-plugin's handshake; attach.go uses a process that a developer
 //     started.
 //   - child.go starts, watches and kills the operating system's process; runner.go presents it to go-plugin.

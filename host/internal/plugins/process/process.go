@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -124,7 +125,7 @@ func (p *Process) Close(grace time.Duration) {
 		_ = socket.Close() // go-plugin does not connect any more
 	}
 	if dir := p.child.dir; dir != "" {
-		if err := removeAll(dir); err != nil {
+		if err := rundir.RemoveAll(dir); err != nil {
 			p.child.log.Warn("removing the plugin's run directory failed", "error", err)
 		}
 	}

@@ -1,13 +1,27 @@
 package process
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
+)
+
+const (
+	// maxSocketPath is what sun_path holds on the strictest system we run on (macOS), without the closing NUL.
+	maxSocketPath = 103
+	// socketSuffix is the longest that comes behind a run directory: go-plugin's own directory, where isolated plugins
+	// find the host's files, and a socket.
+	socketSuffix = "/plugin-dir4294967295/" + isolate.HostDir + "/plugin4294967295"
 )
 
 // Spawner starts processes. It owns what they share: a run directory, and the thread from which all are started. It
@@ -20,7 +34,7 @@ type Spawner struct {
 	mu sync.Mutex
 	// runs are the run directories that were made, the one in use last. Others are gone, but processes may still have
 	// sockets there, and something may be left of them.
-	runs []*runDir
+	runs []*rundir.Dir
 }
 
 // NewSpawner makes a spawner with a private run directory below base; "" is the system's temporary directory. base
@@ -34,9 +48,25 @@ func NewSpawner(base string) (*Spawner, error) {
 		return nil, err
 	}
 	starter := newStarter()
+	groups, _ := isolate.OpenGroups() // most machines have none for us; isolate.Probe says why
 	return &Spawner{
-		base: base, runs: []*runDir{run}, starter: starter, launchers: &launchers{starter: starter},
+		base: base, runs: []*rundir.Dir{run}, starter: starter, launchers: &launchers{starter: starter, groups: groups},
 	}, nil
+}
+
+// newRunDir makes a run directory, in which each process gets a directory for its sockets, and as its working and
+// temporary directory. A base too long for socket paths is refused at once; sockets would fail much later with an
+// unclear error.
+func newRunDir(base string) (*rundir.Dir, error) {
+	base, err := filepath.Abs(cmp.Or(base, os.TempDir()))
+	if err != nil {
+		return nil, err
+	}
+	if n := len(base) + len("/") + rundir.NameLen + len(socketSuffix); n > maxSocketPath {
+		return nil, fmt.Errorf("the temporary directory %s is too long a path for sockets: %d bytes, at most %d fit; "+
+			"set TMPDIR to a shorter one", base, len(base), len(base)-(n-maxSocketPath))
+	}
+	return rundir.New(base)
 }
 
 // ready checks that the host has what a start needs, and returns the run directory. If that is gone, it makes another.
@@ -47,13 +77,13 @@ func (s *Spawner) ready() (dir string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	run := s.runs[len(s.runs)-1]
-	if run.gone() {
+	if run.Gone() {
 		if run, err = newRunDir(s.base); err != nil {
 			return "", err
 		}
 		s.runs = append(s.runs, run)
 	}
-	return run.path, nil
+	return run.Path, nil
 }
 
 // Prepare makes the next start faster, if one was isolated before. It returns at once. Call it when a plugin is ready,
@@ -68,7 +98,7 @@ func (s *Spawner) Close() error {
 	defer s.mu.Unlock()
 	var errs []error
 	for _, run := range s.runs {
-		errs = append(errs, run.remove())
+		errs = append(errs, run.Remove())
 	}
 	return errors.Join(errs...)
 }

@@ -1,4 +1,4 @@
-package process
+package rundir
 
 import (
 	"io/fs"
@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 )
 
-// removeAll is os.RemoveAll for a directory that a plugin could write to. A plugin may have taken the rights to look
+// RemoveAll is os.RemoveAll for a directory that a plugin could write to. A plugin may have taken the rights to look
 // into its directories away; they are its user's, who is ours, so that we can give them back. It never follows a
-// symbolic link: os.Root does not leave the directory, whatever happens in it meanwhile.
-func removeAll(dir string) error {
+// symbolic link: os.Root does not leave the directory, even if it is changed meanwhile.
+func RemoveAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil {
 		return nil

@@ -1,4 +1,4 @@
-package process
+package rundir
 
 import (
 	"os"
@@ -38,7 +38,7 @@ func TestADirectoryIsRemovedWhateverItsModes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := removeAll(dir); err != nil {
+	if err := RemoveAll(dir); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(dir); !os.IsNotExist(err) {
