@@ -242,7 +242,7 @@ func doomedHost(args string) {
 
 func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("these plugins do not watch the lifeline, and only Linux kills them with their host")
+		t.Skip("SKIPPED: these plugins do not watch the lifeline, and only Linux kills them with their host")
 	}
 	runDir := plugintest.ShortTemp(t)
 	host := exec.Command(os.Args[0])
