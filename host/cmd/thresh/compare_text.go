@@ -152,7 +152,6 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 		name += " (incomplete)"
 	}
 	row := []string{name, table.Short(res.Sent), table.Percent(res.Unpruned-res.Sent, res.Unpruned)}
-	// Of one session, the worst is no news.
 	several := res.PerSession != nil && res.Sessions > 1
 	var sums []string
 	for _, l := range r.Prices {

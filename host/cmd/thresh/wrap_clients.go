@@ -127,9 +127,9 @@ func wrappedFor(command string) wrapping {
 	return anyAgent
 }
 
-// start returns the agent's command with the proxy's address in it, and with that of the MCP server unless recall is "".
-// What end removes, the agent needs until it ends. The agent is not started yet. The directory of its file goes with
-// end, also after an error of Start.
+// start returns the agent's command with the proxy's address in it, and with that of the MCP server unless recall is
+// "". What end removes, the agent needs until it ends. The agent is not started yet. The directory of its file goes
+// with end, also after an error of Start.
 func (w wrapping) start(command []string, base, recall string, environ []string) (agent *exec.Cmd, end func(),
 	err error) {
 	args := slices.Clone(command[1:])
@@ -143,8 +143,8 @@ func (w wrapping) start(command []string, base, recall string, environ []string)
 	env := w.environ(base, recall, environ)
 	end = func() {}
 	if len(w.files) > 0 {
-		// A directory of this user alone, as an agent's settings may hold keys. If this process is killed, the next start
-		// of any host removes it.
+		// A directory of this user alone, as an agent's settings may hold keys. If this process is killed, the next
+		// start of any host removes it.
 		dir, err := rundir.New(os.TempDir())
 		if err != nil {
 			return nil, nil, err

@@ -20,7 +20,8 @@ const (
 	Network Measure = "network"
 	// Processes: it cannot start others; threads are allowed.
 	Processes Measure = "processes"
-	// Signals: none to processes outside, and no abstract Unix sockets, which the file system does not protect.
+	// Signals: none to processes outside, and no abstract Unix sockets, which the file system does not protect. See
+	// [ScopesAbstractSockets].
 	Signals Measure = "signals"
 	// Memory: a hard limit on private memory. No limit that works without root counts other memory; most of it is
 	// refused.
@@ -131,6 +132,7 @@ type Launcher struct {
 	// host is the end that this process keeps; theirs is the launcher's, and is closed here once it has started.
 	host, theirs *os.File // both ends of the socket
 	flags        uintptr  // its namespaces
+	group        *Group   // nil: the host's
 }
 
 // launcherName is a launcher's argv[0]; it tells a launcher from a normal start of the program.

@@ -51,9 +51,12 @@ func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) 
 	all := checks()
 	supervised := slices.ContainsFunc(all, func(c isolate.Check) bool { return c.Measure == isolate.Paths && !c.Works })
 	for _, check := range all {
-		if check.Measure == isolate.Sockets && supervised && s.Grant.Network {
-			// The host cannot make sockets of the network for it.
+		switch {
+		case !s.Grant.Network:
+		case check.Measure == isolate.Sockets && supervised: // the host makes no sockets of the network for it
 			check.Works, check.How = false, "with a grant for the network, it takes namespaces"
+		case check.Measure == isolate.Signals && !isolate.ScopesAbstractSockets(): // it sees the host's abstract sockets
+			check.Works, check.How = false, "with a grant for the network, it takes Linux 6.12"
 		}
 		if check.Works {
 			s.Apply = append(s.Apply, check.Measure)
@@ -80,7 +83,7 @@ func (s Sandbox) env() []string {
 // Start, and the plugin's code never runs without the isolation.
 func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	grant := c.sandbox.Grant
-	cmd, guard, err := c.spawner.launchers.become(isolate.Spec{
+	l, guard, err := c.spawner.launchers.become(isolate.Spec{
 		Args: []string{c.binary.Path}, Env: c.env, KeepBinary: c.binary.Script, RunDir: c.dir,
 		Network: grant.Network, Processes: grant.Processes, Read: grant.Read,
 		MaxMemory: uint64(c.sandbox.MaxMemory), Apply: c.sandbox.Apply,
@@ -88,8 +91,9 @@ func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.group = l.group
 	if guard != nil {
 		c.guard = isolate.NewGuard(guard, c.dir, c.condemn)
 	}
-	return cmd, nil
+	return l.cmd, nil
 }
