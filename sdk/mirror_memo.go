@@ -39,7 +39,7 @@ func (m *mirror) settleMemo(edits []rewrite.Edit) {
 	if m.memo.Stored() {
 		m.memoLen, m.edits, m.applied = len(m.entries), edits, 0
 	}
-	if m.memo.value == nil {
+	if m.memo.value == nil { // nothing can be carried over
 		m.memoLen, m.edits, m.applied = 0, nil, 0
 	}
 	m.weighMemo()
@@ -56,9 +56,11 @@ func (m *mirror) weighMemo() {
 	m.bytes += m.memoBytes
 }
 
-// follows reports whether pieces do to n entries exactly what edits ask for. Its time is that of the pieces and edits.
+// follows reports whether pieces do to n entries exactly what edits ask for, in time proportional to both. A host may
+// cut runs of kept entries as it likes. Whether the pieces are in bounds is for [mirror.rewrite] to find out.
 func follows(pieces []wire.MirrorPiece, edits []rewrite.Edit, n int) bool {
 	next := 0 // the first entry that no piece names so far
+	// removed passes over entries that no piece names, up to one that is named: the edits must remove them all.
 	removed := func(to int) bool {
 		for ; next < to && len(edits) > 0 && edits[0].Remove && edits[0].Index == next; next++ {
 			edits = edits[1:]
@@ -67,7 +69,7 @@ func follows(pieces []wire.MirrorPiece, edits []rewrite.Edit, n int) bool {
 	}
 	for _, p := range pieces {
 		switch {
-		case p.Entry != nil:
+		case p.Entry != nil: // edits make no entries
 			return false
 		case p.Edited != nil:
 			if !removed(p.Edited.Index) || len(edits) == 0 || edits[0].Remove || edits[0].Index != next ||
@@ -76,7 +78,7 @@ func follows(pieces []wire.MirrorPiece, edits []rewrite.Edit, n int) bool {
 			}
 			edits = edits[1:]
 			next++
-		default:
+		default: // a run of kept entries, which no edit may name
 			if !removed(p.Kept.From) || len(edits) > 0 && edits[0].Index < p.Kept.To {
 				return false
 			}
@@ -86,7 +88,7 @@ func follows(pieces []wire.MirrorPiece, edits []rewrite.Edit, n int) bool {
 	return removed(n) && len(edits) == 0
 }
 
-// samePiece compares new blocks by what they say.
+// samePiece compares new blocks by what they say: the host has decoded and encoded them since.
 func samePiece(a, b rewrite.BlockPiece) bool {
 	if a.Block == nil || b.Block == nil {
 		return a.Block == nil && b.Block == nil && a.Keep == b.Keep

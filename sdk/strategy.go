@@ -52,8 +52,8 @@ type Call struct {
 
 // OptimizeInput is what [Optimizer.Optimize] gets. History is the raw history (REQ-HD-002.9).
 //
-// A strategy may ignore Unchanged, Applied and Memo and look at the whole history each time. One that uses them costs what is
-// new instead of what the history is.
+// A strategy may ignore Unchanged, Applied and Memo and look at the whole history each time. One that uses them costs
+// what is new instead of what the history is.
 type OptimizeInput struct {
 	Call
 	contract.OptimizeParams

@@ -13,7 +13,7 @@ import (
 // What the edits took out stays in the lists, without any effect: so calls and results keep their ids. When it is more
 // than what is left, it is time to begin again.
 func (s *state) applied() (ok bool) {
-	for i := range s.reasons {
+	for i := range s.reasons { // of each edit, in any order
 		if !s.forget(s.number(i)) {
 			return false
 		}
@@ -24,6 +24,7 @@ func (s *state) applied() (ok bool) {
 	}
 	s.gone = append(s.gone, gone...)
 	slices.Sort(s.gone)
+	// New maps, because those of a first prune are large, and would be walked again each time to be cleared.
 	s.removed, s.replaced, s.reasons = nil, map[int]sdk.Content{}, map[int]sdk.Reason{}
 	s.counts.pairs, s.counts.inclusions, s.counts.results = 0, 0, 0
 	return len(s.gone) <= s.known()
@@ -33,6 +34,8 @@ func (s *state) applied() (ok bool) {
 func (s *state) forget(n int32) (ok bool) {
 	from, to := s.marks[n], s.marks[n+1]
 	var dropped int32 // blocks of the entry, so far
+	// A call that went was answered, so that no response looks for it, and it is before all reads of its files that may
+	// still become stale.
 	for id := from.calls; id < to.calls; id++ {
 		c := s.calls.at(id)
 		c.block -= dropped
@@ -57,6 +60,8 @@ func (s *state) forget(n int32) (ok bool) {
 			r.by = 0
 		}
 	}
+	// No block goes here, but texts get shorter. An inclusion that was stripped is never the last of its file, which is
+	// the only one that anything refers to.
 	block, moved := int32(-1), 0 // by how many bytes what follows in the block has moved
 	for id := from.inclusions; id < to.inclusions; id++ {
 		inc := s.inclusions.at(id)

@@ -20,7 +20,8 @@ import (
 // whether they came at once or one by one.
 //
 // Entries go by numbers: the position that an entry would have if none had ever been removed. So what is known stays as
-// it is when the answer is applied, see [state.applied], and costs nothing for the entries that the answer leaves alone.
+// it is when the answer is applied, and that costs nothing for the entries that the answer leaves alone: see
+// [state.applied].
 //
 // Ids of calls, results and so on are positions in their lists. Where 0 means none, an id or a number is stored as one
 // more. They have 32 bits, because a process keeps many sessions and the state should be small next to the text. For

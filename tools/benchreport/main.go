@@ -1,9 +1,10 @@
 // Command benchreport turns the output of "go test -bench" on standard input into a table that fits 80 columns: the
 // median of each benchmark's repetitions, how far they lie apart, and how it compares with another way to do the same.
 //
-// Usage: go test -run '^$' -bench . -count 5 ./... | benchreport [-plot FILE]
+// Usage: go test -run '^$' -bench . -count 5 ./... | benchreport [-plot FILE] [-docs FILE]
 //
-// With -plot it also draws the turn times of BenchmarkTurn against the length of the history, as SVG.
+// With -plot it also draws the turn times of BenchmarkTurn against the length of the history, as SVG. With -docs it
+// puts the figures into the tables of a Markdown file that are marked for it, see docs.go.
 package main
 
 import (
@@ -22,8 +23,9 @@ import (
 // main prints the table to standard output, so that docs can be made of it by a pipe.
 func main() {
 	plot := flag.String("plot", "", "draw the turn times to this SVG file")
+	docs := flag.String("docs", "", "put the figures into the marked tables of this Markdown file")
 	flag.Parse()
-	if err := run(os.Stdin, os.Stdout, *plot); err != nil {
+	if err := run(os.Stdin, os.Stdout, *plot, *docs); err != nil {
 		fmt.Fprintf(os.Stderr, "benchreport: %v\n", err)
 		os.Exit(1)
 	}
@@ -31,7 +33,7 @@ func main() {
 
 // run returns an error if the input cannot be read or has no benchmark. A pipe whose first command failed is such an
 // input, and must not leave an empty table.
-func run(in io.Reader, out io.Writer, plotFile string) error {
+func run(in io.Reader, out io.Writer, plotFile, docsFile string) error {
 	all, err := read(in)
 	if err != nil {
 		return err
@@ -41,10 +43,13 @@ func run(in io.Reader, out io.Writer, plotFile string) error {
 	}
 	// Before the plot, which may fail because its directory is missing.
 	writeTable(out, all)
-	if plotFile == "" {
-		return nil
+	// The docs first: without all of their figures, the plot stays as it is too.
+	if docsFile != "" {
+		if err := updateDocs(docsFile, all); err != nil {
+			return err
+		}
 	}
-	if svg := plot(all); svg != "" { // not all runs measure turns
+	if svg := plot(all); plotFile != "" && svg != "" { // not all runs measure turns
 		return os.WriteFile(plotFile, []byte(svg), 0o644)
 	}
 	return nil
@@ -54,22 +59,26 @@ func run(in io.Reader, out io.Writer, plotFile string) error {
 type benchmark struct {
 	// name is without the number of processors. unit is the first of units that the benchmark reports.
 	name, unit string
-	values     []float64 // one for each repetition
-	// allocs is the last repetition's, as it does not vary.
-	allocs float64
+	all        map[string][]float64 // by unit, one value for each repetition
 }
+
+// values are those in the most telling unit.
+func (b *benchmark) values() []float64 { return b.all[b.unit] }
+
+// median is the middle one of the values.
+func (b *benchmark) median() float64 { return median(b.values()) }
 
 // median is the middle value; of an even number, the upper of the two. It is reported and not the mean, as one
 // repetition that the machine disturbed must not move it.
-func (b *benchmark) median() float64 {
-	sorted := slices.Sorted(slices.Values(b.values))
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
 }
 
 // spread is the distance between the least and the greatest value, as a share of the median. Above some percent,
 // differences between two benchmarks mean little.
 func (b *benchmark) spread() float64 {
-	return (slices.Max(b.values) - slices.Min(b.values)) / b.median()
+	return (slices.Max(b.values()) - slices.Min(b.values())) / b.median()
 }
 
 // units are what a benchmark is reported in: the first that it has. benchfmt turns ns into seconds, and MB into bytes.
@@ -90,22 +99,21 @@ func read(in io.Reader) ([]*benchmark, error) {
 		// Repetitions have equal names, and are collected in one benchmark.
 		b := byName[name]
 		if b == nil {
-			b = &benchmark{name: name}
+			b = &benchmark{name: name, all: map[string][]float64{}}
 			byName[name] = b
 			all = append(all, b)
 		}
-		// A benchmark reports several units, of which one tells most.
-		for _, unit := range units {
-			if value, ok := result.Value(unit); ok {
-				b.unit, b.values = unit, append(b.values, value)
-				break
-			}
+		for _, value := range result.Values { // a benchmark reports several units, of which one tells most
+			b.all[value.Unit] = append(b.all[value.Unit], value.Value)
 		}
-		// 0 without -benchmem.
-		b.allocs, _ = result.Value("allocs/op")
+	}
+	for _, b := range all {
+		if i := slices.IndexFunc(units, func(unit string) bool { return b.all[unit] != nil }); i >= 0 {
+			b.unit = units[i]
+		}
 	}
 	// Benchmarks in units that are not known here have nothing to show.
-	return slices.DeleteFunc(all, func(b *benchmark) bool { return len(b.values) == 0 }), reader.Err()
+	return slices.DeleteFunc(all, func(b *benchmark) bool { return b.unit == "" }), reader.Err()
 }
 
 // trimProcs removes the number of processors that "go test" appends to a name. Names of different machines are
@@ -126,6 +134,10 @@ func other(name string) string {
 	// Turns: what the mirror saves, against sending the whole history.
 	if strings.HasPrefix(name, "Turn/high-density/") {
 		return strings.Replace(name, "high-density", "high-density-full", 1)
+	}
+	// Pruning: what a memo saves, against a walk over everything.
+	if rest, ok := strings.CutSuffix(name, "/turn"); ok {
+		return rest + "/full"
 	}
 	if strings.HasPrefix(name, "Delta/") {
 		return strings.Replace(name, "/delta/", "/full/", 1)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -93,6 +94,7 @@ text { font: 12px sans-serif; fill: #333 } .grid { stroke: #ccc } .line { fill: 
 		height-6)
 	// Chosen to be told apart on a light and on a dark ground.
 	colors := []string{"#0a7", "#d55", "#57c", "#a6a"}
+	names := labels(lines, y)
 	for i, s := range lines {
 		color := colors[i%len(colors)]
 		var path []string
@@ -104,10 +106,25 @@ text { font: 12px sans-serif; fill: #333 } .grid { stroke: #ccc } .line { fill: 
 		// The name stands at the end of its line, which saves a legend.
 		last := s.points[len(s.points)-1]
 		fmt.Fprintf(&b, `<path class="line" stroke="%s" d="M%s"/><text x="%.1f" y="%.1f">%s</text>`+"\n",
-			color, strings.Join(path, "L"), x(last[0])+8, y(last[1])+4, s.name)
+			color, strings.Join(path, "L"), x(last[0])+8, names[i], s.name)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
+}
+
+// labels returns how far down the name of each line stands: at the line's end, and below other names there.
+func labels(lines []series, y func(ms float64) float64) []float64 {
+	const high = 14 // a line of text
+	at := make([]float64, len(lines))
+	down := make([]int, len(lines)) // the lines from the top down
+	for i, s := range lines {
+		at[i], down[i] = y(s.points[len(s.points)-1][1])+4, i
+	}
+	slices.SortFunc(down, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
+	for k, i := range down[1:] {
+		at[i] = max(at[i], at[down[k]]+high)
+	}
+	return at
 }
 
 // tokens shortens a number of tokens.
