@@ -48,7 +48,7 @@ PURE := ./docs/doctest ./docs/scalesim ./host/config ./host/internal/lab/compare
 WATCHED := ./host/internal/tokens ./host/internal/lab/verify
 CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 
-.PHONY: help build size demo test test-slow test-clients test-ui test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
+.PHONY: help build size demo test test-slow test-clients test-ui test-vm test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -94,6 +94,9 @@ test-clients: ## Claude Code, Codex and others through thresh wrap against a str
 	else echo "NOTE: without npm and python3 no agent runs here"; fi
 	$(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest
 	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v -test.timeout 60m
+
+test-vm: ## the tests of isolation on another kernel, in QEMU: KERNEL=image [VMARCH=arm64] [BUSYBOX=static binary]
+	tools/vm/test.sh $(KERNEL) $(VMARCH)
 
 test-ui: ## the page /ui and the report in headless Chromium, with the Debian package chromium; SCREENSHOTS=DIR keeps pictures
 	@if command -v chromium >/dev/null; then CHROMIUM=$$(command -v chromium) $(GO) test -count=1 -run InABrowser ./host/internal/door/watch ./host/internal/lab/compare/htmlreport; \

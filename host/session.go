@@ -129,7 +129,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 	return Prepared(ready), classify(err)
 }
 
-// Compress compresses the history now, whatever the threshold says. A strategy that has nothing to compress is not an
+// Compress compresses the history now, regardless of the threshold. A strategy that has nothing to compress is not an
 // error: the outcome then says so.
 func (s *Session) Compress(ctx context.Context) (Outcome, error) {
 	return s.CompressUpTo(ctx, nil)
@@ -196,7 +196,7 @@ func (s *Session) Size(m *Mark) Size {
 	return Size{State{revision, tokens}, entries}
 }
 
-// Originals returns what was added under an id, unchanged, whatever strategies made of it since. The id is that of an
+// Originals returns what was added under an id, before any strategy changed it. The id is that of an
 // entry, as outcomes name it, or that of a tool call, which returns the entries with the call and its responses.
 //
 // It reads the transcript, so it needs the setting transcript.dir: without it the error wraps [ErrNoTranscript]. If

@@ -65,8 +65,8 @@ func run(ctx context.Context, dir string) error {
 	}
 	for step := 1; ; step++ {
 		// Prepare before every model call: it prunes, compresses if the threshold is reached, and returns a history
-		// that is safe to send. PendingTokens is what the request has besides the history: the system prompt and the
-		// tool schemas.
+		// that is safe to send. PendingTokens is what the request has in addition to the history: the system prompt
+		// and the tool schemas.
 		ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: 500})
 		if err != nil {
 			return err // the history is unchanged: retry, change a setting, or stop

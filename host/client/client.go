@@ -47,7 +47,7 @@ func New(address string, o Options) (*Client, error) {
 		grpc.WithStaticStreamWindowSize(window), grpc.WithStaticConnWindowSize(window),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)), // one entry may be of any size
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 20 * time.Second}),
-		// The host is what the address says, whatever the environment or DNS have to add.
+		// The host is what the address says, not what the environment or DNS add to it.
 		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
 	}
 	host := "localhost"

@@ -141,7 +141,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 	return ready, nil
 }
 
-// Compress compresses now, whatever the threshold says.
+// Compress compresses now, regardless of the threshold.
 func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
 	var o outcome.Outcome
 	got, err := s.rpc.CompressHistory(ctx, &sessionv1.CompressHistoryRequest{Session: s.id})

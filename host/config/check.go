@@ -12,6 +12,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
+// The check of one value against its row of the registry. It is the only place that knows which Go types stand for
+// which [Type], in files, flags, JSON and Go programs alike.
+
 // Check returns v as the Go type of the setting, or an error that says what is allowed. Text is read as the setting's
 // type, as it is in the environment; what JSON makes of a value is accepted too. Paths stay as they are.
 //

@@ -11,6 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
+// What a key stands for. Keys are dotted paths; those of the registry are fixed, and below profiles, strategies and
+// grants there are names of the user's. What is wrong with a key is found here, with a guess at what was meant.
+
 // Keys that this package itself refers to, and the groups below which names are the user's.
 const (
 	keyProfile            = "profile"

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// Paths: the directories that defaults depend on, and how relative paths become absolute. After loading, every path
+// in [Settings] is absolute, so that a later change of the working directory has no effect.
+
 // places are the directories of this machine and user that settings depend on. All are absolute, or "" if unknown.
 type places struct {
 	workDir, execDir, home, configHome, dataHome, stateHome string

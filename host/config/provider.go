@@ -14,6 +14,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
+// How models are reached: the part of a profile that is not settings of the host. It has a registry of its own, the
+// same checks, and stricter rules about who may set it, as it names keys and addresses.
+
 // The kinds of providers.
 const (
 	// KindOpenAI is chat completions: OpenAI and every server that is compatible with it.

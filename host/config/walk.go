@@ -8,6 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// From YAML nodes to settings. Nodes and not decoded maps, because errors need lines, and because a decoder drops
+// keys that are set twice.
+
 // walker takes the settings out of the nodes of one YAML file. It descends only where the registry has groups, so that
 // deep nesting and aliases in the file do no harm.
 type walker struct {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // Part is one entry of the history that an answer makes.
@@ -171,7 +172,7 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 		switch {
 		// The speaker decides what a block may be: a tool call in a human entry is refused by providers.
 		case piece.Block != nil:
-			if err := block(c.Speaker, piece.Block); err != nil {
+			if err := block(c.Speaker, piece.Block, rawjson.Valid); err != nil {
 				found.add(wrong(index, ErrInvalidEntry, "block %d: %v", i, err))
 			}
 			blocks, from = append(blocks, piece.Block), append(from, -1)

@@ -12,7 +12,13 @@ import (
 // version does not know is no fault. It says nothing about the entry's place among others (see pairs.go), and nothing
 // about its size. The error is a sentence for the one who made the entry; it wraps nothing, as callers wrap it in a
 // sentinel of their own.
-func Content(c content.Content) error {
+func Content(c content.Content) error { return entry(c, rawjson.Valid) }
+
+// Parsed is [Content] for an entry whose raw JSON was cut out of JSON that was read: it is not read once more.
+func Parsed(c content.Content) error { return entry(c, func([]byte) bool { return true }) }
+
+// entry judges an entry; valid tells whether a text is JSON.
+func entry(c content.Content, valid func([]byte) bool) error {
 	// Known speakers are those that package turns and every transcript format can place. An unknown one would have to
 	// be dropped, or guessed at, before the provider sees it.
 	if !c.Speaker.Known() {
@@ -22,7 +28,7 @@ func Content(c content.Content) error {
 		return fmt.Errorf("no blocks: an entry has at least one")
 	}
 	for i, b := range c.Blocks {
-		if err := block(c.Speaker, b); err != nil {
+		if err := block(c.Speaker, b, valid); err != nil {
 			return fmt.Errorf("block %d: %w", i, err)
 		}
 	}
@@ -30,7 +36,7 @@ func Content(c content.Content) error {
 }
 
 // block judges one block of an entry.
-func block(speaker content.Speaker, b content.Block) error {
+func block(speaker content.Speaker, b content.Block, valid func([]byte) bool) error {
 	switch b := b.(type) {
 	// A nil block is a programming error of an author in Go. On the wire it cannot occur.
 	case nil:
@@ -48,7 +54,7 @@ func block(speaker content.Speaker, b content.Block) error {
 		}
 		// Raw JSON is passed on as it is. Invalid text here would make the whole request invalid, not just this block.
 		// Empty means that there are no parameters.
-		if len(b.Parameters) > 0 && !rawjson.Valid(b.Parameters) {
+		if len(b.Parameters) > 0 && !valid(b.Parameters) {
 			return fmt.Errorf("the parameters of call %q are not JSON", b.ID)
 		}
 	case content.ToolResponse:
@@ -59,7 +65,7 @@ func block(speaker content.Speaker, b content.Block) error {
 		if b.CallID == "" {
 			return fmt.Errorf("a tool_response needs callId")
 		}
-		if len(b.Result) > 0 && !rawjson.Valid(b.Result) {
+		if len(b.Result) > 0 && !valid(b.Result) {
 			return fmt.Errorf("the result of call %q is not JSON", b.CallID)
 		}
 	}

@@ -32,7 +32,7 @@ func accessCommand(a *app) *cobra.Command {
 }
 
 // accessCreateCommand is 'access create'. The store is created if need be: access is usually granted before the first
-// session.
+// session. Wrong limits and a name that cannot be an owner's are refused before anything is stored.
 func accessCreateCommand(a *app) *cobra.Command {
 	var limits access.Limits
 	cmd := &cobra.Command{
@@ -123,6 +123,8 @@ func accessRevokeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Refuse a token from now on", Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
+			// The store is created here too, so that revoking in an empty one says that there is no such token, and
+			// not that there is no file.
 			return a.withStore(cmd, true, func(ctx context.Context, _ *config.Config, in store.Store) error {
 				err := in.RevokeAccess(ctx, given[0])
 				if errors.Is(err, store.ErrNotFound) {

@@ -25,13 +25,14 @@ type announcement struct {
 	path string
 }
 
-// announcements are the files, by the directory of the token file. pid is a process id, or "*" for all.
+// announcements are the files, by the directory of the token file. pid is a process id, or "*" for all. The process
+// id is in the name, so that no process overwrites another's file.
 func announcements(tokenFile, pid string) string {
 	return filepath.Join(filepath.Dir(tokenFile), "wrap-"+pid+".json")
 }
 
-// announce writes the file. That it cannot be written is no error: the agent works, and is only not found. It is called
-// once the proxy listens, so that a reader of the file can connect.
+// announce writes the file. That it cannot be written is no error: the agent works, and is only not found. It is
+// called once the proxy listens, so that a reader of the file can connect. Each run has another token.
 func announce(tokenFile, url string) announcement {
 	a := announcement{PID: os.Getpid(), URL: url, Token: rand.Text()}
 	if tokenFile == "" || os.MkdirAll(filepath.Dir(tokenFile), 0o700) != nil {

@@ -16,7 +16,7 @@ import (
 func TestMissingIsolationIsSaid(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("no kernel to take Landlock from")
+		t.Skip("SKIPPED: no kernel to take Landlock from")
 	}
 	p := newPlace(t)
 	session := p.file("s.json", pruning)

@@ -17,6 +17,10 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
+// This file has the command, its flags and the order of its steps. What is compared is decided in
+// compare_variants.go, what it is compared on in compare_files.go and sources.go, and what is printed in
+// compare_text.go and compare_recommend.go. The figures themselves are those of package compare.
+
 // comparison holds the flags of compare. [comparison.check] validates what can be validated without a host. Settings
 // that have flags of the root command (--set, --profile and so on) are not here: they are in force for all variants
 // alike.
@@ -143,7 +147,8 @@ func compareCommand(a *app) *cobra.Command {
 
 // compare runs the command. It checks all flags before it reads a file, and all settings before it replays one: a
 // comparison can take many minutes, and none of them should be lost to a typo. The report is printed also if a
-// variant failed or the run was interrupted, marked as incomplete; the exit status is then 1.
+// variant failed or the run was interrupted, marked as incomplete; the exit status is then 1. The steps are in the
+// order of what they cost: flags, settings, plugins, files, replays.
 func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given []string) error {
 	c.reported = cmd.Flags().Changed("report")
 	if err := c.check(a.output, given); err != nil {
@@ -295,7 +300,8 @@ func recordedPrices(h *engine.Host, sessions []compare.Session) []*pricing.List 
 
 // priceLists returns the price lists of a comparison, without duplicates and in the given order, which is the order
 // of columns: the named ones, else the one in force, else [typicalPrices]. priceList "none" falls through to the
-// typical ones: it turns off decisions by price, but a comparison without any cost would be of little use.
+// typical ones: it turns off decisions by price, but a comparison without any cost would be of little use. The error
+// is that of the price file, or wraps [pricing.ErrUnknown].
 func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 	set := c.Settings().Model
 	catalog, err := pricing.Load(set.PriceFile)

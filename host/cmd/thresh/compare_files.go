@@ -12,6 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
+// The files of a comparison: what is read, by which name each session is shown, and the page that is written.
+
 // readAll reads the sessions. A file that cannot be read is reported at once, the others are still compared, and the
 // error makes the command fail at the end. A file given twice, as overlapping globs do, counts once: it would have
 // twice the weight in the totals. Sessions are read one at a time, as all of them stay in memory until the comparison
@@ -23,6 +25,7 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 	// By the path as given. Two paths to one file count as two sessions; who writes both wants both.
 	seen := map[string]bool{}
 	bar := newProgress(a.err)
+	// Standard input is "-" and can be among them once, as the flags were checked.
 	for i, file := range files {
 		if seen[file] {
 			fmt.Fprintf(a.err, "%s: given twice, compared once\n", displayPath(file))

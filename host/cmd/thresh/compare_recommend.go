@@ -18,6 +18,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
+// What a comparison comes to: a sentence for people, and settings that can be put into a file. The choice itself is
+// made by package compare; here is only how it is said and written.
+
 // printRecommendation prints what the comparison comes to: one sentence, and the settings for it.
 func (a *app) printRecommendation(x *compare.Recommendation) {
 	fmt.Fprintf(a.out, "\n%s\n", recommendationText(x))
@@ -30,15 +33,9 @@ func (a *app) printRecommendation(x *compare.Recommendation) {
 // not known; the settings stand below the sentence, one a line. x.Variant is "" if nothing that was compared is
 // better than doing nothing.
 func recommendationText(x *compare.Recommendation) string {
-	floor := fmt.Sprintf("a recall of at least %s", share(x.MinRecall))
-	switch {
-	// Needed: the recorded requests are larger than the context limit, so doing nothing is no choice.
-	case x.Variant == "" && x.Needed:
-		return fmt.Sprintf("Requests do not fit into the model without a strategy, and none that was compared "+
-			"keeps %s.", floor)
-	case x.Variant == "":
-		return fmt.Sprintf("Doing nothing is best at %s's prices: no strategy that was compared is cheaper with %s.",
-			x.PriceList, floor)
+	headline := x.Headline(func(name string) string { return name }, share)
+	if x.Variant == "" {
+		return headline + "."
 	}
 	money, worst, dearest, needed := "", "", "", ""
 	// Below a cent a month the figure would read "0.00".
@@ -49,21 +46,17 @@ func recommendationText(x *compare.Recommendation) string {
 	if math.Abs(x.PerSession) >= 0.0001 {
 		money = fmt.Sprintf(" (%.2g USD in a session%s)", math.Abs(x.PerSession), money)
 	}
-	// Of one session, the worst is no news.
-	if x.Worst.Worst != x.Recall {
+	if x.Worst.Differs(x.Recall) {
 		worst = fmt.Sprintf(", %s in the worst session", share(x.Worst.Worst))
 	}
-	if x.Dearest.Worst != x.Relative {
+	if x.Dearest.Differs(x.Relative) {
 		dearest = fmt.Sprintf(", %s in the dearest session", against(x.Dearest.Worst))
 	}
 	if x.Needed {
 		needed = " Without a strategy, requests do not fit into the model."
 	}
-	// The sentence names the list anyway.
-	name := strings.TrimSuffix(x.Variant, " ("+x.PriceList+")")
-	return fmt.Sprintf("%s is the cheapest at %s's prices with %s: %s against doing "+
-		"nothing%s%s, recall %s%s.%s In thresh.yaml:", name, x.PriceList, floor, against(x.Relative), dearest, money,
-		share(x.Recall), worst, needed)
+	return fmt.Sprintf("%s: %s against doing nothing%s%s, recall %s%s.%s In thresh.yaml:", headline, against(x.Relative),
+		dearest, money, share(x.Recall), worst, needed)
 }
 
 // recommendedLines returns the settings as lines of a file of settings. They are sorted by key, so that the same result

@@ -12,6 +12,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
+// The table of a comparison. Its columns are many and their heads are long, because each price list has two of its
+// own; what fits is decided by their ranks.
+
 // mostVariant is the most width that variant names claim before other columns, in characters. Names of variants with
 // several --vary settings get long, and would otherwise push every figure off the screen. 32 leaves 48 of 80 columns,
 // enough for what is saved, the cost and the recall.
@@ -149,7 +152,6 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 		name += " (incomplete)"
 	}
 	row := []string{name, table.Short(res.Sent), table.Percent(res.Unpruned-res.Sent, res.Unpruned)}
-	// Of one session, the worst is no news.
 	several := res.PerSession != nil && res.Sessions > 1
 	var sums []string
 	for _, l := range r.Prices {
@@ -200,6 +202,7 @@ func twoLines(head string) string {
 	// no break, which is as long as the whole head.
 	best := 0
 	for i, c := range head {
+		// A break is better the shorter it leaves the longer of the two lines.
 		if (c == '-' || c == ' ') && max(i+1, len(head)-i-1) < max(best, len(head)-best) {
 			best = i + 1
 		}

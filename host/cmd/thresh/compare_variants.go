@@ -17,6 +17,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
+// The variants of a comparison: the strategies that are found or named, each with every combination of the values of
+// --vary that makes a difference to it. Everything that can be wrong with them is found before the first replay.
+
 // axis is a setting and the values of it that are compared, as --vary gives them. Values are the texts that --set
 // would take.
 type axis struct {
@@ -93,7 +96,8 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 
 // variants returns the variants to compare: each strategy with every combination of the axes that apply to it.
 // Strategies that need a model and have none are among them, and listed in lacking: they show up as "not run" instead
-// of failing the comparison, since the others can be compared without them.
+// of failing the comparison, since the others can be compared without them. names are those of --strategy.
+// Contradictions between values are found here, before anything is replayed.
 func (a *app) variants(
 	cmd *cobra.Command,
 	h *engine.Host,
@@ -167,7 +171,7 @@ func (a *app) variants(
 	// The models are resolved last, for the variants that are left: the settings of a variant may choose the model.
 	lacking, err = a.lackingModels(h, out, strategies)
 	if !cmd.Flags().Changed("strategy") {
-		// Without --strategy, a strategy that cannot run for want of a model gets no row; the message said so.
+		// Without --strategy, a strategy that needs a model and has none gets no row; a message has said so.
 		out = slices.DeleteFunc(out, func(v compare.Variant) bool { return lacking[v.Strategy] })
 	}
 	return out, lacking, err

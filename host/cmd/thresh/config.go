@@ -41,6 +41,7 @@ The exit status is 1 if compression.strategy names a strategy for which there is
 				return err
 			}
 			// An unknown key prints nothing of the others: the typo is what the user has to see.
+			// Without keys, all settings; a group stands for all of its settings.
 			found, err := c.Explain(keys...)
 			if err != nil {
 				return err
@@ -88,6 +89,7 @@ func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) er
 // printSettingsTable prints all settings, one per line. Long values and origins are cut: the table is an overview, and
 // 'config explain KEY' shows them whole.
 func (a *app) printSettingsTable(found []config.Explanation) error {
+	// Key and value share what the terminal has; a key is shortened in its middle, because its last part tells most.
 	t := table.New(table.Column{Name: "key", Min: 40, Middle: true}, table.Column{Name: "value", Min: 16},
 		table.Column{Name: "from", Min: 12})
 	for _, e := range found {

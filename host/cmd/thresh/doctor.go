@@ -15,6 +15,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
+// What this machine can do, as a report: nothing is changed and no plugin started. Each check is the one that a host
+// makes itself, so that the report says what would happen.
+
 // doctorReport is the JSON form of doctor: the settings about isolation and one check per isolation measure. It is
 // stable, as all JSON forms are.
 type doctorReport struct {
@@ -98,6 +101,7 @@ agent a base URL switches off.`,
 				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Isolation, Integrity: set.Integrity,
 				LockFile: set.LockFile, Checks: engine.Isolation(), Agents: agentReports(),
 			}
+			// A store that cannot be read is in the report; an error here is about the settings.
 			if report.Sessions, err = a.checkStore(cmd); err != nil {
 				return err
 			}
@@ -112,7 +116,9 @@ agent a base URL switches off.`,
 }
 
 // checkStore reads the store of 'thresh serve', if there is one. It returns nil without an error where nothing is
-// stored. That a store cannot be opened is part of the report: the command is run to find out.
+// stored. That a store cannot be opened is part of the report: the command is run to find out. It takes the store
+// that 'thresh serve' would use with the same settings, and opens it as a service does: next to hosts that are using
+// it.
 func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 	c, err := a.serveConfig(cmd)
 	if err != nil {

@@ -144,7 +144,8 @@ func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn 
 	return explained{File: file, Format: t.Format, Explanation: x}, nil
 }
 
-// explain reads what happened to a stored session.
+// explain reads what happened to a stored session. It starts no plugin: the log has the reasons that the strategy
+// gave then, even if the strategy is not installed any more.
 func (s *sessions) explain(cmd *cobra.Command, id string, turn int) (x explained, err error) {
 	err = s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
 		taxonomy, err := toolTaxonomy(c.Settings().Compression.Density)
@@ -164,7 +165,7 @@ func (x *explained) show(only []string) {
 	if len(only) == 0 {
 		return
 	}
-	// Entries that the strategy made are chosen by "made" alone, whatever became of them later.
+	// Entries that the strategy made are chosen by "made" alone, even if they were changed later.
 	hidden := func(s explain.Status) bool { return !slices.Contains(only, string(s)) }
 	x.Entries = slices.DeleteFunc(x.Entries, func(e explain.Entry) bool { return hidden(e.Status) })
 	if hidden(statusMade) {

@@ -13,6 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
+// The words and columns of explain: package explain says what happened to an entry, this file how that is told in a
+// cell.
+
 // explainColumns are the columns of the table of entries. "line" is the line in the file, for formats with one record
 // per line. The two descriptions have minimum widths: below these the table drops other columns first.
 var explainColumns = []table.Column{

@@ -8,7 +8,8 @@ import (
 )
 
 // watchHangup decides what SIGHUP does, which a closing terminal sends: it ends the command, as SIGTERM does, unless
-// the command has a use for it. nohup ignores the signal, and that stays so.
+// the command has a use for it. nohup ignores the signal, and that stays so. The returned context ends when SIGHUP
+// ends the command.
 func (a *app) watchHangup(ctx context.Context) context.Context {
 	if signal.Ignored(syscall.SIGHUP) {
 		return ctx

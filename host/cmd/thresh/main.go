@@ -28,7 +28,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// SIGTERM is what supervisors and containers send. SIGQUIT keeps its default effect, a stack dump, for debugging a
 	// hang. The first signal ends the command in order. From then on signals have their default effect again, so that a
-	// second one ends the process at once, whatever it is stuck in; plugins notice that their host is gone and end too.
+	// second one ends the process at once, even if it is stuck; plugins notice that their host is gone and end too.
 	context.AfterFunc(ctx, stop)
 	// With a handler, SIGPIPE becomes an error of the write instead of killing us: if the reader of our output exits,
 	// plugins must still be stopped properly.
@@ -55,6 +55,7 @@ func (a *app) exit(err error, interrupted bool) int {
 	switch {
 	case err == nil:
 		return 0
+	// 'thresh wrap' ends as the agent did, so that scripts around the agent see no difference.
 	case errors.As(err, &agent):
 		return int(agent)
 	case errors.As(err, &usage):

@@ -14,6 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// Besides the command, this file has how a recorded session becomes a session of a host, which compress needs too.
+
 // densityResult is the JSON form of an Optimize's result (REQ-HD-001.5 defines the three fields). Positions refer to
 // the history as given. Removals is [] rather than null when nothing was removed, for the sake of scripts. Replacements
 // are by position, and JSON makes text of the keys.
@@ -68,8 +70,9 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	return cmd
 }
 
-// load opens a host with one session that holds a recorded session. The caller closes the host, which ends the session
-// as well. On an error nothing is left open.
+// load opens a host with one session that holds a recorded session. The caller closes the host, which ends the
+// session as well. On an error nothing is left open. Commands that run one step of a strategy on a whole session use
+// it: optimize and compress.
 func (a *app) load(cmd *cobra.Command, name string) (*engine.Host, *engine.Session, error) {
 	h, err := a.open(cmd)
 	if err != nil {

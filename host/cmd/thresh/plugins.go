@@ -15,6 +15,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
+// The plugins as a host sees them. A listing is what package plugins returns; only the choice of what is shown, and
+// the exit status, are decided here.
+
 // pluginsCommand groups the commands about plugins and holds 'plugins list'. Listing starts every plugin, because
 // only the plugin itself can tell its version, trigger and needs. A plugin that is not trusted is listed without
 // being started.
@@ -158,7 +161,8 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 	return nil
 }
 
-// underHome abbreviates the user's home directory to ~, as shells do. It affects display only.
+// underHome abbreviates the user's home directory to ~, as shells do. It affects display only. Paths of other users
+// and those without a home stay whole.
 func underHome(path string) string {
 	home, err := os.UserHomeDir()
 	// An empty home would shorten every absolute path.

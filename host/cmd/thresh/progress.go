@@ -10,7 +10,7 @@ import (
 )
 
 // progress shows how far a long operation is, on one line of a terminal that it redraws. If the output is not a
-// terminal it shows nothing, so logs and pipes stay clean. It is not safe for concurrent use: whatever runs in
+// terminal it shows nothing, so logs and pipes stay clean. It is not safe for concurrent use: what runs in
 // parallel reports from one goroutine at a time.
 type progress struct {
 	// out is nil if it is no terminal; nothing is drawn then.

@@ -9,6 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
+// How all commands read sessions, and what they say about what was not understood. Reading is lenient: only a file
+// that holds no session at all is an error.
+
 // maxFile is the size limit for a session file, in bytes. Counting takes about a second per two million tokens, so a
 // larger file, probably not a session at all, would seem to hang; without a limit it could also exhaust memory. The
 // largest sessions of agents seen so far have some tens of megabytes. 128 MiB leave room for growth.
@@ -62,8 +65,9 @@ func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 }
 
 // warnings prints notes on a file that was read. Routine notes, such as those on bookkeeping records that every
-// session of some agents has, are summarised in one line: dozens of them would hide the one that matters. What was said
-// about one file is not said about the next; see [app.endNotes].
+// session of some agents has, are summarised in one line: dozens of them would hide the one that matters. What was
+// said about one file is not said about the next; see [app.endNotes]. It prints at once, file by file: the first
+// file's notes must not wait for the last file.
 func (a *app) warnings(name string, notes []transcript.Note) {
 	var shown []transcript.Note
 	if a.noted == nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 )
 
+// The tables of replay: one of sessions, and with --turns one of the turns of each.
+
 // replayColumns are the columns of the table of sessions, tokens unless named otherwise. The model's columns are last:
 // rows of strategies without a model leave them empty, and a column without content is not shown. A rank is how early a
 // column goes when the table is too wide: 7 goes first, none goes last.
@@ -93,7 +95,8 @@ func rowName(r replayed) string {
 }
 
 // printTurns prints one row per turn. "unpruned" is the request that the agent would have sent without a strategy,
-// "before" the history before this turn's steps, "optimized" after pruning, and "sent" after everything else.
+// "before" the history before this turn's steps, "optimized" after pruning, and "sent" after everything else. It
+// prints all turns: a session has hundreds, and a pager can show them.
 func (a *app) printTurns(r replayed) error {
 	fmt.Fprintf(a.out, "%s (%s, %s)\n", rowName(r), r.Format, r.Strategy)
 	turns := table.New(

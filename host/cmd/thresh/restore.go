@@ -20,8 +20,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// A transcript has every entry as it was added. This file finds entries in one by their ids and prints them; it
+// changes nothing, and needs no plugin.
+
 // restoreCommand prints entries that pruning removed. Nothing is ever lost for good as long as there is a transcript:
-// this is how a person gets it back. Agents use the method history.recorded of the JSON-RPC interface instead.
+// this is how a person gets it back. Agents use the method history.recorded of the JSON-RPC interface instead. The
+// two sources have one form from here on: a transcript with ids, lines or neither.
 func restoreCommand(a *app) *cobra.Command {
 	var list bool
 	// restore takes a file or a stored session, as explain and tokens do, so it has the flags of the sessions

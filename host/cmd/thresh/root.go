@@ -20,6 +20,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
+// The root command, and what all commands share: common flags, how they become a configuration and a host, checks of
+// arguments, JSON, completion.
+
 // app is the state that all commands share: the standard streams and the values of common flags. Commands reach the
 // outside world only through in, out and err, never through os.Stdin and the like, so tests can run them in process.
 // A process runs one command, so the fields are set once while flags are parsed and need no lock.
@@ -268,7 +271,8 @@ func (a *app) loadConfig(cmd *cobra.Command, more ...config.Override) (*config.C
 }
 
 // open opens a host for a command, with its log on standard error. Opening starts no plugin; they start when first
-// used. The caller closes the host, which stops the plugins.
+// used. The caller closes the host, which stops the plugins. It is used by commands that run strategies; 'thresh run'
+// opens the public package instead, and 'thresh doctor' none.
 func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {

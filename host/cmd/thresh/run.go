@@ -19,6 +19,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
+// JSON-RPC on standard input and output, for an agent that starts thresh as its child. There is one client, which
+// needs no token, and the process ends with its input.
+
 // runCommand serves the JSON-RPC interface, which agents in languages other than Go use. Standard output carries the
 // protocol and nothing else; anything for people goes to standard error.
 func runCommand(a *app) *cobra.Command {
@@ -81,7 +84,8 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 }
 
 // measure serves measurements at an address until end is called. Without an address the meter is nil, and nothing is
-// measured.
+// measured. 'thresh run' fails if nothing can listen there; 'thresh wrap' goes on without, as its user wants the
+// agent.
 func (a *app) measure(address string, log hclog.Logger) (meter metric.MeterProvider, end func(), err error) {
 	if address == "" {
 		return nil, func() {}, nil

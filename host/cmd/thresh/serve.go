@@ -25,6 +25,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
+// The service: one host behind several doors, which share its sessions, tokens and plugins. This file opens and
+// closes them in order, and decides who may connect.
+
 const serveHelp = `Serves sessions to many agents over one address: gRPC, gRPC-Web, and JSON over HTTP (Connect). The
 methods are described in proto/thresh/v1/session.proto, and with examples in docs/service.md.
 
@@ -88,7 +91,8 @@ func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 }
 
 // serveNetwork runs a host behind the network door until a signal arrives. What is opened is closed in the opposite
-// order: the host before the store and the metrics that it writes to.
+// order: the host before the store and the metrics that it writes to. It returns nil after a signal, and otherwise
+// the first error of a door, which ends the others.
 func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	c, err := a.serveConfig(cmd)
 	if err != nil {

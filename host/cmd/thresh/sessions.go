@@ -14,6 +14,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// The commands about stored sessions. They work on the store itself, next to hosts that use it, and start no plugin.
+// Only import opens a host, because it adds entries.
+
 const sessionsHelp = `Shows and manages the sessions that the setting sessions.store keeps. Without that setting it is
 the file that 'thresh serve' uses. Hosts may use the store at the same time.`
 
@@ -142,7 +145,8 @@ func (s *sessions) listCommand() *cobra.Command {
 	return cmd
 }
 
-// printSessions prints a table, and what the store takes. Times are local, as in the output of ls.
+// printSessions prints a table, and what the store takes. Times are local, as in the output of ls. Without sessions
+// there is no table, only the line about the store.
 func (s *sessions) printSessions(all shownStore) error {
 	const day = "2006-01-02 15:04"
 	t := table.New(sessionColumns...)

@@ -37,7 +37,7 @@ form, each with its id. This is the format of transcript.dir, which 'thresh rest
 				}
 				out := s.out
 				if file != "" {
-					// 0600: a conversation may hold whatever its tools printed.
+					// 0600: tools may have printed secrets into the conversation.
 					f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 					if err != nil {
 						return err
@@ -62,7 +62,8 @@ form, each with its id. This is the format of transcript.dir, which 'thresh rest
 	return cmd
 }
 
-// importCommand is 'sessions import'. The entries get new ids, as every session names its own.
+// importCommand is 'sessions import'. The entries get new ids, as every session names its own. Nothing is pruned on
+// the way in: that happens with the first turn, by the settings of then.
 func (s *sessions) importCommand() *cobra.Command {
 	var id string
 	cmd := &cobra.Command{

@@ -17,7 +17,8 @@ type shownTree struct {
 	Children []*shownTree `json:"children,omitempty"`
 }
 
-// showCommand is 'sessions show'. An id is that of one owner: --owner chooses it.
+// showCommand is 'sessions show'. An id is that of one owner: --owner chooses it. It reads heads only, so that a
+// session whose log is damaged can still be shown.
 func (s *sessions) showCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a session, and the sessions that it was forked from and into",
@@ -84,7 +85,7 @@ func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, e
 			parent.Children = append(parent.Children, n)
 		}
 	}
-	// Parents are older than their children, so that the way up ends, whatever the store says.
+	// Parents are older than their children, so that the way up ends even if the store is damaged.
 	root := nodes[of.ID]
 	if root == nil { // deleted since
 		return &shownTree{shownSession: shown(of)}, nil

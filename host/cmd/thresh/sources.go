@@ -17,6 +17,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
+// Where the commands of the lab get sessions from: files, directories and databases that were named, or what agents
+// keep on this machine. The flags that choose among these are the same in all commands.
+
 // sourcesHelp is the end of the help of every command with [sources]. It stands in one place because all of these
 // commands find sessions alike.
 const sourcesHelp = `
@@ -80,9 +83,10 @@ func (a *app) addSources(cmd *cobra.Command, last int) *sources {
 	return &s
 }
 
-// files returns the sessions that a command was asked for: the files given, those in directories given, or what agents
-// keep on this machine. Files that it found itself are read here, to leave out those that hold no session; [app.read]
-// then returns what was read.
+// files returns the sessions that a command was asked for: the files given, those in directories given, or what
+// agents keep on this machine. Files that it found itself are read here, to leave out those that hold no session;
+// [app.read] then returns what was read. The order is that of given; of a directory and of agents' sessions, the
+// newest first.
 func (a *app) files(cmd *cobra.Command, s *sources, given []string) ([]string, error) {
 	if err := a.checkFrom(cmd); err != nil {
 		return nil, err
@@ -130,7 +134,8 @@ func (a *app) checkFrom(cmd *cobra.Command) error {
 }
 
 // own returns the newest sessions that agents keep on this machine, and says on standard error which they are.
-// Recordings are looked for where each agent keeps them by default or was told to by its own variables.
+// Recordings are looked for where each agent keeps them by default or was told to by its own variables. That there is
+// none is an error: a command about nothing must not look like success.
 func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -192,7 +197,8 @@ func byAgent(found []recordings.Found) string {
 
 // take reads the found files, the newest first, and returns the first limit of them in which a model was asked for
 // something; 0 means all. Of a file that cannot be read nothing is said: the person did not name it. The error is
-// ctx's.
+// ctx's. A session without requests, or of a recorder that keeps no results of tools, tells nothing about pruning and
+// is passed over.
 func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]string, error) {
 	var out []string
 	// With a limit, older files are not even opened.

@@ -14,7 +14,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store/backends"
 )
 
-// openStore opens the store of a configuration; nil if sessions are in memory alone.
+// The store of sessions and access tokens, as the commands open it: with the settings of 'thresh serve', so that they
+// see what a service sees.
+
+// openStore opens the store of a configuration; nil if sessions are in memory alone. The caller closes it. It may be
+// used by other processes at the same time.
 func openStore(ctx context.Context, c *config.Config) (store.Store, error) {
 	return backends.Open(ctx, c.Settings().Sessions.Store)
 }

@@ -56,7 +56,7 @@ func notify(state string) {
 	_, _ = c.Write([]byte(state))
 }
 
-// monotonic is what RELOADING=1 needs: when the reload began, by the clock that systemd goes by.
+// monotonic is what RELOADING=1 needs: when the reload began, by systemd's clock.
 func monotonic() string {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)

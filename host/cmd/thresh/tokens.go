@@ -18,6 +18,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
+// The figures of the command: what each entry, tool and file counts, how far that is from the provider's count, and
+// from the reference library's.
+
 // tokenReport shows where a session's tokens are. Exact is false if the model's own encoding is unknown and another
 // one stands in for it. The shares of Tools and Files overlap: a call counts for its tool and for each of its files.
 type tokenReport struct {
@@ -164,7 +167,8 @@ type referenceDifference struct {
 	Reference int `json:"reference"`
 }
 
-// countByReference counts entries with the library and with our own code, and calls progress after each.
+// countByReference counts entries with the library and with our own code, and calls progress after each. The library
+// takes quadratic time on long unbroken text, so such text is skipped and its length reported.
 func countByReference(
 	ctx context.Context, counter *tokens.Counter, entries []content.Content, progress func(done int),
 ) (*referenceReport, error) {
@@ -291,7 +295,8 @@ func countByTool(
 }
 
 // calibrate replays the calibration of a session over the recorded requests, separately for each model, since the
-// ratio between its tokens and ours is a property of the model. Models are in the order of their first use.
+// ratio between its tokens and ours is a property of the model. Models are in the order of their first use. It does
+// what a live session does with usage reports, so that its errors are those that a user would have had.
 func calibrate(t *transcript.Transcript, counts []int, system int) []modelCalibration {
 	var models []string
 	samples := map[string][]tokens.Sample{}

@@ -14,7 +14,7 @@ import (
 const mostShares = 15
 
 // printTokens prints the sum and then a table each for tools, files, the largest entries and the calibration. A table
-// without rows is left out.
+// without rows is left out. The table of a session with hundreds of tools or files has the largest; see [mostShares].
 func (a *app) printTokens(name string, r tokenReport) error {
 	// An approximation is usually within some percent, but the user must know which one it is.
 	exact := ""

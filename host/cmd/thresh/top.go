@@ -22,6 +22,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 )
 
+// The command asks hosts over HTTP, as the page /ui does. A host can be a service, or a proxy of 'thresh wrap' that
+// announced itself (announce.go).
+
 const (
 	topEvery   = time.Second     // how often the view is drawn
 	topTimeout = 2 * time.Second // how long a host may take to answer
@@ -137,7 +140,8 @@ func watched(ctx context.Context, c *config.Config) ([]hostSeen, error) {
 }
 
 // ask fills in what a host's sessions did, and reports whether it answered. Why one did not answer is not told: hosts
-// that ended a moment ago are nothing to worry about.
+// that ended a moment ago are nothing to worry about. An answer of another program at the same port is no list, and
+// counts as none.
 func (h *hostSeen) ask(ctx context.Context) bool {
 	client, base := &http.Client{}, h.URL
 	// No connection is kept for the next look: hosts end at any time.
@@ -196,7 +200,8 @@ func (a *app) printTop(seen []hostSeen) error {
 	return nil
 }
 
-// printHost prints a line about a host, and the table of its sessions.
+// printHost prints a line about a host, and the table of its sessions. Each host has a table of its own, because
+// columns that are empty for one are left out for it alone.
 func (a *app) printHost(out io.Writer, h hostSeen) error {
 	var sum watch.Session
 	t := table.New(topColumns...)

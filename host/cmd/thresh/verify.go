@@ -88,7 +88,8 @@ The checks:
 	return cmd
 }
 
-// printVerified prints a table that fits the terminal, then each failure in full: the table cuts off details.
+// printVerified prints a table that fits the terminal, then each failure in full: the table cuts off details. Its
+// last line is the sum, which is what remains on the screen.
 func (a *app) printVerified(r *verify.Report) error {
 	t := table.New(table.Column{Name: "check"}, table.Column{Name: "result"}, table.Column{Name: "time", Right: true},
 		table.Column{Name: "detail", Min: 20})

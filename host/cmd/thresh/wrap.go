@@ -32,6 +32,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
+// The life of a wrapped agent: a host and a proxy in this process, the agent as its child with the terminal. How each
+// agent is told of the proxy is in wrap_clients.go.
+
 // wrapFlags are the flags of thresh wrap. They are this command's own; what the host does is set by configuration, as
 // for all commands.
 type wrapFlags struct {
@@ -96,7 +99,8 @@ display.`)
 	return b.String()
 }
 
-// wrap runs the command: a host, a proxy, and the agent.
+// wrap runs the command: a host, a proxy, and the agent. An error before the agent starts is the command's; from then
+// on the agent's status is the result, and what went wrong in the host is printed after it.
 func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if !f.print {
 		// Before anything is started: that it never asked for anything would be true, but not why.
@@ -238,7 +242,8 @@ type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with status %d", int(e)) }
 
-// runWrapped runs the agent with this process's terminal, and waits for it.
+// runWrapped runs the agent with this process's terminal, and waits for it. It returns an [exitStatus], or the error
+// for which the agent could not be started.
 func runWrapped(w wrapping, command []string, base, recall string, a *app) error {
 	agent, end, err := w.start(command, base, recall, os.Environ())
 	if err != nil {
@@ -296,7 +301,8 @@ type heldLog struct {
 	more  int // bytes that were not kept
 }
 
-// maxHeld is how much is kept, in bytes.
+// maxHeld is how much is kept, in bytes. 8 KiB are some fifty lines: more would scroll the agent's last words off the
+// screen.
 const maxHeld = 8 << 10
 
 // A line is kept whole or not at all. It never fails: a log that does not fit must not disturb the host.

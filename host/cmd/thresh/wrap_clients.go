@@ -18,6 +18,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
 )
 
+// How agents are told to use another base URL. Each has its own way: a variable, an argument, a file. The order in
+// which an address is looked up is the agent's own, so that a user's configuration means the same with thresh and
+// without.
+
 // wrapping is how one agent is told to use another base URL. No way changes a file of the user's. docs/use-with.md has
 // the same table for people, and 'make test-clients' runs the agents.
 type wrapping struct {
@@ -73,7 +77,8 @@ var (
 // own scripts and configurations, which can refer to it.
 const mcpURL = "THRESH_MCP_URL"
 
-// wrapped are the agents that are known by the name of their command.
+// wrapped are the agents that are known by the name of their command. 'make test-clients' runs the agents that can be
+// installed, and fails if one does not come through the proxy.
 var wrapped = []wrapping{
 	{command: "claude", how: "ANTHROPIC_BASE_URL, ENABLE_TOOL_SEARCH=true", provider: "anthropic",
 		variables: []variable{anthropicURL},
@@ -122,8 +127,9 @@ func wrappedFor(command string) wrapping {
 	return anyAgent
 }
 
-// start returns the agent's command with the proxy's address in it, and with that of the MCP server unless recall is "".
-// What end removes, the agent needs until it ends.
+// start returns the agent's command with the proxy's address in it, and with that of the MCP server unless recall is
+// "". What end removes, the agent needs until it ends. The agent is not started yet. The directory of its file goes
+// with end, also after an error of Start.
 func (w wrapping) start(command []string, base, recall string, environ []string) (agent *exec.Cmd, end func(),
 	err error) {
 	args := slices.Clone(command[1:])
@@ -137,8 +143,8 @@ func (w wrapping) start(command []string, base, recall string, environ []string)
 	env := w.environ(base, recall, environ)
 	end = func() {}
 	if len(w.files) > 0 {
-		// A directory of this user alone, as an agent's settings may hold keys. If this process is killed, the next start
-		// of any host removes it.
+		// A directory of this user alone, as an agent's settings may hold keys. If this process is killed, the next
+		// start of any host removes it.
 		dir, err := rundir.New(os.TempDir())
 		if err != nil {
 			return nil, nil, err
@@ -210,7 +216,8 @@ func (w wrapping) environ(base, recall string, environ []string) []string {
 // opencodeContent is opencode's variable for a configuration.
 const opencodeContent = "OPENCODE_CONFIG_CONTENT"
 
-// opencodeConfig is a configuration that opencode merges with the user's.
+// opencodeConfig is a configuration that opencode merges with the user's. It is JSON in a variable, so that no file of
+// the user's is touched.
 func opencodeConfig(base, recall string) string {
 	server := ""
 	if recall != "" {
@@ -273,7 +280,8 @@ func codexConfig(getenv func(string) string) (provider, base string) {
 }
 
 // upstreamsFor returns where requests go: what the user's settings say; else what the agent would have used, as its
-// variable or its configuration says; else the provider.
+// variable or its configuration says; else the provider. The error names the variable or the configuration that holds
+// an address which cannot be used.
 func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (proxy.Upstreams, error) {
 	set := c.Settings().Proxy.Upstreams
 	for _, u := range []struct {

@@ -33,7 +33,7 @@ func (s *Session) Add(ctx context.Context, entries ...content.Content) (revision
 // AddOpaque is Add for entries that may hold blocks of kinds that the host does not know. It carries these as they
 // are.
 func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
-	if err := wellFormed(entries); err != nil {
+	if err := wellFormed(entries, check.Content); err != nil {
 		return 0, 0, err
 	}
 	return s.countAndAppend(ctx, entries)
@@ -45,10 +45,10 @@ func (s *Session) Load(ctx context.Context, entries ...content.Content) (revisio
 	return s.countAndAppend(ctx, entries)
 }
 
-// wellFormed returns an [*EntryError] for the first entry that providers would refuse.
-func wellFormed(entries []content.Content) error {
+// wellFormed returns an [*EntryError] for the first entry that providers would refuse, as judge says.
+func wellFormed(entries []content.Content, judge func(content.Content) error) error {
 	for i, c := range entries {
-		if err := check.Content(c); err != nil {
+		if err := judge(c); err != nil {
 			return &EntryError{i, err}
 		}
 	}

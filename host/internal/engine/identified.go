@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -14,7 +15,7 @@ import (
 // entries it knows of. If another host has added more, nothing is done, and the error wraps [ErrMoved]: the door must
 // read the session again.
 
-// AddIdentified is [Session.AddOpaque]. It returns the ids of the entries, and what they count together, in tokens.
+// AddIdentified is [Session.AddOpaque] for entries whose raw JSON is known to be JSON. It returns the ids of the entries, and what they count together, in tokens.
 func (s *Session) AddIdentified(
 	ctx context.Context, known int, entries []content.Content,
 ) (ids []string, tokens int, err error) {
@@ -30,7 +31,10 @@ func (s *Session) AddIdentified(
 	if err := s.knows(known); err != nil {
 		return nil, 0, err
 	}
-	_, total, err := s.AddOpaque(ctx, entries...)
+	if err := wellFormed(entries, check.Parsed); err != nil {
+		return nil, 0, err
+	}
+	_, total, err := s.countAndAppend(ctx, entries)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -71,7 +72,7 @@ func (b *Baseline) Tokens() int { return b.history.View(b.counter.Entry).Tokens 
 
 // AddCounted is [Session.Add] without the counting. A session that counts in another encoding counts again.
 func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, total int, err error) {
-	if err := wellFormed(c.entries); err != nil {
+	if err := wellFormed(c.entries, check.Content); err != nil {
 		return 0, 0, err
 	}
 	counter := s.currentCounter()

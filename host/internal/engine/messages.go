@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -41,7 +42,7 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 	if err != nil {
 		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
 	}
-	if err := wellFormed(parsed.Entries); err != nil {
+	if err := wellFormed(parsed.Entries, check.Content); err != nil {
 		// The agent knows its messages, not the entries that were made of them.
 		if bad := (*EntryError)(nil); errors.As(err, &bad) {
 			err = &transcript.MessageError{Message: parsed.From[bad.Index], Part: -1, Err: bad.Err}

@@ -30,7 +30,7 @@ func (s *Session) Set(key string, value any) error {
 func (s *Session) set(key string, value any, raw json.RawMessage) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := override(s.config, key, value)
+	c, err := overrides(s.config, map[string]any{key: value})
 	if err != nil {
 		return err
 	}
@@ -95,23 +95,20 @@ func (s *Session) Config() *config.Config {
 	return s.config
 }
 
-// override sets one setting for a session. Settings that concern the whole host are refused: for a session, they
-// would have no effect.
-func override(c *config.Config, key string, value any) (*config.Config, error) {
-	if slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost }) {
-		return nil, fmt.Errorf("set %s: %w for one session: it concerns the whole host; set it where that is "+
-			"configured", key, ErrFixed)
-	}
-	return c.With(key, value, "session")
-}
-
-// overrides applies settings in the order of their keys, so that the same settings always give the same error.
+// overrides sets settings for a session, all at once: some make sense only together. They are in the order of their
+// keys, so that the same settings always give the same error. Those that concern the whole host are refused: for a
+// session, they would have no effect.
 func overrides(c *config.Config, settings map[string]any) (*config.Config, error) {
+	var all []config.Override
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		var err error
-		if c, err = override(c, key, settings[key]); err != nil {
-			return nil, err
+		if slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost }) {
+			return nil, fmt.Errorf("set %s: %w for one session: it concerns the whole host; set it where that is "+
+				"configured", key, ErrFixed)
 		}
+		all = append(all, config.Override{Key: key, Value: settings[key], Source: "session"})
 	}
-	return c, nil
+	if len(all) == 0 {
+		return c, nil
+	}
+	return c.WithAll(all...)
 }

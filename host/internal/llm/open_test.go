@@ -80,7 +80,7 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestAFileThatMayNotBeRead(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("root may read every file")
+		t.Skip("SKIPPED: root may read every file")
 	}
 	path := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(path, []byte("hidden"), 0o000); err != nil {

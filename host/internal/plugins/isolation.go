@@ -28,8 +28,8 @@ var without = map[isolate.Measure]string{
 	isolate.Descriptors: "use files and connections that were open where the host was started",
 }
 
-// possible returns what a plugin can do for want of the measures in a list like [process.Sandbox.Lacking], each of
-// which begins with the measure's name and a colon.
+// possible returns what a plugin can do because the measures are missing that are in a list like
+// [process.Sandbox.Lacking], each of which begins with the measure's name and a colon.
 func possible(lacking []string) []string {
 	var can []string
 	for _, l := range lacking {

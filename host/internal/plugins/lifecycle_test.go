@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -184,6 +185,28 @@ func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
 	}
 }
 
+func TestAControlGroupGoesWithItsPlugin(t *testing.T) {
+	isolates(t)
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid(t, strategy(t, m, "steady"))))
+	_, group, _ := strings.Cut(string(text), "0::")
+	group = strings.TrimSpace(group)
+	// The tree is mounted at one of these.
+	dir := "/sys/fs/cgroup" + group
+	if _, err := os.Stat(dir); err != nil {
+		dir = "/sys/fs/cgroup/unified" + group
+	}
+	if _, err := os.Stat(dir); err != nil || !strings.HasPrefix(filepath.Base(group), "thresh-") {
+		t.Skip("SKIPPED: no control group was delegated to this process ('thresh doctor' says why)")
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is left behind: %v", dir, err)
+	}
+}
+
 // grandchild is the process that a plugin says that it has started. It does not outlive the test.
 func grandchild(t *testing.T, s *Strategy) int {
 	t.Helper()
@@ -219,7 +242,7 @@ func doomedHost(args string) {
 
 func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("these plugins do not watch the lifeline, and only Linux kills them with their host")
+		t.Skip("SKIPPED: these plugins do not watch the lifeline, and only Linux kills them with their host")
 	}
 	runDir := plugintest.ShortTemp(t)
 	host := exec.Command(os.Args[0])

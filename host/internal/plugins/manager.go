@@ -132,7 +132,7 @@ func (m *Manager) Close() error { return m.close() }
 // shutDown ends the strategies, waits for everything that was begun, and removes the run directory.
 func (m *Manager) shutDown() error {
 	m.mu.Lock()
-	// Before the wait: whatever begins after this sees it and does not start.
+	// Before the wait: what begins after this sees it and does not start.
 	m.closed = true
 	m.mu.Unlock()
 	m.end(ErrClosed)

@@ -12,7 +12,7 @@ import (
 func TestFullDiskLosesNothing(t *testing.T) {
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip("no /dev/full on this system: a full disk cannot be shown here")
+		t.Skip("SKIPPED: no /dev/full on this system: a full disk cannot be shown here")
 	}
 	j := &Log{path: "/dev/full", file: f}
 	j.Add("e1", content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "a"}}})

@@ -90,7 +90,7 @@ func ValidID(id json.RawMessage) bool {
 }
 
 // Encode returns a response as a line. The error of a result that has no JSON form is returned as the answer, because
-// whoever asked must get some reply, or would wait for ever.
+// a request without a reply would wait for ever.
 func Encode(r Response) []byte {
 	r.Version = "2.0"
 	var buf bytes.Buffer

@@ -12,6 +12,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// The few methods of the protocol that a server with one tool needs. They are the same for all revisions; what
+// differs is in stateless.go.
+
 // Tool is the name of the tool. Markers in conversations have it, so that it is never changed.
 const Tool = "thresh_recall"
 

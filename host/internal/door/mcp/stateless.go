@@ -12,6 +12,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 )
 
+// The revision without initialize: every request carries what initialize used to settle. A client of an earlier
+// revision is not affected, because its requests have none of these fields.
+
 // stateless is the first revision without initialize: each request says in _meta which revision it has, and over HTTP
 // once more in headers, for what stands in between.
 const stateless = "2026-07-28"

@@ -11,6 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// Between protobuf and package service. What a session contains travels as JSON text in string fields: protobuf would
+// lose the order of fields, unknown ones, and the digits of large numbers.
+
 // int32of is a count of tokens, entries or messages, which are far below the bound. It is clamped and not wrapped,
 // because a negative count would be worse than one that is too low.
 func int32of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }

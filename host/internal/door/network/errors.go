@@ -12,6 +12,9 @@ import (
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
 
+// Errors as clients see them: a code that every gRPC client understands, and a detail with thresh's own kind, which
+// says more. The kinds are those of package host; the three others (request, limit, access) are this door's.
+
 // errEnding refuses requests that come while the server ends. Another host may take them. Unavailable tells clients and
 // load balancers that a retry is safe: nothing was done.
 var errEnding = connect.NewError(connect.CodeUnavailable, errors.New("the host is shutting down"))

@@ -16,6 +16,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 )
 
+// Everything that decides about a request before its method is known. A refusal is answered in the protocol of the
+// request, and logged like any other request.
+
 // errBrowser refuses what a web page of someone else may have sent. It is checked before the token.
 var errBrowser = errors.New(
 	"requests of web pages are refused: Host and Origin are not those of this service")

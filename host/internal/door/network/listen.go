@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// Addresses. Who can reach one decides what is demanded of clients: nothing on a Unix socket of the user, a token on
+// a loopback address, TLS and a token everywhere else.
+
 // address says what the place where a server listens means for who can reach it. The zero value is an address that
 // anyone may reach.
 type address struct {

@@ -11,6 +11,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
+// The end of a service is the hard part: new requests are refused while those in progress finish, watches end at
+// once, and what is not done in time is cancelled.
+
 // Bounds of connections. Requests themselves have none but those of their contexts: a turn may take minutes.
 const (
 	// A client that sends its header slowly would hold a connection.

@@ -23,7 +23,8 @@ func (f editedForm) body(items []rawItem) []byte {
 }
 
 // What is said to be saved is the difference between two bills of the provider: for a client that marks what is to be
-// cached, for one that marks its system prompt alone, for one that marks nothing, and where the provider needs no marks.
+// cached, for one that marks its system prompt alone, for one that marks nothing, and where the provider needs no
+// marks.
 func TestWhatIsSavedIsTheProvidersBill(t *testing.T) {
 	const marker = `,"cache_control":{"type":"ephemeral"}`
 	for name, c := range map[string]struct {

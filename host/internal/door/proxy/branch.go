@@ -19,6 +19,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// A branch and its session. The session's entries are the items of the requests, in order; what the client sends
+// again must match them, or it is another branch. A branch is used by one request at a time, from the search for it
+// until its body is made.
+
 // branch is one line of a conversation: a session of the host that has the items of its requests as entries. A branch
 // only grows. A request that differs before the branch's end belongs to another branch.
 type branch struct {
@@ -26,7 +30,8 @@ type branch struct {
 
 	mu sync.Mutex // held from the search for the branch until its plan is made
 	// closed: the session is closed, and a request that waited for mu must look for another branch.
-	closed  bool
+	closed bool
+	// session is nil until the branch was opened.
 	session *engine.Session
 	parent  string // the session that it was forked from in this process; "" if there is none
 	ledger  *engine.Ledger
@@ -44,7 +49,8 @@ type branch struct {
 	counted bool
 	// entries are the items as entries, and view what the host made of them: what was sent last.
 	entries []body.Entry
-	view    []body.Shown
+	// view is nil before the first turn.
+	view []body.Shown
 
 	// model is what the last request asked for. relimited: a limit was learned, so that the next turn must not repeat
 	// the last.
@@ -85,6 +91,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 		begun := b == nil
 		if begun {
 			b = thread.begin()
+			// The branch is locked, but in no list yet: nothing waits for it while the store is read.
 			err = s.open(r, x, b, req, chain, from)
 		}
 		if known = b.items; err == nil && known < len(req.Items) {
@@ -105,7 +112,9 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 			return b, known, nil
 		}
 		// A session that was deleted, by a command or another host, is begun again.
-		moved := errors.Is(err, engine.ErrMoved) || errors.Is(err, engine.ErrDeleted) || errors.Is(err, engine.ErrClosed)
+		moved := errors.Is(err, engine.ErrMoved) || errors.Is(err, engine.ErrDeleted) ||
+			errors.Is(err, engine.ErrClosed)
+		// What the thread knows of the branch is not what the store has: the next round starts from the store.
 		if moved || begun {
 			s.end(b)
 		}
@@ -359,9 +368,9 @@ func (s *Server) forget(old []*branch) {
 	}
 }
 
-// end closes a branch's session, and makes it one that no request goes on from: last, so that a request that would waits
-// until the store has all of it. What cannot be written to a transcript log is reported when the host closes. Callers
-// hold b.mu.
+// end closes a branch's session, and makes it one that no request goes on from: last, so that a request that would
+// waits until the store has all of it. What cannot be written to a transcript log is reported when the host closes.
+// Callers hold b.mu.
 func (s *Server) end(b *branch) {
 	b.closed = true
 	if b.session != nil {

@@ -28,7 +28,8 @@ func decode(encoding string, raw []byte) ([]byte, error) {
 		plain = z
 	case "zstd":
 		// One goroutine, and no larger window than a body may be: a small body must not make a large allocation.
-		z, err := zstd.NewReader(bytes.NewReader(raw), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxBody))
+		z, err := zstd.NewReader(bytes.NewReader(raw),
+			zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxBody))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errEncoding, err)
 		}

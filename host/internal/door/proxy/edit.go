@@ -16,6 +16,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
+// Which body is sent. The rule of this file: if anything is in doubt, send the client's own bytes, or what was sent
+// for this conversation before. An error reaches the agent only if the user asked for that.
+
 // turn makes the body of a request to the model. Lock order: a branch's mu, then the thread's; the branch is unlocked
 // when the body is made, not when the answer has come. Two requests of one branch, such as a retry that overtakes,
 // would otherwise add the same items twice.
@@ -66,6 +69,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 // nothing. What the branch does not have yet is counted as the client sent it. Errors cost the client only a number
 // that is too high.
 func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte {
+	// Looked up and not made: a question must not begin a conversation.
 	thread := s.threads.get(s.identify(x, r.Header, req).key)
 	if thread == nil || s.options.DryRun {
 		return req.Raw
@@ -94,6 +98,7 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 	x.outcome, x.detail, x.reason = "failed", "sent=client", failure(err)
 	s.logOnce("a conversation could not be prepared", "session", x.session, "error", err)
 	if s.options.Fail {
+		// The request is not forwarded, so that it is counted here.
 		s.totals.request(x)
 		return nil, err
 	}

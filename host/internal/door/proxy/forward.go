@@ -17,6 +17,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// The way to the provider and back. Nothing here knows conversations: it sends a body, passes the answer on as it
+// arrives, and tells the rest of the room what the answer said about usage and limits.
+
 // outcomeHeader tells the client what was done with its request.
 const outcomeHeader = "X-Thresh-Outcome"
 
@@ -45,7 +48,7 @@ type exchange struct {
 	// arrived is when the body was there, and begun when the request was sent.
 	arrived, begun time.Time
 
-	// outcome is one word; detail, if any, is what the header says of it besides.
+	// outcome is one word. detail is what the header adds to it, "" for nothing.
 	outcome, detail string
 
 	reason  body.Reason // why it was passed, or failed
@@ -70,6 +73,7 @@ func (x *exchange) header() string {
 	return x.outcome + "; " + x.detail
 }
 
+// exchangeKey is the key under which a request's context has its exchange.
 type exchangeKey struct{}
 
 // forward sends a request to the provider and its answer to the client, event by event. A client that goes away cancels
@@ -98,11 +102,13 @@ type attended struct {
 	timer *time.Timer
 }
 
+// Read gives the provider, and the client that takes what was read, time again.
 func (a *attended) Read(p []byte) (int, error) {
 	a.timer.Reset(a.idle)
 	return a.ReadCloser.Read(p)
 }
 
+// Close stops the clock: an answer that has ended needs none.
 func (a *attended) Close() error {
 	a.timer.Stop()
 	return a.ReadCloser.Close()
@@ -117,6 +123,7 @@ func rewrite(p *httputil.ProxyRequest) {
 	switch {
 	case x.body != nil:
 		p.Out.Body, p.Out.ContentLength = &held{reader: bytes.NewReader(x.body)}, int64(len(x.body))
+		// The exchange lives as long as the answer, and must not keep the body.
 		x.body = nil
 	case x.stream != nil:
 		p.Out.Body, p.Out.ContentLength = io.NopCloser(x.stream), x.length
@@ -139,12 +146,14 @@ type held struct {
 	reader *bytes.Reader
 }
 
+// Read reads what is left, nothing after Close.
 func (h *held) Read(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.reader.Read(p)
 }
 
+// Close gives the memory up, even if the exchange lives on.
 func (h *held) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -206,7 +215,8 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 // that is down.
 func (s *Server) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	x := r.Context().Value(exchangeKey{}).(*exchange)
-	// The body of a request that is streamed is read here. A connection that cannot be read cancels the request as well.
+	// The body of a request that is streamed is read here. A connection that cannot be read cancels the request as
+	// well.
 	if x.client != nil && x.unread(w, x.client.err()) {
 		return
 	}

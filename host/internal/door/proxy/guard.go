@@ -9,6 +9,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 )
 
+// A proxy on a loopback address can be reached by every program and, through a browser, by every web page on the
+// machine, and it spends the user's money. So pages are refused by their headers, names that are not this machine's
+// are refused, and other machines need a token.
+
 // tokenHeader carries the client's token for the proxy. It is not Authorization, which holds the key of the provider.
 const tokenHeader = "X-Thresh-Token"
 
@@ -51,8 +55,11 @@ func cut(u *url.URL, part string) string {
 	}
 	name, _, _ := strings.Cut(rest, "/")
 	u.Path = rest[len(name):]
-	// Where the name itself was escaped this leaves a raw path that does not fit, and is ignored.
-	u.RawPath = strings.TrimPrefix(u.RawPath, part+name)
+	// Where the name itself was escaped this leaves a raw path that does not fit, and is ignored. An escaped slash behind
+	// it would leave one that is no path.
+	if u.RawPath = strings.TrimPrefix(u.RawPath, part+name); !strings.HasPrefix(u.RawPath, "/") {
+		u.RawPath = ""
+	}
 	return name
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
+// Which requests may be one conversation. Too narrow an identity costs savings, because the beginning is not found;
+// too wide a one only costs the search: what decides is whether the items are the same.
+
 // identity names the conversation that a request belongs to. Requests with equal keys are searched for a common
 // beginning, and no others.
 type identity struct {
@@ -31,7 +34,7 @@ var clientHeaders = []struct {
 	// parent has the id of the conversation that began this one, which is a subagent's then.
 	parent string
 }{
-	{"X-Claude-Code-Session-Id", "claude", ""}, // subagents have an id of their own besides: see identify
+	{"X-Claude-Code-Session-Id", "claude", ""}, // subagents have an id of their own too: see identify
 	{"Thread-Id", "codex", "X-Codex-Parent-Thread-Id"}, {"Session-Id", "codex", ""},
 	{"X-Session-Id", "opencode", "X-Parent-Session-Id"}, {"X-Session-Affinity", "opencode", "X-Parent-Session-Id"},
 }
@@ -69,6 +72,7 @@ func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity 
 	}
 	// With a secret of this process, so that a key of the map does not give away a hash of a credential.
 	mac := hmac.New(sha256.New, s.secret)
+	// All headers are hashed, also absent ones, so that a key in one header is not the same as in another.
 	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"} {
 		mac.Write([]byte(h.Get(name) + "\x00"))
 	}

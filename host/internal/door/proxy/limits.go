@@ -6,6 +6,9 @@ import (
 	"sync"
 )
 
+// Limits that providers tell by refusing. A model's limit is often not what the settings say: gateways and plans have
+// lower ones.
+
 // limits are the context limits that providers told. They hold for all conversations of an owner with a model, until
 // the process ends. The zero value knows none.
 type limits struct {
@@ -13,14 +16,16 @@ type limits struct {
 	known map[limited]int
 }
 
-// limited is what a limit is known of. A refusal may quote the request, so that an owner could teach any limit: to
-// nobody else.
+// limited is what a limit is known of. A refusal may quote the request, so that an owner could teach any limit, but
+// only for itself.
 type limited struct{ owner, model string }
 
 // leastLimit is the lowest limit that is believed, in tokens: no model has less.
 const leastLimit = 1000
 
 // tooLong are the words with which providers refuse a request that is too long; the group is the limit in tokens.
+// They were collected from the providers' and gateways' answers; one that is missing here costs a failed turn and
+// teaches nothing.
 var tooLong = []*regexp.Regexp{
 	regexp.MustCompile(`prompt is too long: \d+ tokens (?:>|\\u003e) (\d+) maximum`),
 	regexp.MustCompile(`exceed context limit: \d+ \+ \d+ (?:>|\\u003e) (\d+)`),
@@ -60,7 +65,7 @@ func (l *limits) learn(of limited, limit int) {
 	l.known[of] = limit
 }
 
-// 0 is a limit that is not known.
+// get returns a limit; 0 if none was learned.
 func (l *limits) get(of limited) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

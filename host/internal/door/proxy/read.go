@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// Reading a client's body. It must be in memory as a whole before it can be edited, so its size, the sum of all
+// sizes, and the time between two pieces are bounded.
+
 const (
 	// maxBody is the largest body that is read, in bytes: twice what Anthropic takes. Larger ones are streamed through.
 	maxBody = 64 << 20
@@ -67,6 +70,7 @@ func (b *clientBody) err() error {
 	return nil
 }
 
+// Read reads what has arrived, with a deadline for it: the idle time, or less if the client is slow on the average.
 func (b *clientBody) Read(p []byte) (int, error) {
 	most := b.idle + time.Duration(b.arrived)*time.Second/minRate - b.spent
 	began := time.Now()

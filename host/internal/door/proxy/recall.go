@@ -11,7 +11,7 @@ import (
 // markTokens is about what the mark behind a removed result counts: the words, and an id of 30 characters.
 const markTokens = 25
 
-// mark puts ids into the places of removed results, and keeps the results for whoever asks by these ids. It returns
+// mark puts ids into the places of removed results, and keeps the results, to return them by these ids. It returns
 // what the marks count, in tokens: the host does not see them.
 func (b *branch) mark(p *body.Plan) (tokens int) {
 	results := p.MarkRecall(mcp.Mark)

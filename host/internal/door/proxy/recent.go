@@ -51,6 +51,7 @@ func (r *recent) before(api body.API, raw []byte) int {
 // keep keeps a body in the place of the one that it goes on from. The body must not change any more, and be one that
 // may be edited.
 func (r *recent) keep(b *body.Request) {
+	// One body must not push out all others.
 	if len(b.Raw) > maxRecent/2 {
 		return
 	}
@@ -65,7 +66,7 @@ func (r *recent) keep(b *body.Request) {
 	}
 }
 
-// The caller holds r.mu.
+// drop removes a body. The caller holds r.mu.
 func (r *recent) drop(i int) {
 	r.size -= len(r.bodies[i].Raw)
 	r.bodies = slices.Delete(r.bodies, i, i+1)

@@ -36,6 +36,7 @@ func ParseUpstreams(set config.Upstreams) (u Upstreams, err error) {
 	return u, nil
 }
 
+// of returns the base URL of a provider.
 func (u Upstreams) of(p provider) *url.URL { return [...]*url.URL{u.Anthropic, u.OpenAI, u.Gemini}[p] }
 
 // task is what is done with a request.
@@ -118,7 +119,8 @@ func (u Upstreams) target(rt route, r *http.Request) *url.URL {
 	if rt.provider == openai {
 		escaped = strings.TrimPrefix(escaped, "/v1")
 	}
-	to.Path, to.RawPath = strings.TrimSuffix(base.Path, "/")+rt.path, strings.TrimSuffix(base.EscapedPath(), "/")+escaped
+	to.Path = strings.TrimSuffix(base.Path, "/") + rt.path
+	to.RawPath = strings.TrimSuffix(base.EscapedPath(), "/") + escaped
 	to.RawQuery = r.URL.RawQuery
 	return &to
 }

@@ -25,6 +25,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// A request's way: who may ask, what the address is about, the body within bounds, the edit, the provider. Up to the
+// edit a request can be refused; from then on it is forwarded, as edited or as it came.
+
 // Options say what a server stands between.
 type Options struct {
 	// Host owns the sessions, and keeps them in a store, if only in memory: branches are made from the logs of
@@ -55,8 +58,9 @@ type Options struct {
 
 // Server is the proxy. Close it before the host.
 type Server struct {
-	options   Options
-	secret    []byte // hashes credentials; of this process
+	options Options
+	secret  []byte // hashes credentials; of this process
+	// transport and forwarder are made once: connections to providers are shared by all clients.
 	transport *http.Transport
 	forwarder *httputil.ReverseProxy
 	threads   threads
@@ -256,6 +260,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 	return out, err
 }
 
+// What may go wrong in a turn that is none of the host's errors.
 var (
 	// errPlan: a view could not be written in the API's form.
 	errPlan  = errors.New("the prepared history does not fit this request")

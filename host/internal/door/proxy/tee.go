@@ -10,6 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
+// Reading an answer without touching it. The readers see what passes, in the pieces in which it passes, and give up
+// on what they do not understand; the client gets every byte when it arrives.
+
 const (
 	// maxEvent bounds one event, and maxAnswer an answer that is not streamed, in bytes. What is longer passes all the
 	// same, and its usage is not read.
@@ -31,7 +34,7 @@ type answerReader interface {
 	end() (Usage, []byte)
 }
 
-// done is called once, from the goroutine that reads or closes the answer.
+// newTee returns a tee for an answer. done is called once, from the goroutine that reads or closes the answer.
 func newTee(answer *http.Response, api body.API, done func(Usage, []byte)) *tee {
 	t := &tee{ReadCloser: answer.Body, done: done}
 	events := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream")
@@ -46,6 +49,7 @@ func newTee(answer *http.Response, api body.API, done func(Usage, []byte)) *tee 
 	return t
 }
 
+// Read passes a piece on, and reads its part of the report.
 func (t *tee) Read(p []byte) (int, error) {
 	// The pieces go on in the size in which they came, after they were looked at.
 	n, err := t.ReadCloser.Read(p)
@@ -64,6 +68,7 @@ func (t *tee) Close() error {
 	return t.ReadCloser.Close()
 }
 
+// finish reports what was read, once.
 func (t *tee) finish() {
 	if done := t.done; done != nil {
 		t.done = nil
@@ -80,6 +85,7 @@ type eventReader struct {
 	usage Usage
 }
 
+// Write takes a piece of the stream, which may begin and end within a line.
 func (e *eventReader) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -100,17 +106,19 @@ func (e *eventReader) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Most events are deltas without usage: a search for the word saves decoding them.
+// endLine reads a line. Most events are deltas without usage: a search for the word saves decoding them.
 func (e *eventReader) endLine() {
 	if data, ok := bytes.CutPrefix(e.line, []byte("data:")); ok && !e.skip && bytes.Contains(data, []byte(`"usage`)) {
 		e.usage.read(e.api, data)
 	}
 	e.line, e.skip = e.line[:0], false
+	// A line of megabytes, such as an image, must not stay in memory for the rest of the stream.
 	if cap(e.line) > 64<<10 {
 		e.line = nil
 	}
 }
 
+// end reads a last line that has no line break.
 func (e *eventReader) end() (Usage, []byte) {
 	e.endLine()
 	return e.usage, nil
@@ -123,6 +131,7 @@ type wholeReader struct {
 	all        []byte
 }
 
+// Write keeps a piece, unless the answer is too long to be of use.
 func (w *wholeReader) Write(p []byte) (int, error) {
 	if w.skip = w.skip || len(w.all)+len(p) > maxAnswer; w.skip {
 		w.all = nil
@@ -132,6 +141,7 @@ func (w *wholeReader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// end reads the whole answer. What is no report gives a zero usage, and its beginning may be a refusal.
 func (w *wholeReader) end() (Usage, []byte) {
 	if w.gzip {
 		z, err := gzip.NewReader(bytes.NewReader(w.all))

@@ -5,10 +5,12 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 // answers are what providers report, streamed and not.
@@ -77,6 +79,34 @@ func TestUsageIsReadOnTheWay(t *testing.T) {
 func FuzzTee(f *testing.F) {
 	for _, a := range answers {
 		f.Add([]byte(a.text), a.stream, uint8(3))
+	}
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	const words = `[{"role":"user","content":"x"}]`
+	for _, ask := range []struct {
+		path, body string
+		stream     bool
+	}{
+		{"/v1/messages", `{"model":"m","max_tokens":9,"messages":` + words + `}`, false},
+		{"/v1/messages", `{"model":"m","max_tokens":9,"stream":true,"messages":` + words + `}`, true},
+		{"/v1/chat/completions", `{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":` +
+			words + `}`, true},
+		{"/v1/responses", `{"model":"m","stream":true,"input":` + words + `}`, true},
+		{"/v1beta/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"user","parts":[{"text":"x"}]}]}`, true},
+	} {
+		request, _ := http.NewRequest(http.MethodPost, up.URL+ask.path, strings.NewReader(ask.body))
+		request.Header = http.Header{"Anthropic-Version": {"2023-06-01"}, "X-Api-Key": {"k"}, "X-Goog-Api-Key": {"k"},
+			"Authorization": {"Bearer k"}, "Content-Type": {"application/json"}}
+		res, err := http.DefaultClient.Do(request)
+		if err != nil {
+			f.Fatal(err)
+		}
+		answer, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusOK || !bytes.Contains(answer, []byte(`"usage`)) {
+			f.Fatalf("%s: %d %s %v", ask.path, res.StatusCode, answer, err)
+		}
+		f.Add(answer, ask.stream, uint8(0)) // cut behind each byte
 	}
 	f.Fuzz(func(t *testing.T, answer []byte, stream bool, cut uint8) {
 		for _, api := range []body.API{body.Messages, body.Chat, body.Responses, body.Gemini} {

@@ -7,11 +7,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
+// Conversations and the search in them. A point is kept for each request that a branch has had, under the sum of its
+// items, so that a retry, a fork and an ordinary next request are found in the same way: by the longest beginning.
+
 // branchBytes is what a branch takes in memory besides its conversation, about: its session, settings and counters.
 const branchBytes = 128 << 10
 
-// threads are the conversations of a server by identity, and the branches of all of them by use. Lock order: mu is never
-// held together with that of a thread, nor while a branch's is waited for. The zero value is empty.
+// threads are the conversations of a server by identity, and the branches of all of them by use. Lock order: mu is
+// never held together with that of a thread, nor while a branch's is waited for. The zero value is empty.
 type threads struct {
 	mu    sync.Mutex
 	byKey map[string]*thread
@@ -28,6 +31,7 @@ type thread struct {
 	// guarded by threads.mu.
 	users int
 
+	// mu guards what follows.
 	mu     sync.Mutex
 	points map[body.Sum]point // by the sum of the last item
 	latest point              // where something was added last
@@ -189,7 +193,8 @@ func (t *thread) find(chain []body.Sum) (b *branch, from point) {
 	}
 }
 
-// The longest first, so that a branch is preferred to the one that it grew from.
+// longest returns the point with the longest beginning of a request: a branch is preferred to the one that it grew
+// from.
 func (t *thread) longest(chain []body.Sum) point {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -213,6 +218,7 @@ func (t *thread) begin() *branch {
 func (t *thread) advance(b *branch, head body.Sum, items int, before uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	// The old end is now a point within the branch, from which others may fork.
 	if p := t.points[b.head]; p.branch == b {
 		if p.revision = before; p.under != nil {
 			p = *p.under

@@ -36,6 +36,7 @@ type totals struct {
 	Totals
 }
 
+// passed counts a request that is forwarded as it came.
 func (t *totals) passed(why body.Reason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,6 +46,7 @@ func (t *totals) passed(why body.Reason) {
 	t.Passed[why]++
 }
 
+// failed counts a turn that could not be prepared.
 func (t *totals) failed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,6 +61,7 @@ func (t *totals) forgotten(n int) int {
 	return t.Forgotten
 }
 
+// learned counts a limit that a refusal taught.
 func (t *totals) learned(x *exchange) {
 	t.measured.Learned(string(x.route.api))
 	t.mu.Lock()
@@ -66,7 +69,7 @@ func (t *totals) learned(x *exchange) {
 	t.Learned++
 }
 
-// A size of zero is a request that no turn was run for.
+// request counts a request that is about to be forwarded. A size of zero is one that no turn was run for.
 func (t *totals) request(x *exchange) {
 	if x.route.task != turn {
 		return
@@ -86,7 +89,7 @@ func (t *totals) request(x *exchange) {
 	}
 }
 
-// more is what was saved beyond what the request was counted with.
+// answered adds what a provider reported. more is what was saved beyond what the request was counted with.
 func (t *totals) answered(x *exchange, u Usage, more float64) {
 	t.measured.Usage(string(x.route.api), u.Input, u.CacheRead, u.CacheWrite, u.Output)
 	t.mu.Lock()
@@ -113,7 +116,7 @@ func (t *totals) began(x *exchange, status int) {
 	t.measured.Answer(string(x.route.api), outcome, time.Since(x.begun))
 }
 
-// The map is a copy, which the caller may keep.
+// now returns the totals. The map is a copy, which the caller may keep.
 func (t *totals) now() Totals {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -32,7 +32,7 @@ type reported struct {
 // maxCount is far above what a request can have, in tokens. A report with more is none.
 const maxCount = 1 << 40
 
-// A field that a provider leaves out is 0.
+// numbers are the counts of all APIs, by the names of their fields. One that a provider leaves out is 0.
 type numbers struct {
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
@@ -69,6 +69,7 @@ func (u *Usage) read(api body.API, data []byte) {
 		case body.Messages:
 			now = Usage{n.InputTokens, n.CacheRead, n.CacheWrite, n.OutputTokens}
 		case body.Responses:
+			// OpenAI's and Gemini's counts of the prompt include what was read from the cache, Anthropic's do not.
 			now = Usage{n.InputTokens - n.InputDetails.Cached, n.InputDetails.Cached, 0, n.OutputTokens}
 		case body.Chat:
 			now = Usage{n.PromptTokens - n.PromptDetails.Cached, n.PromptDetails.Cached, 0, n.CompletionTokens}

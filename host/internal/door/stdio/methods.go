@@ -65,7 +65,7 @@ func Methods() []Method {
 				"last result, it has only what follows the first \"keep\" entries or messages of that."},
 		{Name: "history.compress", Params: "{session}", Result: "{tokens, revision, outcome}",
 			call:    inTurn(compressHistory),
-			Meaning: "Compresses the history now, whatever the threshold says."},
+			Meaning: "Compresses the history now, regardless of the threshold."},
 		{Name: "todos.set", Params: "{session, todos}", Result: "{}", call: inTurn(setTodos),
 			Meaning: "Replaces the agent's task list. Summaries keep why each unfinished task exists."},
 		{Name: "usage.report", Params: "{session, promptTokens}", Result: "{}", call: inTurn(reportUsage),

@@ -6,6 +6,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
+// The order of a session's requests. An agent may send the next request before it has read the last reply, so order
+// is kept here and not by the agent's waiting.
+
 // queue runs the requests for one session id in the order in which they arrived. history.add runs in the queue itself.
 // All other methods may take long or come after one that does, so they run in the background, one after another: an
 // addition overtakes them, and a mark in the history keeps from them what was added after they arrived. Opening and

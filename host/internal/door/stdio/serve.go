@@ -17,6 +17,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
+// One connection: a goroutine reads lines, requests run on others, and replies are written whole under a lock.
+// Reading never waits for a reply to be read, or an agent that sends first and reads later would wait for ever.
+
 const (
 	// maxLine bounds one message, in bytes. Far above any request of an agent, and below what a machine can hold once
 	// more while it is decoded.

@@ -22,7 +22,7 @@ const Page = "/ui"
 var page []byte
 
 // policy lets a browser run the page's own script and styles, and ask its own server. Nothing can be loaded from
-// elsewhere, sent, or framed, whatever a recorded text has in it.
+// elsewhere, sent, or framed, even if a recorded text contains markup.
 var policy = "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"script-src " + hashOf("script") + "; style-src " + hashOf("style")
 
@@ -69,7 +69,7 @@ func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		default:
-			// As plain text, which no browser takes for markup, whatever was recorded.
+			// As plain text, so that no browser takes what was recorded for markup.
 			guarded(w, "text/plain; charset=utf-8")
 			_, _ = w.Write([]byte(readable(found)))
 		}

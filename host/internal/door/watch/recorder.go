@@ -14,6 +14,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// What is known of each session while the host runs, in memory and bounded. Doors report turns; readers get copies.
+// It is for people who look at a screen, so that losing the oldest turns is no loss.
+
 // Bounds of what is kept. Beyond them the oldest goes: a host may run for months.
 const (
 	maxSessions = 500

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"strings"
 	"time"
 )
 
@@ -28,6 +29,22 @@ type Recommendation struct {
 	Worst  Spread  `json:"worst"`
 	// Needed says that doing nothing is no choice: requests would not have fitted into the model.
 	Needed bool `json:"needed,omitempty"`
+}
+
+// Headline says what the comparison comes to, without a full stop. name and recall write the names of variants and
+// price lists, and recalls, as the reader's medium has them.
+func (x *Recommendation) Headline(name func(string) string, recall func(float64) string) string {
+	floor := "with a recall of at least " + recall(x.MinRecall)
+	switch list := name(x.PriceList); {
+	case x.Variant == "" && x.Needed: // the recorded requests are larger than the context limit
+		return "Requests do not fit into the model without a strategy, and none that was compared fits them " + floor
+	case x.Variant == "":
+		return "Doing nothing is best at " + list + "'s prices: no strategy that was compared is cheaper " + floor
+	default:
+		// The sentence names the list anyway.
+		variant := name(strings.TrimSuffix(x.Variant, " ("+x.PriceList+")"))
+		return variant + " is the cheapest at " + list + "'s prices " + floor
+	}
 }
 
 // month is what [Recommendation.PerMonth] is for, and leastSpan the time that sessions must cover to tell a rate.

@@ -206,6 +206,9 @@ type Spread struct {
 	Session string  `json:"session"`
 }
 
+// Differs reports whether the worst session says something that the sum of all does not: of one session it is no news.
+func (s Spread) Differs(sum float64) bool { return s.Worst != sum }
+
 // MaxLost is how many lost identifiers a [Recall] names.
 const MaxLost = 20
 

@@ -13,11 +13,11 @@ import (
 
 func TestStoriesGiveTheCommittedSessions(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs the go tool dozens of times; skipped with -short")
+		t.Skip("SKIPPED: runs the go tool dozens of times; skipped with -short")
 	}
 	for _, tool := range []string{"go", "git", "grep", "sh"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the stories run %s, which is not in PATH: %v", tool, err)
+			t.Skipf("SKIPPED: the stories run %s, which is not in PATH: %v", tool, err)
 		}
 	}
 	for _, s := range samples() {

@@ -32,8 +32,8 @@ const (
 	// maxUnasked is how much a plugin may send while no call is under way, in bytes.
 	maxUnasked = 16 << 20
 
-	// streamWindow and connectionWindow are how many bytes gRPC buffers of what nobody has read yet. Fixed ones keep it
-	// from raising them to megabytes for a fast sender.
+	// streamWindow and connectionWindow are how many bytes gRPC buffers of what has not been read yet. Fixed ones
+	// keep it from raising them to megabytes for a fast sender.
 	streamWindow, connectionWindow = 256 << 10, 1 << 20
 )
 

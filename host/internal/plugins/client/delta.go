@@ -139,7 +139,7 @@ func (p *Plugin) Rewritten(in prepare.Call) {
 }
 
 // looksFor returns the tools by which entries say what their commands read and write; nil: they do not. Only a strategy
-// that prunes looks for files. One that writes a history anew could put the field into it.
+// that prunes looks for files. One that rewrites a history could put the field into it.
 func (p *Plugin) looksFor(in prepare.Call) *tools.Taxonomy {
 	if p.reported.info.Trigger.Mode != contract.ModeContinuous {
 		return nil

@@ -89,7 +89,7 @@ func jsonDepth(raw []byte) int {
 	inText := false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
-		// The escaped character is skipped, whatever it is.
+		// The escaped character is skipped: it may be a quote.
 		case inText && c == '\\':
 			i++
 		case c == '"':

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Executable returns a path that leads to the open file, whatever the file's own path leads to now, and the files
-// that the child must inherit for it, from descriptor first on. dir is a private directory for a copy, where one is
-// needed. Call done after the start.
+// Executable returns a path that leads to the open file, even if the file's own path leads elsewhere by now, and the
+// files that the child must inherit for it, from descriptor first on. dir is a private directory for a copy, where
+// one is needed. Call done after the start.
 //
 // A script's interpreter opens the path itself, later, so the descriptor must still be open then. For a program it is
 // closed when the program begins.

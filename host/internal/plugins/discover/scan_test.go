@@ -79,7 +79,7 @@ func TestDiscover(t *testing.T) {
 
 func TestAnUnreadableDirectoryIsReported(t *testing.T) {
 	if os.Getuid() == 0 {
-		t.Skip("root may read every directory")
+		t.Skip("SKIPPED: root may read every directory")
 	}
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0); err != nil {

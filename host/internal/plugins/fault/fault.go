@@ -91,8 +91,8 @@ func (e *Error) Error() string {
 // maxSentence is where a sentence is cut, in bytes.
 const maxSentence = 16 << 10
 
-// Sentence is the error in one line, without the plugin's standard error. It is safe for a terminal, whatever words of
-// the plugin or names of files are in it.
+// Sentence is the error in one line, without the plugin's standard error. It is safe for a terminal, although it may
+// contain words of the plugin and names of files.
 func (e *Error) Sentence() string {
 	s := fmt.Sprintf("strategy %q: %s: %v (%s)", e.Plugin, e.Op, e.Err, e.Path)
 	if e.Hint != "" {

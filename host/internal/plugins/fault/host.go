@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// shortages are the system's errors for want of something that is the whole machine's or the host's, and what to do
+// shortages are the system's errors about something that the machine or the host has run out of, and what to do
 // about each. A plugin that cannot be started for one of them is not at fault.
 var shortages = []struct {
 	errno syscall.Errno

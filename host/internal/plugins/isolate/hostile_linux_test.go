@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -185,6 +186,9 @@ func TestTheHostIsToldWhatWasRefused(t *testing.T) {
 	}
 }
 
+// groupFile is where doomed writes the control group of its program, if it has one.
+const groupFile = "group"
+
 // doomed runs as a process of its own: it starts the hostile program, tells its process id, and waits to be killed.
 // Nothing but the watcher ends the program: it has no parent death signal.
 func doomed(runDir string) {
@@ -205,8 +209,18 @@ func doomed(runDir string) {
 		fmt.Println(err)
 		return
 	}
+	groups, _ := OpenGroups()
+	group, err := groups.New()
+	if group != nil {
+		err = os.WriteFile(filepath.Join(runDir, groupFile), []byte(group.dir.Name()), 0o600)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	spec := Spec{Args: []string{hostile, `{"Cling":true}`}, RunDir: runDir, Apply: apply}
-	cmd, guard, err := started(spec, Handles{Stdout: os.Stdout, Stderr: os.Stderr, Lifeline: os.Stdin, Binary: binary})
+	handles := Handles{Stdout: os.Stdout, Stderr: os.Stderr, Lifeline: os.Stdin, Binary: binary}
+	cmd, guard, err := startedIn(group, spec, handles)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -220,7 +234,7 @@ func doomed(runDir string) {
 		fmt.Println(err)
 		return
 	}
-	if err := w.Watch(cmd.Process.Pid, pidfd); err != nil {
+	if err := w.Watch(cmd.Process.Pid, pidfd, group); err != nil {
 		fmt.Println(err)
 	}
 	_ = cmd.Wait()
@@ -228,8 +242,8 @@ func doomed(runDir string) {
 
 func TestNoProgramOutlivesAHostThatIsKilled(t *testing.T) {
 	everything(t, Ending, Calls)
-	host := exec.Command("/proc/self/exe")
-	host.Env = append(os.Environ(), doomedEnv+"="+t.TempDir(), hostileEnv+"="+hostile)
+	host, runDir := exec.Command("/proc/self/exe"), t.TempDir()
+	host.Env = append(os.Environ(), doomedEnv+"="+runDir, hostileEnv+"="+hostile)
 	out, err := host.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -262,9 +276,11 @@ func TestNoProgramOutlivesAHostThatIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
+	controlGroup, _ := os.ReadFile(filepath.Join(runDir, groupFile))
 	_ = host.Process.Kill()
 	// Busy machines need the generous bound; a program that clings never ends.
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	deadline := time.Now().Add(10 * time.Second)
+	for {
 		ended := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(ended, 100)
 		if n == 1 {
@@ -276,6 +292,16 @@ func TestNoProgramOutlivesAHostThatIsKilled(t *testing.T) {
 		}
 	}
 	_ = host.Wait()
+	// The watcher removes the group after that.
+	for len(controlGroup) > 0 {
+		if _, err := os.Stat(string(controlGroup)); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("left behind: %s", controlGroup)
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // closing runs as a process of its own. It closes what it inherited, and then waits for a timer and for a pipe: without
@@ -326,11 +352,8 @@ func TestWhatAProgramStartsEndsWithIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range files {
-		if text, _ := os.ReadFile(file); strings.HasSuffix(string(text), "sleep\x00"+seconds+"\x00") {
-			t.Errorf("left behind: %s", file)
-		}
+	if left := sleeping(seconds); len(left) > 0 {
+		t.Errorf("left behind: %s", left)
 	}
 }
 
@@ -370,7 +393,6 @@ func TestAHostileProgramOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	const nobody = 65534
 	test, program := filepath.Join(dir, "test"), filepath.Join(dir, "hostile")
 	for from, to := range map[string]string{
 		"/proc/self/exe": test, hostile: program, inside: filepath.Join(dir, "inside"),

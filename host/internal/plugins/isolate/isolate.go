@@ -131,6 +131,7 @@ type Launcher struct {
 	// host is the end that this process keeps; theirs is the launcher's, and is closed here once it has started.
 	host, theirs *os.File // both ends of the socket
 	flags        uintptr  // its namespaces
+	group        *Group   // nil: the host's
 }
 
 // launcherName is a launcher's argv[0]; it tells a launcher from a normal start of the program.

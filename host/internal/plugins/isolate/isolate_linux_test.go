@@ -130,7 +130,12 @@ func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error
 
 // started starts a launcher, and has it become a program. A guard, which may be nil, is for [NewGuard].
 func started(spec Spec, handles Handles) (cmd *exec.Cmd, guard *os.File, err error) {
-	l, err := NewLauncher(spec)
+	return startedIn(nil, spec, handles)
+}
+
+// startedIn is started in a control group.
+func startedIn(group *Group, spec Spec, handles Handles) (cmd *exec.Cmd, guard *os.File, err error) {
+	l, err := NewLauncher(spec, group)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -387,7 +392,7 @@ func TestWhatALauncherReports(t *testing.T) {
 		"a long story": {strings.Repeat("x", 1<<20), "the launcher said"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := NewLauncher(Spec{})
+			l, err := NewLauncher(Spec{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,8 +20,8 @@ const (
 )
 
 // NewLauncher returns how to start a launcher that can become what spec says, or any other program with the same
-// namespaces. /proc/self/exe is the running program even if its file was replaced.
-func NewLauncher(spec Spec) (*Launcher, error) {
+// namespaces, in a group (nil: the host's). /proc/self/exe is the running program even if its file was replaced.
+func NewLauncher(spec Spec, group *Group) (*Launcher, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("socketpair: %w", err)
@@ -29,10 +29,13 @@ func NewLauncher(spec Spec) (*Launcher, error) {
 	_ = unix.SetNonblock(fds[0], true) // so that the host's end has deadlines
 	theirs := os.NewFile(uintptr(fds[1]), "host")
 	flags := namespacesOf(spec)
+	attr := inNamespaces(flags)
+	if group != nil {
+		attr.UseCgroupFD, attr.CgroupFD = true, int(group.dir.Fd())
+	}
 	return &Launcher{
-		Path: "/proc/self/exe", Args: []string{launcherName}, Attr: inNamespaces(flags),
-		Inherit: []*os.File{theirs, theirs, theirs},
-		host:    os.NewFile(uintptr(fds[0]), "launcher"), theirs: theirs, flags: flags,
+		Path: "/proc/self/exe", Args: []string{launcherName}, Attr: attr, Inherit: []*os.File{theirs, theirs, theirs},
+		host: os.NewFile(uintptr(fds[0]), "launcher"), theirs: theirs, flags: flags, group: group,
 	}, nil
 }
 
@@ -48,13 +51,18 @@ func (l *Launcher) Fits(spec Spec) bool { return namespacesOf(spec) == l.flags }
 // Become has a launcher that was started become a program, and waits for that, at most for limit. It returns a
 // [*Failure] if the launcher reports one, an [ErrGone] if the launcher ended before it read what it is to become, and
 // an [ErrLauncher] if it does not answer in time, or cannot be understood. guard is for [NewGuard]; nil if the
-// program's filter of system calls asks nobody. It can be called once.
+// program's filter of system calls does not ask the host. It can be called once.
 func (l *Launcher) Become(spec Spec, handles Handles, limit time.Duration) (guard *os.File, err error) {
 	_ = l.theirs.Close()
 	if err := l.host.SetDeadline(time.Now().Add(limit)); err != nil {
 		return nil, err
 	}
 	spec.OwnUser = l.flags&unix.CLONE_NEWUSER != 0
+	if l.group != nil {
+		if err := l.group.limit(spec.MaxMemory); err != nil {
+			return nil, fmt.Errorf("limiting a control group: %w", err)
+		}
+	}
 	if err = l.tell(spec, handles); err == nil {
 		guard, err = l.await()
 	}

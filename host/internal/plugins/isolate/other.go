@@ -14,7 +14,7 @@ const nothingHere = "only Linux can be told to isolate a process"
 func Main() { registered.Store(true) }
 
 // NewLauncher always fails.
-func NewLauncher(Spec) (*Launcher, error) { return nil, errors.New(nothingHere) }
+func NewLauncher(Spec, *Group) (*Launcher, error) { return nil, errors.New(nothingHere) }
 
 // Fits is never called, as there are no launchers.
 func (*Launcher) Fits(Spec) bool { return false }
@@ -26,6 +26,27 @@ func (*Launcher) Become(Spec, Handles, time.Duration) (guard *os.File, err error
 
 // Close does nothing.
 func (*Launcher) Close() {}
+
+// Groups makes no groups.
+type Groups struct{}
+
+// OpenGroups always fails.
+func OpenGroups() (*Groups, error) { return nil, errors.New(nothingHere) }
+
+// New returns nil: no groups can be made here.
+func (*Groups) New() (*Group, error) { return nil, nil }
+
+// Group is never made.
+type Group struct{}
+
+// OutOfMemory is false.
+func (*Group) OutOfMemory() bool { return false }
+
+// Kill does nothing.
+func (*Group) Kill() {}
+
+// Remove does nothing.
+func (*Group) Remove() error { return nil }
 
 // Readable is always true: no file is hidden from a program here.
 func Readable(string) bool { return true }

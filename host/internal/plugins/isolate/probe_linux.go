@@ -13,7 +13,7 @@ import (
 // Probe reports what this machine can enforce, measure by measure. It asks the kernel, and starts a launcher or two
 // where only trying tells. It changes nothing.
 func Probe() []Check {
-	// The launcher is this program, started again. Without it there is no isolation at all, whatever the kernel has.
+	// The launcher is this program, started again. Without it there is no isolation at all, on any kernel.
 	if _, err := os.Stat("/proc/self/exe"); err != nil {
 		return none("without /proc the host cannot be its own launcher")
 	}
@@ -48,6 +48,7 @@ func Probe() []Check {
 		paths.How, sockets.How = "user and mount namespaces", "user, mount and network namespaces"
 	}
 	disk, threads := Check{Disk, true, "looked at every second"}, Check{Threads, true, "looked at every second"}
+	memory, end := Check{Memory, true, "RLIMIT_DATA, GOMEMLIMIT"}, ending()
 	// The kernel's own bound is exact. Where there is none, a process is ended after the fact, see watchUse in package
 	// process.
 	if paths.Works {
@@ -55,6 +56,22 @@ func Probe() []Check {
 		if !canMount() {
 			threads.How = fmt.Sprintf("RLIMIT_NPROC in its user namespace, %d", MaxThreads)
 		}
+	}
+	// A control group counts what no limit of a process does, and lets nothing out.
+	groups, err := findGroups()
+	switch {
+	case err != nil:
+		memory.How += "; the rest is looked at every second, for want of a control group: " + err.Error()
+	case !groups.bounds(memoryController):
+		memory.How += "; the rest is looked at every second: its control group has no memory controller"
+	default:
+		memory.How += ", a control group (memory.max)"
+	}
+	if groups.bounds(tasksController) {
+		threads.How = fmt.Sprintf("a control group (pids.max), %d", MaxThreads)
+	}
+	if groups != nil && end.Works {
+		end.How += ", a control group"
 	}
 	return []Check{
 		{Privileges, true, "no_new_privs, no capabilities"},
@@ -65,9 +82,9 @@ func Probe() []Check {
 		filters(Processes),
 		filters(Calls),
 		signals,
-		ending(),
+		end,
 		{Descriptors, true, "all but the standard three and the lifeline are closed"},
-		{Memory, true, "RLIMIT_DATA, GOMEMLIMIT; what these do not count is looked at every second"},
+		memory,
 		disk,
 		threads,
 		{Limits, true, "open files, file size, core dumps"},
@@ -110,7 +127,7 @@ func tryMeasures(apply ...Measure) error {
 	}
 	defer os.Remove(dir)
 	spec := Spec{Trial: true, RunDir: dir, Apply: apply}
-	l, err := NewLauncher(spec)
+	l, err := NewLauncher(spec, nil)
 	if err != nil {
 		return err
 	}

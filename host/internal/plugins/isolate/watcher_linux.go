@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -57,18 +59,22 @@ func NewWatcher() (*Watcher, error) {
 	return w, nil
 }
 
-// Ended is closed when there is no watcher any more, be it that it could not be started.
+// Ended is closed when the watcher has ended, or could not be started.
 func (w *Watcher) Ended() <-chan struct{} { return w.ended }
 
-// Watch has a process and its group killed when the host ends, or Close is called, whichever comes first. pidfd
-// remains the caller's.
-func (w *Watcher) Watch(pid, pidfd int) error {
+// Watch has a process, its process group and its control group (nil: none) killed when the host ends, or Close is
+// called, whichever comes first. The control group is removed then. pidfd remains the caller's.
+func (w *Watcher) Watch(pid, pidfd int, group *Group) error {
 	conn, err := w.socket.SyscallConn()
 	if err != nil {
 		return err
 	}
+	text := strconv.Itoa(pid)
+	if group != nil {
+		text += " " + group.dir.Name()
+	}
 	bad := conn.Control(func(fd uintptr) {
-		err = unix.Sendmsg(int(fd), []byte(strconv.Itoa(pid)), unix.UnixRights(pidfd), nil, unix.MSG_NOSIGNAL)
+		err = unix.Sendmsg(int(fd), []byte(text), unix.UnixRights(pidfd), nil, unix.MSG_NOSIGNAL)
 	})
 	return errors.Join(bad, err)
 }
@@ -80,12 +86,17 @@ func (w *Watcher) Close() {
 }
 
 // watched is a process that a watcher watches.
-type watched struct{ pid, pidfd int }
+type watched struct {
+	pid, pidfd int
+	group      string // the directory of its control group; "" for none
+}
 
 // watch is the main function of a watcher. It returns when there is nothing left to do.
 func watch() {
 	closeInherited(watcherSocket + 1)
 	var all []watched
+	// The host removes the group of a process that has ended. If it was killed at the same time, it has not.
+	var groups []string
 	for {
 		polls := []unix.PollFd{{Fd: watcherSocket, Events: unix.POLLIN}}
 		for _, p := range all {
@@ -116,12 +127,21 @@ func watch() {
 		if p.pidfd > 0 {
 			all = append(all, p)
 		}
+		if p.group != "" {
+			groups = append(slices.DeleteFunc(groups, isRemoved), p.group)
+		}
 	}
 	// The host has ended, or the socket cannot be read any more: either way there is no one to report to.
 	for _, p := range all {
 		p.kill()
 	}
+	for _, g := range groups { // by now most processes have ended
+		_ = removeGroup(g)
+	}
 }
+
+// isRemoved reports whether there is no such control group any more.
+func isRemoved(group string) bool { return unix.Access(group, unix.F_OK) != nil }
 
 // closeInherited closes the descriptors from first on that the host inherited: a pipe would not end with the host. What
 // Go's runtime has opened for itself stays open, since the runtime ends a program whose epoll is gone. It sets
@@ -141,7 +161,7 @@ func closeInherited(first int) {
 
 // receive reads one message of the host. more is false at the end of the host.
 func receive() (p watched, more bool) {
-	text, rights := make([]byte, 32), make([]byte, unix.CmsgSpace(4))
+	text, rights := make([]byte, 32+unix.PathMax), make([]byte, unix.CmsgSpace(4))
 	n, nr, _, _, err := unix.Recvmsg(watcherSocket, text, rights, unix.MSG_CMSG_CLOEXEC)
 	if errors.Is(err, unix.EINTR) {
 		return p, true
@@ -149,7 +169,9 @@ func receive() (p watched, more bool) {
 	if err != nil || n == 0 {
 		return p, false
 	}
-	p.pid, err = strconv.Atoi(string(text[:n]))
+	pid, group, _ := strings.Cut(string(text[:n]), " ")
+	p.group = group
+	p.pid, err = strconv.Atoi(pid)
 	if fds := received(rights[:nr]); err == nil && len(fds) == 1 {
 		p.pidfd = fds[0]
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // An attached process was started by a developer, usually under a debugger. The host uses it as it is: it does not
-// verify, isolate or supervise it.
-//
+// verify, isolate or supervise it, and never kills it. Its end shows only in its connection.
+
 // CheckSocket returns an error if an attached process's socket does not exist.
 func (s Spec) CheckSocket() error {
 	if _, err := os.Stat(s.Binary.Path); err != nil {
@@ -60,9 +60,7 @@ func (p *Process) ConnectionIsUp() {
 
 // leaveWith waits for the connection, which is up, to break.
 func (c *child) leaveWith(conn *grpc.ClientConn) {
-	// It returns at the latest when the connection is closed.
-	conn.WaitForStateChange(
-		context.Background(), connectivity.Ready,
-	) // returns at the latest when the connection is closed
+	// It returns when the connection is closed, if not before.
+	conn.WaitForStateChange(context.Background(), connectivity.Ready)
 	c.exit.leave()
 }

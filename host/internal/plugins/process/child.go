@@ -67,6 +67,7 @@ type attempt struct {
 // running is the started process. Read it only after attempt.done is closed.
 type running struct {
 	cmd      *exec.Cmd      // nil: it could not be started
+	group    *isolate.Group // its control group; nil for none
 	guard    *isolate.Guard // answers for some system calls; nil if nothing asks
 	lifeline *os.File       // the host's end of the pipe: closing it tells the plugin to end
 }
@@ -75,8 +76,8 @@ type running struct {
 type exit struct {
 	done   chan struct{}          // closed once the process is gone and reaped, and its output read
 	state  string                 // for people; valid after done
-	killed atomic.Bool            // the host killed it, or tried to
-	reason atomic.Pointer[string] // why the host killed it, if it took too much; set before killed
+	killed atomic.Bool            // the host killed it, or tried to, or the kernel did by a limit of the host's
+	reason atomic.Pointer[string] // why, if it took too much; set before killed
 	leave  func()                 // for an attached process: records that it is gone
 }
 
@@ -185,6 +186,7 @@ func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	if err := c.binary.Untouched(); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
+		_ = c.group.Remove()
 		return nil, err
 	}
 	return cmd, nil
@@ -201,7 +203,7 @@ func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	cmd := &exec.Cmd{Path: path, Args: []string{c.binary.Path}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr}
 	cmd.ExtraFiles = append([]*os.File{lifeline}, inherit...)
 	cmd.SysProcAttr = processAttributes(nil)
-	return cmd, c.spawner.starter.start(cmd)
+	return cmd, c.spawner.starter.start(cmd, nil)
 }
 
 // run drains both outputs until the process has ended, reaps it, and closes exit.done. It is the child's only goroutine
@@ -220,6 +222,13 @@ func (c *child) run(stdout, stderr *os.File) {
 
 	// From here on the process is gone; what follows is about what it left behind.
 	reap(c.cmd)
+	if c.group.OutOfMemory() {
+		c.overran("it used more memory than its control group may, shared memory and the files in its private " +
+			"directory included (plugins.maxMemoryBytes)")
+	}
+	if err := c.group.Remove(); err != nil {
+		c.log.Warn("removing the plugin's control group failed", "error", err)
+	}
 	if c.guard != nil {
 		c.guard.Close()
 	}
@@ -271,10 +280,16 @@ func (c *child) terminate(grace time.Duration) error {
 	return c.kill()
 }
 
-// condemn kills a process that takes more than it may, and records why.
-func (c *child) condemn(why string) {
+// overran records why a process is killed that takes more than it may, and that it is the plugin's fault.
+func (c *child) overran(why string) {
 	c.log.Error("plugin takes more than it may and is killed", "why", why)
 	c.exit.reason.Store(&why)
+	c.exit.killed.Store(true)
+}
+
+// condemn kills a process that takes more than it may.
+func (c *child) condemn(why string) {
+	c.overran(why)
 	_ = c.kill() // what cannot be killed is reported when the process is closed
 }
 
@@ -282,6 +297,7 @@ func (c *child) condemn(why string) {
 func (c *child) kill() error {
 	if !c.gone(0) {
 		c.exit.killed.Store(true)
+		c.group.Kill()
 		killGroup(c.cmd.Process)
 	}
 	if !c.gone(killTime) {

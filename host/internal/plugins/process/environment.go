@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// A start that fails half-way for want of something on the host's machine looks like a faulty plugin: its socket is
+// A start that fails half-way because the host's machine lacks something looks like a faulty plugin: its socket is
 // not there, it exits, a connection times out. This file tells the two apart. What a start needs is checked before it,
 // and again when it failed. The plugin's word is not taken for it, except for that of Go's runtime.
 

@@ -14,6 +14,7 @@ import (
 // nothing else, and ends when its socket does, so that it is gone with the host.
 type launchers struct {
 	starter *starter
+	groups  *isolate.Groups // what each launcher is started in; nil where there are no control groups
 
 	mu     sync.Mutex
 	last   isolate.Spec // what the last launcher became; the next program is most likely isolated in the same way
@@ -24,7 +25,8 @@ type launchers struct {
 // launcher is a launcher that runs.
 type launcher struct {
 	*isolate.Launcher
-	cmd *exec.Cmd
+	cmd   *exec.Cmd
+	group *isolate.Group // nil for none
 }
 
 // end kills a launcher that becomes nothing, and reaps it.
@@ -32,32 +34,33 @@ func (l *launcher) end() {
 	l.Close()
 	killGroup(l.cmd.Process)
 	_ = l.cmd.Wait()
+	_ = l.group.Remove()
 }
 
 // become has a launcher become a program: the one that is ready if it can become that, else another.
-func (s *launchers) become(spec isolate.Spec, handles isolate.Handles) (*exec.Cmd, *os.File, error) {
+func (s *launchers) become(spec isolate.Spec, handles isolate.Handles) (*launcher, *os.File, error) {
 	if l := s.take(spec); l != nil {
-		cmd, guard, err := l.become(spec, handles)
+		guard, err := l.become(spec, handles)
 		if !errors.Is(err, isolate.ErrGone) { // something had killed it while it waited
-			return cmd, guard, err
+			return l, guard, err
 		}
 	}
 	l, err := s.start(spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	return l.become(spec, handles)
+	guard, err := l.become(spec, handles)
+	return l, guard, err
 }
 
 // become has the launcher become a program. On failure nothing of it is left.
-func (l *launcher) become(spec isolate.Spec, handles isolate.Handles) (*exec.Cmd, *os.File, error) {
-	guard, err := l.Become(spec, handles, launcherTimeout)
-	if err != nil {
+func (l *launcher) become(spec isolate.Spec, handles isolate.Handles) (guard *os.File, err error) {
+	if guard, err = l.Become(spec, handles, launcherTimeout); err != nil {
 		l.end()
-		return nil, nil, err
+		return nil, err
 	}
 	l.Close()
-	return l.cmd, guard, nil
+	return guard, nil
 }
 
 // take returns the launcher that is ready, nil if there is none that can become what spec says.
@@ -75,19 +78,21 @@ func (s *launchers) take(spec isolate.Spec) *launcher {
 
 // start starts a launcher.
 func (s *launchers) start(spec isolate.Spec) (*launcher, error) {
-	l, err := isolate.NewLauncher(spec)
+	group, _ := s.groups.New() // without, what it takes is still looked at every second
+	l, err := isolate.NewLauncher(spec, group)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, group.Remove())
 	}
 	cmd := &exec.Cmd{
 		Path: l.Path, Args: l.Args, Env: []string{}, Dir: "/", ExtraFiles: l.Inherit,
 		SysProcAttr: processAttributes(l.Attr),
 	}
-	if err := s.starter.start(cmd); err != nil {
+	if err := s.starter.start(cmd, group); err != nil {
 		l.Close()
+		_ = group.Remove()
 		return nil, err
 	}
-	return &launcher{Launcher: l, cmd: cmd}, nil
+	return &launcher{Launcher: l, cmd: cmd, group: group}, nil
 }
 
 // prepare starts the launcher of the next program in the background, if it is not ready and one was needed before.

@@ -18,7 +18,7 @@ const (
 	reportEvery = 10 * time.Second
 )
 
-// logQuota bounds what a process's output adds to the log, whatever stream it comes by, and counts what was dropped. It
+// logQuota bounds what a process's output adds to the log, all its streams together, and counts what was dropped. It
 // is safe for concurrent use.
 type logQuota struct {
 	log hclog.Logger

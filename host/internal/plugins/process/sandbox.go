@@ -80,7 +80,7 @@ func (s Sandbox) env() []string {
 // Start, and the plugin's code never runs without the isolation.
 func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	grant := c.sandbox.Grant
-	cmd, guard, err := c.spawner.launchers.become(isolate.Spec{
+	l, guard, err := c.spawner.launchers.become(isolate.Spec{
 		Args: []string{c.binary.Path}, Env: c.env, KeepBinary: c.binary.Script, RunDir: c.dir,
 		Network: grant.Network, Processes: grant.Processes, Read: grant.Read,
 		MaxMemory: uint64(c.sandbox.MaxMemory), Apply: c.sandbox.Apply,
@@ -88,8 +88,9 @@ func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.group = l.group
 	if guard != nil {
 		c.guard = isolate.NewGuard(guard, c.dir, c.condemn)
 	}
-	return cmd, nil
+	return l.cmd, nil
 }

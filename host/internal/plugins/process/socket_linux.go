@@ -10,7 +10,7 @@ import (
 )
 
 // socket returns a path to the socket with that name in the plugin's directory. The path leads to the socket as it is
-// now, whatever the plugin puts in its place later, and is valid until the process has ended.
+// now, even if the plugin puts something else in its place, and is valid until the process has ended.
 //
 // A plugin with a file system of its own has its socket there. The host reaches it by way of the process's root.
 func (c *child) socket(name string) (string, error) {

@@ -48,8 +48,9 @@ func NewSpawner(base string) (*Spawner, error) {
 		return nil, err
 	}
 	starter := newStarter()
+	groups, _ := isolate.OpenGroups() // most machines have none for us; isolate.Probe says why
 	return &Spawner{
-		base: base, runs: []*rundir.Dir{run}, starter: starter, launchers: &launchers{starter: starter},
+		base: base, runs: []*rundir.Dir{run}, starter: starter, launchers: &launchers{starter: starter, groups: groups},
 	}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
 // starter starts all processes from one operating system thread that lives as long as the starter. On Linux, Pdeathsig
@@ -19,6 +20,7 @@ type starter struct {
 // startRequest asks the thread to start cmd. result has room for one error, so that the thread never blocks.
 type startRequest struct {
 	cmd    *exec.Cmd
+	group  *isolate.Group // that it is started in; nil for none
 	result chan error
 }
 
@@ -37,7 +39,7 @@ func (s *starter) loop() {
 	for {
 		select {
 		case r := <-s.requests:
-			r.result <- s.watch.start(r.cmd)
+			r.result <- s.watch.start(r.cmd, r.group)
 		case <-s.quit:
 			return
 		}
@@ -45,8 +47,8 @@ func (s *starter) loop() {
 }
 
 // start is cmd.Start on the starter's thread. After close it returns [fault.ErrClosed].
-func (s *starter) start(cmd *exec.Cmd) error {
-	r := startRequest{cmd: cmd, result: make(chan error, 1)}
+func (s *starter) start(cmd *exec.Cmd, group *isolate.Group) error {
+	r := startRequest{cmd: cmd, group: group, result: make(chan error, 1)}
 	select {
 	case s.requests <- r:
 		return <-r.result

@@ -28,7 +28,7 @@ type use struct {
 
 // watchUse ends an isolated process that takes more than it may, of what the kernel does not bound by itself. It
 // returns when the process has ended. The kernel bounds private memory, and in its own namespaces threads and files; so
-// this finds shared memory, page tables, and whatever a machine without namespaces leaves open.
+// this finds shared memory, page tables, and what a machine without namespaces leaves open.
 func (c *child) watchUse() {
 	if len(c.sandbox.Apply) == 0 {
 		return

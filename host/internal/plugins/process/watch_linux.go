@@ -17,8 +17,8 @@ type watch struct {
 	watcher *isolate.Watcher
 }
 
-// start starts cmd, and has it watched.
-func (w *watch) start(cmd *exec.Cmd) error {
+// start starts cmd, and has it watched with its control group, if it has one.
+func (w *watch) start(cmd *exec.Cmd, group *isolate.Group) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -33,7 +33,7 @@ func (w *watch) start(cmd *exec.Cmd) error {
 	}
 	defer unix.Close(pidfd)
 	if watcher := w.current(); watcher != nil {
-		_ = watcher.Watch(cmd.Process.Pid, pidfd) // it fails if the watcher was killed; the kernel's own means remain
+		_ = watcher.Watch(cmd.Process.Pid, pidfd, group) // it fails if the watcher was killed; the kernel's own means remain
 	}
 	return nil
 }

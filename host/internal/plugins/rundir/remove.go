@@ -8,7 +8,7 @@ import (
 
 // RemoveAll is os.RemoveAll for a directory that a plugin could write to. A plugin may have taken the rights to look
 // into its directories away; they are its user's, who is ours, so that we can give them back. It never follows a
-// symbolic link: os.Root does not leave the directory, whatever happens in it meanwhile.
+// symbolic link: os.Root does not leave the directory, even if it is changed meanwhile.
 func RemoveAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// This file has what the owner does about processes: it starts them, takes them over, and records their ends.
-//
+// What the owner does about processes: it starts them, takes them over, and records their ends. Starting and waiting
+// take time, so they happen on other goroutines, which send their results back as commands.
+
 // startSoon starts a process once the delay after the last crash is over.
 func (o *owner) startSoon(now time.Time) {
 	if delay := o.crashes.next.Sub(now); delay > 0 {

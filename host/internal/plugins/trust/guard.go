@@ -114,7 +114,7 @@ func (g *guard) status(stat *unix.Stat_t, bundled bool) string {
 	return g.writable(stat)
 }
 
-// writable returns who besides the owner can write to the file; "" if no one can.
+// writable returns who other than the owner can write to the file; "" if no one can.
 func (g *guard) writable(stat *unix.Stat_t) string {
 	const group, other = 0o020, 0o002
 	switch {

@@ -15,7 +15,7 @@ import (
 func TestFileSystemWithoutSpace(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
-		t.Skipf("a small file system cannot be mounted: %v", err)
+		t.Skipf("SKIPPED: a small file system cannot be mounted: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	s, h := fill(t, filepath.Join(dir, "sessions.db"))
@@ -31,7 +31,7 @@ func TestFileThatCannotBeWritten(t *testing.T) {
 	root := os.Geteuid() == 0 // may write to every file, but not on a file system that is read-only
 	if root {
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
-			t.Skipf("a file system cannot be mounted: %v", err)
+			t.Skipf("SKIPPED: a file system cannot be mounted: %v", err)
 		}
 		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	}

@@ -30,7 +30,8 @@ func (p placed) shorten(cell string) string {
 	}
 }
 
-// fit chooses the columns to show and sets their widths.
+// fit chooses the columns to show and sets their widths. First columns go, by rank, until the rest fits at its least
+// widths; then the room that is left is given back.
 func (t *Table) fit(o Options) []placed {
 	limit := o.Width
 	if limit <= 0 {

@@ -6,6 +6,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// From a plan to edits of bytes. Commas are the difficulty: removing or inserting elements of an array must leave
+// exactly one between two that stay, and the white space around what is left as it was.
+
 // Edit replaces a span of a body. An empty span inserts, an empty New removes.
 type Edit struct {
 	Span
@@ -59,7 +62,8 @@ func (r *Request) Edits(p *Plan) []Edit {
 			refs := p.entries[m.behind].Refs
 			at = refs[len(refs)-1].Item + 1
 		}
-		if next := d.next(at); r.API == Gemini && m.entry.Speaker == content.AI && next < len(r.Items) && r.calls(next) {
+		next := d.next(at)
+		if r.API == Gemini && m.entry.Speaker == content.AI && next < len(r.Items) && r.calls(next) {
 			d.first[next] = join(d.first[next], r.newParts(m.entry))
 			continue
 		}

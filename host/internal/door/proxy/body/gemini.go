@@ -43,7 +43,7 @@ func (geminiReader) item(r *Request, n int32) (Item, error) {
 	return item, nil
 }
 
-// geminiPart reads one part. A signature binds what it stands on, whatever that is. A call keeps its kind with a
+// geminiPart reads one part. A signature binds a part of any kind. A call keeps its kind with a
 // signature: calls are never rewritten in any case.
 func geminiPart(t *tape, n int32, speaker content.Speaker) Part {
 	p := Part{Kind: Fixed, Speaker: speaker}

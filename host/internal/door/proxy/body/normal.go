@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 )
 
+// Hashes of items. Clients move cache markers, write members in another order, and a text alone or as a list of one
+// part; none of this makes another conversation, so none of it may change the sum.
+
 // Sum identifies a beginning of a conversation. Sums of different APIs never agree, because the name of the API is
 // hashed first.
 type Sum [sha256.Size]byte

@@ -7,6 +7,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
+// Which result answers which call. An agent's history in which that is not clear must not be edited: removing one of
+// a pair makes a request that providers refuse.
+
 // Ref names a part of a request. It holds for one request, and for longer ones that begin with the same items.
 type Ref struct{ Item, Part int }
 

@@ -9,6 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// From a view to what happens to each part. The view is the host's, and knows nothing of turns, signatures and the
+// rules of an API; the plan keeps what these demand, at the cost of sending more.
+
 // Shown is an entry of a view: what a host made of a history.
 type Shown struct {
 	// ID is the id of an entry that was added; others were made by the host or a strategy.

@@ -10,6 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// A body with what its API calls items and parts. The four APIs differ in names and nesting; a reader for each maps
+// them to the same few kinds of parts, and everything behind the readers is written once.
+
 // API is one of the request forms that a proxy understands.
 type API string
 

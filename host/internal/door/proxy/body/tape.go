@@ -10,6 +10,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
+// The index of a body. JSON is checked in one pass, strictly, and what is found are positions in the client's bytes;
+// values are decoded only when they are asked for. Bodies of one conversation share their beginning, so the nodes of
+// the last one are taken over.
+
 // The bounds of what is read. A body beyond them is forwarded as it came.
 const (
 	// maxNodes bounds the values of a body that are told apart; each costs 32 bytes of memory. The largest real bodies

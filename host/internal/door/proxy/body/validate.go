@@ -8,6 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// The last check before an edited body is sent. It compares the two bodies as a stranger would, without the plan, so
+// that a mistake in the plan or the edits is found here and costs savings only.
+
 // Validate checks an edited body against the request that it was made from: that it is a request which the API accepts
 // if it accepts the original, and that what must stay byte for byte has stayed. now was read from the bytes, and not
 // made from the edits: a mistake in making edits must be seen here. The error says what does not hold. An edit that
@@ -46,6 +49,7 @@ func (r *Request) marks() int {
 // sameFixed checks that each part that may not change is as it was, in order; that reasoning is followed by what
 // followed it; that of one turn of the model all such parts are left or none; and that nothing of that kind was made.
 func sameFixed(was, now *Request) error {
+	// Both lists are in the order of their bodies, so that one pass through each finds what is missing.
 	old, i := was.bound(), 0
 	turns := map[int]bool{} // turns of the model, and whether their first part was kept
 	settle := func(b boundPart, kept bool) error {
@@ -191,12 +195,14 @@ func (r *Request) adjacent() error {
 	return nil
 }
 
-// Instructions before the conversation do not count. false if there is nothing else.
+// startsHuman reports whether the conversation begins with words of a person. Instructions before it do not count.
+// false if there is nothing else.
 func (r *Request) startsHuman() bool {
 	return r.lead < len(r.Items) && r.speaker(r.lead) == content.Human
 }
 
-// Gemini takes calls behind a person's item or results only.
+// callsBehindModel reports whether a call stands behind another item of the model. Gemini takes calls behind a
+// person's item or results only.
 func (r *Request) callsBehindModel() bool {
 	for i := 1; i < len(r.Items); i++ {
 		if r.calls(i) && r.speaker(i-1) == content.AI {
@@ -206,7 +212,7 @@ func (r *Request) callsBehindModel() bool {
 	return false
 }
 
-// An API that took an empty item once takes it again.
+// hasEmpty reports whether an item has no parts. An API that took one once takes it again.
 func (r *Request) hasEmpty() bool {
 	for i := range r.Items {
 		if len(r.Items[i].Parts) == 0 {

@@ -124,7 +124,7 @@ func compactions(up *modelapi.Server) (n int) {
 func TestNoCompactionOfTheAgent(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		if c.compacts == nil {
-			t.Skip("it does not compact in a conversation of this kind")
+			t.Skip("SKIPPED: it does not compact in a conversation of this kind")
 		}
 		c.args, c.env = append(c.args, c.compacts.args...), append(c.env, c.compacts.env...)
 		once := func(through ...string) (n int) {

@@ -97,7 +97,7 @@ func (c client) installed(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("AGENTS_DIR")
 	if dir == "" {
-		t.Skip("AGENTS_DIR is not set: 'make test-clients' installs agents and sets it")
+		t.Skip("SKIPPED: AGENTS_DIR is not set: 'make test-clients' installs agents and sets it")
 	}
 	versions, err := os.ReadFile("versions.txt")
 	if err != nil {
@@ -106,7 +106,7 @@ func (c client) installed(t *testing.T) string {
 	dir = filepath.Join(dir, c.install)
 	got, err := os.ReadFile(filepath.Join(dir, "installed"))
 	if err != nil || !strings.Contains(string(versions), c.install+" "+string(got)) {
-		t.Skipf("NOTE: %s is not installed in %s", c.install, dir)
+		t.Skipf("SKIPPED: %s is not installed in %s", c.install, dir)
 	}
 	return dir
 }
