@@ -96,7 +96,7 @@ var wrapped = []wrapping{
 		arguments: codexArguments, own: codexProvider,
 		recall: func(url string) []string { return []string{"-c", `mcp_servers.thresh.url="` + url + `"`} }},
 	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider", provider: "anthropic",
-		variables: []variable{{"OPENCODE_CONFIG_CONTENT", "", ""}}},
+		variables: []variable{{opencodeContent, "", ""}}},
 	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
 	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL},
 		recall: func(url string) []string {
@@ -173,20 +173,25 @@ func (w wrapping) start(command []string, base, recall string, environ []string)
 	return agent, end, nil
 }
 
-// environ returns the agent's environment, made from another one that is not changed. The last value of a name counts,
-// so that base URLs of the user are replaced; upstreamsFor has read them.
-func (w wrapping) environ(base, recall string, environ []string) []string {
-	out := slices.Clone(environ)
+// values returns the variables with addresses in them, as NAME=VALUE.
+func (w wrapping) values(base, recall string) (out []string) {
+	for _, v := range w.variables {
+		value := base + v.path
+		if v.name == opencodeContent {
+			value = opencodeConfig(base, recall)
+		}
+		out = append(out, v.name+"="+value)
+	}
 	if recall != "" {
 		out = append(out, mcpURL+"="+recall)
 	}
-	for _, v := range w.variables {
-		if v.name == "OPENCODE_CONFIG_CONTENT" {
-			out = append(out, v.name+"="+opencodeConfig(base, recall))
-			continue
-		}
-		out = append(out, v.name+"="+base+v.path)
-	}
+	return out
+}
+
+// environ returns the agent's environment, made from another one that is not changed. The last value of a name counts,
+// so that base URLs of the user are replaced; upstreamsFor has read them.
+func (w wrapping) environ(base, recall string, environ []string) []string {
+	out := append(slices.Clone(environ), w.values(base, recall)...)
 	// These are preferences and not addresses: a user who has set one means it.
 	for _, v := range w.others {
 		name, _, _ := strings.Cut(v, "=")
@@ -207,6 +212,9 @@ func (w wrapping) environ(base, recall string, environ []string) []string {
 	}
 	return out
 }
+
+// opencodeContent is opencode's variable for a configuration.
+const opencodeContent = "OPENCODE_CONFIG_CONTENT"
 
 // opencodeConfig is a configuration that opencode merges with the user's. It is JSON in a variable, so that no file of
 // the user's is touched.
