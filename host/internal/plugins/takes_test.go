@@ -42,20 +42,19 @@ func TestAPluginCannotFillTheDisk(t *testing.T) {
 func TestAPluginCannotStartAnyNumberOfThreads(t *testing.T) {
 	isolates(t)
 	_, err := take(t, "starts-threads", 2<<30)
+	// The host sees that it has too many, unless the kernel refuses it a thread before: then Go's runtime ends the
+	// process. It does so in a user namespace, and in a control group that bounds tasks.
+	const seen, refused = "threads, at most 512 are allowed", "exit status 2"
+	if !errors.Is(err, ErrPluginCrashed) ||
+		!strings.Contains(err.Error(), seen) && !strings.Contains(err.Error(), refused) {
+		t.Errorf("got %v", err)
+	}
 	if os.Geteuid() == 0 {
-		if !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "threads, at most 512 are allowed") {
-			t.Errorf("got %v", err)
-		}
 		out := plugintest.AsNobody(t, t.Name(), map[string]string{faulty: "faulty", honest: "honest", mirror: "mirror"},
 			builtEnv+"=%DIR%")
 		if !strings.Contains(out, "--- PASS") {
 			t.Error(out)
 		}
-		return
-	}
-	// The kernel refuses the thread, and Go's runtime ends the process.
-	if !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "exit status 2") {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -65,7 +64,8 @@ func TestAPluginCannotTakeMemoryThatNoLimitCounts(t *testing.T) {
 		t.Errorf("shared memory was refused: %q, %v", got, err)
 	}
 	_, err := take(t, "takes-page-tables", 256<<20)
-	if !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "page tables included") {
+	if !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "page tables included") &&
+		!strings.Contains(err.Error(), "than its control group may") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -51,6 +51,7 @@ func OpenGroups() (*Groups, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.sweep()
 	on := words(path.Join(g.dir, "cgroup.subtree_control"))
 	off := slices.DeleteFunc(slices.Clone(g.controllers), func(c string) bool { return slices.Contains(on, c) })
 	if len(off) == 0 {
@@ -69,6 +70,18 @@ func OpenGroups() (*Groups, error) {
 		g.controllers = slices.DeleteFunc(g.controllers, func(c string) bool { return slices.Contains(off, c) })
 	}
 	return g, nil
+}
+
+// sweep removes groups that were left behind: on a machine that hardly ran any more, what was in them took longer to end
+// than a host waits. A group with processes is not removed, nor one that a host may have just made.
+func (g *Groups) sweep() {
+	entries, _ := os.ReadDir(g.dir)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && strings.HasPrefix(e.Name(), groupPrefix) && time.Since(info.ModTime()) > time.Minute {
+			_ = unix.Rmdir(path.Join(g.dir, e.Name()))
+		}
+	}
 }
 
 // findGroups finds the group in which others may be made, and changes nothing. A group that this user can write to is
