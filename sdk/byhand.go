@@ -12,7 +12,7 @@ import (
 )
 
 // byHand answers a person who started the plugin. Without arguments the exit code is 1: a script that starts a plugin
-// by mistake should notice.
+// by mistake should notice. args are those of the process, its own name first. Nothing here may need a host.
 func byHand(info Info, args []string, stdout, stderr io.Writer) int {
 	// A single flag or none: a plugin has no other options, so there is nothing to combine.
 	flag := ""
@@ -66,7 +66,7 @@ Name the file thresh-strategy-%s, put it into a plugin directory, check it with
 `, info.Name, info.Name)
 }
 
-// description is what --describe prints.
+// description is what --describe prints. The names are read by scripts, and stay.
 type description struct {
 	Name             string             `json:"name"`
 	Version          string             `json:"version"`
@@ -79,7 +79,8 @@ type description struct {
 	SDK              string             `json:"sdk"`
 }
 
-// fieldDescription is one setting in a description, a [ConfigField] in JSON.
+// fieldDescription is one setting in a description, a [ConfigField] in JSON. Both have the same fields, so that one is
+// converted to the other; a new field of ConfigField must be added here.
 type fieldDescription struct {
 	Key         string     `json:"key"`
 	Type        ConfigType `json:"type"`
@@ -90,7 +91,8 @@ type fieldDescription struct {
 	Maximum     *float64   `json:"maximum,omitempty"`
 }
 
-// describe prints what the strategy declares, for people and for scripts that check plugins without starting a host.
+// describe prints what the strategy declares, for people and for scripts that check plugins without starting a host. It
+// holds for the strategy as it is compiled; settings change nothing of it.
 func describe(w io.Writer, info Info) error {
 	d := description{
 		Name:             info.Name,
@@ -111,7 +113,7 @@ func describe(w io.Writer, info Info) error {
 }
 
 // sdkName returns the name and version of this SDK from the binary's build information. Development builds have no
-// version.
+// version. It is in the answer to GetInfo too, for people who look for a plugin that was built with an old SDK.
 func sdkName() string {
 	const module, name = "github.com/thresh-dev/thresh", "thresh-sdk-go"
 	info, ok := debug.ReadBuildInfo()
@@ -126,7 +128,8 @@ func sdkName() string {
 	return name
 }
 
-// printBad lists why a strategy cannot be served, one reason per line.
+// printBad lists why a strategy cannot be served, one reason per line. The reasons are for the author, who sees them at
+// the first start.
 func printBad(w io.Writer, args []string, err error) {
 	program := "plugin"
 	if len(args) > 0 {

@@ -13,7 +13,6 @@ import (
 // left behind cannot spend another call's budget. It is safe for concurrent use.
 type boundHost struct {
 	conn *hostConn
-	// Ends with the Compress call, and with it every request made for it.
 	call context.Context // ends with the Compress call, and with it everything that was asked for it
 	id   string
 	// history has the counts that came with the call; they need no request.
@@ -42,7 +41,8 @@ func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, cont
 	return h.conn.client, ctx, func() { stop(); cancel() }, nil
 }
 
-// EstimateTokens asks the host only about entries without a count: those that were changed or created.
+// EstimateTokens asks the host only about entries without a count: those that were changed or created. An entry that
+// the strategy was given, unchanged, has its count already.
 func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]int, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -52,6 +52,7 @@ func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]in
 		return nil, hostError("EstimateTokens", err)
 	}
 	defer done()
+	// fresh are sent, and places says where their counts belong.
 	counts := make([]int, len(entries))
 	var fresh []Content
 	var places []int
@@ -76,7 +77,8 @@ func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]in
 	return counts, nil
 }
 
-// Generate asks the host's model. onText gets the text as it arrives; the completion contains all of it.
+// Generate asks the host's model. onText gets the text as it arrives; the completion contains all of it. The request
+// counts against the budget of this Compress, which the host keeps; over it, the error is [ErrBudgetSpent].
 func (h *boundHost) Generate(ctx context.Context, req GenerateRequest, onText func(string)) (Completion, error) {
 	client, ctx, done, err := h.begin(ctx)
 	if err != nil {

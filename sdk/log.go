@@ -13,15 +13,17 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
+// Limits of a line, in bytes, and the form of its time. The host's reader splits lines at 64 KiB.
 const (
 	logTime = "2006-01-02T15:04:05.000000Z07:00"
-	// Lines above 64 KiB lose their level in the host.
+	// A line above 64 KiB would lose its level in the host; lines stay far below that.
 	maxLogValue = 8 << 10
 	maxLogLine  = 32 << 10
 )
 
 // logHandler writes JSON lines in the form that go-plugin reads from a plugin's stderr: @level, @message and @timestamp
-// in addition to the attributes. Groups become prefixes: "group.key". It is immutable; With… return copies.
+// in addition to the attributes. Groups become prefixes: "group.key". It is immutable; With… return copies. The host
+// takes the level and the message from these fields and writes the line into its own log.
 type logHandler struct {
 	out    *logOutput
 	attrs  []slog.Attr // with their groups in their keys
@@ -35,10 +37,11 @@ type logOutput struct {
 	level slog.LevelVar
 }
 
-// newLogHandler writes to w at level info until the host says otherwise (ConfigureRequest.log_level).
+// newLogHandler writes to w at level info until the host says otherwise (ConfigureRequest.log_level). w is the
+// process's standard error, which go-plugin reads.
 func newLogHandler(w io.Writer) *logHandler { return &logHandler{out: &logOutput{w: w}} }
 
-// Enabled implements slog.Handler.
+// Enabled implements slog.Handler. The level may change while the process runs.
 func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= h.out.level.Level()
 }
@@ -49,7 +52,7 @@ func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 		prefix: h.prefix}
 }
 
-// WithGroup implements slog.Handler.
+// WithGroup implements slog.Handler. A group without a name is none, as slog asks.
 func (h *logHandler) WithGroup(name string) slog.Handler {
 	if name == "" {
 		return h
@@ -69,6 +72,7 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 		"@message":   clipLog(r.Message),
 		"@timestamp": r.Time.Format(logTime),
 	}
+	// Room for the message is kept apart, so that attributes cannot crowd it out.
 	room := maxLogLine - maxLogValue
 	for _, a := range attrs {
 		raw := logJSON(a.Value)
@@ -76,6 +80,7 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 			line["attributes_dropped"] = true
 			break
 		}
+		// Of two attributes with one key the later one counts, as a JSON object has a key once.
 		line[logKey(a.Key)] = raw
 	}
 	b, err := json.Marshal(line)
@@ -91,6 +96,7 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 // appendAttrs adds attributes with their full keys. Groups are flattened, and empty attributes left out, as slog asks.
 func appendAttrs(dst []slog.Attr, prefix string, attrs []slog.Attr) []slog.Attr {
 	for _, a := range attrs {
+		// Values may be computed lazily; from here on they are what they are.
 		a.Value = a.Value.Resolve()
 		switch {
 		case a.Equal(slog.Attr{}):
@@ -117,6 +123,7 @@ func logKey(key string) string {
 func logJSON(v slog.Value) json.RawMessage {
 	value := v.Any()
 	switch x := value.(type) {
+	// Before Stringer: an error may be both.
 	case error:
 		value = x.Error()
 	case time.Duration:
@@ -142,7 +149,8 @@ func clipLog(s string) string {
 	return text.Clip(s, maxLogValue/2)
 }
 
-// levelName is the name that the host's log uses for a level.
+// levelName is the name that the host's log uses for a level. slog's levels are numbers with gaps, so that any level in
+// between has the name of the one below.
 func levelName(l slog.Level) string {
 	switch {
 	case l < slog.LevelDebug:
@@ -160,6 +168,7 @@ func levelName(l slog.Level) string {
 // levelOf reads ConfigureRequest.log_level. Unknown names (from a newer host) are info.
 func levelOf(name string) slog.Level {
 	switch name {
+	// hclog's trace has no name in slog; it is one step below debug.
 	case "trace":
 		return slog.LevelDebug - 4
 	case "debug":

@@ -18,16 +18,18 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// service serves a strategy over gRPC. Calls for several sessions run concurrently. Its handlers return plain errors,
-// which serverOptions converts to statuses.
+// service serves a strategy over gRPC. Calls for several sessions run concurrently; of one session, a second call finds
+// no mirror and asks for the whole history. Its handlers return plain errors, which serverOptions converts to statuses.
 type service struct {
 	threshv1.UnimplementedStrategyServiceServer
 
-	strategy   Strategy
-	info       *threshv1.GetInfoResponse
-	log        *slog.Logger
-	setLevel   func(slog.Level)
-	broker     *plugin.GRPCBroker // set before the server starts
+	// Set once, before the server starts.
+	strategy Strategy
+	info     *threshv1.GetInfoResponse
+	log      *slog.Logger
+	setLevel func(slog.Level)
+	broker   *plugin.GRPCBroker // set before the server starts
+	// nil before Configure.
 	configured atomic.Pointer[configuration]
 	taxonomies taxonomies
 	mirrors    mirrors
@@ -48,6 +50,7 @@ func (s *service) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1.
 // process as it was, so that the host can report them.
 func (s *service) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*threshv1.ConfigureResponse, error) {
 	conf := wire.FromConfigure(r)
+	// Before anything is stored, so that a refused Configure may be repeated with other settings.
 	if err := s.checkConfig(conf.Config); err != nil {
 		return nil, err
 	}
@@ -68,7 +71,7 @@ func (s *service) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*t
 }
 
 // checkConfig refuses settings that are not a JSON object, and those that the strategy refuses. INVALID_ARGUMENT tells
-// the host that the user must change a setting.
+// the host that the user must change a setting. No settings are no object, and fine.
 func (s *service) checkConfig(config Config) error {
 	if len(config) > 0 {
 		var object map[string]json.RawMessage
@@ -84,13 +87,15 @@ func (s *service) checkConfig(config Config) error {
 	return nil
 }
 
-// call builds what a strategy sees from a header and the mirror that the request left.
+// call builds what a strategy sees from a header and the mirror that the request left. history is that of the mirror or
+// a copy, as the call needs it.
 func (s *service) call(h wire.Call, c *configuration, m *mirror, history []Content) (Call, error) {
 	if !bytes.Equal(h.Config, c.config) { // a session may have settings of its own
 		if err := s.checkConfig(h.Config); err != nil {
 			return Call{}, err
 		}
 	}
+	// SameTools: the mirror has the taxonomy of the call before.
 	if !h.SameTools {
 		var err error
 		if m.tools, err = s.taxonomies.get(h.Tools); err != nil {
@@ -116,6 +121,7 @@ func (s *service) holds(m **mirror) func(wire.Call) bool {
 
 // updated returns the mirror after what a request sends: m, or a new one for a whole history.
 func (s *service) updated(m *mirror, c wire.Call, up *wire.Update) (*mirror, error) {
+	// Nothing was held before: this is a whole history.
 	if c.Held == 0 {
 		s.mirrors.take(c.SessionID) // not kept until the end of the call, so that there are never two in memory
 		m = newMirror(c.SessionID)
@@ -123,7 +129,7 @@ func (s *service) updated(m *mirror, c wire.Call, up *wire.Update) (*mirror, err
 	return m, m.apply(up)
 }
 
-// EndSession drops what is held of a session.
+// EndSession drops what is held of a session. It is called for sessions that this process never saw, too.
 func (s *service) EndSession(_ context.Context, r *threshv1.EndSessionRequest) (*threshv1.EndSessionResponse, error) {
 	s.mirrors.take(r.GetSessionId())
 	return &threshv1.EndSessionResponse{}, nil

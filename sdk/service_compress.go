@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// Compress serves one Compress. gRPC calls it on a goroutine per call.
+// Compress serves one Compress. gRPC calls it on a goroutine per call. It is like [service.Optimize], with the host's
+// services and a copy of the history, which the strategy may change.
 func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error {
 	conf, err := s.ready()
 	if err != nil {
@@ -21,6 +22,7 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 		return err
 	}
 	answer := wire.Result[CompressMetadata]{Revision: call.Revision, Resync: update.Resync}
+	// Nothing was changed here; the host sends everything.
 	if update.Resync {
 		return wire.SendPieces(stream, answer, nil)
 	}
@@ -33,6 +35,7 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	if in.Call, err = s.call(call, conf, m, history.copied()); err != nil {
 		return err
 	}
+	// It is usable until this call ends.
 	host := &boundHost{conn: conf.host, call: stream.Context(), id: call.ID, history: history}
 	result, err := s.strategy.Compress(stream.Context(), host, in)
 	if ctxErr := stream.Context().Err(); ctxErr != nil {
@@ -44,6 +47,7 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	if err := checkResult(result); err != nil {
 		return err
 	}
+	// A no-op has no pieces.
 	pieces := rewrite.Pieces(history.entries, result.History)
 	s.mirrors.keep(m) // before the answer: the next call may follow at once
 	answer.NoOp, answer.Metadata = result.NoOp, result.Metadata

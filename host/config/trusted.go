@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// What a project's file may not do. It is read because it is in the working directory, so anyone may have written it. It
-// chooses among what the user has. It does not decide which programs run, what they are kept from, for how long and at
-// what cost, or where conversations and keys go ([Spec.Trusted]). The rule is checked twice: for each setting as it is
-// read, and for the file's choice of a profile once all layers are known.
+// What a project's file may not do. It is read because it is in the working directory, so anyone may have written it.
+// It chooses among what the user has. It does not decide which programs run, what they are kept from, for how long
+// and at what cost, or where conversations and keys go ([Spec.Trusted]). The rule is checked twice: for each setting
+// as it is read, and for the file's choice of a profile once all layers are known.
 
 // notFromAProject is the error for a setting that a project file must not contain.
 func notFromAProject(key string, at Origin, pl places) *Error {

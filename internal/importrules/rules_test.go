@@ -54,7 +54,7 @@ var rules = []rule{
 	},
 	{
 		room: []string{"host/internal/history", "host/internal/prepare", "host/internal/tokens",
-			"host/internal/pricing"},
+			"host/internal/pricing", "host/internal/prompts", "host/internal/todos"},
 		never: []string{goPlugin, grpc, protobuf},
 		deep:  true,
 		reason: "the domain does not know what a process is: it owns its port, prepare.Strategy, and plugins " +

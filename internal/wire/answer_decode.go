@@ -16,6 +16,7 @@ import (
 // The last of several actions wins, as proto3 requires of a oneof. An edit without any action is an error: it comes
 // from a newer peer with an action that this version would silently drop.
 func DecodeEdit(msg []byte) (rewrite.Edit, error) {
+	// The number of the last action; 0 is none.
 	var e rewrite.Edit
 	var action protowire.Number
 	c := own(msg)
@@ -56,9 +57,8 @@ func decodeReason(msg []byte) contract.Reason {
 	for c.next() {
 		switch {
 		case c.num == reasonRule && c.typ == protowire.BytesType && len(c.body) <= contract.MaxRule:
-			// Clean returns "" for a rule that is not plain text. Such a rule leaves an earlier valid one in place; an
-			// explicit empty rule clears it. Clean returns "" for a rule other than lower-case letters, digits and
-			// hyphens. Such a rule leaves an earlier valid one in place; an explicit empty rule clears it.
+			// Clean returns "" for a rule other than lower-case letters, digits and hyphens. Such a rule leaves an
+			// earlier valid one in place; an explicit empty rule clears it.
 			if rule := (contract.Reason{Rule: string(c.body)}).Clean(0).Rule; rule != "" || len(c.body) == 0 {
 				r.Rule = rule
 			}
@@ -73,6 +73,7 @@ func decodeReason(msg []byte) contract.Reason {
 // decodeReplace decodes the blocks of a thresh.v1.Replace. The result is never nil: replacing an entry by zero blocks
 // differs from removing it, and the check of answers refuses the former with its own message.
 func decodeReplace(msg []byte) ([]rewrite.BlockPiece, error) {
+	// As many as the message holds, counted first: no append then copies them.
 	blocks := make([]rewrite.BlockPiece, 0, count(msg, replaceBlocks))
 	c := cursor{rest: msg}
 	for c.next() {

@@ -14,7 +14,7 @@ import (
 )
 
 // EstimateTokens asks the host how many tokens the entries take, for the call with the given id. The counts match the
-// entries one to one; any other number of counts is an [ErrProtocol].
+// entries one to one; any other number of counts is an [ErrProtocol]. Errors of the stream are gRPC's, as they came.
 func EstimateTokens(
 	ctx context.Context, client threshv1.HostServiceClient, call string, entries []content.Content,
 ) ([]int, error) {
@@ -69,7 +69,8 @@ func Generate(
 }
 
 // onlyText refuses what a GenerateRequest must not hold: speakers other than human and ai, and blocks other than text.
-// Tool calls would need their schemas, which strategies do not have; the request would fail at some providers only.
+// Tool calls would need their schemas, which strategies do not have; the request would fail at some providers only. The
+// error names entry and block, for the author of the strategy.
 func onlyText(entries []content.Content) error {
 	for i, e := range entries {
 		if e.Speaker != content.Human && e.Speaker != content.AI {
@@ -110,6 +111,7 @@ func receiveCompletion(
 	var text strings.Builder
 	for {
 		part, err := stream.Recv()
+		// The end has the usage. Without it the text may be half of the answer.
 		if errors.Is(err, io.EOF) {
 			return contract.Completion{}, fmt.Errorf("%w: the host's answer has no end", ErrTruncated)
 		}
@@ -139,7 +141,7 @@ func ResolvePrompt(
 	return answer.GetText(), err
 }
 
-// sendContents sends entries without ids, in chunks.
+// sendContents sends entries without ids, in chunks. Ids are the host's, and these entries are not from its history.
 func sendContents(entries []content.Content, send func(chunk []byte) error) error {
 	w := NewWriter(send)
 	for i, e := range entries {

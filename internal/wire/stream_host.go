@@ -30,7 +30,7 @@ type Stream[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 	digest     Digest // of what the plugin holds, extended by what is sent
 }
 
-// message is one message of an answer, freed of its generated type.
+// message is one message of an answer, freed of its generated type. Only one of header and chunk is set.
 type message[M contract.DensityMetadata | contract.CompressMetadata] struct {
 	isHeader bool
 	header   Result[M]
@@ -113,7 +113,7 @@ func (s *Stream[M, P]) Send(pieces []MirrorPiece, entries iter.Seq[Entry]) error
 	return err
 }
 
-// Digest returns the digest of what the plugin holds once it has received what was sent.
+// Digest returns the digest of what the plugin holds once it has received what was sent. It is complete after Send.
 func (s *Stream[M, P]) Digest() Digest { return s.digest }
 
 // sendHistory sends pieces and entries in chunks. It encodes entries one by one, so that the history is never in memory
@@ -129,6 +129,7 @@ func (s *Stream[M, P]) sendHistory(pieces []MirrorPiece, entries iter.Seq[Entry]
 		}
 	}
 	i := 0
+	// ids and counts go with the entries, so that a strategy need not ask for what the host knows.
 	for e := range entries {
 		if err := w.Entry(e.ID, e.Tokens, e.Content); err != nil {
 			return fmt.Errorf("entry %d: %w", i, err)
@@ -165,6 +166,7 @@ func (s *Stream[M, P]) Parts(limits Limits, check func(P) error) ([]P, error) {
 		}
 		return m.chunk, err
 	}, limits, func(msg []byte) (P, error) {
+		// By what the part will take in memory, before it is decoded: a small message may describe a large value.
 		if err := limits.charge(weigh(msg, s.shape)); err != nil {
 			var none P
 			return none, err

@@ -79,11 +79,13 @@ func ReceiveCompress(
 func receive(
 	call Call, fits func(Call) bool, recv func() (chunk []byte, isChunk bool, err error),
 ) (*Update, error) {
+	// What is announced is not trusted for an allocation.
 	up := &Update{Count: min(call.Entries, trusted)}
 	if call.Held > 0 {
 		if !fits(call) {
 			return &Update{Resync: true}, nil
 		}
+		// The digest goes on from what is held, and covers the bytes as they were sent.
 		up.Digest = call.Digest
 	}
 	r := NewReader(func() ([]byte, error) {
@@ -107,12 +109,14 @@ func receive(
 		}
 		up.Pieces = append(up.Pieces, p)
 	}
+	// Errors are yielded, so that a loop cannot miss one.
 	up.Entries = func(yield func(Entry, error) bool) {
 		for i := call.Pieces; ; i++ {
 			msg, err := r.Next()
 			if errors.Is(err, io.EOF) {
 				return
 			}
+			// The position is that in the message, pieces counted too.
 			var e Entry
 			if err == nil {
 				if e, err = decodeEntry(msg); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// ErrNotAnEntry is wrapped by every error of [Content.UnmarshalJSON]: the JSON is not a history entry.
+// ErrNotAnEntry is wrapped by every error of [Content.UnmarshalJSON]: the JSON is not a history entry. The errors of
+// the JSON itself are [*rawjson.SyntaxError].
 var ErrNotAnEntry = errors.New("not a history entry")
 
 // UnmarshalJSON reads an entry in the native form. It refuses only what is not an entry at all (not an object, a
@@ -61,6 +62,7 @@ type decoder struct {
 func (d *decoder) entry() (Content, error) {
 	var out Content
 	var extra fieldList
+	// Names are compared as bytes, and most are known: no string is made of them.
 	err := d.s.Object(func(name []byte) error {
 		switch string(name) {
 		case "speaker":
@@ -98,6 +100,7 @@ func (d *decoder) entry() (Content, error) {
 
 // blocks reads the array of blocks; null and a missing field are nil, an empty array is not.
 func (d *decoder) blocks() ([]Block, error) {
+	// A value that is no array is an error, and null is none.
 	if d.s.Kind() != '[' {
 		raw, err := d.s.Skip()
 		if err == nil && !rawjson.IsNull(raw) {
@@ -139,7 +142,7 @@ func (d *decoder) block() (Block, error) {
 	return Opaque{JSON: bytes.Clone(d.s.Since(start))}, nil
 }
 
-// blockReader takes the known fields out of a block's fields; the rest is the block's Extra.
+// blockReader takes the known fields out of a block's fields; the rest is the block's Extra. It is used for one block.
 type blockReader struct {
 	fields *fieldList
 	bad    bool // a field that must be a string is none
@@ -199,6 +202,7 @@ func (r *blockReader) failure() string {
 	if s := r.opt("error"); s != "" {
 		return s
 	}
+	// Values that other agents write for "no error".
 	switch raw := r.fields.get("error"); string(raw) {
 	case "", "null", "false", `""`, "0":
 		return ""

@@ -84,7 +84,8 @@ type blockWriter struct {
 	extra Fields
 }
 
-// newBlock begins a block with its type, which every reader wants first.
+// newBlock begins a block with its type, which every reader wants first. The closing brace is written by the caller,
+// behind the extra fields.
 func newBlock(dst []byte, kind string, extra Fields) blockWriter {
 	dst = append(dst, `{"type":`...)
 	return blockWriter{dst: appendString(dst, kind), extra: extra}
@@ -119,7 +120,7 @@ func (w *blockWriter) raw(name string, value json.RawMessage) {
 	}
 }
 
-// appendFields writes unknown fields behind the known ones, in their order.
+// appendFields writes unknown fields behind the known ones, in their order. The values are raw JSON.
 func appendFields(dst []byte, fields Fields) []byte {
 	for _, f := range fields {
 		dst = append(dst, ',')

@@ -50,6 +50,7 @@ type Trigger struct {
 	DefaultThreshold float64
 }
 
+// A name is part of a file's name and of settings, and a key of settings: both must need no quotes anywhere.
 var (
 	nameRule = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	keyRule  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
@@ -65,6 +66,7 @@ func ValidKey(key string) bool { return keyRule.MatchString(key) }
 
 // Validate returns all that breaks the rules for an Info, joined; nil if nothing does.
 func (i Info) Validate() error {
+	// All of them: an author corrects them in one go.
 	var errs []error
 	if !ValidName(i.Name) {
 		errs = append(errs, fmt.Errorf("Info.Name is %q; it must be lower-case letters and digits in groups "+
@@ -94,8 +96,10 @@ func (i Info) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Such text could control a terminal.
 func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
 
+// validate judges a declaration by itself; whether two have one key, Validate sees.
 func (f ConfigField) validate() error {
 	if !ValidKey(f.Key) {
 		return errors.New("a key is a letter followed by at most 99 letters, digits, hyphens and underscores, " +
@@ -121,6 +125,8 @@ func (f ConfigField) validate() error {
 	return f.validateDefault()
 }
 
+// validateDefault judges the default as any value of a user is judged: by type, allowed values and bounds. nil is no
+// default.
 func (f ConfigField) validateDefault() error {
 	if f.Default == nil {
 		return nil
@@ -151,6 +157,7 @@ func (f ConfigField) validateDefault() error {
 	return nil
 }
 
+// number takes any number type of Go, as authors write what they like; ok is false for anything else.
 func number(v reflect.Value) (float64, bool) {
 	switch {
 	case v.CanInt():

@@ -16,8 +16,10 @@ type Taxonomy struct {
 	rules    []*rule
 	byName   map[string][]int // positions of the rules with that name, ascending
 	patterns []int            // positions of the rules with names that must be matched one by one
-	want     map[string]string
-	json     []byte
+	// want has the names of all parameters that some rule or the subject looks at: others are skipped while parameters
+	// are read.
+	want map[string]string
+	json []byte
 }
 
 // rule is a [Rule] made ready.
@@ -27,6 +29,8 @@ type rule struct {
 	when     map[string][]string
 	patterns []pattern
 
+	// By what the value says: the path of a file, a patch with paths in it, ranges of lines, a command line, its
+	// directory.
 	paths, patch, ranges, command, workdir []locator
 
 	whole   bool
@@ -53,6 +57,7 @@ func New(rules ...Rule) (*Taxonomy, error) {
 // add puts a rule behind those that are there, which go before it. Plain names are found by a map, patterns one by one.
 func (t *Taxonomy) add(src *Rule, r *rule) {
 	at := len(t.rules)
+	// A name that stands in several rules has several positions.
 	t.rules = append(t.rules, r)
 	for _, name := range src.Names {
 		if p, ok := newPattern(name, src.IgnoreCase); ok {
@@ -64,6 +69,7 @@ func (t *Taxonomy) add(src *Rule, r *rule) {
 	if len(r.patterns) > 0 {
 		t.patterns = append(t.patterns, at)
 	}
+	// The map's values are its own keys, so that no parameter's name is copied while it is read.
 	for _, name := range r.has {
 		t.want[name] = name
 	}
@@ -134,6 +140,7 @@ func (t *Taxonomy) Failed(call content.ToolCall, r content.ToolResponse) bool {
 	var result *result // read only if a sign is looked for: it may be large
 	decided := false
 	for rule := range t.named(call.Name) {
+		// As in [Taxonomy.Use]: conditions that do not hold make it another call.
 		if !rule.fits(p) {
 			continue
 		}
@@ -189,7 +196,8 @@ func (t *Taxonomy) named(name string) iter.Seq[*rule] {
 	}
 }
 
-// matches reports whether one of the rule's patterns fits the name of a tool.
+// matches reports whether one of the rule's patterns fits the name of a tool. Patterns are few, so that they are tried
+// one by one.
 func (r *rule) matches(name string) bool {
 	for _, p := range r.patterns {
 		if p.match(name) {
@@ -240,6 +248,7 @@ func newPattern(name string, fold bool) (p pattern, ok bool) {
 	return pattern{name, fold}, true
 }
 
+// "*" stands for any characters, none included, and "?" for one byte.
 func (p pattern) match(name string) bool {
 	if p.fold {
 		name = strings.ToLower(name)

@@ -12,7 +12,7 @@ import (
 )
 
 // What was added to a session of the store is given back under the id of its call: by thresh mcp, and by a service over
-// HTTP with a token. Ids of entries are found in a session that is named.
+// HTTP with a token, also to clients of the stateless revision. Ids of entries are found in a session that is named.
 func TestResultsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -32,7 +32,12 @@ func TestResultsAreGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	overHTTP := func(message, session, token string) string {
-		_, text := fetch(t, s.address+"/mcp", strings.TrimSpace(token), message, "X-Thresh-Session", session)
+		headers := []string{"X-Thresh-Session", session}
+		if strings.Contains(message, "2026-07-28") {
+			headers = append(headers, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name",
+				"thresh_recall")
+		}
+		_, text := fetch(t, s.address+"/mcp", strings.TrimSpace(token), message, headers...)
 		return text
 	}
 	onStdio := func(message, session, _ string) string {
@@ -51,10 +56,13 @@ func TestResultsAreGivenBack(t *testing.T) {
 			{"e2", "", `nothing is recorded`},
 			{"call_1", "no-such", `"isError":true`},
 		} {
-			got := ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall",`+
-				`"arguments":{"id":%q}}}`, c.id), c.session, string(token))
-			if !strings.Contains(got, c.want) {
-				t.Errorf("%s: %s in session %q: %s", name, c.id, c.session, got)
+			for _, meta := range []string{"", `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+				`"io.modelcontextprotocol/clientCapabilities":{}}`} {
+				got := ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall",`+
+					`"arguments":{"id":%q}%s}}`, c.id, meta), c.session, string(token))
+				if !strings.Contains(got, c.want) || strings.Contains(got, "resultType") != (meta != "") {
+					t.Errorf("%s: %s in session %q%s: %s", name, c.id, c.session, meta, got)
+				}
 			}
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
@@ -104,7 +105,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if !f.print {
 		// Before anything is started: that it never asked for anything would be true, but not why.
 		if _, err := exec.LookPath(command[0]); err != nil {
-			return err
+			return fmt.Errorf("the agent cannot be started: %w", err)
 		}
 	}
 	c, err := a.loadConfig(cmd)
@@ -157,6 +158,10 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 		return err
 	}
 	// The name under which 'thresh top' lists this host.
+	// Each request would fail with it, and the user would be told when the agent has ended.
+	if err := checkStrategy(c, h); err != nil {
+		return errors.Join(err, h.Close())
+	}
 	shown := filepath.Base(cmp.Or(name, "wrap"))
 	if f.dryRun {
 		shown += " (dry run)"
@@ -201,14 +206,28 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	return errors.Join(err, closed)
 }
 
+// checkStrategy returns an error if the strategy that conversations are prepared with is not installed.
+func checkStrategy(c *config.Config, h *engine.Host) error {
+	e, err := c.Explain("compression.strategy")
+	if err == nil && e[0].Origin.Layer == config.LayerDefault && h.CheckStrategy(proxy.DefaultStrategy) == nil {
+		return nil
+	}
+	return h.CheckStrategy(c.Settings().Compression.Strategy)
+}
+
 // printVariables prints what an agent must have in its environment, as a shell reads it. Only these lines go to
 // standard output, for eval; everything else is for people.
 func (a *app) printVariables(w wrapping, base, token, recall string) {
-	for _, v := range w.variables {
-		fmt.Fprintf(a.out, "export %s=%s\n", v.name, base+v.path)
+	for _, set := range append(w.values(base, recall), w.others...) {
+		name, value, _ := strings.Cut(set, "=")
+		// JSON has quotes and braces in it; no value has a single quote.
+		if strings.ContainsAny(value, `"{`) {
+			value = "'" + value + "'"
+		}
+		fmt.Fprintf(a.out, "export %s=%s\n", name, value)
 	}
-	if recall != "" {
-		fmt.Fprintf(a.out, "export %s=%s\n", mcpURL, recall)
+	if w.arguments != nil {
+		fmt.Fprintf(a.out, "# %s needs these arguments: '%s'\n", w.command, strings.Join(w.arguments(base), "' '"))
 	}
 	if token != "" {
 		fmt.Fprintf(a.out, "# Clients elsewhere must send this header: X-Thresh-Token: %[1]s\n"+

@@ -96,7 +96,7 @@ var wrapped = []wrapping{
 		arguments: codexArguments, own: codexProvider,
 		recall: func(url string) []string { return []string{"-c", `mcp_servers.thresh.url="` + url + `"`} }},
 	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider", provider: "anthropic",
-		variables: []variable{{"OPENCODE_CONFIG_CONTENT", "", ""}}},
+		variables: []variable{{opencodeContent, "", ""}}},
 	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
 	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL},
 		recall: func(url string) []string {
@@ -105,7 +105,10 @@ var wrapped = []wrapping{
 	{command: "pi", how: "--extension with the base URL of each provider", provider: "anthropic",
 		files: []agentFile{{name: "thresh.js", text: piExtension, argument: "--extension"}}},
 	{command: "cline", how: "CLINE_PROVIDER_SETTINGS_PATH with the base URL of each provider", provider: "openai",
-		own: clineProvider,
+		// Otherwise cline works in a process that it leaves behind for its next run, with this proxy's address, or in the
+		// one that an earlier run has left, which knows no proxy.
+		others: []string{"CLINE_SESSION_BACKEND_MODE=local"},
+		own:    clineProvider,
 		files: []agentFile{
 			{name: "providers.json", text: clineSettings, variable: "CLINE_PROVIDER_SETTINGS_PATH"},
 			{name: "mcp.json", text: clineServers, variable: "CLINE_MCP_SETTINGS_PATH"},
@@ -127,9 +130,9 @@ func wrappedFor(command string) wrapping {
 	return anyAgent
 }
 
-// start returns the agent's command with the proxy's address in it, and with that of the MCP server unless recall is "".
-// What end removes, the agent needs until it ends. The agent is not started yet. The directory of its file goes with
-// end, also after an error of Start.
+// start returns the agent's command with the proxy's address in it, and with that of the MCP server unless recall is
+// "". What end removes, the agent needs until it ends. The agent is not started yet. The directory of its file goes
+// with end, also after an error of Start.
 func (w wrapping) start(command []string, base, recall string, environ []string) (agent *exec.Cmd, end func(),
 	err error) {
 	args := slices.Clone(command[1:])
@@ -143,8 +146,8 @@ func (w wrapping) start(command []string, base, recall string, environ []string)
 	env := w.environ(base, recall, environ)
 	end = func() {}
 	if len(w.files) > 0 {
-		// A directory of this user alone, as an agent's settings may hold keys. If this process is killed, the next start
-		// of any host removes it.
+		// A directory of this user alone, as an agent's settings may hold keys. If this process is killed, the next
+		// start of any host removes it.
 		dir, err := rundir.New(os.TempDir())
 		if err != nil {
 			return nil, nil, err
@@ -173,20 +176,25 @@ func (w wrapping) start(command []string, base, recall string, environ []string)
 	return agent, end, nil
 }
 
-// environ returns the agent's environment, made from another one that is not changed. The last value of a name counts,
-// so that base URLs of the user are replaced; upstreamsFor has read them.
-func (w wrapping) environ(base, recall string, environ []string) []string {
-	out := slices.Clone(environ)
+// values returns the variables with addresses in them, as NAME=VALUE.
+func (w wrapping) values(base, recall string) (out []string) {
+	for _, v := range w.variables {
+		value := base + v.path
+		if v.name == opencodeContent {
+			value = opencodeConfig(base, recall)
+		}
+		out = append(out, v.name+"="+value)
+	}
 	if recall != "" {
 		out = append(out, mcpURL+"="+recall)
 	}
-	for _, v := range w.variables {
-		if v.name == "OPENCODE_CONFIG_CONTENT" {
-			out = append(out, v.name+"="+opencodeConfig(base, recall))
-			continue
-		}
-		out = append(out, v.name+"="+base+v.path)
-	}
+	return out
+}
+
+// environ returns the agent's environment, made from another one that is not changed. The last value of a name counts,
+// so that base URLs of the user are replaced; upstreamsFor has read them.
+func (w wrapping) environ(base, recall string, environ []string) []string {
+	out := append(slices.Clone(environ), w.values(base, recall)...)
 	// These are preferences and not addresses: a user who has set one means it.
 	for _, v := range w.others {
 		name, _, _ := strings.Cut(v, "=")
@@ -207,6 +215,9 @@ func (w wrapping) environ(base, recall string, environ []string) []string {
 	}
 	return out
 }
+
+// opencodeContent is opencode's variable for a configuration.
+const opencodeContent = "OPENCODE_CONFIG_CONTENT"
 
 // opencodeConfig is a configuration that opencode merges with the user's. It is JSON in a variable, so that no file of
 // the user's is touched.

@@ -43,7 +43,8 @@ func clineServers(_, recall string, getenv func(string) string) ([]byte, error) 
 		return nil, nil
 	}
 	settings := map[string]any{}
-	path := cmp.Or(getenv("CLINE_MCP_SETTINGS_PATH"), filepath.Join(clineSettingsDir(getenv), "cline_mcp_settings.json"))
+	path := cmp.Or(getenv("CLINE_MCP_SETTINGS_PATH"),
+		filepath.Join(clineSettingsDir(getenv), "cline_mcp_settings.json"))
 	if err := readSettings(path, &settings); err != nil {
 		return nil, err
 	}

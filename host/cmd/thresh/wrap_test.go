@@ -43,7 +43,8 @@ func TestWrapRunsTheAgent(t *testing.T) {
 	if r := p.wrap(up, "sh", "-c", "kill -9 $$"); r.code != 128+9 {
 		t.Errorf("status %d of an agent that was killed", r.code)
 	}
-	p.wrap(up, "no-such-agent").failed(t, 1, "no-such-agent")
+	p.wrap(up, "no-such-agent").failed(t, 1, "the agent cannot be started", "no-such-agent")
+	p.run("--strategy", "no-such-strategy", "wrap", "true").failed(t, 1, "no-such-strategy")
 	p.run("wrap").failed(t, 2, "needs a COMMAND")
 }
 
@@ -69,7 +70,8 @@ func TestWrapKnowsAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"claude", "codex", "opencode", "qwen", "pi", "cline"} {
-		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH|$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|\"\n" +
+		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH$CLINE_SESSION_BACKEND_MODE|" +
+			"$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|\"\n" +
 			"[ \"$1\" = --extension ] && sed 's/1:[0-9]*/1:PORT/g' \"$2\"\n" +
 			"[ -n \"$CLINE_PROVIDER_SETTINGS_PATH\" ] && sed 's/1:[0-9]*/1:PORT/g' " +
 			"\"$CLINE_PROVIDER_SETTINGS_PATH\"\n[ -n \"$CLINE_MCP_SETTINGS_PATH\" ] && cat \"$CLINE_MCP_SETTINGS_PATH\"\n" +
@@ -88,7 +90,7 @@ func TestWrapKnowsAgents(t *testing.T) {
 	// Others read a file, which is there as long as they run.
 	for name, want := range map[string]string{
 		"pi": `registerProvider("anthropic", { baseUrl: "http://127.0.0.1:PORT" });`,
-		"cline": `||x||` + "\n" + `{"version":1,"providers":{"anthropic":{"settings":{"apiKey":"k","baseUrl":` +
+		"cline": `local||x||` + "\n" + `{"version":1,"providers":{"anthropic":{"settings":{"apiKey":"k","baseUrl":` +
 			`"http://127.0.0.1:PORT/v1","provider":"anthropic"},"tokenSource":"manual"},"gemini":`,
 	} {
 		r := p.wrap(up, "./"+name, "x")
@@ -203,6 +205,38 @@ const hello = `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":
 func TestWrapPrint(t *testing.T) {
 	t.Parallel()
 	newPlace(t).wrapPrint(t, "unchanged", "thresh: 1 request, 1 with a conversation; 0 of ")
+}
+
+// For a known agent, --print says all that the agent would get.
+func TestWrapPrintsForAnAgent(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for name, want := range map[string]string{
+		"claude":   "export ENABLE_TOOL_SEARCH=true",
+		"codex":    "# codex needs these arguments: '-c' 'openai_base_url=\"http://127.0.0.1:",
+		"opencode": `export OPENCODE_CONFIG_CONTENT='{"provider":`,
+	} {
+		cmd := p.command("wrap", "--print", name)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for lines.Scan() && !strings.HasPrefix(lines.Text(), want) {
+			// A server that prints nothing more would be waited for without end.
+			if !strings.HasPrefix(lines.Text(), "export ANTHROPIC_BASE_URL=") {
+				t.Errorf("%s: %q", name, lines.Text())
+				break
+			}
+		}
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		for lines.Scan() {
+		}
+		_ = cmd.Wait()
+	}
 }
 
 // Where distill is installed, it is used, unless another strategy is chosen. Here it cannot be started.

@@ -15,7 +15,8 @@ import (
 // entries it knows of. If another host has added more, nothing is done, and the error wraps [ErrMoved]: the door must
 // read the session again.
 
-// AddIdentified is [Session.AddOpaque] for entries whose raw JSON is known to be JSON. It returns the ids of the entries, and what they count together, in tokens.
+// AddIdentified is [Session.AddOpaque] for entries whose raw JSON is known to be JSON. It returns the ids of the
+// entries, and what they count together, in tokens.
 func (s *Session) AddIdentified(
 	ctx context.Context, known int, entries []content.Content,
 ) (ids []string, tokens int, err error) {

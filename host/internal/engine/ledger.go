@@ -88,8 +88,8 @@ func (c Charge) Reported(input, cached, written int) float64 {
 		unread = (float64(input)*list.Input + float64(written)*list.Write()) / float64(input+written)
 	}
 	read := float64(c.prompt.Sent) * float64(cached) / float64(input+cached+written)
-	// After a rewrite the cache has less, which says nothing of what it has of a prompt that only grows. Caches that hold
-	// whole blocks of tokens may not grow with each prompt.
+	// After a rewrite the cache has less, which says nothing of what it has of a prompt that only grows. Caches that
+	// hold whole blocks of tokens may not grow with each prompt.
 	grew := int64(cached) > c.ledger.read.Swap(int64(cached))
 	if !c.Rewrote && c.cached.Sent > 0 {
 		c.ledger.missed.Store(!grew && read < 0.9*float64(c.cached.Sent))

@@ -18,8 +18,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -59,8 +59,8 @@ type Session struct {
 	pipeline *prepare.Pipeline
 	config   *config.Config
 	taxonomy *tools.Taxonomy
-	todos    []sdk.Todo // the unfinished ones
-	told     bool       // the agent set its task list itself: what is read from its tool calls no longer counts
+	todos    []contract.Todo // the unfinished ones
+	told     bool            // the agent set its task list itself: what is read from its tool calls no longer counts
 	warned   map[string]bool
 
 	system       []content.Block // is kept separate from the history
@@ -192,7 +192,7 @@ func (s *Session) name() string {
 // SetTodos tells the session the agent's task list, which replaces the one before. The unfinished tasks are passed to
 // strategies that summarise, so that a summary keeps why each exists (REQ-HD-011). Until it is called, the session
 // reads the list from calls of known tools (REQ-HD-011.2).
-func (s *Session) SetTodos(list []sdk.Todo) error {
+func (s *Session) SetTodos(list []contract.Todo) error {
 	if err := todos.Check(list); err != nil {
 		return fmt.Errorf("session %q: %w", s.key.ID, err)
 	}

@@ -23,7 +23,8 @@ type Rewrite struct {
 	Reasons map[int]contract.Reason
 }
 
-// Piece is a run of entries that stay, or one entry that is edited or new.
+// Piece is a run of entries that stay, or one entry that is edited or new. A run of one entry and an edit of it differ
+// in Entry.
 type Piece struct {
 	// From and To are the positions [From, To) of the entries that stay; of an edited one, From is its position. Both
 	// are -1 for a new entry.
@@ -48,6 +49,7 @@ func (p *Plan) name(next uint64) uint64 {
 func (p *Plan) rewrite() Rewrite {
 	r := Rewrite{Base: p.base.at, Reasons: p.reasons}
 	base := p.base.Entries
+	// Runs that touch become one piece, so that a record is short.
 	keep := func(from, to int) {
 		last := len(r.Pieces) - 1
 		switch {
@@ -59,6 +61,7 @@ func (p *Plan) rewrite() Rewrite {
 		}
 	}
 	next := 0 // the first entry of base that is not accounted for
+	// An Optimize knows its changes; all else of base stays.
 	if p.changes != nil {
 		for i, c := range p.changes {
 			keep(next, c.Index)
@@ -102,6 +105,7 @@ func (h *History) Replay(r Rewrite) error {
 	base := h.snapshotAt(&r.Base)
 	var out []*Entry
 	next := 0
+	// Checked as far as reading on needs it: positions ascend and lie within the base.
 	for _, p := range r.Pieces {
 		if p.From < 0 {
 			out = append(out, p.Entry)
@@ -117,6 +121,7 @@ func (h *History) Replay(r Rewrite) error {
 		}
 		out = append(out, base.Entries[p.From:p.To]...)
 	}
+	// Only now, when all pieces were found to fit: an error changes nothing.
 	for _, p := range r.Pieces {
 		if p.Entry != nil {
 			h.used(p.Entry.ID)
@@ -127,7 +132,8 @@ func (h *History) Replay(r Rewrite) error {
 	return nil
 }
 
-// State is a history without what its entries hold, to begin a [History] with.
+// State is a history without what its entries hold, to begin a [History] with. It is what a snapshot in a log holds,
+// next to the list of entries.
 type State struct {
 	Revision, Epoch uint64
 	// Now is the mark after everything that was added, Rewrote that which the last rewrite had seen.
@@ -136,7 +142,7 @@ type State struct {
 	LastID uint64
 }
 
-// State returns the history's state, and its entries.
+// State returns the history's state, and its entries. The list must not be changed.
 func (h *History) State() (State, []*Entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,8 +150,10 @@ func (h *History) State() (State, []*Entry) {
 		LastID: h.nextID}, h.entries[:len(h.entries):len(h.entries)]
 }
 
-// Restore replaces what the history holds. Plans and views that were made of it before are void.
+// Restore replaces what the history holds. Plans and views that were made of it before are void. The error wraps
+// [ErrReplay] if state and entries cannot be of one history; nothing is changed then.
 func (h *History) Restore(s State, entries []*Entry) error {
+	// What was added behind the last rewrite is at the end, one entry each.
 	late := s.Now.added - s.Rewrote.added
 	if uint64(len(entries)) > s.LastID || s.Rewrote.added > s.Now.added || s.Rewrote.appends > s.Now.appends ||
 		late > uint64(len(entries)) {
@@ -159,6 +167,7 @@ func (h *History) Restore(s State, entries []*Entry) error {
 	}
 	h.revision, h.epoch, h.nextID = s.Revision, s.Epoch, s.LastID
 	h.added, h.appends, h.rewrote = s.Now.added, s.Now.appends, s.Rewrote
+	// Both are made again when they are needed.
 	h.index, h.shown = nil, shown{}
 	return nil
 }

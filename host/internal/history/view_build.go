@@ -20,22 +20,25 @@ func (b *viewBuilder) settle(entries []*Entry) (needs int) {
 		return 0
 	}
 	e := entries[b.next]
+	// Calls begin an exchange; everything else stands alone.
 	if e.Content.Speaker != content.AI || !hasCalls(e.Content) {
 		b.single(e)
 		b.next++
 		return b.next
 	}
 	end := exchangeEnd(entries[b.next:])
+	// The end of the history may be in the middle of the exchange.
 	if b.next+end == len(entries) {
 		return 0
 	}
 	b.exchange(entries[b.next:b.next+end], true)
 	b.next += end
+	// The entry behind the exchange shows that it is over, so that the view depends on it too.
 	return b.next + 1
 }
 
 // exchangeEnd returns how many entries belong to the exchange that begins at entries[0]: entries of the AI, then
-// everything until the AI speaks again.
+// everything until the AI speaks again. Whom they answer does not matter here.
 func exchangeEnd(entries []*Entry) int {
 	i := 0
 	for i < len(entries) && entries[i].Content.Speaker == content.AI {
@@ -51,6 +54,7 @@ func exchangeEnd(entries []*Entry) int {
 type viewBuilder struct {
 	*shown
 	place
+	// match knows the calls so far, and count counts responses that are made.
 	match turns.Matcher
 	count func(content.Content) int
 }
@@ -72,7 +76,8 @@ func (b *viewBuilder) emit(e *Entry) {
 // else looks like one, the provider runs itself, and it goes back as it came.
 func ofProvider(c content.Content) bool { return rawjson.FieldText(c.Metadata, "format") != "" }
 
-// problem records a difference between the view and the history.
+// problem records a difference between the view and the history. Later ones than the place are dropped: the view
+// continues from there.
 func (b *viewBuilder) problem(kind outcome.ProblemKind, e *Entry, callID string) {
 	b.shown.problems = append(b.shown.problems[:b.place.problems],
 		outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
@@ -107,6 +112,7 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 	}
 	x := readExchange(entries, &b.match)
 	over = over || x.interrupted
+	// Behind all calls of the exchange: responses for calls that never got one.
 	made := content.Content{Speaker: content.Tool}
 	for _, c := range x.callers {
 		b.emit(c.entry)
@@ -129,6 +135,7 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 	}
 	for _, e := range x.tools {
 		b.responses(e, func(content.ToolResponse) bool {
+			// In the order in which readExchange looked at them.
 			ok := x.matches[0]
 			x.matches = x.matches[1:]
 			return ok
@@ -158,6 +165,7 @@ func (b *viewBuilder) responses(e *Entry, answers func(content.ToolResponse) boo
 	}
 	if len(kept) == len(blocks) {
 		b.emit(e)
+		// At least one response was left out, and the rest is counted again.
 		return
 	}
 	c := e.Content

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // All words that attributes may have are in this file, so that a reader can verify that nothing else leaves the host.
@@ -111,16 +111,16 @@ func compressResult(c *outcome.Compress, err error) (result, reason string) {
 }
 
 // noOp returns a reason if the host knows it, else other. A strategy may give any.
-func noOp(r sdk.NoOpReason) string {
+func noOp(r contract.NoOpReason) string {
 	return word(
-		r, sdk.NoOpEmptyHistory, sdk.NoOpTailCoversAll, sdk.NoOpAlreadyUnderTarget, sdk.NoOpNoGain, sdk.NoOpTooFew,
-		sdk.NoOpShrunkBelowMinimum, outcome.NoOpIneffective,
+		r, contract.NoOpEmptyHistory, contract.NoOpTailCoversAll, contract.NoOpAlreadyUnderTarget,
+		contract.NoOpNoGain, contract.NoOpTooFew, contract.NoOpShrunkBelowMinimum, outcome.NoOpIneffective,
 	)
 }
 
 // trigger returns the word for why a compress was asked for.
-func trigger(r sdk.CompressReason) string {
-	return word(r, sdk.ReasonThreshold, sdk.ReasonHardLimit, sdk.ReasonManual)
+func trigger(r contract.CompressReason) string {
+	return word(r, contract.ReasonThreshold, contract.ReasonHardLimit, contract.ReasonManual)
 }
 
 // rung returns the word for a step of the ladder.

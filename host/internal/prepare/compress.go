@@ -16,7 +16,8 @@ import (
 const ineffective = 0.05
 
 // compress is the compress step: the strategy makes the curated history smaller. It is skipped if the strategy had
-// nothing to do with the same history before, and during the cooldown after a non-retryable error.
+// nothing to do with the same history before, and during the cooldown after a non-retryable error. Errors are those of
+// the strategy (a [*CompressError]), of its answer ([history.AnswerError]), and of ctx.
 func (t *turn) compress(ctx context.Context, reason contract.CompressReason) error {
 	out := &t.outcome.Compress
 	out.Reason = reason
@@ -30,6 +31,7 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 		out.Cooldown = &outcome.Cooldown{Until: f.until, Error: f.err.Error()}
 		return nil
 	}
+	// The session may need a right to compress that other hosts respect; done gives it back.
 	if t.req.Compressing != nil {
 		done, err := t.req.Compressing(ctx)
 		if err != nil { // not the strategy's: it starts no cooldown
@@ -54,6 +56,7 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 		d, pays := t.pays(plan, snapshot)
 		if out.Decision = &d; !pays {
 			out.Kind, out.NoOp = outcome.KindNoOp, outcome.NoOpDoesNotPay
+			// As if it had not been asked, in figures too.
 			out.TokensAfter, out.EntriesAfter = out.TokensBefore, out.EntriesBefore
 			t.rememberNoOp(snapshot, out.NoOp)
 			return nil
@@ -85,6 +88,7 @@ func (t *turn) planCompress(
 	for _, e := range curated {
 		current += e.Tokens
 	}
+	// The host's services are for this call alone.
 	services := newServices(t.counter, set, curated)
 	start := time.Now()
 	answer, err := t.req.Strategy.Compress(ctx, CompressCall{
@@ -106,6 +110,7 @@ func (t *turn) planCompress(
 		out.Kind, out.NoOp = outcome.KindNoOp, answer.NoOp
 		return nil, nil
 	}
+	// Everything that the answer has is checked here; the plan is not applied yet.
 	plan, err := s.PlanCompress(ctx, curated, t.info.Name, answer.Pieces, services.counts)
 	if err != nil {
 		return nil, err
@@ -140,7 +145,8 @@ func (t *turn) compressParams(current int, reason contract.CompressReason) contr
 }
 
 // accountLLM records what the strategy's model calls cost, and takes their time out of the plugin's. It returns the
-// last error of the model, unless the model call ended only because the Compress was cancelled.
+// last error of the model, unless the model call ended only because the Compress was cancelled. The time of the model
+// is reported apart, as plugins cannot help it.
 func (t *turn) accountLLM(s *services) error {
 	out := &t.outcome.Compress
 	spent, err := s.budget.account()
@@ -155,7 +161,8 @@ func (t *turn) accountLLM(s *services) error {
 }
 
 // lastNoOp returns why the strategy did nothing with this history last time; "" if it was not asked or did something.
-// Another strategy, or an added entry, makes it worth asking again.
+// Another strategy, or an added entry, makes it worth asking again. The count of added entries stands for "the same
+// history": rewrites follow from what was added.
 func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -45,6 +45,7 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view histor
 		blocks: map[int][]rewrite.BlockPiece{}, gone: make([]bool, n), tokens: make([]int, n),
 		rung: map[string]outcome.Rung{}, withheld: map[withheld]bool{},
 	}
+	// By id, as a view has entries that the history has not.
 	sent := sentTokens(view)
 	for i, e := range base.Entries {
 		l.tokens[i] = sent[e.ID]
@@ -55,6 +56,7 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view histor
 			l.withheld[withheld{p.EntryID, p.CallID}] = true
 		}
 	}
+	// The current exchange is never taken: the model is in the middle of it.
 	l.last = lastExchange(l.entries)
 	return l, nil
 }
@@ -110,6 +112,7 @@ func (l *ladder) replace(ctx context.Context, entry, block int, b content.Block)
 	if saved <= 0 {
 		return false, nil
 	}
+	// The first replaced block of the entry: until now all of them were kept.
 	pieces := l.blocks[entry]
 	if pieces == nil {
 		for j := range old.Content.Blocks {
@@ -124,7 +127,7 @@ func (l *ladder) replace(ctx context.Context, entry, block int, b content.Block)
 	return true, nil
 }
 
-// drop removes an entry.
+// drop removes an entry. Whoever drops a call drops its responses too.
 func (l *ladder) drop(i int) {
 	// Its replaced blocks, if it has any, no longer matter: pieces looks at gone first.
 	l.gone[i] = true
@@ -145,6 +148,7 @@ func (l *ladder) stays(entries ...int) bool {
 // pieces describe what is left in the form of a strategy's answer to a Compress, so that the ladder is checked by the
 // same code as a strategy.
 func (l *ladder) pieces() (pieces []rewrite.Piece) {
+	// from is the first entry that is not in a piece yet.
 	from := 0
 	keepUntil := func(to int) {
 		if from < to {

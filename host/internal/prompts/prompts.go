@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Compression is the name of the prompt for summaries.
@@ -38,11 +38,11 @@ type Resolver struct {
 	Dir string
 }
 
-// Resolve returns the prompt in force for a strategy and a model; either may be "". The error is an [sdk.ErrNotFound]
-// for a name that is not among [Names], and a [*FileError] for a file that cannot be used.
+// Resolve returns the prompt in force for a strategy and a model; either may be "". The error is an
+// [contract.ErrNotFound] for a name that is not among [Names], and a [*FileError] for a file that cannot be used.
 func (r Resolver) Resolve(name, strategy, model string) (Prompt, error) {
 	if name != Compression {
-		return Prompt{}, fmt.Errorf("%w: unknown prompt %q; want one of: %s", sdk.ErrNotFound, name,
+		return Prompt{}, fmt.Errorf("%w: unknown prompt %q; want one of: %s", contract.ErrNotFound, name,
 			strings.Join(Names(), ", "))
 	}
 	if r.Dir == "" {

@@ -19,16 +19,16 @@ const (
 
 // Added is entries that were added together, in their order.
 type Added struct {
-	// Tag is a number that the writer gives to an append. By it a writer finds out whether an append whose answer it
-	// did not get has taken place.
+	// Tag is a number that the writer gives to an append, 0 for none. By it a writer finds out whether an append whose
+	// answer it did not get has taken place.
 	Tag uint64
-	// Encoding names the tokenizer. A session that is opened again counts with it, whatever the settings say by then.
-	// Encoding is that of the entries' counts.
+	// Encoding names the tokenizer of the entries' counts. A session that is opened again counts with it, whatever the
+	// settings say by then.
 	Encoding string
 	Entries  []*history.Entry
 }
 
-// Rewritten is a rewrite of the history.
+// Rewritten is a rewrite of the history. Its pieces make the new history of the old one: see [history.Rewrite].
 type Rewritten struct {
 	// Tag and Encoding are as in [Added].
 	Tag      uint64
@@ -39,7 +39,7 @@ type Rewritten struct {
 	history.Rewrite
 }
 
-// The fields of Added and Rewritten.
+// The fields of Added and Rewritten. They are part of the format.
 const (
 	addedEntry = 3
 
@@ -60,7 +60,7 @@ const (
 )
 
 // Added encodes a record. The place of the entries is not written: it is the number that the store gives to the record,
-// and their order in it.
+// and their order in it. It changes nothing in a.
 func (w *Writer) Added(a Added) []byte {
 	m := record()
 	m.uint(recordTag, a.Tag)
@@ -120,6 +120,7 @@ func (r *Reader) Added(seq uint64, data []byte) (a Added, err error) {
 			if err != nil {
 				return err
 			}
+			// A record and a position in it: entries are never numbered through.
 			e.Place = history.Place{Record: seq, Index: len(a.Entries)}
 			a.Entries = append(a.Entries, e)
 		}
@@ -140,13 +141,15 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 	// The base is the mark up to which the strategy saw the history: entries added since stay behind the rewrite.
 	added, appends := rw.Base.Counts()
 	m.uint(rewrittenAdded, added)
-	// index counts the entries that the record holds, which is the second half of their place.
+	// Two numbers that make a mark.
 	m.uint(rewrittenAppends, appends)
+	// index counts the entries that the record holds, which is the second half of their place.
 	index := 0
 	// The pieces are the new history, from its beginning to the base.
 	for _, p := range rw.Pieces {
 		var piece message
 		piece.uint(pieceFrom, uint64(p.From+1))
+		// A kept range, or an entry that is new or edited.
 		if p.Entry == nil {
 			piece.uint(pieceTo, uint64(p.To+1))
 		} else {
@@ -169,7 +172,7 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 	return m
 }
 
-// Rewritten decodes a record.
+// Rewritten decodes a record. Errors wrap [ErrDamaged] or [ErrNewer].
 func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
 	data, err = body(data)
 	if err != nil {
@@ -271,7 +274,7 @@ func (rw *Rewritten) reason(data []byte) error {
 }
 
 // Tag returns the tag of a record of any kind, 0 if it has none. Records are not checked otherwise: a damaged one has
-// tag 0, which no writer uses to look for its own.
+// tag 0, which no writer uses to look for its own. It is read from every record of a tail, and costs the same for any.
 func Tag(data []byte) (tag uint64) {
 	// Any error ends the decoding after the first field.
 	found := errors.New("the tag is the first field")

@@ -12,7 +12,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -31,7 +30,7 @@ type State struct {
 	System []content.Block
 	// Told says that the agent set its task list itself, and Todos is the list then.
 	Told  bool
-	Todos []sdk.Todo
+	Todos []contract.Todo
 	// Turns is what is remembered between turns, without the view in it: Sent is the view's place.
 	Turns prepare.State
 	Sent  Place

@@ -7,12 +7,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// command takes in a simple command. quiet says that it prints nothing.
+// command takes in a simple command. quiet says that it prints nothing. Commands that are not known make the result
+// impure: it may then hold anything, and no read is certain.
 func (r *reader) command(args []string, seen, quiet bool) {
 	name, args := path.Base(args[0]), args[1:]
 	if !quiet && !prints(name) && !silent(name) {
 		r.pure = false
 	}
+	// Any other command that changes the directory leads to a place that is not known.
 	if moves(name) && name != "cd" {
 		r.lost = true
 	}
@@ -23,6 +25,7 @@ func (r *reader) command(args []string, seen, quiet bool) {
 		_, files := flags(args, "")
 		r.read(files, false, quiet)
 	case "head", "tail":
+		// The letters are options that take a value, which is no file.
 		_, files := flags(args, "nc")
 		r.read(files, true, quiet)
 	case "sed":
@@ -35,6 +38,7 @@ func (r *reader) command(args []string, seen, quiet bool) {
 			r.pure = r.pure && quiet
 		}
 	case "grep", "rg":
+		// The first argument is the pattern.
 		_, rest := flags(args, "ABCemgtfT")
 		if len(rest) < 2 || hasAny(args, "-r", "-R", "-l", "-L", "-c", "--files", "-e", "-f", "-v") {
 			r.pure = false // it prints names or counts, or looks into directories
@@ -98,7 +102,7 @@ func (r *reader) path(name string) (string, bool) {
 }
 
 // read takes in files whose content is printed. With quiet, their content went to another file and is not in the
-// result.
+// result. partial says that only a part of each is printed.
 func (r *reader) read(files []string, partial, quiet bool) {
 	if quiet {
 		return
@@ -117,6 +121,7 @@ func (r *reader) read(files []string, partial, quiet bool) {
 	r.of.Partial = r.of.Partial || partial
 }
 
+// write takes in a file that is written.
 func (r *reader) write(w tools.Write) { r.of.Writes = append(r.of.Writes, w) }
 
 // sedInPlace takes in "sed -i", which prints nothing, and reports whether it is that. seen says that a failure is one
@@ -138,6 +143,7 @@ func (r *reader) sedInPlace(args []string, seen bool) (inPlace bool) {
 			rest = append(rest, a)
 		}
 	}
+	// What is left first is the script, not a file.
 	if !script && len(rest) > 0 {
 		rest = rest[1:]
 	}

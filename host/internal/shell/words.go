@@ -6,7 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// words returns words as the command gets them; ok only if all of them are literal and no glob.
+// words returns words as the command gets them; ok only if all of them are literal and no glob. The parser has taken
+// the line apart already; what is left is what a shell would expand.
 func words(list []*syntax.Word) (out []string, ok bool) {
 	for _, w := range list {
 		s, ok := text(w)
@@ -25,6 +26,7 @@ func text(w *syntax.Word) (string, bool) {
 	}
 	var b strings.Builder
 	for _, part := range w.Parts {
+		// Each kind of quotes has rules of its own.
 		switch p := part.(type) {
 		case *syntax.Lit:
 			// Also where a backslash quotes one of these: such names are rare, and left out.
@@ -46,6 +48,7 @@ func text(w *syntax.Word) (string, bool) {
 				}
 				b.WriteString(unescaped(lit.Value))
 			}
+		// Variables, commands and arithmetic are expanded: their values are not known here.
 		default:
 			return "", false
 		}
@@ -53,7 +56,7 @@ func text(w *syntax.Word) (string, bool) {
 	return b.String(), true
 }
 
-// unescaped removes the backslashes that quote a character.
+// unescaped removes the backslashes that quote a character. A backslash at the end stays.
 func unescaped(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -80,7 +83,8 @@ func flags(args []string, valued string) (opts string, rest []string) {
 		case strings.HasPrefix(a, "--"):
 		case strings.HasPrefix(a, "-") && len(a) > 1:
 			opts += a[1:]
-			// In "-n5" the value is part of the word.
+			// In "-n5" the value is part of the word. Of a group such as -xn the value is not recognised; no command
+			// here is used so.
 			if strings.Contains(valued, a[len(a)-1:]) && len(a) == 2 {
 				i++
 			}
@@ -98,6 +102,7 @@ func sedPrints(args []string) (bool, []string) {
 	if opts != "n" || len(rest) == 0 {
 		return false, nil
 	}
+	// Several ranges may be printed.
 	for line := range strings.SplitSeq(rest[0], ";") {
 		line = strings.TrimSpace(line)
 		numbers, ok := strings.CutSuffix(line, "p")

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Hub passes the notices of a process to its watchers. The zero value is ready to use.
+// Hub passes the notices of a process to its watchers. Stores that hosts share learn of the others' notices by their
+// own means, and pass them on here. The zero value is ready to use.
 type Hub struct {
 	mu       sync.Mutex
 	closed   bool
@@ -20,7 +21,7 @@ type watcher struct {
 	wake    chan struct{} // has room for one
 }
 
-// Notify passes notices on. It does not wait for watchers.
+// Notify passes notices on. It does not wait for watchers. A watcher sees the last notice of a session, not every one.
 func (h *Hub) Notify(notices ...Notice) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,6 +38,7 @@ func (h *Hub) Notify(notices ...Notice) {
 	}
 }
 
+// signal wakes a watcher, or leaves it awake.
 func (w *watcher) signal() {
 	select {
 	case w.wake <- struct{}{}:
@@ -44,8 +46,10 @@ func (w *watcher) signal() {
 	}
 }
 
-// Watch calls changed for each notice until ctx ends or the hub is closed, and returns why.
+// Watch calls changed for each notice until ctx ends or the hub is closed, and returns why. changed is called by this
+// goroutine, one notice at a time, in no order. The error is never nil.
 func (h *Hub) Watch(ctx context.Context, changed func(Notice)) error {
+	// Room for one signal: a signal says that there is something, not how much.
 	w := &watcher{pending: map[Key]uint64{}, wake: make(chan struct{}, 1)}
 	h.mu.Lock()
 	if h.closed {
@@ -86,14 +90,14 @@ func (h *Hub) Watch(ctx context.Context, changed func(Notice)) error {
 	}
 }
 
-// Watched says whether anyone watches.
+// Watched says whether anyone watches. A store that polls for notices need not do so while there is no watcher.
 func (h *Hub) Watched() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.watchers) > 0
 }
 
-// Close ends all calls of Watch.
+// Close ends all calls of Watch. Notices that came before are still passed on.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 const PageSize = 512
 
 // Page is what to read at once: the records of these kinds with numbers From to To, at most PageSize, or if Seqs is not
-// nil those with these numbers.
+// nil those with these numbers. From is 1 or more, and To is not above the revision of the log. A store reads it with
+// one statement, in the order of the numbers.
 type Page struct {
 	From, To uint64
 	Seqs     []uint64
@@ -27,7 +28,8 @@ func MissingContent(hash Hash) error { return fmt.Errorf("content %x: %w", hash[
 
 // ReadRecords reads the chosen records of a session by pages, for stores that have rows. What was appended never
 // changes, so that pages fit together; but the session may be deleted meanwhile. So, unless all the records were there
-// that a log of h's length must have, exists says whether the session still is.
+// that a log of h's length must have, exists says whether the session still is. read returns a page as a whole, and is
+// called without any lock or connection of the pages before.
 func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exists func() error,
 ) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
@@ -36,6 +38,7 @@ func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exist
 			p.To = min(p.To, choice.To)
 		}
 		seqs := within(choice.Seqs, p.From, p.To)
+		// How many records must still come, as far as that is known: kinds leave gaps.
 		missing := len(seqs)
 		if choice.Seqs == nil {
 			missing = max(int(p.To-p.From)+1, 0)
@@ -59,6 +62,7 @@ func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exist
 				}
 			}
 			missing -= len(records)
+			// With numbers, the next page is the rest of them. With a range it begins behind the last record.
 			if choice.Seqs == nil {
 				if len(records) < PageSize {
 					break
@@ -69,6 +73,7 @@ func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exist
 		if missing == 0 {
 			return
 		}
+		// Fewer came than there must be: the session is gone, or kinds left some out, or the tables are damaged.
 		err := exists()
 		if err == nil && len(choice.Kinds) == 0 {
 			err = fmt.Errorf("%d records of session %q: %w", missing, h.ID, ErrMissing)
@@ -79,17 +84,19 @@ func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exist
 	}
 }
 
-// within cuts sorted numbers to a range.
+// within cuts sorted numbers to a range. No numbers stay nil, which is another thing than none.
 func within(seqs []uint64, first, last uint64) []uint64 {
 	from, _ := slices.BinarySearch(seqs, first)
 	to, _ := slices.BinarySearch(seqs, last+1)
 	return seqs[from:max(from, to)]
 }
 
-// ReadHeads reads a list by pages, each of at most limit sessions after a key.
+// ReadHeads reads a list by pages, each of at most limit sessions after a key. read gets a limit of PageSize at most.
+// The order of the list is that of keys, so that a page needs no more than the last key of the one before.
 func ReadHeads(filter Filter, read func(after Key, limit int) ([]Head, error)) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
 		after := filter.After
+		// A filter without a limit has left at 0 or below, which no page reaches.
 		for left := filter.Limit; ; left -= PageSize {
 			limit := PageSize
 			if filter.Limit > 0 {

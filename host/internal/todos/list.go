@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/internal/text"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // The states of a task. There are no others: a cancelled task is not on the list.
@@ -37,7 +37,7 @@ var ErrInvalid = errors.New("invalid todo list")
 // Check returns an error that says which task is wrong and what is allowed: a content that is not blank, a status of
 // [Pending], [InProgress] or [Completed], UTF-8, and the limits MaxTodos to MaxBytes. An id may be empty, and ids may
 // repeat.
-func Check(list []sdk.Todo) error {
+func Check(list []contract.Todo) error {
 	var total size
 	return total.check("todos", list, 1)
 }
@@ -46,7 +46,7 @@ func Check(list []sdk.Todo) error {
 type size struct{ todos, bytes int }
 
 // check checks one level of a list. path names the level in errors, such as todos[2].subtasks.
-func (s *size) check(path string, list []sdk.Todo, depth int) error {
+func (s *size) check(path string, list []contract.Todo, depth int) error {
 	if len(list) > 0 && depth > MaxDepth {
 		return fmt.Errorf("%w: %s is nested %d deep; allowed are %d levels", ErrInvalid, path, depth, MaxDepth)
 	}
@@ -82,20 +82,20 @@ func (s *size) check(path string, list []sdk.Todo, depth int) error {
 }
 
 // add counts one task without its subtasks.
-func (s *size) add(t sdk.Todo) {
+func (s *size) add(t contract.Todo) {
 	s.todos++
 	s.bytes += len(t.ID) + len(t.Content)
 }
 
 // Active returns the tasks that are neither completed nor cancelled, with those of their subtasks that are not; a
 // finished task takes its subtasks along. It is a deep copy; nil if there is none.
-func Active(list []sdk.Todo) []sdk.Todo {
-	return filter(list, func(t sdk.Todo) bool { return t.Status != Completed && t.Status != cancelled })
+func Active(list []contract.Todo) []contract.Todo {
+	return filter(list, func(t contract.Todo) bool { return t.Status != Completed && t.Status != cancelled })
 }
 
 // filter returns a deep copy of the tasks that pass keep. It asks for a task before its subtasks, which fit relies on.
-func filter(list []sdk.Todo, keep func(sdk.Todo) bool) []sdk.Todo {
-	var out []sdk.Todo
+func filter(list []contract.Todo, keep func(contract.Todo) bool) []contract.Todo {
+	var out []contract.Todo
 	for _, t := range list {
 		if keep(t) {
 			t.Subtasks = filter(t.Subtasks, keep)
@@ -107,15 +107,15 @@ func filter(list []sdk.Todo, keep func(sdk.Todo) bool) []sdk.Todo {
 
 // fit returns a copy of list that is within MaxTodos and MaxBytes. If it has to drop tasks, it drops finished ones
 // first, then the last.
-func fit(list []sdk.Todo) []sdk.Todo {
+func fit(list []contract.Todo) []contract.Todo {
 	var all size
-	out := filter(list, func(t sdk.Todo) bool { all.add(t); return true })
+	out := filter(list, func(t contract.Todo) bool { all.add(t); return true })
 	if all.fits() {
 		return out
 	}
 	var taken size
 	full := false
-	return filter(Active(list), func(t sdk.Todo) bool {
+	return filter(Active(list), func(t contract.Todo) bool {
 		with := taken
 		with.add(t)
 		if full = full || !with.fits(); !full {

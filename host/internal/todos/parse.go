@@ -4,11 +4,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// cancelled is the status that agents give to abandoned tasks. Such a task is removed from the list.
+// cancelled is the status that agents give to abandoned tasks. Such a task is removed from the list. It never leaves
+// this package.
 const cancelled = "cancelled"
 
 // statusOf translates an agent's word for a status; ok is false for an unknown word. Case, hyphens and spaces do not
@@ -18,6 +19,7 @@ func statusOf(word string) (status string, ok bool) {
 	if len(word) > 40 {
 		return "", false
 	}
+	// The words of all agents that are known, in the form that they are brought to here.
 	switch strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word))) {
 	case "pending", "open", "todo", "not_started", "blocked":
 		return Pending, true
@@ -74,7 +76,7 @@ func parseFields(raw []byte, idName string, names ...string) (p parsed, ok bool)
 	return p, err == nil
 }
 
-// idOf parses an id; some agents write it as a number. Other values are "".
+// idOf parses an id; some agents write it as a number. Other values are "". It is at most maxID bytes long.
 func idOf(raw []byte) string {
 	if text, ok := rawjson.Text(raw); ok {
 		return clip(text, maxID)
@@ -86,8 +88,9 @@ func idOf(raw []byte) string {
 }
 
 // parseList parses a list of tasks; ok is false if raw is not a list, or contains no task although it is not empty. A
-// task without a status has the status of its parent, above. Cancelled tasks are left out.
-func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
+// task without a status has the status of its parent, above. Cancelled tasks are left out. depth is that of the list: 0
+// for the agent's own.
+func parseList(raw []byte, above string, depth int) (list []contract.Todo, ok bool) {
 	if text, isText := rawjson.Text(raw); isText {
 		raw = []byte(text) // some models send the list as a string of JSON
 	}
@@ -100,6 +103,7 @@ func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
 			return err
 		}
 		n = i + 1
+		// What is no task in a list of tasks is passed over.
 		t, isTask := parseTask(value, above, depth)
 		if !isTask {
 			return nil
@@ -126,7 +130,7 @@ func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
 }
 
 // parseTask parses one task: an object, or text alone. ok is false without content.
-func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
+func parseTask(raw []byte, above string, depth int) (t contract.Todo, ok bool) {
 	p := parsed{}
 	if text, isText := rawjson.Text(raw); isText {
 		p.content = clip(strings.TrimSpace(text), MaxContent)
@@ -135,15 +139,16 @@ func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 		p, _ = parseFields(raw, "id", "content", "description", "step")
 	}
 	if p.content == "" {
-		return sdk.Todo{}, false
+		return contract.Todo{}, false
 	}
-	t = sdk.Todo{ID: p.id, Content: p.content}
+	t = contract.Todo{ID: p.id, Content: p.content}
 	if t.Status, ok = statusOf(p.status); !ok {
 		t.Status = Pending // a superfluous task in a summary is better than a missing one
 		if p.status == "" {
 			t.Status = above
 		}
 	}
+	// Subtasks without a status are in the state of their task.
 	if p.subtasks != nil && depth < MaxDepth {
 		// Deeper ones are left out: no agent has them, and a hostile file could nest without end.
 		t.Subtasks, _ = parseList(p.subtasks, t.Status, depth+1)
@@ -152,7 +157,7 @@ func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 }
 
 // createdID finds the id in a tool's answer about a task that it created, such as "Task #3 created"; "" if there is
-// none. The agent chooses the id only when the call is answered.
+// none. The agent chooses the id only when the call is answered. Agents answer in words or with an object.
 func createdID(result []byte) string {
 	if id := idOf(rawjson.Field(rawjson.Field(result, "task"), "id")); id != "" {
 		return id

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -23,7 +23,7 @@ type Tracker struct {
 	waiting map[turns.At]content.ToolCall
 	seen    []seen // what match was given, in order, to build it again
 	entries int    // how many were observed
-	list    []sdk.Todo
+	list    []contract.Todo
 	next    int // the highest number so far, for tasks whose id is not reported
 }
 
@@ -54,7 +54,7 @@ func (t *Tracker) Observe(c content.Content) {
 
 // Todos returns the list as it is now, as a copy; nil if there is none. Ids are the agent's; where it gives none,
 // they are positions counted from 1.
-func (t *Tracker) Todos() []sdk.Todo { return fit(t.list) }
+func (t *Tracker) Todos() []contract.Todo { return fit(t.list) }
 
 // wait registers a call. Of calls about tasks it keeps name and parameters until they are answered.
 func (t *Tracker) wait(call content.ToolCall, at turns.At) {
@@ -114,7 +114,7 @@ func (t *Tracker) create(parameters []byte, id string) {
 	if n, err := strconv.Atoi(id); err == nil && n > t.next && n < 1<<30 {
 		t.next = n
 	}
-	t.list = append(t.list, sdk.Todo{ID: id, Content: p.content, Status: Pending})
+	t.list = append(t.list, contract.Todo{ID: id, Content: p.content, Status: Pending})
 	if len(t.list) >= 2*MaxTodos {
 		t.list = fit(t.list)
 	}
@@ -142,5 +142,5 @@ func (t *Tracker) update(parameters []byte) {
 // find returns the position of the task with an id, -1 if there is none. A linear search will do: fit bounds the
 // list.
 func (t *Tracker) find(id string) int {
-	return slices.IndexFunc(t.list, func(todo sdk.Todo) bool { return todo.ID == id })
+	return slices.IndexFunc(t.list, func(todo contract.Todo) bool { return todo.ID == id })
 }

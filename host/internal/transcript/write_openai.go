@@ -71,6 +71,7 @@ func (o *openAIWriter) turn(t turn) {
 	// A message of calls alone. Some compatible servers require the field, so it is there even without a text.
 	case t.role == roleAssistant && len(t.calls) > 0:
 		m = append(m, `,"content":null`...)
+	// Left out with a note, since a message without content would be refused.
 	default:
 		o.tally.count(0, t.entry, "entry without anything that could be written left out")
 		return
@@ -80,6 +81,7 @@ func (o *openAIWriter) turn(t turn) {
 		calls = append(calls, o.call(c, t.entry))
 	}
 	if len(calls) > 0 {
+		// Behind the content, where OpenAI's own messages have them.
 		m.raw("tool_calls", list(calls))
 	}
 	// Servers that show the thoughts of a model want them back with its calls.
@@ -150,6 +152,7 @@ func (o *openAIWriter) answers(t turn) {
 	// Collected over all results of the turn, so that one message holds them.
 	var media []content.Block
 	for _, a := range t.answers {
+		// One message for each result: this API has no other way.
 		var m metadata
 		m.text("role", "tool")
 		m.raw("tool_call_id", content.String(a.call.outID))
@@ -184,7 +187,8 @@ func (o *openAIWriter) answers(t turn) {
 	}
 }
 
-// resultParts returns the parts of a result that the agent gave as parts; ok is false for all others.
+// resultParts returns the parts of a result that the agent gave as parts; ok is false for all others. A result that was
+// edited since has no parts any more.
 func (o *openAIWriter) resultParts(a *answer, entry int) (body []byte, ok bool) {
 	if !a.exact {
 		return nil, false
@@ -219,6 +223,7 @@ func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
 					plain = false
 					continue
 				}
+				// A recording's fields are another program's, and a strict server refuses what it does not know.
 				o.tally.count(0, t.entry, fmt.Sprintf("field %q of a text left out", clip([]byte(f.Name))))
 			}
 			parts = append(parts, m.json())
@@ -278,7 +283,7 @@ func openAIMediaPart(m content.Media, exact bool) (part []byte, ok bool) {
 }
 
 // placeholder returns the text that replaces an attachment which the format cannot hold. It keeps type and name, so
-// that the model knows what it cannot see.
+// that the model knows what it cannot see. It is never empty, so that a message of it alone is accepted.
 func placeholder(m content.Media) string {
 	return strings.TrimSpace("["+m.MimeType+" "+firstText(m.Filename, m.Caption)) + "]"
 }

@@ -12,7 +12,7 @@ import (
 
 // responsesWriter writes items of the OpenAI Responses API. Items are smaller than messages: a text, a call and its
 // output are one each, and each is matched by its call id alone, so that merging and alternating as for the other APIs
-// is not needed.
+// is not needed. The form is that of OpenAI's documentation of the API.
 type responsesWriter struct {
 	*planner
 	out [][]byte // the items so far
@@ -95,7 +95,8 @@ func (w *responsesWriter) messageLen(t turn) int {
 	return len(t.blocks)
 }
 
-// message writes blocks as one message. A single text is written as a string.
+// message writes blocks as one message. A single text is written as a string. Several texts, or attachments, are a list
+// of parts.
 func (w *responsesWriter) message(t turn, blocks []content.Block) {
 	fields := t.fields
 	// A message of the model has its fields in its first text, one of a person in the entry.
@@ -105,6 +106,7 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 		}
 		// The blocks belong to the history.
 		blocks = slices.Clone(blocks)
+		// Only a text can carry them, and it is the first.
 		// The message's fields are no fields of its text.
 		text.Extra = without(text.Extra, fieldItem)
 		blocks[0] = text
@@ -137,6 +139,7 @@ func (w *responsesWriter) parts(t turn) (parts [][]byte) {
 	if t.role == roleAssistant {
 		textKind = "output_text"
 	}
+	// A text with fields of its own, such as annotations, has room for them here.
 	text := func(s string, extra content.Fields) {
 		var m metadata
 		m.text("type", textKind)
@@ -174,13 +177,15 @@ func (w *responsesWriter) parts(t turn) (parts [][]byte) {
 	return parts
 }
 
-// responsesMedia returns media as a part; ok is false for types that the API does not take.
+// responsesMedia returns media as a part; ok is false for types that the API does not take. The API takes a link or a
+// data: URL in the same field.
 func responsesMedia(m content.Media, exact bool) (part []byte, ok bool) {
 	link := m.Data
 	if m.Encoding != "url" {
 		link = "data:" + m.MimeType + ";base64," + m.Data
 	}
 	var out metadata
+	// Of a recording's fields only detail means something to this API.
 	switch {
 	case strings.HasPrefix(m.MimeType, "image/"):
 		out.text("type", "input_image")
@@ -190,6 +195,7 @@ func responsesMedia(m content.Media, exact bool) (part []byte, ok bool) {
 				out.raw(f.Name, f.Value)
 			}
 		}
+	// It needs a name, and recordings may have none.
 	case m.MimeType == "application/pdf" && m.Encoding != "url":
 		out.text("type", "input_file")
 		out.raw("filename", content.String(firstText(m.Filename, "document.pdf")))
@@ -242,7 +248,8 @@ func (w *responsesWriter) item(t turn, block content.Block) {
 	}
 }
 
-// call returns a call as an item. Calls of the API's own tools have an action in place of arguments.
+// call returns a call as an item. Calls of the API's own tools have an action in place of arguments. outID is unique in
+// the conversation.
 func (w *responsesWriter) call(c *call, entry int) []byte {
 	var item object
 	if c.exact {
@@ -260,6 +267,7 @@ func (w *responsesWriter) call(c *call, entry int) []byte {
 	// The reader wrapped the text as {"input": …}; here it is taken out again.
 	case t == "custom_tool_call":
 		m.raw("name", content.String(w.toolName(c, entry)))
+		// Text that a tool takes by a grammar, such as a patch.
 		m.raw("input", rawjson.Field(c.Parameters, "input"))
 	default:
 		m.raw("action", c.Parameters)
@@ -268,7 +276,7 @@ func (w *responsesWriter) call(c *call, entry int) []byte {
 	return m.json()
 }
 
-// answer writes a response as an item.
+// answer writes a response as an item. It follows its call, wherever it was recorded.
 func (w *responsesWriter) answer(a *answer, entry int) {
 	var item object
 	if a.exact {
@@ -292,6 +300,7 @@ func (w *responsesWriter) answer(a *answer, entry int) {
 
 // result returns a tool's result: text, or parts if it has attachments.
 func (w *responsesWriter) result(a *answer, entry int) json.RawMessage {
+	// text and media write one part each, for results that go back as they came and for those that are put together.
 	text := func(text string, fields object) []byte {
 		var m metadata
 		m.text("type", "input_text")
@@ -320,6 +329,7 @@ func (w *responsesWriter) result(a *answer, entry int) json.RawMessage {
 	if len(a.media) == 0 {
 		return content.String(resultText(a.ToolResponse))
 	}
+	// The text first, then what is attached to it, as in the other forms.
 	var parts [][]byte
 	if s := resultText(a.ToolResponse); s != "" {
 		parts = append(parts, text(s, nil))

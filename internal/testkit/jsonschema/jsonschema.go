@@ -68,7 +68,8 @@ func subschemas(s map[string]any) (out []map[string]any) {
 	return out
 }
 
-// words are the keywords that validate checks, or that say nothing about a value.
+// words are the keywords that validate checks, or that say nothing about a value. A keyword that is checked below must
+// be here as well.
 var words = []string{"$schema", "title", "description", "default", "type", "const", "enum", "minLength", "pattern",
 	"minimum", "exclusiveMinimum", "maximum", "minItems", "items", "required", "properties", "patternProperties",
 	"additionalProperties", "propertyNames", "anyOf", "allOf", "if", "then", "not"}
@@ -170,6 +171,7 @@ func validate(s map[string]any, v any, at string) string {
 // validateObject judges the fields of an object. A field that neither properties nor patternProperties name is one of
 // additionalProperties. Missing fields are reported before wrong ones: a misspelt field is often both.
 func validateObject(s, v map[string]any, at string) string {
+	// The standard has these apply to objects alone, so that v is one.
 	required, _ := s["required"].([]any)
 	for _, name := range required {
 		if _, ok := v[name.(string)]; !ok {

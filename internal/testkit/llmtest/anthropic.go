@@ -73,6 +73,7 @@ func (anthropic) messages(req *Request, in anthropicRequest) *failure {
 		}
 		text, blank := textOf(content)
 		out := Message{Role: m.Role, Text: text}
+		// Blocks that are neither are text, or of no interest here.
 		for _, c := range content {
 			switch c.Type {
 			case "tool_use":
@@ -111,6 +112,7 @@ func (anthropic) messages(req *Request, in anthropicRequest) *failure {
 				"after: %s", i-1,
 				strings.Join(open, ", "))
 		}
+		// They are answered by the next message, or never.
 		open = slices.Clone(out.Calls)
 		req.Messages = append(req.Messages, out)
 	}

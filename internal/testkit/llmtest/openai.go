@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// openAI implements the protocol of OpenAI's chat completions. The error texts are the provider's own: clients match
-// on them.
+// openAI implements the protocol of OpenAI's chat completions. The error texts are the provider's own: clients match on
+// them. refuseMaxTokens: newer models take max_completion_tokens alone.
 type openAI struct{ refuseMaxTokens bool }
 
 // openAIRequest is the part of a request that is validated. Pointers tell a missing field from a zero.
@@ -68,6 +68,7 @@ func (p openAI) parse(header http.Header, body []byte) (Request, *failure) {
 				"got %d instead.", *limit)
 		}
 	}
+	// Counted also for a request that is refused: tests look at both.
 	bad := p.messages(&req, in.Messages)
 	req.count()
 	return req, bad

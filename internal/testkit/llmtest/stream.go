@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// event is one event of a stream.
+// event is one event of a stream. The protocols differ in it: Anthropic names events, OpenAI does not.
 type event struct {
 	// name is "" if the protocol does not name its events.
 	name string
@@ -18,7 +18,7 @@ type event struct {
 	data any
 }
 
-// answer sends a reply, or misbehaves as its Fault says.
+// answer sends a reply, or misbehaves as its Fault says. It returns when the client has its answer, or has gone.
 func answer(w http.ResponseWriter, r *http.Request, p protocol, req Request, reply Reply) {
 	maps.Copy(w.Header(), reply.Header)
 	switch {
@@ -107,7 +107,7 @@ func (s *stream) answer(p protocol, req Request, reply Reply) {
 // pieces cuts text into pieces of about size bytes, between characters. Real streams cut between tokens; clients must
 // not depend on where.
 //
-// No text makes no piece.
+// No text makes no piece. size is 64 unless it is positive.
 func pieces(text string, size int) []string {
 	if size <= 0 {
 		size = 64
@@ -126,6 +126,7 @@ func pieces(text string, size int) []string {
 // send writes and flushes events, each after a pause. It does nothing once the client has disconnected.
 func (s *stream) send(events []event) {
 	for _, e := range events {
+		// Paces are pauses between events, for tests of timeouts.
 		if s.gone || !wait(s.ctx, s.pace) {
 			s.gone = true
 			return

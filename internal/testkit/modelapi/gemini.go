@@ -5,6 +5,7 @@ import "net/http"
 // gemini is generateContent and streamGenerateContent. Which of the two it is stands in the address, not in the body.
 type gemini struct{ stream bool }
 
+// fail has the status of a bad request for all, which is what clients of these tests look at.
 func (gemini) fail(status int, message string) any {
 	return object{"error": object{"code": status, "message": message, "status": "INVALID_ARGUMENT"}}
 }
@@ -32,6 +33,7 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 		return p, badRequest("* GenerateContentRequest.contents: contents is not specified")
 	}
 	p.compacts = summary(all[len(all)-1])
+	// Only the turn directly before may have open calls.
 	open := 0 // calls of the turn before
 	for i, v := range all {
 		p.segments = append(p.segments, segmentOf(v))
@@ -46,6 +48,7 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 		if err != nil {
 			return p, err
 		}
+		// All or none: Gemini has no results that come later.
 		if results != open {
 			return p, badRequest("Please ensure that the number of function response parts is equal to the " +
 				"number of function " +
@@ -60,6 +63,7 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 		}
 		open = calls
 	}
+	// The model is not asked while its calls wait.
 	if open > 0 {
 		return p, badRequest("Please ensure that the number of function response parts is equal to the number " +
 			"of function call " +
@@ -73,6 +77,7 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 func (gemini) parts(s *Server, i int, parts []any) (calls, results int, err error) {
 	for j, v := range parts {
 		part := obj(v)
+		// A turn without calls needs no signature.
 		proof := text(part["thoughtSignature"])
 		if call := obj(part["functionCall"]); call != nil {
 			if proof == "" && calls == 0 {
@@ -118,6 +123,7 @@ func (g gemini) answer(s *Server, p prompt, u usage, says []say) answer {
 	// promptTokenCount includes what was cached, unlike Anthropic's input_tokens.
 	counted := object{"promptTokenCount": u.input + u.cached, "cachedContentTokenCount": u.cached,
 		"candidatesTokenCount": u.output, "totalTokenCount": u.input + u.cached + u.output}
+	// One part an event, in order.
 	id := s.id("r")
 	response := func(parts []any, last bool) object {
 		c := object{"content": object{"role": "model", "parts": parts}, "index": 0}

@@ -47,7 +47,8 @@ func All() []Sample {
 	return out
 }
 
-// mixed concatenates parts of the other samples, so that unrelated exchanges use the same ids.
+// mixed concatenates parts of the other samples, so that unrelated exchanges use the same ids. What a strategy
+// remembers by id must then be wrong.
 func mixed(seed uint64) []content.Content {
 	rnd := rand.New(rand.NewPCG(seed, 99))
 	parts := [][]content.Content{
@@ -96,7 +97,7 @@ func answer(c content.ToolCall, result string) content.ToolResponse {
 }
 
 // session is an agent's work on a handful of files: questions, reads, writes that supersede them, some of which fail,
-// and commands. Equal arguments give equal sessions.
+// and commands. Equal arguments give equal sessions. The last exchange may be cut.
 func session(entries int, seed uint64) []content.Content {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	out := []content.Content{human("The parser drops the last line of a file without a newline. Find out why, and " +
@@ -129,6 +130,7 @@ func session(entries int, seed uint64) []content.Content {
 // strategy that holds two copies of the history takes twice this; the check on memory allows for several.
 func Large(bytes int) Sample {
 	var out []content.Content
+	// Results of 20 kB, every fortieth of 1 MiB.
 	for size, i := 0, 0; size < bytes; i++ {
 		n := 20_000
 		if i%40 == 7 {

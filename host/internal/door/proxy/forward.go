@@ -114,8 +114,9 @@ func (a *attended) Close() error {
 	return a.ReadCloser.Close()
 }
 
-// rewrite makes the request that is sent. All headers of the client stay but those of the connection. It also removes
-// the header with which a user names the conversation: it is for the proxy alone.
+// rewrite makes the request that is sent. All headers of the client stay but those of the connection and, where the
+// answer is read, Accept-Encoding. It also removes the header with which a user names the conversation: it is for the
+// proxy alone.
 func rewrite(p *httputil.ProxyRequest) {
 	x := p.In.Context().Value(exchangeKey{}).(*exchange)
 	p.Out.URL, p.Out.Host = x.target, x.target.Host
@@ -128,6 +129,11 @@ func rewrite(p *httputil.ProxyRequest) {
 		p.Out.Body, p.Out.ContentLength = io.NopCloser(x.stream), x.length
 	}
 	p.Out.Header.Del("X-Thresh-Session")
+	// Clients accept encodings in which usage cannot be read on the way, such as br. An answer is small, compared to the
+	// request that it is for.
+	if x.route.task == turn {
+		p.Out.Header.Set("Accept-Encoding", "identity")
+	}
 	if x.decoded {
 		p.Out.Header.Del("Content-Encoding")
 	}

@@ -53,16 +53,26 @@ func TestARemovedResultIsGivenBack(t *testing.T) {
 	})
 }
 
-// recall calls the tool.
-func recall(t *testing.T, base, id string) string {
+// recall calls the tool, as a client of a revision with initialize does and as one of the stateless revision.
+func recall(t *testing.T, base, id string) (text string) {
 	t.Helper()
-	_, answer, err := post(base+"/mcp", http.Header{}, fmt.Appendf(nil,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"thresh_recall","arguments":{"id":%q}}}`, id))
-	var a struct {
-		Result struct{ Content []struct{ Text string } }
+	const meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}`
+	stateless := http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"},
+		"Mcp-Name": {"thresh_recall"}}
+	for more, header := range map[string]http.Header{"": {}, meta: stateless} {
+		_, answer, err := post(base+"/mcp", header, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call",`+
+			`"params":{"name":"thresh_recall","arguments":{"id":%q}%s}}`, id, more))
+		var a struct {
+			Result struct{ Content []struct{ Text string } }
+		}
+		if err != nil || json.Unmarshal(answer, &a) != nil || len(a.Result.Content) != 1 {
+			t.Fatalf("%s %v", answer, err)
+		}
+		if now := a.Result.Content[0].Text; text != "" && now != text {
+			t.Errorf("%s gives back %.100q and %.100q", id, text, now)
+		}
+		text = a.Result.Content[0].Text
 	}
-	if err != nil || json.Unmarshal(answer, &a) != nil || len(a.Result.Content) != 1 {
-		t.Fatalf("%s %v", answer, err)
-	}
-	return a.Result.Content[0].Text
+	return text
 }

@@ -196,6 +196,7 @@ func TestACompressedBody(t *testing.T) {
 			header := plain.form.header()
 			header.Set("X-Thresh-Session", encoding)
 			header.Set("Content-Encoding", encoding)
+			header.Set("Accept-Encoding", "br, "+encoding)
 			if _, _, err := post(p.url+plain.form.path(), header, encode(plain.sent[i*(len(plain.sent)-1)])); err != nil {
 				t.Fatal(err)
 			}
@@ -204,6 +205,10 @@ func TestACompressedBody(t *testing.T) {
 			if edited := i == 1; !bytes.Equal(got.Body, want) || (got.Header.Get("Content-Encoding") == "") != edited {
 				t.Errorf("%s, request %d: sent %d bytes in %q, want %d", encoding, i, len(got.Body),
 					got.Header.Get("Content-Encoding"), len(want))
+			}
+			// In another encoding, the usage could not be read.
+			if accepted := got.Header.Get("Accept-Encoding"); accepted != "identity" {
+				t.Errorf("%s, request %d: the answer may be in %q", encoding, i, accepted)
 			}
 		}
 	}

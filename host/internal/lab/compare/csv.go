@@ -34,46 +34,32 @@ var csvHead = []string{
 //
 // Text that a spreadsheet would take for a formula ("=", "+", "-" or "@" at its beginning) has an apostrophe before it.
 func (r *Report) WriteCSV(w io.Writer) error {
+	rows := [][]string{csvHead}
+	for i := range r.Sessions {
+		s := &r.Sessions[i]
+		rows = append(rows, csvRows(s, VariantInfo{Name: NothingName}, &s.Nothing)...)
+		for v := range s.Variants {
+			rows = append(rows, csvRows(s, r.Variants[v], &s.Variants[v])...)
+		}
+	}
 	out := csv.NewWriter(w)
 	// As the standard has it; spreadsheets of all systems take it.
 	out.UseCRLF = true
-	if err := out.Write(csvHead); err != nil {
-		return fmt.Errorf("csv: %w", err)
-	}
-	for i := range r.Sessions {
-		s := &r.Sessions[i]
-		if err := writeResult(out, s, VariantInfo{Name: NothingName}, &s.Nothing); err != nil {
-			return err
-		}
-		for v := range s.Variants {
-			if err := writeResult(out, s, r.Variants[v], &s.Variants[v]); err != nil {
-				return err
-			}
-		}
-	}
-	out.Flush()
-	if err := out.Error(); err != nil {
+	if err := out.WriteAll(rows); err != nil {
 		return fmt.Errorf("csv: %w", err)
 	}
 	return nil
 }
 
-// writeResult writes one row per price list, or a single row with empty cost columns if nothing is priced.
-func writeResult(out *csv.Writer, s *SessionReport, v VariantInfo, res *Result) error {
-	// A single row without a price list.
-	costs := []*Cost{nil}
-	if len(res.Costs) > 0 {
-		costs = costs[:0]
-		for i := range res.Costs {
-			costs = append(costs, &res.Costs[i])
-		}
+// csvRows are one row per price list, or a single row with empty cost columns if nothing is priced.
+func csvRows(s *SessionReport, v VariantInfo, res *Result) (rows [][]string) {
+	if len(res.Costs) == 0 {
+		return [][]string{csvRow(s, v, res, nil)}
 	}
-	for _, c := range costs {
-		if err := out.Write(csvRow(s, v, res, c)); err != nil {
-			return fmt.Errorf("csv: %w", err)
-		}
+	for i := range res.Costs {
+		rows = append(rows, csvRow(s, v, res, &res.Costs[i]))
 	}
-	return nil
+	return rows
 }
 
 // csvRow is one row. A replay that was not begun has empty cells instead of figures, as zeros would be taken for

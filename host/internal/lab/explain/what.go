@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Limits on descriptions, in characters: longest for a text, longestName for the name of a tool or a path.
+// Limits on descriptions, in characters: longest for a text, longestName for the name of a tool or a path. A
+// description is for one line of a terminal.
 const (
 	longest     = 60
 	longestName = 80
@@ -24,6 +25,7 @@ func Describe(entries []content.Content, taxonomy *tools.Taxonomy) []string {
 	pairs := turns.Pair(entries)
 	out := make([]string, len(entries))
 	for i, c := range entries {
+		// Parameters are looked at only for the block that is shown.
 		out[i] = describe(c, func(block int) string {
 			at := turns.At{Entry: i, Block: block}
 			call, ok := c.Blocks[block].(content.ToolCall)
@@ -62,7 +64,7 @@ func describe(c content.Content, subject func(block int) string) string {
 	return line
 }
 
-// weightCall is the weight of a call or a response.
+// weightCall is the weight of a call or a response. It is above all others, so that calls are counted by it.
 const weightCall = 4
 
 // weight orders blocks by how well they identify their entry. An entry is described by its heaviest block, the first

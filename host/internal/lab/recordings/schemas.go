@@ -20,6 +20,7 @@ type schema struct {
 	export   func(d *database, id string) (*export, error)
 }
 
+// Of these, the first whose table is there decides: each agent has a database of its own.
 var schemas = []schema{
 	{agent: "opencode", table: "part", export: exportOpenCode,
 		sessions: `select id, directory as dir, time_updated as changed from session where parent_id is null`},
@@ -44,6 +45,7 @@ func (d *database) schemaOf() (*schema, error) {
 
 // exportOpenCode puts a session together as "opencode export" prints it.
 func exportOpenCode(d *database, id string) (*export, error) {
+	// All columns, as versions differ in what they have.
 	session, err := d.session(`select * from session where id = ?`, id)
 	if err != nil {
 		return nil, err
@@ -56,6 +58,7 @@ func exportOpenCode(d *database, id string) (*export, error) {
 		return nil, err
 	}
 	for _, r := range rows {
+		// A part that is not whole leaves a gap, which is counted.
 		parts[r["message_id"]] = append(parts[r["message_id"]], e.record([]byte(r["data"])))
 	}
 	rows, err = d.rows(`select id, data from message where session_id = ? order by time_created, id`, id)
@@ -98,7 +101,7 @@ func exportGoose(d *database, id string) (*export, error) {
 	return &e, nil
 }
 
-// session returns the row of a session.
+// session returns the row of a session. Many columns may be NULL.
 func (d *database) session(query, id string) (row, error) {
 	found, err := d.rows(query, id)
 	if err == nil && len(found) == 0 {

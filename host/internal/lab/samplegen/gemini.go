@@ -67,6 +67,7 @@ func (g gemini) write(s session) ([]byte, error) {
 	// said grows with each message; sent is what the provider's cache can hold of the next request.
 	said, sent := 0, 0 // bytes of the conversation; tokens of the last request
 	for i, m := range s.messages {
+		// The recorder gives messages ids that nothing refers to.
 		o := object{"id", s.ids.uuid(), "timestamp", stamp(m.at)}
 		switch m.role {
 		case "user", "info":
@@ -78,7 +79,8 @@ func (g gemini) write(s session) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			// Answers of tools reach the model with the next request, so they count to the input of that one.
+			// Answers of tools reach the model with the next request, so they count to the input of that one. Tokens
+			// are estimated from bytes, as no provider counted.
 			input, output := geminiOverhead+said/bytesPerToken, (len(m.text)+asked)/bytesPerToken
 			thought := len(m.thought) / bytesPerToken
 			o = append(o, "type", "gemini", "content", m.text)

@@ -27,6 +27,7 @@ func (ws *workspace) do(ctx context.Context, s step) (result, error) {
 	case "many":
 		return ws.many(strings.Fields(s.arg)), nil
 	}
+	// The verbs from here on are about one file.
 	name, span := splitSpan(s.arg)
 	text, err := ws.load(name)
 	// A file that cannot be loaded is new. This comes before the check below, as all other verbs need the file.
@@ -172,7 +173,7 @@ func splitEdit(body string) (old, new string, err error) {
 	return strings.TrimPrefix(old, "\n"), strings.TrimSuffix(new, "\n"), nil
 }
 
-// splitWhy splits "command ## why".
+// splitWhy splits "command ## why". The reason is shown to the person who is asked for permission.
 func splitWhy(arg string) (command, why string) {
 	command, why, _ = strings.Cut(arg, " ## ")
 	return command, why

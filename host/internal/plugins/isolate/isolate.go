@@ -20,7 +20,8 @@ const (
 	Network Measure = "network"
 	// Processes: it cannot start others; threads are allowed.
 	Processes Measure = "processes"
-	// Signals: none to processes outside, and no abstract Unix sockets, which the file system does not protect.
+	// Signals: none to processes outside, and no abstract Unix sockets, which the file system does not protect. See
+	// [ScopesAbstractSockets].
 	Signals Measure = "signals"
 	// Memory: a hard limit on private memory. No limit that works without root counts other memory; most of it is
 	// refused.

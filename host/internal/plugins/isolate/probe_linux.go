@@ -47,6 +47,9 @@ func Probe() []Check {
 		// Without CAP_SYS_ADMIN a user namespace comes first; in it the others may be made.
 		paths.How, sockets.How = "user and mount namespaces", "user, mount and network namespaces"
 	}
+	if !signals.Works && sockets.Works && filters(Calls).Works {
+		signals = Check{Signals, true, "a filter of system calls (seccomp), and what enforces sockets"}
+	}
 	disk, threads := Check{Disk, true, "looked at every second"}, Check{Threads, true, "looked at every second"}
 	memory, end := Check{Memory, true, "RLIMIT_DATA, GOMEMLIMIT"}, ending()
 	// The kernel's own bound is exact. Where there is none, a process is ended after the fact, see watchUse in package

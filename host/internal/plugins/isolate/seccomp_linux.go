@@ -115,13 +115,20 @@ func (a *assembler) argument(arg argument, refusal uint32) {
 	a.answer(refusal)
 }
 
-// opening allows a call that opens a file, unless it makes one that is setuid or setgid: a program may not change the
-// mode of a file, and must not give such a mode to a new one either.
+// writingOrKeeping are the ways to open a file that empty it only if it is opened for writing. The other ways, for
+// reading or for neither, empty what Landlock lets no one write to, before Linux 6.2.
+var writingOrKeeping = []uint32{
+	unix.O_RDONLY, unix.O_WRONLY, unix.O_RDWR, unix.O_ACCMODE, unix.O_TRUNC | unix.O_WRONLY, unix.O_TRUNC | unix.O_RDWR,
+}
+
+// opening allows a call that opens a file, unless it empties what it does not write to, or makes a file that is setuid
+// or setgid: a program may not change the mode of a file, and must not give such a mode to a new one either.
 func (a *assembler) opening(o opening, refusal uint32) {
 	// O_TMPFILE contains O_DIRECTORY, which makes nothing.
 	const makes, allowed = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY, unix.SECCOMP_RET_ALLOW
 	a.when(o.call, func(a *assembler) {
 		if o.flags >= 0 {
+			a.argument(argument{o.flags, unix.O_TRUNC | unix.O_ACCMODE, writingOrKeeping}, refusal)
 			a.load(callArg0 + 8*uint32(o.flags))
 			a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, makes, 1, 0)
 			a.answer(allowed) // the mode has no meaning, and may be any value

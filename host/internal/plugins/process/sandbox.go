@@ -51,9 +51,12 @@ func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) 
 	all := checks()
 	supervised := slices.ContainsFunc(all, func(c isolate.Check) bool { return c.Measure == isolate.Paths && !c.Works })
 	for _, check := range all {
-		if check.Measure == isolate.Sockets && supervised && s.Grant.Network {
-			// The host cannot make sockets of the network for it.
+		switch {
+		case !s.Grant.Network:
+		case check.Measure == isolate.Sockets && supervised: // the host makes no sockets of the network for it
 			check.Works, check.How = false, "with a grant for the network, it takes namespaces"
+		case check.Measure == isolate.Signals && !isolate.ScopesAbstractSockets(): // it sees the host's abstract sockets
+			check.Works, check.How = false, "with a grant for the network, it takes Linux 6.12"
 		}
 		if check.Works {
 			s.Apply = append(s.Apply, check.Measure)

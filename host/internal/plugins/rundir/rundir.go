@@ -20,7 +20,8 @@ import (
 
 const (
 	prefix = "thresh-"
-	random = 6 // letters after the prefix; MkdirTemp's ten digits would not leave a socket's path room below macOS's TMPDIR
+	// Letters after the prefix. MkdirTemp's ten digits would not leave a socket's path room below macOS's TMPDIR.
+	random = 6
 	inUse  = "host.lock"
 )
 

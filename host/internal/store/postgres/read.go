@@ -17,6 +17,7 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 		// Pages are read by the id: a session of the same name that is created meanwhile has another one.
 		var id int64
 		var h store.Head
+		// Each read is repeated after an error of the connection: reading changes nothing.
 		err := s.retry(ctx, func(ctx context.Context, _ bool) (err error) {
 			id, h, err = s.head(ctx, key)
 			return err
@@ -50,7 +51,8 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 	}
 }
 
-// page reads one page. Both statements walk the primary key of the session's records. No numbers mean a range.
+// page reads one page. Both statements walk the primary key of the session's records. No numbers mean a range. kinds
+// and numbers are parameters, so that each statement is prepared once.
 func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Record, error) {
 	var kinds []int16 // NULL if all kinds are wanted
 	for _, kind := range p.Kinds {
@@ -107,6 +109,7 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 	if err != nil {
 		return nil, err
 	}
+	// All or none: a session cannot be read without one of its contents.
 	for _, hash := range hashes {
 		// blob never stores NULL, so an empty content is not nil.
 		// The record that names the content exists, so the database is damaged.

@@ -33,7 +33,8 @@ func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) 
 	return h, err
 }
 
-// Head implements [store.Sessions]. It is read outside of the writer, and sees what was committed before.
+// Head implements [store.Sessions]. It is read outside of the writer, and sees what was committed before. It waits for
+// no writer: in WAL mode readers and the writer do not block each other.
 func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
 	_, h, err := s.find(ctx, key)
 	return h, err
@@ -55,6 +56,7 @@ func (s *Store) find(ctx context.Context, key store.Key) (int64, store.Head, err
 // row, nothing has been changed, and the transaction goes on with the appends of others.
 func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, change store.Change) (
 	h store.Head, err error) {
+	// In bytes, as the store counts a session's size.
 	var size, snapshot int
 	for i, r := range change.Records {
 		// The last snapshot of the change counts; its number is relative to the revision, which only the statement
@@ -135,7 +137,7 @@ func (st *statements) keep(id int64, h *store.Head, hash store.Hash, content []b
 	return err
 }
 
-// blob is data as a value that is never NULL.
+// blob is data as a value that is never NULL. SQLite's driver writes nil as NULL.
 func blob(data []byte) []byte {
 	if data == nil {
 		// The columns are NOT NULL, and an empty record is allowed.
@@ -144,7 +146,8 @@ func blob(data []byte) []byte {
 	return data
 }
 
-// Lease implements [store.Sessions]. The clock is the machine's, which all processes on the file share.
+// Lease implements [store.Sessions]. The clock is the machine's, which all processes on the file share. The fence grows
+// with the holder, in the same statement.
 func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (h store.Head, err error) {
 	err = s.write(ctx, func(st *statements, _ *job) error {
 		var last string
@@ -218,7 +221,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 
 // Expire implements [store.Sessions]. Each session is a call of its own, so that those of others come in between.
 // Sessions that were used or deleted since the list was made are skipped. n counts those that were deleted before an
-// error too.
+// error too. Another process may do the same at the same time.
 func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err error) {
 	if s.closed() {
 		return 0, store.ErrClosed

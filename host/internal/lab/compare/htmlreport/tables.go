@@ -37,7 +37,7 @@ type column struct {
 	cell func(*compare.Result) string
 }
 
-// moreColumns are the columns of the table that readers open.
+// moreColumns are the columns of the table that readers open. Soft hyphens let long heads break on a phone.
 var moreColumns = []column{
 	{"recall, results only", func(r *compare.Result) string { return recalled(r.Recall.ShareResults) }},
 	{"needs of edits", func(r *compare.Result) string {
@@ -74,6 +74,7 @@ func mainColumns(lists []*pricing.List) []column {
 	)
 }
 
+// Doing nothing is the first row and has the first colour.
 // resultTables returns the results without times, which differ between runs and have a section of their own. of is what
 // they are the results of.
 func resultTables(r *compare.Report, res *compare.Results, of string) tables {
@@ -83,6 +84,7 @@ func resultTables(r *compare.Report, res *compare.Results, of string) tables {
 	}
 }
 
+// resultTable makes the rows of one table. A variant that did not run has none.
 func resultTable(res *compare.Results, caption string, columns []column) table {
 	t := table{Caption: caption}
 	for _, f := range columns {
@@ -97,6 +99,7 @@ func resultTable(res *compare.Results, caption string, columns []column) table {
 	return t
 }
 
+// resultRow formats one result. A row with a problem keeps the figures that it has.
 func resultRow(res *compare.Result, series int, columns []column) row {
 	out := row{
 		Series: series, Name: short(res.Variant), Problem: shorten(res.Error, maxSentence), Empty: res.Turns == 0,
@@ -126,6 +129,7 @@ func costCell(res *compare.Result, list string) string {
 	case res.Variant == compare.NothingName:
 		return dollars(c.USD, c.USD)
 	}
+	// In totals over several sessions, one bad session may hide in the sum.
 	worst := ""
 	if c.PerSession != nil && res.Sessions > 1 {
 		worst = ", worst " + relative(c.PerSession.Worst)
@@ -215,6 +219,7 @@ func prunedTables(r *compare.Report) []pruned {
 	var out []pruned
 	// Half for tools, half for files.
 	most := max(shareRowsOfAll/2/max(len(r.Variants), 1), 3)
+	// There are colours for so many variants.
 	for i := range r.Totals.Variants[:min(len(r.Totals.Variants), maxVariants-1)] {
 		res := &r.Totals.Variants[i]
 		if res.Pruned.Entries == 0 {

@@ -94,6 +94,9 @@ func attributes(path string) {
 	}
 	_ = unix.Fchmod(0, 0o777)
 	_ = os.Truncate(path, 0)
+	for _, access := range []int{unix.O_RDONLY, unix.O_RDWR, unix.O_ACCMODE} { // the last is for neither
+		_, _ = unix.Open(path, access|unix.O_TRUNC, 0)
+	}
 	_ = os.Remove(path)
 }
 
