@@ -105,7 +105,10 @@ var wrapped = []wrapping{
 	{command: "pi", how: "--extension with the base URL of each provider", provider: "anthropic",
 		files: []agentFile{{name: "thresh.js", text: piExtension, argument: "--extension"}}},
 	{command: "cline", how: "CLINE_PROVIDER_SETTINGS_PATH with the base URL of each provider", provider: "openai",
-		own: clineProvider,
+		// Otherwise cline works in a process that it leaves behind for its next run, with this proxy's address, or in the
+		// one that an earlier run has left, which knows no proxy.
+		others: []string{"CLINE_SESSION_BACKEND_MODE=local"},
+		own:    clineProvider,
 		files: []agentFile{
 			{name: "providers.json", text: clineSettings, variable: "CLINE_PROVIDER_SETTINGS_PATH"},
 			{name: "mcp.json", text: clineServers, variable: "CLINE_MCP_SETTINGS_PATH"},

@@ -70,7 +70,8 @@ func TestWrapKnowsAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"claude", "codex", "opencode", "qwen", "pi", "cline"} {
-		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH|$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|\"\n" +
+		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH$CLINE_SESSION_BACKEND_MODE|" +
+			"$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|\"\n" +
 			"[ \"$1\" = --extension ] && sed 's/1:[0-9]*/1:PORT/g' \"$2\"\n" +
 			"[ -n \"$CLINE_PROVIDER_SETTINGS_PATH\" ] && sed 's/1:[0-9]*/1:PORT/g' " +
 			"\"$CLINE_PROVIDER_SETTINGS_PATH\"\n[ -n \"$CLINE_MCP_SETTINGS_PATH\" ] && cat \"$CLINE_MCP_SETTINGS_PATH\"\n" +
@@ -89,7 +90,7 @@ func TestWrapKnowsAgents(t *testing.T) {
 	// Others read a file, which is there as long as they run.
 	for name, want := range map[string]string{
 		"pi": `registerProvider("anthropic", { baseUrl: "http://127.0.0.1:PORT" });`,
-		"cline": `||x||` + "\n" + `{"version":1,"providers":{"anthropic":{"settings":{"apiKey":"k","baseUrl":` +
+		"cline": `local||x||` + "\n" + `{"version":1,"providers":{"anthropic":{"settings":{"apiKey":"k","baseUrl":` +
 			`"http://127.0.0.1:PORT/v1","provider":"anthropic"},"tokenSource":"manual"},"gemini":`,
 	} {
 		r := p.wrap(up, "./"+name, "x")
