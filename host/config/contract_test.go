@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Package contract says what a strategy is told when no setting is set; the test kit for authors uses it. It must be
-// what the registry of settings says.
+// Package contract says what a strategy is told when no setting is set; the test kit for authors uses it. Each of these
+// values must reach the settings, and come back from them.
 func TestDefaultsAreThoseThatStrategiesAreTestedWith(t *testing.T) {
 	m := newMachine(t)
 	set := m.load(m.options()).Settings()

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -24,7 +25,9 @@ func Specs() []Spec {
 		return s
 	}
 	// Where a default was measured, docs/economics.md has the figures; the others are chosen so that a mistake costs
-	// little. To change one, change this row: help, schema and documentation follow.
+	// little. To change one, change this row, or package contract for what strategies are told: help, schema and
+	// documentation follow.
+	compress, density := contract.DefaultCompressSettings(), contract.DefaultDensityConfig()
 	specs := []Spec{
 		behavior(Spec{Key: "compression.strategy", Type: Name, Default: "high-density",
 			Meaning: "Name of the strategy that prunes and compresses the history."}),
@@ -34,14 +37,16 @@ func Specs() []Spec {
 		behavior(Spec{Key: "compression.profile", Type: String, Default: "",
 			Meaning: "Profile whose model is used by strategies that summarise; empty uses the profile in force."}),
 		// On recorded sessions 0.2 saves more and loses more, 0.6 the reverse.
-		behavior(share(Spec{Key: "compression.preserveThreshold", Default: 0.4, Unit: "share of the entries",
+		behavior(share(Spec{Key: "compression.preserveThreshold", Default: compress.PreserveThreshold,
+			Unit:    "share of the entries",
 			Meaning: "Share of the newest entries that compression does not touch."})),
-		behavior(share(Spec{Key: "compression.topPreserveThreshold", Default: 0.2, Unit: "share of the entries",
+		behavior(share(Spec{Key: "compression.topPreserveThreshold", Default: compress.TopPreserveThreshold,
+			Unit:    "share of the entries",
 			Meaning: "Share of the oldest entries that middle-out does not touch."})),
-		behavior(Spec{Key: "compression.userMessageBudget", Type: Integer, Default: 20_000, Min: new(0.0),
-			Unit:    "tokens",
+		behavior(Spec{Key: "compression.userMessageBudget", Type: Integer, Default: compress.UserMessageBudget,
+			Min: new(0.0), Unit: "tokens",
 			Meaning: "How much of people's messages in a summarised part is kept word for word, newest first."}),
-		behavior(Spec{Key: "compression.verification", Type: Boolean, Default: false,
+		behavior(Spec{Key: "compression.verification", Type: Boolean, Default: compress.Verification,
 			Meaning: "Make a second model call that looks for omissions in a summary."}),
 		behavior(Spec{Key: "compression.hardLimit", Type: String, Default: "make-room",
 			Allowed: []string{"make-room", "make-room-keep-human", "error"},
@@ -58,13 +63,14 @@ func Specs() []Spec {
 		// Long enough that a wrong key does not cost each turn a call, short enough that a corrected one is noticed.
 		behavior(Spec{Key: "compression.llm.cooldown", Type: Duration, Default: 60 * time.Second, Min: new(0.0),
 			Meaning: "Cooldown after a non-retryable error: how long the model is not called again."}),
-		behavior(Spec{Key: "compression.density.readWritePruning", Type: Boolean, Default: true,
+		behavior(Spec{Key: "compression.density.readWritePruning", Type: Boolean, Default: density.ReadWritePruning,
 			Meaning: "Remove reads of a file that a later successful write of the same file made stale. Writes stay."}),
-		behavior(Spec{Key: "compression.density.fileDedupe", Type: Boolean, Default: true,
+		behavior(Spec{Key: "compression.density.fileDedupe", Type: Boolean, Default: density.FileDedupe,
 			Meaning: "If a file was included with @ several times, keep only the last one."}),
-		behavior(Spec{Key: "compression.density.recencyPruning", Type: Boolean, Default: false,
+		behavior(Spec{Key: "compression.density.recencyPruning", Type: Boolean, Default: density.RecencyPruning,
 			Meaning: "Replace old results of a tool by a placeholder."}),
-		behavior(Spec{Key: "compression.density.recencyRetention", Type: Number, Default: 3.0, Unit: "results per tool",
+		behavior(Spec{Key: "compression.density.recencyRetention", Type: Number, Default: float64(density.RecencyRetention),
+			Unit:    "results per tool",
 			Meaning: "How many results of each tool recency pruning keeps; values below 1 count as 1."}),
 		behavior(Spec{Key: "compression.density.cadence", Type: String, Default: "",
 			DefaultText: "priced if there is a price list for the model, else every-turn",
@@ -78,7 +84,8 @@ func Specs() []Spec {
 			Unit:    "tokens",
 			Meaning: "With cadence gated or priced: prune what is cached only if at least this much is removed."}),
 		// prune saves 18 % on recorded sessions at a recall of 98.8 %, keep 4.5 % at 99.9 %.
-		behavior(Spec{Key: "compression.density.partialWrites", Type: String, Default: "prune",
+		behavior(Spec{Key: "compression.density.partialWrites", Type: String,
+			Default: string(density.PartialWrites),
 			Allowed: []string{"prune", "keep"},
 			Meaning: "Whether an edit of part of a file makes earlier reads of it stale (prune), or only a write of " +
 				"the whole file (keep)."}),
@@ -90,8 +97,8 @@ func Specs() []Spec {
 
 		model(Spec{Key: "model.name", Type: String, Default: "",
 			Meaning: "Model that the agent uses. It decides how tokens are counted and which price list applies."}),
-		model(Spec{Key: "model.contextLimit", Type: Integer, Default: 200_000, Min: new(0.0), OpenMin: true,
-			Unit:    "tokens",
+		model(Spec{Key: "model.contextLimit", Type: Integer, Default: compress.ContextLimit, Min: new(0.0),
+			OpenMin: true, Unit: "tokens",
 			Meaning: "Size of the model's context window."}),
 		model(Spec{Key: "model.completionBudget", Type: Integer, Default: 0, Min: new(0.0), Unit: "tokens",
 			Meaning: "Part of the context window that is reserved for the answer; less than model.contextLimit."}),

@@ -116,6 +116,9 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err != nil {
 		return err
 	}
+	if _, _, err := net.SplitHostPort(f.listen); err != nil {
+		return usage(cmd, fmt.Errorf("--listen: want HOST:PORT: %w", err))
+	}
 	// On loopback only this machine reaches the proxy, and agents have no way to show a token. From elsewhere clients
 	// must show one, which is made for this run alone: what comes through the proxy is spent at the provider.
 	token, guard := "", (*access.Guard)(nil)
