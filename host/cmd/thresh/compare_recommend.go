@@ -55,8 +55,8 @@ func recommendationText(x *compare.Recommendation) string {
 	if x.Needed {
 		needed = " Without a strategy, requests do not fit into the model."
 	}
-	return fmt.Sprintf("%s: %s against doing nothing%s%s, recall %s%s.%s In thresh.yaml:", headline, against(x.Relative),
-		dearest, money, share(x.Recall), worst, needed)
+	return fmt.Sprintf("%s: %s against doing nothing%s%s, recall %s%s.%s In thresh.yaml:",
+		headline, against(x.Relative), dearest, money, share(x.Recall), worst, needed)
 }
 
 // recommendedLines returns the settings as lines of a file of settings. They are sorted by key, so that the same result

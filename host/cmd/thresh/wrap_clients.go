@@ -105,8 +105,8 @@ var wrapped = []wrapping{
 	{command: "pi", how: "--extension with the base URL of each provider", provider: "anthropic",
 		files: []agentFile{{name: "thresh.js", text: piExtension, argument: "--extension"}}},
 	{command: "cline", how: "CLINE_PROVIDER_SETTINGS_PATH with the base URL of each provider", provider: "openai",
-		// Otherwise cline works in a process that it leaves behind for its next run, with this proxy's address, or in the
-		// one that an earlier run has left, which knows no proxy.
+		// Otherwise cline works in a process that it leaves behind for its next run, with this proxy's address, or in
+		// the one that an earlier run has left, which knows no proxy.
 		others: []string{"CLINE_SESSION_BACKEND_MODE=local"},
 		own:    clineProvider,
 		files: []agentFile{

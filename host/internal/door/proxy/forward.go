@@ -129,8 +129,8 @@ func rewrite(p *httputil.ProxyRequest) {
 		p.Out.Body, p.Out.ContentLength = io.NopCloser(x.stream), x.length
 	}
 	p.Out.Header.Del("X-Thresh-Session")
-	// Clients accept encodings in which usage cannot be read on the way, such as br. An answer is small, compared to the
-	// request that it is for.
+	// Clients accept encodings in which usage cannot be read on the way, such as br. An answer is small, compared to
+	// the request that it is for.
 	if x.route.task == turn {
 		p.Out.Header.Set("Accept-Encoding", "identity")
 	}

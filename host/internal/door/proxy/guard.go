@@ -55,8 +55,8 @@ func cut(u *url.URL, part string) string {
 	}
 	name, _, _ := strings.Cut(rest, "/")
 	u.Path = rest[len(name):]
-	// Where the name itself was escaped this leaves a raw path that does not fit, and is ignored. An escaped slash behind
-	// it would leave one that is no path.
+	// Where the name itself was escaped this leaves a raw path that does not fit, and is ignored. An escaped slash
+	// behind it would leave one that is no path.
 	if u.RawPath = strings.TrimPrefix(u.RawPath, part+name); !strings.HasPrefix(u.RawPath, "/") {
 		u.RawPath = ""
 	}

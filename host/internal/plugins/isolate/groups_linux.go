@@ -72,8 +72,8 @@ func OpenGroups() (*Groups, error) {
 	return g, nil
 }
 
-// sweep removes groups that were left behind: on a machine that hardly ran any more, what was in them took longer to end
-// than a host waits. A group with processes is not removed, nor one that a host may have just made.
+// sweep removes groups that were left behind: on a machine that hardly ran any more, what was in them took longer to
+// end than a host waits. A group with processes is not removed, nor one that a host may have just made.
 func (g *Groups) sweep() {
 	entries, _ := os.ReadDir(g.dir)
 	for _, e := range entries {

@@ -55,7 +55,7 @@ func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) 
 		case !s.Grant.Network:
 		case check.Measure == isolate.Sockets && supervised: // the host makes no sockets of the network for it
 			check.Works, check.How = false, "with a grant for the network, it takes namespaces"
-		case check.Measure == isolate.Signals && !isolate.ScopesAbstractSockets(): // it sees the host's abstract sockets
+		case check.Measure == isolate.Signals && !isolate.ScopesAbstractSockets(): // it sees those of the host
 			check.Works, check.How = false, "with a grant for the network, it takes Linux 6.12"
 		}
 		if check.Works {

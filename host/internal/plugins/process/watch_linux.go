@@ -33,7 +33,8 @@ func (w *watch) start(cmd *exec.Cmd, group *isolate.Group) error {
 	}
 	defer unix.Close(pidfd)
 	if watcher := w.current(); watcher != nil {
-		_ = watcher.Watch(cmd.Process.Pid, pidfd, group) // it fails if the watcher was killed; the kernel's own means remain
+		// It fails if the watcher was killed. The kernel's own means remain.
+		_ = watcher.Watch(cmd.Process.Pid, pidfd, group)
 	}
 	return nil
 }
