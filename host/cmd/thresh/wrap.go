@@ -160,11 +160,11 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err != nil {
 		return err
 	}
-	// The name under which 'thresh top' lists this host.
 	// Each request would fail with it, and the user would be told when the agent has ended.
 	if err := checkStrategy(c, h); err != nil {
 		return errors.Join(err, h.Close())
 	}
+	// The name under which 'thresh top' lists this host.
 	shown := filepath.Base(cmp.Or(name, "wrap"))
 	if f.dryRun {
 		shown += " (dry run)"
@@ -211,8 +211,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 
 // checkStrategy returns an error if the strategy that conversations are prepared with is not installed.
 func checkStrategy(c *config.Config, h *engine.Host) error {
-	e, err := c.Explain("compression.strategy")
-	if err == nil && e[0].Origin.Layer == config.LayerDefault && h.CheckStrategy(proxy.DefaultStrategy) == nil {
+	if proxy.UsesDefault(c, h) {
 		return nil
 	}
 	return h.CheckStrategy(c.Settings().Compression.Strategy)

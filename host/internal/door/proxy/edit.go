@@ -127,6 +127,20 @@ func failure(err error) body.Reason {
 // those that need no model, the one that costs least and loses least.
 const DefaultStrategy = "distill"
 
+// UsesDefault reports whether conversations are prepared with [DefaultStrategy].
+func UsesDefault(c *config.Config, h *engine.Host) bool {
+	return byDefault(c, strategySetting) && h.CheckStrategy(DefaultStrategy) == nil
+}
+
+const strategySetting = "compression.strategy"
+
+// byDefault reports whether a setting has its default. One that the user made anywhere, in a file, a variable or a flag,
+// is never overridden.
+func byDefault(c *config.Config, key string) bool {
+	e, err := c.Explain(key)
+	return err == nil && len(e) == 1 && (e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "")
+}
+
 // settings are those of a new session, where the user has set nothing: the strategy, and what the request says of its
 // model. With the model's name its prices are known, and with them the cadence is "priced". beta is the header by which
 // clients of Anthropic's ask for the context window of a million tokens. Gemini's models have one of that size.
@@ -135,27 +149,21 @@ func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	if x.profile.name != "" {
 		set["profile"] = x.profile.name
 	}
-	// A setting that the user made anywhere, in a file, a variable or a flag, is never overridden.
-	byDefault := func(key string) bool {
-		e, err := c.Explain(key)
-		return err == nil && len(e) == 1 && (e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "")
+	if UsesDefault(c, x.server.options.Host) {
+		set[strategySetting] = DefaultStrategy
 	}
-	const strategy = "compression.strategy"
-	if byDefault(strategy) && x.server.options.Host.CheckStrategy(DefaultStrategy) == nil {
-		set[strategy] = DefaultStrategy
-	}
-	if r.Model != "" && byDefault("model.name") {
+	if r.Model != "" && byDefault(c, "model.name") {
 		set["model.name"] = r.Model
 	}
 	limit := c.Settings().Model.ContextLimit
-	if byDefault("model.contextLimit") {
+	if byDefault(c, "model.contextLimit") {
 		if x.route.api == body.Messages && strings.Contains(beta, "context-1m") || x.route.api == body.Gemini {
 			limit = 1_000_000
 			set["model.contextLimit"] = limit
 		}
 	}
 	// Providers refuse a request whose prompt and answer together exceed the limit.
-	if r.Completion > 0 && r.Completion <= limit/2 && byDefault("model.completionBudget") {
+	if r.Completion > 0 && r.Completion <= limit/2 && byDefault(c, "model.completionBudget") {
 		set["model.completionBudget"] = r.Completion
 	}
 	return set

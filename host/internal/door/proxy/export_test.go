@@ -9,4 +9,4 @@ func (s *Server) SetIdle(d time.Duration) { s.idle = d }
 func (s *Server) SetReadIdle(d time.Duration) { s.readIdle = d }
 
 // SetPatience sets how long a request may wait for memory. It is called before the first request.
-func (s *Server) SetPatience(d time.Duration) { s.patience = d }
+func (s *Server) SetPatience(d time.Duration) { s.memoryWait = d }

@@ -74,7 +74,7 @@ type Server struct {
 	forgetting sync.WaitGroup
 	idle       time.Duration // answerIdle, but for tests
 	readIdle   time.Duration // bodyIdle, but for tests
-	patience   time.Duration // memoryWait, but for tests
+	memoryWait time.Duration // memoryWait, but for tests
 }
 
 // New returns a server.
@@ -82,7 +82,7 @@ func New(o Options) *Server {
 	if o.Guard == nil {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
 	}
-	s := &Server{options: o, idle: answerIdle, readIdle: bodyIdle, patience: memoryWait, secret: make([]byte, 32),
+	s := &Server{options: o, idle: answerIdle, readIdle: bodyIdle, memoryWait: memoryWait, secret: make([]byte, 32),
 		reading: semaphore.NewWeighted(maxReading), totals: totals{measured: o.Measured}}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
@@ -185,7 +185,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 		size = max(n, 1<<10)
 	}
 	// A client that sends slowly must not hold up all others: without memory a request is streamed through.
-	wait, stop := context.WithTimeout(r.Context(), s.patience)
+	wait, stop := context.WithTimeout(r.Context(), s.memoryWait)
 	err := s.reading.Acquire(wait, size)
 	stop()
 	if err != nil {

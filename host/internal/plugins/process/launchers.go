@@ -79,6 +79,15 @@ func (s *launchers) take(spec isolate.Spec) *launcher {
 // start starts a launcher.
 func (s *launchers) start(spec isolate.Spec) (*launcher, error) {
 	group, _ := s.groups.New() // without, what it takes is still looked at every second
+	l, err := s.startIn(group, spec)
+	if err != nil && group != nil { // the kernel, or a container's filter, may start nothing in a group
+		l, err = s.startIn(nil, spec)
+	}
+	return l, err
+}
+
+// startIn starts a launcher in a control group; nil is the host's. On failure nothing of the group is left.
+func (s *launchers) startIn(group *isolate.Group, spec isolate.Spec) (*launcher, error) {
 	l, err := isolate.NewLauncher(spec, group)
 	if err != nil {
 		return nil, errors.Join(err, group.Remove())
