@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // shownTree is a session with those that were forked from it. Children are in the order in which the store lists them.
@@ -40,9 +41,10 @@ func (s *sessions) showCommand() *cobra.Command {
 						Tree *shownTree `json:"tree"`
 					}{shown(head), tree})
 				}
+				// Agents choose ids: they may be any text.
 				h := shown(head)
-				fmt.Fprintf(s.out, "session   %s\nentries   %d (%d tokens)\nsize      %s in %d records\n", h.ID,
-					h.Entries, h.Tokens, sizeText(h.Bytes), h.Records)
+				fmt.Fprintf(s.out, "session   %s\nentries   %d (%d tokens)\nsize      %s in %d records\n",
+					text.Printable(h.ID, maxName), h.Entries, h.Tokens, sizeText(h.Bytes), h.Records)
 				fmt.Fprintf(s.out, "created   %s\nused      %s\n", h.Created.Format(time.RFC3339),
 					h.Used.Format(time.RFC3339))
 				if h.Owner != "" {
@@ -50,7 +52,7 @@ func (s *sessions) showCommand() *cobra.Command {
 				}
 				// The parent may have been deleted; its name is kept.
 				if h.Parent != "" {
-					fmt.Fprintf(s.out, "parent    %s, from entry %d\n", h.Parent, h.ForkedEntries)
+					fmt.Fprintf(s.out, "parent    %s, from entry %d\n", text.Printable(h.Parent, maxName), h.ForkedEntries)
 				}
 				// A session that is alone needs no picture of it.
 				if len(tree.Children) > 0 {
@@ -111,7 +113,7 @@ func (s *sessions) printTree(n *shownTree, indent, asked string) {
 	if n.Parent != "" {
 		from = fmt.Sprintf(", from entry %d", n.ForkedEntries)
 	}
-	fmt.Fprintf(s.out, "%s (%d entries%s)%s\n", n.ID, n.Entries, from, mark)
+	fmt.Fprintf(s.out, "%s (%d entries%s)%s\n", text.Printable(n.ID, maxName), n.Entries, from, mark)
 	for i, child := range n.Children {
 		branch, next := "├─ ", "│  "
 		if i == len(n.Children)-1 {

@@ -20,6 +20,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // The command asks hosts over HTTP, as the page /ui does. A host can be a service, or a proxy of 'thresh wrap' that
@@ -220,11 +221,12 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 	if stored > 0 {
 		more = fmt.Sprintf(" and %d stored", stored)
 	}
-	fmt.Fprintf(out, "%s at %s: %s%s; %s of %s tokens sent, %s saved, USD %s\n", h.Name, h.URL,
+	// Anyone can name a command, and a store's error is in the words of a database.
+	fmt.Fprintf(out, "%s at %s: %s%s; %s of %s tokens sent, %s saved, USD %s\n", text.Printable(h.Name, maxName), h.URL,
 		plural(len(h.Sessions)-stored, "session"), more, table.Short(sum.Sent), table.Short(sum.Whole),
 		table.Percent(sum.Whole-sum.Sent, sum.Whole), dollars(sum.Saved))
 	if h.Error != "" {
-		fmt.Fprintln(out, "the stored sessions are missing: "+h.Error)
+		fmt.Fprintln(out, "the stored sessions are missing: "+text.Printable(h.Error, maxName))
 	}
 	if len(h.Sessions) == 0 {
 		return nil

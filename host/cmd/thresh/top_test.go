@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"syscall"
@@ -118,6 +119,19 @@ func TestTop(t *testing.T) {
 	}
 	if shown := top(); strings.Contains(shown, "wrap at") || len(up.Requests()) != 1 {
 		t.Errorf("a proxy that was killed is asked: %s", shown)
+	}
+	// What a host says of itself controls no terminal: a command can have any name, and a store's errors any words.
+	rude := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"name":"\u001b[2Jagent","error":"no\u001b]0;taken\u0007\nstore"}`)
+	}))
+	defer rude.Close()
+	file = p.path("home", ".local", "state", "thresh", fmt.Sprintf("wrap-%d.json", os.Getpid()))
+	if err := os.WriteFile(file, fmt.Appendf(nil, `{"pid":%d,"url":%q}`, os.Getpid(), rude.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if shown := top(); !strings.Contains(shown, "\ufffd[2Jagent at "+rude.URL+": 0 sessions; ") ||
+		!strings.HasSuffix(shown, "\nthe stored sessions are missing: no\ufffd]0;taken\ufffd store\n") {
+		t.Errorf("%q", shown)
 	}
 	s.end(syscall.SIGTERM)
 }

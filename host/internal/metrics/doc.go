@@ -62,7 +62,7 @@
 //	outcome   of a turn: ok, overflow (too large for the model after everything was tried), canceled (by the agent),
 //	          error
 //	          of a request: ok, the status of gRPC such as not_found, or "http 404" where no method was reached
-//	          of a request to the proxy: edited, unchanged, dry-run, passed (as it came), failed
+//	          of a request to the proxy: edited, unchanged, dry-run, passed (as it came), failed, refused
 //	          of a provider's answer: ok, 4xx, 5xx, unreachable
 //	api       messages, chat, responses, gemini
 //	method    of the service, such as Prepare; absent if a request reached none

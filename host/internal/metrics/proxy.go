@@ -24,7 +24,7 @@ func NewProxy(provider metric.MeterProvider, version string) (*Proxy, error) {
 	}
 	m := maker{meter: provider.Meter(scope, metric.WithInstrumentationVersion(version))}
 	p := &Proxy{
-		requests: m.counter("thresh.proxy.requests", "{request}", "Requests to models, by what was done with them."),
+		requests: m.counter("thresh.proxy.requests", "{request}", "Requests to models, by what was done with them, and refused ones."),
 		before:   m.counter("thresh.proxy.tokens.before", "{token}", "Tokens of the requests of clients."),
 		after:    m.counter("thresh.proxy.tokens.after", "{token}", "Tokens of the requests that were made of them."),
 		rewrites: m.counter("thresh.proxy.rewrites", "{request}",
@@ -80,6 +80,15 @@ func (p *Proxy) Request(r Request) {
 		p.rewrites.Add(ctx, 1, api.add...)
 	}
 	p.added.Record(ctx, r.Added.Seconds(), api.record...)
+}
+
+// Refused records a request that was not admitted. api is "" for one that is for no model. It is not in the other
+// instruments: nothing was done for it.
+func (p *Proxy) Refused(api, reason string) {
+	if p != nil {
+		p.requests.Add(context.Background(), 1,
+			p.attributes.of(labels{api: api, outcome: "refused", reason: reason}).add...)
+	}
 }
 
 // Answer records that an answer began. outcome is ok, the class of its status, or unreachable.

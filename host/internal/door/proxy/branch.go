@@ -312,18 +312,9 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.charge.Saved,
 			Rewrote: b.last.charge.Rewrote}
 		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, t, watch.About{Model: b.model, Parent: b.parent},
-			ready.Outcome, err, b.original)
+			ready.Outcome, err)
 	}
 	return err
-}
-
-// original returns an entry as the client sent it. The caller holds b.mu, as in prepare.
-func (b *branch) original(id string) (c content.Content, ok bool) {
-	i := slices.IndexFunc(b.entries, func(e body.Entry) bool { return e.ID == id })
-	if i < 0 {
-		return c, false
-	}
-	return b.entries[i].Content, true
 }
 
 // show returns the request with the branch's view instead of its items. Items that the branch does not have stay. With

@@ -63,6 +63,14 @@ func cut(u *url.URL, part string) string {
 	return name
 }
 
+// admit decides whether a request may come in, finds out whom it is from, and counts it until end is called.
+func (s *Server) admit(r *http.Request, token string) (from access.Grant, end func(), err error) {
+	if from, err = s.who(r, token); err == nil {
+		end, err = s.options.Guard.Begin(from)
+	}
+	return from, end, err
+}
+
 // who returns whom a request is from. The error says why it is not served, or is that of the store of tokens.
 func (s *Server) who(r *http.Request, token string) (access.Grant, error) {
 	if access.FromPage(r) {

@@ -1,10 +1,13 @@
 package proxy_test
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
@@ -21,18 +24,30 @@ func TestWhatIsMeasured(t *testing.T) {
 	}
 	defer e.Close()
 	up := provider(t, modelapi.Options{Script: work(8), ContextLimit: 9000})
+	var lines bytes.Buffer
 	p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"}, func(o *proxy.Options) {
 		if o.Measured, err = metrics.NewProxy(e.Meter(), "test"); err != nil {
 			t.Fatal(err)
 		}
+		o.Logger = hclog.New(&hclog.LoggerOptions{Output: &lines})
 	})
-	a := &agent{form: messagesForm{"secret-session"}, base: p.url, result: files}
-	_ = a.run(t, "Fix it.") // refused once, which teaches the limit
-	ask := func(path, body string) {
-		if _, _, err := post(p.url+path, http.Header{}, []byte(body)); err != nil {
+	send := func(path, body string, header http.Header) {
+		if _, _, err := post(p.url+path, header, []byte(body)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	ask := func(path, body string) { send(path, body, http.Header{}) }
+	for range 2 {
+		send("/v1/messages", `{}`, http.Header{"Origin": {"http://secret.example"}})
+		send("/v1/secret", `{}`, http.Header{"X-Thresh-Token": {"thresh_secret_x"}})
+	}
+	q := httptest.NewRequest(http.MethodPost, "http://secret.example/v1/responses", strings.NewReader(`{}`))
+	p.proxy.ServeHTTP(httptest.NewRecorder(), q)
+	if n := strings.Count(lines.String(), "a request was refused: "); n != 3 || strings.Contains(lines.String(), "secret") {
+		t.Errorf("the log does not have each reason once, and nothing of the requests:\n%s", lines.String())
+	}
+	a := &agent{form: messagesForm{"secret-session"}, base: p.url, result: files}
+	_ = a.run(t, "Fix it.") // refused once, which teaches the limit
 	ask("/v1/messages", `{"model":"secret-model","messages":[{"role":"user","content":"A title."}]}`)
 	ask("/v1/chat/completions", `{"messages":"none"}`)
 	up.Close()
@@ -44,6 +59,9 @@ func TestWhatIsMeasured(t *testing.T) {
 		`thresh_proxy_requests_total{api="messages",outcome="edited"`,
 		`thresh_proxy_requests_total{api="messages",outcome="passed",reason="no-tools"} 1`,
 		`thresh_proxy_requests_total{api="chat",outcome="passed",reason="unknown-form"} 1`,
+		`thresh_proxy_requests_total{api="messages",outcome="refused",reason="page"} 2`,
+		`thresh_proxy_requests_total{outcome="refused",reason="token"} 2`,
+		`thresh_proxy_requests_total{api="responses",outcome="refused",reason="host"} 1`,
 		`thresh_proxy_tokens_before_total{api="messages"}`, `thresh_proxy_tokens_after_total{api="messages"}`,
 		`thresh_proxy_rewrites_total{api="messages"}`, `thresh_proxy_usage_total{api="messages",type="cache_read"}`,
 		`thresh_proxy_usage_total{api="messages",type="output"}`, `thresh_proxy_limits_total{api="messages"} 1`,

@@ -27,6 +27,26 @@ func refuse(w http.ResponseWriter, rt route, status int, message string) {
 	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
+// refused answers a request that was not admitted, and counts and logs it by the reason: someone may be trying tokens,
+// or a web page the ports of its reader's machine. Nothing that the request says is logged, as anyone can send one.
+func (s *Server) refused(w http.ResponseWriter, r *http.Request, rt route, err error) {
+	reason, status := "store", http.StatusServiceUnavailable // of tokens
+	limit := (*access.LimitError)(nil)
+	switch {
+	case errors.Is(err, errPage):
+		reason, status = "page", http.StatusForbidden
+	case errors.Is(err, errHost):
+		reason, status = "host", http.StatusForbidden
+	case errors.Is(err, errToken):
+		reason, status = "token", http.StatusForbidden
+	case errors.As(err, &limit):
+		reason, status = "limit", http.StatusTooManyRequests
+	}
+	s.options.Measured.Refused(string(rt.api), reason)
+	s.logOnce("a request was refused: "+reason, "from", r.RemoteAddr, "error", err)
+	refuse(w, rt, status, err.Error())
+}
+
 // unread answers a request whose body could not be read, if the error says so; false if it is another error.
 func (x *exchange) unread(w http.ResponseWriter, err error) bool {
 	over := (*http.MaxBytesError)(nil)

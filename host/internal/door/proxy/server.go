@@ -133,14 +133,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, rt, http.StatusBadRequest, "thresh: the path must not have . or .. in it")
 		return
 	}
-	grant, err := s.who(r, asked.token)
+	grant, end, err := s.admit(r, asked.token)
 	if err != nil {
-		refuse(w, rt, http.StatusForbidden, err.Error())
-		return
-	}
-	end, err := s.options.Guard.Begin(grant)
-	if err != nil {
-		refuse(w, rt, http.StatusTooManyRequests, err.Error())
+		s.refused(w, r, rt, err)
 		return
 	}
 	defer end() // when the answer has passed

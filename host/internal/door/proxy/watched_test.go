@@ -70,4 +70,7 @@ func TestWhatPeopleAreShown(t *testing.T) {
 	if read == 0 {
 		t.Error("no result that was removed can be read")
 	}
+	if text := seen(t, r, "/original?session="+later.ID+"&entry=e3"); !strings.Contains(text, "\"quoted\"\nline ") {
+		t.Errorf("a fork has the entries of what it is of: %q", text)
+	}
 }

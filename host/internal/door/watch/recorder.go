@@ -50,8 +50,6 @@ const askStore = 10 * time.Second
 // record is what is kept of a session.
 type record struct {
 	Detail
-	// originals are the entries of Changes as they were added, where a door had them: they are shared with it.
-	originals map[string]content.Content
 	// ledger and the following are for sessions whose door does not count by itself.
 	ledger *engine.Ledger
 	whole  int // tokens of everything that was ever added
@@ -64,16 +62,14 @@ func New(h *engine.Host, name string) *Recorder {
 		stored: map[string]kept{}}
 }
 
-// Turn takes in a turn whose sizes the door knows. original finds an entry as it was added; it is called before Turn
-// returns.
-func (r *Recorder) Turn(key store.Key, t Turn, about About, o outcome.Outcome, failed error,
-	original func(id string) (content.Content, bool)) {
+// Turn takes in a turn whose sizes the door knows.
+func (r *Recorder) Turn(key store.Key, t Turn, about About, o outcome.Outcome, failed error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rec := r.of(key, t.At)
 	rec.About = about
 	rec.turn(t, &o, failed)
-	rec.changed(&o, original)
+	rec.changed(&o)
 }
 
 // Observe takes in a turn of a service. It is what [service.Service.Observe] calls.
@@ -96,7 +92,7 @@ func (r *Recorder) Observe(owner string, e service.Event) {
 		t.Saved, t.Rewrote = charge.Saved, charge.Rewrote
 		rec.turn(t, &e.Outcome, e.Err)
 	}
-	rec.changed(&e.Outcome, nil)
+	rec.changed(&e.Outcome)
 }
 
 // Usage takes in what a provider reported for a request, and how much more the turn of that time saved by it. That is
@@ -120,8 +116,7 @@ func (r *Recorder) Usage(key store.Key, u Usage, turn time.Time, more float64) {
 func (r *Recorder) of(key store.Key, now time.Time) *record {
 	rec := r.byKey[key]
 	if rec == nil {
-		rec = &record{Detail: Detail{Session: Session{ID: key.ID}, History: []Turn{}, Changes: []Change{}},
-			originals: map[string]content.Content{}}
+		rec = &record{Detail: Detail{Session: Session{ID: key.ID}, History: []Turn{}, Changes: []Change{}}}
 		r.byKey[key] = rec
 		// One at a time: records come one at a time too.
 		if len(r.byKey) > maxSessions {
@@ -160,27 +155,15 @@ func (rec *record) turn(t Turn, o *outcome.Outcome, failed error) {
 	rec.History = last(append(rec.History, t), maxTurns)
 }
 
-// changed takes in what was done to entries. original is nil where the door has none.
-func (rec *record) changed(o *outcome.Outcome, original func(string) (content.Content, bool)) {
+// changed takes in what was done to entries. What was in them is in the store, which bounds what it takes.
+func (rec *record) changed(o *outcome.Outcome) {
 	rec.Reason = cmp.Or(reasonOf(o), rec.Reason)
 	for _, c := range o.Changes {
 		rec.Changes = append(rec.Changes, Change{Turn: rec.Turns, Entry: c.EntryID, Kind: string(c.Kind),
 			Speaker: string(c.Speaker), Step: c.Step, Rule: c.Rule, By: c.By, Before: c.Before, After: c.After,
 			Calls: c.Calls})
-		if original == nil {
-			continue
-		}
-		// An entry that a strategy made has none.
-		if was, ok := original(c.EntryID); ok {
-			rec.originals[c.EntryID] = was
-		}
 	}
-	if more := len(rec.Changes) - maxChanges; more > 0 {
-		for _, c := range rec.Changes[:more] {
-			delete(rec.originals, c.Entry)
-		}
-		rec.Changes = last(rec.Changes, maxChanges)
-	}
+	rec.Changes = last(rec.Changes, maxChanges)
 }
 
 // last returns the last elements of a list in a list of its own, so that what goes before is not kept.
@@ -276,19 +259,8 @@ func (r *Recorder) detail(ctx context.Context, key store.Key) (Detail, error) {
 	return d, nil
 }
 
-// original returns an entry as it was added: as a door had it, or from the store; none if it is not kept.
+// original returns an entry as it was added; none if it is not kept.
 func (r *Recorder) original(ctx context.Context, key store.Key, id string) ([]content.Content, error) {
-	r.mu.Lock()
-	var kept content.Content
-	ok := false
-	if rec := r.byKey[key]; rec != nil {
-		kept, ok = rec.originals[id]
-	}
-	r.mu.Unlock()
-	if ok {
-		return []content.Content{kept}, nil
-	}
-	// Without the lock: a store may be a database.
 	if in := r.host.Store(); in != nil {
 		return engine.FindRecorded(ctx, in, key, id)
 	}

@@ -36,8 +36,15 @@ func worked(t *testing.T) *Recorder {
 	t.Cleanup(func() { _ = h.Close() })
 	r := New(h, "claude")
 	first, began := store.Key{ID: "claude-1f0a5c3e-9d1b-4a7e-8a53-70f0c9a1d2b4"}, time.Now()
-	original := func(string) (content.Content, bool) {
-		return content.Content{Speaker: content.Tool, Blocks: []content.Block{content.Text{Text: hostile}}}, true
+	session, err := h.Session(engine.SessionOptions{ID: first.ID})
+	for range 5 { // up to the entry e5
+		if err == nil {
+			_, _, err = session.Add(t.Context(), content.Content{Speaker: content.AI,
+				Blocks: []content.Block{content.Text{Text: hostile}}})
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	for i := range 30 {
 		turn := Turn{At: began, Whole: 4000 + 2500*i, Sent: 4000 + 2500*(i%11), Saved: 0.01}
@@ -48,7 +55,7 @@ func worked(t *testing.T) *Recorder {
 			o.Changes = []outcome.Change{{EntryID: "e5", Kind: outcome.Removed, Speaker: content.Tool, Before: 2400,
 				Step: outcome.StepOptimize, Rule: "superseded-read", By: "e9"}}
 		}
-		r.Turn(first, turn, About{Model: "claude-sonnet-4-5"}, o, nil, original)
+		r.Turn(first, turn, About{Model: "claude-sonnet-4-5"}, o, nil)
 		r.Usage(first, Usage{Prompt: turn.Sent, Cached: turn.Sent / 2}, turn.At, 0)
 	}
 	// A service's sessions have no sizes but those of their outcomes.
