@@ -85,7 +85,7 @@ test-slow: size ## the guide for authors, npm, the sample generator, long record
 	$(GO) test $(SLOW)
 	THRESH_TEST_FULL=1 $(GO) test ./docs/scalesim ./host/internal/engine ./host/internal/lab/compare ./host/internal/lab/verify ./host/internal/tokens
 	THRESH_TEST_FULL=1 $(GO) test ./host/internal/plugins -run TestAPluginSees
-	THRESH_TEST_FULL=1 $(GO) test ./host/cmd/thresh -run 'TestAFileThatIsNoSession|TestTheExampleInTheREADME'
+	THRESH_TEST_FULL=1 $(GO) test ./host/cmd/thresh -run 'TestAFileThatIsNoSession|TestTheExampleInTheREADME|TestWhenTheModelFails'
 
 # The agents run where only loopback is, if this user may make such a network namespace.
 AGENTS  := $(CURDIR)/.bin/agents
