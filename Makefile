@@ -83,8 +83,9 @@ test: check unit ## lint, generated code, and all tests but the slow ones, with 
 test-slow: size ## the guide for authors, npm, the sample generator, long recordings, the size and stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh version | grep -qF '$(VERSION)' || { echo "thresh version does not print $(VERSION)"; exit 1; }
 	$(GO) test $(SLOW)
-	THRESH_TEST_FULL=1 $(GO) test ./host/internal/engine ./host/internal/lab/verify
-	THRESH_TEST_FULL=1 $(GO) test ./host/cmd/thresh -run TestAFileThatIsNoSession
+	THRESH_TEST_FULL=1 $(GO) test ./docs/scalesim ./host/internal/engine ./host/internal/lab/compare ./host/internal/lab/verify ./host/internal/tokens
+	THRESH_TEST_FULL=1 $(GO) test ./host/internal/plugins -run TestAPluginSees
+	THRESH_TEST_FULL=1 $(GO) test ./host/cmd/thresh -run 'TestAFileThatIsNoSession|TestTheExampleInTheREADME|TestWhenTheModelFails'
 
 # The agents run where only loopback is, if this user may make such a network namespace.
 AGENTS  := $(CURDIR)/.bin/agents

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
 	"github.com/thresh-dev/thresh/sdk"
@@ -21,8 +22,8 @@ import (
 func built(t *testing.T, name string) *exec.Cmd {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "thresh-strategy-"+name)
-	if out, err := exec.Command("go", "build", "-o", binary, "./testdata/programs/"+name).CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	if err := binaries.Program(binary, "sdk/testdata/programs/"+name); err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.Command(binary)
 	cmd.Env = append(cmd.Env, "TMPDIR="+t.TempDir())

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,6 +45,11 @@ func TestNoInputAtAll(t *testing.T) {
 // TestASignalEndsIt while a plugin is at work that does not mind being asked to stop.
 func TestASignalEndsIt(t *testing.T) {
 	t.Parallel()
+	// Programs inherit it if signals are ignored, as nohup and shells arrange it; a program keeps to that. It does not
+	// inherit that they are handled.
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, os.Interrupt, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(handled) })
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()

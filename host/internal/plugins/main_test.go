@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -38,23 +38,17 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "plugins")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
 		if built := os.Getenv(builtEnv); built != "" {
 			locate(built)
 			return m.Run()
 		}
-		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir, "./testdata/faulty", "./testdata/honest", "./testdata/mirror")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as plugins are built; a thread of C takes much more memory
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "building the plugins in testdata: %v\n%s", err, out)
+		const testdata = "host/internal/plugins/testdata/"
+		programs, err := binaries.Build(testdata+"faulty", testdata+"honest", testdata+"mirror")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		locate(dir)
+		locate(filepath.Dir(programs[0]))
 		if code := m.Run(); code != 0 {
 			return code
 		}
