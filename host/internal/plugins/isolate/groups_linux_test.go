@@ -35,7 +35,11 @@ func group(t *testing.T, needed ...string) *Group {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = g.Remove() })
+	t.Cleanup(func() {
+		if err := g.Remove(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error("a group is left behind:", err)
+		}
+	})
 	return g
 }
 
