@@ -56,7 +56,7 @@ EOF
 cat >"$root/t/run" <<'EOF'
 #!/bin/busybox sh
 /bin/busybox --install -s /bin
-export PATH=/usr/bin:/bin TMPDIR=/tmp HOME=/ THRESH_TEST_HOSTILE=/t/hostile
+export PATH=/usr/bin:/bin TMPDIR=/tmp HOME=/
 mkdir -p /proc /sys /dev /tmp
 mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t devtmpfs dev /dev
 mkdir -p /dev/shm && mount -t tmpfs shm /dev/shm && mount -t tmpfs tmp /tmp
@@ -64,7 +64,7 @@ chmod 1777 /dev/shm /tmp
 mount -t cgroup2 groups /sys/fs/cgroup
 ip link set lo up
 cat /proc/version
-cd /t && ./isolate.test -test.v 2>&1 | grep -v '^=== '
+cd /t && THRESH_TEST_HOSTILE=/t/hostile ./isolate.test -test.v 2>&1 | grep -v '^=== '
 /t/strict
 su -s /bin/sh nobody -c /t/strict
 poweroff -f
