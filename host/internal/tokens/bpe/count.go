@@ -102,7 +102,7 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 	at := 0
 	for {
 		if last := len(w.stack) - 1; last >= 0 {
-			token = t.fitting(w.stack[last], token, w)
+			token = t.fitting(w.stack[last], token, t.low[uint32(s[at-1])<<8|uint32(s[at])], w)
 		}
 		if token == none {
 			// No token fits here: take back the last one and try its prefix.
@@ -110,13 +110,13 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 			last := len(w.stack) - 1
 			token = w.stack[last]
 			w.stack = w.stack[:last]
-			at -= t.tokens[token].size.length()
-			token = t.tokens[token].size.prefix()
+			at -= t.tokens[token].length()
+			token = t.tokens[token].prefix()
 			continue
 		}
-		end := at + t.tokens[token].size.length()
+		end := at + t.tokens[token].length()
 		if w.isDead(end) {
-			token = t.tokens[token].size.prefix()
+			token = t.tokens[token].prefix()
 			continue
 		}
 		w.stack = append(w.stack, token)
@@ -145,8 +145,15 @@ func (t *Table) longestAt(s string, at int, w *Work) uint32 {
 	return t.longest(s[at:])
 }
 
-// fitting returns the longest of token and its prefixes that stays as it is after left, or none.
-func (t *Table) fitting(left, token uint32, w *Work) uint32 {
+// fitting returns the longest of token and its prefixes that stays as it is after left, or none. border is the token
+// that the last byte of left and the first of token are merged to, or none.
+func (t *Table) fitting(left, token, border uint32, w *Work) uint32 {
+	// Most tokens that do not fit are told by one comparison.
+	if border < t.tokens[left].last() {
+		for token != none && border < t.tokens[token].first() {
+			token = t.tokens[token].prefix()
+		}
+	}
 	if token == none {
 		return none
 	}
@@ -156,8 +163,8 @@ func (t *Table) fitting(left, token uint32, w *Work) uint32 {
 		return m.fits
 	}
 	fits := token
-	for fits != none && !t.stay(left, fits) {
-		fits = t.tokens[fits].size.prefix()
+	for fits != none && !t.stay(left, fits, border) {
+		fits = t.tokens[fits].prefix()
 	}
 	m.left, m.token, m.fits = left+1, token, fits
 	return fits
@@ -188,37 +195,27 @@ func (t *Table) walk(s string) (found uint32, length int) {
 
 // stay reports whether two adjacent tokens stay as they are: merging their bytes never merges across the place where
 // they meet. It takes both apart, the token that was merged last first, and asks at each step whether the two parts at
-// that place would have been merged before.
-func (t *Table) stay(left, right uint32) bool {
+// that place would have been merged before. The last step is that of two bytes, which border tells of.
+func (t *Table) stay(left, right, border uint32) bool {
+	if border < t.tokens[left].last() && border < t.tokens[right].first() {
+		return false
+	}
 	// The rank of the merge that was taken back last: what merges at the border below it would have been merged before.
 	limit := uint32(none)
-	for {
-		if left|right < 1<<8 {
-			if t.low[left<<8|right] < limit {
-				return false
-			}
-		} else if h := hash(left, right); t.mayMerge(h) && t.merge(left, right, h) < limit {
+	for left|right >= 1<<8 {
+		if h := hash(left, right); t.mayMerge(h) && t.merge(left, right, h) < limit {
 			return false
 		}
 		// The higher rank was merged later, and is taken apart first.
 		if left > right {
 			limit = left
-			if left = t.tokens[left].right; left == limit {
-				limit = right + 1
-				if right = t.tokens[right].left; right+1 == limit {
-					return true
-				}
-			}
+			left = t.tokens[left].right()
 		} else {
 			limit = right + 1
-			if right = t.tokens[right].left; right+1 == limit {
-				limit = left
-				if left = t.tokens[left].right; left == limit {
-					return true
-				}
-			}
+			right = t.tokens[right].left()
 		}
 	}
+	return true
 }
 
 // mayMerge reports whether there may be a pair with a hash. Most pairs that are asked for are never merged.
