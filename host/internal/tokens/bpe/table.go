@@ -49,17 +49,21 @@ func (e entry) base() uint32  { return uint32(e) >> 10 }
 
 // Table is a vocabulary, ready to count with. It is read-only, and safe for concurrent use.
 type Table struct {
-	trie   string   // of the compiled form: it is used as it is
-	ids    []uint32 // of each entry, the token that ends there
-	tokens []token  // by rank
-	pairs  []pair   // hash table of the tokens, by the two tokens each is merged from
-	// low are the tokens that two bytes are merged to, or none. Nearly every question ends with them.
-	low [1 << 16]uint32
-	// maybe has a bit set for each pair in pairs, by hash. Most pairs that are asked for are never merged. This says so
-	// for nine in ten of them, and fits the processor's cache, which pairs does not.
+	trie   string         // of the compiled form: it is used as it is
+	ids    []uint32       // of each entry, the token that ends there
+	tokens []token        // by rank
+	pairs  []pair         // hash table of the tokens, by the two tokens each is merged from
+	single [256]uint32    // the tokens of single bytes
+	double [1 << 16]start // by the first byte and the second
+	// maybe has two bits set for each pair in pairs, by hash, in one word. Most pairs that are asked for are never merged.
+	// This says so for all but a few in a hundred of them, and fits the processor's cache, which pairs does not.
 	maybe []uint64
 	runs  [256]run // of each byte
 }
+
+// start is where two bytes lead to: the token that they are merged to, or none, and the base of their children in the
+// trie. Most searches need no other step.
+type start struct{ token, base uint32 }
 
 // run tells of the tokens that consist of one byte only: the longest of them, and how far the trie goes on with this
 // byte. Both are the same for most bytes.
@@ -136,12 +140,22 @@ func Load(data string) (*Table, error) {
 		words *= 2
 	}
 	t.maybe = make([]uint64, words)
-	for i := range t.low {
-		t.low[i] = none
-	}
-	var bytes [256]uint32 // of the tokens that are single bytes
-	for b := range uint32(len(bytes)) {
-		bytes[t.ids[t.entry(0).base()^b]] = b
+	var bytes [256]uint32 // by token, the inverse of single
+	for b := range uint32(256) {
+		first := t.entry(0).base() ^ b
+		t.single[b] = t.ids[first]
+		bytes[t.ids[first]] = b
+		for c := range uint32(256) {
+			d := &t.double[b<<8|c]
+			d.token, d.base = none, uint32(entries-256) // as of a leaf: there are only empty entries
+			second := t.entry(first).base() ^ c
+			if e := t.entry(second); e.label() == c {
+				d.base = e.base()
+				if e&ends != 0 {
+					d.token = t.ids[second]
+				}
+			}
+		}
 	}
 	for i := range t.tokens {
 		r := rest[i*record : (i+1)*record]
@@ -163,11 +177,10 @@ func Load(data string) (*Table, error) {
 		}
 		t.tokens[i] = newToken(left, right, prefix, length, first, last)
 		if left|right < 1<<8 {
-			t.low[bytes[left]<<8|bytes[right]] = uint32(i)
-			continue
+			continue // it is in double
 		}
 		h := hash(left, right)
-		t.maybe[h/64&uint32(len(t.maybe)-1)] |= 1 << (h % 64)
+		t.maybe[t.word(h)] |= bits(h)
 		slot := t.slot(h)
 		for t.pairs[slot] != 0 {
 			slot = t.after(slot)
@@ -222,6 +235,10 @@ func hash(left, right uint32) uint32 {
 	h := (uint64(left)<<32 | uint64(right)) * 0x9e3779b97f4a7c15
 	return uint32(h >> 32)
 }
+
+// word and bits return where the bits of a hash are in maybe.
+func (t *Table) word(h uint32) uint32 { return h >> 12 & uint32(len(t.maybe)-1) }
+func bits(h uint32) uint64            { return 1<<(h&63) | 1<<(h>>6&63) }
 
 // slot returns where the search for a hash begins in pairs, after the next slot.
 func (t *Table) slot(h uint32) int { return int(uint64(h) * uint64(len(t.pairs)) >> 32) }
