@@ -148,12 +148,6 @@ func (t *Table) longestAt(s string, at int, w *Work) uint32 {
 // fitting returns the longest of token and its prefixes that stays as it is after left, or none. border is the token
 // that the last byte of left and the first of token are merged to, or none.
 func (t *Table) fitting(left, token, border uint32, w *Work) uint32 {
-	// Most tokens that do not fit are told by one comparison.
-	if border < t.tokens[left].last() {
-		for token != none && border < t.tokens[token].first() {
-			token = t.tokens[token].prefix()
-		}
-	}
 	if token == none {
 		return none
 	}

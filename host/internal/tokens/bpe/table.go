@@ -10,16 +10,16 @@ import (
 //	magic, numbers of ranks, tokens and entries         4 × 4 bytes
 //	entries of the trie                                 4 bytes each
 //	ranks of the tokens, in the order of their entries  3 bytes each
-//	of each rank: the token's length in bytes (1), the two tokens it is merged from (3, 3), its longest prefix (3), or absent
+//	of each rank: the token's length in bytes (1), the two tokens it is merged from (3, 3), its longest prefix (3)
 const (
 	// It changes with the format.
 	magic          = 0x31657074 // "tpe1"
 	header         = 16
 	record         = 10
-	absent         = 1<<24 - 1
+	absent         = 1<<24 - 1 // of a prefix: there is none
 	maxTokens      = none
 	maxTokenLength = 255
-	// tokenBits is enough for the number of a token, so that one word holds three.
+	// One word of memory holds three tokens.
 	tokenBits = 21
 	none      = 1<<tokenBits - 1 // no token
 )
@@ -53,8 +53,8 @@ type Table struct {
 	ids    []uint32       // of each entry, the token that ends there
 	tokens []token        // by rank
 	pairs  []pair         // hash table of the tokens, by the two tokens each is merged from
-	single [256]uint32    // the tokens of single bytes
-	double [1 << 16]start // by the first byte and the second
+	single [256]uint32    // the tokens of single bytes, which are those below 256
+	double [1 << 16]start // of two bytes, by the first times 256 plus the second
 	// maybe has two bits set for each pair in pairs, by hash, in one word. Most pairs that are asked for are never merged.
 	// This says so for all but a few in a hundred of them, and fits the processor's cache, which pairs does not.
 	maybe []uint64
@@ -140,14 +140,12 @@ func Load(data string) (*Table, error) {
 		words *= 2
 	}
 	t.maybe = make([]uint64, words)
-	var bytes [256]uint32 // by token, the inverse of single
 	for b := range uint32(256) {
 		first := t.entry(0).base() ^ b
 		t.single[b] = t.ids[first]
-		bytes[t.ids[first]] = b
 		for c := range uint32(256) {
 			d := &t.double[b<<8|c]
-			d.token, d.base = none, uint32(entries-256) // as of a leaf: there are only empty entries
+			d.token, d.base = none, uint32(entries-256) // the base of a leaf: empty entries
 			second := t.entry(first).base() ^ c
 			if e := t.entry(second); e.label() == c {
 				d.base = e.base()
@@ -160,7 +158,7 @@ func Load(data string) (*Table, error) {
 	for i := range t.tokens {
 		r := rest[i*record : (i+1)*record]
 		left, right, prefix, length := u24(r[1:]), u24(r[4:]), u24(r[7:])&none, int(r[0])
-		if i < len(bytes) {
+		if i < len(t.single) { // single bytes are merged from nothing
 			t.tokens[i] = newToken(left, right, prefix, length, none, none)
 			continue
 		}
