@@ -227,7 +227,8 @@ func (c *child) run(stdout, stderr *os.File) {
 			"directory included (plugins.maxMemoryBytes)")
 	}
 	if err := c.group.Remove(); err != nil {
-		c.log.Warn("removing the plugin's control group failed", "error", err)
+		c.log.Warn("removing the plugin's control group failed", "error", err,
+			"hint", "it is tried again when the host ends, and when one starts")
 	}
 	if c.guard != nil {
 		c.guard.Close()
