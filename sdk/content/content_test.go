@@ -154,7 +154,8 @@ func TestOfAFieldThatStandsTwiceTheLastCounts(t *testing.T) {
 	c := decode(t, `{"speaker":"ai","blocks":[{"type":"text","text":"first","text":"last","x":1,"y":2,"x":3}],`+
 		`"speaker":"human"}`)
 	want := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{
-		Text: "last", Extra: content.Fields{{Name: "x", Value: []byte("3")}, {Name: "y", Value: []byte("2")}},
+		Text: "last", Extra: content.FieldsOf(
+			content.Field{Name: "x", Value: []byte("3")}, content.Field{Name: "y", Value: []byte("2")}),
 	}}}
 	if !c.Equal(want) {
 		t.Errorf("got %s", c.AppendJSON(nil))
