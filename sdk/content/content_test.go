@@ -329,3 +329,17 @@ func TestTheStringsInJSONTextCanBeReplaced(t *testing.T) {
 		}
 	}
 }
+
+// Entries share their fields with copies of them, so adding a field must leave the others as they are.
+func TestFieldsWithMoreAreFieldsOfTheirOwn(t *testing.T) {
+	a, b, c := content.Field{Name: "a", Value: []byte("1")}, content.Field{Name: "b"}, content.Field{Name: "c"}
+	one := content.FieldsOf(append(make([]content.Field, 0, 8), a)...)
+	two, other := one.With(b), one.With(c)
+	if !one.Equal(content.FieldsOf(a)) || !two.Equal(content.FieldsOf(a, b)) || !other.Equal(content.FieldsOf(a, c)) {
+		t.Errorf("got %v, %v and %v", one.All(), two.All(), other.All())
+	}
+	none := content.Fields{}
+	if none.All() != nil || none.Has("a") || !none.Equal(content.FieldsOf()) || !none.With(a).Equal(one) {
+		t.Errorf("the zero value has %v", none.All())
+	}
+}
