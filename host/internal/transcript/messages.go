@@ -120,7 +120,8 @@ func (m *messages) message(line int, o object) error {
 		}
 		if b.form != "" && len(c.Blocks) == 0 { // a refusal, or an answer in sound
 			c.Blocks, c.Extra = one(content.Opaque{JSON: jsonOf(content.FieldsOf(
-				content.Field{Name: "type", Value: content.String(kindMessage)}, content.Field{Name: fieldMessage, Value: o.json()},
+				content.Field{Name: "type", Value: content.String(kindMessage)},
+				content.Field{Name: fieldMessage, Value: o.json()},
 			))}), content.Fields{}
 		}
 		if n := len(b.t.Entries); b.form == AnthropicMessages && n > 0 && b.t.Entries[n-1].Speaker == content.AI {

@@ -241,6 +241,7 @@ func (h *builder) malformed() {
 	default:
 		h.add(content.Human, content.Text{Text: "x",
 			Extra: content.FieldsOf(content.Field{Name: "cache", Value: JSON().Draw(h.t, "extra")})})
-		h.entries[len(h.entries)-1].Extra = content.FieldsOf(content.Field{Name: "note", Value: JSON().Draw(h.t, "extra")})
+		note := content.Field{Name: "note", Value: JSON().Draw(h.t, "extra")}
+		h.entries[len(h.entries)-1].Extra = content.FieldsOf(note)
 	}
 }

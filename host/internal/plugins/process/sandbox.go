@@ -57,7 +57,7 @@ func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) 
 			check.Works, check.How = false, "with a grant for the network, it takes namespaces"
 		case s.Grant.Network && filtered: // it sees the abstract sockets of the host
 			check.Works, check.How = false, "with a grant for the network, it takes Linux 6.12"
-		case s.Grant.Processes && filtered && supervised: // it may signal what it starts, which a filter cannot tell apart
+		case s.Grant.Processes && filtered && supervised: // a filter cannot tell what it starts from others
 			check.Works, check.How = false, "with a grant for processes, it takes Linux 6.12 or namespaces"
 		}
 		if check.Works {
