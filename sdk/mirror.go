@@ -269,8 +269,8 @@ func markOf(c *Content) mark {
 // around is about how many bytes Go needs around the texts of an entry.
 func around(c *Content) int {
 	const (
-		entry = 96 + 8 + 8 // a Content, its sum, its mark
-		block = 16 + 80    // an interface, and the struct behind it
+		entry = 80 + 8 + 8 // a Content, its sum, its mark
+		block = 16 + 64    // an interface, and the struct behind it
 	)
 	return entry + block*len(c.Blocks)
 }

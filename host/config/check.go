@@ -48,8 +48,9 @@ func (b *badValue) in(s Spec, key string, at Origin) *Error {
 	if b.element >= 0 {
 		key = fmt.Sprintf("%s[%d]", key, b.element)
 	}
-	// Not even clipped: the first characters of a key are enough to tell whose it is.
-	if s.secret {
+	// Not even clipped: the first characters of a key are enough to tell whose it is. An address has one in front of an
+	// @ or in a query.
+	if s.secret || s.Type == URL && strings.ContainsAny(b.value, "@?") {
 		b.value, b.problem = "", "is not allowed (the value is not shown, as it might be a key)"
 	}
 	return &Error{Origin: at, Key: key, Value: b.value, Problem: b.problem, Allowed: s.Want(), Nearest: b.nearest}

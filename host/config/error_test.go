@@ -64,6 +64,9 @@ func TestWrongFiles(t *testing.T) {
 			at + ":3: log.level: a table is not allowed; want one of: trace, debug, info, warn, error"},
 		"a list for text":   {"model.name: [a]", at + ":1: model.name: a list is not allowed; want text"},
 		"a number for text": {"model.name: 4", at + ":1: model.name: 4 is not allowed; want text"},
+		"keys in the clear": {"proxy.upstreams.openai: 'http://u:hidden@10.0.0.1/v1'", at + ":1: proxy.upstreams.openai: " +
+			"is not allowed (the value is not shown, as it might be a key); want an https:// address, or an http:// " +
+			"address of this machine, without credentials and query"},
 		"text for a number": {`compression.threshold: "0.5"`,
 			at + `:1: compression.threshold: "0.5" is not allowed; want a number above 0 and at most 1`},
 		"below the range": {"compression.threshold: 0",

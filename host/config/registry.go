@@ -208,14 +208,11 @@ func Specs() []Spec {
 
 		// OpenAI's clients put the version into the base URL, the others add it themselves.
 		upstream(Spec{Key: "proxy.upstreams.anthropic", Default: "https://api.anthropic.com",
-			Meaning: "Where the proxy sends requests of the Messages API; without /v1. http:// for this machine " +
-				"only."}),
+			Meaning: "Where the proxy sends requests of the Messages API; without /v1."}),
 		upstream(Spec{Key: "proxy.upstreams.openai", Default: "https://api.openai.com/v1",
-			Meaning: "Where the proxy sends requests of the Chat Completions and Responses APIs; with /v1. http:// " +
-				"for this machine only."}),
+			Meaning: "Where the proxy sends requests of the Chat Completions and Responses APIs; with /v1."}),
 		upstream(Spec{Key: "proxy.upstreams.gemini", Default: "https://generativelanguage.googleapis.com",
-			Meaning: "Where the proxy sends requests of the Gemini API; without /v1beta. http:// for this machine " +
-				"only."}),
+			Meaning: "Where the proxy sends requests of the Gemini API; without /v1beta."}),
 		trusted(perHost(Spec{Key: "proxy.listen", Type: String, Default: "", DefaultText: "no proxy",
 			Meaning: "Where 'thresh serve' also listens as a proxy for the model APIs of agents: HOST:PORT; port 0 " +
 				"picks a free one; empty for no proxy."})),
@@ -267,6 +264,7 @@ func perHost(s Spec) Spec {
 // changed one would collect the keys of everyone who opens it.
 func upstream(s Spec) Spec {
 	s.Type, s.valid = URL, validUpstream
+	s.want = "an https:// address, or an http:// address of this machine, without credentials and query"
 	return trusted(perHost(s))
 }
 

@@ -157,7 +157,7 @@ func replaces(old, b content.Block) bool {
 	if was, ok := old.(content.Text); ok {
 		return text.Extra.Equal(was.Extra) && reduces(was.Text, text.Text)
 	}
-	return len(text.Extra) == 0 && marker.MatchString(text.Text)
+	return len(text.Extra.All()) == 0 && marker.MatchString(text.Text)
 }
 
 // repeatsItself reports whether an edit took only such inclusions out of a human entry as the rest of the same entry

@@ -229,7 +229,7 @@ func (x *Index) pairs(found *problems, n int, at func(int) content.Content, chan
 		pairingOf(was, before, ids, func(k int) int { return where[k] }, last),
 		pairingOf(is, after, ids, func(k int) int { return left[k].Index }, last),
 	)
-	found.crossed(before, after, left, func(i int) int {
+	found.crossed(before, after, was, left, func(i int) int {
 		k, _ := slices.BinarySearch(where, i)
 		return k
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -170,27 +171,78 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 		return parts[i].Index
 	}, last)
 	p.worse(was, is)
-	p.crossed(paired, pairs, parts, func(i int) int { return i })
+	p.crossed(paired, pairs, history, parts, func(i int) int { return i })
 }
+
+// exchange is where a call and its response stand.
+type exchange struct{ call, response turns.At }
 
 // crossed reports calls that got the response to another call of their id. The sides of a [pairing] do not tell blocks
 // of one entry with one id apart; here, where both halves of a pair are blocks that were given, they must be those that
-// were a pair. parts are the entries of the pairs is, and place says where an entry of the history is in was.
-func (p *problems) crossed(was, is *turns.Pairs, parts []Part, place func(entry int) int) {
-	var found problems
+// were a pair, or equal to them. parts are the entries of the pairs is, history those of was, and place says where in
+// history an entry is that parts name.
+func (p *problems) crossed(
+	was, is *turns.Pairs, history []content.Content, parts []Part, place func(entry int) int,
+) {
+	type swap struct {
+		exchange
+		err *Error
+	}
+	var stayed []exchange
+	var swapped []swap
+	var entries []int // those in which halves of swapped stand
 	for call, response := range is.Answered() {
 		c, known := origin(parts, call)
 		r, knownToo := origin(parts, response)
 		if !known || !knownToo {
 			continue
 		}
-		answer, answered := was.Response(turns.At{Entry: place(c.Entry), Block: c.Block})
-		if answered && answer != (turns.At{Entry: place(r.Entry), Block: r.Block}) {
-			found.add(wrong(r.Entry, ErrMismatched, "block %d answers another call of its id now", r.Block))
+		x := exchange{turns.At{Entry: place(c.Entry), Block: c.Block}, turns.At{Entry: place(r.Entry), Block: r.Block}}
+		switch answer, answered := was.Response(x.call); {
+		case answer == x.response:
+			stayed = append(stayed, x)
+		case answered:
+			err := wrong(r.Entry, ErrMismatched, "block %d answers another call of its id now", r.Block)
+			swapped, entries = append(swapped, swap{x, err}), append(entries, x.call.Entry, x.response.Entry)
 		}
 	}
-	slices.SortFunc(found, func(a, b *Error) int { return cmp.Compare(a.Index, b.Index) })
-	*p = append(*p, found...)
+	if len(swapped) == 0 { // the usual case, for which no blocks are compared
+		return
+	}
+	alike := likeness(history, entries)
+	left := map[exchange]int{} // how many pairs of history there may still be that read like this one
+	for call, response := range was.Answered() {
+		left[alike(exchange{call, response})]++
+	}
+	for _, x := range stayed {
+		left[alike(x)]--
+	}
+	slices.SortStableFunc(swapped, func(a, b swap) int { return cmp.Compare(a.err.Index, b.err.Index) })
+	for _, x := range swapped {
+		like := alike(x.exchange)
+		if left[like]--; left[like] < 0 {
+			p.add(x.err)
+		}
+	}
+}
+
+// likeness returns a function that gives all pairs that read the same the same name: each half is named by the first
+// block of its entry that equals it, in the given entries. Equal blocks of an entry stand for each other: a strategy
+// that removes the first of two equal calls may say that the first one stays, as nothing tells them apart.
+func likeness(history []content.Content, entries []int) func(exchange) exchange {
+	firsts := map[int][]int{}
+	for _, i := range entries {
+		if firsts[i] == nil {
+			firsts[i] = rewrite.Firsts(history[i].Blocks)
+		}
+	}
+	name := func(at turns.At) turns.At {
+		if first := firsts[at.Entry]; first != nil {
+			at.Block = first[at.Block]
+		}
+		return at
+	}
+	return func(x exchange) exchange { return exchange{name(x.call), name(x.response)} }
 }
 
 // lastSpoken returns the last entry that is no tool's; -1 if there is none.

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -12,7 +13,9 @@ import (
 // Calls of one entry may have one id. An answer must not leave the call of one pair with the response of another.
 func TestEqualIDsDoNotCross(t *testing.T) {
 	for name, tools := range map[string][2]string{"two tools": {"read", "write"}, "one tool": {"read", "read"}} {
-		call := func(i int) content.Block { return content.ToolCall{ID: "1", Name: tools[i]} }
+		call := func(i int) content.Block {
+			return content.ToolCall{ID: "1", Name: tools[i], Parameters: fmt.Appendf(nil, `{"file_path":"%d"}`, i)}
+		}
 		response := func(i int, result string) content.Block {
 			return content.ToolResponse{CallID: "1", ToolName: tools[i], Result: content.String(result)}
 		}
@@ -53,5 +56,75 @@ func TestEqualIDsDoNotCross(t *testing.T) {
 		if _, err := check.Optimize(history, []rewrite.Edit{{Index: 1, Blocks: keep(1, 0)}}); err == nil {
 			t.Errorf("%s: the responses are swapped", name)
 		}
+	}
+}
+
+// A strategy returns blocks, not positions. Where an entry holds equal ones, the SDK names the first that fits; this is
+// an answer like any other, as a model reads the same.
+func TestEqualBlocksStandForEachOther(t *testing.T) {
+	call := func(path string) content.Block {
+		return content.ToolCall{ID: "1", Name: "read", Parameters: []byte(`{"file_path":"` + path + `"}`)}
+	}
+	response := func(result string) content.Block {
+		return content.ToolResponse{CallID: "1", ToolName: "read", Result: content.String(result)}
+	}
+	for name, test := range map[string]struct {
+		calls, responses       []content.Block
+		keptCalls, keptAnswers []int
+		want                   error
+	}{
+		"the second of two equal calls stays": {
+			[]content.Block{call("a"), call("a")}, []content.Block{response("old"), response("new")},
+			[]int{1}, []int{1}, nil},
+		"the first and the third stay": {
+			[]content.Block{call("a"), call("a"), call("a")},
+			[]content.Block{response("1"), response("2"), response("3")}, []int{0, 2}, []int{0, 2}, nil},
+		"the second of two equal responses stays": {
+			[]content.Block{call("a"), call("b")}, []content.Block{response("ok"), response("ok")},
+			[]int{1}, []int{1}, nil},
+		"both halves have equals, of other pairs": {
+			[]content.Block{call("b"), call("a"), call("a")},
+			[]content.Block{response("ok"), response("no"), response("ok")}, []int{2}, []int{2}, nil},
+		"an unanswered call has an equal": {
+			[]content.Block{call("a"), call("a")}, []content.Block{response("old")}, []int{1}, nil, nil},
+		"the response of another call": {
+			[]content.Block{call("a"), call("a"), call("b")},
+			[]content.Block{response("1"), response("2"), response("3")}, []int{1}, []int{2}, check.ErrMismatched},
+		"a pair that was there once is there twice": {
+			[]content.Block{call("a"), call("a"), call("b")},
+			[]content.Block{response("ok"), response("no"), response("ok")}, []int{0, 1}, []int{0, 2},
+			check.ErrMismatched},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := content.Text{Text: "I look."}
+			history := []content.Content{
+				{Speaker: content.AI, Blocks: append([]content.Block{text}, test.calls...)},
+				{Speaker: content.Tool, Blocks: test.responses},
+			}
+			ai := content.Content{Speaker: content.AI, Blocks: []content.Block{text}}
+			tool := content.Content{Speaker: content.Tool}
+			for _, i := range test.keptCalls {
+				ai.Blocks = append(ai.Blocks, test.calls[i])
+			}
+			for _, i := range test.keptAnswers {
+				tool.Blocks = append(tool.Blocks, test.responses[i])
+			}
+			replaced, removed := map[int]content.Content{0: ai, 1: tool}, []int(nil)
+			pieces := rewrite.Pieces(history, []content.Content{ai.WithOrigin(0), tool.WithOrigin(1)})
+			if len(tool.Blocks) == 0 {
+				delete(replaced, 1)
+				removed, pieces = []int{1}, pieces[:1]
+			}
+			edits, err := rewrite.Edits(history, removed, replaced, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := check.Optimize(history, edits); !errors.Is(err, test.want) {
+				t.Errorf("an Optimize gives %v, want %v; its edits are %+v", err, test.want, edits)
+			}
+			if _, err := check.Compress(history, pieces); !errors.Is(err, test.want) {
+				t.Errorf("a Compress gives %v, want %v; its pieces are %+v", err, test.want, pieces)
+			}
+		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // BlockPieces says which of the original blocks stand in blocks, in their order, and which blocks are new. It takes the
 // first one that fits, so that the time is proportional to the entry; a block that was moved ahead of others may be
-// sent as new.
+// sent as new. Which of equal blocks was meant, it cannot know: whoever judges an answer takes them for the same.
 func BlockPieces(original, blocks []content.Block) []BlockPiece {
 	pieces := make([]BlockPiece, len(blocks))
 	next := 0 // the first original block that may still be kept
@@ -34,6 +34,15 @@ func BlockPieces(original, blocks []content.Block) []BlockPiece {
 		next = at + 1
 	}
 	return pieces
+}
+
+// Firsts returns for each block the position of the first one that equals it, in time proportional to the blocks.
+func Firsts(blocks []content.Block) []int {
+	firsts, index := make([]int, len(blocks)), indexBlocks(blocks)
+	for i, b := range blocks {
+		firsts[i] = index.find(blocks, b, 0)
+	}
+	return firsts
 }
 
 // orNull makes of a missing block what it is in the native form: in a BlockPiece nil has another meaning.

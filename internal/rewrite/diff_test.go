@@ -104,7 +104,7 @@ func TestEditsRefusesInWordsForAuthors(t *testing.T) {
 	speaker, metadata, extra := history[1], history[1], history[1]
 	speaker.Speaker = "human"
 	metadata.Metadata = json.RawMessage(`{}`)
-	extra.Extra = content.Fields{{Name: "x"}}
+	extra.Extra = content.FieldsOf(content.Field{Name: "x"})
 	tests := map[string]struct {
 		removals     []int
 		replacements map[int]content.Content

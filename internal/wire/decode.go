@@ -210,6 +210,7 @@ const (
 // NoBlocks is set; see appendContent for the difference.
 func decodeContent(msg []byte, u unknown) (content.Content, error) {
 	var out content.Content
+	var extra []content.Field
 	out.Blocks = make([]content.Block, 0, count(msg, contentBlocks))
 	c := cursor{rest: msg}
 	for c.next() {
@@ -229,13 +230,14 @@ func decodeContent(msg []byte, u unknown) (content.Content, error) {
 			if err != nil {
 				return content.Content{}, err
 			}
-			out.Extra = append(out.Extra, f)
+			extra = append(extra, f)
 		case contentNoBlocks:
 			if c.int() != 0 && len(out.Blocks) == 0 {
 				out.Blocks = nil
 			}
 		}
 	}
+	out.Extra = content.FieldsOf(extra...)
 	return out, c.err
 }
 
@@ -258,7 +260,7 @@ func decodeBlock(msg []byte, u unknown) (content.Block, error) {
 	var (
 		kind  protowire.Number
 		body  []byte
-		extra content.Fields
+		extra []content.Field
 	)
 	c := cursor{rest: msg}
 	for c.next() {
@@ -287,7 +289,7 @@ func decodeBlock(msg []byte, u unknown) (content.Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newBlock(kind, v, extra), nil
+	return newBlock(kind, v, content.FieldsOf(extra...)), nil
 }
 
 // rawField reports whether a field of a block's message is raw JSON; all others are strings. Field 3 is

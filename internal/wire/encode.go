@@ -65,11 +65,11 @@ func blockValues(b content.Block) (kind protowire.Number, v values, extra conten
 	case content.Code:
 		return blockCode, values{{str: b.Code}, {str: b.Language}}, b.Extra
 	case content.Opaque:
-		return blockOpaque, values{{raw: b.JSON}}, nil
+		return blockOpaque, values{{raw: b.JSON}}, content.Fields{}
 	case nil:
-		return blockOpaque, values{{raw: json.RawMessage("null")}}, nil
+		return blockOpaque, values{{raw: json.RawMessage("null")}}, content.Fields{}
 	default:
-		return 0, values{}, nil
+		return 0, values{}, content.Fields{}
 	}
 }
 
@@ -96,7 +96,7 @@ func (e *encoder) block(b content.Block) {
 // extra writes unknown fields of the native form, as repeated thresh.v1.Field in the field num. They travel so that a
 // block which a strategy returns unchanged compares equal to the host's and counts as kept.
 func (e *encoder) extra(num protowire.Number, extra content.Fields) {
-	for _, f := range extra {
+	for _, f := range extra.All() {
 		body := e.open(num)
 		e.str(1, f.Name)
 		e.raw(2, f.Value)

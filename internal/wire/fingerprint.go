@@ -60,7 +60,8 @@ func (f *fingerprint) raw(b []byte) {
 }
 
 // fields adds fields of the native form that this version does not know.
-func (f *fingerprint) fields(all content.Fields) {
+func (f *fingerprint) fields(fields content.Fields) {
+	all := fields.All()
 	f.number(uint64(len(all)))
 	for i := range all {
 		f.text(all[i].Name)

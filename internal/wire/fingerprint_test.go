@@ -18,18 +18,19 @@ func TestFingerprintsCoverEveryField(t *testing.T) {
 	entries := []content.Content{
 		base, {Speaker: content.AI}, {Speaker: content.Human, Blocks: base.Blocks},
 		{Speaker: content.AI, Blocks: base.Blocks, Metadata: []byte(`{}`)},
-		{Speaker: content.AI, Blocks: base.Blocks, Extra: content.Fields{{Name: "a"}}},
-		{Speaker: content.AI, Blocks: base.Blocks, Extra: content.Fields{{Name: "b"}}},
-		{Speaker: content.AI, Blocks: base.Blocks, Extra: content.Fields{{Name: "a", Value: []byte(`1`)}}},
+		{Speaker: content.AI, Blocks: base.Blocks, Extra: content.FieldsOf(content.Field{Name: "a"})},
+		{Speaker: content.AI, Blocks: base.Blocks, Extra: content.FieldsOf(content.Field{Name: "b"})},
+		{Speaker: content.AI, Blocks: base.Blocks, Extra: content.FieldsOf(content.Field{Name: "a", Value: []byte(`1`)})},
 	}
 	for kind := protowire.Number(blockText); kind <= blockOpaque; kind++ {
 		var blocks []content.Block
 		for i := range len(values{}) {
 			var v values
 			v[i] = value{str: "x", raw: []byte("x")} // the block takes what it has
-			blocks = append(blocks, newBlock(kind, v, nil), newBlock(kind, v, content.Fields{{Name: "a"}}))
+			blocks = append(blocks, newBlock(kind, v, content.Fields{}),
+				newBlock(kind, v, content.FieldsOf(content.Field{Name: "a"})))
 		}
-		for _, b := range append(blocks, newBlock(kind, values{}, nil)) {
+		for _, b := range append(blocks, newBlock(kind, values{}, content.Fields{})) {
 			entries = append(entries, content.Content{Speaker: content.AI, Blocks: []content.Block{b}},
 				content.Content{Speaker: content.AI, Blocks: []content.Block{b, content.Text{}}})
 		}

@@ -29,11 +29,11 @@ func genRaw() *rapid.Generator[json.RawMessage] {
 func genFields() *rapid.Generator[content.Fields] {
 	return rapid.Custom(func(t *rapid.T) content.Fields {
 		n := rapid.IntRange(0, 2).Draw(t, "fields")
-		var f content.Fields
+		var f []content.Field
 		for range n {
 			f = append(f, content.Field{Name: genString().Draw(t, "name"), Value: genRaw().Draw(t, "value")})
 		}
-		return f
+		return content.FieldsOf(f...)
 	})
 }
 
@@ -108,7 +108,7 @@ func pbContent(c content.Content) *threshv1.Content {
 
 func pbFields(f content.Fields) []*threshv1.Field {
 	var out []*threshv1.Field
-	for _, field := range f {
+	for _, field := range f.All() {
 		out = append(out, &threshv1.Field{Name: field.Name, Value: field.Value})
 	}
 	return out

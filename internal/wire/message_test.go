@@ -142,7 +142,7 @@ func agree[T any](t *rapid.T, pb, theirs proto.Message, msg []byte, want, got T,
 
 func TestTextThatIsNotUTF8IsReplacedEverywhere(t *testing.T) {
 	const bad = "a\xffb"
-	f := content.Fields{{Name: bad, Value: json.RawMessage(`1`)}}
+	f := content.FieldsOf(content.Field{Name: bad, Value: json.RawMessage(`1`)})
 	c := content.Content{Speaker: bad, Extra: f, Blocks: []content.Block{
 		content.Text{Text: bad, Extra: f},
 		content.ToolCall{ID: bad, Name: bad},
@@ -162,7 +162,7 @@ func TestTextThatIsNotUTF8IsReplacedEverywhere(t *testing.T) {
 	if got := strings.Count(string(e.Content.AppendJSON(nil)), "a\ufffdb"); got != 18 {
 		t.Errorf("%d strings came out with U+FFFD, want 18", got)
 	}
-	if c.Blocks[0].(content.Text).Text != bad || f[0].Name != bad {
+	if c.Blocks[0].(content.Text).Text != bad || f.All()[0].Name != bad {
 		t.Error("sending changed the caller's content")
 	}
 }

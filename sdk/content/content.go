@@ -237,12 +237,32 @@ type Field struct {
 	Value json.RawMessage
 }
 
-// Fields are unknown fields in the order in which they were read.
-type Fields []Field
+// Fields are unknown fields in the order in which they were read. The zero value has none, as nearly all entries and
+// blocks: so it takes one word of memory. Fields are not changed once they are made.
+type Fields struct{ list *[]Field }
+
+// FieldsOf returns the given fields. It keeps the list.
+func FieldsOf(list ...Field) Fields {
+	if len(list) == 0 {
+		return Fields{}
+	}
+	return Fields{&list}
+}
+
+// All returns the fields in their order. They must not be changed.
+func (f Fields) All() []Field {
+	if f.list == nil {
+		return nil
+	}
+	return *f.list
+}
+
+// With returns f with more fields behind its own.
+func (f Fields) With(more ...Field) Fields { return FieldsOf(slices.Concat(f.All(), more)...) }
 
 // Get returns the value of the field name, nil if there is none.
 func (f Fields) Get(name string) json.RawMessage {
-	for _, field := range f {
+	for _, field := range f.All() {
 		if field.Name == name {
 			return field.Value
 		}
@@ -252,12 +272,13 @@ func (f Fields) Get(name string) json.RawMessage {
 
 // Has reports whether there is a field name.
 func (f Fields) Has(name string) bool {
-	return slices.ContainsFunc(f, func(field Field) bool { return field.Name == name })
+	return slices.ContainsFunc(f.All(), func(field Field) bool { return field.Name == name })
 }
 
 // Equal reports whether f and g have the same fields in the same order.
 func (f Fields) Equal(g Fields) bool {
-	return slices.EqualFunc(f, g, func(a, b Field) bool { return a.Name == b.Name && bytes.Equal(a.Value, b.Value) })
+	return slices.EqualFunc(f.All(), g.All(),
+		func(a, b Field) bool { return a.Name == b.Name && bytes.Equal(a.Value, b.Value) })
 }
 
 // String returns s as raw JSON, for [ToolResponse.Result] and the like.

@@ -154,7 +154,8 @@ func TestOfAFieldThatStandsTwiceTheLastCounts(t *testing.T) {
 	c := decode(t, `{"speaker":"ai","blocks":[{"type":"text","text":"first","text":"last","x":1,"y":2,"x":3}],`+
 		`"speaker":"human"}`)
 	want := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{
-		Text: "last", Extra: content.Fields{{Name: "x", Value: []byte("3")}, {Name: "y", Value: []byte("2")}},
+		Text: "last", Extra: content.FieldsOf(
+			content.Field{Name: "x", Value: []byte("3")}, content.Field{Name: "y", Value: []byte("2")}),
 	}}}
 	if !c.Equal(want) {
 		t.Errorf("got %s", c.AppendJSON(nil))
@@ -326,5 +327,19 @@ func TestTheStringsInJSONTextCanBeReplaced(t *testing.T) {
 		if again := content.WithLiterals([]byte(broken), content.Literals([]byte(broken))); string(again) != broken {
 			t.Errorf("%s became %s", broken, again)
 		}
+	}
+}
+
+// Entries share their fields with copies of them, so adding a field must leave the others as they are.
+func TestFieldsWithMoreAreFieldsOfTheirOwn(t *testing.T) {
+	a, b, c := content.Field{Name: "a", Value: []byte("1")}, content.Field{Name: "b"}, content.Field{Name: "c"}
+	one := content.FieldsOf(append(make([]content.Field, 0, 8), a)...)
+	two, other := one.With(b), one.With(c)
+	if !one.Equal(content.FieldsOf(a)) || !two.Equal(content.FieldsOf(a, b)) || !other.Equal(content.FieldsOf(a, c)) {
+		t.Errorf("got %v, %v and %v", one.All(), two.All(), other.All())
+	}
+	none := content.Fields{}
+	if none.All() != nil || none.Has("a") || !none.Equal(content.FieldsOf()) || !none.With(a).Equal(one) {
+		t.Errorf("the zero value has %v", none.All())
 	}
 }

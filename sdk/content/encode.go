@@ -122,7 +122,7 @@ func (w *blockWriter) raw(name string, value json.RawMessage) {
 
 // appendFields writes unknown fields behind the known ones, in their order. The values are raw JSON.
 func appendFields(dst []byte, fields Fields) []byte {
-	for _, f := range fields {
+	for _, f := range fields.All() {
 		dst = append(dst, ',')
 		dst = appendString(dst, f.Name)
 		dst = append(dst, ':')

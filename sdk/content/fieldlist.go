@@ -77,16 +77,13 @@ func (l *fieldList) take(name string) []byte {
 	return nil
 }
 
-// copy returns the fields as a list of their own, nil if there are none.
+// copy returns the fields as a list of their own.
 func (l *fieldList) copy() Fields {
-	if len(l.fields) == 0 {
-		return nil
-	}
-	out := make(Fields, len(l.fields))
+	out := make([]Field, len(l.fields))
 	for i, f := range l.fields {
 		out[i] = Field{Name: f.name, Value: bytes.Clone(f.value)}
 	}
-	return out
+	return FieldsOf(out...)
 }
 
 // intern returns name as a string, without an allocation for the names that every block has.

@@ -84,8 +84,8 @@ func TestFailedWritesWithoutAFlag(t *testing.T) {
 	failures := map[string]content.ToolResponse{
 		"an error": {Error: "denied"},
 		"a flag": {Result: []byte(`"no"`),
-			Extra: content.Fields{{Name: "is_error", Value: []byte("true")}}},
-		"another flag":           {Extra: content.Fields{{Name: "status", Value: []byte(`"Error"`)}}},
+			Extra: content.FieldsOf(content.Field{Name: "is_error", Value: []byte("true")})},
+		"another flag":           {Extra: content.FieldsOf(content.Field{Name: "status", Value: []byte(`"Error"`)})},
 		"Error:":                 text("Error: EACCES: permission denied, open '/a'"),
 		"after white space":      text("\n  error: it is locked"),
 		"the word alone":         text("ERROR"),

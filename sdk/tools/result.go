@@ -22,10 +22,10 @@ type result struct {
 // are members too: an agent may flag a failure there.
 func newResult(r content.ToolResponse) *result {
 	out := &result{}
-	if len(r.Extra) > 0 {
+	if len(r.Extra.All()) > 0 {
 		// First, as a flag of the agent says more than any text.
 		flags := map[string]any{}
-		for _, f := range r.Extra {
+		for _, f := range r.Extra.All() {
 			var v any
 			if json.Unmarshal(f.Value, &v) == nil {
 				flags[f.Name] = v

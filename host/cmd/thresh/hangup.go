@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // watchHangup decides what SIGHUP does, which a closing terminal sends: it ends the command, as SIGTERM does, unless
@@ -20,8 +21,8 @@ func (a *app) watchHangup(ctx context.Context) context.Context {
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
 		defer cancel()
-		// A second one ends the process at once, like that of the other signals.
-		defer signal.Reset(syscall.SIGHUP)
+		// Another one ends the process at once, as with the other signals.
+		defer time.AfterFunc(sameSignal, func() { signal.Reset(syscall.SIGHUP) })
 		for range hangups {
 			if f := a.hangup.Load(); f != nil {
 				(*f)()

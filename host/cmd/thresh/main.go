@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	_ "github.com/thresh-dev/thresh/host/early" // lets a launcher skip the initialisation of this program
 	"github.com/thresh-dev/thresh/host/internal/engine"
@@ -27,9 +28,9 @@ func main() {
 	log.SetOutput(io.Discard)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// SIGTERM is what supervisors and containers send. SIGQUIT keeps its default effect, a stack dump, for debugging a
-	// hang. The first signal ends the command in order. From then on signals have their default effect again, so that a
-	// second one ends the process at once, even if it is stuck; plugins notice that their host is gone and end too.
-	context.AfterFunc(ctx, stop)
+	// hang. The first signal ends the command in order. A moment later signals have their default effect again, so that
+	// another one ends the process at once, even if it is stuck; plugins notice that their host is gone and end too.
+	context.AfterFunc(ctx, func() { time.AfterFunc(sameSignal, stop) })
 	// With a handler, SIGPIPE becomes an error of the write instead of killing us: if the reader of our output exits,
 	// plugins must still be stopped properly.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -45,6 +46,10 @@ func main() {
 	// Deferred calls of main would not run; there are none. Those of commands have run by now.
 	os.Exit(a.exit(err, interrupted))
 }
+
+// sameSignal is how long signals count as the first one: timeout(1), make and npm send each to the process and to its
+// group, so that it arrives twice.
+const sameSignal = time.Second
 
 // exit reports err on standard error and returns the exit status: 0 for success, 2 for a usage error, 1 for
 // everything else. An interruption is reported in one word rather than as the chain of "context canceled" errors that

@@ -61,6 +61,7 @@ func TestASignalEndsIt(t *testing.T) {
 				t.Errorf("processes: %v", a.processes())
 			}
 			a.signal(sig)
+			a.signal(sig) // timeout(1) sends it to the process and to its group
 			a.exits(0)
 			if e := a.refusal(a.wait(id), -32000); e.Data.Kind != "canceled" {
 				t.Errorf("the prepare under way: %+v", e)

@@ -52,7 +52,8 @@ func (s *sessions) showCommand() *cobra.Command {
 				}
 				// The parent may have been deleted; its name is kept.
 				if h.Parent != "" {
-					fmt.Fprintf(s.out, "parent    %s, from entry %d\n", text.Printable(h.Parent, maxName), h.ForkedEntries)
+					fmt.Fprintf(s.out, "parent    %s, from entry %d\n", text.Printable(h.Parent, maxName),
+						h.ForkedEntries)
 				}
 				// A session that is alone needs no picture of it.
 				if len(tree.Children) > 0 {

@@ -24,9 +24,10 @@ func NewProxy(provider metric.MeterProvider, version string) (*Proxy, error) {
 	}
 	m := maker{meter: provider.Meter(scope, metric.WithInstrumentationVersion(version))}
 	p := &Proxy{
-		requests: m.counter("thresh.proxy.requests", "{request}", "Requests to models, by what was done with them, and refused ones."),
-		before:   m.counter("thresh.proxy.tokens.before", "{token}", "Tokens of the requests of clients."),
-		after:    m.counter("thresh.proxy.tokens.after", "{token}", "Tokens of the requests that were made of them."),
+		requests: m.counter("thresh.proxy.requests", "{request}",
+			"Requests to models, by what was done with them, and refused ones."),
+		before: m.counter("thresh.proxy.tokens.before", "{token}", "Tokens of the requests of clients."),
+		after:  m.counter("thresh.proxy.tokens.after", "{token}", "Tokens of the requests that were made of them."),
 		rewrites: m.counter("thresh.proxy.rewrites", "{request}",
 			"Requests whose beginning is not that of the one before."),
 		usage:  m.counter("thresh.proxy.usage", "{token}", "Tokens as providers reported them."),

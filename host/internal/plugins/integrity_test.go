@@ -1,15 +1,15 @@
 package plugins
 
 import (
-	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
-
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 )
 
 // try starts a plugin with a manager of its own, as another run of a host would.

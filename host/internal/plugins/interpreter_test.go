@@ -1,13 +1,13 @@
 package plugins
 
 import (
-	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
-
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 )
 
 // A script whose interpreter lies where isolation lets nothing be read, as those of version managers do in home

@@ -1,9 +1,6 @@
 package plugins
 
 import (
-	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
-
 	"bufio"
 	"context"
 	"errors"
@@ -21,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 
 	"github.com/hashicorp/go-hclog"

@@ -1,8 +1,6 @@
 package plugins
 
 import (
-	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
-
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +13,7 @@ import (
 	_ "github.com/thresh-dev/thresh/host/early"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/sdk"

@@ -1,9 +1,6 @@
 package plugins
 
 import (
-	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
-
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 
 	"github.com/google/go-cmp/cmp"

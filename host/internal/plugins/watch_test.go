@@ -1,12 +1,12 @@
 package plugins
 
 import (
-	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
-
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 )
 
 // runs reports whether the process that takes the strategy's calls was started from the directory.

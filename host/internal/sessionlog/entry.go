@@ -105,7 +105,7 @@ func (w *Writer) block(m *message, b content.Block) {
 		fill(kindCode, b.Code, b.Language, "", "", "", b.Extra)
 	// JSON that is no block of a known form is kept as it came; it has no extra fields of its own.
 	case content.Opaque:
-		fill(kindOpaque, view(b.JSON), "", "", "", "", nil)
+		fill(kindOpaque, view(b.JSON), "", "", "", "", content.Fields{})
 	}
 }
 
@@ -114,7 +114,7 @@ func view(raw json.RawMessage) string { return unsafe.String(unsafe.SliceData(ra
 
 // extra encodes fields that the program does not know. A value is raw JSON and is written as it came.
 func (w *Writer) extra(m *message, number protowire.Number, list content.Fields) {
-	for _, f := range list {
+	for _, f := range list.All() {
 		m.nested(number, func() { // a field is written even if name and value are empty
 			m.string(extraName, f.Name)
 			w.value(m, extraValue, view(f.Value))
@@ -126,6 +126,7 @@ func (w *Writer) extra(m *message, number protowire.Number, list content.Fields)
 // of a block by its position.
 func (r *Reader) entry(data []byte) (*history.Entry, error) {
 	e := &history.Entry{}
+	var extra []content.Field
 	err := fields(data, func(f field) error {
 		f, err := r.value(f)
 		if err != nil {
@@ -142,18 +143,20 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 			e.Blocks, err = f.counts()
 		default:
 			// What the entry does not know is its content's.
-			err = r.content(&e.Content, f)
+			err = r.content(&e.Content, &extra, f)
 		}
 		return err
 	})
+	e.Content.Extra = content.FieldsOf(extra...)
 	if err == nil && len(e.Blocks) != len(e.Content.Blocks) {
 		err = damaged("an entry has %d blocks and the counts of %d", len(e.Content.Blocks), len(e.Blocks))
 	}
 	return e, err
 }
 
-// content takes in one field of what an entry says. A field that it does not know is skipped.
-func (r *Reader) content(c *content.Content, f field) error {
+// content takes in one field of what an entry says; fields that the program does not know are added to extra. A field
+// that the form does not have is skipped.
+func (r *Reader) content(c *content.Content, extra *[]content.Field, f field) error {
 	switch f.number {
 	case entrySpeaker:
 		c.Speaker = speaker(f)
@@ -169,7 +172,9 @@ func (r *Reader) content(c *content.Content, f field) error {
 	case entryMetadata:
 		c.Metadata = f.raw()
 	case entryExtra:
-		return r.extra(&c.Extra, f)
+		one, err := r.extra(f)
+		*extra = append(*extra, one)
+		return err
 	}
 	return nil
 }
@@ -193,7 +198,7 @@ func (r *Reader) block(data []byte) (content.Block, error) {
 	var kind uint64
 	// A field that is missing is the zero field, whose string is "".
 	var text, id, name, wrong, label field
-	var extra content.Fields
+	var list []content.Field
 	err := fields(data, func(f field) error {
 		f, err := r.value(f)
 		if err != nil {
@@ -213,13 +218,16 @@ func (r *Reader) block(data []byte) (content.Block, error) {
 		case blockLabel:
 			label = f
 		case blockExtra:
-			return r.extra(&extra, f)
+			one, err := r.extra(f)
+			list = append(list, one)
+			return err
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	extra := content.FieldsOf(list...)
 	// The assignments mirror those of Writer.block. A kind that is not listed cannot be skipped as an unknown field
 	// can: without the block the exchange that it belongs to would be broken, so that a later version that adds a kind
 	// has to raise the version of the form.
@@ -244,9 +252,8 @@ func (r *Reader) block(data []byte) (content.Block, error) {
 	return nil, damaged("a block is of kind %d", kind)
 }
 
-// extra decodes one field that the program does not know. It is added to the list also after an error, which ends the
-// decoding anyway.
-func (r *Reader) extra(list *content.Fields, of field) error {
+// extra decodes one field that the program does not know.
+func (r *Reader) extra(of field) (content.Field, error) {
 	var one content.Field
 	err := fields(of.bytes, func(f field) error {
 		f, err := r.value(f)
@@ -258,6 +265,5 @@ func (r *Reader) extra(list *content.Fields, of field) error {
 		}
 		return err
 	})
-	*list = append(*list, one)
-	return err
+	return one, err
 }

@@ -60,6 +60,6 @@ func annotated(call content.ToolCall, t *tools.Taxonomy) (known content.ToolCall
 	if err != nil {
 		return call, false
 	}
-	call.Extra = append(slices.Clone(call.Extra), content.Field{Name: tools.FilesField, Value: raw})
+	call.Extra = call.Extra.With(content.Field{Name: tools.FilesField, Value: raw})
 	return call, true
 }

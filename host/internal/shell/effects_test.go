@@ -144,7 +144,7 @@ func TestAStrategyLearnsWhatACommandReadsAndWrites(t *testing.T) {
 	}
 	// A field of that name in a call whose tool runs no command means nothing.
 	other := content.ToolCall{Name: "read_file", Parameters: []byte(`{"path":"b"}`),
-		Extra: content.Fields{{Name: tools.FilesField, Value: []byte(`{"reads":["a"]}`)}}}
+		Extra: content.FieldsOf(content.Field{Name: tools.FilesField, Value: []byte(`{"reads":["a"]}`)})}
 	if u := taxonomy.UseCall(other); len(u.Reads) != 1 || u.Reads[0] != "b" {
 		t.Errorf("got %v", u.Reads)
 	}

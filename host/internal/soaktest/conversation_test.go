@@ -41,7 +41,7 @@ func (a agent) work(ctx context.Context, calm func()) {
 			calm()
 		}
 		if err == nil {
-			err = c.end(a.t.Context())
+			err = c.end(ctx, calm)
 		}
 		if err != nil {
 			a.t.Errorf("%s, agent %d, conversation %d: %v", a.strategy, a.number, round, err)
@@ -156,18 +156,23 @@ func (c *conversation) judge(err error) error {
 	return nil
 }
 
-// end prepares the history once more, which must succeed now that nothing is killed any more, and closes the session.
-// Then every entry must be counted right, and the transcript hold all that was said.
-func (c *conversation) end(ctx context.Context) error {
+// end prepares the history once more, which must succeed once nothing is killed any more, and closes the session. Then
+// every entry must be counted right, and the transcript hold all that was said. Until ctx ends, plugins are killed.
+func (c *conversation) end(ctx context.Context, calm func()) error {
 	const most = 3 // the last kill may be noticed only now
 	for attempt := 1; ; attempt++ {
-		_, err := c.session.Prepare(ctx, engine.PrepareOptions{})
+		_, err := c.session.Prepare(c.t.Context(), engine.PrepareOptions{})
 		if err == nil {
 			break
 		}
 		if bad := c.judge(err); bad != nil || attempt == most {
 			return fmt.Errorf("the last turn: %w", err)
 		}
+		if ctx.Err() == nil {
+			attempt = 0
+			continue
+		}
+		calm()
 	}
 	if err := c.countsRight(); err != nil {
 		return err

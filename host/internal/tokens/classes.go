@@ -1,7 +1,7 @@
 package tokens
 
 import (
-	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 )
@@ -64,9 +64,12 @@ var ascii = func() (classes [256]class) {
 	return classes
 }()
 
-// wide holds the classes of the characters below 0x32000, where nearly all text is. It is filled at the first
-// character that is not ASCII, range by range, which takes under a millisecond.
-var wide = sync.OnceValue(func() *[0x32000]class {
+// wide holds the classes of the characters below 0x32000, where nearly all text is; nil before the first character that
+// is not ASCII.
+var wide atomic.Pointer[[0x32000]class]
+
+// fillWide makes wide, range by range, which takes under a millisecond. What two goroutines make is the same.
+func fillWide() *[0x32000]class {
 	var classes [0x32000]class
 	for _, b := range bits {
 		for _, table := range b.tables {
@@ -82,17 +85,37 @@ var wide = sync.OnceValue(func() *[0x32000]class {
 			}
 		}
 	}
+	wide.Store(&classes)
 	return &classes
-})
+}
 
 // classAt returns the class and the width in bytes of the character at s[i:], which must be valid UTF-8.
 func classAt(s string, i int) (class, int) {
 	if c := ascii[s[i]]; c != notASCII {
 		return c, 1
 	}
-	r, width := utf8.DecodeRuneInString(s[i:])
-	if classes := wide(); int(r) < len(classes) {
+	r, width := decode(s[i:])
+	classes := wide.Load()
+	if classes == nil {
+		classes = fillWide()
+	}
+	if int(r) < len(classes) {
 		return classes[r], width
 	}
 	return classify(r), width
+}
+
+// decode is utf8.DecodeRuneInString for text that is known to be valid and not ASCII, which takes half the time.
+func decode(s string) (r rune, width int) {
+	const low = 0x3f // the bits of a following byte
+	switch b := s[0]; {
+	case b < 0xe0:
+		return rune(b&0x1f)<<6 | rune(s[1]&low), 2
+	case b < 0xf0:
+		_ = s[2]
+		return rune(b&0xf)<<12 | rune(s[1]&low)<<6 | rune(s[2]&low), 3
+	default:
+		_ = s[3]
+		return rune(b&7)<<18 | rune(s[1]&low)<<12 | rune(s[2]&low)<<6 | rune(s[3]&low), 4
+	}
 }

@@ -144,8 +144,19 @@ func (v *loaded) count(ctx context.Context, s string) (int, error) {
 func replaceInvalid(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/8)
-	for _, r := range s {
-		b.WriteRune(r)
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		r, width := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError { // also where it stands in the text
+			b.WriteString("\uFFFD")
+		} else {
+			b.WriteString(s[i : i+width])
+		}
+		i += width
 	}
 	return b.String()
 }

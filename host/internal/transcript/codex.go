@@ -134,7 +134,7 @@ func (c *codex) session(payload object) {
 		text = payload.text("instructions")
 	}
 	if text != "" && len(c.b.t.System) == 0 { // a resumed session repeats its head; the first one counts
-		c.b.instructions(roleSystem, one(content.Text{Text: text}), nil)
+		c.b.instructions(roleSystem, one(content.Text{Text: text}), content.Fields{})
 	}
 }
 
@@ -251,7 +251,7 @@ func (c *codex) message(line int, stamp []byte, item object) {
 	}
 	c.ai, c.tool, c.done = -1, -1, true
 	switch {
-	case c.b.instructions(role, blocks, nil):
+	case c.b.instructions(role, blocks, content.Fields{}):
 		return
 	case c.after && role != "user" && c.b.isInstructions(blocks):
 		c.b.tally.routine(line, -1, "message that repeats the system prompt after a compaction left out")
@@ -339,7 +339,7 @@ func codexReasoning(item object) content.Block {
 	}
 	block := content.Thinking{Thought: strings.Join(texts, "\n")}
 	if encrypted := item.copyOf("encrypted_content"); encrypted != nil {
-		block.Extra = content.Fields{{Name: "encryptedContent", Value: encrypted}}
+		block.Extra = content.FieldsOf(content.Field{Name: "encryptedContent", Value: encrypted})
 	}
 	return block
 }

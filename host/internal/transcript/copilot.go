@@ -69,7 +69,7 @@ func (c *copilot) record(r record) error {
 		b.t.ID = firstText(b.t.ID, data.text("sessionId"))
 		b.t.workedIn(data.object("context").text("cwd"))
 	case t == "system.message":
-		b.instructions(roleSystem, one(content.Text{Text: data.text("content")}), nil)
+		b.instructions(roleSystem, one(content.Text{Text: data.text("content")}), content.Fields{})
 	case t == "user.message":
 		b.unread(r.line, "a user.message", data, isCopilotUserField)
 		// What was sent has the date and the like in front of what was typed.
@@ -103,7 +103,7 @@ func copilotAnswer(data object) []content.Block {
 		thought := content.Thinking{Thought: data.text("reasoningText")}
 		if opaque := data.copyOf("reasoningOpaque"); opaque != nil {
 			// Under the name that Codex's ciphertext has here, so that one place counts and writes it.
-			thought.Extra = content.Fields{{Name: "encryptedContent", Value: opaque}}
+			thought.Extra = content.FieldsOf(content.Field{Name: "encryptedContent", Value: opaque})
 		}
 		blocks = append(blocks, thought)
 	}

@@ -66,7 +66,7 @@ func (b *builder) exactToolResult(r content.ToolResponse, o object) []content.Bl
 	})
 	r.Result = result
 	if parts != nil {
-		r.Extra = append(r.Extra, content.Field{Name: fieldParts, Value: parts})
+		r.Extra = r.Extra.With(content.Field{Name: fieldParts, Value: parts})
 	}
 	return append(one(r), media...)
 }
@@ -86,10 +86,10 @@ func exactToolMessage(r content.ToolResponse, o object) (content.ToolResponse, [
 	})
 	r.Result = result
 	if parts != nil {
-		r.Extra = append(r.Extra, content.Field{Name: fieldParts, Value: parts})
+		r.Extra = r.Extra.With(content.Field{Name: fieldParts, Value: parts})
 	}
 	if others := o.but("role", "content", "tool_call_id").json(); others != nil {
-		r.Extra = append(r.Extra, content.Field{Name: fieldMessage, Value: bytes.Clone(others)})
+		r.Extra = r.Extra.With(content.Field{Name: fieldMessage, Value: bytes.Clone(others)})
 	}
 	return r, media
 }
@@ -97,7 +97,7 @@ func exactToolMessage(r content.ToolResponse, o object) (content.ToolResponse, [
 // exactCall returns the further fields of a chat message's tool call: those next to the function, such as a signature
 // of the thought behind it, and those in it. The type is kept only if it is not the usual one.
 func exactCall(o, function object) content.Fields {
-	var out content.Fields
+	var out []content.Field
 	item := o.but("id", "function", "custom")
 	if o.text("type") == "function" {
 		item = item.but("type")
@@ -108,7 +108,7 @@ func exactCall(o, function object) content.Fields {
 	if raw := function.but("name", "arguments", "input").json(); raw != nil {
 		out = append(out, content.Field{Name: "function", Value: raw})
 	}
-	return out
+	return content.FieldsOf(out...)
 }
 
 // exactArguments returns the parameters of a call whose arguments are raw, as the text if they would be written another
@@ -124,7 +124,7 @@ func exactArguments(parameters json.RawMessage, raw []byte) json.RawMessage {
 // it: writers of other forms look for it there.
 func (m *messages) exactFields(o object) content.Fields {
 	known := []string{"role", "content"}
-	var out content.Fields
+	var out []content.Field
 	if m.b.form == OpenAIChat {
 		known = append(known, "name", "tool_calls", "reasoning_content")
 		if name := o.copyOf("name"); name != nil {
@@ -134,5 +134,5 @@ func (m *messages) exactFields(o object) content.Fields {
 	if raw := slices.Clone(o).but(known...).json(); raw != nil {
 		out = append(out, content.Field{Name: fieldMessage, Value: raw})
 	}
-	return out
+	return content.FieldsOf(out...)
 }

@@ -119,13 +119,14 @@ func (m *messages) message(line int, o object) error {
 			c.Blocks = m.cline.called(c.Blocks)
 		}
 		if b.form != "" && len(c.Blocks) == 0 { // a refusal, or an answer in sound
-			c.Blocks, c.Extra = one(content.Opaque{JSON: jsonOf(content.Fields{
-				{Name: "type", Value: content.String(kindMessage)}, {Name: fieldMessage, Value: o.json()},
-			})}), nil
+			c.Blocks, c.Extra = one(content.Opaque{JSON: jsonOf(content.FieldsOf(
+				content.Field{Name: "type", Value: content.String(kindMessage)},
+				content.Field{Name: fieldMessage, Value: o.json()},
+			))}), content.Fields{}
 		}
 		if n := len(b.t.Entries); b.form == AnthropicMessages && n > 0 && b.t.Entries[n-1].Speaker == content.AI {
 			b.extend(n-1, c.Blocks) // to the provider they are one message
-			b.t.Entries[n-1].Extra = append(b.t.Entries[n-1].Extra, c.Extra...)
+			b.t.Entries[n-1].Extra = b.t.Entries[n-1].Extra.With(c.Extra.All()...)
 			return nil
 		}
 		b.add(line, c)
@@ -222,7 +223,7 @@ func firstOf(values ...[]byte) []byte {
 // extra keeps fields of a provider's message that an entry has no place for. In a tool's message "name" is the tool and
 // goes into the response.
 func (m *messages) extra(o object) content.Fields {
-	var out content.Fields
+	var out []content.Field
 	if m.b.form != "" {
 		return m.exactFields(o)
 	}
@@ -231,7 +232,7 @@ func (m *messages) extra(o object) content.Fields {
 			out = append(out, content.Field{Name: name, Value: value})
 		}
 	}
-	return out
+	return content.FieldsOf(out...)
 }
 
 // assistant returns the blocks of an answer: thoughts, then text, then calls. body holds the blocks of the content
@@ -265,7 +266,7 @@ func (m *messages) tool(line int, o object, c content.Content) {
 	r := content.ToolResponse{CallID: o.text("tool_call_id"), ToolName: o.text("name"), Result: result}
 	if m.b.form != "" {
 		r, media = exactToolMessage(r, o)
-		c.Extra = nil
+		c.Extra = content.Fields{}
 	}
 	// In order, as such a conversation has one call at a time.
 	if r.CallID == "" && len(m.legacy) > 0 {

@@ -27,11 +27,13 @@ func readNative(b *builder, d *document) error {
 	if err := b.nativeSystem(d); err != nil {
 		return err
 	}
+	var extra []content.Field
 	for _, f := range d.top {
 		if f.name != "history" && f.name != "system" {
-			b.t.Extra = append(b.t.Extra, content.Field{Name: f.name, Value: bytes.Clone(f.value)})
+			extra = append(extra, content.Field{Name: f.name, Value: bytes.Clone(f.value)})
 		}
 	}
+	b.t.Extra = content.FieldsOf(extra...)
 	b.nativeBoundaries(d.top)
 	return nil
 }

@@ -132,19 +132,19 @@ func (o object) copyOf(name string) json.RawMessage {
 
 // without returns copies of all fields except the named ones and those that are null. It collects what goes into Extra.
 func (o object) without(names ...string) content.Fields {
-	var out content.Fields
+	var out []content.Field
 	for _, f := range o {
 		if !slices.Contains(names, f.name) && !rawjson.IsNull(f.value) {
 			out = append(out, content.Field{Name: f.name, Value: bytes.Clone(f.value)})
 		}
 	}
-	return out
+	return content.FieldsOf(out...)
 }
 
 // jsonOf returns fields as a JSON object; {} if there are none.
 func jsonOf(fields content.Fields) json.RawMessage {
 	var m metadata
-	for _, f := range fields {
+	for _, f := range fields.All() {
 		m.raw(f.Name, f.Value)
 	}
 	if len(m) == 0 {

@@ -100,7 +100,8 @@ func (h *openHands) record(r record) error {
 	}
 	switch k {
 	case "SystemPromptEvent":
-		b.instructions(roleSystem, one(content.Text{Text: r.object.object("system_prompt").text("text")}), nil)
+		text := r.object.object("system_prompt").text("text")
+		b.instructions(roleSystem, one(content.Text{Text: text}), content.Fields{})
 		b.t.Tools = firstOf(b.t.Tools, r.copyOf("tools"))
 	case "MessageEvent":
 		m := r.object.object("llm_message")

@@ -140,13 +140,13 @@ func (o object) json() json.RawMessage {
 
 // without returns fields but the named ones. The list that is given stays as it is.
 func without(fields content.Fields, names ...string) content.Fields {
-	var out content.Fields
-	for _, f := range fields {
+	var out []content.Field
+	for _, f := range fields.All() {
 		if !slices.Contains(names, f.Name) {
 			out = append(out, f)
 		}
 	}
-	return out
+	return content.FieldsOf(out...)
 }
 
 // same reports whether two JSON values are equal: the order of fields does not count, and a field that is null is as

@@ -85,7 +85,7 @@ func plan(t *Transcript, form Format) *planner {
 	if n := len(t.Boundaries); n > 0 {
 		p.tally.count(0, -1, fmt.Sprintf("list of %d compactions left out; the whole history is written", n))
 	}
-	for _, f := range t.Extra {
+	for _, f := range t.Extra.All() {
 		p.tally.routine(0, -1, fmt.Sprintf("top-level field %q left out", clip([]byte(f.Name))))
 	}
 	return p
@@ -103,7 +103,7 @@ func (p *planner) metadata(i int, c content.Content) {
 			break
 		}
 	}
-	for _, f := range c.Extra {
+	for _, f := range c.Extra.All() {
 		if f.Name != "name" {
 			p.tally.count(0, i, fmt.Sprintf("field %q of an entry left out", clip([]byte(f.Name))))
 		}

@@ -111,7 +111,7 @@ func withItem(block content.Thinking, item object) content.Block {
 	if raw == nil {
 		raw = []byte("{}")
 	}
-	block.Extra = append(block.Extra, content.Field{Name: fieldItem, Value: raw})
+	block.Extra = block.Extra.With(content.Field{Name: fieldItem, Value: raw})
 	return block
 }
 
@@ -119,7 +119,7 @@ func withItem(block content.Thinking, item object) content.Block {
 func (r *responses) call(line int, o object, name string, call content.ToolCall, item object) {
 	call.ID, call.Name = o.text("call_id"), name
 	if raw := item.json(); raw != nil {
-		call.Extra = content.Fields{{Name: fieldItem, Value: raw}}
+		call.Extra = content.FieldsOf(content.Field{Name: fieldItem, Value: raw})
 	}
 	r.say(line, call)
 }
@@ -160,10 +160,10 @@ func (r *responses) output(line int, o object) {
 		item = item.but("type")
 	}
 	if raw := item.json(); raw != nil {
-		response.Extra = append(response.Extra, content.Field{Name: fieldItem, Value: raw})
+		response.Extra = response.Extra.With(content.Field{Name: fieldItem, Value: raw})
 	}
 	if parts != nil {
-		response.Extra = append(response.Extra, content.Field{Name: fieldParts, Value: parts})
+		response.Extra = response.Extra.With(content.Field{Name: fieldParts, Value: parts})
 	}
 	// Attachments follow the response that they belong to.
 	blocks := append(one(response), media...)
@@ -194,7 +194,7 @@ func (r *responses) message(line int, o object) {
 		if item == nil {
 			item = []byte("{}")
 		}
-		first.Extra = append(content.Fields{{Name: fieldItem, Value: item}}, first.Extra...)
+		first.Extra = content.FieldsOf(content.Field{Name: fieldItem, Value: item}).With(first.Extra.All()...)
 		blocks[0] = first
 		r.say(line, blocks...)
 		return
@@ -202,7 +202,7 @@ func (r *responses) message(line int, o object) {
 	blocks := r.parts(o.raw("content"))
 	var extra content.Fields
 	if item != nil {
-		extra = content.Fields{{Name: fieldMessage, Value: item}}
+		extra = content.FieldsOf(content.Field{Name: fieldMessage, Value: item})
 	}
 	if r.b.instructions(role, blocks, extra) {
 		return

@@ -65,7 +65,7 @@ func (s *sweAgent) message(line int, o object) {
 		b.add(line, content.Content{Speaker: content.Tool, Metadata: meta.json(),
 			Blocks: one(content.ToolResponse{CallID: s.open, ToolName: s.tool, Result: result})})
 		s.open = ""
-	case !b.instructions(role, blocks, nil):
+	case !b.instructions(role, blocks, content.Fields{}):
 		b.add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json()})
 	}
 }

@@ -25,9 +25,9 @@ func (b *builder) instructions(role string, blocks []content.Block, extra conten
 	first := blocks[0].(content.Text)
 	// In the Responses API, the first block may be the "instructions", which are no message.
 	if role != roleSystem || len(b.t.System) > 0 || b.form == OpenAIResponses {
-		first.Extra = append(first.Extra, content.Field{Name: fieldRole, Value: content.String(role)})
+		first.Extra = first.Extra.With(content.Field{Name: fieldRole, Value: content.String(role)})
 	}
-	first.Extra = append(first.Extra, extra...)
+	first.Extra = first.Extra.With(extra.All()...)
 	b.t.System = append(append(b.t.System, first), blocks[1:]...)
 	return true
 }

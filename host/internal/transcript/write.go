@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -116,9 +117,9 @@ func writeNative(w *bufio.Writer, t *Transcript) {
 
 // nativeFields returns the fields around the history: those that were read, then those that follow from t. A field that
 // was read wins, so that a round trip changes nothing.
-func nativeFields(t *Transcript) content.Fields {
+func nativeFields(t *Transcript) []content.Field {
 	// The capacity is cut: t may be written again, or by another goroutine.
-	fields := t.Extra[:len(t.Extra):len(t.Extra)]
+	fields := slices.Clip(t.Extra.All())
 	add := func(name string, value json.RawMessage) {
 		if len(value) > 0 && !t.Extra.Has(name) {
 			fields = append(fields, content.Field{Name: name, Value: value})

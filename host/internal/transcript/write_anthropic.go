@@ -151,7 +151,7 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 				fields = append(fields, field{name: "signature", value: content.String(block.Signature)})
 			}
 			if !t.exact {
-				block.Extra = nil
+				block.Extra = content.Fields{}
 			}
 			out = append(out, a.block(t.entry, t.exact, "thinking", block.Extra, fields...))
 		case content.Media:
@@ -188,7 +188,7 @@ func (a *anthropicWriter) block(entry int, exact bool, kind string, extra conten
 		m.raw(f.name, f.value)
 	}
 	// cache_control is kept: without it the provider caches nothing, and every request pays for its whole prompt.
-	for _, f := range extra {
+	for _, f := range extra.All() {
 		switch {
 		case f.Name == "cache_control", f.Name == "citations", exact:
 			m.raw(f.Name, f.Value)
@@ -212,7 +212,8 @@ func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 	}
 	if kind == "" {
 		a.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
-		return a.block(t.entry, false, "text", nil, field{name: "text", value: content.String(placeholder(m))})
+		return a.block(t.entry, false, "text", content.Fields{},
+			field{name: "text", value: content.String(placeholder(m))})
 	}
 	// Data that is not a URL is base64, whatever its encoding is called.
 	source := fmt.Appendf(

@@ -172,7 +172,7 @@ func (o *openAIWriter) answers(t turn) {
 		if a.Failed() && !rawjson.IsNull(a.Result) {
 			o.tally.count(0, t.entry, "result's error flag left out; its text is kept")
 		}
-		for _, f := range a.Extra {
+		for _, f := range a.Extra.All() {
 			if !a.exact {
 				o.tally.count(0, t.entry, fmt.Sprintf("field %q of a result left out", clip([]byte(f.Name))))
 			}
@@ -217,7 +217,7 @@ func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
 			var m metadata
 			m.text("type", "text")
 			m.raw("text", content.String(text))
-			for _, f := range block.Extra {
+			for _, f := range block.Extra.All() {
 				if t.exact {
 					m.raw(f.Name, f.Value)
 					plain = false
@@ -267,7 +267,7 @@ func openAIMediaPart(m content.Media, exact bool) (part []byte, ok bool) {
 	case strings.HasPrefix(m.MimeType, "image/"):
 		inner.raw("url", content.String(link))
 		// detail sets the resolution, and with it how many tokens the image costs.
-		for _, f := range m.Extra {
+		for _, f := range m.Extra.All() {
 			if exact || f.Name == "detail" {
 				inner.raw(f.Name, f.Value)
 			}

@@ -121,7 +121,7 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 	// Everything in it was left out, with a note for each.
 	case len(parts) == 0:
 		return
-	case len(blocks) == 1 && isText && (len(text.Extra) == 0 || !t.exact):
+	case len(blocks) == 1 && isText && (len(text.Extra.All()) == 0 || !t.exact):
 		m.raw("content", content.String(text.Text))
 	default:
 		m.raw("content", list(parts))
@@ -144,7 +144,7 @@ func (w *responsesWriter) parts(t turn) (parts [][]byte) {
 		var m metadata
 		m.text("type", textKind)
 		m.raw("text", content.String(s))
-		for _, f := range extra {
+		for _, f := range extra.All() {
 			if t.exact {
 				m.raw(f.Name, f.Value)
 				continue
@@ -164,7 +164,7 @@ func (w *responsesWriter) parts(t turn) (parts [][]byte) {
 				continue
 			}
 			// The model should know that there was something.
-			text(placeholder(block), nil)
+			text(placeholder(block), content.Fields{})
 			w.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
 		case content.Opaque:
 			if t.exact {
@@ -190,7 +190,7 @@ func responsesMedia(m content.Media, exact bool) (part []byte, ok bool) {
 	case strings.HasPrefix(m.MimeType, "image/"):
 		out.text("type", "input_image")
 		out.raw("image_url", content.String(link))
-		for _, f := range m.Extra {
+		for _, f := range m.Extra.All() {
 			if exact || f.Name == "detail" {
 				out.raw(f.Name, f.Value)
 			}

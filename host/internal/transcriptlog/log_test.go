@@ -28,8 +28,8 @@ func TestWhatWasAddedComesBack(t *testing.T) {
 			Parameters: []byte(`{"b":1.0,"a":2}`)}, content.Opaque{JSON: []byte(`{"type":"new"}`)}}},
 		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: "1", ToolName: "run",
 			Result: content.String("ok")}}},
-		{Speaker: content.Human, Extra: content.Fields{{Name: "threshId", Value: []byte(`"of its own"`)},
-			{Name: "id", Value: []byte(`7`)}}},
+		{Speaker: content.Human, Extra: content.FieldsOf(content.Field{Name: "threshId", Value: []byte(`"of its own"`)},
+			content.Field{Name: "id", Value: []byte(`7`)})},
 	}
 	ids := []string{"e1", "e2", "e5", "e6"} // e3 and e4 are what a strategy made
 	j.Add(ids[0], entries[0])

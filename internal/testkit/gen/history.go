@@ -240,7 +240,8 @@ func (h *builder) malformed() {
 			content.Opaque{JSON: json.RawMessage(`{"type":"hologram","depth":1.50}`)})
 	default:
 		h.add(content.Human, content.Text{Text: "x",
-			Extra: content.Fields{{Name: "cache", Value: JSON().Draw(h.t, "extra")}}})
-		h.entries[len(h.entries)-1].Extra = content.Fields{{Name: "note", Value: JSON().Draw(h.t, "extra")}}
+			Extra: content.FieldsOf(content.Field{Name: "cache", Value: JSON().Draw(h.t, "extra")})})
+		note := content.Field{Name: "note", Value: JSON().Draw(h.t, "extra")}
+		h.entries[len(h.entries)-1].Extra = content.FieldsOf(note)
 	}
 }

@@ -51,8 +51,8 @@ func unknown() []content.Content {
 		{Speaker: content.Human},
 		tool(opaque(`{"type":"tool_hologram","callId":"z"}`)), {Speaker: content.Human, Blocks: []content.Block{
 			content.Text{Text: "with fields",
-				Extra: content.Fields{{Name: "cache", Value: json.RawMessage(`{"ttl": 5}`)}}},
-		}, Extra: content.Fields{{Name: "note", Value: json.RawMessage(`[1,  2]`)}},
+				Extra: content.FieldsOf(content.Field{Name: "cache", Value: json.RawMessage(`{"ttl": 5}`)})},
+		}, Extra: content.FieldsOf(content.Field{Name: "note", Value: json.RawMessage(`[1,  2]`)}),
 			Metadata: json.RawMessage(`{"timestamp":"2026-02-03T04:05:06Z"}`)},
 		ai(text("ok")),
 	}

@@ -134,8 +134,8 @@ func UsesDefault(c *config.Config, h *engine.Host) bool {
 
 const strategySetting = "compression.strategy"
 
-// byDefault reports whether a setting has its default. One that the user made anywhere, in a file, a variable or a flag,
-// is never overridden.
+// byDefault reports whether a setting has its default. One that the user made anywhere, in a file, a variable or a
+// flag, is never overridden.
 func byDefault(c *config.Config, key string) bool {
 	e, err := c.Explain(key)
 	return err == nil && len(e) == 1 && (e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "")

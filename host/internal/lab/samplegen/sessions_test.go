@@ -218,7 +218,7 @@ func TestNativeEntriesAreReadWholeAndWrittenBack(t *testing.T) {
 				t.Errorf("entry %d block %d is of an unknown kind", i, j)
 			}
 		}
-		if !entry.Speaker.Known() || len(entry.Extra) > 0 {
+		if !entry.Speaker.Known() || len(entry.Extra.All()) > 0 {
 			t.Errorf("entry %d: speaker %q, unknown fields %v", i, entry.Speaker, entry.Extra)
 		}
 		if diff := cmp.Diff(string(raw), string(entry.AppendJSON(nil))); diff != "" {

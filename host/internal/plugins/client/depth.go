@@ -75,7 +75,7 @@ func blockDepth(b content.Block) int {
 // like all others.
 func fieldsDepth(fields content.Fields) int {
 	deep := 0
-	for _, f := range fields {
+	for _, f := range fields.All() {
 		deep = max(deep, jsonDepth(f.Value))
 	}
 	return deep

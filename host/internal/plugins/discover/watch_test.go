@@ -1,14 +1,14 @@
 package discover
 
 import (
-	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
-
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 )
 
 func TestNothingElseIsWatched(t *testing.T) {

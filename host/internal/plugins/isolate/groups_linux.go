@@ -244,9 +244,6 @@ func (g *Group) Kill() {
 	}
 }
 
-// removeTime is how long killed processes may take to be gone from a group.
-const removeTime = 2 * time.Second
-
 // Remove kills what is left in the group, and removes it.
 func (g *Group) Remove() error {
 	if g == nil {
@@ -256,15 +253,44 @@ func (g *Group) Remove() error {
 	return removeGroup(g.dir.Name())
 }
 
+// removeTime is how long a group of killed processes may stay as full as it is. It bounds the wait for processes that
+// the kernel cannot end; it is no bound for many of them on a busy machine.
+const removeTime = 2 * time.Second
+
 // removeGroup kills what is left in a group, and removes it. A group with processes cannot be removed, and they need a
 // moment to be gone.
 func removeGroup(dir string) error {
 	_ = put(dir, "cgroup.kill", "1")
-	for wait := time.Millisecond; ; wait *= 2 {
-		err := unix.Rmdir(dir)
-		if !errors.Is(err, unix.EBUSY) || wait > removeTime/2 {
-			return err
-		}
-		time.Sleep(wait)
+	busy := unix.Rmdir(dir)
+	if !errors.Is(busy, unix.EBUSY) {
+		return busy
 	}
+	events, err := os.Open(path.Join(dir, "cgroup.events"))
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	for left := processesIn(dir); populated(events); {
+		// The kernel announces when that is no longer so.
+		empty := []unix.PollFd{{Fd: int32(events.Fd()), Events: unix.POLLPRI}}
+		if n, err := unix.Poll(empty, int(removeTime.Milliseconds())); n > 0 || err != nil {
+			continue // err: a signal came
+		}
+		before := left
+		if left = processesIn(dir); left >= before {
+			return busy
+		}
+	}
+	return unix.Rmdir(dir)
+}
+
+// processesIn returns how many processes are in a group, without those that only wait to be reaped.
+func processesIn(dir string) int { return len(words(path.Join(dir, "cgroup.procs"))) }
+
+// populated reports whether there are processes in a group, from its open file of events. A poll of the file waits for
+// a change of what was read last.
+func populated(events *os.File) bool {
+	text := make([]byte, 128)
+	n, _ := events.ReadAt(text, 0)
+	return strings.Contains(string(text[:n]), "populated 1")
 }

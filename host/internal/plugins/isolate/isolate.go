@@ -21,7 +21,7 @@ const (
 	// Processes: it cannot start others; threads are allowed.
 	Processes Measure = "processes"
 	// Signals: none to processes outside, and no abstract Unix sockets, which the file system does not protect. See
-	// [ScopesAbstractSockets].
+	// [SignalsByFilter].
 	Signals Measure = "signals"
 	// Memory: a hard limit on private memory. No limit that works without root counts other memory; most of it is
 	// refused.
@@ -73,6 +73,11 @@ type Check struct {
 	// How is the mechanism that enforces it, or the reason why nothing does.
 	How string `json:"how"`
 }
+
+// SignalsByFilter is how [Signals] is enforced where Landlock does not know it. The filter guards signals alone, and
+// [Sockets] the rest: it does not keep a program with a grant for the network from abstract sockets, nor, outside of a
+// process namespace, one that may start processes from signalling any.
+const SignalsByFilter = "a filter of system calls (seccomp), and what enforces sockets"
 
 // Spec tells a launcher what to do. It travels as JSON over a socket. Its JSON form may change with every version:
 // launcher and host are the same program.

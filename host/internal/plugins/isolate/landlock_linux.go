@@ -50,11 +50,6 @@ func handled(abi int) uint64 {
 // signalsABI is the first Landlock version that can restrict signals and abstract sockets.
 const signalsABI = 6
 
-// ScopesAbstractSockets reports whether Signals keeps a program from abstract sockets by itself, also one that shares a
-// network namespace with others, as with a grant for the network. Without Landlock's part, the filter of system calls
-// only guards signals, and Sockets the rest.
-func ScopesAbstractSockets() bool { return landlockABI() >= signalsABI }
-
 // landlockGuardsSignals reports whether [limitFiles] keeps signals from processes outside. Both measures are needed,
 // because one ruleset holds the rights to files and the scope of signals.
 func landlockGuardsSignals(spec Spec) bool {

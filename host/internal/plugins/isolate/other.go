@@ -27,9 +27,6 @@ func (*Launcher) Become(Spec, Handles, time.Duration) (guard *os.File, err error
 // Close does nothing.
 func (*Launcher) Close() {}
 
-// ScopesAbstractSockets is false.
-func ScopesAbstractSockets() bool { return false }
-
 // Groups makes no groups.
 type Groups struct{}
 

@@ -48,7 +48,7 @@ func Probe() []Check {
 		paths.How, sockets.How = "user and mount namespaces", "user, mount and network namespaces"
 	}
 	if !signals.Works && sockets.Works && filters(Calls).Works {
-		signals = Check{Signals, true, "a filter of system calls (seccomp), and what enforces sockets"}
+		signals = Check{Signals, true, SignalsByFilter}
 	}
 	disk, threads := Check{Disk, true, "looked at every second"}, Check{Threads, true, "looked at every second"}
 	memory, end := Check{Memory, true, "RLIMIT_DATA, GOMEMLIMIT"}, ending()

@@ -89,6 +89,7 @@ func TestVerdicts(t *testing.T) {
 		{"another's limits", unix.SYS_PRLIMIT64, []uint32{1}, eperm, eperm},
 		{"a signal to itself", unix.SYS_TGKILL, []uint32{ownPID, 5}, allow, allow},
 		{"a signal to another", unix.SYS_TGKILL, []uint32{1, 1}, eperm, allow},
+		{"a signal to a thread", unix.SYS_TKILL, []uint32{1}, eperm, allow},
 		{"kill", unix.SYS_KILL, []uint32{1}, eperm, allow},
 		{"its own memory", unix.SYS_MMAP, []uint32{0, 1, 3, unix.MAP_PRIVATE | anon}, allow, allow},
 		{"a mapped file", unix.SYS_MMAP, []uint32{0, 1, 3, unix.MAP_SHARED}, allow, allow},
@@ -116,12 +117,21 @@ func TestVerdicts(t *testing.T) {
 	bare := filter(*native, refusal{sockets: true, processes: true, signals: true}, ownPID)
 	told := filter(*native, refusal{sockets: true, processes: true, signals: true, tell: true, supervise: true}, ownPID)
 	granted := filter(*native, refusal{}, ownPID)
+	// A grant for the network alone, where Landlock does not guard signals.
+	network := filter(*native, refusal{processes: true, signals: true}, ownPID)
 	for _, c := range calls {
 		if got := judge(t, bare, native.audit, c.number, c.args...); got != c.bare {
 			t.Errorf("%s: %#x, want %#x", c.name, got, c.bare)
 		}
 		if got := judge(t, granted, native.audit, c.number, c.args...); got != c.granted {
 			t.Errorf("%s, with grants: %#x, want %#x", c.name, got, c.granted)
+		}
+		want := c.bare
+		if c.number == unix.SYS_SOCKET {
+			want = c.granted
+		}
+		if got := judge(t, network, native.audit, c.number, c.args...); got != want {
+			t.Errorf("%s, with a grant for the network: %#x, want %#x", c.name, got, want)
 		}
 		// A guard gives the errors that a filter without one gives.
 		if got := judge(t, told, native.audit, c.number, c.args...); got != c.bare && (got != ask ||

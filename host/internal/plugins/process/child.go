@@ -227,7 +227,8 @@ func (c *child) run(stdout, stderr *os.File) {
 			"directory included (plugins.maxMemoryBytes)")
 	}
 	if err := c.group.Remove(); err != nil {
-		c.log.Warn("removing the plugin's control group failed", "error", err)
+		c.log.Warn("removing the plugin's control group failed", "error", err,
+			"hint", "it is tried again when the host ends, and when one starts")
 	}
 	if c.guard != nil {
 		c.guard.Close()
@@ -321,7 +322,8 @@ func killedBySIGKILL(s *os.ProcessState) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// gone waits up to d for the process to have ended, and reports whether it has. 0 does not wait.
+// gone waits up to d for the process to have ended, and reports whether it has. 0 does not wait. A process that the
+// kernel is removing by then gets the time that this takes.
 func (c *child) gone(d time.Duration) bool {
 	select {
 	case <-c.exit.done:
@@ -333,6 +335,15 @@ func (c *child) gone(d time.Duration) bool {
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
+	select {
+	case <-c.exit.done:
+		return true
+	case <-t.C:
+	}
+	if !c.ending() {
+		return false
+	}
+	t.Reset(killTime)
 	select {
 	case <-c.exit.done:
 		return true

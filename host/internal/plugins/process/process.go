@@ -70,7 +70,8 @@ func (p *Process) Noise() (lines int, first []string) {
 // Exited is closed when the process has ended, was reaped, and its output was read.
 func (p *Process) Exited() <-chan struct{} { return p.child.exit.done }
 
-// Gone waits up to d for the process to have ended, and reports whether it has.
+// Gone waits up to d for the process to have ended, longer if the kernel is removing it by then, and reports whether it
+// has. 0 does not wait.
 func (p *Process) Gone(d time.Duration) bool { return p.child.gone(d) }
 
 // ExitState describes how the process ended, for people. Call it after the process has ended.

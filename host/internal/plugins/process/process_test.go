@@ -1,14 +1,14 @@
 package process
 
 import (
+	"os"
+	"path/filepath"
+	"testing"
+
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
-
-	"os"
-	"path/filepath"
-	"testing"
 )
 
 // What is run is what was opened and hashed, though another file has its name by now.

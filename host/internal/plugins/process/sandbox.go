@@ -51,12 +51,14 @@ func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) 
 	all := checks()
 	supervised := slices.ContainsFunc(all, func(c isolate.Check) bool { return c.Measure == isolate.Paths && !c.Works })
 	for _, check := range all {
+		filtered := check.How == isolate.SignalsByFilter
 		switch {
-		case !s.Grant.Network:
-		case check.Measure == isolate.Sockets && supervised: // the host makes no sockets of the network for it
+		case s.Grant.Network && check.Measure == isolate.Sockets && supervised: // the host makes none of the network
 			check.Works, check.How = false, "with a grant for the network, it takes namespaces"
-		case check.Measure == isolate.Signals && !isolate.ScopesAbstractSockets(): // it sees those of the host
+		case s.Grant.Network && filtered: // it sees the abstract sockets of the host
 			check.Works, check.How = false, "with a grant for the network, it takes Linux 6.12"
+		case s.Grant.Processes && filtered && supervised: // a filter cannot tell what it starts from others
+			check.Works, check.How = false, "with a grant for processes, it takes Linux 6.12 or namespaces"
 		}
 		if check.Works {
 			s.Apply = append(s.Apply, check.Measure)

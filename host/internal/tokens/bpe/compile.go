@@ -10,7 +10,7 @@ import (
 )
 
 // Compile returns the table of a vocabulary in the form that [Load] reads. ranks maps the bytes of every token to its
-// rank. The ranks must be distinct and may have gaps, and every single byte must be a token.
+// rank. The ranks must be distinct and may have gaps, and the first 256 must be the single bytes, in any order.
 //
 // It returns an error if merging the bytes of a token, lowest rank first, does not give that token: counting relies on
 // this. It holds for every vocabulary that was made by byte-pair training.
@@ -28,10 +28,10 @@ func Compile(ranks map[string]int) ([]byte, error) {
 		}
 		c.tokens[rank] = token
 	}
-	// Then every text has tokens, also bytes that are no UTF-8.
+	// Then every text has tokens, also bytes that are no UTF-8, and single bytes are told by their rank.
 	for b := range 256 {
-		if _, ok := ranks[string([]byte{byte(b)})]; !ok {
-			return nil, fmt.Errorf("byte %#02x is no token", b)
+		if rank, ok := ranks[string([]byte{byte(b)})]; !ok || rank >= 1<<8 {
+			return nil, fmt.Errorf("byte %#02x is no token below 256", b)
 		}
 	}
 	trie, err := c.trie()
@@ -99,14 +99,14 @@ func (c *compiler) split(id int) (left, right uint32, err error) {
 	return uint32(c.ranks[token[:ends[0]]]), uint32(c.ranks[token[ends[0]:]]), nil
 }
 
-// prefix returns the longest token that token begins with, other than itself; for a single byte, none.
+// prefix returns the longest token that token begins with, other than itself; for a single byte, absent.
 func (c *compiler) prefix(token string) uint32 {
 	for n := len(token) - 1; n > 0; n-- {
 		if id, ok := c.ranks[token[:n]]; ok {
 			return uint32(id)
 		}
 	}
-	return none
+	return absent
 }
 
 // trie is what [Table.longest] walks.

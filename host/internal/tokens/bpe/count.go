@@ -93,16 +93,15 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
-	entry, length := t.walk(s)
+	token, length := t.longest(s)
 	if length == len(s) { // most pieces are one token
 		return 1, nil
 	}
-	token := t.ids[entry]
 	w.reset(len(s))
 	at := 0
 	for {
 		if last := len(w.stack) - 1; last >= 0 {
-			token = t.fitting(w.stack[last], token, w)
+			token = t.fitting(w.stack[last], token, t.double[uint32(s[at-1])<<8|uint32(s[at])].token, w)
 		}
 		if token == none {
 			// No token fits here: take back the last one and try its prefix.
@@ -110,13 +109,13 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 			last := len(w.stack) - 1
 			token = w.stack[last]
 			w.stack = w.stack[:last]
-			at -= t.tokens[token].size.length()
-			token = t.tokens[token].size.prefix()
+			at -= t.tokens[token].length()
+			token = t.tokens[token].prefix()
 			continue
 		}
-		end := at + t.tokens[token].size.length()
+		end := at + t.tokens[token].length()
 		if w.isDead(end) {
-			token = t.tokens[token].size.prefix()
+			token = t.tokens[token].prefix()
 			continue
 		}
 		w.stack = append(w.stack, token)
@@ -142,11 +141,13 @@ func (t *Table) longestAt(s string, at int, w *Work) uint32 {
 	if r := t.runs[s[at]]; w.run.to-at > r.depth {
 		return r.token
 	}
-	return t.longest(s[at:])
+	token, _ := t.longest(s[at:])
+	return token
 }
 
-// fitting returns the longest of token and its prefixes that stays as it is after left, or none.
-func (t *Table) fitting(left, token uint32, w *Work) uint32 {
+// fitting returns the longest of token and its prefixes that stays as it is after left, or none. border is the token
+// that the last byte of left and the first of token are merged to, or none.
+func (t *Table) fitting(left, token, border uint32, w *Work) uint32 {
 	if token == none {
 		return none
 	}
@@ -156,74 +157,70 @@ func (t *Table) fitting(left, token uint32, w *Work) uint32 {
 		return m.fits
 	}
 	fits := token
-	for fits != none && !t.stay(left, fits) {
-		fits = t.tokens[fits].size.prefix()
+	for fits != none && !t.stay(left, fits, border) {
+		fits = t.tokens[fits].prefix()
 	}
 	m.left, m.token, m.fits = left+1, token, fits
 	return fits
 }
 
-// longest returns the longest token that s begins with.
-func (t *Table) longest(s string) uint32 {
-	entry, _ := t.walk(s)
-	return t.ids[entry]
-}
-
-// walk finds the longest token that s begins with: the entry of the trie where it ends, and its length in bytes.
-func (t *Table) walk(s string) (found uint32, length int) {
-	// The root, with the token "" that never is the answer: every byte is a token.
-	e := t.entry(0)
-	for i := 0; i < len(s); i++ {
+// longest returns the longest token that s begins with, and its length in bytes.
+func (t *Table) longest(s string) (token uint32, length int) {
+	if len(s) < 2 {
+		return t.single[s[0]], 1
+	}
+	d := &t.double[uint32(s[0])<<8|uint32(s[1])]
+	token, length = d.token, 2
+	if token == none {
+		token, length = t.single[s[0]], 1 // every byte is a token
+	}
+	base, found := d.base, uint32(0) // the root, where no token ends
+	for i := 2; i < len(s); i++ {
 		b := uint32(s[i])
-		next := e.base() ^ b
-		if e = t.entry(next); e.label() != b {
+		next := base ^ b
+		e := t.entry(next)
+		if e.label() != b {
 			break
 		}
 		if e&ends != 0 {
 			found, length = next, i+1
 		}
+		base = e.base()
 	}
-	return found, length
+	if found != 0 {
+		token = t.ids[found]
+	}
+	return token, length
 }
 
 // stay reports whether two adjacent tokens stay as they are: merging their bytes never merges across the place where
 // they meet. It takes both apart, the token that was merged last first, and asks at each step whether the two parts at
-// that place would have been merged before.
-func (t *Table) stay(left, right uint32) bool {
+// that place would have been merged before. The last step is that of two bytes, which border tells of.
+func (t *Table) stay(left, right, border uint32) bool {
+	if border < t.tokens[left].last() && border < t.tokens[right].first() {
+		return false
+	}
 	// The rank of the merge that was taken back last: what merges at the border below it would have been merged before.
 	limit := uint32(none)
-	for {
-		if left|right < 1<<8 {
-			if t.low[left<<8|right] < limit {
-				return false
-			}
-		} else if h := hash(left, right); t.mayMerge(h) && t.merge(left, right, h) < limit {
+	for left|right >= 1<<8 {
+		if h := hash(left, right); t.mayMerge(h) && t.merge(left, right, h) < limit {
 			return false
 		}
 		// The higher rank was merged later, and is taken apart first.
 		if left > right {
 			limit = left
-			if left = t.tokens[left].right; left == limit {
-				limit = right + 1
-				if right = t.tokens[right].left; right+1 == limit {
-					return true
-				}
-			}
+			left = t.tokens[left].right()
 		} else {
 			limit = right + 1
-			if right = t.tokens[right].left; right+1 == limit {
-				limit = left
-				if left = t.tokens[left].right; left == limit {
-					return true
-				}
-			}
+			right = t.tokens[right].left()
 		}
 	}
+	return true
 }
 
 // mayMerge reports whether there may be a pair with a hash. Most pairs that are asked for are never merged.
 func (t *Table) mayMerge(h uint32) bool {
-	return t.maybe[h/64&uint32(len(t.maybe)-1)]>>(h%64)&1 != 0
+	return t.maybe[t.word(h)]&bits(h) == bits(h)
 }
 
 // merge returns the token that two tokens with a hash are merged to, or none, which is above all tokens.

@@ -16,9 +16,12 @@ const (
 	magic          = 0x31657074 // "tpe1"
 	header         = 16
 	record         = 10
-	maxTokens      = 1 << 21
+	absent         = 1<<24 - 1 // of a prefix: there is none
+	maxTokens      = none
 	maxTokenLength = 255
-	none           = 1<<24 - 1 // no token
+	// One word of memory holds three tokens.
+	tokenBits = 21
+	none      = 1<<tokenBits - 1 // no token
 )
 
 // entry is a node of the trie: the byte that leads to it (9 bits, or noLabel), whether a token ends here (1 bit), and
@@ -46,18 +49,21 @@ func (e entry) base() uint32  { return uint32(e) >> 10 }
 
 // Table is a vocabulary, ready to count with. It is read-only, and safe for concurrent use.
 type Table struct {
-	trie   string   // of the compiled form: it is used as it is
-	ids    []uint32 // of each entry, the token that ends there
-	tokens []token  // by rank
-	pairs  []pair   // hash table of the tokens, by the two tokens each is merged from
-	// low are the pairs of two tokens below 256, which are the single bytes in all vocabularies that are used. Most
-	// questions end with them.
-	low [1 << 16]uint32
-	// maybe has a bit set for each pair in pairs, by hash. Most pairs that are asked for are never merged. This says so
-	// for nine in ten of them, and fits the processor's cache, which pairs does not.
+	trie   string         // of the compiled form: it is used as it is
+	ids    []uint32       // of each entry, the token that ends there
+	tokens []token        // by rank
+	pairs  []pair         // hash table of the tokens, by the two tokens each is merged from
+	single [256]uint32    // the tokens of single bytes, which are those below 256
+	double [1 << 16]start // of two bytes, by the first times 256 plus the second
+	// maybe has two bits set for each pair in pairs, by hash, in one word. Most pairs that are asked for are never merged.
+	// This says so for all but a few in a hundred of them, and fits the processor's cache, which pairs does not.
 	maybe []uint64
 	runs  [256]run // of each byte
 }
+
+// start is where two bytes lead to: the token that they are merged to, or none, and the base of their children in the
+// trie. Most searches need no other step.
+type start struct{ token, base uint32 }
 
 // run tells of the tokens that consist of one byte only: the longest of them, and how far the trie goes on with this
 // byte. Both are the same for most bytes.
@@ -66,19 +72,36 @@ type run struct {
 	depth int
 }
 
-// token tells of a token what counting needs, in one place of memory.
+// token tells of a token what counting needs, in one place of memory: three tokens of tokenBits each in either word.
 type token struct {
-	left, right uint32 // the two tokens that it is merged from; of a single byte, itself twice
-	size        size
+	// parts are the two tokens that it is merged from (of a single byte, itself twice), and the longest other token that
+	// it begins with, or none.
+	parts uint64
+	// ends are its length in bytes, and the limits of its first and of its last byte: if the byte and the one that stands
+	// next to it outside of the token are merged to a token below the limit, then this happens before the byte becomes
+	// a part of this token. Of a single byte, the limits are none.
+	ends uint64
 }
+
+func newToken(left, right, prefix uint32, length int, first, last uint32) token {
+	return token{
+		parts: uint64(left)<<(2*tokenBits) | uint64(right)<<tokenBits | uint64(prefix),
+		ends:  uint64(length)<<(2*tokenBits) | uint64(first)<<tokenBits | uint64(last),
+	}
+}
+
+func (t token) left() uint32   { return uint32(t.parts >> (2 * tokenBits)) }
+func (t token) right() uint32  { return uint32(t.parts>>tokenBits) & none }
+func (t token) prefix() uint32 { return uint32(t.parts) & none }
+func (t token) length() int    { return int(t.ends >> (2 * tokenBits)) }
+func (t token) first() uint32  { return uint32(t.ends>>tokenBits) & none }
+func (t token) last() uint32   { return uint32(t.ends) & none }
 
 // pair is a slot of the hash table: two tokens and the one that they are merged to, 21 bits each, which is enough for
 // maxTokens. One word tells whether a slot is the right one and what is in it, because memory that is not in the
 // processor's cache is what counting hostile text waits for. 0 is empty: the token 0 is a single byte, as all that are
 // merged from nothing.
 type pair uint64
-
-const tokenBits = 21
 
 func newPair(left, right, merged uint32) pair {
 	return pair(left)<<(2*tokenBits) | pair(right)<<tokenBits | pair(merged)
@@ -87,13 +110,7 @@ func newPair(left, right, merged uint32) pair {
 // of reports whether the slot is that of two tokens.
 func (p pair) of(left, right uint32) bool { return (p^newPair(left, right, 0))>>tokenBits == 0 }
 
-func (p pair) merged() uint32 { return uint32(p) & (1<<tokenBits - 1) }
-
-// size is a token's length in bytes (8 bits) and the longest other token that it begins with, or none (24 bits).
-type size uint32
-
-func (s size) length() int    { return int(s & 0xff) }
-func (s size) prefix() uint32 { return uint32(s) >> 8 }
+func (p pair) merged() uint32 { return uint32(p) & none }
 
 // Load reads what [Compile] made. The table refers to data. Loading costs one pass over it, a few milliseconds.
 func Load(data string) (*Table, error) {
@@ -123,28 +140,50 @@ func Load(data string) (*Table, error) {
 		words *= 2
 	}
 	t.maybe = make([]uint64, words)
-	for i := range t.low {
-		t.low[i] = none
+	for b := range uint32(256) {
+		first := t.entry(0).base() ^ b
+		t.single[b] = t.ids[first]
+		for c := range uint32(256) {
+			d := &t.double[b<<8|c]
+			d.token, d.base = none, uint32(entries-256) // the base of a leaf: empty entries
+			second := t.entry(first).base() ^ c
+			if e := t.entry(second); e.label() == c {
+				d.base = e.base()
+				if e&ends != 0 {
+					d.token = t.ids[second]
+				}
+			}
+		}
 	}
 	for i := range t.tokens {
 		r := rest[i*record : (i+1)*record]
-		p := token{left: u24(r[1:]), right: u24(r[4:]), size: size(r[0]) | size(u24(r[7:]))<<8}
-		t.tokens[i] = p
-		// Single bytes are merged from nothing, and empty records are no tokens.
-		if r[0] <= 1 {
+		left, right, prefix, length := u24(r[1:]), u24(r[4:]), u24(r[7:])&none, int(r[0])
+		if i < len(t.single) { // single bytes are merged from nothing
+			t.tokens[i] = newToken(left, right, prefix, length, none, none)
 			continue
 		}
-		if p.left|p.right < 1<<8 {
-			t.low[p.left<<8|p.right] = uint32(i)
+		if length == 0 { // an empty record is no token
 			continue
 		}
-		h := hash(p.left, p.right)
-		t.maybe[h/64&uint32(len(t.maybe)-1)] |= 1 << (h % 64)
+		// The ranks of its parts are lower: their limits are known.
+		first, last := t.tokens[left].first(), t.tokens[right].last()
+		if left < 1<<8 {
+			first = uint32(i) + 1 // where merges of one rank overlap, the one further left comes first
+		}
+		if right < 1<<8 {
+			last = uint32(i)
+		}
+		t.tokens[i] = newToken(left, right, prefix, length, first, last)
+		if left|right < 1<<8 {
+			continue // it is in double
+		}
+		h := hash(left, right)
+		t.maybe[t.word(h)] |= bits(h)
 		slot := t.slot(h)
 		for t.pairs[slot] != 0 {
 			slot = t.after(slot)
 		}
-		t.pairs[slot] = newPair(p.left, p.right, uint32(i))
+		t.pairs[slot] = newPair(left, right, uint32(i))
 	}
 	// Follows the byte through the trie as far as it goes.
 	for b := range t.runs {
@@ -194,6 +233,10 @@ func hash(left, right uint32) uint32 {
 	h := (uint64(left)<<32 | uint64(right)) * 0x9e3779b97f4a7c15
 	return uint32(h >> 32)
 }
+
+// word and bits return where the bits of a hash are in maybe.
+func (t *Table) word(h uint32) uint32 { return h >> 12 & uint32(len(t.maybe)-1) }
+func bits(h uint32) uint64            { return 1<<(h&63) | 1<<(h>>6&63) }
 
 // slot returns where the search for a hash begins in pairs, after the next slot.
 func (t *Table) slot(h uint32) int { return int(uint64(h) * uint64(len(t.pairs)) >> 32) }
