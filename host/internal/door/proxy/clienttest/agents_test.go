@@ -123,8 +123,8 @@ func compactions(up *modelapi.Server) (n int) {
 }
 
 // Where an agent compacts its history by itself, it does not through thresh. Where thresh has too much room to prevent
-// it, the requests for summaries pass as they came, and what follows is a conversation of its own: a branch, if the agent
-// says what it is of.
+// it, the requests for summaries pass as they came, and what follows is a conversation of its own: a branch, if the
+// agent says what it is of.
 func TestNoCompactionOfTheAgent(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		if c.compacts == nil {
