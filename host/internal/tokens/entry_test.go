@@ -21,7 +21,8 @@ func TestEntryCountsWhatAModelSees(t *testing.T) {
 	var (
 		picture  = encodedPNG(750, 100)                // 100 tokens
 		unknown  = strings.Repeat("QUJDZGVmMTIz", 200) // base64 of nothing known
-		extra    = content.FieldsOf(content.Field{Name: "cache_control", Value: json.RawMessage(`{"type":"ephemeral"}`)})
+		extra    = content.FieldsOf(content.Field{
+			Name: "cache_control", Value: json.RawMessage(`{"type":"ephemeral"}`)})
 		metadata = json.RawMessage(`{"timestamp":1700000000000,"model":"some-model"}`)
 	)
 	result := func(raw string) content.Block {
