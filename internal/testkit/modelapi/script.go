@@ -7,7 +7,7 @@ import (
 )
 
 // Turn is what the model does in one turn: the calls that it makes at once. An action that no tool of the request can
-// do is left out; a turn without any left is passed over.
+// do is left out; a turn without any left is passed over. A turn without actions is an answer, so that the user speaks.
 type Turn []Action
 
 // Action is one call. Which tool it calls, and with which parameters, depends on the tools of the request. The same
@@ -89,7 +89,7 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 				says = append(says, c)
 			}
 		}
-		if len(says) > 1 {
+		if len(says) > 1 || len(s.options.Script[step]) == 0 {
 			return says
 		}
 	}

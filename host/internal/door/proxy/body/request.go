@@ -229,7 +229,7 @@ var compactions = []string{
 	"Respond with TEXT ONLY", "create a detailed summary of the conversation so far", // Claude Code
 	"CONTEXT CHECKPOINT COMPACTION",                   // Codex
 	"detailed prompt for continuing our conversation", // opencode
-	"generate the <state_snapshot>",                   // gemini-cli, qwen-code
+	"in your scratchpad. Then, generate the",          // gemini-cli, qwen-code
 	"Create a structured context checkpoint summary",  // pi
 	"running out of context window",                   // cline
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
@@ -120,28 +122,61 @@ func compactions(up *modelapi.Server) (n int) {
 	return n
 }
 
-// Where an agent compacts its history by itself, it does not through thresh.
+// Where an agent compacts its history by itself, it does not through thresh. Where thresh has too much room to prevent
+// it, the requests for summaries pass as they came, and what follows is a conversation of its own: a branch, if the agent
+// says what it is of.
 func TestNoCompactionOfTheAgent(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		if c.compacts == nil {
 			t.Skip("SKIPPED: it does not compact in a conversation of this kind")
 		}
 		c.args, c.env = append(c.args, c.compacts.args...), append(c.env, c.compacts.env...)
-		once := func(through ...string) (n int) {
-			p := newPlace(t)
-			up := modelapi.New(modelapi.Options{Script: modelapi.LongFix(16), Dir: p.project, Scale: c.compacts.scale})
-			defer up.Close()
-			e := p.run(t, c, up.URL, through...)
-			if n = compactions(up); through[len(through)-1] == "wrap" {
-				e.check(t, p, up)
-			}
-			return n
+		if c.prompts = c.compacts.prompts; c.prompts != nil {
+			c.args = c.compacts.args
 		}
-		if n := once("wrap", "--dry-run"); n == 0 {
+		provider := func(p place) *modelapi.Server {
+			script := modelapi.LongFix(16)
+			for range len(c.prompts) - 1 { // each but the last is answered before the work is done
+				script = slices.Insert(script, len(script)-2, modelapi.Turn{})
+			}
+			up := modelapi.New(modelapi.Options{Script: script, Dir: p.project, Scale: c.compacts.scale})
+			t.Cleanup(up.Close)
+			return up
+		}
+		p := newPlace(t)
+		up := provider(p)
+		r := record(t, p, up.URL,
+			map[string]any{"compression.strategy": "top-down-truncation", "model.contextLimit": 2_000_000})
+		p.run(t, c, r.URL, "wrap", "--dry-run").check(t, p, up)
+		if compactions(up) == 0 {
 			t.Fatal("the control run does not compact")
 		}
-		if n := once(flags(map[string]any{"model.contextLimit": c.compacts.limit, "model.completionBudget": 1,
-			"compression.preserveThreshold": 0.2}, "wrap")...); n > 0 {
+		goesOn := false // after the first compaction
+		for i, s := range up.Requests() {
+			if !bytes.Equal(s.Body, r.client(t, s)) {
+				t.Errorf("request %d was changed; it asks for a summary: %v", i, s.Compacts)
+			}
+			goesOn = goesOn || s.Model && !s.Compacts && i > 0 && up.Requests()[i-1].Compacts
+		}
+		roots, branches := 0, 0
+		for h, err := range r.kept.List(t.Context(), store.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h.Parent.ID == "" {
+				roots++
+			} else {
+				branches++
+			}
+		}
+		if totals := r.proxy.Totals(); totals.Failed > 0 || goesOn == (roots+branches == 1) || c.named() && roots > 1 {
+			t.Errorf("%d conversations and %d branches; %+v", roots, branches, totals)
+		}
+		p = newPlace(t)
+		up = provider(p)
+		p.run(t, c, up.URL, flags(map[string]any{"model.contextLimit": c.compacts.limit, "model.completionBudget": 1,
+			"compression.preserveThreshold": 0.2}, "wrap")...).check(t, p, up)
+		if n := compactions(up); n > 0 {
 			t.Errorf("%d compactions", n)
 		}
 	})

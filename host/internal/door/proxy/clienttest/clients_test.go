@@ -14,6 +14,8 @@ type client struct {
 	install, program string
 	args             []string
 	env              []string
+	// prompts are said over ACP, one after the other; none for an agent that has its only one in args.
+	prompts []string
 	// files are written to its home before it starts; URL in them is the provider's address.
 	files map[string]string
 	// limit is the context limit under which a long conversation of it must be compressed: most of what some agents
@@ -32,6 +34,8 @@ type compacting struct {
 	// scale multiplies the tokens that the provider reports; limit is the context limit that thresh is told then.
 	scale, limit int
 	args, env    []string
+	// prompts are those of the client, if it compacts between prompts alone; args are all of its arguments then.
+	prompts []string
 }
 
 const prompt = "Fix the failing test"
@@ -59,10 +63,10 @@ var clients = append([]client{
 			`{"context":200000,"output":20000}}}}}}`},
 		compacts: &compacting{scale: 10, limit: 150_000}},
 	{name: "gemini", install: "gemini", limit: 30_000, env: []string{"GEMINI_API_KEY=k", "GEMINI_CLI_TRUST_WORKSPACE=true"},
-		args: []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
-		// It compacts what was before the last words of the user, and without a terminal these are the first: its
-		// findCompressSplitPoint. When it resumes, it sends each result twice, which the API refuses.
-		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`}},
+		args:  []string{"--yolo", "-m", "gemini-2.5-pro", "-p", prompt},
+		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`},
+		compacts: &compacting{scale: 20, limit: 500_000, args: []string{"--acp", "--yolo", "-m", "gemini-2.5-pro"},
+			prompts: []string{prompt, "Go on", "And on"}}},
 	{name: "qwen", install: "qwen", limit: 30_000, env: []string{"OPENAI_API_KEY=k", "OPENAI_MODEL=test-model"},
 		args:     []string{"--yolo", "--auth-type", "openai", "-p", prompt},
 		compacts: &compacting{scale: 3, limit: 85_000}},
@@ -89,6 +93,11 @@ func loops(names ...string) (out []client) {
 			continued: name == "openai-responses-stored"})
 	}
 	return out
+}
+
+// named reports whether an agent sends an id of its conversation with each request.
+func (c client) named() bool {
+	return c.install == "claude" || c.install == "codex" || c.install == "opencode"
 }
 
 // installed returns where a client's packages are, and skips the test if they are not installed in the version that

@@ -91,8 +91,12 @@ func (p place) run(t *testing.T, c client, upstream string, thresh ...string) en
 	// The agent is asked to end, so that thresh ends as it does for a user.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
+	talk := func() error { return nil }
+	if c.prompts != nil {
+		talk = converse(t, cmd, &out, p.project, c.prompts)
+	}
 	err := cmd.Run()
-	return ended{out.String(), errs.String(), errors.Join(err, context.Cause(ctx))}
+	return ended{out.String(), errs.String(), errors.Join(err, talk(), context.Cause(ctx))}
 }
 
 // lastLine is what thresh wrap says at the end.
@@ -124,6 +128,7 @@ const numbered = "X-Test-Request"
 type recorder struct {
 	*httptest.Server
 	proxy *proxy.Server
+	kept  store.Store
 
 	mu     sync.Mutex
 	bodies [][]byte
@@ -154,7 +159,7 @@ func record(t *testing.T, p place, upstream string, settings map[string]any) *re
 		}
 		return u
 	}
-	r := &recorder{proxy: proxy.New(proxy.Options{Host: h, Logger: hclog.NewNullLogger(),
+	r := &recorder{kept: h.Store(), proxy: proxy.New(proxy.Options{Host: h, Logger: hclog.NewNullLogger(),
 		Upstreams: proxy.Upstreams{Anthropic: address(""), OpenAI: address("/v1"), Gemini: address("")}})}
 	r.Server = httptest.NewServer(http.HandlerFunc(r.serve))
 	t.Cleanup(func() { r.Close(); r.proxy.Close() })

@@ -37,7 +37,7 @@ func (p place) sessions(t *testing.T) []stored {
 // A subagent has a session of its own, whose parent is the agent's.
 func TestSubagentsHaveAParent(t *testing.T) {
 	for _, c := range clients {
-		if c.name != "claude" && c.name != "codex" && c.name != "opencode" {
+		if !c.named() || c.name == "codex-own-provider" {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
