@@ -45,7 +45,8 @@ func TestEntriesComeBackAsTheyWere(t *testing.T) {
 		{}, {Speaker: "system", Blocks: []content.Block{}},
 		{Speaker: content.Tool, Metadata: json.RawMessage(`{"a": 1.0}`), Blocks: []content.Block{
 			content.ToolResponse{CallID: "1", ToolName: "read", Result: content.String(huge), Error: huge + "!"},
-			content.Text{Text: "not \xff UTF-8", Extra: content.FieldsOf(content.Field{Name: "x", Value: content.String(huge)})},
+			content.Text{Text: "not \xff UTF-8",
+				Extra: content.FieldsOf(content.Field{Name: "x", Value: content.String(huge)})},
 			content.Opaque{JSON: json.RawMessage(`{"type":"later"}`)},
 		}},
 	}

@@ -197,12 +197,13 @@ func (t *Table) longest(s string) (token uint32, length int) {
 // they meet. It takes both apart, the token that was merged last first, and asks at each step whether the two parts at
 // that place would have been merged before. The last step is that of two bytes, which border tells of.
 func (t *Table) stay(left, right, border uint32) bool {
+	// The last step comes first: it is one comparison, without a look into pairs, and fails most often.
 	if border < t.tokens[left].last() && border < t.tokens[right].first() {
 		return false
 	}
 	// The rank of the merge that was taken back last: what merges at the border below it would have been merged before.
 	limit := uint32(none)
-	for left|right >= 1<<8 {
+	for left|right >= 1<<8 { // two bytes are left otherwise
 		if h := hash(left, right); t.mayMerge(h) && t.merge(left, right, h) < limit {
 			return false
 		}

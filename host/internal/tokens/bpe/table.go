@@ -55,8 +55,9 @@ type Table struct {
 	pairs  []pair         // hash table of the tokens, by the two tokens each is merged from
 	single [256]uint32    // the tokens of single bytes, which are those below 256
 	double [1 << 16]start // of two bytes, by the first times 256 plus the second
-	// maybe has two bits set for each pair in pairs, by hash, in one word. Most pairs that are asked for are never merged.
-	// This says so for all but a few in a hundred of them, and fits the processor's cache, which pairs does not.
+	// maybe has two bits set for each pair in pairs, by hash, in one word. Most pairs that are asked for are never
+	// merged. This says so for all but a few in a hundred of them, and fits the processor's cache, which pairs does
+	// not.
 	maybe []uint64
 	runs  [256]run // of each byte
 }
@@ -74,12 +75,12 @@ type run struct {
 
 // token tells of a token what counting needs, in one place of memory: three tokens of tokenBits each in either word.
 type token struct {
-	// parts are the two tokens that it is merged from (of a single byte, itself twice), and the longest other token that
-	// it begins with, or none.
+	// parts are the two tokens that it is merged from (of a single byte, itself twice), and the longest other token
+	// that it begins with, or none.
 	parts uint64
-	// ends are its length in bytes, and the limits of its first and of its last byte: if the byte and the one that stands
-	// next to it outside of the token are merged to a token below the limit, then this happens before the byte becomes
-	// a part of this token. Of a single byte, the limits are none.
+	// ends are its length in bytes, and the limits of its first and of its last byte: if the byte and the one that
+	// stands next to it outside of the token are merged to a token below the limit, then this happens before the byte
+	// becomes a part of this token. Of a single byte, the limits are none.
 	ends uint64
 }
 
