@@ -49,7 +49,7 @@ func main() {
 
 // sameSignal is how long signals count as the first one: timeout(1), make and npm send each to the process and to its
 // group, so that it arrives twice.
-const sameSignal = time.Second
+const sameSignal = 100 * time.Millisecond
 
 // exit reports err on standard error and returns the exit status: 0 for success, 2 for a usage error, 1 for
 // everything else. An interruption is reported in one word rather than as the chain of "context canceled" errors that

@@ -42,9 +42,9 @@ On a loopback address, clients show the token in serve.tokenFile, which only you
 client needs a token of its own, and serve.tls.cert and serve.tls.key are required, unless you pass
 --insecure, which lets everyone on the network read everything.
 
-SIGTERM and SIGINT end it: requests in progress get serve.drain to finish. Another signal, a second
-or more after the first, ends it at once. SIGHUP reads the configuration again, for sessions that
-are opened from then on, and looks for plugins again.`
+SIGTERM and SIGINT end it: requests in progress get serve.drain to finish. A second signal ends it
+at once. SIGHUP reads the configuration again, for sessions that are opened from then on, and looks
+for plugins again.`
 
 // serveCommand serves the network door.
 func serveCommand(a *app) *cobra.Command {
