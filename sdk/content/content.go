@@ -257,8 +257,13 @@ func (f Fields) All() []Field {
 	return *f.list
 }
 
-// With returns f with more fields behind its own.
-func (f Fields) With(more ...Field) Fields { return FieldsOf(slices.Concat(f.All(), more)...) }
+// With returns f with more fields behind its own, as a list of its own: to add many, collect them and use [FieldsOf].
+func (f Fields) With(more ...Field) Fields {
+	if len(more) == 0 {
+		return f
+	}
+	return FieldsOf(slices.Concat(f.All(), more)...)
+}
 
 // Get returns the value of the field name, nil if there is none.
 func (f Fields) Get(name string) json.RawMessage {

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -27,6 +28,11 @@ type builder struct {
 	called func(id string) string
 	tally  tally
 	shown  map[string]int // notes of each class of oddities
+	// extended are the fields of the entry that was extended last, with room for more.
+	extended struct {
+		entry  int
+		fields []content.Field
+	}
 	// missed are the bytes that may be conversation and are not understood, by what they are; see [builder.judge].
 	missed map[string]int
 	// misplaced are those of them that are nevertheless in entries.
@@ -46,11 +52,20 @@ func (b *builder) add(line int, c content.Content) int {
 	return entry
 }
 
-// extend appends blocks to an entry, for formats that spread one message over several records.
-func (b *builder) extend(entry int, blocks []content.Block) {
+// extend appends blocks and fields to an entry, for formats that spread one message over several records.
+func (b *builder) extend(entry int, blocks []content.Block, extra ...content.Field) {
 	from := len(b.t.Entries[entry].Blocks)
 	b.t.Entries[entry].Blocks = append(b.t.Entries[entry].Blocks, blocks...)
 	b.pair(entry, from)
+	if len(extra) == 0 {
+		return
+	}
+	// Collected, because With would copy all fields of the entry for each message.
+	if b.extended.entry != entry || b.extended.fields == nil {
+		b.extended.entry, b.extended.fields = entry, slices.Clone(b.t.Entries[entry].Extra.All())
+	}
+	b.extended.fields = append(b.extended.fields, extra...)
+	b.t.Entries[entry].Extra = content.FieldsOf(b.extended.fields...)
 }
 
 // pair registers the calls and responses of an entry, beginning with block from. It also completes responses that do

@@ -125,8 +125,7 @@ func (m *messages) message(line int, o object) error {
 			))}), content.Fields{}
 		}
 		if n := len(b.t.Entries); b.form == AnthropicMessages && n > 0 && b.t.Entries[n-1].Speaker == content.AI {
-			b.extend(n-1, c.Blocks) // to the provider they are one message
-			b.t.Entries[n-1].Extra = b.t.Entries[n-1].Extra.With(c.Extra.All()...)
+			b.extend(n-1, c.Blocks, c.Extra.All()...) // to the provider they are one message
 			return nil
 		}
 		b.add(line, c)
