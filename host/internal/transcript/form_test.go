@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -366,5 +367,26 @@ func TestMergedMessagesHaveEachFieldOnce(t *testing.T) {
 	if got := fmt.Sprintf("%s", r.Messages); len(r.Messages) != 1 || strings.Count(got, `"note"`) != 1 ||
 		!strings.Contains(got, "second") {
 		t.Error(got)
+	}
+}
+
+// The fields of messages that become one are not copied for each of them.
+func TestMergedMessagesTakeMemoryInProportion(t *testing.T) {
+	taken := func(n int) uint64 {
+		raw := make([]json.RawMessage, n)
+		for i := range raw {
+			raw[i] = fmt.Appendf(nil, `{"role":"assistant","content":"a","note %d":1}`, i)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := transcript.Parse(transcript.AnthropicMessages, transcript.Before{}, raw); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	taken(1) // what is made once
+	if few, many := taken(500), taken(5000); many > 20*few {
+		t.Errorf("10 times as many messages take %.1f times as much", float64(many)/float64(few))
 	}
 }
