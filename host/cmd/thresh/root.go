@@ -61,6 +61,8 @@ type app struct {
 
 	// hangup is what SIGHUP does; nil if it ends the command.
 	hangup atomic.Pointer[func()]
+	// hangups that arrive while one is handled count as one more.
+	hangups chan os.Signal
 }
 
 const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies

@@ -397,9 +397,23 @@ func TestServeOverAUnixSocket(t *testing.T) {
 
 func TestHangupReloadsTheConfiguration(t *testing.T) {
 	t.Parallel()
+	for _, start := range []string{"", "nohup"} {
+		t.Run(start, func(t *testing.T) {
+			t.Parallel()
+			hangupReloads(t, start)
+		})
+	}
+}
+
+func hangupReloads(t *testing.T, start string) {
 	p := newPlace(t)
 	file := p.file("s.yaml", "model: {contextLimit: 5000}\n")
-	s := p.serveNetwork("--config", file, "--set", "serve.listen=127.0.0.1:0")
+	cmd := p.command("serve", "--config", file, "--set", "serve.listen=127.0.0.1:0")
+	if start != "" {
+		cmd.Args = append([]string{start, cmd.Path}, cmd.Args[1:]...)
+		cmd.Path = "/usr/bin/" + start
+	}
+	s := p.listening(cmd)
 	c := s.client()
 	limit := func() int {
 		t.Helper()
