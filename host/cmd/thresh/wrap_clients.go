@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -342,6 +343,13 @@ func summary(t proxy.Totals, dryRun bool) string {
 	line += fmt.Sprintf("; %s", plural(t.Rewrites, "rewrite"))
 	if t.Failed > 0 {
 		line += fmt.Sprintf("; %d could not be prepared", t.Failed)
+	}
+	if t.Unreached > 0 {
+		line += fmt.Sprintf("; %d did not reach the provider", t.Unreached)
+	}
+	if t.Errors > 0 {
+		line += fmt.Sprintf("; %d answered with an error (the last: %d %s)", t.Errors, t.LastError,
+			http.StatusText(t.LastError))
 	}
 	// The provider's refusal names the model's limit, which holds from then on.
 	if t.Learned > 0 {

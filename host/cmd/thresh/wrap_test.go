@@ -207,6 +207,37 @@ func TestWrapPrint(t *testing.T) {
 	newPlace(t).wrapPrint(t, "unchanged", "thresh: 1 request, 1 with a conversation; 0 of ")
 }
 
+// The agent shows the provider's errors as it likes. The last line counts them, so that what was saved is not read as
+// what was paid for.
+func TestWrapCountsErrors(t *testing.T) {
+	t.Parallel()
+	up := modelapi.New(modelapi.Options{Fault: func(n int) modelapi.Fault {
+		return modelapi.Fault{Status: []int{http.StatusTooManyRequests, http.StatusUnauthorized}[n-1]}
+	}})
+	a := newPlace(t).printing(up)
+	for _, want := range []int{http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusBadGateway} {
+		if want == http.StatusBadGateway {
+			up.Close()
+		}
+		res, err := http.Post(a.url+"/v1/messages", "application/json", strings.NewReader(hello))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("status %d, want %d", res.StatusCode, want)
+		}
+	}
+	_ = a.cmd.Process.Signal(syscall.SIGINT)
+	for a.lines.Scan() {
+	}
+	_ = a.cmd.Wait()
+	const says = "; 1 did not reach the provider; 2 answered with an error (the last: 401 Unauthorized)\n"
+	if !strings.HasSuffix(a.stderr.String(), says) {
+		t.Errorf("standard error %s", a.stderr.String())
+	}
+}
+
 // For a known agent, --print says all that the agent would get.
 func TestWrapPrintsForAnAgent(t *testing.T) {
 	t.Parallel()

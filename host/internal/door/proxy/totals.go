@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -17,6 +18,9 @@ type Totals struct {
 	Passed           map[body.Reason]int
 	// Failed could not be prepared; Learned taught a context limit.
 	Failed, Learned int
+	// Errors were answered with a status of 400 or more, the last of them with LastError; Unreached did not come to the
+	// provider.
+	Errors, LastError, Unreached int
 	// Forgotten are conversations that were let go from memory, for the next ones to have room.
 	Forgotten int
 	// Rewrites changed the beginning of the request before.
@@ -105,14 +109,16 @@ func (t *totals) began(x *exchange, status int) {
 		return
 	}
 	outcome := "ok"
+	t.mu.Lock()
 	switch {
 	case status == 0:
 		outcome = "unreachable"
-	case status >= 500:
-		outcome = "5xx"
+		t.Unreached++
 	case status >= 400:
-		outcome = "4xx"
+		outcome = fmt.Sprintf("%dxx", status/100)
+		t.Errors, t.LastError = t.Errors+1, status
 	}
+	t.mu.Unlock()
 	t.measured.Answer(string(x.route.api), outcome, time.Since(x.begun))
 }
 
