@@ -28,7 +28,11 @@ func TestTheExampleInTheREADMEIsVerified(t *testing.T) {
 	if block == nil || string(block[1]) != string(source) {
 		t.Error("the program in the README is another than sdk/testdata/programs/keep-last")
 	}
-	for _, name := range []string{"keep-last", "forget-thoughts"} {
+	names := []string{"keep-last"}
+	if full.Run() {
+		names = append(names, "forget-thoughts")
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
