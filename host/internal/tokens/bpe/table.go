@@ -113,7 +113,8 @@ func (p pair) of(left, right uint32) bool { return (p^newPair(left, right, 0))>>
 
 func (p pair) merged() uint32 { return uint32(p) & none }
 
-// Load reads what [Compile] made. The table refers to data. Loading costs one pass over it, a few milliseconds.
+// Load reads what [Compile] made. The table refers to data. Loading takes a few milliseconds, on two processors if there
+// are as many.
 func Load(data string) (*Table, error) {
 	if len(data) < header || u32(data, 0) != magic {
 		return nil, errors.New("not a compiled vocabulary")
@@ -127,6 +128,12 @@ func Load(data string) (*Table, error) {
 		trie: data[header : header+4*entries], ids: make([]uint32, entries),
 		tokens: make([]token, ranks),
 	}
+	records := data[len(data)-record*ranks:]
+	filled := make(chan struct{})
+	go func() {
+		defer close(filled)
+		t.fillPairs(records)
+	}()
 	rest := data[header+4*entries:]
 	for i := range t.ids {
 		if t.entry(uint32(i))&ends != 0 {
@@ -134,13 +141,6 @@ func Load(data string) (*Table, error) {
 			rest = rest[3:]
 		}
 	}
-	// Two thirds full, so that most searches end within a line of the processor's cache.
-	t.pairs = make([]pair, ranks+ranks/2+1)
-	words := 1
-	for words < ranks/8 {
-		words *= 2
-	}
-	t.maybe = make([]uint64, words)
 	for b := range uint32(256) {
 		first := t.entry(0).base() ^ b
 		t.single[b] = t.ids[first]
@@ -157,7 +157,7 @@ func Load(data string) (*Table, error) {
 		}
 	}
 	for i := range t.tokens {
-		r := rest[i*record : (i+1)*record]
+		r := records[i*record : (i+1)*record]
 		left, right, prefix, length := u24(r[1:]), u24(r[4:]), u24(r[7:])&none, int(r[0])
 		if i < len(t.single) { // single bytes are merged from nothing
 			t.tokens[i] = newToken(left, right, prefix, length, none, none)
@@ -175,16 +175,6 @@ func Load(data string) (*Table, error) {
 			last = uint32(i)
 		}
 		t.tokens[i] = newToken(left, right, prefix, length, first, last)
-		if left|right < 1<<8 {
-			continue // it is in double
-		}
-		h := hash(left, right)
-		t.maybe[t.word(h)] |= bits(h)
-		slot := t.slot(h)
-		for t.pairs[slot] != 0 {
-			slot = t.after(slot)
-		}
-		t.pairs[slot] = newPair(left, right, uint32(i))
 	}
 	// Follows the byte through the trie as far as it goes.
 	for b := range t.runs {
@@ -199,7 +189,35 @@ func Load(data string) (*Table, error) {
 			}
 		}
 	}
+	<-filled
 	return t, nil
+}
+
+// fillPairs makes pairs and maybe from the records of the ranks. It waits for memory most of its time, so that it runs
+// beside the rest of Load.
+func (t *Table) fillPairs(records string) {
+	ranks := len(t.tokens)
+	// Two thirds full, so that most searches end within a line of the processor's cache.
+	t.pairs = make([]pair, ranks+ranks/2+1)
+	words := 1
+	for words < ranks/8 {
+		words *= 2
+	}
+	t.maybe = make([]uint64, words)
+	for i := 1 << 8; i < ranks; i++ {
+		r := records[i*record : (i+1)*record]
+		left, right := u24(r[1:]), u24(r[4:])
+		if r[0] == 0 || left|right < 1<<8 {
+			continue // no token, or one of two bytes, which is in double
+		}
+		h := hash(left, right)
+		t.maybe[t.word(h)] |= bits(h)
+		slot := t.slot(h)
+		for t.pairs[slot] != 0 {
+			slot = t.after(slot)
+		}
+		t.pairs[slot] = newPair(left, right, uint32(i))
+	}
 }
 
 // Ranks returns the vocabulary that the table was compiled from: the rank of each token.
