@@ -139,8 +139,9 @@ func BenchmarkTurn(b *testing.B) {
 const tokensPerEntry = 180
 
 func benchmarkTurns(b *testing.B, h *engine.Host, tokens int) {
-	const turns, added = 20, 3 // a session grows by as much before it is made again
+	const added = 3
 	n := tokens / tokensPerEntry
+	turns := max(20, n/10/added) // a session grows by a tenth before it is made again
 	entries := gen.Session(n+turns*added, 1)
 	var took, edits []time.Duration
 	for b.Loop() {
