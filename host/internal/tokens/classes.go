@@ -94,6 +94,10 @@ func classAt(s string, i int) (class, int) {
 	if c := ascii[s[i]]; c != notASCII {
 		return c, 1
 	}
+	// U+FFFD is common where text was not UTF-8: a symbol.
+	if s[i] == 0xef && s[i+1] == 0xbf && s[i+2] == 0xbd {
+		return 0, 3
+	}
 	r, width := decode(s[i:])
 	classes := wide.Load()
 	if classes == nil {

@@ -66,7 +66,7 @@ func (r *Reference) Entry(ctx context.Context, e content.Content) (tokens, skipp
 
 func (r *Reference) isSlow(text string) bool {
 	if !utf8.ValidString(text) {
-		text = replaceInvalid(text)
+		text = string(appendReplaced(nil, text))
 	}
 	for at := 0; at < len(text); {
 		end := r.split(text, at)

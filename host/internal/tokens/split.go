@@ -18,7 +18,10 @@ type splitter func(s string, i int) (end int)
 //	\p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func splitO200k(s string, i int) int {
 	c, width := ascii[s[i]], 1
-	word, end := asciiWord(s, i, c)
+	var word, end int
+	if c != notASCII {
+		word, end = asciiWord(s, i, c)
+	}
 	if c == notASCII || end < len(s) && s[end] >= utf8.RuneSelf { // what follows may be part of the word
 		c, width = classAt(s, i)
 		word, end = i, wordO200k(s, i, c, width)
@@ -33,12 +36,12 @@ func splitO200k(s string, i int) int {
 	case c == number:
 		return numbers(s, i+width, 2)
 	case c&space != 0:
-		if end := symbols(s, i, c, true, "\r\n/"); end > 0 {
+		if end := symbols(s, i, c, width, true, "\r\n/"); end > 0 {
 			return end
 		}
 		return spaces(s, i, true)
 	}
-	return symbols(s, i, c, true, "\r\n/")
+	return symbols(s, i, c, width, true, "\r\n/")
 }
 
 // asciiWord returns where the letters of a word of o200k at s[i], whose class is given, begin and end if they are
@@ -138,7 +141,7 @@ func splitCL100k(s string, i int) int {
 			return end
 		}
 	}
-	if end := symbols(s, i, c, true, "\r\n"); end > 0 {
+	if end := symbols(s, i, c, width, true, "\r\n"); end > 0 {
 		return end
 	}
 	return spaces(s, i, true)
@@ -165,7 +168,7 @@ func splitR50k(s string, i int) int {
 	case c == number:
 		return numbers(s, at+width, len(s))
 	}
-	if end := symbols(s, at, c, false, ""); end > 0 {
+	if end := symbols(s, at, c, width, false, ""); end > 0 {
 		return end
 	}
 	return spaces(s, i, false)
@@ -201,23 +204,21 @@ func numbers(s string, i, most int) int {
 
 // symbols returns the end of the symbols at s[i:], where a character of class c stands, and of the characters of then
 // that follow; 0 if there are no symbols. If spaced, the symbols may have one space before them.
-func symbols(s string, i int, c class, spaced bool, then string) int {
+func symbols(s string, i int, c class, width int, spaced bool, then string) int {
 	if spaced && s[i] == ' ' && i+1 < len(s) {
 		i++
-		c, _ = classAt(s, i)
+		c, width = classAt(s, i)
 	}
 	if !c.isSymbol() {
 		return 0
 	}
-	for i < len(s) {
-		c, width := ascii[s[i]], 1
-		if c == notASCII {
+	for i += width; i < len(s); i += width {
+		if c, width = ascii[s[i]], 1; c == notASCII {
 			c, width = classAt(s, i)
 		}
 		if !c.isSymbol() {
 			break
 		}
-		i += width
 	}
 	for i < len(s) && s[i] <= '/' && s[i] != ' ' && strings.IndexByte(then, s[i]) >= 0 {
 		i++

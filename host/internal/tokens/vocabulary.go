@@ -33,7 +33,7 @@ type vocabulary struct {
 type loaded struct {
 	split splitter
 	table *bpe.Table
-	work  *sync.Pool // of *bpe.Work
+	work  *sync.Pool // of *work
 }
 
 func newVocabulary(encoding string) *vocabulary {
@@ -65,5 +65,5 @@ func load(encoding string) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loaded{split: split, table: table, work: &sync.Pool{New: func() any { return new(bpe.Work) }}}, nil
+	return &loaded{split: split, table: table, work: &sync.Pool{New: func() any { return new(work) }}}, nil
 }

@@ -1,6 +1,9 @@
 package bpe
 
-import "context"
+import (
+	"context"
+	"math/bits"
+)
 
 // maxRemembered is the length in bytes of the longest piece whose count is remembered: with the length, two machine
 // words, so that comparing a key is two comparisons.
@@ -23,7 +26,7 @@ const (
 // Work is memory that counting needs, for one piece at a time. The zero value is ready. It may be used with one table
 // only. It is reused from piece to piece, so that counting allocates nothing.
 type Work struct {
-	stack []uint32               // the tokens found so far
+	stack []placed               // the tokens found so far
 	dead  []uint64               // a bit for each place from which no valid sequence of tokens leads on
 	run   struct{ from, to int } // a run of one byte, in which the search is
 	// pieces and counts remember the counts of short pieces: most words of a text are seldom new. They are a
@@ -35,6 +38,13 @@ type Work struct {
 	memo [1 << 10]struct{ left, token, fits uint32 } // left is one higher: 0 is none
 }
 
+// placed is a token in the stack. longestHere says that no longer token begins at its place.
+type placed uint32
+
+const longestHere placed = 1 << 31
+
+func (p placed) token() uint32 { return uint32(p &^ longestHere) }
+
 // Count returns how many tokens the piece s[from:to] is: exactly as many as merging its bytes, lowest rank first, would
 // leave. It takes time proportional to the length of the piece. The only error is that of ctx, which Count looks at now
 // and then.
@@ -42,6 +52,9 @@ func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int
 	if to-from > maxRemembered {
 		// Long pieces seldom repeat.
 		return t.search(ctx, s[from:to], w)
+	}
+	if to-from == 1 { // every byte is a token
+		return 1, nil
 	}
 	p := load(s, from, to)
 	// Multiplication by odd constants spreads the bits; the upper ones choose the entry.
@@ -93,89 +106,93 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
-	token, length := t.longest(s)
+	w.run.from, w.run.to = 0, 0
+	token, length := t.longest(s, 0, t.start(s, 0), w)
 	if length == len(s) { // most pieces are one token
 		return 1, nil
 	}
 	w.reset(len(s))
-	at := 0
+	at, left := 0, placed(none) // left: the token before s[at], or none
+	longest := token            // at s[at:], or none where it went back to s[at]
+	border := start{}           // where the bytes on both sides of this place lead to
 	for {
-		if last := len(w.stack) - 1; last >= 0 {
-			token = t.fitting(w.stack[last], token, t.double[uint32(s[at-1])<<8|uint32(s[at])].token, w)
+		if left != none && token != none {
+			token, length = t.fitting(left, token, length, border.token(), w)
 		}
 		if token == none {
 			// No token fits here: take back the last one and try its prefix.
 			w.kill(at)
 			last := len(w.stack) - 1
-			token = w.stack[last]
+			token = w.stack[last].token()
 			w.stack = w.stack[:last]
 			at -= t.tokens[token].length()
-			token = t.tokens[token].prefix()
+			token, length = t.prefix(token)
+			left, longest = none, none
+			if last > 0 {
+				left, border = w.stack[last-1], t.start(s, at-1)
+			}
 			continue
 		}
-		end := at + t.tokens[token].length()
-		if w.isDead(end) {
-			token = t.tokens[token].prefix()
+		end := at + length
+		if end == len(s) {
+			return len(w.stack) + 1, nil
+		}
+		// Finds most of the tokens after which none fits: the byte behind it is merged with its last byte before the
+		// token is complete, and before that byte can be merged with what follows.
+		next := t.start(s, end)
+		after := t.start(s, end-1)
+		if b := after.token(); b < t.tokens[token].last() && b <= next.lowest() || w.isDead(end) {
+			token, length = t.prefix(token)
 			continue
 		}
-		w.stack = append(w.stack, token)
-		if at = end; at == len(s) {
-			return len(w.stack), nil
+		left = placed(token)
+		if token == longest {
+			left |= longestHere
 		}
+		w.stack = append(w.stack, left)
 		// A piece may have megabytes; asking at each token would cost more than the token.
 		if len(w.stack)%(16<<10) == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		token = t.longestAt(s, at, w)
+		at, border = end, after
+		token, length = t.longest(s, at, next, w)
+		longest = token
 	}
 }
 
-// longestAt is longest for s[at:]. In a run of one byte that is longer than any token of this byte, it need not look.
-func (t *Table) longestAt(s string, at int, w *Work) uint32 {
-	if at < w.run.from || at >= w.run.to {
-		w.run.from, w.run.to = at, at+1
-		for w.run.to < len(s) && s[w.run.to] == s[at] {
-			w.run.to++
+// prefix returns the longest other token that token begins with, and its length in bytes; none if there is none.
+func (t *Table) prefix(token uint32) (prefix uint32, length int) {
+	if prefix = t.tokens[token].prefix(); prefix != none {
+		length = t.tokens[prefix].length()
+	}
+	return prefix, length
+}
+
+// start returns where the two bytes at s[i:] lead to.
+func (t *Table) start(s string, i int) start {
+	if i+1 < len(s) {
+		return t.double[uint16(s[i])<<8|uint16(s[i+1])]
+	}
+	return nothing
+}
+
+// longest returns the longest token that s[at:] begins with, and its length in bytes. d is where the first two bytes
+// lead to. In a run of one byte that is longer than any token of this byte, longest need not look.
+func (t *Table) longest(s string, at int, d start, w *Work) (token uint32, length int) {
+	token, length = d.token(), 2
+	if token == none {
+		token, length = t.single[s[at]], 1 // every byte is a token
+	}
+	if at+2 >= len(s) || !d.goesOn(s[at+2]) {
+		return token, length
+	}
+	if s[at] == s[at+1] && s[at] == s[at+2] {
+		if r := t.runs[s[at]]; w.runEnd(s, at)-at > r.depth {
+			return r.token, t.tokens[r.token].length()
 		}
 	}
-	if r := t.runs[s[at]]; w.run.to-at > r.depth {
-		return r.token
-	}
-	token, _ := t.longest(s[at:])
-	return token
-}
-
-// fitting returns the longest of token and its prefixes that stays as it is after left, or none. border is the token
-// that the last byte of left and the first of token are merged to, or none.
-func (t *Table) fitting(left, token, border uint32, w *Work) uint32 {
-	if token == none {
-		return none
-	}
-	// Direct-mapped as well.
-	m := &w.memo[hash(left, token)%uint32(len(w.memo))]
-	if m.left == left+1 && m.token == token {
-		return m.fits
-	}
-	fits := token
-	for fits != none && !t.stay(left, fits, border) {
-		fits = t.tokens[fits].prefix()
-	}
-	m.left, m.token, m.fits = left+1, token, fits
-	return fits
-}
-
-// longest returns the longest token that s begins with, and its length in bytes.
-func (t *Table) longest(s string) (token uint32, length int) {
-	if len(s) < 2 {
-		return t.single[s[0]], 1
-	}
-	d := &t.double[uint32(s[0])<<8|uint32(s[1])]
-	token, length = d.token, 2
-	if token == none {
-		token, length = t.single[s[0]], 1 // every byte is a token
-	}
-	base, found := d.base, uint32(0) // the root, where no token ends
-	for i := 2; i < len(s); i++ {
+	base, found := d.base(), uint32(0) // the root, where no token ends
+	for i := at + 2; i < len(s); i++ {
 		b := uint32(s[i])
 		next := base ^ b
 		e := t.entry(next)
@@ -183,7 +200,7 @@ func (t *Table) longest(s string) (token uint32, length int) {
 			break
 		}
 		if e&ends != 0 {
-			found, length = next, i+1
+			found, length = next, i+1-at
 		}
 		base = e.base()
 	}
@@ -193,19 +210,55 @@ func (t *Table) longest(s string) (token uint32, length int) {
 	return token, length
 }
 
+// fitting returns the longest of token, which has length bytes, and its prefixes that stays as it is after left, and
+// its length; none if none does. border is what stay takes.
+func (t *Table) fitting(left placed, token uint32, length int, border uint32, w *Work) (fits uint32, n int) {
+	if length < 3 { // it has one prefix at most
+		if !t.stay(left, token, border) {
+			if token, length = t.prefix(token); token != none && !t.stay(left, token, border) {
+				token = none
+			}
+		}
+		return token, length
+	}
+	// Direct-mapped as well.
+	m := &w.memo[hash(left.token(), token)%uint32(len(w.memo))]
+	if m.left == left.token()+1 && m.token == token {
+		if m.fits == none {
+			return none, 0
+		}
+		return m.fits, t.tokens[m.fits].length()
+	}
+	fits, n = token, length
+	for fits != none && !t.stay(left, fits, border) {
+		fits, n = t.prefix(fits)
+	}
+	m.left, m.token, m.fits = left.token()+1, token, fits
+	return fits, n
+}
+
 // stay reports whether two adjacent tokens stay as they are: merging their bytes never merges across the place where
 // they meet. It takes both apart, the token that was merged last first, and asks at each step whether the two parts at
-// that place would have been merged before. The last step is that of two bytes, which border tells of.
-func (t *Table) stay(left, right, border uint32) bool {
-	// The last step comes first: it is one comparison, without a look into pairs, and fails most often.
+// that place would have been merged before. The last step is that of two bytes, which border tells of: it is the token
+// that they are merged to, or none.
+func (t *Table) stay(before placed, right, border uint32) bool {
+	left := before.token()
+	// The last step comes first: it is one comparison, without a look into pairs.
 	if border < t.tokens[left].last() && border < t.tokens[right].first() {
 		return false
+	}
+	// All of left is merged with nothing behind it if no longer token begins at its place.
+	alone := uint32(none)
+	if before&longestHere != 0 {
+		alone = left
 	}
 	// The rank of the merge that was taken back last: what merges at the border below it would have been merged before.
 	limit := uint32(none)
 	for left|right >= 1<<8 { // two bytes are left otherwise
-		if h := hash(left, right); t.mayMerge(h) && t.merge(left, right, h) < limit {
-			return false
+		if left != alone {
+			if h := hash(left, right); t.mayMerge(h, limit) && t.merge(left, right, h) < limit {
+				return false
+			}
 		}
 		// The higher rank was merged later, and is taken apart first.
 		if left > right {
@@ -219,9 +272,11 @@ func (t *Table) stay(left, right, border uint32) bool {
 	return true
 }
 
-// mayMerge reports whether there may be a pair with a hash. Most pairs that are asked for are never merged.
-func (t *Table) mayMerge(h uint32) bool {
-	return t.maybe[t.word(h)]&bits(h) == bits(h)
+// mayMerge reports whether there may be a pair with a hash that is merged to a token below limit. Most pairs that are
+// asked for are not.
+func (t *Table) mayMerge(h, limit uint32) bool {
+	f := t.filter[bits.Len32(limit-1)&31]
+	return t.maybe[f.word(h)]&marks(h) == marks(h)
 }
 
 // merge returns the token that two tokens with a hash are merged to, or none, which is above all tokens.
@@ -245,7 +300,17 @@ func (w *Work) reset(n int) {
 	w.dead = w.dead[:words]
 	clear(w.dead)
 	w.stack = w.stack[:0]
-	w.run.from, w.run.to = 0, 0
+}
+
+// runEnd returns where the run of one byte at s[at] ends, and looks at each byte of a run once.
+func (w *Work) runEnd(s string, at int) int {
+	if at < w.run.from || at >= w.run.to {
+		w.run.from, w.run.to = at, at+1
+		for w.run.to < len(s) && s[w.run.to] == s[at] {
+			w.run.to++
+		}
+	}
+	return w.run.to
 }
 
 func (w *Work) isDead(i int) bool { return w.dead[i/64]&(1<<(i%64)) != 0 }

@@ -3,6 +3,7 @@ package bpe
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 // The format of a compiled vocabulary, numbers little-endian:
@@ -57,14 +58,46 @@ type Table struct {
 	double [1 << 16]start // of two bytes, by the first times 256 plus the second
 	// maybe has two bits set for each pair in pairs, by hash, in one word. Most pairs that are asked for are never
 	// merged. This says so for all but a few in a hundred of them, and fits the processor's cache, which pairs does
-	// not.
-	maybe []uint64
-	runs  [256]run // of each byte
+	// not. Often only merges to a token of a low rank matter. So maybe consists of several filters: of the pairs that
+	// give tokens below each of filterRanks. filter tells, by the number of bits of the highest rank that matters, in
+	// which to look.
+	maybe  []uint64
+	filter [32]filter
+	runs   [256]run // of each byte
 }
 
-// start is where two bytes lead to: the token that they are merged to, or none, and the base of their children in the
-// trie. Most searches need no other step.
-type start struct{ token, base uint32 }
+// filterRanks are the numbers of ranks of which there are filters.
+var filterRanks = [...]int{1 << 12, 1 << 14, 1 << 16, 1 << tokenBits}
+
+// filter is where a filter begins in maybe, and how many words it has less one: a power of two less one.
+type filter struct{ from, mask uint32 }
+
+// word returns the place in maybe of the bits of a hash.
+func (f filter) word(h uint32) uint32 { return f.from + h>>12&f.mask }
+
+// start tells where two bytes lead to. Most searches need no other step.
+type start struct {
+	// tokens are three numbers. base is that of the children of the two bytes in the trie. token is what they are merged
+	// to, or none. lowest is the lowest rank of the tokens that are merged from the first byte and a token that begins
+	// with the second, or none: before such a merge, the first byte stays alone.
+	tokens uint64
+	// third has a bit for each byte that follows them in the trie, by its lowest six bits.
+	third uint64
+}
+
+// nothing is where the last byte of a text leads to.
+var nothing = newStart(0, none, none)
+
+func newStart(base, token, lowest uint32) start {
+	return start{tokens: uint64(base)<<(2*tokenBits) | uint64(token)<<tokenBits | uint64(lowest)}
+}
+
+func (d start) base() uint32   { return uint32(d.tokens >> (2 * tokenBits)) }
+func (d start) token() uint32  { return uint32(d.tokens>>tokenBits) & none }
+func (d start) lowest() uint32 { return uint32(d.tokens) & none }
+
+// goesOn reports whether there may be a token that begins with the two bytes and b.
+func (d start) goesOn(b byte) bool { return d.third>>(b&63)&1 != 0 }
 
 // run tells of the tokens that consist of one byte only: the longest of them, and how far the trie goes on with this
 // byte. Both are the same for most bytes.
@@ -113,8 +146,8 @@ func (p pair) of(left, right uint32) bool { return (p^newPair(left, right, 0))>>
 
 func (p pair) merged() uint32 { return uint32(p) & none }
 
-// Load reads what [Compile] made. The table refers to data. Loading takes a few milliseconds, on two processors if there
-// are as many.
+// Load reads what [Compile] made. The table refers to data. Loading takes a few milliseconds, on two processors if
+// there are as many.
 func Load(data string) (*Table, error) {
 	if len(data) < header || u32(data, 0) != magic {
 		return nil, errors.New("not a compiled vocabulary")
@@ -145,16 +178,21 @@ func Load(data string) (*Table, error) {
 		first := t.entry(0).base() ^ b
 		t.single[b] = t.ids[first]
 		for c := range uint32(256) {
-			d := &t.double[b<<8|c]
-			d.token, d.base = none, uint32(entries-256) // the base of a leaf: empty entries
+			d := newStart(uint32(entries-256), none, none) // the base of a leaf: empty entries
 			second := t.entry(first).base() ^ c
 			if e := t.entry(second); e.label() == c {
-				d.base = e.base()
+				token := uint32(none)
 				if e&ends != 0 {
-					d.token = t.ids[second]
+					token = t.ids[second]
 				}
+				d = newStart(e.base(), token, none)
 			}
+			t.double[b<<8|c] = d
 		}
+	}
+	heads := make([]uint32, ranks) // the first three bytes of each token, lowest first
+	for b, token := range t.single {
+		heads[token] = uint32(b)
 	}
 	for i := range t.tokens {
 		r := records[i*record : (i+1)*record]
@@ -168,8 +206,20 @@ func Load(data string) (*Table, error) {
 		}
 		// The ranks of its parts are lower: their limits are known.
 		first, last := t.tokens[left].first(), t.tokens[right].last()
+		// Of three bytes, the first halves of most tokens have all.
+		head := heads[left]
+		if n := t.tokens[left].length(); n < 3 {
+			head |= heads[right] << (8 * n) & (1<<24 - 1)
+		}
+		heads[i] = head
+		d := &t.double[head&0xff<<8|head>>8&0xff]
+		if length > 2 {
+			d.third |= 1 << (head >> 16 & 63)
+		}
 		if left < 1<<8 {
-			first = uint32(i) + 1 // where merges of one rank overlap, the one further left comes first
+			d.tokens = min(d.tokens, d.tokens&^none|uint64(i)) // no other bits change: the lowest rank
+			// Where merges of one rank overlap, the one further left comes first.
+			first = uint32(i) + 1
 		}
 		if right < 1<<8 {
 			last = uint32(i)
@@ -199,9 +249,18 @@ func (t *Table) fillPairs(records string) {
 	ranks := len(t.tokens)
 	// Two thirds full, so that most searches end within a line of the processor's cache.
 	t.pairs = make([]pair, ranks+ranks/2+1)
-	words := 1
-	for words < ranks/8 {
-		words *= 2
+	var filters [len(filterRanks)]filter
+	words, width := uint32(0), 0
+	for k, below := range filterRanks {
+		n := uint32(1)
+		for int(n) < min(ranks, below)/8 {
+			n *= 2
+		}
+		filters[k] = filter{words, n - 1}
+		words += n
+		for ; width < bits.Len(uint(below)); width++ {
+			t.filter[width] = filters[k]
+		}
 	}
 	t.maybe = make([]uint64, words)
 	for i := 1 << 8; i < ranks; i++ {
@@ -211,7 +270,9 @@ func (t *Table) fillPairs(records string) {
 			continue // no token, or one of two bytes, which is in double
 		}
 		h := hash(left, right)
-		t.maybe[t.word(h)] |= bits(h)
+		for k := len(filters) - 1; k >= 0 && i < filterRanks[k]; k-- {
+			t.maybe[filters[k].word(h)] |= marks(h)
+		}
 		slot := t.slot(h)
 		for t.pairs[slot] != 0 {
 			slot = t.after(slot)
@@ -253,9 +314,8 @@ func hash(left, right uint32) uint32 {
 	return uint32(h >> 32)
 }
 
-// word and bits return where the bits of a hash are in maybe.
-func (t *Table) word(h uint32) uint32 { return h >> 12 & uint32(len(t.maybe)-1) }
-func bits(h uint32) uint64            { return 1<<(h&63) | 1<<(h>>6&63) }
+// marks returns the bits of a hash in a word of maybe.
+func marks(h uint32) uint64 { return 1<<(h&63) | 1<<(h>>6&63) }
 
 // slot returns where the search for a hash begins in pairs, after the next slot.
 func (t *Table) slot(h uint32) int { return int(uint64(h) * uint64(len(t.pairs)) >> 32) }
