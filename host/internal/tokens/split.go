@@ -18,13 +18,14 @@ type splitter func(s string, i int) (end int)
 //	\p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func splitO200k(s string, i int) int {
 	c, width := ascii[s[i]], 1
-	var word, end int
-	if c != notASCII {
-		word, end = asciiWord(s, i, c)
-	}
-	if c == notASCII || end < len(s) && s[end] >= utf8.RuneSelf { // what follows may be part of the word
+	if c == notASCII {
 		c, width = classAt(s, i)
-		word, end = i, wordO200k(s, i, c, width)
+	}
+	word, end := asciiWord(s, i, c, width)
+	if end < len(s) && s[end] >= utf8.RuneSelf { // it may be part of the word
+		if next, _ := classAt(s, end); next&(upper|lower) != 0 {
+			word, end = i, wordO200k(s, i, c, width)
+		}
 	}
 	if end > word {
 		if end < len(s) && s[end] == '\'' {
@@ -44,11 +45,11 @@ func splitO200k(s string, i int) int {
 	return symbols(s, i, c, width, true, "\r\n/")
 }
 
-// asciiWord returns where the letters of a word of o200k at s[i], whose class is given, begin and end if they are
-// ASCII. Nearly all are, and then both kinds of words end at the same place.
-func asciiWord(s string, i int, c class) (word, end int) {
-	if c.isPrefix() {
-		i++
+// asciiWord returns where the letters of a word of o200k at s[i], whose class and width are given, begin and end if
+// they are ASCII. Nearly all are, and then both kinds of words end at the same place.
+func asciiWord(s string, i int, c class, width int) (word, end int) {
+	if c.isPrefix() && c != mark {
+		i += width
 	}
 	end = i
 	for end < len(s) && 'A' <= s[end] && s[end] <= 'Z' {
