@@ -60,18 +60,29 @@ func (c *Counter) text(ctx context.Context, s string) (int, error) {
 	if len(s) <= 2*partSize {
 		return v.count(ctx, s)
 	}
-	parts := cut(s)
-	counts, err := each(ctx, runtime.GOMAXPROCS(0), len(parts),
-		func(ctx context.Context, i int) (int, error) { return v.count(ctx, parts[i]) })
-	total := 0
+	total, short := 0, []string(nil)
+	for _, part := range cut(s) {
+		if len(part) <= 4*partSize {
+			short = append(short, part)
+			continue
+		}
+		n, err := v.countLong(ctx, part, partSize)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	counts, err := each(ctx, runtime.GOMAXPROCS(0), len(short),
+		func(ctx context.Context, i int) (int, error) { return v.count(ctx, short[i]) })
 	for _, n := range counts {
 		total += n
 	}
 	return total, err
 }
 
-// partSize is about the length in bytes of the parts in which a long text is counted.
-const partSize = 128 << 10
+// partSize is about the length in bytes of the parts in which a long text is counted. It is divisible by three, as
+// three digits are a piece: parts of a long number then have the same pieces as the whole.
+const partSize = 129 << 10
 
 // cut cuts s where that does not change its count. A text without such a place is one part.
 func cut(s string) (parts []string) {

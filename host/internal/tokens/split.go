@@ -272,14 +272,17 @@ func contraction(s string, i int) int {
 }
 
 // safeCut returns a place at or after s[i:] where s can be cut so that the counts of the parts add up to that of the
-// whole, in every encoding; len(s) if there is none. It is between a letter and a line break or a space: a piece goes
-// on after a letter only with letters, marks and contractions, and no pattern looks back.
+// whole, in every encoding; len(s) if there is none. It is between a letter and a line break, a space or a digit: a
+// piece goes on after a letter only with letters, marks and contractions. Or it is between a digit and what is none:
+// numbers are pieces of their own. No pattern looks back.
 func safeCut(s string, i int) int {
-	for ; i < len(s); i++ {
-		if b := s[i]; b == ' ' || b == '\n' {
-			if i > 0 && s[i-1] < utf8.RuneSelf && ascii[s[i-1]]&letter != 0 {
-				return i
-			}
+	for i = max(i, 1); i < len(s); i++ {
+		if s[i-1] >= utf8.RuneSelf || s[i] >= utf8.RuneSelf {
+			continue
+		}
+		before, b := ascii[s[i-1]], s[i]
+		if before&letter != 0 && (b == ' ' || b == '\n' || ascii[b] == number) || before == number && ascii[b] != number {
+			return i
 		}
 	}
 	return len(s)

@@ -214,6 +214,33 @@ func TestPartsAddUp(t *testing.T) {
 	})
 }
 
+// A text without a place to cut at is counted in parts as well, whose pieces and tokens must come to be the same.
+func TestPartsOfALongTextAddUp(t *testing.T) {
+	patterns := hostilePatterns()
+	rapid.Check(t, func(t *rapid.T) {
+		var text strings.Builder
+		for range rapid.IntRange(1, 4).Draw(t, "patterns") {
+			p := patterns[rapid.IntRange(0, len(patterns)-1).Draw(t, "pattern")]
+			s := p.make(rapid.IntRange(1, 6000).Draw(t, "length"))
+			text.WriteString(s[rapid.IntRange(0, min(len(s), 10)).Draw(t, "from"):])
+		}
+		part := rapid.IntRange(20, 3000).Draw(t, "part")
+		for _, encoding := range Encodings() {
+			v, err := testCounters()[encoding].vocabulary.load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := v.count(t.Context(), text.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := v.countLong(t.Context(), text.String(), part); err != nil || got != want {
+				t.Fatalf("%s: %d bytes in parts of %d: %d tokens, want %d, %v", encoding, text.Len(), part, got, want, err)
+			}
+		}
+	})
+}
+
 func FuzzText(f *testing.F) {
 	for _, p := range hostilePatterns() {
 		f.Add(p.make(300))

@@ -73,6 +73,32 @@ func TestCountIsWhatMergingGives(t *testing.T) {
 	})
 }
 
+func TestPartsAddUpToThePiece(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := vocabulary(t)
+		table, work := compiled(t, ranks), new(Work)
+		s := rapid.StringOfN(rapid.RuneFrom([]rune("abc")), 1, 2*overlap, -1).Draw(t, "text")
+		s = strings.Repeat(s, rapid.IntRange(1, 4).Draw(t, "times"))
+		size := rapid.IntRange(1, len(s)).Draw(t, "size")
+		var parts []Part
+		for from := 0; from < len(s); from += size {
+			p, err := table.CountPart(t.Context(), s, from, min(from+size, len(s)), work)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, p)
+		}
+		want, err := table.Count(t.Context(), s, 0, len(s), work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Without a place to join at, the caller counts the piece as a whole.
+		if got, ok := table.Join(s, parts); ok && got != want {
+			t.Fatalf("%q in parts of %d: %d tokens, want %d", s, size, got, want)
+		}
+	})
+}
+
 func TestATableHoldsItsVocabulary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := vocabulary(t)

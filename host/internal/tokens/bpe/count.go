@@ -99,16 +99,19 @@ func load8(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// search counts the tokens of s. Merging leaves the one sequence of tokens in which every two that are adjacent stay as
-// they are. search looks for it from the left: it takes the longest token, or else the longest prefix of it, that stays
-// after the one before. If none does, it goes back by one token. A place from which it went back is never tried again.
+// search counts the tokens of s, and leaves them in w.stack. Merging leaves the one sequence of tokens in which every
+// two that are adjacent stay as they are. search looks for it from the left: it takes the longest token, or else the
+// longest prefix of it, that stays after the one before. If none does, it goes back by one token. A place from which it
+// went back is never tried again.
 func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
+	w.stack = w.stack[:0]
 	w.run.from, w.run.to = 0, 0
 	token, length := t.longest(s, 0, t.start(s, 0), w)
 	if length == len(s) { // most pieces are one token
+		w.stack = append(w.stack, placed(token))
 		return 1, nil
 	}
 	w.reset(len(s))
@@ -135,7 +138,8 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 		}
 		end := at + length
 		if end == len(s) {
-			return len(w.stack) + 1, nil
+			w.stack = append(w.stack, placed(token))
+			return len(w.stack), nil
 		}
 		// Finds most of the tokens after which none fits: the byte behind it is merged with its last byte before the
 		// token is complete, and before that byte can be merged with what follows.
@@ -299,7 +303,6 @@ func (w *Work) reset(n int) {
 	}
 	w.dead = w.dead[:words]
 	clear(w.dead)
-	w.stack = w.stack[:0]
 }
 
 // runEnd returns where the run of one byte at s[at] ends, and looks at each byte of a run once.

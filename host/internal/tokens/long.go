@@ -1,0 +1,166 @@
+package tokens
+
+import (
+	"context"
+	"runtime"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/host/internal/tokens/bpe"
+)
+
+// stretch is what counting found that began somewhere in a text, as if a piece began there.
+type stretch struct {
+	from, to int // to is where the next one begins
+	end      int // where its last piece ends: there, or behind it
+	tokens   int
+	first    []boundary // where its first pieces begin; none if a long piece goes on behind it
+}
+
+// boundary is a place where a piece begins, and the tokens of the stretch before it.
+type boundary struct{ at, before int }
+
+// maxBoundaries is how many boundaries a stretch keeps. Most often, one of the first few is true.
+const maxBoundaries = 1 << 10
+
+// countLong counts a text in which [safeCut] finds no place for long, on all processors, in parts of about part bytes.
+func (v *loaded) countLong(ctx context.Context, s string, part int) (total int, err error) {
+	if !utf8.ValidString(s) {
+		s = string(appendReplaced(nil, s))
+	}
+	w := v.work.Get().(*work)
+	defer v.work.Put(w)
+	for at, short := 0, 0; at < len(s); {
+		end, n := v.split(s, at), 0
+		switch {
+		case end-at >= 2*part:
+			n, err = v.countPiece(ctx, s[at:end], part)
+		case short < 8: // mostly, a long piece comes first or not at all
+			short++
+			n, err = v.table.Count(ctx, s, at, end, &w.bpe)
+		default:
+			short = 0
+			n, end, err = v.countStretches(ctx, s, at, part)
+		}
+		if err != nil {
+			return 0, err
+		}
+		at, total = end, total+n
+	}
+	return total, nil
+}
+
+// countStretches counts s from at on, where a piece begins, for a few parts, and returns where their last piece ends.
+// Where the pieces of a text begin is known only from its beginning on. But what comes before a piece has no influence
+// on it: as soon as a piece of a stretch begins where one of the text does, all further pieces are the same.
+//
+// All stretches may look through the same long piece, so that there are few of them.
+func (v *loaded) countStretches(
+	ctx context.Context, s string, at, part int,
+) (tokens, end int, err error) {
+	workers := runtime.GOMAXPROCS(0)
+	var stretches []stretch
+	for from := at; from < len(s) && len(stretches) < min(2*workers, 16); {
+		to := len(s)
+		if from+2*part < len(s) {
+			to = runeStart(s, from+part)
+		}
+		stretches = append(stretches, stretch{from: from, to: to})
+		from = to
+	}
+	_, err = each(ctx, workers, len(stretches), func(ctx context.Context, i int) (int, error) {
+		return 0, v.countStretch(ctx, s, &stretches[i], part)
+	})
+	for i := range stretches {
+		if err != nil {
+			return 0, 0, err
+		}
+		var n int
+		n, at, err = v.follow(ctx, s, at, &stretches[i], part)
+		tokens += n
+	}
+	return tokens, at, err
+}
+
+// countStretch counts the pieces that begin in a stretch.
+func (v *loaded) countStretch(ctx context.Context, s string, st *stretch, part int) error {
+	w := v.work.Get().(*work)
+	defer v.work.Put(w)
+	at := st.from
+	for at < st.to {
+		end := v.split(s, at)
+		if end > st.to+part { // it may be counted once only, and by all processors
+			st.first = nil
+			return nil
+		}
+		if len(st.first) < maxBoundaries {
+			st.first = append(st.first, boundary{at, st.tokens})
+		}
+		n, err := v.table.Count(ctx, s, at, end, &w.bpe)
+		if err != nil {
+			return err
+		}
+		at, st.tokens = end, st.tokens+n
+	}
+	st.end = at
+	return nil
+}
+
+// follow counts the pieces of s from at on, where one begins, that begin in a stretch. It returns where the last of
+// them ends.
+func (v *loaded) follow(
+	ctx context.Context, s string, at int, st *stretch, part int,
+) (tokens, end int, err error) {
+	w := v.work.Get().(*work)
+	defer v.work.Put(w)
+	for first := st.first; at < st.to; {
+		for len(first) > 0 && first[0].at < at {
+			first = first[1:]
+		}
+		if len(first) > 0 && first[0].at == at {
+			return tokens + st.tokens - first[0].before, st.end, nil
+		}
+		end, n := v.split(s, at), 0
+		if end-at >= 2*part {
+			n, err = v.countPiece(ctx, s[at:end], part)
+		} else {
+			n, err = v.table.Count(ctx, s, at, end, &w.bpe)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		at, tokens = end, tokens+n
+	}
+	return tokens, at, nil
+}
+
+// countPiece counts a long piece in parts, on all processors.
+func (v *loaded) countPiece(ctx context.Context, s string, part int) (int, error) {
+	parts := make([]bpe.Part, len(s)/part)
+	_, err := each(ctx, runtime.GOMAXPROCS(0), len(parts), func(ctx context.Context, i int) (n int, err error) {
+		w := v.work.Get().(*work)
+		defer v.work.Put(w)
+		to := len(s)
+		if i < len(parts)-1 {
+			to = runeStart(s, (i+1)*part)
+		}
+		parts[i], err = v.table.CountPart(ctx, s, runeStart(s, i*part), to, &w.bpe)
+		return 0, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if n, ok := v.table.Join(s, parts); ok {
+		return n, nil
+	}
+	w := v.work.Get().(*work)
+	defer v.work.Put(w)
+	return v.table.Count(ctx, s, 0, len(s), &w.bpe)
+}
+
+// runeStart returns where the first character at or after s[i:] begins. s must be valid UTF-8, and longer than i.
+func runeStart(s string, i int) int {
+	for !utf8.RuneStart(s[i]) {
+		i++
+	}
+	return i
+}
