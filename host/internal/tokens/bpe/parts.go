@@ -1,6 +1,9 @@
 package bpe
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // overlap is how many bytes a part goes on behind the place where the next one begins. Mostly, two parts have the same
 // tokens after a few of them.
@@ -29,17 +32,20 @@ func (t *Table) CountPart(ctx context.Context, s string, from, to int, w *Work) 
 	}
 	p := Part{tokens: n}
 	begin := from
-	for i, placed := range w.stack {
-		token := placed.token()
+	for i := 0; i < n && begin < from+overlap; i++ {
+		token := w.stack[i].token()
 		end := begin + t.tokens[token].length()
-		if begin < from+overlap {
-			p.first = append(p.first, span{token, begin, end, i})
-		}
-		if end >= to {
-			p.last = append(p.last, span{token, begin, end, i})
-		}
+		p.first = append(p.first, span{token, begin, end, i})
 		begin = end
 	}
+	end := min(to+overlap, len(s))
+	for i := n - 1; i >= 0 && end >= to; i-- {
+		token := w.stack[i].token()
+		begin := end - t.tokens[token].length()
+		p.last = append(p.last, span{token, begin, end, i})
+		end = begin
+	}
+	slices.Reverse(p.last)
 	return p, nil
 }
 

@@ -206,21 +206,21 @@ func Load(data string) (*Table, error) {
 		}
 		// The ranks of its parts are lower: their limits are known.
 		first, last := t.tokens[left].first(), t.tokens[right].last()
-		// Of three bytes, the first halves of most tokens have all.
 		head := heads[left]
+		// Otherwise left has the same three bytes, and they are known.
 		if n := t.tokens[left].length(); n < 3 {
 			head |= heads[right] << (8 * n) & (1<<24 - 1)
+			d := &t.double[head&0xff<<8|head>>8&0xff]
+			if length > 2 {
+				d.third |= 1 << (head >> 16 & 63)
+			}
+			if n == 1 {
+				d.tokens = min(d.tokens, d.tokens&^none|uint64(i)) // no other bits change: the lowest rank
+				// Where merges of one rank overlap, the one further left comes first.
+				first = uint32(i) + 1
+			}
 		}
 		heads[i] = head
-		d := &t.double[head&0xff<<8|head>>8&0xff]
-		if length > 2 {
-			d.third |= 1 << (head >> 16 & 63)
-		}
-		if left < 1<<8 {
-			d.tokens = min(d.tokens, d.tokens&^none|uint64(i)) // no other bits change: the lowest rank
-			// Where merges of one rank overlap, the one further left comes first.
-			first = uint32(i) + 1
-		}
 		if right < 1<<8 {
 			last = uint32(i)
 		}
