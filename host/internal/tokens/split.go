@@ -1,9 +1,6 @@
 package tokens
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // A splitter returns where the piece that begins at s[i] ends. Tokens never cross pieces. s must be valid UTF-8, and i
 // the end of the piece before. Each splitter does by hand what the encoding's pattern (see [pattern]) does as a regular
@@ -37,12 +34,12 @@ func splitO200k(s string, i int) int {
 	case c == number:
 		return numbers(s, i+width, 2)
 	case c&space != 0:
-		if end := symbols(s, i, c, width, true, "\r\n/"); end > 0 {
+		if end := symbols(s, i, c, width, true, breaks|1<<'/'); end > 0 {
 			return end
 		}
 		return spaces(s, i, true)
 	}
-	return symbols(s, i, c, width, true, "\r\n/")
+	return symbols(s, i, c, width, true, breaks|1<<'/')
 }
 
 // asciiWord returns where the letters of a word of o200k at s[i], whose class and width are given, begin and end if
@@ -142,7 +139,7 @@ func splitCL100k(s string, i int) int {
 			return end
 		}
 	}
-	if end := symbols(s, i, c, width, true, "\r\n"); end > 0 {
+	if end := symbols(s, i, c, width, true, breaks); end > 0 {
 		return end
 	}
 	return spaces(s, i, true)
@@ -169,7 +166,7 @@ func splitR50k(s string, i int) int {
 	case c == number:
 		return numbers(s, at+width, len(s))
 	}
-	if end := symbols(s, at, c, width, false, ""); end > 0 {
+	if end := symbols(s, at, c, width, false, 0); end > 0 {
 		return end
 	}
 	return spaces(s, i, false)
@@ -203,9 +200,12 @@ func numbers(s string, i, most int) int {
 	return i
 }
 
-// symbols returns the end of the symbols at s[i:], where a character of class c stands, and of the characters of then
-// that follow; 0 if there are no symbols. If spaced, the symbols may have one space before them.
-func symbols(s string, i int, c class, width int, spaced bool, then string) int {
+// breaks has a bit for each line break.
+const breaks = 1<<'\r' | 1<<'\n'
+
+// symbols returns the end of the symbols at s[i:], where a character of class c stands, and of the characters that
+// follow whose bits are in then; 0 if there are no symbols. If spaced, the symbols may have one space before them.
+func symbols(s string, i int, c class, width int, spaced bool, then uint64) int {
 	if spaced && s[i] == ' ' && i+1 < len(s) {
 		i++
 		c, width = classAt(s, i)
@@ -221,7 +221,7 @@ func symbols(s string, i int, c class, width int, spaced bool, then string) int 
 			break
 		}
 	}
-	for i < len(s) && s[i] <= '/' && s[i] != ' ' && strings.IndexByte(then, s[i]) >= 0 {
+	for i < len(s) && s[i] < 64 && then>>s[i]&1 != 0 {
 		i++
 	}
 	return i
