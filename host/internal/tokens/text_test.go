@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -217,6 +218,30 @@ func TestPartsAddUp(t *testing.T) {
 // A text without a place to cut at is counted in parts as well, whose pieces and tokens must come to be the same.
 func TestPartsOfALongTextAddUp(t *testing.T) {
 	patterns := hostilePatterns()
+	check := func(t rapid.TB, text string, part int) {
+		for _, encoding := range Encodings() {
+			v, err := testCounters()[encoding].vocabulary.load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := v.count(context.Background(), text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := v.countLong(context.Background(), text, part); err != nil || got != want {
+				t.Fatalf("%s: %d bytes of %.9q in parts of %d: %d tokens, want %d, %v",
+					encoding, len(text), text, part, got, want, err)
+			}
+		}
+	}
+	// Short parts, of which some begin within a token.
+	for _, p := range patterns {
+		for part := 20; part < 60; part += 4 {
+			for length := 695; length < 698; length++ {
+				check(t, p.make(length), part)
+			}
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		var text strings.Builder
 		for range rapid.IntRange(1, 4).Draw(t, "patterns") {
@@ -224,20 +249,7 @@ func TestPartsOfALongTextAddUp(t *testing.T) {
 			s := p.make(rapid.IntRange(1, 6000).Draw(t, "length"))
 			text.WriteString(s[rapid.IntRange(0, min(len(s), 10)).Draw(t, "from"):])
 		}
-		part := rapid.IntRange(20, 3000).Draw(t, "part")
-		for _, encoding := range Encodings() {
-			v, err := testCounters()[encoding].vocabulary.load()
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := v.count(t.Context(), text.String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := v.countLong(t.Context(), text.String(), part); err != nil || got != want {
-				t.Fatalf("%s: %d bytes in parts of %d: %d tokens, want %d, %v", encoding, text.Len(), part, got, want, err)
-			}
-		}
+		check(t, text.String(), rapid.IntRange(20, 3000).Draw(t, "part"))
 	})
 }
 
