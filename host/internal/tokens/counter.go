@@ -36,8 +36,8 @@ func (c *Counter) Load() error {
 // Text returns the number of tokens in s, 0 for "". The count is exact for every s. Its time grows linearly with the
 // length of s, whatever s contains: 1 MB takes 3 to 40 ms of one processor, and a long text uses all of them. A byte
 // that is not valid UTF-8 counts as U+FFFD. Memory does not grow with s, except for 4 bytes per token of its longest
-// piece. If s is not UTF-8, it may also take three times the longest part in which no space or line break follows a
-// letter.
+// piece. If s is not UTF-8, it may also take three times its longest part without a place to cut at, which is between
+// a letter and a space, a line break or a digit, or behind a number.
 //
 // Text panics if [Counter.Load] fails, which means that the program was built without its vocabularies.
 func (c *Counter) Text(s string) int {
@@ -62,7 +62,7 @@ func (c *Counter) text(ctx context.Context, s string) (int, error) {
 	}
 	total, short := 0, []string(nil)
 	for _, part := range cut(s) {
-		if len(part) <= 4*partSize {
+		if len(part) <= 2*partSize {
 			short = append(short, part)
 			continue
 		}
@@ -96,10 +96,10 @@ func cut(s string) (parts []string) {
 
 // each calls count for 0 to n-1, on as many processors as there are workers, and returns what it gave, in order. One
 // worker is the caller's own goroutine.
-func each(
-	ctx context.Context, workers, n int, count func(context.Context, int) (int, error),
-) ([]int, error) {
-	counts := make([]int, n)
+func each[T any](
+	ctx context.Context, workers, n int, count func(context.Context, int) (T, error),
+) ([]T, error) {
+	counts := make([]T, n)
 	var next atomic.Int64
 	work := func(ctx context.Context) error {
 		for {

@@ -24,29 +24,34 @@ const maxBoundaries = 1 << 10
 
 // countLong counts a text in which [safeCut] finds no place for long, on all processors, in parts of about part bytes.
 func (v *loaded) countLong(ctx context.Context, s string, part int) (total int, err error) {
-	if !utf8.ValidString(s) {
-		s = string(appendReplaced(nil, s))
-	}
+	s = replaceInvalid(s)
 	w := v.work.Get().(*work)
 	defer v.work.Put(w)
-	for at, short := 0, 0; at < len(s); {
-		end, n := v.split(s, at), 0
-		switch {
-		case end-at >= 2*part:
-			n, err = v.countPiece(ctx, s[at:end], part)
-		case short < 8: // mostly, a long piece comes first or not at all
-			short++
-			n, err = v.table.Count(ctx, s, at, end, &w.bpe)
-		default:
-			short = 0
-			n, end, err = v.countStretches(ctx, s, at, part)
+	const alone = 8 // pieces before the stretches: mostly, a long one comes first or not at all
+	for at, i := 0, 0; at < len(s); i++ {
+		var n int
+		if i%(alone+1) < alone {
+			n, at, err = v.countNext(ctx, s, at, part, &w.bpe)
+		} else {
+			n, at, err = v.countStretches(ctx, s, at, part, &w.bpe)
 		}
 		if err != nil {
 			return 0, err
 		}
-		at, total = end, total+n
+		total += n
 	}
 	return total, nil
+}
+
+// countNext counts the piece that begins at s[at], on all processors if it is long, and returns where it ends.
+func (v *loaded) countNext(ctx context.Context, s string, at, part int, w *bpe.Work) (tokens, end int, err error) {
+	end = v.split(s, at)
+	if end-at >= 2*part {
+		tokens, err = v.countPiece(ctx, s[at:end], part, w)
+	} else {
+		tokens, err = v.table.Count(ctx, s, at, end, w)
+	}
+	return tokens, end, err
 }
 
 // countStretches counts s from at on, where a piece begins, for a few parts, and returns where their last piece ends.
@@ -55,7 +60,7 @@ func (v *loaded) countLong(ctx context.Context, s string, part int) (total int, 
 //
 // All stretches may look through the same long piece, so that there are few of them.
 func (v *loaded) countStretches(
-	ctx context.Context, s string, at, part int,
+	ctx context.Context, s string, at, part int, w *bpe.Work,
 ) (tokens, end int, err error) {
 	workers := runtime.GOMAXPROCS(0)
 	var stretches []stretch
@@ -67,22 +72,24 @@ func (v *loaded) countStretches(
 		stretches = append(stretches, stretch{from: from, to: to})
 		from = to
 	}
-	_, err = each(ctx, workers, len(stretches), func(ctx context.Context, i int) (int, error) {
-		return 0, v.countStretch(ctx, s, &stretches[i], part)
+	stretches, err = each(ctx, workers, len(stretches), func(ctx context.Context, i int) (stretch, error) {
+		return v.countStretch(ctx, s, stretches[i], part)
 	})
-	for i := range stretches {
-		if err != nil {
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, st := range stretches {
+		var n int
+		if n, at, err = v.follow(ctx, s, at, st, part, w); err != nil {
 			return 0, 0, err
 		}
-		var n int
-		n, at, err = v.follow(ctx, s, at, &stretches[i], part)
 		tokens += n
 	}
-	return tokens, at, err
+	return tokens, at, nil
 }
 
 // countStretch counts the pieces that begin in a stretch.
-func (v *loaded) countStretch(ctx context.Context, s string, st *stretch, part int) error {
+func (v *loaded) countStretch(ctx context.Context, s string, st stretch, part int) (stretch, error) {
 	w := v.work.Get().(*work)
 	defer v.work.Put(w)
 	at := st.from
@@ -90,28 +97,26 @@ func (v *loaded) countStretch(ctx context.Context, s string, st *stretch, part i
 		end := v.split(s, at)
 		if end > st.to+part { // it may be counted once only, and by all processors
 			st.first = nil
-			return nil
+			return st, nil
 		}
 		if len(st.first) < maxBoundaries {
 			st.first = append(st.first, boundary{at, st.tokens})
 		}
 		n, err := v.table.Count(ctx, s, at, end, &w.bpe)
 		if err != nil {
-			return err
+			return stretch{}, err
 		}
 		at, st.tokens = end, st.tokens+n
 	}
 	st.end = at
-	return nil
+	return st, nil
 }
 
 // follow counts the pieces of s from at on, where one begins, that begin in a stretch. It returns where the last of
 // them ends.
 func (v *loaded) follow(
-	ctx context.Context, s string, at int, st *stretch, part int,
+	ctx context.Context, s string, at int, st stretch, part int, w *bpe.Work,
 ) (tokens, end int, err error) {
-	w := v.work.Get().(*work)
-	defer v.work.Put(w)
 	for first := st.first; at < st.to; {
 		for len(first) > 0 && first[0].at < at {
 			first = first[1:]
@@ -119,32 +124,26 @@ func (v *loaded) follow(
 		if len(first) > 0 && first[0].at == at {
 			return tokens + st.tokens - first[0].before, st.end, nil
 		}
-		end, n := v.split(s, at), 0
-		if end-at >= 2*part {
-			n, err = v.countPiece(ctx, s[at:end], part)
-		} else {
-			n, err = v.table.Count(ctx, s, at, end, &w.bpe)
-		}
-		if err != nil {
+		var n int
+		if n, at, err = v.countNext(ctx, s, at, part, w); err != nil {
 			return 0, 0, err
 		}
-		at, tokens = end, tokens+n
+		tokens += n
 	}
 	return tokens, at, nil
 }
 
 // countPiece counts a long piece in parts, on all processors.
-func (v *loaded) countPiece(ctx context.Context, s string, part int) (int, error) {
-	parts := make([]bpe.Part, len(s)/part)
-	_, err := each(ctx, runtime.GOMAXPROCS(0), len(parts), func(ctx context.Context, i int) (n int, err error) {
+func (v *loaded) countPiece(ctx context.Context, s string, part int, w *bpe.Work) (int, error) {
+	last := len(s)/part - 1
+	parts, err := each(ctx, runtime.GOMAXPROCS(0), last+1, func(ctx context.Context, i int) (bpe.Part, error) {
 		w := v.work.Get().(*work)
 		defer v.work.Put(w)
 		to := len(s)
-		if i < len(parts)-1 {
+		if i < last {
 			to = runeStart(s, (i+1)*part)
 		}
-		parts[i], err = v.table.CountPart(ctx, s, runeStart(s, i*part), to, &w.bpe)
-		return 0, err
+		return v.table.CountPart(ctx, s, runeStart(s, i*part), to, &w.bpe)
 	})
 	if err != nil {
 		return 0, err
@@ -152,9 +151,7 @@ func (v *loaded) countPiece(ctx context.Context, s string, part int) (int, error
 	if n, ok := v.table.Join(s, parts); ok {
 		return n, nil
 	}
-	w := v.work.Get().(*work)
-	defer v.work.Put(w)
-	return v.table.Count(ctx, s, 0, len(s), &w.bpe)
+	return v.table.Count(ctx, s, 0, len(s), w)
 }
 
 // runeStart returns where the first character at or after s[i:] begins. s must be valid UTF-8, and longer than i.

@@ -3,7 +3,6 @@ package tokens
 import (
 	"context"
 	"strings"
-	"unicode/utf8"
 
 	tiktoken "github.com/pkoukk/tiktoken-go"
 
@@ -65,9 +64,7 @@ func (r *Reference) Entry(ctx context.Context, e content.Content) (tokens, skipp
 }
 
 func (r *Reference) isSlow(text string) bool {
-	if !utf8.ValidString(text) {
-		text = string(appendReplaced(nil, text))
-	}
+	text = replaceInvalid(text)
 	for at := 0; at < len(text); {
 		end := r.split(text, at)
 		if end-at > longestPiece {

@@ -4,7 +4,17 @@ import (
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
+	"unsafe"
 )
+
+// replaceInvalid returns s with each byte that is not valid UTF-8 replaced; s itself if there is none.
+func replaceInvalid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	b := appendReplaced(nil, s)
+	return unsafe.String(unsafe.SliceData(b), len(b)) // which nothing else refers to
+}
 
 // appendReplaced appends s with each byte that is not valid UTF-8 replaced by U+FFFD, as the library does.
 func appendReplaced(to []byte, s string) []byte {

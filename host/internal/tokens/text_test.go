@@ -1,7 +1,6 @@
 package tokens
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -217,18 +216,18 @@ func TestPartsAddUp(t *testing.T) {
 
 // A text without a place to cut at is counted in parts as well, whose pieces and tokens must come to be the same.
 func TestPartsOfALongTextAddUp(t *testing.T) {
-	patterns := hostilePatterns()
+	ctx, patterns := t.Context(), hostilePatterns()
 	check := func(t rapid.TB, text string, part int) {
 		for _, encoding := range Encodings() {
 			v, err := testCounters()[encoding].vocabulary.load()
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := v.count(context.Background(), text)
+			want, err := v.count(ctx, text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := v.countLong(context.Background(), text, part); err != nil || got != want {
+			if got, err := v.countLong(ctx, text, part); err != nil || got != want {
 				t.Fatalf("%s: %d bytes of %.9q in parts of %d: %d tokens, want %d, %v",
 					encoding, len(text), text, part, got, want, err)
 			}

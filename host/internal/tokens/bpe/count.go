@@ -29,8 +29,8 @@ type Work struct {
 	stack []placed               // the tokens found so far
 	dead  []uint64               // a bit for each place from which no valid sequence of tokens leads on
 	run   struct{ from, to int } // a run of one byte, in which the search is
-	// pieces and counts remember the counts of short pieces: most words of a text are seldom new. They are a
-	// direct-mapped cache: an entry is replaced by the next piece with its hash. A key has its count in it, so that a
+	// pieces remembers the counts of short pieces: most words of a text are seldom new. It is a direct-mapped
+	// cache: an entry is replaced by the next piece with its hash. A key has its count in it, so that a
 	// look costs one line of the processor's cache.
 	pieces [1 << pieceBits]piece
 	// memo remembers answers of fitting. Without it, a long run of one character, which has a token of every length,
@@ -107,14 +107,13 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
-	w.stack = w.stack[:0]
-	w.run.from, w.run.to = 0, 0
+	w.reset()
 	token, length := t.longest(s, 0, t.start(s, 0), w)
 	if length == len(s) { // most pieces are one token
 		w.stack = append(w.stack, placed(token))
 		return 1, nil
 	}
-	w.reset(len(s))
+	w.reviveAll(len(s))
 	at, left := 0, placed(none) // left: the token before s[at], or none
 	longest := token            // at s[at:], or none where it went back to s[at]
 	border := start{}           // where the bytes on both sides of this place lead to
@@ -218,27 +217,27 @@ func (t *Table) longest(s string, at int, d start, w *Work) (token uint32, lengt
 // its length; none if none does. border is what stay takes.
 func (t *Table) fitting(left placed, token uint32, length int, border uint32, w *Work) (fits uint32, n int) {
 	if length < 3 { // it has one prefix at most
-		if !t.stay(left, token, border) {
-			if token, length = t.prefix(token); token != none && !t.stay(left, token, border) {
-				token = none
-			}
-		}
-		return token, length
+		return t.firstFitting(left, token, length, border)
 	}
 	// Direct-mapped as well.
 	m := &w.memo[hash(left.token(), token)%uint32(len(w.memo))]
-	if m.left == left.token()+1 && m.token == token {
-		if m.fits == none {
-			return none, 0
-		}
-		return m.fits, t.tokens[m.fits].length()
+	if m.left != left.token()+1 || m.token != token {
+		fits, n = t.firstFitting(left, token, length, border)
+		m.left, m.token, m.fits = left.token()+1, token, fits
+		return fits, n
 	}
-	fits, n = token, length
-	for fits != none && !t.stay(left, fits, border) {
-		fits, n = t.prefix(fits)
+	if m.fits == none {
+		return none, 0
 	}
-	m.left, m.token, m.fits = left.token()+1, token, fits
-	return fits, n
+	return m.fits, t.tokens[m.fits].length()
+}
+
+// firstFitting is fitting without a memory.
+func (t *Table) firstFitting(left placed, token uint32, length int, border uint32) (fits uint32, n int) {
+	for token != none && !t.stay(left, token, border) {
+		token, length = t.prefix(token)
+	}
+	return token, length
 }
 
 // stay reports whether two adjacent tokens stay as they are: merging their bytes never merges across the place where
@@ -295,8 +294,14 @@ func (t *Table) merge(left, right, h uint32) uint32 {
 	}
 }
 
-// reset prepares for a piece of n bytes. The memo and the counts stay, as they hold for the table.
-func (w *Work) reset(n int) {
+// reset prepares for a piece. The memo and the counts stay, as they hold for the table.
+func (w *Work) reset() {
+	w.stack = w.stack[:0]
+	w.run.from, w.run.to = 0, 0
+}
+
+// reviveAll makes no place of a piece of n bytes dead. Apart from reset, as pieces of one token need no places.
+func (w *Work) reviveAll(n int) {
 	words := n/64 + 1
 	if cap(w.dead) < words {
 		w.dead = make([]uint64, words)
