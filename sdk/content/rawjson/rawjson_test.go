@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -135,11 +136,14 @@ func FuzzScanner(f *testing.F) {
 		if wanted := quoted && json.Unmarshal(data, &want) == nil; ok != wanted {
 			t.Fatalf("a string: %v, want %v\n%q", ok, wanted, data)
 		}
+		s := rawjson.New(data)
+		raw, _ := s.Skip()
+		if got, want := s.UTF8(), utf8.Valid(data); err == nil && got != want {
+			t.Fatalf("UTF-8: %v, want %v\n%q", got, want, data)
+		}
 		if err != nil || json.Unmarshal(data, &want) != nil || rawjson.IsNull(data) {
 			return
 		}
-		s := rawjson.New(data)
-		raw, _ := s.Skip()
 		if got, ok := rawjson.Text(raw); !ok || got != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}

@@ -36,6 +36,8 @@ type Scanner struct {
 	// pos is the next byte to read; at most len(data).
 	data []byte
 	pos  int
+	// notUTF8: a string that was passed has bytes that are not UTF-8.
+	notUTF8 bool
 }
 
 // New returns a Scanner that stands before the first value of data.
@@ -63,6 +65,10 @@ func (s *Scanner) Since(offset int) []byte { return s.data[offset:s.pos:s.pos] }
 
 // Pass steps over a value that is known to be whole and to end at offset, such as one that was read before.
 func (s *Scanner) Pass(offset int) { s.pos = offset }
+
+// UTF8 reports whether all strings that were read so far, names included, are valid UTF-8. Outside of strings, JSON has
+// ASCII alone.
+func (s *Scanner) UTF8() bool { return !s.notUTF8 }
 
 // Rest returns an error if anything but white space follows.
 func (s *Scanner) Rest() error {

@@ -43,13 +43,16 @@ func quoted(raw []byte) bool { return len(raw) >= 2 && raw[0] == '"' && raw[len(
 
 // plain reports whether the inside of a JSON string is its own value: no escapes, valid UTF-8. It is the fast path for
 // most strings.
-func plain(inner []byte) bool { return endSafe(inner, 0) == len(inner) && utf8.Valid(inner) }
+func plain(inner []byte) bool {
+	end, above := endSafe(inner, 0)
+	return end == len(inner) && (above == 0 || utf8.Valid(inner))
+}
 
 // unescaped appends the value of a JSON string, of which inner is what is between its quotes and valid UTF-8. ok is
 // false for what may not stand there.
 func unescaped(buf, inner []byte) (text []byte, ok bool) {
 	for {
-		n := endSafe(inner, 0)
+		n, _ := endSafe(inner, 0)
 		buf = append(buf, inner[:n]...)
 		if inner = inner[n:]; len(inner) == 0 {
 			return buf, true

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"unicode/utf8"
 )
 
 // skip reads one value of any kind. It does not recurse: a slice of closing delimiters keeps the nesting, so that
@@ -102,42 +103,49 @@ var safe = func() (t [256]bool) {
 }()
 
 // endSafe returns the position of the first byte from i on that may not stand unescaped in a string, or len(data). It
-// looks at eight bytes at a time: strings are most of a history.
-func endSafe(data []byte, i int) int {
+// looks at eight bytes at a time: strings are most of a history. above is not 0 if one of the bytes before that
+// position, or of the few behind it, is above ASCII.
+func endSafe(data []byte, i int) (end int, above uint64) {
 	const (
 		ones = 0x0101010101010101
 		high = 0x80 * ones
 	)
+	seen := uint64(0)
 	// Eight bytes are compared at once; ones and high have a bit in each of them.
 	for ; i+8 <= len(data); i += 8 {
 		w := binary.LittleEndian.Uint64(data[i:])
+		seen |= w
 		quote, backslash := w^('"'*ones), w^('\\'*ones)
 		// The high bit of a byte is set where w has a byte below 0x20, and where one of the others is 0. Above the
 		// first such byte it may be set wrongly, by a borrow.
 		if found := ((w-0x20*ones)&^w | (quote-ones)&^quote | (backslash-ones)&^backslash) & high; found != 0 {
-			return i + bits.TrailingZeros64(found)/8
+			return i + bits.TrailingZeros64(found)/8, seen & high
 		}
 	}
 	for i < len(data) && safe[data[i]] {
+		seen |= uint64(data[i])
 		i++
 	}
-	return i
+	return i, seen & high
 }
 
-// str steps over a string. Escapes are checked here and decoded only if [Text] is called. UTF-8 is not checked: see
-// [Text].
+// str steps over a string. Escapes are checked here and decoded only if [Text] is called.
 func (s *Scanner) str() error {
 	// Local copies, which the compiler can keep in registers.
-	data, i := s.data, endSafe(s.data, s.pos+1)
-	for ; i < len(data); i = endSafe(data, i) {
+	data, start := s.data, s.pos+1
+	i, above := endSafe(data, start)
+	for i < len(data) {
 		switch c := data[i]; c {
 		case '"':
 			s.pos = i + 1
+			if above != 0 && !utf8.Valid(data[start:i]) {
+				s.notUTF8 = true
+			}
 			return nil
 		case '\\':
 			if i+1 < len(data) && escapes[data[i+1]] != 0 { // nearly all: line breaks and quotes
 				i += 2
-				continue
+				break
 			}
 			size, err := s.escape(i)
 			if err != nil {
@@ -147,6 +155,8 @@ func (s *Scanner) str() error {
 		default:
 			return s.fail(i, "unexpected "+describe(c)+" in a string")
 		}
+		end, more := endSafe(data, i)
+		i, above = end, above|more
 	}
 	return s.end()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -67,17 +66,13 @@ func parse(raw []byte, known *tape, same int, skip ...string) (*tape, error) {
 	if len(raw) > math.MaxInt32 {
 		return nil, errSize
 	}
-	unread := same // the bytes may part in the middle of a character
-	for unread > 0 && unread < len(raw) && !utf8.RuneStart(raw[unread]) {
-		unread--
-	}
-	if !utf8.Valid(raw[unread:]) {
-		return nil, errUTF8
-	}
 	t := &tape{raw: raw, nodes: make([]node, 0, 256+len(raw)/256)}
 	p := parser{tape: t, scan: rawjson.New(raw), skip: skip, known: known, same: int32(same)}
 	if err := p.value(0, 0, 0); err != nil {
 		return nil, err
+	}
+	if !p.scan.UTF8() { // what was taken over is: it is of a body that was read
+		return nil, errUTF8
 	}
 	return t, p.scan.Rest()
 }
