@@ -70,7 +70,7 @@ func (w *Writer) Added(a Added) []byte {
 	for _, e := range a.Entries {
 		size += about(e.Content)
 	}
-	m = slices.Grow(m, size)
+	m = append(make(message, 0, len(m)+size), m...) // not grown: memory that is new need not be cleared
 	for _, e := range a.Entries {
 		m.nested(addedEntry, func() { w.entry(&m, e) })
 	}

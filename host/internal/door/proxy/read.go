@@ -37,16 +37,14 @@ var (
 // read reads a body. Where it is larger than maxBody, whole is false, and rest has all of it as a stream. raw is set if
 // whole is true. The error is that of [clientBody].
 func read(r *http.Request) (raw []byte, rest io.Reader, whole bool, err error) {
-	var buf bytes.Buffer
-	if n := r.ContentLength; n > 0 {
-		buf.Grow(int(min(n, maxGrown)) + bytes.MinRead)
-	}
+	// Made, not grown: memory that is new need not be cleared.
+	buf := bytes.NewBuffer(make([]byte, 0, max(0, min(r.ContentLength, maxGrown))+bytes.MinRead))
 	// One byte more than the bound is read, to tell a body of that size from a larger one.
-	if _, err = io.Copy(&buf, io.LimitReader(r.Body, maxBody+1)); err != nil {
+	if _, err = io.Copy(buf, io.LimitReader(r.Body, maxBody+1)); err != nil {
 		return nil, nil, false, err
 	}
 	if buf.Len() > maxBody {
-		return nil, io.MultiReader(&buf, r.Body), false, nil
+		return nil, io.MultiReader(buf, r.Body), false, nil
 	}
 	return buf.Bytes(), nil, true, nil
 }

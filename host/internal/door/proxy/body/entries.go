@@ -25,9 +25,14 @@ var pinned = json.RawMessage(`{"pinned":true}`)
 // Entries reads the items from position from on as entries of a history. A run of parts of one speaker is one entry:
 // what the model says in one turn, or results that come together. Instructions at the beginning are left out.
 //
-// Everything is copied: entries do not refer to the body. Reading from the middle gives the entries that reading all
-// would give behind that position, unless it parts a run of the model.
+// Entries refer to the body if it is mostly what is read, as in the first request of a conversation. Otherwise
+// everything is copied, so that a few entries do not hold on to a body. Reading from the middle gives the entries that
+// reading all would give behind that position, unless it parts a run of the model.
 func (r *Request) Entries(from int) []Entry {
+	take := bytes.Clone
+	if r.read(from) > len(r.Raw)/4*3 {
+		take = func(raw []byte) []byte { return raw }
+	}
 	var out []Entry
 	var at *Entry // the entry that parts are added to
 	for i := from; i < len(r.Items); i++ {
@@ -46,7 +51,7 @@ func (r *Request) Entries(from int) []Entry {
 				}
 			}
 			at.Refs = append(at.Refs, Ref{i, j})
-			at.Content.Blocks = append(at.Content.Blocks, r.block(Ref{i, j}))
+			at.Content.Blocks = append(at.Content.Blocks, r.block(Ref{i, j}, take))
 		}
 		// What people and tools say ends with its item, even if the next item is theirs too.
 		if len(item.Parts) > 0 && item.Parts[0].Speaker != content.AI {
@@ -56,17 +61,30 @@ func (r *Request) Entries(from int) []Entry {
 	return out
 }
 
-// block reads a part as a block. Every kind becomes some block, so that positions of blocks and of parts are the same.
-func (r *Request) block(at Ref) content.Block {
+// read returns how many bytes of the body entries are made of, from an item on.
+func (r *Request) read(from int) (size int) {
+	for i := from; i < len(r.Items); i++ {
+		for _, p := range r.Items[i].Parts {
+			if p.Kind != Media { // of which no data are
+				size += p.End - p.Start
+			}
+		}
+	}
+	return size
+}
+
+// block reads a part as a block; take gives it JSON of the body. Every kind becomes some block, so that positions of
+// blocks and of parts are the same.
+func (r *Request) block(at Ref, take func([]byte) []byte) content.Block {
 	t, p := r.tape, r.part(at)
 	switch p.Kind {
 	case Text:
 		return content.Text{Text: t.str(textNode(t, p.node))}
 	case Call:
 		id, name := r.callID(p)
-		return content.ToolCall{ID: r.blockID(id, at), Name: name, Parameters: r.parameters(p)}
+		return content.ToolCall{ID: r.blockID(id, at), Name: name, Parameters: r.parameters(p, take)}
 	case Response:
-		return r.response(p, at)
+		return r.response(p, at, take)
 	case Bound:
 		return content.Thinking{Thought: r.thought(p)}
 	case Media:
@@ -89,38 +107,38 @@ func (r *Request) blockID(id string, call Ref) string {
 }
 
 // parameters returns the arguments of a call as JSON. OpenAI's are JSON in a string; what is none stays a string.
-func (r *Request) parameters(p *Part) json.RawMessage {
+func (r *Request) parameters(p *Part, take func([]byte) []byte) json.RawMessage {
 	t := r.tape
 	switch r.API {
 	case Messages:
-		return bytes.Clone(t.text(t.get(p.node, "input")))
+		return take(t.text(t.get(p.node, "input")))
 	case Chat:
-		return inner(t, t.get(t.get(p.node, "function"), "arguments"))
+		return inner(t, t.get(t.get(p.node, "function"), "arguments"), take)
 	case Responses:
 		if n := t.get(p.node, "arguments"); n != none {
-			return inner(t, n)
+			return inner(t, n, take)
 		}
 		if n := t.get(p.node, "input"); n != none { // a custom tool takes any text
-			return bytes.Clone(t.text(n))
+			return take(t.text(n))
 		}
-		return bytes.Clone(t.text(t.get(p.node, "action")))
+		return take(t.text(t.get(p.node, "action")))
 	default:
-		return bytes.Clone(t.text(t.get(t.get(p.node, "functionCall"), "args")))
+		return take(t.text(t.get(t.get(p.node, "functionCall"), "args")))
 	}
 }
 
 // inner returns the JSON within a string, or the string itself. It never fails: models write arguments that are no
 // JSON, and these must be carried too.
-func inner(t *tape, n int32) json.RawMessage {
+func inner(t *tape, n int32, take func([]byte) []byte) json.RawMessage {
 	if s := json.RawMessage(t.str(n)); rawjson.Valid(s) {
 		return s
 	}
-	return bytes.Clone(t.text(n))
+	return take(t.text(n))
 }
 
 // response reads a tool's result: its text if it is text, else the JSON that stands there. The pairs must be known:
 // [Index] has found them for every request that may be edited.
-func (r *Request) response(p *Part, at Ref) content.Block {
+func (r *Request) response(p *Part, at Ref, take func([]byte) []byte) content.Block {
 	t := r.tape
 	id, _ := r.responseID(p)
 	call := r.pairs.call[at]
@@ -145,11 +163,11 @@ func (r *Request) response(p *Part, at Ref) content.Block {
 	}
 	switch {
 	case t.kind(value) == '"':
-		out.Result = bytes.Clone(t.text(value))
+		out.Result = take(t.text(value))
 	case t.kind(value) == '[':
 		out.Result = content.String(texts(t, value))
 	default:
-		out.Result = bytes.Clone(t.text(value))
+		out.Result = take(t.text(value))
 	}
 	return out
 }
@@ -203,5 +221,5 @@ func opaque(raw []byte) content.Block {
 		// A block has a kind; this form has none.
 		raw = append(append([]byte(`{"type":"provider-part","json":`), raw...), '}')
 	}
-	return content.ParseBlock(bytes.Clone(raw))
+	return content.ParseBlock(raw)
 }
