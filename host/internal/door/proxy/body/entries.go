@@ -33,13 +33,16 @@ func (r *Request) Entries(from int) []Entry {
 	if r.read(from) > len(r.Raw)/4*3 {
 		take = func(raw []byte) []byte { return raw }
 	}
-	var out []Entry
+	items := r.Items[min(max(from, r.lead), len(r.Items)):]
+	parts := 0
+	for i := range items {
+		parts += len(items[i].Parts)
+	}
+	// One array each for all of them. Most items are an entry.
+	out, refs, blocks := make([]Entry, 0, len(items)), make([]Ref, 0, parts), make([]content.Block, 0, parts)
 	var at *Entry // the entry that parts are added to
-	for i := from; i < len(r.Items); i++ {
+	for i := len(r.Items) - len(items); i < len(r.Items); i++ {
 		item := &r.Items[i]
-		if i < r.lead {
-			continue
-		}
 		for j := range item.Parts {
 			p := &item.Parts[j]
 			// Runs of the model go on from item to item; people and tools have one entry for an item.
@@ -50,8 +53,9 @@ func (r *Request) Entries(from int) []Entry {
 					at.Content.Metadata = pinned
 				}
 			}
-			at.Refs = append(at.Refs, Ref{i, j})
-			at.Content.Blocks = append(at.Content.Blocks, r.block(Ref{i, j}, take))
+			n := len(refs) - len(at.Refs)
+			refs, blocks = append(refs, Ref{i, j}), append(blocks, r.block(Ref{i, j}, take))
+			at.Refs, at.Content.Blocks = refs[n:len(refs):len(refs)], blocks[n:len(blocks):len(blocks)]
 		}
 		// What people and tools say ends with its item, even if the next item is theirs too.
 		if len(item.Parts) > 0 && item.Parts[0].Speaker != content.AI {

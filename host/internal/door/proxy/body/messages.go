@@ -1,6 +1,7 @@
 package body
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -100,6 +101,7 @@ func (item *Item) eachPart(t *tape, value int32, speaker content.Speaker,
 			Value: t.span(value), marks: true, node: value})
 		return
 	}
+	item.Parts = slices.Grow(item.Parts, t.count(value))
 	for c := range t.children(value) {
 		p := read(t, c, speaker)
 		p.Span, p.node = t.span(c), c

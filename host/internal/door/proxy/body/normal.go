@@ -1,6 +1,7 @@
 package body
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"hash"
 	"runtime"
@@ -38,9 +39,8 @@ func (r *Request) Chain() []Sum {
 	work := func() {
 		n := normaliser{request: r, hash: sha256.New()}
 		for i := int(next.Add(1)) - 1; i < len(chain); i = int(next.Add(1)) - 1 {
-			n.hash.Reset()
 			n.value(r.Items[i].node, hashDepth, true)
-			n.hash.Sum(chain[i][:0])
+			n.sum(&chain[i])
 		}
 	}
 	var group sync.WaitGroup
@@ -56,8 +56,11 @@ func (r *Request) Chain() []Sum {
 	if known > 0 {
 		sum = chain[known-1]
 	}
+	var both [2 * len(sum)]byte
 	for i := known; i < len(chain); i++ {
-		sum = sha256.Sum256(append(sum[:], chain[i][:]...))
+		copy(both[:], sum[:])
+		copy(both[len(sum):], chain[i][:])
+		sum = sha256.Sum256(both[:])
 		chain[i] = sum
 	}
 	r.chain = chain
@@ -68,52 +71,77 @@ func (r *Request) Chain() []Sum {
 type normaliser struct {
 	request *Request
 	hash    hash.Hash
-	members [32]int32 // reused: most objects are small
+	small   []byte  // what is to be hashed: most writes are of a few bytes
+	members []int32 // of the objects that are being written, one behind the other
 }
 
-// value hashes one value. Each kind has marks of its own, so that no two values are written alike. Objects of item
+// sum gives the sum of what was written, and begins anew.
+func (n *normaliser) sum(to *Sum) {
+	n.hash.Write(n.small)
+	n.hash.Sum(to[:0])
+	n.small = n.small[:0]
+	n.hash.Reset()
+}
+
+// write writes a text.
+func (n *normaliser) write(text []byte) {
+	const most = 512 // bytes, above which they are not worth a copy
+	if len(n.small)+len(text) > most {
+		n.hash.Write(n.small)
+		n.small = n.small[:0]
+	}
+	if len(text) > most {
+		n.hash.Write(text)
+		return
+	}
+	n.small = append(n.small, text...)
+}
+
+// mark writes what tells values apart: a few bytes.
+func (n *normaliser) mark(text string) { n.small = append(n.small, text...) }
+
+// value writes one value. Each kind has marks of its own, so that no two values are written alike. Objects of item
 // level may hold their content as a text.
 func (n *normaliser) value(i int32, depth int, item bool) {
 	t := n.request.tape
 	switch kind := t.kind(i); {
 	case kind == '{' && depth > 0:
-		// Members are hashed in the order of their keys, because a client may write them in another order each time.
-		members := n.members[:0]
+		// Members are written in the order of their keys, because a client may write them in another order each time.
+		first := len(n.members)
 		for c := range t.children(i) {
-			if string(t.raw[t.nodes[c].key:t.nodes[c].keyEnd]) != "cache_control" {
-				members = append(members, c)
+			if string(t.key(c)) != "cache_control" {
+				n.members = append(n.members, c)
 			}
 		}
-		// The buffer is used again by the values below.
-		members = slices.Clone(members)
-		slices.SortStableFunc(members, func(a, b int32) int {
-			return slices.Compare(t.raw[t.nodes[a].key:t.nodes[a].keyEnd], t.raw[t.nodes[b].key:t.nodes[b].keyEnd])
-		})
-		n.hash.Write([]byte{'{'})
-		for _, c := range members {
-			key := t.raw[t.nodes[c].key:t.nodes[c].keyEnd]
-			n.hash.Write(key)
-			n.hash.Write([]byte{'"'})
+		end := len(n.members)
+		slices.SortStableFunc(n.members[first:end], func(a, b int32) int { return bytes.Compare(t.key(a), t.key(b)) })
+		n.mark("{")
+		for at := first; at < end; at++ {
+			c := n.members[at] // by position: the values below write behind
+			key := t.key(c)
+			n.write(key)
+			n.mark(`"`)
 			if item && t.nodes[c].kind == '"' && string(key) == "content" {
 				n.alone(i, c)
 				continue
 			}
 			n.value(c, depth-1, false)
 		}
-		n.hash.Write([]byte{'}'})
+		n.members = n.members[:first]
+		n.mark("}")
 	case kind == '[' && depth > 0:
-		n.hash.Write([]byte{'['})
+		n.mark("[")
 		for c := range t.children(i) {
 			n.value(c, depth-1, false)
 		}
-		n.hash.Write([]byte{']'})
+		n.mark("]")
 	default:
-		n.hash.Write(t.text(i))
-		n.hash.Write([]byte{','})
+		n.write(t.text(i))
+		n.mark(",")
 	}
 }
 
-// alone hashes the text of an item as the array of one part that it stands for. It must write exactly what value writes
+// alone writes the text of an item as the array of one part that it stands for. It must write exactly what value writes
 // for that array, member by member.
 func (n *normaliser) alone(item, text int32) {
 	t := n.request.tape
@@ -124,7 +152,7 @@ func (n *normaliser) alone(item, text int32) {
 			kind = `"output_text"`
 		}
 	}
-	n.hash.Write([]byte(`[{text"`))
-	n.hash.Write(t.text(text))
-	n.hash.Write([]byte(`,type"` + kind + `,}]`))
+	n.mark(`[{text"`)
+	n.write(t.text(text))
+	n.mark(`,type"` + kind + `,}]`)
 }

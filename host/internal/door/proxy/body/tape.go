@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -112,6 +113,9 @@ func (p *parser) value(depth int, key, keyEnd int32) error {
 		p.scan.Pass(int(known[0].end))
 		return nil
 	}
+	if len(p.nodes) == cap(p.nodes) {
+		p.grow(int(n.start))
+	}
 	// By position and not by pointer: the slice may move while children are appended.
 	p.nodes = append(p.nodes, n)
 	err := error(nil)
@@ -131,6 +135,14 @@ func (p *parser) value(depth int, key, keyEnd int32) error {
 	p.nodes[i].end = n.start + int32(len(p.scan.Since(int(n.start))))
 	p.nodes[i].next = int32(len(p.nodes))
 	return err
+}
+
+// grow makes room for more nodes, of which there are as many as there will be up to a position. If the rest of the body
+// is like what was read, it is room for all: a large slice that is only appended to is copied for each fourth more.
+func (p *parser) grow(at int) {
+	have := len(p.nodes)
+	all := float64(have) * float64(len(p.raw)) / float64(max(at, 1))
+	p.nodes = slices.Grow(p.nodes, min(int(all*9/8), 4*have)-have)
 }
 
 // member reads the value of a member. The scanner has passed the name, which is found by walking back from the value:
@@ -179,7 +191,7 @@ func (t *tape) get(i int32, name string) int32 {
 		return none
 	}
 	for c := range t.children(i) {
-		key := t.raw[t.nodes[c].key:t.nodes[c].keyEnd]
+		key := t.key(c)
 		// Written only where something is odd: what was indexed is read from several goroutines.
 		if string(key) == name {
 			if found != none {
@@ -206,6 +218,17 @@ func (t *tape) children(i int32) func(func(int32) bool) {
 		}
 	}
 }
+
+// count returns how many children a value has.
+func (t *tape) count(i int32) (n int) {
+	for range t.children(i) {
+		n++
+	}
+	return n
+}
+
+// key returns the name of a member as it stands.
+func (t *tape) key(i int32) []byte { return t.raw[t.nodes[i].key:t.nodes[i].keyEnd] }
 
 // kind returns the kind of a value, 0 for none.
 func (t *tape) kind(i int32) byte {
