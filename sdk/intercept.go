@@ -26,7 +26,7 @@ func serverOptions(log *slog.Logger) []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(wire.MaxGRPCMessage),
 		grpc.StaticStreamWindowSize(wire.Window), grpc.StaticConnWindowSize(wire.Window),
-		grpc.ReadBufferSize(wire.Buffer), grpc.NumStreamWorkers(streamWorkers),
+		grpc.ReadBufferSize(wire.Buffer), grpc.NumStreamWorkers(streamWorkers), grpc.ForceServerCodecV2(wire.Codec()),
 		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 			handler grpc.UnaryHandler) (answer any, err error) {
 			defer recovered(log, info.FullMethod, &err)
