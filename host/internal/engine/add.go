@@ -169,7 +169,11 @@ type counting struct{ *tokens.Counter }
 // All counts entries block by block. A block counts what an entry with only that block counts, less the frame: what
 // an entry without blocks counts.
 func (c counting) All(ctx context.Context, entries []content.Content) ([]history.Count, error) {
-	var single []content.Content
+	blocks := 0
+	for _, e := range entries {
+		blocks += len(e.Blocks)
+	}
+	single := make([]content.Content, 0, blocks)
 	for _, e := range entries {
 		for i := range e.Blocks {
 			single = append(single, content.Content{Speaker: e.Speaker, Blocks: e.Blocks[i : i+1]})
@@ -180,15 +184,15 @@ func (c counting) All(ctx context.Context, entries []content.Content) ([]history
 		return nil, err
 	}
 	frame := c.Entry(content.Content{})
-	counts := make([]history.Count, len(entries))
+	counts, all := make([]history.Count, len(entries)), make([]int32, blocks)
 	for i, e := range entries {
-		n := history.Count{Tokens: frame, Blocks: make([]int32, len(e.Blocks))}
+		n := history.Count{Tokens: frame, Blocks: all[:len(e.Blocks):len(e.Blocks)]}
 		for j := range e.Blocks {
 			n.Blocks[j] = int32(counted[j] - frame)
 			n.Tokens += counted[j] - frame
 		}
 		// The counts come in the order of the blocks of all entries.
-		counted = counted[len(e.Blocks):]
+		counted, all = counted[len(e.Blocks):], all[len(e.Blocks):]
 		counts[i] = n
 	}
 	return counts, nil

@@ -10,7 +10,7 @@ import (
 // exchange is a run of entries that begins with calls, sorted by what they are. Blank entries of the AI are left out;
 // every other entry is in exactly one of the lists.
 type exchange struct {
-	callers      []*caller
+	callers      []caller
 	tools        []*Entry
 	others       []*Entry
 	matches      []bool // for each response in tools, in order: whether it answers a call
@@ -26,10 +26,11 @@ type caller struct {
 	unanswered []content.ToolCall
 }
 
-// readExchange pairs the calls and responses of an exchange alone: to a provider, calls before it are none. match is
-// only there to be used again: a history has thousands of exchanges.
-func readExchange(entries []*Entry, match *turns.Matcher) (x exchange) {
-	x.lastAnswered = -1
+// read pairs the calls and responses of an exchange alone: to a provider, calls before it are none. What x and match
+// were before is gone; they are only there to be used again: a history has thousands of exchanges.
+func (x *exchange) read(entries []*Entry, match *turns.Matcher) {
+	x.callers, x.tools, x.others, x.matches = x.callers[:0], x.tools[:0], x.others[:0], x.matches[:0]
+	x.interrupted, x.lastAnswered = false, -1
 	match.Reset()
 	i := 0
 	for ; i < len(entries) && entries[i].Content.Speaker == content.AI; i++ {
@@ -37,7 +38,7 @@ func readExchange(entries []*Entry, match *turns.Matcher) (x exchange) {
 		if entries[i].Content.Blank() {
 			continue
 		}
-		x.callers = append(x.callers, &caller{entry: entries[i], at: i})
+		x.caller(entries[i], i)
 		for j, block := range entries[i].Content.Blocks {
 			if c, ok := block.(content.ToolCall); ok {
 				match.Call(c.ID, c.Name, turns.At{Entry: i, Block: j})
@@ -59,14 +60,15 @@ func readExchange(entries []*Entry, match *turns.Matcher) (x exchange) {
 			at, ok := match.Response(r.CallID, r.ToolName)
 			x.matches = append(x.matches, ok)
 			if ok {
-				k, _ := slices.BinarySearchFunc(x.callers, at.Entry, func(c *caller, at int) int { return c.at - at })
+				k, _ := slices.BinarySearchFunc(x.callers, at.Entry, func(c caller, at int) int { return c.at - at })
 				x.callers[k].answered = append(x.callers[k].answered, at.Block) // by position: models repeat ids
 				x.lastAnswered = max(x.lastAnswered, at.Entry)
 			}
 		}
 	}
 	// At the end, when every response was seen. They may have come in another order than their calls.
-	for _, c := range x.callers {
+	for i := range x.callers {
+		c := &x.callers[i]
 		slices.Sort(c.answered)
 		left := c.answered
 		for j, block := range c.entry.Content.Blocks {
@@ -80,5 +82,12 @@ func readExchange(entries []*Entry, match *turns.Matcher) (x exchange) {
 			}
 		}
 	}
-	return x
+}
+
+// caller adds one, in the memory of one that was there before.
+func (x *exchange) caller(e *Entry, at int) {
+	n := len(x.callers)
+	x.callers = slices.Grow(x.callers, 1)[:n+1]
+	c := &x.callers[n]
+	*c = caller{entry: e, at: at, answered: c.answered[:0], unanswered: c.unanswered[:0]}
 }

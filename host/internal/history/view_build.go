@@ -54,8 +54,9 @@ func exchangeEnd(entries []*Entry) int {
 type viewBuilder struct {
 	*shown
 	place
-	// match knows the calls so far, and count counts responses that are made.
+	// match knows the calls so far, read is the exchange that was read last, and count counts responses that are made.
 	match turns.Matcher
+	read  exchange
 	count func(content.Content) int
 }
 
@@ -110,7 +111,8 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 	if len(entries) == 0 {
 		return nil
 	}
-	x := readExchange(entries, &b.match)
+	x := &b.read
+	x.read(entries, &b.match)
 	over = over || x.interrupted
 	// Behind all calls of the exchange: responses for calls that never got one.
 	made := content.Content{Speaker: content.Tool}
@@ -126,19 +128,18 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 			missing.Blocks = append(missing.Blocks,
 				content.ToolResponse{CallID: call.ID, ToolName: call.Name, Error: unansweredError})
 		}
-		if c.at < x.lastAnswered && c.answered == nil && missing.Blocks != nil {
+		if c.at < x.lastAnswered && len(c.answered) == 0 && missing.Blocks != nil {
 			// Nothing else answers this entry, so the response goes where a provider looks for it: behind the entry.
 			b.emit(&Entry{Content: missing, Count: Count{Tokens: b.count(missing)}})
 			continue
 		}
 		made.Blocks = append(made.Blocks, missing.Blocks...)
 	}
+	next := 0 // of x.matches, which are in the order in which the responses were read
 	for _, e := range x.tools {
 		b.responses(e, func(content.ToolResponse) bool {
-			// In the order in which readExchange looked at them.
-			ok := x.matches[0]
-			x.matches = x.matches[1:]
-			return ok
+			next++
+			return x.matches[next-1]
 		})
 	}
 	if made.Blocks != nil {
@@ -154,20 +155,24 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 // call; nil means that there are no calls.
 func (b *viewBuilder) responses(e *Entry, answers func(content.ToolResponse) bool) {
 	blocks := e.Content.Blocks
-	kept := make([]content.Block, 0, len(blocks))
-	for _, block := range blocks {
+	kept, same := blocks, true // nearly always all of them
+	for i, block := range blocks {
 		r, ok := block.(content.ToolResponse)
-		if ok && (answers == nil || !answers(r)) {
+		switch {
+		case ok && (answers == nil || !answers(r)):
 			b.problem(outcome.OrphanedResponse, e, r.CallID)
-			continue
+			if same {
+				kept, same = slices.Clone(blocks[:i]), false
+			}
+		case !same:
+			kept = append(kept, block)
 		}
-		kept = append(kept, block)
 	}
-	if len(kept) == len(blocks) {
+	if same {
 		b.emit(e)
-		// At least one response was left out, and the rest is counted again.
 		return
 	}
+	// At least one response was left out, and the rest is counted again.
 	c := e.Content
 	c.Blocks = kept
 	if c.HasContent() {

@@ -164,11 +164,11 @@ func (m *message) counts(field protowire.Number, list []int32) {
 	if len(list) == 0 {
 		return
 	}
-	var packed []byte
-	for _, n := range list {
-		packed = protowire.AppendVarint(packed, protowire.EncodeZigZag(int64(n)))
-	}
-	m.bytes(field, packed)
+	m.nested(field, func() {
+		for _, n := range list {
+			*m = protowire.AppendVarint(*m, protowire.EncodeZigZag(int64(n)))
+		}
+	})
 }
 
 // counts decodes the list. The limits keep a damaged number from being cut to 32 bits and taken for another.

@@ -33,9 +33,16 @@ type Tracker struct {
 // Entries must come as they were added, before any compression. Tasks that were created before the first of them are
 // not known, and updates of them change nothing.
 func (t *Tracker) Observe(c content.Content) {
-	if c.Speaker == content.AI && len(t.waiting) == 0 {
-		// No answer to an earlier call matters, so a long session takes no memory for them.
-		t.match, t.seen = turns.Matcher{}, nil
+	defer func() { t.entries++ }()
+	if len(t.waiting) == 0 {
+		if c.Speaker == content.AI && len(t.seen) > 0 {
+			// No answer to an earlier call matters, so a long session takes no memory for them.
+			t.match, t.seen = turns.Matcher{}, nil
+		}
+		// Nearly all entries of a conversation: they begin nothing, and nothing that they may end has begun.
+		if c.Speaker != content.AI || !slices.ContainsFunc(c.Blocks, aboutTasks) {
+			return
+		}
 	}
 	for i, block := range c.Blocks {
 		switch b := block.(type) {
@@ -49,7 +56,19 @@ func (t *Tracker) Observe(c content.Content) {
 			}
 		}
 	}
-	t.entries++
+}
+
+// aboutTasks reports whether a block is a call of a tool that changes the list.
+func aboutTasks(b content.Block) bool {
+	call, ok := b.(content.ToolCall)
+	if !ok {
+		return false
+	}
+	switch call.Name {
+	case "TodoWrite", "todo_write", "todowrite", "write_todos", "update_plan", "TaskCreate", "TaskUpdate":
+		return true
+	}
+	return false
 }
 
 // Todos returns the list as it is now, as a copy; nil if there is none. Ids are the agent's; where it gives none,
@@ -59,8 +78,7 @@ func (t *Tracker) Todos() []contract.Todo { return fit(t.list) }
 // wait registers a call. Of calls about tasks it keeps name and parameters until they are answered.
 func (t *Tracker) wait(call content.ToolCall, at turns.At) {
 	t.see(seen{At: &at, ID: call.ID, Name: call.Name})
-	switch call.Name {
-	case "TodoWrite", "todo_write", "todowrite", "write_todos", "update_plan", "TaskCreate", "TaskUpdate":
+	if aboutTasks(call) {
 		if t.waiting == nil {
 			t.waiting = map[turns.At]content.ToolCall{}
 		}

@@ -62,7 +62,7 @@ func costOf(b content.Block, buf *[]byte) cost {
 	case content.Thinking:
 		return textCost(b.Thought)
 	case content.ToolCall:
-		return textCost(b.Name, string(b.Parameters))
+		return textCost(b.Name, unsafe.String(unsafe.SliceData(b.Parameters), len(b.Parameters)))
 	case content.ToolResponse:
 		return responseCost(b, buf)
 	case content.Media:
