@@ -334,7 +334,7 @@ func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
 		// The client's own slice, not a copy: nothing changed.
 		return r.Raw, nil
 	}
-	now, err := s.recent.read(r.API, body.Apply(r.Raw, edits))
+	now, err := s.recent.read(r.API, body.Apply(r.Raw, edits), false)
 	if err != nil {
 		return nil, err
 	}

@@ -20,17 +20,15 @@ type recent struct {
 	size   int
 }
 
-// read indexes a body: after the one that it goes on from, if that is known.
-func (r *recent) read(api body.API, raw []byte) (*body.Request, error) {
+// read indexes a body: after the one that it goes on from, if that is known. chained is that of [body.Request.Next].
+func (r *recent) read(api body.API, raw []byte, chained bool) (*body.Request, error) {
+	known := &body.Request{API: api}
 	r.mu.Lock()
-	i := r.before(api, raw)
-	if i < 0 {
-		r.mu.Unlock()
-		return body.Index(api, raw)
+	if i := r.before(api, raw); i >= 0 {
+		known = r.bodies[i]
 	}
-	known := r.bodies[i]
 	r.mu.Unlock()
-	return known.Next(raw)
+	return known.Next(raw, chained)
 }
 
 // before returns the position of the body that raw seems to go on from; -1 if there is none. A few bytes in the middle

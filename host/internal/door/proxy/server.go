@@ -231,7 +231,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 			out, err = s.failed(x, raw, nil, fmt.Errorf("%w: %v", errPanic, p))
 		}
 	}()
-	req, err := s.recent.read(x.route.api, raw)
+	req, err := s.recent.read(x.route.api, raw, true)
 	if err != nil {
 		x.pass(body.Unknown)
 		s.logOnce("unknown form of a request", "api", x.route.api, "error", err)

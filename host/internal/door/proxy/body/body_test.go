@@ -315,7 +315,7 @@ func FuzzEdits(f *testing.F) {
 func readAfter(t *testing.T, before *Request, raw []byte) *Request {
 	t.Helper()
 	want, refused := Index(before.API, raw)
-	got, err := before.Next(raw)
+	got, err := before.Next(raw, false)
 	if (err == nil) != (refused == nil) {
 		t.Fatalf("refused with %v, and after another body with %v", refused, err)
 	}
@@ -343,8 +343,31 @@ func TestABodyIsReadAfterAnother(t *testing.T) {
 			readAfter(t, r, []byte(raw[:i]+others[i%len(others)]+raw[i:]))
 			readAfter(t, r, []byte(raw[:i]+raw[i+1:]))
 		}
-		if next, err := r.Next([]byte(raw)); err != nil || next.taken != len(r.Items) || len(next.chain) != next.taken {
+		if next, err := r.Next([]byte(raw), false); err != nil || next.taken != len(r.Items) || len(next.chain) != next.taken {
 			t.Errorf("%s: of %d items %d were taken over", api, len(r.Items), next.taken)
+		}
+	}
+}
+
+// What is hashed while a body is read is what would be hashed afterwards, also behind items that are known.
+func TestAChainIsTheSameWhenItIsBegunAhead(t *testing.T) {
+	for api, raw := range bodies {
+		r := index(t, api, raw)
+		items := raw[r.list.Start+1 : r.list.End-1]
+		long := raw[:r.list.Start+1] + strings.Repeat(items+",", 2*worthAhead/len(items)) + items + raw[r.list.End-1:]
+		before := index(t, api, raw)
+		for name, known := range map[string]*Request{"nothing": {API: api}, "a beginning": before} {
+			got, err := known.Next([]byte(long), true)
+			if err != nil || got.ahead == nil || len(got.Items) < 100*len(r.Items) {
+				t.Fatalf("%s after %s: %v, begun ahead: %v", api, name, err, got.ahead != nil)
+			}
+			want := index(t, api, long)
+			if !slices.Equal(got.Chain(), want.Chain()) {
+				t.Errorf("%s after %s: another chain", api, name)
+			}
+			if first := got.Chain()[len(r.Items)-1]; first != r.Chain()[len(r.Items)-1] {
+				t.Errorf("%s after %s: the beginning has another sum", api, name)
+			}
 		}
 	}
 }

@@ -111,6 +111,8 @@ type Request struct {
 	pairs pairs
 	// chain has the sums of the first items; all of them once [Request.Chain] was called.
 	chain []Sum
+	// ahead has sums of items that are not in chain yet; nil if there are none.
+	ahead *ahead
 	// taken is how many items are those of the request that this one was read after.
 	taken int
 }
@@ -145,7 +147,7 @@ func readerOf(api API) reader {
 
 // Index reads a body. The error says why it cannot be read; such a body is forwarded as it came. The request refers to
 // raw, which must not change. A request with a Reason is readable, but is forwarded as it came too.
-func Index(api API, raw []byte) (*Request, error) { return (&Request{API: api}).Next(raw) }
+func Index(api API, raw []byte) (*Request, error) { return (&Request{API: api}).Next(raw, false) }
 
 // block is how many bytes are compared at a time.
 const block = 4 << 10
@@ -162,20 +164,25 @@ func common(a, b []byte) int {
 }
 
 // Next is [Index] for a body of the same API: what it begins with as r does is compared, and not read again. r is not
-// changed, and others may read it meanwhile.
-func (r *Request) Next(raw []byte) (*Request, error) {
+// changed, and others may read it meanwhile. chained: [Request.Chain] will be asked for, and is begun on another
+// processor.
+func (r *Request) Next(raw []byte, chained bool) (*Request, error) {
 	known, same := r, common(r.Raw, raw)
 	if known.Reason != "" { // an item may be the reason, and would have to be looked at again
 		known, same = &Request{}, 0
 	}
 	form := readerOf(r.API)
-	items, skip := form.names()
-	t, err := parse(raw, known.tape, same, skip...)
+	how := reading{known: known.tape, same: same}
+	how.items, how.skip = form.names()
+	if chained && len(raw)-same > worthAhead {
+		how.ahead = newAhead(r.API, len(raw)-same)
+	}
+	t, err := parse(raw, how)
 	if err != nil {
 		return nil, err
 	}
-	list := t.get(0, items)
-	r = &Request{API: r.API, Raw: raw, list: t.span(list), tape: t}
+	list := t.get(0, how.items)
+	r = &Request{API: r.API, Raw: raw, list: t.span(list), tape: t, ahead: how.ahead}
 	r.Model = t.str(t.get(0, "model"))
 	r.Stream = t.kind(t.get(0, "stream")) == 't'
 	form.top(r)

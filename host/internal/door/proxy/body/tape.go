@@ -60,16 +60,31 @@ type tape struct {
 // none is the node that is not there.
 const none = int32(-1)
 
-// parse reads a body. skip names members of the top level whose values are checked but not told apart. known is a body
-// that was read with the same skip and whose first same bytes are those of raw; nil for none. The error says what is
-// wrong with the JSON, or which bound is exceeded.
-func parse(raw []byte, known *tape, same int, skip ...string) (*tape, error) {
+// reading is what the readers of a body agree on.
+type reading struct {
+	// items is the member of the top level that has the items, and skip those whose values are checked but not told
+	// apart.
+	items string
+	skip  []string
+	// known is a body that was read with the same names and whose first same bytes are those of this one; nil for none.
+	known *tape
+	same  int
+	// ahead is told of each item that is not known; nil for none.
+	ahead *ahead
+}
+
+// parse reads a body. The error says what is wrong with the JSON, or which bound is exceeded.
+func parse(raw []byte, how reading) (*tape, error) {
 	if len(raw) > math.MaxInt32 {
 		return nil, errSize
 	}
 	t := &tape{raw: raw, nodes: make([]node, 0, 256+len(raw)/256)}
-	p := parser{tape: t, scan: rawjson.New(raw), skip: skip, known: known, same: int32(same)}
-	if err := p.value(0, 0, 0); err != nil {
+	p := parser{tape: t, scan: rawjson.New(raw), reading: how}
+	err := p.value(0, 0, 0)
+	if how.ahead != nil {
+		how.ahead.end(t)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if !p.scan.UTF8() { // what was taken over is: it is of a body that was read
@@ -82,10 +97,8 @@ func parse(raw []byte, known *tape, same int, skip ...string) (*tape, error) {
 type parser struct {
 	*tape
 	// scan checks the JSON as it passes over it: what is not told apart is still validated.
-	scan  *rawjson.Scanner
-	skip  []string
-	known *tape
-	same  int32
+	scan *rawjson.Scanner
+	reading
 }
 
 // taken returns the subtree of node i from the known body; nil if that is not known to be the same here. As long as the
@@ -94,7 +107,7 @@ func (p *parser) taken(i, start int32) []node {
 	if p.known == nil || int(i) >= len(p.known.nodes) {
 		return nil
 	}
-	if n := p.known.nodes[i]; n.start == start && n.end < p.same {
+	if n := p.known.nodes[i]; n.start == start && int(n.end) < p.same {
 		return p.known.nodes[i:n.next]
 	}
 	return nil
@@ -123,7 +136,11 @@ func (p *parser) value(depth int, key, keyEnd int32) error {
 	case depth < maxDepth && kind == '{' && !p.skipped(depth, key, keyEnd):
 		err = p.scan.Object(func([]byte) error { return p.member(depth) })
 	case depth < maxDepth && kind == '[' && !p.skipped(depth, key, keyEnd):
-		err = p.scan.Array(func(int) error { return p.value(depth+1, 0, 0) })
+		each := func(int) error { return p.value(depth+1, 0, 0) }
+		if p.ahead != nil && depth == 1 && string(p.raw[key:keyEnd]) == p.items {
+			each = p.item
+		}
+		err = p.scan.Array(each)
 	default:
 		if kind == '{' || kind == '[' {
 			p.nodes[i].kind = '~'
@@ -134,6 +151,17 @@ func (p *parser) value(depth int, key, keyEnd int32) error {
 	}
 	p.nodes[i].end = n.start + int32(len(p.scan.Since(int(n.start))))
 	p.nodes[i].next = int32(len(p.nodes))
+	return err
+}
+
+// item reads the item at a position, and tells ahead of it unless it was taken over.
+func (p *parser) item(at int) error {
+	first := int32(len(p.nodes))
+	known := p.taken(first, int32(p.scan.Offset())) != nil
+	err := p.value(2, 0, 0)
+	if err == nil && !known {
+		p.ahead.read(p.tape, first, at)
+	}
 	return err
 }
 
