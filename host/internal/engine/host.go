@@ -57,6 +57,7 @@ type Host struct {
 	calibrations calibrations
 
 	taxonomies taxonomies
+	configs    configs
 
 	metrics *metrics.Recorder // nil without a meter
 
@@ -184,7 +185,7 @@ type SessionOptions struct {
 // Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one
 // with the same id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
-	c, err := overrides(h.Config(), o.Settings)
+	c, err := h.configs.of(h.Config(), o.Settings)
 	if err != nil {
 		return nil, err
 	}

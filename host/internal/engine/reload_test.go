@@ -9,25 +9,32 @@ import (
 )
 
 func TestReloadIsForSessionsThatAreOpenedLater(t *testing.T) {
-	h := open(t, nil)
-	before, err := h.Session(engine.SessionOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := h.Config().With("model.contextLimit", 4000, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Reload(c); err != nil {
-		t.Fatal(err)
-	}
-	after, err := h.Session(engine.SessionOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, a := before.Config().Settings().Model.ContextLimit, after.Config().Settings().Model.ContextLimit; b == a ||
-		a != 4000 {
-		t.Errorf("before %d, after %d", b, a)
+	for name, own := range map[string]map[string]any{"no settings": nil, "settings of its own": {"model.name": "gpt-4o"}} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t, nil)
+			limit := func() int {
+				s, err := h.Session(engine.SessionOptions{Settings: own})
+				if err != nil {
+					t.Fatal(err)
+				}
+				set := s.Config().Settings()
+				if own != nil && set.Model.Name != "gpt-4o" {
+					t.Errorf("the model is %q", set.Model.Name)
+				}
+				return set.Model.ContextLimit
+			}
+			before := limit()
+			c, err := h.Config().With("model.contextLimit", 4000, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Reload(c); err != nil {
+				t.Fatal(err)
+			}
+			if after := limit(); before == after || after != 4000 {
+				t.Errorf("before %d, after %d", before, after)
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
@@ -93,6 +94,39 @@ func (s *Session) Config() *config.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.config
+}
+
+// configs are the configurations of a host's sessions. Those that set the same share one: working it out takes half a
+// millisecond, and 250 kB. It is safe for concurrent use; the zero value is empty.
+type configs struct {
+	mu   sync.Mutex
+	base *config.Config            // what they were made of
+	made map[string]*config.Config // by what was set
+}
+
+// mostConfigs bounds what agents can fill memory with by settings that differ.
+const mostConfigs = 16
+
+// of returns what [overrides] does.
+func (k *configs) of(base *config.Config, settings map[string]any) (*config.Config, error) {
+	if len(settings) == 0 {
+		return base, nil
+	}
+	key := fmt.Sprintf("%#v", settings) // with the types of the values, in the order of the keys
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.base != base || len(k.made) >= mostConfigs {
+		k.base, k.made = base, map[string]*config.Config{}
+	}
+	if made := k.made[key]; made != nil {
+		return made, nil
+	}
+	made, err := overrides(base, settings)
+	if err != nil {
+		return nil, err
+	}
+	k.made[key] = made
+	return made, nil
 }
 
 // overrides sets settings for a session, all at once: some make sense only together. They are in the order of their

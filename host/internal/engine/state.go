@@ -142,7 +142,7 @@ func (s *Session) adopt(state sessionlog.State, last history.View) error {
 		}
 		values[key] = value
 	}
-	c, err := overrides(s.host.Config(), values)
+	c, err := s.host.configs.of(s.host.Config(), values)
 	if err != nil {
 		return s.storeError(fmt.Errorf("a setting of the session does not hold any more: %w", err))
 	}
