@@ -162,7 +162,11 @@ func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry) (new
 		sum.Tokens += e.Tokens
 	}
 	added := sessionlog.Added{Tag: tag, Encoding: s.currentCounter().Encoding(), Entries: entries}
-	records = append(records, store.Record{Kind: store.Added, Data: w.Added(added)})
+	if _, memory := p.store.(*store.Memory); memory {
+		records = append(records, added.Later())
+	} else {
+		records = append(records, store.Record{Kind: store.Added, Data: w.Added(added)})
+	}
 	return s.write(ctx, tag, "", state, store.Change{Records: records, Contents: w.Contents, Summary: sum})
 }
 

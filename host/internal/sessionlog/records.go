@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -66,19 +67,31 @@ func (w *Writer) Added(a Added) []byte {
 	m.uint(recordTag, a.Tag)
 	m.string(recordEncoding, a.Encoding)
 	// A conversation that begins with all its entries is megabytes: grown by doubling, they would be copied often.
-	size := 0
-	for _, e := range a.Entries {
-		size += about(e.Content)
-	}
-	m = append(make(message, 0, len(m)+size), m...) // not grown: memory that is new need not be cleared
+	m = append(make(message, 0, a.size(w.whole)), m...) // not grown: memory that is new need not be cleared
 	for _, e := range a.Entries {
 		m.nested(addedEntry, func() { w.entry(&m, e) })
 	}
 	return m
 }
 
+// Later returns the record for a store that need not keep bytes, as it is made when it is read. It has all contents in
+// itself. The entries must not change.
+func (a Added) Later() store.Record {
+	return store.Record{Kind: store.Added, Size: a.size(true),
+		Later: func() []byte { return (&Writer{whole: true}).Added(a) }}
+}
+
+// size returns how large the record is, in bytes, or a little more; whole: with what is kept apart otherwise.
+func (a Added) size(whole bool) int {
+	size := 100 // what is not of the entries
+	for _, e := range a.Entries {
+		size += about(e.Content, whole)
+	}
+	return size
+}
+
 // about returns what an entry takes in a record, in bytes, or a little more.
-func about(c content.Content) int {
+func about(c content.Content, whole bool) int {
 	const around = 100 // of an entry, and of a block: ids, names, counts, lengths
 	size := around
 	for _, b := range c.Blocks {
@@ -87,6 +100,10 @@ func about(c content.Content) int {
 		switch b := b.(type) {
 		case content.Text:
 			n = len(b.Text)
+		case content.Code:
+			n = len(b.Code)
+		case content.Media:
+			n = len(b.Data)
 		case content.ToolCall:
 			n = len(b.Parameters)
 		case content.ToolResponse:
@@ -96,7 +113,7 @@ func about(c content.Content) int {
 		case content.Opaque:
 			n = len(b.JSON)
 		}
-		if n < large { // otherwise it is kept apart
+		if whole || n < large { // otherwise it is kept apart
 			size += n
 		}
 	}

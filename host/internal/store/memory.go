@@ -139,8 +139,9 @@ func (m *Memory) Append(ctx context.Context, key Key, at Position, change Change
 		if r.Kind == Snapshot {
 			h.Snapshot = h.Revision
 		}
-		h.Bytes += int64(len(r.Data))
-		s.records = append(s.records, Record{Seq: h.Revision, Kind: r.Kind, Data: r.Data})
+		h.Bytes += int64(r.size())
+		r.Seq = h.Revision
+		s.records = append(s.records, r)
 	}
 	for _, data := range change.Contents {
 		h.Bytes += m.refer(s, data)
@@ -186,7 +187,7 @@ func (m *Memory) Records(ctx context.Context, key Key, choice Choice) iter.Seq2[
 		records := s.records
 		m.mu.Unlock()
 		for _, r := range records {
-			if choice.includes(r) && !yield(r, nil) {
+			if choice.includes(r) && !yield(Record{Seq: r.Seq, Kind: r.Kind, Data: r.Bytes()}, nil) {
 				return
 			}
 		}

@@ -102,7 +102,7 @@ func (m *Memory) Size(ctx context.Context) (size Size, err error) {
 	for _, s := range m.sessions {
 		size.Records += int64(len(s.records))
 		for _, r := range s.records {
-			size.Bytes += int64(len(r.Data))
+			size.Bytes += int64(r.size())
 		}
 	}
 	for _, owned := range m.contents {

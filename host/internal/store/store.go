@@ -157,6 +157,26 @@ type Record struct {
 	Seq  uint64
 	Kind Kind
 	Data []byte
+	// Later makes Data, of about Size bytes: it is for [Memory], which need not keep bytes of what is in memory already.
+	// Nil for a record that has its data, as all have that [Sessions.Records] gives.
+	Later func() []byte
+	Size  int
+}
+
+// Bytes returns the record's data.
+func (r Record) Bytes() []byte {
+	if r.Later != nil {
+		return r.Later()
+	}
+	return r.Data
+}
+
+// size returns how large a record is, in bytes.
+func (r Record) size() int {
+	if r.Later != nil {
+		return r.Size
+	}
+	return len(r.Data)
 }
 
 // Choice chooses records. The zero value chooses all.

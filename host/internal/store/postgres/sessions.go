@@ -112,8 +112,8 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 	kinds, data := make([]int16, len(change.Records)), make([][]byte, len(change.Records))
 	var size, snapshot int
 	for i, r := range change.Records {
-		kinds[i], data[i] = int16(r.Kind), blob(r.Data)
-		size += len(r.Data)
+		kinds[i], data[i] = int16(r.Kind), blob(r.Bytes())
+		size += len(data[i])
 		if r.Kind == store.Snapshot {
 			// Relative to the revision, which the statement adds; the last one counts.
 			snapshot = i + 1

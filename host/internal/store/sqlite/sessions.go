@@ -58,10 +58,12 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 	h store.Head, err error) {
 	// In bytes, as the store counts a session's size.
 	var size, snapshot int
+	data := make([][]byte, len(change.Records))
 	for i, r := range change.Records {
+		data[i] = blob(r.Bytes())
 		// The last snapshot of the change counts; its number is relative to the revision, which only the statement
 		// knows for certain.
-		size += len(r.Data)
+		size += len(data[i])
 		if r.Kind == store.Snapshot {
 			snapshot = i + 1
 		}
@@ -83,9 +85,9 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 		}
 		// The condition of the update has made sure that the session is at this revision.
 		seq := int64(at.Revision)
-		for _, r := range change.Records {
+		for i, r := range change.Records {
 			seq++
-			if _, err := st.record.ExecContext(background, id, seq, int(r.Kind), blob(r.Data)); err != nil {
+			if _, err := st.record.ExecContext(background, id, seq, int(r.Kind), data[i]); err != nil {
 				return err
 			}
 		}

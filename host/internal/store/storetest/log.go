@@ -27,7 +27,8 @@ func appended(t *testing.T, a, b store.Store) {
 		t.Errorf("one host is at %+v, the other at %+v", h.Position(), other.Position())
 	}
 	h = appendChange(t, b, other, store.Change{
-		Records: []store.Record{record(store.Added, "four")},
+		// Made when the store needs it, which may be now or when it is read.
+		Records: []store.Record{{Kind: store.Added, Later: func() []byte { return []byte("four") }, Size: len("four")}},
 		Summary: store.Summary{Entries: 7, Tokens: 1234},
 	})
 	want := []string{"1 one", "2 two\x00\xff", "3 ", "4 four"}
