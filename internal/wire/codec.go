@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"bytes"
+	"sync"
+
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto" // registers the codec that Codec adds to
 	"google.golang.org/grpc/mem"
@@ -9,19 +12,38 @@ import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
 
-// Codec is gRPC's codec for protocol buffers, for the plugin's end. It copies a chunk once out of what the connection
-// received, into memory of its own. gRPC's copies it twice, and clears a megabyte for each chunk.
+// Codec is gRPC's codec for protocol buffers, but for chunks of requests, which are megabytes together. gRPC's clears a
+// megabyte for each when it is sent and when it arrives, and copies it once more than this one when it arrives.
 func Codec() encoding.CodecV2 { return codec{encoding.GetCodecV2("proto")} }
 
 type codec struct{ encoding.CodecV2 }
 
-// The field of a chunk in requests of both kinds, and what goes before its bytes: a tag and a length.
-const chunkField, chunkTag = 2, 1 + 5
+// The field of a chunk in requests of both kinds, and what goes before its bytes at most: a tag and a length.
+const chunkField, chunkHead = 2, 1 + 5
+
+// smallChunk is how many bytes are left to gRPC, which has buffers of that size.
+const smallChunk = 4 << 10
+
+// Marshal encodes a message. What it returns does not refer to the message.
+func (c codec) Marshal(message any) (mem.BufferSlice, error) {
+	var chunk []byte
+	switch m := message.(type) {
+	case *threshv1.OptimizeRequest:
+		chunk = m.GetChunk()
+	case *threshv1.CompressRequest:
+		chunk = m.GetChunk()
+	}
+	if len(chunk) < smallChunk || len(chunk) > chunkSize {
+		return c.CodecV2.Marshal(message)
+	}
+	buf := sendBuffers.Get(chunkHead + chunkSize)
+	*buf = protowire.AppendBytes(protowire.AppendTag((*buf)[:0], chunkField, protowire.BytesType), chunk)
+	return mem.BufferSlice{mem.NewBuffer(buf, sendBuffers)}, nil
+}
 
 // Unmarshal decodes a message. What it decodes does not refer to data.
 func (c codec) Unmarshal(data mem.BufferSlice, message any) error {
-	const enough = 4 << 10 // bytes, below which gRPC has small buffers
-	if data.Len() >= enough {
+	if data.Len() >= smallChunk {
 		switch m := message.(type) {
 		case *threshv1.OptimizeRequest:
 			if chunk, ok := chunkOf(data); ok {
@@ -40,7 +62,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, message any) error {
 
 // chunkOf returns a copy of the chunk in a message, if that is all there is in it.
 func chunkOf(data mem.BufferSlice) (chunk []byte, ok bool) {
-	var head [chunkTag]byte
+	var head [chunkHead]byte
 	data.CopyTo(head[:])
 	number, kind, n := protowire.ConsumeTag(head[:])
 	if n < 0 || number != chunkField || kind != protowire.BytesType {
@@ -50,7 +72,28 @@ func chunkOf(data mem.BufferSlice) (chunk []byte, ok bool) {
 	if m < 0 || size != uint64(data.Len()-n-m) {
 		return nil, false
 	}
-	whole := make([]byte, data.Len())
-	data.CopyTo(whole)
-	return whole[n+m:], true
+	parts := make([][]byte, len(data))
+	for i, part := range data {
+		parts[i] = part.ReadOnlyData()
+	}
+	// Joined, because that needs no memory that is cleared first.
+	return bytes.Join(parts, nil)[n+m:], true
 }
+
+// buffers are used again when gRPC has sent them. They are not cleared, because they are written before they are read.
+type buffers struct{ free sync.Pool }
+
+var sendBuffers = &buffers{}
+
+// Get returns a buffer of a length, whose content is not defined.
+func (b *buffers) Get(n int) *[]byte {
+	if buf, ok := b.free.Get().(*[]byte); ok && cap(*buf) >= n {
+		*buf = (*buf)[:n]
+		return buf
+	}
+	buf := make([]byte, n)
+	return &buf
+}
+
+// Put takes a buffer back.
+func (b *buffers) Put(buf *[]byte) { b.free.Put(buf) }

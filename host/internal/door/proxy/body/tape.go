@@ -80,11 +80,10 @@ func parse(raw []byte, how reading) (*tape, error) {
 	}
 	t := &tape{raw: raw, nodes: make([]node, 0, 256+len(raw)/256)}
 	p := parser{tape: t, scan: rawjson.New(raw), reading: how}
-	err := p.value(0, 0, 0)
 	if how.ahead != nil {
-		how.ahead.end(t)
+		defer how.ahead.end(t)
 	}
-	if err != nil {
+	if err := p.value(0, 0, 0); err != nil {
 		return nil, err
 	}
 	if !p.scan.UTF8() { // what was taken over is: it is of a body that was read
