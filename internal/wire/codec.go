@@ -24,6 +24,9 @@ const chunkField, chunkHead = 2, 1 + 5
 // smallChunk is how many bytes are left to gRPC, which has buffers of that size.
 const smallChunk = 4 << 10
 
+// Name is empty, so that the content type stays application/grpc, as it is without a codec of one's own.
+func (codec) Name() string { return "" }
+
 // Marshal encodes a message. What it returns does not refer to the message.
 func (c codec) Marshal(message any) (mem.BufferSlice, error) {
 	var chunk []byte

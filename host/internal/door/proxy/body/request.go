@@ -189,7 +189,7 @@ func (r *Request) Next(raw []byte, chained bool) (*Request, error) {
 	if t.kind(list) != '[' {
 		return nil, ErrForm
 	}
-	r.Items = make([]Item, 0, t.count(list))
+	r.Items = make([]Item, 0, min(t.count(list), len(raw)/64)) // shorter ones are of no conversation
 	for n := range t.children(list) {
 		// One behind the other, so that the items before it are taken over as well.
 		if i := len(r.Items); i == r.taken && i < len(known.Items) && known.Items[i].End < same {

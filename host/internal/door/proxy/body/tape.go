@@ -169,7 +169,7 @@ func (p *parser) item(at int) error {
 func (p *parser) grow(at int) {
 	have := len(p.nodes)
 	all := float64(have) * float64(len(p.raw)) / float64(max(at, 1))
-	p.nodes = slices.Grow(p.nodes, min(int(all*9/8), 4*have)-have)
+	p.nodes = slices.Grow(p.nodes, min(int(all*9/8), 4*have, maxNodes)-have)
 }
 
 // member reads the value of a member. The scanner has passed the name, which is found by walking back from the value:
