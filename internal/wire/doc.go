@@ -14,7 +14,8 @@
 //   - What is in a header? call.go, result.go, info.go and enum.go convert between package contract and the generated
 //     types, in pairs: toX for sending, fromX for receiving. Tests send every value through both.
 //   - How do entries, edits and pieces get into chunks? [Writer] and [Reader] frame them; encode.go, decode.go,
-//     answer_encode.go and answer_decode.go know their fields, fields.go the rules of proto3.
+//     answer_encode.go and answer_decode.go know their fields, fields.go the rules of proto3. codec.go takes chunks in
+//     and out of gRPC's messages.
 //   - What does an error mean on the other side? status.go and errors.go.
 //
 // The messages inside chunks are encoded field by field, without the generated types: a history of thousands of entries
