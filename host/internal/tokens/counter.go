@@ -41,15 +41,15 @@ func (c *Counter) Load() error {
 //
 // Text panics if [Counter.Load] fails, which means that the program was built without its vocabularies.
 func (c *Counter) Text(s string) int {
-	n, err := c.text(context.Background(), s)
+	n, err := c.text(context.Background(), s, false)
 	if err != nil {
 		panic("tokens: " + err.Error()) // the context cannot end, so it is the vocabulary
 	}
 	return n
 }
 
-// text is Text, but stops soon after ctx is done and returns its error.
-func (c *Counter) text(ctx context.Context, s string) (int, error) {
+// text is Text, but stops soon after ctx is done and returns its error. valid: s is known to be UTF-8.
+func (c *Counter) text(ctx context.Context, s string, valid bool) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
@@ -58,7 +58,7 @@ func (c *Counter) text(ctx context.Context, s string) (int, error) {
 		return 0, err
 	}
 	if len(s) <= 2*partSize {
-		return v.count(ctx, s)
+		return v.count(ctx, s, valid)
 	}
 	total, short := 0, []string(nil)
 	for _, part := range cut(s) {
@@ -73,7 +73,7 @@ func (c *Counter) text(ctx context.Context, s string) (int, error) {
 		total += n
 	}
 	counts, err := each(ctx, runtime.GOMAXPROCS(0), len(short),
-		func(ctx context.Context, i int) (int, error) { return v.count(ctx, short[i]) })
+		func(ctx context.Context, i int) (int, error) { return v.count(ctx, short[i], valid) })
 	for _, n := range counts {
 		total += n
 	}
@@ -126,11 +126,11 @@ func each[T any](
 	return counts, group.Wait()
 }
 
-// count counts s, which may hold bytes that are not UTF-8.
-func (v *loaded) count(ctx context.Context, s string) (int, error) {
+// count counts s, which may hold bytes that are not UTF-8 unless valid is true.
+func (v *loaded) count(ctx context.Context, s string, valid bool) (int, error) {
 	w := v.work.Get().(*work)
 	defer v.work.Put(w)
-	if utf8.ValidString(s) {
+	if valid || utf8.ValidString(s) {
 		return v.pieces(ctx, s, &w.bpe)
 	}
 	// In parts that stay in the processor's cache.

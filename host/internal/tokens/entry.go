@@ -32,8 +32,8 @@ func (c *Counter) entry(ctx context.Context, e content.Content) (int, error) {
 	for _, b := range e.Blocks {
 		cost := costOf(b, buf)
 		total += cost.tokens
-		for _, text := range cost.texts {
-			n, err := c.text(ctx, text)
+		for i, text := range cost.texts {
+			n, err := c.text(ctx, text, i == 0 && cost.valid)
 			if err != nil {
 				return 0, err
 			}
@@ -49,6 +49,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // cost is what a block costs: texts still to be counted, plus tokens known without counting.
 type cost struct {
 	texts  [2]string // an empty text costs nothing
+	valid  bool      // the first text is known to be UTF-8
 	tokens int
 }
 
@@ -87,7 +88,9 @@ func responseCost(r content.ToolResponse, buf *[]byte) cost {
 	}
 	var ok bool
 	if *buf, ok = rawjson.AppendText((*buf)[:0], r.Result); ok {
-		return textCost(unsafe.String(unsafe.SliceData(*buf), len(*buf)), r.Error)
+		c := textCost(unsafe.String(unsafe.SliceData(*buf), len(*buf)), r.Error)
+		c.valid = true // what is decoded always is
+		return c
 	}
 	return textCost(r.ResultText(), r.Error)
 }

@@ -198,7 +198,7 @@ func TestPartsAddUp(t *testing.T) {
 		if parts := cut(text); len(parts) < 2 || strings.Join(parts, "") != text {
 			t.Errorf("%s: %d bytes are cut into %d parts", name, len(text), len(parts))
 		}
-		if want, err := v.count(t.Context(), text); err != nil || c.Text(text) != want {
+		if want, err := v.count(t.Context(), text, false); err != nil || c.Text(text) != want {
 			t.Errorf("%s: %d tokens, want %d, %v", name, c.Text(text), want, err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestPartsOfALongTextAddUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := v.count(ctx, text)
+			want, err := v.count(ctx, text, false)
 			if err != nil {
 				t.Fatal(err)
 			}
