@@ -27,7 +27,7 @@ type pairs struct {
 // not known here.
 func (r *Request) pair() Reason {
 	var match turns.Matcher
-	r.pairs = pairs{call: map[Ref]Ref{}, open: len(r.Items)}
+	r.pairs = pairs{call: make(map[Ref]Ref, len(r.Items)/2), open: len(r.Items)} // mostly, each second item is a response
 	calls := 0
 	for i := range r.Items {
 		for j := range r.Items[i].Parts {
