@@ -22,6 +22,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // Options are what a host is made of. The zero value is the usual host: the default configuration, logs on standard
@@ -56,8 +57,9 @@ type Host struct {
 	// calibrations are what sessions learned about models; later sessions begin with it.
 	calibrations calibrations
 
-	taxonomies taxonomies
-	configs    configs
+	// What sessions with the same settings share.
+	taxonomies shared[string, tools.Taxonomy]
+	configs    shared[configKey, config.Config]
 
 	metrics *metrics.Recorder // nil without a meter
 
@@ -185,7 +187,7 @@ type SessionOptions struct {
 // Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one
 // with the same id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
-	c, err := h.configs.of(h.Config(), o.Settings)
+	c, err := h.configOf(o.Settings)
 	if err != nil {
 		return nil, err
 	}

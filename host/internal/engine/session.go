@@ -99,7 +99,7 @@ func newSession(h *Host, key store.Key, settings map[string]any, c *config.Confi
 	// What other sessions of the host learned about the model, so that the first turn is not the worst.
 	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
-	if s.taxonomy, err = h.taxonomies.of(set); err != nil {
+	if s.taxonomy, err = h.taxonomyOf(set); err != nil {
 		return nil, err
 	}
 	if h.store != nil {

@@ -142,13 +142,13 @@ func (s *Session) adopt(state sessionlog.State, last history.View) error {
 		}
 		values[key] = value
 	}
-	c, err := s.host.configs.of(s.host.Config(), values)
+	c, err := s.host.configOf(values)
 	if err != nil {
 		return s.storeError(fmt.Errorf("a setting of the session does not hold any more: %w", err))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	taxonomy, err := s.host.taxonomies.of(c.Settings())
+	taxonomy, err := s.host.taxonomyOf(c.Settings())
 	if err != nil {
 		return s.storeError(err)
 	}

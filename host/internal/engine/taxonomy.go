@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -27,32 +26,10 @@ func Taxonomy(set config.Settings) (*tools.Taxonomy, error) {
 	return t, nil
 }
 
-// taxonomies are the tool taxonomies of a host's sessions. Those with the same settings share one, because making it
-// takes longer than all else in opening a session. It is safe for concurrent use; the zero value is empty.
-type taxonomies struct {
-	mu   sync.Mutex
-	made map[string]*tools.Taxonomy // by the settings that it was made from
-}
-
-// mostTaxonomies bounds what agents can fill memory with by settings that differ.
-const mostTaxonomies = 16
-
-// of returns the taxonomy that the settings ask for, as [Taxonomy] does.
-func (t *taxonomies) of(set config.Settings) (*tools.Taxonomy, error) {
+// taxonomyOf returns the taxonomy that the settings ask for, as [Taxonomy] does. Sessions with the same settings share
+// one, because making it takes longer than all else in opening a session.
+func (h *Host) taxonomyOf(set config.Settings) (*tools.Taxonomy, error) {
 	d := set.Compression.Density
 	key := strings.Join(append([]string{string(d.Tools)}, d.ToolPresets...), "\x00")
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if made := t.made[key]; made != nil {
-		return made, nil
-	}
-	made, err := Taxonomy(set)
-	if err != nil {
-		return nil, err
-	}
-	if t.made == nil || len(t.made) >= mostTaxonomies {
-		t.made = map[string]*tools.Taxonomy{}
-	}
-	t.made[key] = made
-	return made, nil
+	return h.taxonomies.of(key, func() (*tools.Taxonomy, error) { return Taxonomy(set) })
 }
