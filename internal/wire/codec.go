@@ -46,25 +46,26 @@ func (c codec) Marshal(message any) (mem.BufferSlice, error) {
 
 // Unmarshal decodes a message. What it decodes does not refer to data.
 func (c codec) Unmarshal(data mem.BufferSlice, message any) error {
-	if data.Len() >= smallChunk {
-		switch m := message.(type) {
-		case *threshv1.OptimizeRequest:
-			if chunk, ok := chunkOf(data); ok {
-				m.Part = &threshv1.OptimizeRequest_Chunk{Chunk: chunk}
-				return nil
-			}
-		case *threshv1.CompressRequest:
-			if chunk, ok := chunkOf(data); ok {
-				m.Part = &threshv1.CompressRequest_Chunk{Chunk: chunk}
-				return nil
-			}
+	switch m := message.(type) {
+	case *threshv1.OptimizeRequest:
+		if chunk, ok := chunkOf(data); ok {
+			m.Part = &threshv1.OptimizeRequest_Chunk{Chunk: chunk}
+			return nil
+		}
+	case *threshv1.CompressRequest:
+		if chunk, ok := chunkOf(data); ok {
+			m.Part = &threshv1.CompressRequest_Chunk{Chunk: chunk}
+			return nil
 		}
 	}
 	return c.CodecV2.Unmarshal(data, message)
 }
 
-// chunkOf returns a copy of the chunk in a message, if that is all there is in it.
+// chunkOf returns a copy of the chunk in a message, if that is all there is in it and it is not small.
 func chunkOf(data mem.BufferSlice) (chunk []byte, ok bool) {
+	if data.Len() < smallChunk {
+		return nil, false
+	}
 	var head [chunkHead]byte
 	data.CopyTo(head[:])
 	number, kind, n := protowire.ConsumeTag(head[:])

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"unicode/utf8"
-	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -141,7 +140,7 @@ func (v *loaded) count(ctx context.Context, s string, valid bool) (int, error) {
 		}
 		end := safeCut(s, 4<<10)
 		valid := appendReplaced(w.text[:0], s[:end])
-		n, err := v.pieces(ctx, unsafe.String(unsafe.SliceData(valid), len(valid)), &w.bpe)
+		n, err := v.pieces(ctx, view(valid), &w.bpe)
 		if err != nil {
 			return 0, err
 		}

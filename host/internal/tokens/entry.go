@@ -63,7 +63,7 @@ func costOf(b content.Block, buf *[]byte) cost {
 	case content.Thinking:
 		return textCost(b.Thought)
 	case content.ToolCall:
-		return textCost(b.Name, unsafe.String(unsafe.SliceData(b.Parameters), len(b.Parameters)))
+		return textCost(b.Name, view(b.Parameters))
 	case content.ToolResponse:
 		return responseCost(b, buf)
 	case content.Media:
@@ -88,11 +88,14 @@ func responseCost(r content.ToolResponse, buf *[]byte) cost {
 	}
 	var ok bool
 	if *buf, ok = rawjson.AppendText((*buf)[:0], r.Result); ok {
-		c := textCost(unsafe.String(unsafe.SliceData(*buf), len(*buf)), r.Error)
+		c := textCost(view(*buf), r.Error)
 		c.valid = true // what is decoded always is
 		return c
 	}
 	return textCost(r.ResultText(), r.Error)
 }
+
+// view returns bytes as a string without copying them. They must not change while it is in use.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 func isStructured(raw json.RawMessage) bool { return len(raw) > 0 && (raw[0] == '[' || raw[0] == '{') }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // replaceInvalid returns s with each byte that is not valid UTF-8 replaced; s itself if there is none.
@@ -12,8 +11,7 @@ func replaceInvalid(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	b := appendReplaced(nil, s)
-	return unsafe.String(unsafe.SliceData(b), len(b)) // which nothing else refers to
+	return view(appendReplaced(nil, s))
 }
 
 // appendReplaced appends s with each byte that is not valid UTF-8 replaced by U+FFFD, as the library does.

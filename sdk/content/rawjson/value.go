@@ -133,8 +133,11 @@ func endSafe(data []byte, i int) (end int, above uint64) {
 func (s *Scanner) str() error {
 	// Local copies, which the compiler can keep in registers.
 	data, start := s.data, s.pos+1
-	i, above := endSafe(data, start)
-	for i < len(data) {
+	for i, above := start, uint64(0); ; {
+		end, more := endSafe(data, i)
+		if i, above = end, above|more; i == len(data) {
+			return s.end()
+		}
 		switch c := data[i]; c {
 		case '"':
 			s.pos = i + 1
@@ -145,7 +148,7 @@ func (s *Scanner) str() error {
 		case '\\':
 			if i+1 < len(data) && escapes[data[i+1]] != 0 { // nearly all: line breaks and quotes
 				i += 2
-				break
+				continue
 			}
 			size, err := s.escape(i)
 			if err != nil {
@@ -155,10 +158,7 @@ func (s *Scanner) str() error {
 		default:
 			return s.fail(i, "unexpected "+describe(c)+" in a string")
 		}
-		end, more := endSafe(data, i)
-		i, above = end, above|more
 	}
-	return s.end()
 }
 
 // escape checks the escape sequence at i and returns its size. The character itself is not made.

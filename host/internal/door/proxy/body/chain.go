@@ -18,29 +18,28 @@ func (r *Request) Chain() []Sum {
 	if known == len(r.Items) {
 		return r.chain
 	}
-	items := make([]Sum, len(r.Items))
-	have := make([]bool, len(r.Items))
+	// Of the items first, and then of the beginnings.
+	chain, have := make([]Sum, len(r.Items)), make([]bool, len(r.Items))
+	copy(chain, r.chain)
 	if r.ahead != nil {
 		for _, sums := range [][]itemSum{r.ahead.work(), <-r.ahead.sums} {
 			for _, s := range sums {
-				items[s.item], have[s.item] = s.sum, true
+				chain[s.item], have[s.item] = s.sum, true
 			}
 		}
 	}
 	n := newNormaliser(r.API, r.tape)
 	sum := Sum(sha256.Sum256([]byte(r.API)))
 	if known > 0 {
-		sum = r.chain[known-1]
+		sum = chain[known-1]
 	}
-	chain := make([]Sum, len(r.Items))
-	copy(chain, r.chain)
 	var both [2 * len(sum)]byte
 	for i := known; i < len(chain); i++ {
 		if !have[i] {
-			items[i] = n.item(r.Items[i].node)
+			chain[i] = n.item(r.Items[i].node)
 		}
 		copy(both[:], sum[:])
-		copy(both[len(sum):], items[i][:])
+		copy(both[len(sum):], chain[i][:])
 		sum = sha256.Sum256(both[:])
 		chain[i] = sum
 	}
