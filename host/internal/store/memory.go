@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	crypto "crypto/rand"
 	"errors"
 	"fmt"
 	"iter"
@@ -25,8 +26,9 @@ type Memory struct {
 	contents map[string]map[Hash]*content // by owner
 	accesses map[string]Access
 	// For the daily limits of access tokens. Old days stay: each is one number.
-	spent map[[2]string]int64 // by name and day
-	hub   Hub
+	spent   map[[2]string]int64 // by name and day
+	secrets map[string][]byte   // by name
+	hub     Hub
 }
 
 // session is one session of a [Memory]. Records and the values in them are never changed, so that readers may use a
@@ -56,12 +58,20 @@ func NewMemory() *Memory {
 		contents: map[string]map[Hash]*content{},
 		accesses: map[string]Access{},
 		spent:    map[[2]string]int64{},
+		secrets:  map[string][]byte{},
 	}
 }
 
 // NewFence draws the fence that a session begins with. It is below 2^62: leases add to it, and databases count to 2^63.
 // A random beginning keeps a host that still knows a deleted session from writing to a new one of the same id.
 func NewFence() uint64 { return rand.Uint64N(1 << 62) }
+
+// NewSecret draws what [Store.Secret] keeps.
+func NewSecret() []byte {
+	secret := make([]byte, 32)
+	_, _ = crypto.Read(secret) // never fails
+	return secret
+}
 
 // lock takes the lock unless the store is closed or ctx has ended. Without an error the caller unlocks.
 func (m *Memory) lock(ctx context.Context) error {

@@ -10,7 +10,19 @@ import (
 	"time"
 )
 
-// The parts of [Store] that are not about one session: access tokens, their daily use, sizes and upkeep.
+// The parts of [Store] that are not about one session: access tokens, their daily use, secrets, sizes and upkeep.
+
+// Secret implements [Store].
+func (m *Memory) Secret(ctx context.Context, name string) ([]byte, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	if m.secrets[name] == nil {
+		m.secrets[name] = NewSecret()
+	}
+	return bytes.Clone(m.secrets[name]), nil
+}
 
 // CreateAccess implements [Accesses]. A name that was revoked can be given again, with another token.
 func (m *Memory) CreateAccess(ctx context.Context, access Access) error {

@@ -13,6 +13,10 @@ type Store interface {
 	Sessions
 	Accesses
 
+	// Secret returns the random secret with a name, of 32 bytes. The first call makes it; all hosts of a store get the
+	// same one from then on.
+	Secret(ctx context.Context, name string) ([]byte, error)
+
 	// Watch calls changed for sessions that this process or another one has changed, until ctx ends; it returns the
 	// cause. The zero Notice means that notices may have been lost: any session may have changed. Notices are a help,
 	// late or missing ones must do no harm. changed must return quickly and must not call the store.

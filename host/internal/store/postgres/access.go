@@ -88,3 +88,12 @@ func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err err
 	})
 	return u, err
 }
+
+// Secret implements [store.Store]. One statement makes it and reads it, so that two hosts get the same.
+func (s *Store) Secret(ctx context.Context, name string) (secret []byte, err error) {
+	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
+		return s.pool.QueryRow(ctx, `INSERT INTO thresh_secret AS s (name, value) VALUES ($1, $2)
+			ON CONFLICT (name) DO UPDATE SET value = s.value RETURNING value`, name, store.NewSecret()).Scan(&secret)
+	})
+	return secret, err
+}

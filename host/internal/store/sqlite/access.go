@@ -81,3 +81,11 @@ func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err err
 	err = s.queries.usage.QueryRowContext(ctx, owner).Scan(&u.Sessions, &u.Bytes)
 	return u, s.fault(ctx, err)
 }
+
+// Secret implements [store.Store]. One statement makes it and reads it, so that two processes get the same.
+func (s *Store) Secret(ctx context.Context, name string) (secret []byte, err error) {
+	err = s.write(ctx, func(st *statements, _ *job) error {
+		return st.secret.QueryRowContext(background, name, store.NewSecret()).Scan(&secret)
+	})
+	return secret, err
+}

@@ -40,7 +40,7 @@ type statements struct {
 	deleteRefers, deleteContents *sql.Stmt
 	deleteSession                *sql.Stmt
 	// Accesses: each is one statement, so that two processes cannot come between.
-	createAccess, revoke, spend *sql.Stmt
+	createAccess, revoke, spend, secret *sql.Stmt
 }
 
 // preparer is a connection or a pool. What is prepared on a pool is prepared by each of its connections when they need
@@ -120,6 +120,7 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 		&st.revoke: "UPDATE access SET revoked = ?2 WHERE name = ?1 AND revoked = 0",
 		&st.spend: `INSERT INTO spent (name, day, amount) VALUES (?1, ?2, ?3)
 			ON CONFLICT DO UPDATE SET amount = amount + ?3 RETURNING amount`,
+		&st.secret: "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = value RETURNING value",
 	})
 	return err
 }

@@ -131,6 +131,30 @@ func accesses(t *testing.T, a, b store.Store) {
 	}
 }
 
+// secret asks two hosts at the same time: both must get the one that was made first.
+func secret(t *testing.T, a, b store.Store) {
+	var got [4][]byte
+	var wg sync.WaitGroup
+	for n := range got {
+		wg.Go(func() {
+			var err error
+			if got[n], err = []store.Store{a, b}[n%2].Secret(t.Context(), "recall"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	other, err := a.Secret(t.Context(), "another")
+	if err != nil || len(other) != 32 || bytes.Equal(other, got[0]) {
+		t.Errorf("another secret is %x, %v", other, err)
+	}
+	for _, s := range got {
+		if len(s) != 32 || !bytes.Equal(s, got[0]) {
+			t.Errorf("the secret is %x and %x", got[0], s)
+		}
+	}
+}
+
 // spent adds from two hosts at the same time: a store that reads, adds and writes in separate steps loses some of it.
 func spent(t *testing.T, a, b store.Store) {
 	var wg sync.WaitGroup

@@ -48,6 +48,7 @@ var behaviours = []struct {
 	{"unused sessions expire", expired},
 	{"access tokens are shared, revoked, and replaced after that", accesses},
 	{"what is spent in a day is added up by all hosts", spent},
+	{"a secret is made once, for all hosts", secret},
 	{"usage and size tell what is held", sized},
 	{"watchers hear of changes", watched},
 	{"a canceled call ends", canceled},
