@@ -183,7 +183,8 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	server, here := p.Server(), announce(set.Serve.TokenFile, base)
 	defer here.withdraw()
 	server.Handler = seen.Before(server.Handler, here.Token)
-	serving, end := context.WithCancel(cmd.Context())
+	// An interrupt cancels the command's context. What it means, the agent decides: until it has ended, it needs the proxy.
+	serving, end := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	served := make(chan error, 1)
 	// An agent that was killed may have left requests in progress.
 	go func() { served <- network.Run(serving, server, listener, nil, time.Second, log) }()
@@ -191,11 +192,10 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if set.Proxy.Recall {
 		recall = base + mcp.Path
 	}
-	// The signal that ends --print has cancelled the command's context.
 	if f.print {
 		a.printVariables(client, base, token, recall)
 		<-cmd.Context().Done()
-	} else {
+	} else if err = cmd.Context().Err(); err == nil {
 		err = runWrapped(client, command, base, recall, a)
 	}
 	// In this order: the door ends, then the conversations, then the host with its plugins. The totals are whole only

@@ -169,6 +169,51 @@ func TestWrapPassesSignalsOn(t *testing.T) {
 	}
 }
 
+// An agent that handles interrupts itself, as every agent with a display does, still has its provider after them.
+func TestWrapServesAfterInterrupts(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	cmd := p.command("wrap", "sh", "-c", `trap 'echo got' INT; echo "$ANTHROPIC_BASE_URL"; while [ ! -e end ]; do sleep 0.05; `+
+		`done; exit 3`)
+	cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+up.URL)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	url := lines.Text()
+	for range 2 { // the second is the agent's affair, too
+		_ = cmd.Process.Signal(os.Interrupt)
+		if lines.Scan(); lines.Text() != "got" {
+			t.Errorf("the agent printed %q", lines.Text())
+		}
+		res, err := http.Post(url+"/v1/messages", "application/json", strings.NewReader(hello))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = res.Body.Close(); res.StatusCode != http.StatusOK {
+			t.Errorf("status %d", res.StatusCode)
+		}
+	}
+	if err := os.WriteFile(p.path("work", "end"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 3 || !strings.HasPrefix(stderr.String(), "thresh: 2 requests") {
+		t.Errorf("status %d, %s", code, stderr.String())
+	}
+}
+
 // printed is a thresh wrap --print that serves at url.
 type printed struct {
 	cmd    *exec.Cmd
