@@ -338,7 +338,7 @@ func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := body.Validate(r, now); err != nil {
+	if err := body.Validate(r, edits, now); err != nil {
 		return nil, err
 	}
 	s.recent.keep(now)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"sort"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -12,10 +13,11 @@ import (
 // that a mistake in the plan or the edits is found here and costs savings only.
 
 // Validate checks an edited body against the request that it was made from: that it is a request which the API accepts
-// if it accepts the original, and that what must stay byte for byte has stayed. now was read from the bytes, and not
-// made from the edits: a mistake in making edits must be seen here. The error says what does not hold. An edit that
-// fails here is a mistake of this package; the client's bytes are sent instead.
-func Validate(was, now *Request) error {
+// if it accepts the original, and that what must stay byte for byte has stayed. now was read from the edited bytes: a
+// mistake in making edits must be seen here. The edits only say where a part of was should stand in now, because a
+// model repeats itself: the text of a call does not say which call it is. The error says what does not hold. An edit
+// that fails here is a mistake of this package; the client's bytes are sent instead.
+func Validate(was *Request, edits []Edit, now *Request) error {
 	if now.Reason != was.Reason {
 		return fmt.Errorf("the edited request is %q", now.Reason)
 	}
@@ -23,7 +25,7 @@ func Validate(was, now *Request) error {
 		!bytes.Equal(was.Raw[was.list.End:], now.Raw[now.list.End:]) {
 		return errors.New("something outside of the conversation changed")
 	}
-	if err := sameFixed(was, now); err != nil {
+	if err := sameFixed(was, edits, now); err != nil {
 		return err
 	}
 	if now.marks() > was.marks() { // Anthropic takes four in one request, those outside of the conversation included
@@ -46,47 +48,62 @@ func (r *Request) marks() int {
 	return n
 }
 
-// sameFixed checks that each part that may not change is as it was, in order; that reasoning is followed by what
+// sameFixed checks that each part that may not change is as it was, in its place; that reasoning is followed by what
 // followed it; that of one turn of the model all such parts are left or none; and that nothing of that kind was made.
-func sameFixed(was, now *Request) error {
-	// Both lists are in the order of their bodies, so that one pass through each finds what is missing.
-	old, i := was.bound(), 0
-	turns := map[int]bool{} // turns of the model, and whether their first part was kept
-	settle := func(b boundPart, kept bool) error {
-		if !kept && !b.mayGo {
+func sameFixed(was *Request, edits []Edit, now *Request) error {
+	left := now.bound()
+	kept := map[int]bool{} // turns of the model, and whether their first part was kept
+	moved := newMoves(edits)
+	for _, b := range was.bound() {
+		at, stays := moved.to(b.Span)
+		switch {
+		case !stays && !b.mayGo:
 			return errors.New("a part that must stay is gone or changed")
+		case !stays:
+		case len(left) == 0 || left[0].Start != at || !bytes.Equal(left[0].text, b.text) ||
+			!bytes.Equal(left[0].next, b.next):
+			return errors.New("reasoning or an unknown part is not as it was")
+		default:
+			left = left[1:]
 		}
-		if before, ok := turns[b.turn]; ok && before != kept && b.mayGo {
+		if before, ok := kept[b.turn]; ok && before != stays && b.mayGo {
 			return errors.New("a turn of the model was taken apart")
 		}
-		turns[b.turn] = kept
-		return nil
+		kept[b.turn] = stays
 	}
-	for _, n := range now.bound() {
-		for ; i < len(old) && !(bytes.Equal(n.text, old[i].text) && bytes.Equal(n.next, old[i].next)); i++ {
-			if err := settle(old[i], false); err != nil {
-				return err
-			}
-		}
-		if i == len(old) {
-			return errors.New("reasoning or an unknown part is not as it was")
-		}
-		if err := settle(old[i], true); err != nil {
-			return err
-		}
-		i++
-	}
-	for ; i < len(old); i++ {
-		if err := settle(old[i], false); err != nil {
-			return err
-		}
+	if len(left) > 0 {
+		return errors.New("a part that only the model or the provider makes was not there before")
 	}
 	return nil
+}
+
+// moves tell where bytes of a body stand after edits.
+type moves struct {
+	edits []Edit
+	by    []int // how far bytes behind the first edits move; one more than there are edits
+}
+
+func newMoves(edits []Edit) moves {
+	m := moves{edits, make([]int, len(edits)+1)}
+	for i, e := range edits {
+		m.by[i+1] = m.by[i] + len(e.New) - (e.End - e.Start)
+	}
+	return m
+}
+
+// to returns where a span begins after the edits; stays is false if one of them takes all of it out.
+func (m moves) to(s Span) (start int, stays bool) {
+	n := sort.Search(len(m.edits), func(i int) bool { return m.edits[i].End > s.Start })
+	if n < len(m.edits) && m.edits[n].Start <= s.Start && m.edits[n].End >= s.End {
+		return 0, false
+	}
+	return s.Start + m.by[n], true
 }
 
 // boundPart is a part that is kept byte for byte, the part behind it if it is reasoning, and the number of its turn.
 // mayGo: it may go together with its whole turn.
 type boundPart struct {
+	Span
 	text, next []byte
 	mayGo      bool
 	turn       int
@@ -107,7 +124,7 @@ func (r *Request) bound() []boundPart {
 			if p.Kind == Text && !r.Items[i].Pinned || p.Kind == Response || p.Kind == Media {
 				continue
 			}
-			b := boundPart{text: r.unmarked(p), mayGo: p.Kind != Fixed && !r.Items[i].Pinned, turn: turn}
+			b := boundPart{Span: p.Span, text: r.unmarked(p), mayGo: p.Kind != Fixed && !r.Items[i].Pinned, turn: turn}
 			if p.Speaker != content.AI {
 				b.turn = -1 - i // instructions are in no turn of the model
 			}
