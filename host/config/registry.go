@@ -51,7 +51,7 @@ func Specs() []Spec {
 		behavior(Spec{Key: "compression.hardLimit", Type: String, Default: "make-room",
 			Allowed: []string{"make-room", "make-room-keep-human", "error"},
 			Meaning: "What to do if the request exceeds the context limit even after compression: remove large tool " +
-				"results, then the oldest exchanges, then the oldest words of people, then the middle of new results " +
+				"results, then the oldest exchanges, then the middle of new results, then the oldest words of people " +
 				"(make-room); the same without people's words (make-room-keep-human); or fail (error)."}),
 		// Bounds on what one compression can cost, also with a faulty plugin.
 		trusted(behavior(Spec{Key: "compression.llm.maxCalls", Type: Integer, Default: 32, Min: new(0.0), OpenMin: true,

@@ -9,7 +9,7 @@ import (
 // Rung is one step of the ladder: the order in which the host makes room for a request that is over the hard limit.
 type Rung string
 
-// The rungs, in their order. The first two are the steps of every turn; the host takes the others itself, without the
+// The rungs, in their order. One that is not enough is left out if a later one does without it. The first two are the steps of every turn; the host takes the others itself, without the
 // strategy, unless the setting compression.hardLimit is "error".
 const (
 	RungOptimize Rung = "optimize"
@@ -20,12 +20,13 @@ const (
 	// RungExchanges removes the oldest tool calls with their responses, and what the AI said, up to the last
 	// exchange.
 	RungExchanges Rung = "oldest-exchanges"
-	// RungHuman shortens long messages of people to their beginnings, then removes messages, the oldest first. The
-	// last message stays. The setting compression.hardLimit "make-room-keep-human" leaves this rung out.
-	RungHuman Rung = "oldest-human-text"
-	// RungLast is the last one: it shortens the largest results of the last exchange to their beginnings and ends. The
-	// model has not seen them yet, so that this happens only where the request cannot be sent otherwise.
+	// RungLast shortens the largest results of the last exchange, which the model has not seen yet, to their beginnings
+	// and ends.
 	RungLast Rung = "last-results"
+	// RungHuman is the last one, taken only where the request cannot be sent otherwise: it shortens long messages of
+	// people to their beginnings, then removes messages, the oldest first. The last message stays. The setting
+	// compression.hardLimit "make-room-keep-human" leaves this rung out.
+	RungHuman Rung = "oldest-human-text"
 )
 
 // The values of [Change.Step] for the steps of every turn. Changes made by other rungs have the rung's name.

@@ -50,18 +50,42 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 		t.rememberNoOp(snapshot, out.NoOp)
 		return nil
 	}
-	// Only now is there a choice. A Compress for the hard limit or on demand is wanted at any price, and what a model
-	// call cost is spent already.
-	if reason == contract.ReasonThreshold && out.LLM == nil {
-		d, pays := t.pays(plan, snapshot)
-		if out.Decision = &d; !pays {
-			out.Kind, out.NoOp = outcome.KindNoOp, outcome.NoOpDoesNotPay
-			// As if it had not been asked, in figures too.
-			out.TokensAfter, out.EntriesAfter = out.TokensBefore, out.EntriesBefore
-			t.rememberNoOp(snapshot, out.NoOp)
-			return nil
+	// Only now is there a choice. A Compress on demand is wanted at any price, and what a model call cost is spent
+	// already.
+	if d, pays := t.needed(plan, snapshot, reason); !pays && out.LLM == nil {
+		if out.Decision = &d; reason == contract.ReasonHardLimit {
+			t.withheld = plan
 		}
+		out.Kind, out.NoOp = outcome.KindNoOp, outcome.NoOpDoesNotPay
+		// As if it had not been asked, in figures too.
+		out.TokensAfter, out.EntriesAfter = out.TokensBefore, out.EntriesBefore
+		t.rememberNoOp(snapshot, out.NoOp)
+		return nil
+	} else if reason == contract.ReasonThreshold && out.LLM == nil {
+		out.Decision = &d
 	}
+	return t.applyCompress(plan, snapshot)
+}
+
+// needed says whether to apply a Compress. At the threshold it must pay. At the hard limit it must be enough, or gain
+// so much that the ladder has less to do for long.
+func (t *turn) needed(plan *history.Plan, s history.Snapshot, reason contract.CompressReason) (outcome.Decision, bool) {
+	switch reason {
+	case contract.ReasonThreshold:
+		return t.pays(plan, s)
+	case contract.ReasonHardLimit:
+		d := outcome.Decision{Saves: s.Tokens - plan.After, Reason: outcome.DecidedTooLittle}
+		missing := t.hostTokens(t.outcome.Projected - t.outcome.Limits.Hard)
+		return d, !t.req.Settings.Ladder || d.Saves >= min(missing, int(ineffective*float64(s.Tokens)))
+	default:
+		return outcome.Decision{}, true
+	}
+}
+
+// applyCompress applies a plan, and remembers it as a no-op if it gained too little to be made again.
+func (t *turn) applyCompress(plan *history.Plan, snapshot history.Snapshot) error {
+	out := &t.outcome.Compress
+	out.Kind, out.TokensAfter, out.EntriesAfter = outcome.KindApplied, plan.After, plan.Len()
 	if err := t.apply(plan, outcome.StepCompress); err != nil {
 		// Neither applied nor a no-op: the error says what it is.
 		out.Kind = ""

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // humanRoom is the share of the hard limit down to which what people said and the last results go, if they must: some
@@ -15,34 +14,47 @@ import (
 const humanRoom = 0.9
 
 // makeFit handles a request that was over the hard limit before the strategy's Compress, and still is or nearly is:
-// down the ladder, if it is allowed, or the error. A rung may have to be repeated, because the provider's count of what
-// is left is an estimate.
+// down the ladder, if it is allowed, or the error.
 func (t *turn) makeFit(ctx context.Context) error {
 	if t.req.Settings.Ladder && !t.roomy() {
-		usual := len(t.outcome.Ladder)
 		t.recordUsualRungs()
-		// The request may fit already, but so barely that the next turn would be over the limit again: then one try is
-		// made.
-		made := false
-		for tries := 0; !t.fits() || tries == 0; tries++ {
-			applied, err := t.makeRoom(ctx)
-			if err != nil {
-				return err
+		err := t.descend(ctx)
+		if err == nil && !t.fits() && t.withheld != nil {
+			// The little that the Compress gains may be what is missing.
+			if err = t.applyCompress(t.withheld, t.history.SnapshotAt(t.req.UpTo)); err == nil {
+				t.recordCompressRung()
+				err = t.descend(ctx)
 			}
-			// More tries would find the same: every rung has given what it has.
-			if !applied {
-				break
-			}
-			made = true
-			t.refresh()
 		}
-		if !made && t.fits() { // the Compress was enough, and no rung had anything to take
-			t.outcome.Ladder = t.outcome.Ladder[:usual]
+		if err != nil {
+			return err
 		}
 		t.warnLadder()
 	}
 	if !t.fits() {
 		return t.overflow()
+	}
+	return nil
+}
+
+// descend goes down the ladder. That may have to be repeated, because the provider's count of what is left is an
+// estimate.
+func (t *turn) descend(ctx context.Context) error {
+	// The request may fit already, but so barely that the next turn would be over the limit again: then one try is
+	// made.
+	for tries := 0; !t.fits() || tries == 0; tries++ {
+		applied, err := t.makeRoom(ctx)
+		if err != nil {
+			return err
+		}
+		if !applied && tries == 0 && t.fits() { // the Compress was enough, and no rung had anything to take
+			t.outcome.Ladder = nil
+		}
+		// More tries would find the same: every rung has given what it has.
+		if !applied {
+			break
+		}
+		t.refresh()
 	}
 	return nil
 }
@@ -69,7 +81,7 @@ func (t *turn) warnLadder() {
 			took = append(took, fmt.Sprintf("words of people in %d messages", s.Entries))
 			human = true
 		case outcome.RungLast:
-			took = append(took, fmt.Sprintf("the middle of the results in the last %d entries of tools, "+
+			took = append(took, fmt.Sprintf("the middle of results in %d of the last entries of tools, "+
 				"which the model has not seen yet", s.Entries))
 		}
 	}
@@ -86,14 +98,18 @@ func (t *turn) warnLadder() {
 
 // recordUsualRungs records the steps of every turn as the first rungs of the ladder, so that it tells the whole story.
 func (t *turn) recordUsualRungs() {
-	o, c := t.outcome.Optimize, t.outcome.Compress
-	if o.Removed+o.Replaced > 0 {
+	if o := t.outcome.Optimize; o.Removed+o.Replaced > 0 {
 		t.outcome.Ladder = append(t.outcome.Ladder, outcome.LadderStep{
 			Rung: outcome.RungOptimize, Entries: o.Removed + o.Replaced,
 			TokensBefore: t.outcome.TokensBefore, TokensAfter: o.TokensAfter,
 		})
 	}
-	if c.Kind == outcome.KindApplied {
+	t.recordCompressRung()
+}
+
+// recordCompressRung records what the Compress did, if it did something.
+func (t *turn) recordCompressRung() {
+	if c := t.outcome.Compress; c.Kind == outcome.KindApplied {
 		t.outcome.Ladder = append(t.outcome.Ladder, outcome.LadderStep{
 			Rung: outcome.RungCompress, Entries: c.EntriesBefore - c.EntriesAfter,
 			TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter,
@@ -101,61 +117,17 @@ func (t *turn) recordUsualRungs() {
 	}
 }
 
-// makeRoom goes down the ladder until the request is under the hard limit, and rewrites the history once. What is not
-// people's goes down to the compress target, so that the turns to come need no rewrite. If all rungs together are not
-// enough for the hard limit, it changes nothing and applied is false: a smaller history that still cannot be sent would
-// be a loss without a gain.
+// makeRoom goes down the ladder until the request is under the hard limit, and rewrites the history once. If all rungs
+// together are not enough for the hard limit, it changes nothing and applied is false: a smaller history that still
+// cannot be sent would be a loss without a gain. Nor does it change a history that fits for less than some turns of
+// room.
 func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
-	base := t.history.SnapshotAt(t.req.UpTo)
-	l, err := t.newLadder(ctx, base, t.view)
-	if err != nil {
+	c := climb{turn: t, base: t.history.SnapshotAt(t.req.UpTo)}
+	l, err := c.best(ctx)
+	if err != nil || l.total > l.hard || len(l.steps) == 0 || t.fits() && l.total > l.roomy {
 		return false, err
 	}
-	limits := t.outcome.Limits
-	most := func(tokens float64) int { // the history's tokens in a request of so many
-		return l.total - t.hostTokens(t.outcome.Projected-int(tokens))
-	}
-	hard := most(float64(limits.Hard))
-	target := min(hard, int(t.compressParams(l.total, contract.ReasonHardLimit).Target()))
-	rungs := []rung{
-		{outcome.RungResults, l.results, target},
-		{outcome.RungExchanges, l.exchanges, target},
-	}
-	// Late, as nothing else in the conversation says what people asked for.
-	if !t.req.Settings.KeepHuman {
-		rungs = append(rungs, rung{outcome.RungHuman, l.human, most(humanRoom * float64(limits.Hard))})
-	}
-	// What the model has not seen yet goes last.
-	rungs = append(rungs, rung{outcome.RungLast, l.lastResults, most(humanRoom * float64(limits.Hard))})
-	for _, rung := range rungs {
-		late := rung.name == outcome.RungHuman || rung.name == outcome.RungLast
-		if l.total <= rung.goal || late && l.total <= hard {
-			continue
-		}
-		before := l.total
-		l.taking = rung.name
-		n, err := rung.take(ctx, rung.goal)
-		if err != nil {
-			return false, err
-		}
-		if n > 0 {
-			l.steps = append(l.steps, outcome.LadderStep{
-				Rung: rung.name, Entries: n, TokensBefore: before, TokensAfter: l.total,
-			})
-		}
-	}
-	if l.total > hard || len(l.steps) == 0 {
-		return false, nil
-	}
 	return true, t.applyLadder(ctx, l)
-}
-
-// rung is one step of the ladder: it takes until the history counts at most goal tokens, and returns how many entries
-// it changed.
-type rung struct {
-	name outcome.Rung
-	take func(ctx context.Context, goal int) (entries int, err error)
-	goal int
 }
 
 // applyLadder rewrites the history. Each change is recorded under the last rung that touched the entry.

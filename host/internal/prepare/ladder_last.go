@@ -3,7 +3,10 @@ package prepare
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -13,33 +16,45 @@ import (
 // less, the model could as well have been told nothing.
 const leastResult = 50
 
-// lastResults shortens the largest results of the last exchange, all to the same size, to their beginnings and ends.
-// Several calls at once can print more than the context window holds, and nothing else is left to remove then.
-func (l *ladder) lastResults(ctx context.Context, goal int) (int, error) {
-	type result struct{ entry, block, tokens int }
-	var all []result
-	room := goal - l.total // what all of them may count together
+// newResult is a result of the last exchange, which the model has not seen. Tokens are those of its block.
+type newResult struct{ entry, block, tokens int }
+
+// newResults returns the results that may be cut.
+func (l *ladder) newResults() (all []newResult) {
 	for i := l.last; i < len(l.entries); i++ {
 		for j, b := range l.entries[i].Blocks {
 			if r, ok := b.(content.ToolResponse); ok && !l.entries[i].Pinned() && l.removable(i, r) {
-				tokens := int(l.base.Entries[i].Blocks[j])
-				all = append(all, result{i, j, tokens})
-				room += tokens
+				all = append(all, newResult{i, j, int(l.base.Entries[i].Blocks[j])})
 			}
 		}
 	}
-	// Small ones stay whole; what they leave of their shares is for the others.
-	slices.SortStableFunc(all, func(a, b result) int { return a.tokens - b.tokens })
-	for len(all) > 0 && all[0].tokens <= room/len(all) {
-		room -= all[0].tokens
-		all = all[1:]
+	return all
+}
+
+// freeable is about how many tokens cutting the new results frees at most.
+func (l *ladder) freeable() (tokens int) {
+	for _, r := range l.newResults() {
+		tokens += max(0, r.tokens-leastResult)
 	}
-	if len(all) == 0 || room/len(all) < leastResult {
+	return tokens
+}
+
+// lastResults shortens the largest results of the last exchange, all to the same size, to their beginnings and ends.
+// Several calls at once can print more than the context window holds. Where too little would be left of them, the
+// history may count up to the hard limit.
+func (l *ladder) lastResults(ctx context.Context, goal int) (int, error) {
+	all := l.newResults()
+	// Small ones stay whole; what they leave of their shares is for the others.
+	slices.SortStableFunc(all, func(a, b newResult) int { return a.tokens - b.tokens })
+	large, most := shares(all, goal-l.total)
+	if most < leastResult && goal < l.hard {
+		large, most = shares(all, l.hard-l.total)
+	}
+	if len(large) == 0 || most < leastResult {
 		return 0, nil
 	}
-	most := room / len(all)
 	changed := map[int]bool{}
-	for _, r := range all {
+	for _, r := range large {
 		short, err := l.shorten(ctx, r.entry, r.block, most)
 		if err != nil {
 			return 0, err
@@ -53,28 +68,103 @@ func (l *ladder) lastResults(ctx context.Context, goal int) (int, error) {
 	return len(changed), nil
 }
 
+// shares returns which results, from the smallest to the largest, must be cut, and to how many tokens each, so that all
+// of them together count so many more than they do; more is below 0.
+func shares(all []newResult, more int) (large []newResult, most int) {
+	room := more
+	for _, r := range all {
+		room += r.tokens
+	}
+	for len(all) > 0 && all[0].tokens <= room/len(all) {
+		room -= all[0].tokens
+		all = all[1:]
+	}
+	if len(all) > 0 {
+		most = room / len(all)
+	}
+	return all, most
+}
+
 // shorten returns a response whose result counts at most so many tokens: its beginning and its end, with a line between
 // them. How many bytes a token has differs within a text, so that it is tried with less until it fits.
 func (l *ladder) shorten(ctx context.Context, entry, block, most int) (content.ToolResponse, error) {
 	old := l.base.Entries[entry]
 	response := l.entries[entry].Blocks[block].(content.ToolResponse)
-	text := response.ResultText()
-	keep := int(int64(len(text)) * int64(most) / int64(max(old.Blocks[block], 1)))
+	c := newCut(response.ResultText(), old.ID)
+	keep := int(int64(len(c.text)) * int64(most) / int64(max(old.Blocks[block], 1)))
 	for {
 		keep = keep * 9 / 10
-		from, to := keep*2/3, len(text)-keep/3
-		for from > 0 && !utf8.RuneStart(text[from]) {
-			from--
-		}
-		for to < len(text) && !utf8.RuneStart(text[to]) {
-			to++
-		}
-		short := response.WithResultText(fmt.Sprintf("%s\n[%d bytes removed here to stay under the context limit: "+
-			"entry %s]\n%s", text[:from], to-from, old.ID, text[to:]))
+		short := response.WithResultText(c.to(keep))
 		counts, err := l.counter.All(ctx, []content.Content{{Speaker: old.Content.Speaker,
 			Blocks: []content.Block{short}}})
 		if err != nil || keep == 0 || int(counts[0].Blocks[0]) <= most {
 			return short, err
 		}
 	}
+}
+
+// cut is a text that loses its middle. One that lost it before loses more of it: one line stands for both.
+type cut struct {
+	text    string // without the line of an earlier cut
+	hole    int    // where that line stood; -1: there was none
+	gone    int    // the bytes that it stands for
+	entryID string
+}
+
+// cutLine is the line in the place of the middle.
+const cutLine = "[%d bytes removed here to stay under the context limit: entry %s]"
+
+var cutBytes = regexp.MustCompile(`^\[([0-9]{1,12}) bytes removed here to stay under the context limit: entry `)
+
+// newCut takes the line of an earlier cut out of the text of an entry.
+func newCut(text, entryID string) cut {
+	from := 0
+	for line := range strings.Lines(text) {
+		if m := cutBytes.FindStringSubmatch(line); m != nil && strings.HasSuffix(line, "entry "+entryID+"]\n") {
+			gone, _ := strconv.Atoi(m[1]) // the expression bounds it
+			return cut{text[:from] + text[from+len(line):], from, gone, entryID}
+		}
+		from += len(line)
+	}
+	return cut{text, -1, 0, entryID}
+}
+
+// longLine is from how many bytes on a line is cut in itself. A shorter one stays or goes.
+const longLine = 400
+
+// to returns the text with so many bytes left, at most: two thirds of them from the beginning, the rest from the end.
+func (c cut) to(keep int) string {
+	from, to := keep*2/3, len(c.text)-keep/3
+	if c.hole >= 0 {
+		from, to = min(from, c.hole), max(to, c.hole)
+	}
+	for from > 0 && from < len(c.text) && !utf8.RuneStart(c.text[from]) {
+		from--
+	}
+	for to < len(c.text) && !utf8.RuneStart(c.text[to]) {
+		to++
+	}
+	// A line that is not long stays or goes as a whole.
+	if start, end := c.line(from); end-start <= longLine {
+		from = start
+	}
+	if start, end := c.line(to); start < to && end-start <= longLine {
+		to = end
+	}
+	var b strings.Builder
+	if b.WriteString(c.text[:from]); from > 0 && c.text[from-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, cutLine+"\n", to-from+c.gone, c.entryID)
+	b.WriteString(c.text[to:])
+	return b.String()
+}
+
+// line returns where the line at a position begins and ends, with its line break.
+func (c cut) line(at int) (start, end int) {
+	start, end = strings.LastIndexByte(c.text[:at], '\n')+1, len(c.text)
+	if n := strings.IndexByte(c.text[at:], '\n'); n >= 0 {
+		end = at + n + 1
+	}
+	return start, end
 }

@@ -23,6 +23,9 @@ type ladder struct {
 	total   int                          // the sum of tokens
 	last    int                          // the last exchange begins here; it and everything after it stays
 
+	// hard is what the history may count; roomy is less, so that the next turn is not over the limit again at once.
+	hard, roomy int
+
 	taking outcome.Rung            // the current rung
 	rung   map[string]outcome.Rung // by the id of an entry: the last rung that touched it
 	steps  []outcome.LadderStep
@@ -58,6 +61,11 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view histor
 	}
 	// The current exchange is never taken: the model is in the middle of it.
 	l.last = lastExchange(l.entries)
+	most := func(tokens float64) int { // the history's tokens in a request of so many
+		return l.total - t.hostTokens(t.outcome.Projected-int(tokens))
+	}
+	hard := float64(t.outcome.Limits.Hard)
+	l.hard, l.roomy = most(hard), most(humanRoom*hard)
 	return l, nil
 }
 

@@ -12,8 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// The rungs, in the order in which they are taken. Each works until the history counts at most goal tokens, and returns
-// how many entries it changed.
+// The rungs. Each works until the history counts at most goal tokens, and returns how many entries it changed.
 
 // removedResult is the beginning of the line that replaces a result. A result that begins so is not replaced again.
 const removedResult = "[result removed"

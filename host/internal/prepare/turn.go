@@ -19,6 +19,8 @@ type turn struct {
 	view    history.View    // what is safe to send, as the last step left it
 	outcome outcome.Outcome // what was done so far
 	blocked bool            // Request.Apply or Request.Compressing failed: no step can change the history now
+
+	withheld *history.Plan // a Compress at the hard limit that gains too little to be made before the ladder; mostly nil
 }
 
 // run takes the steps of a turn. Each step that changes the history refreshes t.view and the counts in t.outcome, so
