@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
 )
 
@@ -329,8 +331,8 @@ func summary(t proxy.Totals, dryRun bool) string {
 	if dryRun {
 		what = "would not have been sent (dry run)"
 	}
-	line := fmt.Sprintf("%s, %d with a conversation; %s of %s prompt tokens %s", plural(t.Requests, "request"),
-		t.Edited, table.Int(saved), table.Int(t.Whole), what)
+	line := fmt.Sprintf("%s, %d with a conversation%s; %s of %s prompt tokens %s", plural(t.Requests, "request"),
+		t.Edited, passedOn(t.Passed), table.Int(saved), table.Int(t.Whole), what)
 	if t.Whole > 0 {
 		line += fmt.Sprintf(" (%d %%)", saved*100/t.Whole)
 	}
@@ -356,6 +358,27 @@ func summary(t proxy.Totals, dryRun bool) string {
 		line += fmt.Sprintf("; %d refused as too long", t.Learned)
 	}
 	return line
+}
+
+// passedOn says why requests were forwarded as they came, the most frequent reason first.
+func passedOn(passed map[body.Reason]int) string {
+	words := map[body.Reason]string{
+		body.Single: "single questions", body.Compaction: "compactions", body.Continued: "kept by the provider",
+		body.OpenTools: "with a call that has no result", body.Unpaired: "with a result that answers no call",
+		body.Unknown: "in an unknown form", "encoded-body": "in an unknown encoding", "too-large": "too large to read",
+		"busy": "while memory was short",
+	}
+	var out []string
+	reasons := slices.SortedFunc(maps.Keys(passed), func(a, b body.Reason) int {
+		return cmp.Or(passed[b]-passed[a], strings.Compare(string(a), string(b)))
+	})
+	for _, r := range reasons {
+		out = append(out, fmt.Sprintf("%d %s", passed[r], cmp.Or(words[r], string(r))))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ", passed on: " + strings.Join(out, ", ")
 }
 
 // plural returns a number of things in words.

@@ -77,7 +77,7 @@
 //	          of a compress that was applied: ineffective, where it gained little
 //	          of noop and remembered: empty-history, tail-covers-all, already-under-target, no-gain,
 //	          too-few-compressible, shrunk-below-minimum, ineffective, other
-//	          of a request that was passed: no-tools, compaction, continued, open-tools, unpaired, unknown-form,
+//	          of a request that was passed: single-question, compaction, continued, open-tools, unpaired, unknown-form,
 //	          too-large, encoded-body, busy; of one that failed: a host.Kind, limit (of a token), view (it cannot be
 //	          written in the API's form), panic
 //	          of a plugin's failure: quarantined, host (the machine lacked something for a start), crashed,

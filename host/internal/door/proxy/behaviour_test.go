@@ -147,7 +147,7 @@ func TestWhatIsNeverChanged(t *testing.T) {
 		header     http.Header
 	}{
 		"a title": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"x"}],"tools":[]}`,
-			body.NoTools, nil},
+			body.Single, nil},
 		"a compaction": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"CRITICAL: ` +
 			`Respond with TEXT ONLY"}],` +
 			tools + `}`, body.Compaction, nil},

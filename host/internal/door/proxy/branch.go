@@ -56,6 +56,10 @@ type branch struct {
 	// the last.
 	model     string
 	relimited bool
+	// tools: the model may call tools.
+	tools bool
+	// ratio is how many tokens the provider counts for one of the host's, as usage reports taught; 0 before a turn.
+	ratio float64
 
 	whole int // tokens of all entries as they were added
 	// rest identifies what requests hold besides the conversation: system prompt, tools, settings.
@@ -303,6 +307,10 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 		}
 	}
 	err = errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
+	b.tools = r.Tools
+	if counted := ready.Tokens + b.pending + b.marks; counted > 0 {
+		b.ratio = float64(ready.Outcome.Projected) / float64(counted)
+	}
 	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending, at: now}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
 		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},

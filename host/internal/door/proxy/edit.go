@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -65,16 +66,68 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	return out, nil
 }
 
-// counted makes the body of a question about a request: with what is sent of the conversation so far. It changes
-// nothing. What the branch does not have yet is counted as the client sent it. Errors cost the client only a number
-// that is too high.
-func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte {
-	// Looked up and not made: a question must not begin a conversation.
+// known returns the branch that a request goes on from, with its lock held; nil if there is none in this process. It is
+// looked up and not made: a question must not begin a conversation.
+func (s *Server) known(r *http.Request, x *exchange, req *body.Request) *branch {
 	thread := s.threads.get(s.identify(x, r.Header, req).key)
-	if thread == nil || s.options.DryRun {
-		return req.Raw
+	if thread == nil {
+		return nil
 	}
 	b, _ := thread.find(req.Chain())
+	return b
+}
+
+// aside reports whether a request without tools is a question about a conversation with tools, which goes on without it.
+func (s *Server) aside(r *http.Request, x *exchange, req *body.Request) bool {
+	b := s.known(r, x, req)
+	if b == nil {
+		return false
+	}
+	defer b.mu.Unlock()
+	return b.tools
+}
+
+// fits reports whether the model can take the whole of a request, as far as counts and earlier answers tell.
+func (s *Server) fits(r *http.Request, x *exchange, req *body.Request) bool {
+	entries := req.Entries(0)
+	contents := []content.Content{{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: string(req.Rest())}}}}
+	for _, e := range entries {
+		contents = append(contents, e.Content)
+	}
+	counted, err := s.options.Host.Count(r.Context(), contents)
+	if err != nil {
+		return true
+	}
+	tokens := 0
+	for i := range contents {
+		tokens += counted.Tokens(i)
+	}
+	whole, model := float64(tokens), x.profile.config.Settings().Model
+	set := x.settings(req, r.Header.Get("Anthropic-Beta"))
+	if n, ok := set["model.contextLimit"].(int); ok {
+		model.ContextLimit = n
+	}
+	if n, ok := set["model.completionBudget"].(int); ok {
+		model.CompletionBudget = n
+	}
+	if b := s.known(r, x, req); b != nil {
+		whole, model = whole*max(b.ratio, 1), b.session.Config().Settings().Model
+		b.mu.Unlock()
+	}
+	if learned := s.limits.get(limited{x.grant.Name, req.Model}); learned > 0 {
+		model.ContextLimit = min(model.ContextLimit, learned)
+	}
+	return whole <= float64(model.ContextLimit-model.CompletionBudget)
+}
+
+// asSent makes the body of a request that is no turn of its conversation, such as a question how many tokens it has:
+// with what is sent of the conversation so far. It changes nothing. What the branch does not have yet stays as the
+// client sent it. An error costs the client only tokens.
+func (s *Server) asSent(r *http.Request, x *exchange, req *body.Request) []byte {
+	if s.options.DryRun {
+		return req.Raw
+	}
+	b := s.known(r, x, req)
 	if b == nil {
 		return req.Raw
 	}

@@ -57,7 +57,7 @@ func TestWhatIsMeasured(t *testing.T) {
 	text := seen.Body.String()
 	for _, want := range []string{
 		`thresh_proxy_requests_total{api="messages",outcome="edited"`,
-		`thresh_proxy_requests_total{api="messages",outcome="passed",reason="no-tools"} 1`,
+		`thresh_proxy_requests_total{api="messages",outcome="passed",reason="single-question"} 1`,
 		`thresh_proxy_requests_total{api="chat",outcome="passed",reason="unknown-form"} 1`,
 		`thresh_proxy_requests_total{api="messages",outcome="refused",reason="page"} 2`,
 		`thresh_proxy_requests_total{outcome="refused",reason="token"} 2`,

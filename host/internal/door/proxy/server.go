@@ -243,12 +243,18 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 	if req.Reason == "" && compactionHeader(r.Header) {
 		req.Reason = body.Compaction
 	}
-	if req.Reason != "" {
+	switch {
+	case req.Reason == body.Compaction && req.Editable() && !s.fits(r, x, req):
+		x.detail = "reason=" + string(req.Reason)
+		return s.turn(r, x, req)
+	case req.Reason != "":
 		x.pass(req.Reason)
 		return raw, nil
-	}
-	if x.route.task == count {
-		return s.counted(r, x, req), nil
+	case x.route.task == count:
+		return s.asSent(r, x, req), nil
+	case !req.Tools && s.aside(r, x, req):
+		x.detail = "aside"
+		return s.asSent(r, x, req), nil
 	}
 	out, err = s.turn(r, x, req)
 	s.recent.keep(req)

@@ -12,9 +12,6 @@ func (chatReader) names() (string, []string) { return "messages", []string{"tool
 // top reads the limits. That of the answer has two names: the older one is deprecated, but most servers know only
 // that.
 func (chatReader) top(r *Request) {
-	if !r.hasTools() {
-		r.Reason = NoTools
-	}
 	r.Completion = max(r.integer(r.tape.get(0, "max_tokens")), r.integer(r.tape.get(0, "max_completion_tokens")))
 	r.SessionID = r.tape.str(r.tape.get(0, "prompt_cache_key"))
 }

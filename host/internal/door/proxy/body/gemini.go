@@ -12,9 +12,6 @@ func (geminiReader) names() (string, []string) {
 
 // top reads the limit of the answer.
 func (geminiReader) top(r *Request) {
-	if !r.hasTools() {
-		r.Reason = NoTools
-	}
 	r.Completion = r.integer(r.tape.get(r.tape.get(0, "generationConfig"), "maxOutputTokens"))
 	r.Stream = false // the address says so
 }

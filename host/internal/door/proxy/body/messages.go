@@ -17,10 +17,7 @@ func (messagesReader) names() (string, []string) { return "messages", []string{"
 // top reads the limit of the answer, and Claude Code's name of the session.
 func (messagesReader) top(r *Request) {
 	t := r.tape
-	if !r.hasTools() {
-		r.Reason = NoTools
-	}
-	r.Completion = r.integer(r.tape.get(0, "max_tokens"))
+	r.Completion = r.integer(t.get(0, "max_tokens"))
 	// Claude Code writes an object as a string here.
 	if user := t.str(t.get(t.get(0, "metadata"), "user_id")); strings.HasPrefix(user, "{") {
 		r.SessionID = rawjson.FieldText([]byte(user), "session_id")

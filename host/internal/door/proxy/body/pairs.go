@@ -41,6 +41,7 @@ func (r *Request) pair() Reason {
 				id, name := r.responseID(p)
 				at, ok := match.Response(id, name)
 				if !ok {
+					r.pairs = pairs{}
 					return Unpaired
 				}
 				r.pairs.call[Ref{i, j}] = Ref{at.Entry, at.Block}
@@ -49,6 +50,7 @@ func (r *Request) pair() Reason {
 	}
 	// As many as there are calls: no two responses have the same call.
 	if len(r.pairs.call) != calls {
+		r.pairs = pairs{}
 		return OpenTools
 	}
 	r.pairs.open = r.lastExchange()

@@ -29,9 +29,10 @@ type Reason string
 
 // The reasons that follow from the body alone.
 const (
-	// NoTools: a request of an agent has tools. One without is a title, a topic, a summary.
-	NoTools Reason = "no-tools"
-	// Compaction: the client asks for a summary of the history in order to begin a new one.
+	// Single: a request without tools in which the model has said nothing yet, such as one for a title.
+	Single Reason = "single-question"
+	// Compaction: the client asks for a summary of the history in order to begin a new one. The model should see all of
+	// that history, if it fits.
 	Compaction Reason = "compaction"
 	// Continued: the provider has the earlier history (previous_response_id, conversation), the request only what is
 	// new.
@@ -97,6 +98,8 @@ type Request struct {
 	Model string
 	// Stream: the client asked for events.
 	Stream bool
+	// Tools: the model may call tools.
+	Tools bool
 	// Reason is why the request is to be forwarded as it came; "" if it may be edited.
 	Reason Reason
 	// SessionID is the client's own name of the conversation, "" if the body has none.
@@ -208,28 +211,52 @@ func (r *Request) Next(raw []byte, chained bool) (*Request, error) {
 		r.lead++
 	}
 	r.chain = known.chain[:min(r.taken, len(known.chain))] // Chain never appends to it
+	r.Tools = r.hasTools()
 	// As late as this, because odd is set while fields are looked up.
 	if t.odd || len(r.Items) == 0 {
 		return nil, ErrForm
 	}
-	if r.Reason == "" {
+	if r.Reason != Continued {
 		r.Reason = r.shape()
 	}
 	return r, nil
 }
 
-// shape returns why the conversation must not be changed, "" if it may. Only the last item is searched for words:
-// earlier ones may quote a summary that was asked for before.
+// shape returns why the conversation must not be changed, "" if it may. A request holds a conversation if the model may
+// call tools or has said something: no field tells that in all clients, and loops without tools have conversations too.
 func (r *Request) shape() Reason {
-	last := r.Items[len(r.Items)-1]
-	for _, p := range last.Parts {
-		if p.Kind == Text && p.Speaker == content.Human && !last.Pinned &&
-			compacting(r.tape.str(textNode(r.tape, p.node))) {
-			return Compaction
+	why := r.pair()
+	answered := slices.ContainsFunc(r.Items, func(i Item) bool {
+		return slices.ContainsFunc(i.Parts, func(p Part) bool { return p.Speaker == content.AI })
+	})
+	switch {
+	case !r.Tools && !answered:
+		return Single
+	case r.Reason == Compaction, r.compacts():
+		return Compaction
+	}
+	return why
+}
+
+// compacts reports whether what stands behind the last words of the model and its tools asks for a summary of the
+// history. Clients put reminders behind it. Earlier items may quote a summary that was asked for before.
+func (r *Request) compacts() bool {
+	for _, item := range slices.Backward(r.Items) {
+		for _, p := range item.Parts {
+			if p.Speaker != content.Human {
+				return false
+			}
+			if p.Kind == Text && !item.Pinned && compacting(r.tape.str(textNode(r.tape, p.node))) {
+				return true
+			}
 		}
 	}
-	return r.pair()
+	return false
 }
+
+// Editable reports whether the conversation can be changed, whatever Reason there is not to: which result answers which
+// call is known.
+func (r *Request) Editable() bool { return r.pairs.call != nil }
 
 // compactions begin or end the last message with which clients ask for a summary of the history. They are words of the
 // clients' own prompts, and must be looked at again when a client changes them.
@@ -281,17 +308,15 @@ func (r *Request) rest() (before, behind []byte) {
 	return r.Raw[:start], r.Raw[r.list.End:]
 }
 
-// hasTools reports whether a request names tools.
+// hasTools reports whether a request names tools: at its top, or in the instructions at the beginning, where Codex has
+// them for its newer models.
 func (r *Request) hasTools() bool {
-	tools := r.tape.get(0, "tools")
-	s := r.tape.span(tools)
 	// Skipped arrays are not told apart; an empty one has at most white space between its brackets.
-	for _, c := range r.Raw[s.Start:s.End] {
-		if c == '{' {
-			return true
-		}
+	lists := func(of int32) bool {
+		s := r.tape.span(r.tape.get(of, "tools"))
+		return bytes.IndexByte(r.Raw[s.Start:s.End], '{') >= 0
 	}
-	return false
+	return lists(0) || slices.ContainsFunc(r.Items[:r.lead], func(i Item) bool { return lists(i.node) })
 }
 
 // integer returns a value as a non-negative integer, 0 if it is none. A number that is far too large counts as none, so

@@ -14,11 +14,8 @@ func (responsesReader) names() (string, []string) {
 // that nothing could be compared.
 func (responsesReader) top(r *Request) {
 	t := r.tape
-	switch {
-	case !t.absent(t.get(0, "previous_response_id")), !t.absent(t.get(0, "conversation")):
+	if !t.absent(t.get(0, "previous_response_id")) || !t.absent(t.get(0, "conversation")) {
 		r.Reason = Continued
-	case !r.hasTools():
-		r.Reason = NoTools
 	}
 	r.Completion = r.integer(r.tape.get(0, "max_output_tokens"))
 	r.SessionID = t.str(t.get(0, "prompt_cache_key"))
@@ -58,7 +55,13 @@ func (responsesReader) item(r *Request, n int32) (Item, error) {
 	case t.is(kind, "reasoning"):
 		return alone(Bound, content.AI, Span{})
 	case t.is(kind, "compaction_trigger"):
-		r.Reason = Compaction
+		if r.Reason == "" {
+			r.Reason = Compaction
+		}
+	case t.is(t.get(n, "role"), "developer"), t.is(t.get(n, "role"), "system"): // additional_tools
+		item, err := alone(Fixed, content.Human, Span{})
+		item.Pinned = true
+		return item, err
 	}
 	// Compaction items, references, calls of tools that the provider runs, and what is not known yet.
 	return alone(Fixed, content.AI, Span{})
