@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 
 	"go.opentelemetry.io/otel/metric"
@@ -51,6 +52,24 @@ func Open(o Options) (*Host, error) {
 // serve' use it to have one machine for the public API and for what that API does not promise. Programs outside of
 // this module cannot name its parameter.
 func Over(machine *engine.Host) *Host { return &Host{machine} }
+
+// Guard is deferred by a program that calls methods for others: a panic in one becomes an error of [KindInternal], is
+// logged with its stack, and is counted. The session that it was about can be opened again; with sessions.store it has
+// everything that was acknowledged.
+func (h *Host) Guard(method string, err *error) {
+	switch p := recover(); p {
+	case nil:
+	case http.ErrAbortHandler: // how a handler gives up
+		panic(p)
+	default:
+		*err = h.Panicked(method, p)
+	}
+}
+
+// Panicked is what [Host.Guard] does with a value that was recovered. Call it in the deferred function that did.
+func (h *Host) Panicked(method string, value any) error {
+	return classify(h.engine.Panicked(method, value))
+}
 
 // ReexecMain makes isolation of plugins possible (Linux). To isolate a plugin, the host starts its own program again
 // as a launcher. Call ReexecMain first in main: in a launcher it does not return, otherwise it does nothing. Package

@@ -220,6 +220,9 @@ func (s *Session) Explain(ctx context.Context, id string) ([]Change, error) {
 // TranscriptPath returns the file that every added entry is written to; "" without the setting transcript.dir.
 func (s *Session) TranscriptPath() string { return s.engine.TranscriptPath() }
 
+// Closed says that the session has ended: it was closed or deleted, or a method panicked and it can be opened again.
+func (s *Session) Closed() bool { return s.engine.Closed() }
+
 // Close closes the session; a Prepare in progress fails with [ErrClosed]. An error means that the transcript could not
 // be written and names how many entries it lacks. The session then stays open, and Close can be called again when
 // there is room.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +38,9 @@ has it at /mcp as well.`,
 				server := mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
 					found, err := engine.FindRecorded(ctx, kept, s.key(session), id)
 					return found, missing(err, session)
+				}, Panicked: func(p any) error {
+					fmt.Fprintf(a.err, "thresh: %v\n%s", p, debug.Stack())
+					return &engine.PanicError{Method: mcp.Tool, Value: p}
 				}}
 				return server.Serve(ctx, a.in, a.out)
 			})

@@ -205,13 +205,19 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if err := h.enter(s); err != nil {
 		return nil, err
 	}
+	begun := false
+	defer func() {
+		if !begun { // also after a panic: the id is free again
+			s.end()
+			h.forget(s)
+		}
+	}()
 	ctx, cancel := context.WithTimeout(s.done, storeTimeout)
 	defer cancel()
 	if err := s.begin(ctx, o); err != nil {
-		s.end()
-		h.forget(s)
 		return nil, err
 	}
+	begun = true
 	return s, nil
 }
 

@@ -32,14 +32,25 @@ func (s *Session) enter() (leave func(), err error) {
 	// Before the flag is read: sleep looks at the two in the other order, so that one of them sees the other.
 	s.using.Add(1)
 	if s.released.Load() {
+		defer func() {
+			if p := recover(); p != nil { // leave is not deferred yet
+				s.abandon()
+				panic(p)
+			}
+		}()
 		err = s.wake()
 	}
 	return s.leave, err
 }
 
 // leave ends a use. The last one counts the session's memory, and makes the host release what is too much. The size is
-// counted only when nothing else uses the session, which costs one snapshot of the history.
+// counted only when nothing else uses the session, which costs one snapshot of the history. It must be deferred itself,
+// to see a panic, which ends the session and goes on.
 func (s *Session) leave() {
+	if p := recover(); p != nil {
+		s.abandon()
+		panic(p)
+	}
 	now := s.history.Snapshot()
 	s.used.Store(time.Now().UnixNano())
 	if s.using.Add(-1) == 0 && s.done.Err() == nil {

@@ -81,21 +81,32 @@ func (s *Session) leased(ctx context.Context, head store.Head) (done func(), err
 		defer cancel()
 		_ = p.store.Release(ctx, p.key, holder) // otherwise it ends by itself
 	}
-	// Looking at the log under s.adding, so that no append of this host comes between the check and the turn's work.
-	s.adding.Lock()
-	p.holder = holder
-	var n news
-	if head.Position() != p.at {
-		n, err = s.catchUp(ctx, 0)
-	}
-	s.adding.Unlock()
+	begun := false
+	defer func() {
+		if !begun {
+			done()
+		}
+	}()
+	n, err := s.hold(ctx, head)
 	// Entries that another host added do no harm: a Compress covers the history up to where it began.
 	if err == nil && (n.rewritten || n.state) {
 		err = ErrMoved
 	}
 	if err != nil {
-		done()
 		return nil, err
 	}
+	begun = true
 	return done, nil
+}
+
+// hold makes rewrites name this host as the holder of the lease, and takes in what others wrote before it had that:
+// under s.adding, so that no append of this host comes between the check and the turn's work.
+func (s *Session) hold(ctx context.Context, head store.Head) (n news, err error) {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	s.stored.holder = s.host.name
+	if head.Position() != s.stored.at {
+		n, err = s.catchUp(ctx, 0)
+	}
+	return n, err
 }

@@ -116,14 +116,8 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	if s.stored != nil {
 		// load replaces the overrides by those in the store.
 		own := s.overrides
-		s.adding.Lock()
 		var err error
-		found, err = s.load(ctx)
-		if err == nil && !found && o.Fork != nil {
-			forked, err = s.fork(ctx, *o.Fork)
-		}
-		s.adding.Unlock()
-		if err != nil {
+		if found, forked, err = s.restore(ctx, o.Fork); err != nil {
 			return err
 		}
 		if found || forked {
@@ -159,6 +153,17 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 		return err
 	}
 	return nil
+}
+
+// restore reads the session from the store, or begins it as a fork, if it is to be one and is not there.
+func (s *Session) restore(ctx context.Context, f *Fork) (found, forked bool, err error) {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	found, err = s.load(ctx)
+	if err == nil && !found && f != nil {
+		forked, err = s.fork(ctx, *f)
+	}
+	return found, forked, err
 }
 
 // resume sets the settings that a session is opened again with, where they are not what it has already: setting one
@@ -250,6 +255,9 @@ func (s *Session) flush() error {
 	}
 	return nil
 }
+
+// Closed says that the session has ended: it was closed, deleted by another host, or given up after a panic.
+func (s *Session) Closed() bool { return s.done.Err() != nil }
 
 // Close closes the session; a Prepare in progress fails. If the transcript log cannot be written, the session stays
 // open and the error wraps a *transcriptlog.UnwrittenError: Close can be called again when there is room. What the

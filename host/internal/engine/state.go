@@ -153,6 +153,9 @@ func (s *Session) adopt(state sessionlog.State, last history.View) error {
 		return s.storeError(err)
 	}
 	s.config, s.taxonomy, s.overrides = c, taxonomy, state.Overrides
+	if s.overrides == nil { // a state without any
+		s.overrides = map[string]json.RawMessage{}
+	}
 	// Counted again, as the counter may be another one than when it was written.
 	s.system, s.systemTokens = state.System, countSystem(s.counter, state.System)
 	s.told = state.Told

@@ -23,6 +23,7 @@
 //	thresh.plugin.state          gauge       {plugin}   strategy, state
 //	thresh.plugin.isolation.missing  gauge   {measure}  strategy
 //	thresh.sessions              up-down     {session}
+//	thresh.panics                counter     {panic}    method
 //	thresh.llm.calls             counter     {call}     profile, model
 //	thresh.llm.attempts          counter     {attempt}  profile, model
 //	thresh.llm.tokens            counter     {token}    profile, model, type
@@ -66,6 +67,7 @@
 //	          of a provider's answer: ok, 4xx, 5xx, unreachable
 //	api       messages, chat, responses, gemini
 //	method    of the service, such as Prepare; absent if a request reached none
+//	          of a panic: that of the door, such as window.prepare, or which door it was: http, mcp, proxy
 //	step      optimize, compress, and the last three rungs
 //	rung      optimize, compress, tool-results, oldest-exchanges, oldest-human-text (see outcome.Rung)
 //	result    of an optimize: applied, empty, held (the cadence did not let the edits through), skipped, failed,

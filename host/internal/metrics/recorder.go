@@ -32,6 +32,7 @@ type Recorder struct {
 	// Names are those of the instruments, without the prefix.
 	turns, before, after, saved            metric.Int64Counter
 	optimizes, compresses, rungs, failures metric.Int64Counter
+	panics                                 metric.Int64Counter
 	llmCalls, llmAttempts, llmTokens       metric.Int64Counter
 	llmCost                                metric.Float64Counter
 	request                                metric.Int64Histogram
@@ -66,6 +67,7 @@ func New(provider metric.MeterProvider, s Sources) (*Recorder, error) {
 			"Time that the host waited for a plugin's answer, without the model's.", callBounds),
 		failures: m.counter("thresh.plugin.failures", "{failure}",
 			"Calls and starts of plugins that failed, by reason."),
+		panics:   m.counter("thresh.panics", "{panic}", "Methods that panicked: defects of the host."),
 		llmCalls: m.counter("thresh.llm.calls", "{call}", "Calls of the model that compression uses."),
 		llmAttempts: m.counter("thresh.llm.attempts", "{attempt}",
 			"Requests to the model that compression uses, retries included."),

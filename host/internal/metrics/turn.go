@@ -38,6 +38,13 @@ func (r *Recorder) Turn(ctx context.Context, req prepare.Request, out *outcome.O
 	r.failure(ctx, strategy, out, err)
 }
 
+// Panic records that a method of a door panicked.
+func (r *Recorder) Panic(ctx context.Context, method string) {
+	if r != nil {
+		r.panics.Add(ctx, 1, r.attributes.of(labels{method: method}).add...)
+	}
+}
+
 // Compress records a manual Compress, which is not a turn.
 func (r *Recorder) Compress(ctx context.Context, req prepare.Request, out *outcome.Outcome, err error) {
 	if r == nil {

@@ -65,6 +65,22 @@ func (a *attached) leave(k key, p *place) {
 	p.mu.Unlock()
 }
 
+// current returns the session of a place as the store has it; nil if it is not open, or was deleted by another host.
+// Callers hold the place.
+func (p *place) current(ctx context.Context) (*Session, error) {
+	session := p.session.Load()
+	if session == nil {
+		return nil, nil
+	}
+	// What is in memory says nothing about a session that others delete.
+	_, err := session.host.Refresh(ctx, nil)
+	if session.host.Closed() {
+		p.session.Store(nil)
+		return nil, nil
+	}
+	return session, err
+}
+
 // Attach opens a session, or returns the one that is open already: an agent that lost its connection goes on with what
 // it had. Settings and a system prompt in the request then apply to it. If a setting is refused, those before it in the
 // order of their names stay applied.
@@ -82,7 +98,10 @@ func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, error) {
 	}
 	p := s.attached.lock(k)
 	defer s.attached.leave(k, p)
-	session := p.session.Load()
+	session, err := p.current(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if session == nil {
 		opened, err := s.Open(ctx, r)
 		if err != nil {
@@ -121,7 +140,7 @@ func (s *Service) Find(ctx context.Context, owner, id string) (*Session, error) 
 	return session, err
 }
 
-// find returns the session of a key; nil if it is not open. It does not wait for a session that is being opened.
+// find returns the session of a key; nil if it is not open, or has ended by itself. It does not wait for a session that is being opened.
 func (a *attached) find(k key) *Session {
 	a.mu.Lock()
 	p := a.byKey[k]
@@ -129,7 +148,10 @@ func (a *attached) find(k key) *Session {
 	if p == nil {
 		return nil
 	}
-	return p.session.Load()
+	if session := p.session.Load(); session != nil && !session.host.Closed() {
+		return session
+	}
+	return nil
 }
 
 // notOpen clips the id, as it may be any text.

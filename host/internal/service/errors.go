@@ -16,6 +16,12 @@ func wrongRequest(format string, values ...any) error {
 	return &RequestError{fmt.Sprintf(format, values...)}
 }
 
+// Do calls a method for a door, under the door's name for it. A panic in it is an error of kind internal to its caller.
+func Do[T any](s *Service, method string, f func() (T, error)) (answer T, err error) {
+	defer s.host.Guard(method, &err)
+	return f()
+}
+
 // checkForm refuses an unknown form of messages; "" is the native form.
 func checkForm(f host.Form) error {
 	switch f {

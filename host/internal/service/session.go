@@ -35,14 +35,28 @@ func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := &Session{opened, key{r.Owner, opened.ID()}, s}
+	session, begun := &Session{opened, key{r.Owner, opened.ID()}, s}, false
+	defer func() {
+		if !begun {
+			_ = opened.Close() // nothing was added
+		}
+	}()
 	if r.System != nil {
 		if err := session.setSystem(ctx, r.System); err != nil {
-			_ = opened.Close() // nothing was added
 			return nil, err
 		}
 	}
+	begun = true
 	return session, nil
+}
+
+// Again returns a session that can be used: the same one, or, if that has ended without having been closed here, what
+// is kept of it. The error wraps [host.ErrNoSession] if there is nothing.
+func (s *Service) Again(ctx context.Context, session *Session) (*Session, error) {
+	if !session.host.Closed() {
+		return session, nil
+	}
+	return s.Open(ctx, OpenRequest{Owner: session.key.owner, ID: session.key.id, Existing: true})
 }
 
 // ID returns the session's id.

@@ -2,7 +2,9 @@ package tokens
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -119,10 +121,24 @@ func each[T any](
 		return counts, work(ctx)
 	}
 	group, ctx := errgroup.WithContext(ctx)
+	// A panic goes on in the caller's goroutine, where it can be recovered: here it would end the program.
+	var panicked atomic.Pointer[string]
 	for range workers {
-		group.Go(func() error { return work(ctx) })
+		group.Go(func() error {
+			defer func() {
+				if p := recover(); p != nil {
+					text := fmt.Sprintf("%v\n%s", p, debug.Stack())
+					panicked.Store(&text)
+				}
+			}()
+			return work(ctx)
+		})
 	}
-	return counts, group.Wait()
+	err := group.Wait()
+	if p := panicked.Load(); p != nil {
+		panic(*p)
+	}
+	return counts, err
 }
 
 // count counts s, which may hold bytes that are not UTF-8 unless valid is true.

@@ -41,7 +41,8 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // handle returns the answer to one message, and its status over HTTP; nil if it needs none, as a notification does.
 // headers are nil over lines.
-func (s *Server) handle(ctx context.Context, l jsonrpc.Line, headers http.Header) (*jsonrpc.Response, int) {
+func (s *Server) handle(ctx context.Context, l jsonrpc.Line, headers http.Header) (
+	answer *jsonrpc.Response, status int) {
 	line := bytes.TrimSpace(l.Text)
 	if len(line) == 0 && l.Problem == nil {
 		return nil, http.StatusAccepted
@@ -58,6 +59,12 @@ func (s *Server) handle(ctx context.Context, l jsonrpc.Line, headers http.Header
 		}
 		revision, bad = check(r, headers)
 	}
+	defer func() {
+		if p := recover(); p != nil {
+			failed := &jsonrpc.Error{Code: jsonrpc.CodeFailed, Message: s.Panicked(p).Error()}
+			answer, status = &jsonrpc.Response{ID: r.ReplyID(), Error: failed}, http.StatusOK
+		}
+	}()
 	reply := jsonrpc.Response{ID: r.ReplyID(), Error: bad}
 	switch {
 	case bad != nil:

@@ -27,6 +27,9 @@ type Server struct {
 	// Recall is where results are looked up. It returns the entries that were recorded under the id of a tool call, or
 	// of an entry; none if there is nothing. It may be called by several requests at the same time.
 	Recall func(ctx context.Context, id string) ([]content.Content, error)
+	// Panicked is told of a panic that was recovered, while the stack is still its own, and returns the error to answer
+	// with.
+	Panicked func(value any) error
 }
 
 // answer answers a request of a client that began with initialize, or might have. The params of the protocol may have

@@ -11,6 +11,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
@@ -48,6 +49,7 @@ func callerOf(ctx context.Context) *caller {
 type gate struct {
 	// next is what a request that was let in reaches; guard knows the tokens.
 	next  http.Handler
+	host  *host.Host
 	guard *access.Guard
 	// local says that everyone who can connect is the local user: a Unix socket, which only the user can open.
 	local bool
@@ -92,7 +94,20 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Bounded here and not by Connect, whose bound is one for all callers. The error is a status already, so that
 	// Connect passes it on as it is.
 	r.Body = &boundedBody{r.Body, most, failure(r.Context(), access.TooLarge(c.grant, most))}
-	g.next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+	if err := g.serve(answer, r.WithContext(context.WithValue(r.Context(), callerKey{}, c))); err != nil {
+		c.outcome = connect.CodeInternal.String()
+		if answer.status != 0 {
+			panic(http.ErrAbortHandler) // a part of the answer is on its way: the client must not take it for all
+		}
+		g.refuse(answer, r, err)
+	}
+}
+
+// serve passes a request on. The error is that of a handler that panicked.
+func (g *gate) serve(w http.ResponseWriter, r *http.Request) (err error) {
+	defer g.host.Guard("http", &err)
+	g.next.ServeHTTP(w, r)
+	return nil
 }
 
 // admit decides whether a request may come in, finds out whom it is from, and counts it until end is called.

@@ -54,7 +54,7 @@ var names = []string{sessionv1connect.SessionServiceName, sessionv1connect.Plugi
 // are refused. The gate is around all of it.
 func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	options := []connect.HandlerOption{
-		connect.WithInterceptors(noting{}), connect.WithReadMaxBytes(maxRequest),
+		connect.WithInterceptors(noting{o.Host}), connect.WithReadMaxBytes(maxRequest),
 		connect.WithCodec(strictJSON{"json"}), connect.WithCodec(strictJSON{"json; charset=utf-8"}),
 	}
 	if at.unix || at.loopback {
@@ -95,11 +95,13 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	}
 	if o.Recall {
 		mux.HandleFunc(mcp.Path, func(w http.ResponseWriter, r *http.Request) {
-			(&mcp.Server{Recall: recallFor(r, o.Store)}).ServeHTTP(w, r)
+			(&mcp.Server{Recall: recallFor(r, o.Store), Panicked: func(p any) error {
+				return o.Host.Panicked("mcp", p)
+			}}).ServeHTTP(w, r)
 		})
 	}
 	return &gate{
-		next: mux, guard: o.Guard, local: at.unix, loopback: at.loopback, refusals: connect.NewErrorWriter(),
+		next: mux, host: o.Host, guard: o.Guard, local: at.unix, loopback: at.loopback, refusals: connect.NewErrorWriter(),
 		ending: ending, most: maxRequest, log: o.Log, requests: o.Requests,
 	}
 }

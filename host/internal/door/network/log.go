@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+
+	"github.com/thresh-dev/thresh/host"
 )
 
 // done measures a request and writes one line: what was asked for, by whom, about which session, how it ended and how
@@ -33,24 +35,34 @@ func (g *gate) done(c *caller, r *http.Request, a *answer, began time.Time) {
 }
 
 // noting keeps how a method ended for the log: a status of HTTP does not tell, and what a method answers does not pass
-// through the gate.
-type noting struct{}
+// through the gate. A method that panics has ended with an error.
+type noting struct{ host *host.Host }
 
 // WrapUnary and WrapStreamingHandler implement [connect.Interceptor].
-func (noting) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
-	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
-		response, err := next(ctx, request)
-		note(ctx, request.Spec(), err)
+func (n noting) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, request connect.AnyRequest) (response connect.AnyResponse, err error) {
+		err = n.call(ctx, request.Spec(), func() error {
+			response, err = next(ctx, request)
+			return err
+		})
 		return response, err
 	}
 }
 
-func (noting) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+func (n noting) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
-		err := next(ctx, conn)
-		note(ctx, conn.Spec(), err)
-		return err
+		return n.call(ctx, conn.Spec(), func() error { return next(ctx, conn) })
 	}
+}
+
+// call calls a method, and notes how it ended.
+func (n noting) call(ctx context.Context, of connect.Spec, method func() error) (err error) {
+	defer func() {
+		err = failure(ctx, err) // a panic's; others are a status already
+		note(ctx, of, err)
+	}()
+	defer n.host.Guard(path.Base(of.Procedure), &err)
+	return method()
 }
 
 // WrapStreamingClient does nothing: the interface demands it, and a server makes no calls.
@@ -74,6 +86,14 @@ func note(ctx context.Context, of connect.Spec, err error) {
 type answer struct {
 	http.ResponseWriter
 	status int // of HTTP; 0 until it is sent
+}
+
+// Write passes on what follows the header.
+func (a *answer) Write(part []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	return a.ResponseWriter.Write(part)
 }
 
 // WriteHeader keeps the status and passes it on.

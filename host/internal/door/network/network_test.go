@@ -45,7 +45,13 @@ func serve(t *testing.T, l net.Listener, drain time.Duration) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{t: t, url: "http://" + l.Addr().String(), store: store.NewMemory(), log: &strings.Builder{}}
+	return serveHost(t, l, drain, h, store.NewMemory())
+}
+
+// serveHost serves a host, which it closes, and a store.
+func serveHost(t *testing.T, l net.Listener, drain time.Duration, h *host.Host, kept store.Store) *served {
+	t.Helper()
+	s := &served{t: t, url: "http://" + l.Addr().String(), store: kept, log: &strings.Builder{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {

@@ -126,6 +126,35 @@ func (s *Server) Totals() Totals { return s.totals.now() }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	out := &begun{ResponseWriter: w}
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if p != http.ErrAbortHandler {
+			if err := s.options.Host.Panicked("proxy", p); !out.yes {
+				refuse(w, s.routeOf(r), http.StatusInternalServerError, "thresh: "+err.Error())
+				return
+			}
+		}
+		panic(http.ErrAbortHandler) // the client must not take a part of an answer for all of it
+	}()
+	s.answer(out, r)
+}
+
+// begun is an answer, and whether it has begun.
+type begun struct {
+	http.ResponseWriter
+	yes bool
+}
+
+func (b *begun) Write(part []byte) (int, error) { b.yes = true; return b.ResponseWriter.Write(part) }
+func (b *begun) WriteHeader(status int)         { b.yes = true; b.ResponseWriter.WriteHeader(status) }
+func (b *begun) Unwrap() http.ResponseWriter    { return b.ResponseWriter }
+
+// answer answers one request.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	asked := take(r)
 	rt := s.routeOf(r)
 	if parts := strings.Split(r.URL.Path, "/"); slices.Contains(parts, "..") || slices.Contains(parts, ".") {
@@ -148,7 +177,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = x.client
 	}
 	if s.options.Recall && r.URL.Path == mcp.Path {
-		(&mcp.Server{Recall: s.recallFor(grant.Name)}).ServeHTTP(w, r)
+		(&mcp.Server{Recall: s.recallFor(grant.Name), Panicked: func(p any) error {
+			return s.options.Host.Panicked("mcp", p)
+		}}).ServeHTTP(w, r)
 		return
 	}
 	if x.profile, err = s.profile(asked.profile); err != nil {
@@ -228,7 +259,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 	// A panic here must cost one request its savings, not the agent its turn.
 	defer func() {
 		if p := recover(); p != nil {
-			out, err = s.failed(x, raw, nil, fmt.Errorf("%w: %v", errPanic, p))
+			out, err = s.failed(x, raw, nil, fmt.Errorf("%w: %w", errPanic, s.options.Host.Panicked("proxy", p)))
 		}
 	}()
 	req, err := s.recent.read(x.route.api, raw, true)

@@ -11,19 +11,32 @@ import (
 // The methods that are about a session. Each decodes its parameters, calls the service, and has nothing of its own but
 // its place in the order of the session's requests.
 
+// request is a call of a method that is about a session.
+type request struct {
+	ctx    context.Context
+	queue  *queue
+	params json.RawMessage
+	// do calls a part of the method, and makes an error of a panic in it.
+	do func(func() (any, error)) (any, error)
+	// done is called once, now or later.
+	done func(result any, err error)
+}
+
+// answer ends the call with what f returns.
+func (c *request) answer(f func() (any, error)) { c.done(c.do(f)) }
+
 // now makes a call of a function that is done when it returns. Such a method must be quick: everything else of the
 // session waits for it, additions included.
-func now[P any](
-	f func(ctx context.Context, s *service.Session, p P) (any, error),
-) func(context.Context, *queue, json.RawMessage, func(any, error)) {
-	return func(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
-		var p P
-		if err := decodeParams(raw, &p); err != nil {
-			done(nil, err)
-			return
-		}
+func now[P any](f func(ctx context.Context, s *service.Session, p P) (any, error)) func(*request) {
+	return func(c *request) {
 		// Still on the goroutine of the queue, which makes additions take effect in the order in which they arrived.
-		done(f(ctx, q.session, p))
+		c.answer(func() (any, error) {
+			var p P
+			if err := decodeParams(c.params, &p); err != nil {
+				return nil, err
+			}
+			return f(c.ctx, c.queue.session, p)
+		})
 	}
 }
 
@@ -32,17 +45,20 @@ func now[P any](
 // call that runs; one that waits still waits for those before it.
 func inTurn[P any](
 	f func(ctx context.Context, s *service.Session, p P, up *host.Mark) (any, error),
-) func(context.Context, *queue, json.RawMessage, func(any, error)) {
-	return func(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
+) func(*request) {
+	return func(c *request) {
 		var p P
-		if err := decodeParams(raw, &p); err != nil {
-			done(nil, err)
+		var up host.Mark
+		s := c.queue.session
+		if _, err := c.do(func() (any, error) {
+			// Taken in the queue, before anything that arrives later is added.
+			up = s.Mark()
+			return nil, decodeParams(c.params, &p)
+		}); err != nil {
+			c.done(nil, err)
 			return
 		}
-		s := q.session
-		// Taken in the queue, before anything that arrives later is added.
-		up := s.Mark()
-		q.inBackground(func() { done(f(ctx, s, p, &up)) })
+		c.queue.inBackground(func() { c.answer(func() (any, error) { return f(c.ctx, s, p, &up) }) })
 	}
 }
 
@@ -93,29 +109,33 @@ type (
 
 // setInTurn lets entries be added while it waits, except to an empty history: a setting may then decide how they are
 // counted, and a prepare of an empty history takes no time.
-func setInTurn(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
-	if q.session.Size(nil).Revision == 0 { // nothing was ever added
-		q.await()
+func setInTurn(c *request) {
+	first, err := c.do(func() (any, error) { return c.queue.session.Size(nil).Revision == 0, nil })
+	switch {
+	case err != nil:
+		c.done(nil, err)
+	case first.(bool): // nothing was ever added
+		c.queue.await()
 		now(func(_ context.Context, s *service.Session, p setParams) (any, error) {
 			return empty{}, s.Set(p.SetRequest)
-		})(ctx, q, raw, done)
-		return
+		})(c)
+	default:
+		inTurn(func(_ context.Context, s *service.Session, p setParams, _ *host.Mark) (any, error) {
+			return empty{}, s.Set(p.SetRequest)
+		})(c)
 	}
-	inTurn(func(_ context.Context, s *service.Session, p setParams, _ *host.Mark) (any, error) {
-		return empty{}, s.Set(p.SetRequest)
-	})(ctx, q, raw, done)
 }
 
 // closeSession runs when all requests before it have ended: the method holds the queue.
-func closeSession(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
+func closeSession(c *request) {
 	now(func(_ context.Context, s *service.Session, _ sessionParams) (any, error) {
 		if err := s.Close(); err != nil {
 			return nil, err // the transcript could not be written: the session stays open
 		}
 		// From here on the id is free, and requests for it are refused until it is opened again.
-		q.session = nil
+		c.queue.session = nil
 		return empty{}, nil
-	})(ctx, q, raw, done)
+	})(c)
 }
 
 // add does not wait for a turn, and a turn that was asked for before does not see the entries.

@@ -18,9 +18,9 @@ type Method struct {
 	// Meaning says what the method does.
 	Meaning string
 
-	// call starts one request and calls done once, now or later. It is nil for session.open, which makes the session
-	// that the other methods need, and for session.delete, which needs none.
-	call func(ctx context.Context, q *queue, params json.RawMessage, done func(result any, err error))
+	// call starts one request. It is nil for session.open, which makes the session that the other methods need, and for
+	// session.delete, which needs none.
+	call func(*request)
 	// free starts one request of a method that is about no session; nil for the others.
 	free func(ctx context.Context, s *server, params json.RawMessage) (any, error)
 	// holds says that the method runs when those before it have ended, and that those after it wait for it.

@@ -190,8 +190,9 @@ func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, er
 	if m.Name == nameOpen {
 		return s.open(r.Params, done)
 	}
+	do := func(f func() (any, error)) (any, error) { return service.Do(s.service, m.Name, f) }
 	if m.free != nil {
-		go func() { done(m.free(ctx, s, r.Params)) }()
+		go func() { done(do(func() (any, error) { return m.free(ctx, s, r.Params) })) }()
 		return nil
 	}
 	id, err := sessionID(r.Params)
@@ -203,17 +204,30 @@ func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, er
 		return nil
 	}
 	job := job{holds: m.holds, run: func(q *queue) {
-		// The session was open when the request came and was closed by one before it.
-		if q.session == nil {
-			done(nil, notOpen(id))
+		if _, err := do(func() (any, error) { return nil, s.again(q, id) }); err != nil {
+			done(nil, err)
 			return
 		}
-		m.call(ctx, q, r.Params, done)
+		m.call(&request{ctx: ctx, queue: q, params: r.Params, do: do, done: done})
 	}}
 	if !s.queues.push(id, job, false) {
 		return notOpen(id)
 	}
 	return nil
+}
+
+// again sees to it that the session of a queue can be used: one that has ended by itself, such as after a panic, is
+// opened again. The error says that there is none.
+func (s *server) again(q *queue, id string) (err error) {
+	// It was open when the request came and was closed by one before it.
+	if q.session == nil {
+		return notOpen(id)
+	}
+	q.session, err = s.service.Again(s.ctx, q.session)
+	if errors.Is(err, host.ErrNoSession) {
+		return notOpen(id)
+	}
+	return err
 }
 
 // openAnswer has the session's id and the size of its history, which is not empty if the session was kept.
@@ -236,14 +250,15 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 		p.ID = rand.Text()
 	}
 	s.queues.push(p.ID, job{holds: true, run: func(q *queue) {
-		session, err := s.service.Open(s.ctx, p)
-		if err != nil {
-			done(nil, err)
-			return
-		}
-		q.session = session
-		size := session.Size(nil)
-		done(openAnswer{session.ID(), size.Revision, size.Tokens, size.Entries}, nil)
+		done(service.Do(s.service, nameOpen, func() (any, error) {
+			session, err := s.service.Open(s.ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			q.session = session
+			size := session.Size(nil)
+			return openAnswer{session.ID(), size.Revision, size.Tokens, size.Entries}, nil
+		}))
 	}}, true)
 	return nil
 }
@@ -251,11 +266,13 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 // delete queues the deletion of a session, which need not be open, after earlier requests for the same id.
 func (s *server) delete(ctx context.Context, id string, done func(any, error)) {
 	s.queues.push(id, job{holds: true, run: func(q *queue) {
-		err := s.service.Delete(ctx, "", id)
-		if err == nil {
+		done(service.Do(s.service, nameDelete, func() (any, error) {
+			if err := s.service.Delete(ctx, "", id); err != nil {
+				return nil, err
+			}
 			q.session = nil
-		}
-		done(empty{}, err)
+			return empty{}, nil
+		}))
 	}}, true)
 }
 
@@ -294,7 +311,10 @@ func (s *server) reply(id json.RawMessage, result any, err error) {
 
 // write sends one message in one piece.
 func (s *server) write(r jsonrpc.Response) {
-	line := jsonrpc.Encode(r)
+	line, err := service.Do(s.service, "reply", func() ([]byte, error) { return jsonrpc.Encode(r), nil })
+	if err != nil {
+		line = jsonrpc.Encode(jsonrpc.Response{ID: r.ID, Error: failure(err)})
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// After one failed write the stream may end in the middle of a message.

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+)
+
+// PanicError is what a caller gets whose method panicked: a defect of this program, which must not end the sessions of
+// others.
+type PanicError struct {
+	Method string
+	Value  any
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("%s panicked: %v (a defect of thresh: please report it with the stack, which is in the log)",
+		e.Method, e.Value)
+}
+
+// Panicked logs and counts a panic that was recovered, and returns it as an error. Call it in the deferred function
+// that recovered the value: only there is the stack still that of the panic.
+func (h *Host) Panicked(method string, value any) error {
+	h.log.Error("a method panicked", "method", method, "panic", fmt.Sprint(value), "stack", string(debug.Stack()))
+	h.metrics.Panic(context.Background(), method)
+	return &PanicError{method, value}
+}
+
+// abandon ends a session after a panic in one of its methods, whose memory may no longer be what the log says. What was
+// acknowledged is in the store, from where the next opening reads it.
+func (s *Session) abandon() {
+	s.end()
+	s.host.forget(s)
+	s.host.plugins.EndSession(s.name())
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	_ = s.closeLog() // nobody is left to be told
+}
