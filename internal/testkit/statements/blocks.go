@@ -1,0 +1,131 @@
+package statements
+
+import (
+	"bytes"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// blocks reads an entry that was c when it was added. Blocks keep their order, and may go.
+func (r *reading) blocks(was, now content.Content) {
+	if was.Speaker != now.Speaker {
+		r.wrong(Changed, string(now.Speaker), "it was said by "+string(was.Speaker))
+	}
+	next := 0
+	for j, b := range now.Blocks {
+		k := counterpart(was.Blocks[next:], b, len(now.Blocks)-j)
+		if text, ok := b.(content.Text); k < 0 && ok && r.o.Foreign && bracketed(text.Text) {
+			continue
+		} else if k < 0 {
+			r.wrong(Unknown, describe(b), "the entry had no such block")
+			continue
+		}
+		next += k
+		if !content.Equal(was.Blocks[next], b) {
+			r.block(was.Speaker, turns.At{Entry: r.at[r.view[r.index].ID], Block: next}, was.Blocks[next], b, j)
+		}
+		next++
+	}
+}
+
+// counterpart returns which of the blocks b was; -1 if none. left is how many blocks of the view there are from b on:
+// as many must be left to be theirs.
+func counterpart(was []content.Block, b content.Block, left int) int {
+	for k := range was {
+		if content.Equal(was[k], b) {
+			return k
+		}
+	}
+	for k := range was {
+		switch x := was[k].(type) {
+		case content.ToolCall:
+			if y, ok := b.(content.ToolCall); ok && x.ID == y.ID {
+				return k
+			}
+		case content.ToolResponse:
+			if y, ok := b.(content.ToolResponse); ok && x.CallID == y.CallID {
+				return k
+			}
+		case content.Text:
+			// Of several texts, the first that has enough behind it, unless a later one begins like b.
+			if y, ok := b.(content.Text); ok && (len(was)-k <= left || begins(x.Text, y.Text)) {
+				return k
+			}
+		}
+	}
+	return -1
+}
+
+// begins reports whether two texts have their first line in common.
+func begins(a, b string) bool {
+	first := func(s string) string { s, _, _ = cut(s, '\n'); return s }
+	return first(a) == first(b)
+}
+
+// block reads a block that differs from what it was. at is where it was, j its position in the entry of the view.
+func (r *reading) block(by content.Speaker, at turns.At, was, now content.Block, j int) {
+	switch was := was.(type) {
+	case content.Text:
+		now, ok := now.(content.Text)
+		if !ok || !was.Extra.Equal(now.Extra) {
+			break
+		}
+		r.walk(place{by: by, block: j}, was.Text, now.Text)
+		return
+	case content.ToolCall:
+		now := now.(content.ToolCall)
+		if was.Name != now.Name {
+			r.wrong(Changed, now.Name, "the tool was "+was.Name)
+		}
+		if !r.values(place{by: by, block: j, call: true}, was.Parameters, now.Parameters) {
+			r.wrong(Changed, string(now.Parameters), "the parameters are others")
+		}
+		return
+	case content.ToolResponse:
+		now := now.(content.ToolResponse)
+		if was.ToolName != now.ToolName {
+			r.wrong(Changed, now.ToolName, "the tool was "+was.ToolName)
+		}
+		if was.Error != now.Error {
+			r.wrong(Changed, now.Error, "the error was "+was.Error)
+		}
+		if bytes.Equal(was.Result, now.Result) || r.whole(at, was, now) {
+			return
+		}
+		p := place{by: by, block: j, answer: true}
+		switch {
+		case r.values(p, was.Result, now.Result):
+		case bytes.HasPrefix(now.Result, []byte(`"`)): // a part of its JSON
+			r.walk(p, was.ResultText(), now.ResultText())
+		default:
+			r.wrong(Unknown, now.ResultText(), "it is not what is left of the result")
+		}
+		return
+	}
+	r.wrong(Unknown, describe(now), "the block was another one")
+}
+
+// values reads JSON text in which strings may have lost lines. It returns false if anything else differs.
+func (r *reading) values(p place, was, now []byte) bool {
+	old, new := content.Literals(was), content.Literals(now)
+	if len(old) != len(new) {
+		return false
+	}
+	at, to := 0, 0
+	for i := range old {
+		if !bytes.Equal(was[at:old[i].From], now[to:new[i].From]) {
+			return false
+		}
+		at, to = old[i].To, new[i].To
+	}
+	if !bytes.Equal(was[at:], now[to:]) {
+		return false
+	}
+	for i := range old {
+		if old[i].Text != new[i].Text {
+			r.walk(p, old[i].Text, new[i].Text)
+		}
+	}
+	return true
+}

@@ -1,0 +1,131 @@
+package statements
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// What a fold says of a call that gave no result, or failed.
+const (
+	failedCall = " — error"
+	noResult   = " — no result"
+)
+
+// fold reads the line for calls that went; false if a text is none.
+func (r *reading) fold(text string) bool {
+	list, ok := strings.CutPrefix(text, "[Earlier tool calls, results removed: ")
+	if !ok {
+		return false
+	}
+	list, ok = strings.CutSuffix(list, "]")
+	if !ok {
+		return false
+	}
+	r.said(Fold, text, r.folded(strings.Split(list, "; ")))
+	return true
+}
+
+// folded judges the list: each stands for calls that went right here and ended as it says. An ellipsis says that there
+// were more.
+func (r *reading) folded(list []string) string {
+	calls := r.gone()
+	listed := 0
+	for i, said := range list {
+		if said == "…" && i == 0 {
+			continue
+		}
+		if slices.Contains(list[:i], said) {
+			return fmt.Sprintf("it stands there twice: %q", said)
+		}
+		why := fmt.Sprintf("no such call is gone here: %q", said)
+		for _, at := range calls {
+			found, wrong := r.stands(said, at)
+			if found && wrong == "" {
+				listed++
+				why = ""
+			} else if found && why != "" {
+				why = wrong
+			}
+		}
+		if why != "" {
+			return why
+		}
+	}
+	if list[0] == "…" && listed >= len(calls) {
+		return "there were no more calls"
+	}
+	return ""
+}
+
+// stands reports whether an item of a fold names a call of the conversation, and what is wrong with the outcome that it
+// gives.
+func (r *reading) stands(said string, at turns.At) (found bool, why string) {
+	call := r.original[at.Entry].Content.Blocks[at.Block].(content.ToolCall)
+	name, failed := strings.CutSuffix(said, failedCall)
+	name, unanswered := strings.CutSuffix(name, noResult)
+	if !slices.ContainsFunc(append(about(call), ""), func(s string) bool { return name == item(call.Name, s) }) {
+		return false, ""
+	}
+	ref, answered := r.Checker.pairs.Response(at)
+	switch {
+	case !answered && !unanswered:
+		return true, fmt.Sprintf("the call has no result: %q", said)
+	case !answered:
+		return true, ""
+	case unanswered:
+		return true, fmt.Sprintf("the call has a result: %q", said)
+	}
+	v, because := judge(r.original[ref.Entry].Content.Blocks[ref.Block].(content.ToolResponse))
+	if v == yes && !failed || v == no && failed {
+		return true, fmt.Sprintf("%s: %q", because, said)
+	}
+	return true, ""
+}
+
+// item is how a fold names a call.
+func item(tool, subject string) string {
+	return strings.TrimSpace(clipped(tool) + " " + clipped(subject))
+}
+
+// clipped is the beginning of a text, in about a hundred bytes, on one line and without what divides the list.
+func clipped(s string) string {
+	const most = 100
+	end := min(len(s), most)
+	for end < len(s) && s[end]&0xc0 == 0x80 {
+		end++
+	}
+	s = strings.NewReplacer(";", " ", "[", " ", "]", " ", " — ", " - ").Replace(plain(s[:end]))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// gone lists the calls of the conversation that are not in the view, between the entries around the one that is read.
+func (r *reading) gone() (calls []turns.At) {
+	from, to := 0, len(r.original)
+	for i := r.index - 1; i >= 0; i-- {
+		if at, ok := r.at[r.view[i].ID]; ok {
+			from = at + 1
+			break
+		}
+	}
+	for i := r.index + 1; i < len(r.view); i++ {
+		if at, ok := r.at[r.view[i].ID]; ok {
+			to = at
+			break
+		}
+	}
+	for i := from; i < to; i++ {
+		if r.shown[i] {
+			continue
+		}
+		for j, b := range r.original[i].Content.Blocks {
+			if _, ok := b.(content.ToolCall); ok {
+				calls = append(calls, turns.At{Entry: i, Block: j})
+			}
+		}
+	}
+	return calls
+}

@@ -1,0 +1,107 @@
+package statements
+
+import (
+	"path"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// included is a file that a person included, in the view.
+type included struct {
+	path   string
+	entry  int
+	block  int
+	offset int
+}
+
+const (
+	closing  = "--- End of content ---"
+	openList = "--- Content from referenced files ---"
+)
+
+// opens returns the file that a line says the lines after it are from.
+func opens(line string) (file string, alone, ok bool) {
+	line = strings.TrimSuffix(line, "\r")
+	if file, ok := strings.CutPrefix(line, "Content from @"); ok && strings.HasSuffix(file, ":") {
+		return strings.TrimSpace(strings.TrimSuffix(file, ":")), false, true
+	}
+	if file, ok := strings.CutPrefix(line, "--- "); ok && strings.HasSuffix(file, " ---") && line != closing &&
+		line != openList {
+		return strings.TrimSpace(strings.TrimSuffix(file, " ---")), true, true
+	}
+	return "", false, false
+}
+
+// inclusionEnd returns where the inclusion of a file ends with which a text begins; 0 if it begins with none.
+func inclusionEnd(text, file string) int {
+	at, alone := 0, false
+	for line := range strings.Lines(text) {
+		bare := strings.TrimRight(line, "\r\n")
+		opened, standsAlone, ok := opens(bare)
+		switch {
+		case at == 0 && (!ok || opened != file):
+			return 0
+		case at == 0:
+			alone = standsAlone
+		case alone && bare == closing:
+			return at + len(line)
+		case !alone && (bare == closing || ok && !standsAlone):
+			return at
+		}
+		at += len(line)
+	}
+	if alone {
+		return 0 // it has no end
+	}
+	return at
+}
+
+// includedLater says why a file is not included behind a place in the view; "" if it is.
+func (r *reading) includedLater(file string, p place) string {
+	if r.inclusion == nil {
+		r.inclusion = r.inclusions()
+	}
+	for _, in := range r.inclusion {
+		later := in.entry > r.index || in.entry == r.index && in.block >= p.block
+		if later && r.resolved(in.path) == r.resolved(file) {
+			return ""
+		}
+	}
+	return "the file is not included again behind it"
+}
+
+// resolved is a path from the root.
+func (r *reading) resolved(file string) string {
+	if !path.IsAbs(file) && r.o.Root != "" {
+		file = path.Join(r.o.Root, file)
+	}
+	return path.Clean(file)
+}
+
+// inclusions finds the files that people included, in the view. What a summary quotes is none.
+func (r *reading) inclusions() []included {
+	found := []included{}
+	for i, e := range r.view {
+		if e.Content.Speaker != content.Human {
+			continue
+		}
+		if _, known := r.at[e.ID]; !known {
+			continue
+		}
+		for j, b := range e.Content.Blocks {
+			text, ok := b.(content.Text)
+			if !ok {
+				continue
+			}
+			at := 0
+			for line := range strings.Lines(text.Text) {
+				if file, _, ok := opens(strings.TrimRight(line, "\r\n")); ok {
+					found = append(found, included{file, i, j, at})
+				}
+				at += len(line)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,110 @@
+package statements
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// verdict is whether a call failed, as far as anyone can tell from its result.
+type verdict int
+
+const (
+	unclear verdict = iota
+	yes
+	no
+)
+
+// exits finds how a program ended, in the words of many agents, on a line of its own.
+var exits = regexp.MustCompile(`(?im)^\W*(?:the command |process |command )?(?:completed |finished |exited |failed )?` +
+	`(?:with )?(?:exit[ _-]?code|exit status|returncode|return code)\W{0,3}(-?[0-9]+)\W*(?:</\w+>)?$`)
+
+// trouble are words without which nothing says that a call failed.
+var trouble = regexp.MustCompile(`(?i)error|fail|fatal|exit|exception|traceback|denied|refus|reject|not found|` +
+	`no such|not been|timed? ?out|interrupt|cancel|abort|invalid|unable|cannot|can't|could not|couldn't|must |missing|unknown|` +
+	`does not|doesn't|doesn’t|exceed|too large|wasted|nothing to|declin|killed|panic|returncode|limit`)
+
+// judge tells whether a call failed, and by what.
+func judge(r content.ToolResponse) (failed verdict, why string) {
+	if r.Error != "" {
+		return yes, "the response has an error: " + r.Error
+	}
+	text := r.ResultText()
+	if v, why := judgeFields(r.Result); v != unclear {
+		return v, why
+	}
+	low := strings.ToLower(strings.TrimSpace(text))
+	for _, begin := range []string{"error:", "<tool_use_error>", "command timed out", "error executing tool"} {
+		if strings.HasPrefix(low, begin) {
+			return yes, "the result begins with " + begin
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		if i >= 10 && i < len(lines)-10 {
+			continue
+		}
+		found := exits.FindStringSubmatch(strings.TrimSpace(line))
+		switch {
+		case found == nil:
+		case found[1] == "0":
+			return no, "the result says " + line
+		default:
+			return yes, "the result says " + line
+		}
+	}
+	if !trouble.MatchString(text) {
+		return no, "nothing in the result says so"
+	}
+	return unclear, ""
+}
+
+// judgeFields looks at the fields of a result that is an object, or a text that is one.
+func judgeFields(result json.RawMessage) (verdict, string) {
+	var text string
+	if json.Unmarshal(result, &text) == nil {
+		result = json.RawMessage(text)
+	}
+	var fields map[string]any
+	if json.Unmarshal(result, &fields) != nil {
+		return unclear, ""
+	}
+	for _, name := range []string{"error", "is_error", "isError", "interrupted", "timed_out", "timedOut"} {
+		switch v := fields[name].(type) {
+		case bool:
+			if v {
+				return yes, "the result has " + name
+			}
+		case string:
+			if v != "" && name == "error" {
+				return yes, "the result has an error: " + v
+			}
+		case map[string]any:
+			if len(v) > 0 {
+				return yes, "the result has an error"
+			}
+		}
+	}
+	code, known := exitCode(fields)
+	if inner, ok := fields["metadata"].(map[string]any); ok && !known {
+		code, known = exitCode(inner)
+	}
+	switch {
+	case known && code != 0:
+		return yes, "the result has an exit code that is not 0"
+	case known:
+		return no, "the result has the exit code 0"
+	}
+	return unclear, ""
+}
+
+func exitCode(fields map[string]any) (code float64, known bool) {
+	for _, name := range []string{"exit_code", "exitCode", "exit", "returncode", "returnCode"} {
+		if code, known = fields[name].(float64); known {
+			return code, true
+		}
+	}
+	return 0, false
+}
