@@ -9,5 +9,6 @@
 //	guard.go  who a token belongs to
 //	limits.go how much a name may use
 //	local.go  the local user's token file
+//	body.go   what a client may send, and how long it may take
 //	browser.go requests that web pages made a browser send
 package access

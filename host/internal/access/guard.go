@@ -27,6 +27,9 @@ type Grant struct {
 
 // Guard knows the tokens of a store. It is safe for concurrent use.
 type Guard struct {
+	// Patience may be changed before the first request.
+	Patience Patience
+
 	store store.Accesses
 	local []byte // hash of the local user's token; nil if there is none
 	now   func() time.Time
@@ -41,7 +44,8 @@ type Guard struct {
 
 // NewGuard makes a guard. localToken is the local user's; "" if there is none.
 func NewGuard(in store.Accesses, localToken string) *Guard {
-	g := &Guard{store: in, now: time.Now, uses: map[string]*use{}, spends: map[string]spending{}}
+	g := &Guard{store: in, now: time.Now, uses: map[string]*use{}, spends: map[string]spending{},
+		Patience: Patience{Stranger: 5 * time.Second, Idle: time.Minute}}
 	if localToken != "" {
 		sum := hash(localToken)
 		g.local = sum[:]

@@ -55,6 +55,8 @@ func failure(ctx context.Context, err error) error {
 		code = connect.CodeInvalidArgument
 	case detail.GetKind() == "limit":
 		code = connect.CodeResourceExhausted
+	case errors.Is(err, access.ErrSlow):
+		code = connect.CodeDeadlineExceeded
 	case errors.Is(err, access.ErrRefused):
 		code = connect.CodeUnauthenticated
 	case detail.GetKind() == "access":
@@ -95,7 +97,7 @@ func detailOf(err error) *sessionv1.ErrorDetail {
 			Kind: string(known.Kind), Retryable: known.Retryable, Plugin: known.Plugin,
 			MissingTokens: int32of(known.MissingTokens), Entry: optional(known.Entry), Part: optional(known.Part),
 		}
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, access.ErrSlow):
 		return &sessionv1.ErrorDetail{Kind: string(host.KindCanceled)}
 	}
 	return &sessionv1.ErrorDetail{Kind: string(host.KindInternal)}

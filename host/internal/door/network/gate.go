@@ -13,7 +13,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 )
 
@@ -22,7 +21,12 @@ import (
 
 // errBrowser refuses what a web page of someone else may have sent. It is checked before the token.
 var errBrowser = errors.New(
-	"requests of web pages are refused: Host and Origin are not those of this service")
+	"requests of web pages are refused: Sec-Fetch-Site, Origin and Host are not those of this service")
+
+// errCompressed refuses a body that would become larger than what was sent. Connect's bound on that would not do: it
+// reads on to the end, to tell the size.
+var errCompressed = connect.NewError(connect.CodeUnimplemented,
+	errors.New("compressed requests are not accepted; answers are compressed if the client accepts it"))
 
 // caller is whom a request is from, and what the log says about it. It is made by the gate and changed only by the
 // handler of its request, so that it needs no lock.
@@ -56,6 +60,10 @@ type gate struct {
 	// loopback says that only this machine can connect. A web page in a browser on it can too, under a name that it
 	// made point here; so the name in the request must be one of this machine.
 	loopback bool
+	// open are the paths that need no token: they tell whether the host lives, and nothing else; the page has no data
+	// in it. Load balancers and orchestrators ask them without credentials. They stay open while the server ends, when
+	// readiness says so.
+	open map[string]bool
 	// refusals writes errors in the protocol that a request came in.
 	refusals *connect.ErrorWriter
 	ending   <-chan struct{} // closed when no more requests are taken
@@ -65,17 +73,16 @@ type gate struct {
 	requests *metrics.Requests
 }
 
-// openPaths need no token: they tell whether the host lives, and nothing else; the page has no data in it. Load
-// balancers and orchestrators ask them without credentials. They stay open while the server ends, when readiness says
-// so.
-var openPaths = map[string]bool{
-	watch.Page: true, "/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true,
-}
+// openBytes is the largest body where no token is needed. That of a health check is a name.
+const openBytes = 4 << 10
 
 // ServeHTTP refuses a request or passes it on, and logs it either way: who looks for what goes wrong finds refusals
 // where the other requests are.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if openPaths[r.URL.Path] && g.fromHere(r) {
+	if g.open[r.URL.Path] && g.fromHere(r) && !compressed(r) {
+		g.guard.Stranger(w, r)
+		r = r.WithContext(r.Context()) // the server looks at the body of its own
+		r.Body = http.MaxBytesReader(w, r.Body, openBytes)
 		g.next.ServeHTTP(w, r) // asked for every few seconds, and not logged
 		return
 	}
@@ -83,6 +90,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer g.done(c, r, answer, time.Now()) // also if a handler gives up by a panic, as package http has them do
 	end, err := g.admit(r, c)
 	if err != nil {
+		g.guard.Stranger(answer, r)
 		c.outcome = g.refuse(answer, r, err).String()
 		return
 	}
@@ -91,10 +99,12 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if own := c.grant.Limits.RequestBytes; own > 0 {
 		most = min(most, own)
 	}
-	// Bounded here and not by Connect, whose bound is one for all callers. The error is a status already, so that
-	// Connect passes it on as it is.
-	r.Body = &boundedBody{r.Body, most, failure(r.Context(), access.TooLarge(c.grant, most))}
-	if err := g.serve(answer, r.WithContext(context.WithValue(r.Context(), callerKey{}, c))); err != nil {
+	// Bounded here and not by Connect, whose bound is one for all callers.
+	r, body := g.guard.Bound(context.WithValue(r.Context(), callerKey{}, c), answer, r, c.grant, most)
+	if body != nil {
+		r.Body = statusBody{body, r.Context()}
+	}
+	if err := g.serve(answer, r); err != nil {
 		c.outcome = connect.CodeInternal.String()
 		if answer.status != 0 {
 			panic(http.ErrAbortHandler) // a part of the answer is on its way: the client must not take it for all
@@ -115,6 +125,9 @@ func (g *gate) admit(r *http.Request, c *caller) (end func(), err error) {
 	if !g.fromHere(r) {
 		return nil, errBrowser
 	}
+	if compressed(r) {
+		return nil, errCompressed
+	}
 	if ended(g.ending) {
 		return nil, errEnding
 	}
@@ -128,20 +141,28 @@ func (g *gate) admit(r *http.Request, c *caller) (end func(), err error) {
 	return g.guard.Begin(c.grant)
 }
 
-// boundedBody ends the reading of a request that is too large with an error that names the limit. left is in bytes and
-// negative once the body is too large.
-type boundedBody struct {
-	io.ReadCloser
-	left int
-	over error
+// compressed reports whether the body of a request is compressed, in the header of any protocol.
+func compressed(r *http.Request) bool {
+	for _, name := range []string{"Content-Encoding", "Connect-Content-Encoding", "Grpc-Encoding"} {
+		for _, encoding := range r.Header[name] {
+			if encoding != "" && encoding != "identity" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-// Read drops what was read beyond the bound, also if the body would have ended there: a part of a request must not
-// look like a whole one.
-func (b *boundedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if b.left -= n; b.left < 0 {
-		return 0, b.over
+// statusBody is a body whose errors are statuses, so that Connect passes them on as they are.
+type statusBody struct {
+	*access.Body
+	ctx context.Context
+}
+
+func (b statusBody) Read(p []byte) (int, error) {
+	n, err := b.Body.Read(p)
+	if err != nil && err != io.EOF && !errors.Is(err, access.ErrBroken) {
+		err = failure(b.ctx, err)
 	}
 	return n, err
 }
@@ -165,6 +186,8 @@ func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) connect
 	switch code {
 	case connect.CodeUnauthenticated:
 		status = http.StatusUnauthorized
+	case connect.CodeUnimplemented:
+		status = http.StatusUnsupportedMediaType
 	case connect.CodeUnavailable, connect.CodeInternal:
 		status = http.StatusServiceUnavailable
 	case connect.CodeResourceExhausted:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpchealth"
@@ -22,8 +23,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// maxRequest bounds one request, in bytes: as for JSON-RPC, far above any request of an agent. It holds after
-// decompression as well: Connect counts what it has decompressed, the gate what arrives.
+// maxRequest bounds one request, in bytes: as for JSON-RPC, far above any request of an agent.
 const maxRequest = 256 << 20
 
 // minCompressed is from what size on answers are compressed on their way to other machines, in bytes: those of ordinary
@@ -50,9 +50,31 @@ type Options struct {
 // names are the services, for health and reflection.
 var names = []string{sessionv1connect.SessionServiceName, sessionv1connect.PluginServiceName}
 
+// route is where something is served, as [http.ServeMux] takes it. An open one needs no token.
+type route struct {
+	pattern string
+	handler http.Handler
+	open    bool
+}
+
 // newHandler puts together what is served at an address of a kind. When ending is closed, watches end and new requests
 // are refused. The gate is around all of it.
 func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
+	mux, open := http.NewServeMux(), map[string]bool{}
+	for _, r := range routes(o, at, ending) {
+		mux.Handle(r.pattern, r.handler)
+		if r.open {
+			open[strings.TrimPrefix(r.pattern, "GET ")] = true
+		}
+	}
+	return &gate{
+		next: mux, host: o.Host, guard: o.Guard, local: at.unix, loopback: at.loopback, open: open,
+		refusals: connect.NewErrorWriter(), ending: ending, most: maxRequest, log: o.Log, requests: o.Requests,
+	}
+}
+
+// routes are all that is served.
+func routes(o Options, at address, ending <-chan struct{}) []route {
 	options := []connect.HandlerOption{
 		connect.WithInterceptors(noting{o.Host}), connect.WithReadMaxBytes(maxRequest),
 		connect.WithCodec(strictJSON{"json"}), connect.WithCodec(strictJSON{"json; charset=utf-8"}),
@@ -64,19 +86,23 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 		options = append(options, connect.WithCompressMinBytes(minCompressed))
 	}
 	s := service.New(o.Host)
-	mux := http.NewServeMux()
-	mux.Handle(sessionv1connect.NewSessionServiceHandler(
+	var all []route
+	add := func(pattern string, h http.Handler) { all = append(all, route{pattern, h, false}) }
+	toAll := func(pattern string, h http.HandlerFunc) { all = append(all, route{pattern, h, true}) }
+	add(sessionv1connect.NewSessionServiceHandler(
 		&sessions{service: s, guard: o.Guard, store: o.Store, most: maxRequest, ending: ending}, options...))
-	mux.Handle(sessionv1connect.NewPluginServiceHandler(plugins{s}, options...))
-	mux.Handle(grpchealth.NewHandler(health{ending}))
+	add(sessionv1connect.NewPluginServiceHandler(plugins{s}, options...))
+	path, checks := grpchealth.NewHandler(health{ending}, connect.WithReadMaxBytes(openBytes))
+	add(path, checks)
+	toAll(path+"Check", checks.ServeHTTP)
 	// So that tools such as grpcurl work without the .proto files. Both versions, because old tools ask for v1alpha
 	// only.
 	reflector := grpcreflect.NewStaticReflector(append(names, grpchealth.HealthV1ServiceName)...)
-	mux.Handle(grpcreflect.NewHandlerV1(reflector, options...))
-	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options...))
+	add(grpcreflect.NewHandlerV1(reflector, options...))
+	add(grpcreflect.NewHandlerV1Alpha(reflector, options...))
 	// Alive is not ready: an orchestrator must not kill a host that is finishing its requests.
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+	toAll("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	toAll("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if ended(ending) {
 			http.Error(w, "shutting down", http.StatusServiceUnavailable)
 			return
@@ -85,25 +111,22 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	})
 	// Behind the gate, because metrics name plugins and strategies.
 	if o.Metrics != nil {
-		mux.Handle("GET /metrics", o.Metrics)
+		add("GET /metrics", o.Metrics)
 	}
 	if o.Watch != nil {
 		s.Observe(o.Watch.Observe)
 		pages := o.Watch.Handler(func(r *http.Request) string { return callerOf(r.Context()).grant.Name })
-		mux.Handle("GET "+watch.Page, pages)
-		mux.Handle("GET "+watch.Page+"/", pages)
+		toAll("GET "+watch.Page, pages.ServeHTTP)
+		add("GET "+watch.Page+"/", pages)
 	}
 	if o.Recall {
-		mux.HandleFunc(mcp.Path, func(w http.ResponseWriter, r *http.Request) {
+		add(mcp.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			(&mcp.Server{Recall: recallFor(r, o.Store), Panicked: func(p any) error {
 				return o.Host.Panicked("mcp", p)
 			}}).ServeHTTP(w, r)
-		})
+		}))
 	}
-	return &gate{
-		next: mux, host: o.Host, guard: o.Guard, local: at.unix, loopback: at.loopback, refusals: connect.NewErrorWriter(),
-		ending: ending, most: maxRequest, log: o.Log, requests: o.Requests,
-	}
+	return all
 }
 
 // recallFor finds what was added to the sessions of a request's token: of one that its header names also by the ids of

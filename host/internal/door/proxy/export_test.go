@@ -6,7 +6,7 @@ import "time"
 func (s *Server) SetIdle(d time.Duration) { s.idle = d }
 
 // SetReadIdle sets how long a client may send nothing of its body. It is called before the first request.
-func (s *Server) SetReadIdle(d time.Duration) { s.readIdle = d }
+func (s *Server) SetReadIdle(d time.Duration) { s.options.Guard.Patience.Idle = d }
 
 // SetPatience sets how long a request may wait for memory. It is called before the first request.
 func (s *Server) SetPatience(d time.Duration) { s.memoryWait = d }

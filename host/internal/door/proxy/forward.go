@@ -28,7 +28,7 @@ const outcomeHeader = "X-Thresh-Outcome"
 type exchange struct {
 	server  *Server
 	control *http.ResponseController // of the client's connection
-	client  *clientBody              // nil if the request has no body
+	client  *access.Body             // nil if the request has no body
 	route   route
 	target  *url.URL
 	// grant says whom the request is from, and profile what it is served with.
@@ -217,7 +217,7 @@ func (s *Server) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	x := r.Context().Value(exchangeKey{}).(*exchange)
 	// The body of a request that is streamed is read here. A connection that cannot be read cancels the request as
 	// well.
-	if x.client != nil && x.unread(w, x.client.err()) {
+	if x.client != nil && x.unread(w, x.client.Err()) {
 		return
 	}
 	if errors.Is(err, context.Canceled) {

@@ -49,14 +49,14 @@ func (s *Server) refused(w http.ResponseWriter, r *http.Request, rt route, err e
 
 // unread answers a request whose body could not be read, if the error says so; false if it is another error.
 func (x *exchange) unread(w http.ResponseWriter, err error) bool {
-	over := (*http.MaxBytesError)(nil)
+	over := (*access.LimitError)(nil)
 	switch {
 	case errors.As(err, &over):
-		refuse(w, x.route, http.StatusRequestEntityTooLarge, access.TooLarge(x.grant, int(over.Limit)).Error())
-	case errors.Is(err, errSlow):
-		refuse(w, x.route, http.StatusRequestTimeout, errSlow.Error())
-	case errors.Is(err, errBroken):
-		refuse(w, x.route, http.StatusBadRequest, errBroken.Error())
+		refuse(w, x.route, http.StatusRequestEntityTooLarge, over.Error())
+	case errors.Is(err, access.ErrSlow):
+		refuse(w, x.route, http.StatusRequestTimeout, access.ErrSlow.Error())
+	case errors.Is(err, access.ErrBroken):
+		refuse(w, x.route, http.StatusBadRequest, access.ErrBroken.Error())
 	default:
 		return false
 	}

@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httputil"
 	"slices"
@@ -73,7 +75,6 @@ type Server struct {
 	// forgetting are the ends of branches that make room for others.
 	forgetting sync.WaitGroup
 	idle       time.Duration // answerIdle, but for tests
-	readIdle   time.Duration // bodyIdle, but for tests
 	memoryWait time.Duration // memoryWait, but for tests
 }
 
@@ -82,7 +83,7 @@ func New(o Options) *Server {
 	if o.Guard == nil {
 		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
 	}
-	s := &Server{options: o, idle: answerIdle, readIdle: bodyIdle, memoryWait: memoryWait, secret: make([]byte, 32),
+	s := &Server{options: o, idle: answerIdle, memoryWait: memoryWait, secret: make([]byte, 32),
 		reading: semaphore.NewWeighted(maxReading), totals: totals{measured: o.Measured}}
 	_, _ = rand.Read(s.secret) // never fails
 	s.transport = http.DefaultTransport.(*http.Transport).Clone()
@@ -159,23 +160,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	rt := s.routeOf(r)
 	if parts := strings.Split(r.URL.Path, "/"); slices.Contains(parts, "..") || slices.Contains(parts, ".") {
 		// It would be about something outside of the upstream's base URL.
+		s.options.Guard.Stranger(w, r)
 		refuse(w, rt, http.StatusBadRequest, "thresh: the path must not have . or .. in it")
 		return
 	}
 	grant, end, err := s.admit(r, asked.token)
 	if err != nil {
+		s.options.Guard.Stranger(w, r)
 		s.refused(w, r, rt, err)
 		return
 	}
 	defer end() // when the answer has passed
-	if most := grant.Limits.RequestBytes; most > 0 {
-		r.Body = http.MaxBytesReader(w, r.Body, int64(most))
-	}
 	x := &exchange{server: s, control: http.NewResponseController(w), route: rt, grant: grant, outcome: "passed"}
-	if r.ContentLength != 0 {
-		x.client = &clientBody{ReadCloser: r.Body, control: x.control, idle: s.readIdle}
-		r.Body = x.client
-	}
+	r, x.client = s.options.Guard.Bound(r.Context(), w, r, grant, cmp.Or(grant.Limits.RequestBytes, math.MaxInt))
 	if s.options.Recall && r.URL.Path == mcp.Path {
 		(&mcp.Server{Recall: s.recallFor(grant.Name), Panicked: func(p any) error {
 			return s.options.Host.Panicked("mcp", p)

@@ -86,6 +86,7 @@ func (r *Recorder) Before(next http.Handler, token string) http.Handler {
 			next.ServeHTTP(w, q)
 			return
 		}
+		guard.Stranger(w, q) // nothing here reads a body, or takes long
 		// A missing or another scheme leaves a text that is no token.
 		shown, _ := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer ")
 		_, err := guard.Who(q.Context(), shown)

@@ -141,6 +141,7 @@ func TestWhoMaySee(t *testing.T) {
 	for name, change := range map[string]func(*http.Request){
 		"a POST":       func(q *http.Request) { q.Method = http.MethodPost },
 		"another page": func(q *http.Request) { q.Header.Set("Origin", "http://elsewhere.example") },
+		"its image":    func(q *http.Request) { q.Header.Set("Sec-Fetch-Site", "cross-site") },
 	} {
 		q := httptest.NewRequest(http.MethodGet, Page+"/sessions", nil)
 		q.Header.Set("Authorization", "Bearer the-token")
