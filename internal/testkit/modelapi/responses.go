@@ -18,22 +18,9 @@ func (responses) fail(status int, message string) any { return chat{}.fail(statu
 func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 	p := prompt{body: body, stream: truth(body["stream"]), auto: true}
 	for _, v := range list(body["tools"]) {
-		t := obj(v)
 		p.segments = append(p.segments, segmentOf(v))
-		switch text(t["type"]) {
-		case "function":
-			p.tools = append(p.tools, tool{name: text(t["name"]), schema: obj(t["parameters"])})
-		// Such a tool takes text by a grammar, as apply_patch does, and has no schema.
-		case "custom":
-			p.tools = append(p.tools, tool{name: text(t["name"]), kind: "custom"})
-		// Codex offers the tools of an MCP server so.
-		case "namespace":
-			for _, v := range list(t["tools"]) {
-				p.tools = append(p.tools, tool{name: text(obj(v)["name"]), space: text(t["name"]),
-					schema: obj(obj(v)["parameters"])})
-			}
-		}
 	}
+	p.tools = responsesTools(list(body["tools"]), "")
 	// A segment of its own, in front of the items, as the server caches it.
 	if i := text(body["instructions"]); i != "" {
 		p.segments = append(p.segments, segment{text: []byte(i)})
@@ -57,6 +44,9 @@ func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error
 	}
 	for _, item := range p.items {
 		p.segments = append(p.segments, segmentOf(item))
+		if text(item["type"]) == "additional_tools" {
+			p.tools = append(p.tools, responsesTools(list(item["tools"]), "")...)
+		}
 	}
 	last := p.items[len(p.items)-1]
 	// Codex asks for a summary in one of two ways: with an item for the provider to compact, or in words.
@@ -66,6 +56,22 @@ func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error
 		p.items = p.items[:len(p.items)-1]
 	}
 	return p, r.items(s, p.items)
+}
+
+// responsesTools reads a list of tools. Codex offers its own and those of MCP servers in namespaces.
+func responsesTools(all []any, space string) (out []tool) {
+	for _, v := range all {
+		t := obj(v)
+		switch kind := text(t["type"]); kind {
+		case "function":
+			out = append(out, tool{name: text(t["name"]), space: space, schema: obj(t["parameters"])})
+		case "custom": // it takes text by a grammar, as apply_patch does, and has no schema
+			out = append(out, tool{name: text(t["name"]), space: space, kind: kind})
+		case "namespace":
+			out = append(out, responsesTools(list(t["tools"]), text(t["name"]))...)
+		}
+	}
+	return out
 }
 
 // items judges the items of a conversation. The error is the first rule that does not hold, in OpenAI's words. The lock
@@ -88,6 +94,10 @@ func (responses) items(s *Server, items []object) error {
 			}
 			if c := encoded(item["content"]); c == "[]" || c == "null" {
 				return badRequest("Invalid 'input[%d].content': empty array.", i)
+			}
+		case "additional_tools":
+			if text(item["role"]) != "developer" || len(list(item["tools"])) == 0 {
+				return badRequest("Invalid 'input[%d]': additional_tools takes the role 'developer' and tools.", i)
 			}
 		case "reasoning":
 			have[id] = true
@@ -173,9 +183,12 @@ func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 				"content": []any{object{"type": "output_text", "text": x.text, "annotations": []any{},
 					"logprobs": []any{}}}})
 		case x.kind == "custom":
-			out = append(out, object{"id": s.id("ctc_"), "type": "custom_tool_call", "status": "completed",
-				"call_id": x.id,
-				"name":    x.name, "input": x.input})
+			item := object{"id": s.id("ctc_"), "type": "custom_tool_call", "status": "completed", "call_id": x.id,
+				"name": x.name, "input": x.input}
+			if x.space != "" {
+				item["namespace"] = x.space
+			}
+			out = append(out, item)
 		default:
 			item := object{"id": s.id("fc_"), "type": "function_call", "status": "completed", "call_id": x.id,
 				"name": x.name, "arguments": encoded(x.args)}

@@ -20,7 +20,7 @@ var names = map[string][]*regexp.Regexp{
 	"read": patterns(`(?i)^read$`, `^view$`, `^read_file$`, `(?i)readfile`, `^read_files$`),
 	"edit": patterns(`(?i)^edit$`, `^replace$`, `^replace_in_file$`, `^apply_patch$`, `^editor$`, `^edit_file$`),
 	"run": patterns(`(?i)^bash$`, `^run_shell_command$`, `^execute_command$`, `^exec_command$`, `^shell_command$`,
-		`^shell$`, `^run_commands$`, `^run_terminal`),
+		`^shell$`, `^run_commands$`, `^run_terminal`, `^exec$`),
 	"delegate": patterns(`^Task$`, `^Agent$`, `^task$`, `^spawn_agent$`),
 	"find":     patterns(`^tool_search$`),
 	"recall":   patterns(`thresh_recall$`),
@@ -54,10 +54,13 @@ func (s *Server) act(a Action, p prompt) (say, bool) {
 	if t.name == "task" { // opencode's
 		values["agent"] = "general"
 	}
+	if ok && a.Do == "run" {
+		return running(t, values), true
+	}
 	if ok {
 		// A tool that takes text gets a patch, which is the only such tool that agents have.
 		if t.kind == "custom" {
-			return say{name: t.name, kind: t.kind, input: patch(path, a.Old, a.New)}, true
+			return say{name: t.name, space: t.space, kind: t.kind, input: patch(path, a.Old, a.New)}, true
 		}
 		return say{name: t.name, space: t.space, kind: t.kind, args: fill(t.schema, values, a.Do)}, true
 	}
@@ -71,7 +74,16 @@ func (s *Server) act(a Action, p prompt) (say, bool) {
 	case "edit":
 		values["command"] = "sed -i 's/" + a.Old + "/" + a.New + "/' " + path
 	}
-	return say{name: t.name, kind: t.kind, args: fill(t.schema, values, "run")}, true
+	return running(t, values), true
+}
+
+// running is a call of a shell, or of Codex's tool that runs JavaScript, in which the shell is a function.
+func running(t tool, values map[string]string) say {
+	if t.kind == "custom" {
+		return say{name: t.name, space: t.space, kind: t.kind,
+			input: "const r = await tools.exec_command({cmd: " + encoded(values["command"]) + "});\ntext(r.output);"}
+	}
+	return say{name: t.name, space: t.space, kind: t.kind, args: fill(t.schema, values, "run")}
 }
 
 // The order of the patterns decides, not that of the tools: agents offer several tools that could do.
