@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/prune"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
@@ -31,6 +32,10 @@ func TestLine(t *testing.T) {
 	object := respond("read_file", "")
 	object.Result = []byte(`{"output":"` + strings.Repeat("x", 200) + `","code":0}`)
 	path := `{"file_path":"src/index.ts"}`
+	gemini := respond("run_shell_command", "")
+	gemini.Result = content.ToolResponse{}.WithResultText("Command: make\nOutput: " + text + "Error: (none)\nExit Code: 1\n" +
+		"Signal: (none)\nBackground PIDs: (none)").Result
+	gemini.Result = []byte(`{"output":` + string(gemini.Result) + `}`)
 	tests := map[string]struct {
 		params   string
 		response sdk.ToolResponse
@@ -46,6 +51,13 @@ func TestLine(t *testing.T) {
 			"[run_shell_command: go test ./... — success, 245 lines]"},
 		"a failed command": {`{"cmd":"make"}`, respond("exec_command", "Exit code: 2\n"+text),
 			"[exec_command: make — error, 246 lines]"},
+		"a failed command of Gemini CLI": {`{"command":"make"}`, gemini, "[run_shell_command: make — error, 1 line]"},
+		"a command that runs on": {`{"cmd":"make"}`, respond("exec_command", "Process running with session ID 5\n"+text),
+			"[exec_command: make — still running, 246 lines]"},
+		"a command of SWE-agent": {`{"command":"make"}`, respond("bash", text+"bash-$"),
+			"[bash: make — outcome unknown, 246 lines]"},
+		"a result with a gap": {path, respond("read_file", text+"[… 12 lines omitted]\n"+text),
+			text + "[… 12 lines omitted]\n" + text},
 		"a long command": {`{"command":"` + strings.Repeat("é", 200) + `"}`, respond("run_shell_command", text),
 			"[run_shell_command: " + strings.Repeat("é", 119) + "… — success, 245 lines]"},
 		"control characters": {`{"file_path":"a\u0007b\u2028c"}`, respond("read_file", text),

@@ -126,8 +126,8 @@ type ToolResponse struct {
 	Extra Fields
 }
 
-// Failed reports whether the tool reported a failure. Some agents never do; then only the taxonomy can tell from the
-// text.
+// Failed reports whether the response is marked as a failure. Many agents never do that, or only for some tools: how a
+// call ended, a taxonomy's Judge says (package tools).
 func (r ToolResponse) Failed() bool { return r.Error != "" }
 
 // ResultText returns the result as a model reads it: the string itself if it is one, else its JSON.

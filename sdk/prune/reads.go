@@ -33,6 +33,10 @@ type toolCall struct {
 	answer int32
 	// by is 1 + the entry whose write made it stale; 0: it is not stale.
 	by int32
+	// running: its response came before its command ended, which may not have written its files yet. asks is 1 + the id
+	// of such a call that this one asks about.
+	running bool
+	asks    int32
 }
 
 func (s *state) reads(c *toolCall) []int32 { return s.paths[c.paths:][:c.nReads] }
@@ -78,6 +82,9 @@ func (s *state) takeCalls(i int32, entry *sdk.Content) {
 			}
 		}
 		c.fresh = c.nReads
+		if use.Task != "" {
+			c.asks = s.running[use.Task]
+		}
 		for _, w := range use.Writes {
 			if s.set.density.PartialWrites != sdk.PartialWritesKeep || w.Whole || w.Deletes {
 				s.paths = append(s.paths, s.file(w.Path))
@@ -115,7 +122,6 @@ func (s *state) takeResponses(history []sdk.Content, i int32, entry *sdk.Content
 
 // answer takes in the response r to a call: from now on a read may go, and a write counts.
 //
-//   - A write is ignored if its response bears any sign of a failure, because the file may be unchanged.
 //   - A call of such a tool whose parameters name no file is skipped, with a line in the log at debug (EC-016).
 func (s *state) answer(history []sdk.Content, r *toolResult, response sdk.ToolResponse, log *slog.Logger) {
 	at, ok := s.match.Response(response.CallID, response.ToolName)
@@ -139,10 +145,40 @@ func (s *state) answer(history []sdk.Content, r *toolResult, response sdk.ToolRe
 			s.touched = append(s.touched, r.entry)
 		}
 	}
-	if c.nWrites > 0 && !s.set.tools.Failed(asked, response) {
-		for _, f := range s.writes(c) {
-			s.write(s.files.at(f), c.entry)
+	if c.nWrites > 0 || c.asks != 0 {
+		s.end(id, r, asked, response)
+	}
+}
+
+// end takes in the response to a call that writes files, or that asks about a command in the background which does. The
+// writes count once a response says that the command has ended, and was successful. They count as of the call: when in
+// between they happened is not known.
+//
+// Any other response stays whatever other rules say: a later run would take the pointer in its place for a success.
+func (s *state) end(id int32, r *toolResult, asked sdk.ToolCall, response sdk.ToolResponse) {
+	c := s.calls.at(id)
+	v := tools.Verdict{Outcome: tools.OutcomeSuccess}
+	if !IsPointer(response) {
+		v = s.set.tools.Judge(asked, response)
+	}
+	if v.Outcome != tools.OutcomeSuccess {
+		r.pinned = r.pinned || response.Error == ""
+	}
+	switch writer := c; {
+	case v.Outcome == tools.OutcomeSuccess:
+		if c.asks != 0 {
+			writer = s.calls.at(c.asks - 1)
+			if !writer.running {
+				return
+			}
 		}
+		writer.running = false
+		for _, f := range s.writes(writer) {
+			s.write(s.files.at(f), writer.entry)
+		}
+	case v.Outcome == tools.OutcomeRunning && v.Task != "" && c.nWrites > 0:
+		c.running = true
+		s.running[strings.Clone(v.Task)] = id + 1
 	}
 }
 

@@ -4,10 +4,11 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Pointer is the text in the place of an old result (REQ-HD-007.2). It tells the model how to get the result back.
-const Pointer = "[Result pruned — re-run tool to retrieve]"
+// Pointer is the text in the place of an old result (REQ-HD-007.2).
+const Pointer = tools.Pruned
 
 // toolResult is a response of a tool which a rule may prune. The response itself stays when its result is replaced by
 // the pointer, with its error and everything else, so that its call remains answered (REQ-HD-007).

@@ -35,6 +35,7 @@ type state struct {
 	fileID     map[string]int32 // by resolved path; reads, writes and inclusions share it
 	calls      list[toolCall]   // all calls of the AI
 	paths      []int32          // the files of the calls, see call.reads and call.writes
+	running    map[string]int32 // by the name of a command in the background, 1 + the call that writes files by it
 	results    list[toolResult] // results that a rule may prune
 	tools      list[tool]
 	toolID     map[string]int32 // by name
@@ -67,6 +68,7 @@ func newState(set settings) *state {
 		set:      set,
 		fileID:   map[string]int32{},
 		toolID:   map[string]int32{},
+		running:  map[string]int32{},
 		marks:    make([]mark, 1),
 		replaced: map[int]sdk.Content{},
 		reasons:  map[int]sdk.Reason{},

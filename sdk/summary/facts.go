@@ -38,7 +38,8 @@ const (
 
 const (
 	deletedMark = " (deleted)"
-	noResult    = "no result"
+
+	noResult tools.Outcome = "no result"
 )
 
 // collector gathers facts, from the newest call to the oldest, so that the newest fact about a file or command wins and
@@ -78,7 +79,7 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 			if at, ok := pairs.Response(turns.At{Entry: i, Block: j}); ok {
 				// The response may stand behind the range; it is a fact about the range all the same.
 				response := in.History[at.Entry].Blocks[at.Block].(sdk.ToolResponse)
-				result = outcome(in.Tools, call, response)
+				result = in.Tools.Judge(call, response).Outcome
 			}
 			c.call(use, result)
 		}
@@ -98,11 +99,11 @@ func (c *collector) isNews(use tools.Use) bool {
 
 // call records one tool call with its outcome. Commands are recorded even if they failed: that they failed is worth
 // knowing. Failed reads and writes are not, as they changed and showed nothing.
-func (c *collector) call(use tools.Use, result string) {
+func (c *collector) call(use tools.Use, result tools.Outcome) {
 	if use.Command != "" {
-		c.command(clipRun(use.Command, factLength), result)
+		c.command(clipRun(use.Command, factLength), string(result))
 	}
-	if result != outcomeSuccess {
+	if result != tools.OutcomeSuccess {
 		return // what failed changed nothing and showed nothing
 	}
 	for _, w := range use.Writes {

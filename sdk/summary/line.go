@@ -3,7 +3,6 @@ package summary
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,11 +22,6 @@ const (
 	shortestLine = len(`"[ — error, 0 lines]"`)
 )
 
-const (
-	outcomeSuccess = "success"
-	outcomeError   = "error"
-)
-
 // Line returns the one line that stands for a tool result, for example "[read_file: src/index.ts — success, 245 lines]"
 // (requirement: a reduced result still says what was called, on what, how it ended and how long it was, REQ-HD-008.3).
 // call is the call that r answers, the zero value if unknown. ok is false if the result should stay: the line would be
@@ -37,8 +31,9 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 		return "", false
 	}
 	result := r.ResultText()
-	// Otherwise each pruning would replace the length of the result by that of its line.
-	if IsLine(r.ToolName, result) {
+	// Otherwise each pruning would replace the length of the result by that of its line. Of one of which parts were left
+	// out, the length is not known any more.
+	if IsLine(r.ToolName, result) || result == tools.Pruned || strings.Contains(result, tools.Omission) {
 		return "", false
 	}
 	key := ""
@@ -48,22 +43,13 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 		// A response without its call: the taxonomy can still judge the result.
 		call.Name = r.ToolName
 	}
-	line = makeLine(r.ToolName, key, outcome(t, call, r), result)
+	line = makeLine(r.ToolName, key, t.Judge(call, r).Outcome, result)
 	return line, notLonger(line, r, result)
 }
 
-// outcome tells success from failure, by the response's error or by what the taxonomy knows about the tool's results.
-// Some recorders never set an error, for example Codex.
-func outcome(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) string {
-	if t.Failed(call, r) {
-		return outcomeError
-	}
-	return outcomeSuccess
-}
-
 // makeLine returns the line for a result: tool, subject, outcome and length. A last line without newline counts.
-// [IsLine] parses what is written here; the two change together.
-func makeLine(tool, key, outcome, result string) string {
+// [tools.LineOutcome] parses what is written here; the two change together.
+func makeLine(tool, key string, outcome tools.Outcome, result string) string {
 	lines := strings.Count(result, "\n")
 	if !strings.HasSuffix(result, "\n") && result != "" {
 		lines++
@@ -83,26 +69,12 @@ func makeLine(tool, key, outcome, result string) string {
 // IsLine reports whether the result of a tool is a line that [Line] made. It parses strictly: output that merely
 // resembles a line must not be protected from pruning.
 func IsLine(tool, result string) bool {
-	if len(result) > lineBytes || strings.ContainsAny(result, "\r\n") {
-		return false
-	}
 	rest, ok := strings.CutPrefix(result, "["+lineName(tool))
-	if !ok || !strings.HasPrefix(rest, ": ") && !strings.HasPrefix(rest, " — ") {
+	if !ok || len(result) > lineBytes || !strings.HasPrefix(rest, ": ") && !strings.HasPrefix(rest, " — ") {
 		return false
 	}
-	rest, ok = strings.CutSuffix(rest, "]")
-	// The last one: a path or a command may hold the same characters.
-	at := strings.LastIndex(rest, " — ")
-	if !ok || at < 0 {
-		return false
-	}
-	outcome, size, ok := strings.Cut(rest[at+len(" — "):], ", ")
-	if !ok || outcome != outcomeSuccess && outcome != outcomeError {
-		return false
-	}
-	count, unit, _ := strings.Cut(size, " ")
-	n, err := strconv.ParseUint(count, 10, 63)
-	return err == nil && (unit == "lines" && n != 1 || unit == "line" && n == 1)
+	_, ok = tools.LineOutcome(result)
+	return ok
 }
 
 // lineName returns the name of a tool in a line; "tool" if it has none.

@@ -3,6 +3,8 @@ package summary
 import (
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 func TestIsLine(t *testing.T) {
@@ -34,7 +36,7 @@ func FuzzLine(f *testing.F) {
 	f.Add("a — b", "x, 2 lines]", "[")
 	f.Add("\xff", "\u2028\r", "\xc3")
 	f.Fuzz(func(t *testing.T, tool, key, result string) {
-		line := makeLine(tool, key, outcomeSuccess, result)
+		line := makeLine(tool, key, tools.OutcomeRunning, result)
 		if strings.ContainsAny(line, "\r\n") || len(line) > lineBytes {
 			t.Errorf("no short line: %q", line)
 		}

@@ -7,6 +7,13 @@ import (
 	"slices"
 )
 
+// usualWorkdirs are the parameters in which agents name the directory of a command. They hold for shell rules that name
+// none: agents share names of tools, and a directory that went unnoticed would make a path another file's.
+var usualWorkdirs = []locator{
+	{name: "workdir"}, {name: "cwd"}, {name: "dir_path"}, {name: "directory"}, {name: "working_directory"},
+	{name: "workingDirectory"}, {name: "working_dir"},
+}
+
 // compile checks a rule and makes it ready. It shares nothing with r that the caller could change. It goes on after an
 // error, which changes nothing: the first is kept. The error is nil if the rule is good; else it names the field, and
 // the rule's first name.
@@ -22,6 +29,11 @@ func compile(r *Rule) (*rule, *RuleError) {
 		ranges:  c.locators("range", r.Range, ClassRead),
 		command: c.locators("command", r.Command, ClassShell),
 		workdir: c.locators("workdir", r.Workdir, ClassRead, ClassWrite, ClassShell),
+
+		continues: c.locators("continues", r.Continues, ClassShell),
+	}
+	if r.Class == ClassShell && len(r.Workdir) == 0 {
+		out.workdir = usualWorkdirs
 	}
 	// A rule without a name would apply to no tool, which is never meant.
 	if len(r.Names) == 0 || slices.Contains(r.Names, "") {

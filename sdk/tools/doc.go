@@ -13,6 +13,6 @@
 //
 // rule.go is a rule as people write it, parse.go reads it and compile.go checks it; preset.go holds the rules for known
 // agents. taxonomy.go finds the rule for a tool, use.go applies it with the help of locator.go and params.go (where in
-// the parameters a path is), shell.go and patch.go (paths inside commands and patches). failure.go reads from a result
-// whether the call failed.
+// the parameters a path is), shell.go and patch.go (paths inside commands and patches). judge.go reads from a result
+// how the call ended, with the signs of failure.go in the lines of line.go and the members of result.go.
 package tools

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -15,27 +14,33 @@ import (
 // its file, so that earlier reads of it stay valid: an unnoticed failure would prune them.
 
 const (
-	// An exit line is looked for in the head of a result only: what follows is output, and may say anything.
-	headBytes = 4096
-	headLines = 10
+	// What lies between the head and the tail of a result is output, and may say anything.
+	headBytes, tailBytes = 4096, 1024
+	headLines, tailLines = 10, 6
 )
 
 //go:embed failure.json
 var commonFailure []byte
 
-// commonSigns are the signs of a failed write that all agents share, whatever their rules say. They are data, in
-// failure.json, next to those of each agent.
-var commonSigns = sync.OnceValue(func() *signs {
-	var f Failure
+// shared are the signs of a failure that all agents share, whatever their rules say. They are data, in failure.json,
+// next to those of each agent.
+type shared struct {
+	every *signs // of every tool
+	write *signs // of a tool that writes files; wide on purpose
+}
+
+var commonSigns = sync.OnceValue(func() (s shared) {
+	var f struct{ Every, Write Failure }
 	if err := json.Unmarshal(commonFailure, &f); err != nil {
 		panic("tools: failure.json: " + err.Error()) // built in, and tested
 	}
-	return newSigns(&f)
+	return shared{newSigns(&f.Every), newSigns(&f.Write)}
 })
 
 // all returns everything that f lists. Validation and tests look through it.
 func (f *Failure) all() []string {
-	all := slices.Concat(f.ExitLine, f.ExitField, f.ErrorField, f.Prefix, f.FirstLine)
+	all := slices.Concat(f.ExitLine, f.LastExitLine, f.ExitField, f.ErrorField, f.Prefix, f.FirstLine, f.LastLine, f.Tag,
+		f.Running, f.Silent)
 	for name, values := range f.FieldValue {
 		all = append(append(all, name), values...)
 	}
@@ -45,9 +50,10 @@ func (f *Failure) all() []string {
 // signs is a [Failure] made ready: its texts are in lower case. Results are compared in lower case too, as agents
 // differ in it. It is made once for each taxonomy and is safe for concurrent use.
 type signs struct {
-	exitLine, prefix, firstLine []string
-	exitField, errorField       [][]string // the names on the way to a member
-	fieldValue                  []fieldValue
+	exitLine, lastExitLine, running, lastLine, silent []linePattern
+	prefix, firstLine, tag                            []string
+	exitField, errorField                             [][]string // the names on the way to a member
+	fieldValue                                        []fieldValue
 }
 
 // path leads to a member of an object, values are its texts that mean failure. Paths are split at dots:
@@ -59,7 +65,11 @@ type fieldValue struct {
 
 // newSigns shares nothing with f that the caller could change.
 func newSigns(f *Failure) *signs {
-	s := &signs{exitLine: lower(f.ExitLine), prefix: lower(f.Prefix), firstLine: lower(f.FirstLine)}
+	s := &signs{
+		exitLine: linePatterns(f.ExitLine), lastExitLine: linePatterns(f.LastExitLine), running: linePatterns(f.Running),
+		lastLine: linePatterns(f.LastLine), silent: linePatterns(f.Silent),
+		prefix: lower(f.Prefix), firstLine: lower(f.FirstLine), tag: lower(f.Tag),
+	}
 	for _, name := range f.ExitField {
 		s.exitField = append(s.exitField, strings.Split(name, "."))
 	}
@@ -81,33 +91,28 @@ func lower(texts []string) []string {
 	return out
 }
 
-// in reports whether a result has one of the signs. Any text and any object in a result: some agents put both next to
-// each other.
-func (s *signs) in(r *result) bool {
-	return slices.ContainsFunc(r.texts, s.inText) || slices.ContainsFunc(r.objects, s.inObject)
-}
-
-// inText looks at the head of a text, which is in lower case.
-func (s *signs) inText(text string) bool {
-	first, _, _ := strings.Cut(text, "\n")
-	first, _, _ = strings.Cut(first, " ")
+// inText reports whether a text begins like that of a failure.
+func (s *signs) inText(t *printedText) bool {
+	line, _, _ := strings.Cut(t.head, "\n")
+	first, _, _ := strings.Cut(line, " ")
 	for _, p := range s.prefix {
 		// "*error:" stands for the first word of Python's exceptions, such as "valueerror:".
 		if end, ok := strings.CutPrefix(p, "*"); ok && strings.HasSuffix(first, end) {
 			return true
 		}
-		if rest, ok := strings.CutPrefix(text, p); ok && endsWord(p, rest) {
+		if rest, ok := strings.CutPrefix(t.head, p); ok && endsWord(p, rest) {
 			return true
 		}
 	}
 	// Signs of a first line may stand anywhere in it.
-	if len(s.firstLine) > 0 {
-		line, _, _ := strings.Cut(text, "\n")
-		if slices.ContainsFunc(s.firstLine, func(sign string) bool { return holds(line, sign) }) {
-			return true
-		}
-	}
-	return s.inExitLine(text)
+	return slices.ContainsFunc(s.firstLine, func(sign string) bool { return holds(line, sign) }) || s.inTag(t)
+}
+
+// inTag reports whether a text as a whole is in one of the tags.
+func (s *signs) inTag(t *printedText) bool {
+	return slices.ContainsFunc(s.tag, func(name string) bool {
+		return strings.HasPrefix(t.head, "<"+name+">") && strings.HasSuffix(t.tail, "</"+name+">")
+	})
 }
 
 // holds reports whether a sign stands in a line. One that ends in a letter or digit must be a word of its own there:
@@ -146,89 +151,41 @@ func isWord(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// inExitLine looks for a line such as "exit code: 1" at the head of a result.
-func (s *signs) inExitLine(text string) bool {
-	if len(s.exitLine) == 0 {
-		return false
-	}
-	n := 0
-	for line := range strings.Lines(text) {
-		if n++; n > headLines {
-			break
-		}
-		for _, p := range s.exitLine {
-			if rest, ok := strings.CutPrefix(line, p); ok {
-				if code, ok := leadingInt(rest); ok {
-					// The first exit line decides: what follows is output.
-					return code != 0
-				}
-			}
-		}
-	}
-	return false
-}
-
-// leadingInt reads the number that s begins with. One that does not fit is some number other than 0. Blanks before it
-// are skipped. ok is false if there is no number.
-func leadingInt(s string) (int, bool) {
-	s = strings.TrimLeft(s, " \t")
-	end := 0
-	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || end == 0 && s[end] == '-') {
-		end++
-	}
-	n, err := strconv.Atoi(s[:end])
-	if err != nil && n == 0 {
-		return 0, false
-	}
-	return n, true
-}
-
-// inObject looks at the members of an object.
-func (s *signs) inObject(o map[string]any) bool {
+// inObject looks at the members of an object. exited reports whether they state how the call ended.
+func (s *signs) inObject(o map[string]any) (failed, exited bool) {
 	for _, path := range s.exitField {
-		// Not a success, or an exit code.
+		// Not a success, or an exit code. encoding/json makes every number a float64.
 		switch v := memberOf(o, path).(type) {
 		case bool:
-			if !v {
-				return true
-			}
-		// encoding/json makes every number one.
+			failed, exited = failed || !v, true
 		case float64:
-			if v != 0 {
-				return true
-			}
+			failed, exited = failed || v != 0, true
 		}
 	}
-	for _, path := range s.errorField {
-		switch v := memberOf(o, path).(type) {
-		// Absent or null: no error.
-		case nil:
-		case bool:
-			if v {
-				return true
-			}
-		case float64:
-			if v != 0 {
-				return true
-			}
-		case string:
-			if v != "" {
-				return true
-			}
-		case []any:
-			if len(v) > 0 {
-				return true
-			}
-		case map[string]any:
-			if len(v) > 0 {
-				return true
-			}
-		}
+	failed = failed ||
+		slices.ContainsFunc(s.errorField, func(path []string) bool { return !blank(memberOf(o, path)) }) ||
+		slices.ContainsFunc(s.fieldValue, func(f fieldValue) bool {
+			text, ok := memberOf(o, f.path).(string)
+			return ok && slices.Contains(f.values, strings.ToLower(text))
+		})
+	return failed, exited || failed
+}
+
+// blank reports whether a member says that there was no error.
+func blank(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return !v
+	case float64:
+		return v == 0
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
 	}
-	return slices.ContainsFunc(s.fieldValue, func(f fieldValue) bool {
-		text, ok := memberOf(o, f.path).(string)
-		return ok && slices.Contains(f.values, strings.ToLower(text))
-	})
+	return true // absent or null
 }
 
 // memberOf returns the member that a path leads to, nil if there is none.

@@ -22,8 +22,8 @@ func TestFailed(t *testing.T) {
 			false},
 		"Codex runs on":               {"exec_command", "Process running with session ID 4\nOutput:\n", false},
 		"Codex sign in the middle":    {"exec_command", "it said Exit code: 1\n", false},
-		"Codex sign far below":        {"exec_command", strings.Repeat("x\n", 10) + "Exit code: 1\n", false},
-		"Codex sign far to the right": {"exec_command", strings.Repeat("x", 5000) + "\nExit code: 1\n", false},
+		"Codex sign far below":        {"exec_command", strings.Repeat("x\n", 10) + "Exit code: 1" + strings.Repeat("\nx", 10), false},
+		"Codex sign far to the right": {"exec_command", strings.Repeat("x", 5000) + "\nExit code: 1" + strings.Repeat("\nx", 10), false},
 		"Codex refused": {"apply_patch", "apply_patch verification failed: Failed to find expected lines",
 			true},
 		"Codex JSON failure": {"apply_patch",
@@ -39,7 +39,7 @@ func TestFailed(t *testing.T) {
 		"OpenHands success":             {"str_replace_editor", "The file /w/a has been edited.", false},
 		"Claude Code says it in words":  {"Edit", "<tool_use_error>File has not been read yet.</tool_use_error>", true},
 		"sign of another tool":          {"Read", "Exit code: 1\n", false},
-		"unknown tool":                  {"x", "Exit code: 1\n", false},
+		"unknown tool":                  {"x", "Exit code: 1\n", true},
 		"nothing":                       {"bash", "", false},
 		"a file that begins so, viewed": {"Read", "Error: EACCES: this is the file", false},
 	}
@@ -52,7 +52,7 @@ func TestFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			call := content.ToolCall{ID: "1", Name: tt.tool, Parameters: []byte(params[tt.tool])}
 			r := content.ToolResponse{CallID: "1", ToolName: tt.tool}.WithResultText(tt.result)
-			if got := taxonomy.Failed(call, r); got != tt.want {
+			if got := taxonomy.Judge(call, r).Outcome == tools.OutcomeError; got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -133,12 +133,12 @@ func TestFailedWritesWithoutAFlag(t *testing.T) {
 			t.Fatalf("%s is no write", call.Name)
 		}
 		for name, r := range failures {
-			if !taxonomy.Failed(call, r) {
+			if taxonomy.Judge(call, r).Outcome == tools.OutcomeSuccess {
 				t.Errorf("%s: %q counts as a success", name, r.ResultText())
 			}
 		}
 		for name, r := range successes {
-			if taxonomy.Failed(call, r) {
+			if taxonomy.Judge(call, r).Outcome != tools.OutcomeSuccess {
 				t.Errorf("%s: %q counts as a failure", name, r.ResultText())
 			}
 		}
@@ -165,7 +165,7 @@ func TestContentThatWasReadIsNoFailure(t *testing.T) {
 	} {
 		for _, text := range []string{"Error: EACCES", `{"error":"x"}`, "<tool_use_error>", "Exit code: 1", "ERROR"} {
 			call := content.ToolCall{Name: name, Parameters: []byte(params)}
-			if taxonomy.Failed(call, content.ToolResponse{}.WithResultText(text)) {
+			if taxonomy.Judge(call, content.ToolResponse{}.WithResultText(text)).Outcome != tools.OutcomeSuccess {
 				t.Errorf("%s: %q counts as a failure", name, text)
 			}
 		}

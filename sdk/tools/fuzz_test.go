@@ -27,8 +27,8 @@ func FuzzUse(f *testing.F) {
 			"run_commands", "x"} {
 			all.Use(name, params)
 			call := content.ToolCall{Name: name, Parameters: params}
-			all.Failed(call, content.ToolResponse{Result: params})
-			all.Failed(call, content.ToolResponse{}.WithResultText(string(params)))
+			all.Judge(call, content.ToolResponse{Result: params})
+			all.Judge(call, content.ToolResponse{}.WithResultText(string(params)))
 		}
 		var members map[string]any
 		if err := json.Unmarshal(params, &members); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // mostParts bounds how many parts of one result are looked at. Results come from tools, and may be nested or repeated
@@ -13,8 +14,16 @@ const mostParts = 64
 
 // result is what a response says, as far as signs of a failure may stand in it.
 type result struct {
-	texts   []string // the heads of its texts, in lower case and without white space before them
+	texts   []printedText
 	objects []map[string]any
+	parsed  int // from this one on, the objects were found in a text, which may be a file that the tool printed
+}
+
+// printedText is a text as far as it is looked at: its head and tail, in lower case and without white space around them.
+// Those of a short text are the same.
+type printedText struct {
+	head, tail string
+	long       bool // they are parts of it
 }
 
 // newResult takes a response apart. Its result is text, an object, or a list of blocks; text may itself be the JSON of
@@ -33,7 +42,17 @@ func newResult(r content.ToolResponse) *result {
 		}
 		out.objects = append(out.objects, flags)
 	}
-	text := r.ResultText()
+	s := rawjson.New(r.Result)
+	text := ""
+	if k := s.Kind(); k == '{' || k == '[' {
+		var v any
+		if json.Unmarshal(r.Result, &v) == nil {
+			out.add(v, 0)
+		}
+	} else {
+		text = r.ResultText()
+	}
+	out.parsed = len(out.objects)
 	var v any
 	if t := strings.TrimLeft(text, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[') &&
 		json.Unmarshal([]byte(t), &v) == nil {
@@ -69,8 +88,13 @@ func (r *result) add(v any, depth int) {
 	}
 }
 
-// text takes in the head of a text.
+// text takes in the head and the tail of a text.
 func (r *result) text(s string) {
-	s = strings.TrimLeft(s, " \t\r\n")
-	r.texts = append(r.texts, strings.ToLower(s[:min(len(s), headBytes)]))
+	s = strings.TrimSpace(s)
+	t := printedText{head: strings.ToLower(s[:min(len(s), headBytes)]), long: len(s) > headBytes}
+	t.tail = t.head
+	if t.long {
+		t.tail = strings.ToLower(s[len(s)-tailBytes:])
+	}
+	r.texts = append(r.texts, t)
 }

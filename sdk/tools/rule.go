@@ -63,17 +63,25 @@ type Rule struct {
 	Command []string `json:"command,omitempty"`
 	// Workdir locates the directory that relative paths start from, where it is not the workspace root.
 	Workdir []string `json:"workdir,omitempty"`
-	// Failure tells a failed call by its result, for agents that set no error. Nil: the error field and, for a call
-	// that writes files, the signs that all agents share (see [Taxonomy.Failed]).
+	// Continues locates the name of a running command that the call asks about, as an earlier result gave it
+	// ([Failure.Running]). Only for shell.
+	Continues []string `json:"continues,omitempty"`
+	// Failure tells by its result how a call ended, for agents that set no error. Nil: the error field, and the signs
+	// that all agents share (see [Taxonomy.Judge]).
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// Failure says how the result of a failed call looks. Any one of the signs is enough. Upper and lower case do not
-// matter, and neither does white space at the beginning of a text.
+// Failure says how the result of a call looks that failed, or that did not end. Any one of the signs is enough. Upper
+// and lower case do not matter, and neither does white space around a text.
+//
+// "*" in a sign of a line stands for any characters.
 type Failure struct {
 	// ExitLine lists beginnings of a line that a number follows. The first such line decides: failed unless 0. It is
-	// looked for at the beginning of the result only, since what follows is output and may say anything.
+	// looked for in the first lines of the result only, since what follows is output and may say anything.
 	ExitLine []string `json:"exitLine,omitempty"`
+	// LastExitLine is the same for the last lines, of which the last decides. It is for agents that put the code behind
+	// the output.
+	LastExitLine []string `json:"lastExitLine,omitempty"`
 	// ExitField lists members of a result that is a JSON object, dots leading into objects ("metadata.exit_code").
 	// A number other than 0, or false, means failed.
 	ExitField []string `json:"exitField,omitempty"`
@@ -87,4 +95,13 @@ type Failure struct {
 	// FirstLine lists what may stand anywhere in the first line of the result. One that ends in a letter or digit must
 	// be a word of its own there. An agent may print what it wrote in that line: be narrow.
 	FirstLine []string `json:"firstLine,omitempty"`
+	// LastLine lists beginnings of one of the last lines.
+	LastLine []string `json:"lastLine,omitempty"`
+	// Tag lists names of tags that the result as a whole is in: "tool_use_error" is "<tool_use_error>…</tool_use_error>".
+	Tag []string `json:"tag,omitempty"`
+	// Running lists beginnings of one of the first or last lines that say that the command has not ended. "{id}" in one
+	// stands for the name of the command, by which later calls ask for it ([Rule.Continues]).
+	Running []string `json:"running,omitempty"`
+	// Silent lists beginnings of one of the last lines by which to tell an agent that never says how a command ended.
+	Silent []string `json:"silent,omitempty"`
 }

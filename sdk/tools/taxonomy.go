@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -30,8 +29,8 @@ type rule struct {
 	patterns []pattern
 
 	// By what the value says: the path of a file, a patch with paths in it, ranges of lines, a command line, its
-	// directory.
-	paths, patch, ranges, command, workdir []locator
+	// directory, the name of a running command.
+	paths, patch, ranges, command, workdir, continues []locator
 
 	whole   bool
 	failure *signs
@@ -42,6 +41,9 @@ type rule struct {
 // The rules are copied. No rules make a taxonomy that knows no tool.
 func New(rules ...Rule) (*Taxonomy, error) {
 	t := &Taxonomy{byName: make(map[string][]int), want: subjectNames()}
+	for _, name := range backgrounds {
+		t.want[name] = name
+	}
 	for i := range rules {
 		r, err := compile(&rules[i])
 		if err != nil {
@@ -76,7 +78,7 @@ func (t *Taxonomy) add(src *Rule, r *rule) {
 	for name := range r.when {
 		t.want[name] = name
 	}
-	for _, ls := range [...][]locator{r.paths, r.patch, r.ranges, r.command, r.workdir} {
+	for _, ls := range [...][]locator{r.paths, r.patch, r.ranges, r.command, r.workdir, r.continues} {
 		for _, l := range ls {
 			t.want[l.name] = l.name
 		}
@@ -115,46 +117,6 @@ func (t *Taxonomy) Runs(name string) bool {
 		if len(r.command) > 0 {
 			return true
 		}
-	}
-	return false
-}
-
-// Failed reports whether a call failed, as far as its response shows. It is the one place that decides this:
-//
-//   - The response has an error, as agents set it that know.
-//   - A rule for the tool that fits the call takes the result for that of a failure.
-//   - The call writes files, and the response bears one of the signs by which agents commonly report a failure. These
-//     are wide on purpose: to take a failed write for a success loses what is known of the file, to take a success for
-//     a failure costs tokens only. Of calls that only read, the result is a file's content and may say anything.
-//
-// call is the call that r answers; where it is lost, one with the tool's name alone.
-func (t *Taxonomy) Failed(call content.ToolCall, r content.ToolResponse) bool {
-	if r.Failed() {
-		return true
-	}
-	if t == nil || len(t.rules) == 0 {
-		return false
-	}
-	var room [8]member
-	p := scan(room[:0], call.Parameters, t.want)
-	var result *result // read only if a sign is looked for: it may be large
-	decided := false
-	for rule := range t.named(call.Name) {
-		// As in [Taxonomy.Use]: conditions that do not hold make it another call.
-		if !rule.fits(p) {
-			continue
-		}
-		if rule.failure == nil && (decided || !rule.writes(p)) {
-			decided = true
-			continue
-		}
-		if result == nil {
-			result = newResult(r)
-		}
-		if rule.failure != nil && rule.failure.in(result) || !decided && rule.writes(p) && commonSigns().in(result) {
-			return true
-		}
-		decided = true // by the first rule that fits, as in Use
 	}
 	return false
 }

@@ -29,6 +29,9 @@ type Use struct {
 	Partial bool
 	// Command is what a shell tool runs, on as many lines as it has.
 	Command string
+	// Task is the running command that the call asks about, by the name that an earlier result gave it
+	// ([Verdict.Task]); "" for none.
+	Task string
 	// Dir is the directory that the call names as its own, "" for none.
 	Dir string
 	// Subject is what the call is about, for people: its first path (a pattern too), else its command, else a
@@ -104,7 +107,7 @@ func subject(p params) string {
 // use says what a call that fits r does.
 func (r *rule) use(p params) Use {
 	dir := first(r.workdir, p)
-	u := Use{Class: r.class, Dir: dir}
+	u := Use{Class: r.class, Dir: dir, Task: r.task(p)}
 	if l, ok := decide(r.paths, p); ok {
 		r.addPaths(&u, l, p, dir)
 	}

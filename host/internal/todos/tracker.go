@@ -7,6 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -86,6 +87,9 @@ func (t *Tracker) wait(call content.ToolCall, at turns.At) {
 	}
 }
 
+// noRules judges the answers to calls about tasks. Agents report the failures of these calls as those of any other.
+var noRules *tools.Taxonomy
+
 // answer applies the call that r answers, unless it failed.
 func (t *Tracker) answer(r content.ToolResponse) {
 	at, ok := t.see(seen{ID: r.CallID, Name: r.ToolName})
@@ -94,7 +98,7 @@ func (t *Tracker) answer(r content.ToolResponse) {
 	}
 	call := t.waiting[at] // the zero value if it is not about tasks
 	delete(t.waiting, at)
-	if r.Failed() {
+	if noRules.Failed(call, r) {
 		return
 	}
 	switch call.Name {

@@ -100,6 +100,8 @@ func TestTheListFollowsTheCalls(t *testing.T) {
 		"a list of cancelled tasks": {[]turn{start, set(`{"todos":[{"content":"a","status":"cancelled"}]}`)}, ""},
 		"a failed call": {[]turn{start, {"1", "TodoWrite", `{"todos":[]}`, `"<tool_use_error>"`, "bad"}},
 			"1 pending a\n"},
+		"a failed call without a flag": {[]turn{start, {"1", "TodoWrite", `{"todos":[]}`,
+			`"<tool_use_error>InputValidationError: x</tool_use_error>"`, ""}}, "1 pending a\n"},
 		"a call that is not answered": {[]turn{start, {"1", "TodoWrite", `{"todos":[]}`, "", ""}}, "1 pending a\n"},
 		"no list": {[]turn{start, set(`{"todos":{"content":"b"}}`), set(`{"todo":[]}`), set(`[]`),
 			set(`"x"`), set(`{"todos":"[{"}`), set(``)}, "1 pending a\n"},

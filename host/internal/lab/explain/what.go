@@ -26,25 +26,27 @@ func Describe(entries []content.Content, taxonomy *tools.Taxonomy) []string {
 	out := make([]string, len(entries))
 	for i, c := range entries {
 		// Parameters are looked at only for the block that is shown.
-		out[i] = describe(c, func(block int) string {
+		out[i] = describe(c, func(block int) (subject string, failed bool) {
 			at := turns.At{Entry: i, Block: block}
 			call, ok := c.Blocks[block].(content.ToolCall)
 			if !ok {
+				response := c.Blocks[block].(content.ToolResponse)
 				of, answered := pairs.Call(at)
 				if !answered {
-					return ""
+					return "", taxonomy.Failed(content.ToolCall{Name: response.ToolName}, response)
 				}
 				call = entries[of.Entry].Blocks[of.Block].(content.ToolCall)
+				failed = taxonomy.Failed(call, response)
 			}
-			return taxonomy.Use(call.Name, call.Parameters).Subject
+			return taxonomy.Use(call.Name, call.Parameters).Subject, failed
 		})
 	}
 	return out
 }
 
 // describe describes the most telling block of an entry and says how many more calls or responses it has.
-// subject is what the call of a block is about.
-func describe(c content.Content, subject func(block int) string) string {
+// about says what the call of a block is about, and whether it failed.
+func describe(c content.Content, about func(block int) (subject string, failed bool)) string {
 	best, calls := -1, 0
 	for j, b := range c.Blocks {
 		if weight(b) == weightCall {
@@ -57,7 +59,7 @@ func describe(c content.Content, subject func(block int) string) string {
 	if best < 0 {
 		return "(empty)"
 	}
-	line := describeBlock(c.Blocks[best], func() string { return subject(best) })
+	line := describeBlock(c.Blocks[best], func() (string, bool) { return about(best) })
 	if calls > 1 {
 		line += fmt.Sprintf(" (and %d more)", calls-1)
 	}
@@ -85,16 +87,20 @@ func weight(b content.Block) int {
 	}
 }
 
-// describeBlock describes one block. subject is only called for calls and responses, as looking it up parses
-// parameters.
-func describeBlock(b content.Block, subject func() string) string {
+// describeBlock describes one block. about is only called for calls and responses, as it parses parameters and results.
+func describeBlock(b content.Block, about func() (subject string, failed bool)) string {
 	switch b := b.(type) {
 	case content.ToolCall:
-		return tool(b.Name, subject())
+		subject, _ := about()
+		return tool(b.Name, subject)
 	case content.ToolResponse:
-		line := tool(b.ToolName, subject()) + " → "
-		if b.Failed() {
+		subject, failed := about()
+		line := tool(b.ToolName, subject) + " → "
+		switch {
+		case b.Error != "":
 			return line + "error: " + text.OneLine(b.Error, longest)
+		case failed:
+			return line + "error: " + quoted(b.ResultText())
 		}
 		return line + quoted(b.ResultText())
 	case content.Text:

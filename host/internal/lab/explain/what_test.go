@@ -25,6 +25,7 @@ func TestDescribe(t *testing.T) {
 		{Speaker: content.AI, Blocks: []content.Block{
 			content.Thinking{Thought: "hm"}, content.Text{Text: "reading"},
 			call("1", "read_file", `{"file_path":"src/a.go"}`), call("2", "run_shell_command", `{"command":"ls\n-l"}`),
+			call("3", "exec_command", `{"cmd":"make"}`),
 		}},
 		{
 			Speaker: content.Tool,
@@ -38,6 +39,11 @@ func TestDescribe(t *testing.T) {
 				content.ToolResponse{CallID: "2", ToolName: "run_shell_command", Error: "no such\ndirectory"},
 			},
 		},
+		{
+			Speaker: content.Tool,
+			Blocks: []content.Block{content.ToolResponse{CallID: "3", ToolName: "exec_command"}.WithResultText(
+				"Process exited with code 2\nOutput:\n")},
+		},
 		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: "9", ToolName: ""}}},
 		{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: " "}, content.Thinking{Thought: "why"}}},
 		{Speaker: content.Human, Blocks: []content.Block{content.Media{MimeType: "image/png", Data: "x"}}},
@@ -48,9 +54,10 @@ func TestDescribe(t *testing.T) {
 	}
 	want := []string{
 		`"please look at [31mthis"`,
-		`read_file src/a.go (and 1 more)`,
+		`read_file src/a.go (and 2 more)`,
 		`read_file src/a.go → "package a"`,
 		`run_shell_command ls -l → error: no such directory`,
+		`exec_command make → error: "Process exited with code 2 Output:"`,
 		`(unnamed tool) → (empty)`,
 		`thinking: "why"`,
 		`attachment image/png`,
