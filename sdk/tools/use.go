@@ -20,6 +20,9 @@ type Use struct {
 	Reads []string
 	// Writes are the files that the call changes, if it succeeds.
 	Writes []Write
+	// MayWrite are files that the call may have changed: it is not certain that what it runs got that far. They make no
+	// earlier read stale.
+	MayWrite []string
 	// Glob: the call reads more files than Reads can name: it has a pattern, or elements that have no path.
 	Glob bool
 	// NoFile: the tool reads or writes files, but the parameters name none, or have a form that no rule expects.
@@ -58,8 +61,10 @@ type Files struct {
 	Reads []string `json:"reads,omitempty"`
 	// Partial: the output holds parts of them.
 	Partial bool `json:"partial,omitempty"`
-	// Writes are the files that the command changed, if it succeeded.
+	// Writes are the files that the command certainly changed, if it succeeded.
 	Writes []Write `json:"writes,omitempty"`
+	// MayWrite are those that it may have changed.
+	MayWrite []string `json:"mayWrite,omitempty"`
 }
 
 // UseCall is [Taxonomy.Use] for a call as a strategy gets it: it knows what the host found out about a command.
@@ -71,7 +76,7 @@ func (t *Taxonomy) UseCall(call content.ToolCall) Use {
 	}
 	var f Files
 	if json.Unmarshal(raw, &f) == nil { // else it is a field of somebody else's
-		u.Reads, u.Partial, u.Writes = f.Reads, f.Partial, append(u.Writes, f.Writes...)
+		u.Reads, u.Partial, u.Writes, u.MayWrite = f.Reads, f.Partial, append(u.Writes, f.Writes...), f.MayWrite
 	}
 	return u
 }

@@ -284,6 +284,9 @@ func countByTool(
 			for _, w := range use.Writes {
 				files = append(files, tools.Resolve(root, w.Path))
 			}
+			for _, p := range use.MayWrite {
+				files = append(files, tools.Resolve(root, p))
+			}
 			// Sorted, so that Compact finds all duplicates.
 			slices.Sort(files)
 			for _, f := range slices.Compact(files) {

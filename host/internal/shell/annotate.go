@@ -52,7 +52,7 @@ func annotated(call content.ToolCall, t *tools.Taxonomy) (known content.ToolCall
 		return call, false
 	}
 	files := Effects(use.Command, use.Dir)
-	if len(files.Reads)+len(files.Writes) == 0 {
+	if len(files.Reads)+len(files.Writes)+len(files.MayWrite) == 0 {
 		return call, false
 	}
 	// The field is in addition to what the agent wrote.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -9,7 +10,7 @@ import (
 
 // command takes in a simple command. quiet says that it prints nothing. Commands that are not known make the result
 // impure: it may then hold anything, and no read is certain.
-func (r *reader) command(args []string, seen, quiet bool) {
+func (r *reader) command(args []string, k known, quiet bool) {
 	name, args := path.Base(args[0]), args[1:]
 	if !quiet && !prints(name) && !silent(name) {
 		r.pure = false
@@ -20,7 +21,7 @@ func (r *reader) command(args []string, seen, quiet bool) {
 	}
 	switch name {
 	case "cd":
-		r.cd(args)
+		r.cd(args, k)
 	case "cat", "nl":
 		_, files := flags(args, "")
 		r.read(files, false, quiet)
@@ -34,7 +35,7 @@ func (r *reader) command(args []string, seen, quiet bool) {
 			return
 		}
 		// A sed that neither only prints lines nor edits in place prints changed text.
-		if !r.sedInPlace(args, seen) {
+		if !r.sedInPlace(args, k) {
 			r.pure = r.pure && quiet
 		}
 	case "grep", "rg":
@@ -46,12 +47,9 @@ func (r *reader) command(args []string, seen, quiet bool) {
 		}
 		r.read(rest[1:], true, quiet)
 	case "tee":
-		r.tee(args)
-	// They can fail, as when a file is missing. Without seen, that stays unknown, and nothing is taken in.
+		r.tee(args, k)
 	case "rm", "mv", "cp", "git":
-		if seen {
-			r.change(name, args)
-		}
+		r.change(name, args, k)
 	}
 }
 
@@ -74,15 +72,16 @@ func silent(name string) bool {
 }
 
 // cd takes in a change of the directory. "cd" alone, "cd -" and "~" lead to places that only the shell knows. An
-// absolute path makes the directory known again.
-func (r *reader) cd(args []string) {
+// absolute path makes the directory known again. One that may have failed, or was not run, leaves two places possible.
+func (r *reader) cd(args []string, k known) {
+	certain := k.ran && k.succeeded
 	switch {
 	case len(args) != 1 || strings.HasPrefix(args[0], "-") || strings.HasPrefix(args[0], "~"):
 		r.lost = true
 	case path.IsAbs(args[0]):
-		r.dir, r.lost = args[0], false
+		r.dir, r.lost, r.astray = args[0], false, !certain
 	default:
-		r.dir = path.Join(r.dir, args[0])
+		r.dir, r.astray = path.Join(r.dir, args[0]), r.astray || !certain
 	}
 }
 
@@ -121,13 +120,23 @@ func (r *reader) read(files []string, partial, quiet bool) {
 	r.of.Partial = r.of.Partial || partial
 }
 
-// write takes in a file that is written.
-func (r *reader) write(w tools.Write) { r.of.Writes = append(r.of.Writes, w) }
+// write takes in a file that is written, by the name that the command has for it. It is certain only if it was done
+// whenever the command line as a whole succeeded. Of a name with variables or globs it is not known which file it is.
+func (r *reader) write(k known, w tools.Write) {
+	astray := r.astray && !path.IsAbs(w.Path)
+	p, ok := r.path(w.Path)
+	switch w.Path = p; {
+	case !ok:
+	case k.ran && k.succeeded && !astray:
+		r.of.Writes = append(r.of.Writes, w)
+	default:
+		r.of.MayWrite = append(r.of.MayWrite, p)
+	}
+}
 
-// sedInPlace takes in "sed -i", which prints nothing, and reports whether it is that. seen says that a failure is one
-// of the whole command. GNU's -i may have a suffix for a copy, and can stand among other letters, as in -ni. The first
+// sedInPlace takes in "sed -i", which prints nothing, and reports whether it is that. GNU's -i may have a suffix for a copy, and can stand among other letters, as in -ni. The first
 // argument that is no option is the script, unless -e or -f gave one.
-func (r *reader) sedInPlace(args []string, seen bool) (inPlace bool) {
+func (r *reader) sedInPlace(args []string, k known) (inPlace bool) {
 	script := false
 	var rest []string
 	for i := 0; i < len(args); i++ {
@@ -148,8 +157,8 @@ func (r *reader) sedInPlace(args []string, seen bool) (inPlace bool) {
 		rest = rest[1:]
 	}
 	for _, f := range rest {
-		if p, ok := r.path(f); ok && inPlace && seen {
-			r.write(tools.Write{Path: p})
+		if inPlace {
+			r.write(k, tools.Write{Path: f})
 		}
 	}
 	return inPlace
@@ -157,32 +166,26 @@ func (r *reader) sedInPlace(args []string, seen bool) (inPlace bool) {
 
 // change takes in commands that replace, move or delete files. If one of the paths is not known, nothing is taken in:
 // half of a list would look like all of it.
-func (r *reader) change(name string, args []string) {
-	opts, files := flags(args, "")
-	var paths []string
-	for _, f := range files {
-		if p, ok := r.path(f); ok {
-			paths = append(paths, p)
-		}
-	}
+func (r *reader) change(name string, args []string, k known) {
+	opts, paths := flags(args, "")
 	switch {
-	case len(paths) < len(files):
+	case slices.ContainsFunc(paths, func(f string) bool { _, ok := r.path(f); return !ok }):
 	// With -r it removes directories, whose files are not named.
 	case name == "rm" && !strings.ContainsAny(opts, "rR"):
 		for _, p := range paths {
-			r.write(tools.Write{Path: p, Whole: true, Deletes: true})
+			r.write(k, tools.Write{Path: p, Whole: true, Deletes: true})
 		}
 	// With more than two, the last is a directory. With two it may be one, and then the file in it is what changed.
 	case name == "mv" && len(paths) == 2:
-		r.write(tools.Write{Path: paths[0], Deletes: true})
-		r.write(tools.Write{Path: paths[1]})
+		r.write(k, tools.Write{Path: paths[0], Deletes: true})
+		r.write(k, tools.Write{Path: paths[1]})
 	case name == "cp" && len(paths) == 2:
-		r.write(tools.Write{Path: paths[1]})
+		r.write(k, tools.Write{Path: paths[1]})
 	case name == "git":
 		if len(args) > 2 && args[0] == "checkout" && args[1] == "--" {
 			// The first is the word "checkout" itself, taken for a path.
 			for _, p := range paths[1:] {
-				r.write(tools.Write{Path: p})
+				r.write(k, tools.Write{Path: p})
 			}
 		}
 	}

@@ -2,10 +2,21 @@
 //
 // It is for agents that read and edit files by shell commands: Codex, mini-swe-agent and others. Start at [Effects].
 // It is conservative, because what it says decides what a model no longer sees. A command reads files only if its
-// output is nothing but parts of them; it writes a file only if the write certainly happened when the command
-// succeeded. Whatever is not understood, is left out: variables, globs, command substitution, conditions, loops,
-// functions. A write to what they name makes no earlier read stale, so that the reads stay; a later write that is
-// certain does, as then the content of the read is gone whatever happened between.
+// output is nothing but parts of them. A write is certain only if it was done whenever the command line as a whole
+// succeeded, and possible otherwise:
+//
+//	certain                        possible
+//	a > f                          a > f; b, as a failure of the first is not seen
+//	a && b > f                     a && b > f; c
+//	a > f && b                     a || b > f, ! a > f
+//	a | tee f                      a | tee f; b and a > f | b
+//	set -e; a > f; b               set -e; a && b > f; c
+//	a || exit 1; b > f             a || exit 0; b > f and exit; b > f
+//	cd d && a > f                  cd d; a > f, where f is relative
+//	                               a > f &, (a > f), { a > f; }, and in if, for, while, case, functions
+//
+// A possible write makes no earlier read stale, so that the reads stay; a later write that is certain does, as then the
+// content of the read is gone whatever happened between. Variables, globs and command substitution are left out.
 //
 //	effects.go   the statements of a command line, in their order
 //	commands.go  what each known command reads and writes

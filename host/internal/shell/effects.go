@@ -41,7 +41,7 @@ func Effects(command, dir string) tools.Files {
 		return tools.Files{}
 	}
 	r := reader{dir: dir, pure: true}
-	r.list(file.Stmts)
+	r.list(file.Stmts, known{ran: true, succeeded: true})
 	// Writes stay known: the files have changed whatever else was printed. The output, though, is more than parts of
 	// the files, so that it must not count as a second copy of what another call has read.
 	if !r.pure {
@@ -56,29 +56,83 @@ func Effects(command, dir string) tools.Files {
 type reader struct {
 	of  tools.Files
 	dir string // where the next command runs; "" with lost: not known
-	// lost: the directory is not known any more, so that relative paths mean nothing.
-	lost bool
+	// lost: the directory is not known any more, so that relative paths mean nothing. astray: it may be another one,
+	// because a cd may have failed, so that writes to them are not certain.
+	lost, astray bool
 	// pure: so far, the output holds nothing but parts of files, and words of the agent's own. It never becomes true
 	// again.
 	pure bool
 }
 
-// list reads statements in a row. Only the last one decides whether the command succeeded, so that the others must not
-// be able to fail unseen. seen of a statement is whether the agent would have learned of its failure: from the exit
-// status of the whole.
-func (r *reader) list(stmts []*syntax.Stmt) {
-	strict := false // set -e
+// known is what the success of the command line as a whole says of one of its statements.
+type known struct {
+	ran       bool // it was run
+	succeeded bool // if it was run, it succeeded
+}
+
+// list reads statements in a row, of which the last decides whether the row succeeded. The others may fail unseen,
+// except after "set -e". What may end the shell leaves unknown whether those behind it were run.
+func (r *reader) list(stmts []*syntax.Stmt, k known) {
+	strict := false
 	for i, s := range stmts {
-		strict = strict || setsE(s)
-		r.stmt(s, strict || i == len(stmts)-1)
+		last := i == len(stmts)-1
+		r.stmt(s, known{ran: k.ran, succeeded: k.succeeded && (last || strict && stops(s))})
+		switch on, set := setsE(s); {
+		case set:
+			strict = on && k.ran
+		case mayEnd(s):
+			k, strict = known{}, false
+		}
 	}
 }
 
-// setsE reports whether a statement makes the shell stop at the first failure. "set -eu" and "set -euo pipefail" do as
-// well. A later "set +e" is not looked for: agents do not write it.
-func setsE(s *syntax.Stmt) bool {
+// stops reports whether "set -e" ends the shell where a statement fails: not for those in a list with && or ||, and not
+// for negated ones.
+func stops(s *syntax.Stmt) bool {
+	and, ok := s.Cmd.(*syntax.BinaryCmd)
+	return !s.Negated && !s.Background && (!ok || and.Op == syntax.Pipe || and.Op == syntax.PipeAll)
+}
+
+// setsE reports whether a statement switches on or off that the shell stops at the first failure. "set -eu" and "set
+// -euo pipefail" do as well.
+func setsE(s *syntax.Stmt) (on, set bool) {
 	args, ok := literals(s)
-	return ok && len(args) > 1 && args[0] == "set" && strings.HasPrefix(args[1], "-") && strings.Contains(args[1], "e")
+	if !ok || len(args) < 2 || args[0] != "set" {
+		return false, false
+	}
+	for _, a := range args[1:] {
+		if a == "--" {
+			break
+		}
+		if (strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+")) && strings.Contains(a, "e") {
+			on, set = a[0] == '-', true
+		}
+	}
+	return on, set
+}
+
+// mayEnd reports whether a statement may end the shell with success, or change what later ones mean: then nothing is
+// certain any more. "exit 1" does not: if it was run, the whole has failed.
+func mayEnd(s *syntax.Stmt) (ends bool) {
+	syntax.Walk(s, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			ends = true // later on, any name may be one of it
+		case *syntax.CallExpr:
+			name, literal := text(firstWord(n))
+			switch name {
+			case "exit", "return":
+				args, ok := words(n.Args)
+				ends = ends || !ok || len(args) != 2 || strings.Trim(args[1], "0") == "" ||
+					strings.Trim(args[1], "0123456789") != ""
+			case "exec", "logout", "kill", "trap", "eval", "source", ".", "alias", "enable":
+				ends = true
+			}
+			ends = ends || !literal
+		}
+		return !ends
+	})
+	return ends
 }
 
 // literals returns the words of a simple command, ok only if all of them are literal. An assignment before a command,
@@ -91,45 +145,85 @@ func literals(s *syntax.Stmt) (args []string, ok bool) {
 	return words(call.Args)
 }
 
-// stmt reads one statement. seen says that a failure of it is one of the whole command.
-func (r *reader) stmt(s *syntax.Stmt, seen bool) {
-	// A negated command succeeds when it fails, and one in the background may still run: neither tells anything.
+// stmt reads one statement.
+func (r *reader) stmt(s *syntax.Stmt, k known) {
+	// A negated command succeeds when it fails, and one in the background may still run.
 	if s.Negated || s.Background || s.Coprocess {
-		r.pure = false
+		r.other(s)
 		return
 	}
-	// With ||, only one of the two ran, and it is not known which; it is treated like any other command that is not
-	// understood.
-	if and, ok := s.Cmd.(*syntax.BinaryCmd); ok && len(s.Redirs) == 0 {
-		switch and.Op {
+	if both, ok := s.Cmd.(*syntax.BinaryCmd); ok && len(s.Redirs) == 0 {
+		switch both.Op {
 		// If the second one ran, the first one has succeeded; if it did not, the whole has failed.
 		case syntax.AndStmt:
-			r.stmt(and.X, seen)
-			r.stmt(and.Y, seen)
+			r.stmt(both.X, k)
+			r.stmt(both.Y, known{k.ran && k.succeeded && !mayEnd(both.X), k.succeeded})
 			return
-		case syntax.Pipe:
-			r.pipe(and, seen)
+		case syntax.OrStmt:
+			// With "|| exit 1" the first one succeeded, else the whole had failed. Of any other two only one was.
+			if failing, ok := literals(both.Y); ok && failing[0] == "exit" && !mayEnd(both.Y) {
+				r.stmt(both.X, known{k.ran, true})
+				return
+			}
+			r.other(s)
+			return
+		case syntax.Pipe, syntax.PipeAll:
+			r.pipe(both, k)
 			return
 		}
 	}
 	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 {
-		alone := ok && len(call.Args) == 0 && len(s.Redirs) == 0
-		r.pure = r.pure && alone // an assignment alone prints nothing
-		// What is inside may change the directory.
-		r.lost = r.lost || !ok
+	if s.Cmd == nil {
+		call, ok = &syntax.CallExpr{}, true // redirections alone
+	}
+	if !ok || len(call.Assigns) > 0 && len(call.Args) == 0 && len(s.Redirs) > 0 {
+		r.other(s)
 		return
 	}
-	args, known := words(call.Args)
-	quiet := r.redirections(s.Redirs, args)
-	if !known || len(args) == 0 {
-		// "cd $D", or a command that may be anything.
-		name, literal := text(firstWord(call))
-		r.lost = r.lost || !literal || moves(name)
-		r.pure = r.pure && quiet
-		return
+	args, literal := words(call.Args)
+	quiet := r.redirections(s.Redirs, args, k)
+	switch {
+	case len(call.Args) == 0:
+		r.pure = r.pure && (len(call.Assigns) > 0 || quiet) // an assignment alone prints nothing
+	// "cd $D", or a command that may be anything. An assignment before a command can change what it does.
+	case !literal || len(call.Assigns) > 0:
+		name, plain := text(firstWord(call))
+		r.lost = r.lost || !plain || moves(name)
+		r.pure = r.pure && quiet && len(call.Assigns) == 0
+	default:
+		r.command(args, k, quiet)
 	}
-	r.command(args, seen, quiet)
+}
+
+// other takes in a statement of which nothing is certain: of what is known in it, the writes are possible. What is
+// inside may change the directory.
+func (r *reader) other(s *syntax.Stmt) {
+	r.pure = false
+	lost := r.lost
+	syntax.Walk(s, func(n syntax.Node) bool {
+		in, ok := n.(*syntax.Stmt)
+		if !ok {
+			return true
+		}
+		call, ok := in.Cmd.(*syntax.CallExpr)
+		if !ok {
+			r.redirections(in.Redirs, nil, known{})
+			return true
+		}
+		args, literal := words(call.Args)
+		r.redirections(in.Redirs, args, known{})
+		name, plain := text(firstWord(call))
+		switch {
+		case !plain || moves(name):
+			r.lost = true
+		case literal && len(args) > 0:
+			r.command(args, known{}, true)
+		}
+		return true
+	})
+	if _, own := s.Cmd.(*syntax.Subshell); own || s.Background || s.Coprocess {
+		r.lost = lost // it was another shell's
+	}
 }
 
 // firstWord returns the name of a command; nil for none.
@@ -150,7 +244,7 @@ func moves(name string) bool {
 }
 
 // redirections takes in the files that the output goes to, and reports whether nothing of it is printed.
-func (r *reader) redirections(redirs []*syntax.Redirect, args []string) (quiet bool) {
+func (r *reader) redirections(redirs []*syntax.Redirect, args []string, k known) (quiet bool) {
 	whole := false // the input is a here-document without expansions
 	for _, d := range redirs {
 		switch d.Op {
@@ -167,32 +261,30 @@ func (r *reader) redirections(redirs []*syntax.Redirect, args []string) (quiet b
 			if !ok || name == "/dev/null" {
 				continue
 			}
-			// Names with variables or globs were left out above: it is not known which file they are.
-			if p, ok := r.path(name); ok {
-				// All of the content stands in the command only where it is copied from a here-document.
-				copied := whole && len(args) == 1 && args[0] == "cat" && d.Op != syntax.AppOut && d.Op != syntax.AppAll
-				r.write(tools.Write{Path: p, Whole: copied})
-			}
+			// All of the content stands in the command only where it is copied from a here-document.
+			copied := whole && len(args) == 1 && args[0] == "cat" && d.Op != syntax.AppOut && d.Op != syntax.AppAll
+			r.write(k, tools.Write{Path: name, Whole: copied})
 		}
 	}
 	return quiet
 }
 
-// pipe reads a pipe. Its output is parts of files if the first command prints such and the others only select lines. A
-// write of its first command holds as if it stood alone, but not its failure: the pipe succeeds with its last command.
-func (r *reader) pipe(b *syntax.BinaryCmd, seen bool) {
+// pipe reads a pipe. Its output is parts of files if the first command prints such and the others only select lines. It
+// succeeds with its last command, so that the others may fail unseen. Each runs in a shell of its own: its cd is of no
+// effect on what follows.
+func (r *reader) pipe(b *syntax.BinaryCmd, k known) {
+	dir, lost, astray := r.dir, r.lost, r.astray
 	args, ok := literals(b.Y)
-	if ok && len(args) > 0 && args[0] == "tee" {
-		r.tee(args[1:])
-		r.pure = false
+	prints := ok && len(args) > 0 && selects(args) && len(b.Y.Redirs) == 0
+	r.stmt(b.X, known{ran: k.ran})
+	r.dir, r.lost, r.astray = dir, lost, astray
+	if prints {
+		r.of.Partial = true
 		return
 	}
-	if !ok || !selects(args) || len(b.Y.Redirs) > 0 {
-		r.pure = false
-		return
-	}
-	r.stmt(b.X, seen)
-	r.of.Partial = true
+	r.stmt(b.Y, k)
+	r.pure = false
+	r.dir, r.lost, r.astray = dir, lost, astray
 }
 
 // selects reports whether a command prints lines of its input, and only those. The options' letters are those that take
@@ -214,11 +306,9 @@ func selects(args []string) bool {
 
 // tee takes in the files of tee. It prints its input again, which is why the output of a pipe with it is not parts of
 // files.
-func (r *reader) tee(args []string) {
+func (r *reader) tee(args []string, k known) {
 	_, files := flags(args, "")
 	for _, f := range files {
-		if p, ok := r.path(f); ok {
-			r.write(tools.Write{Path: p})
-		}
+		r.write(k, tools.Write{Path: f})
 	}
 }

@@ -29,6 +29,9 @@ func brief(o tools.Files) string {
 		}
 		parts = append(parts, s)
 	}
+	if len(o.MayWrite) > 0 {
+		parts = append(parts, "may write "+strings.Join(o.MayWrite, " "))
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -68,12 +71,13 @@ func TestEffects(t *testing.T) {
 		"cat > a.go <<'EOF'\npackage a\nEOF":          "writes /w/a.go whole",
 		"cat <<EOF > a.go\n$X\nEOF":                   "writes /w/a.go",
 		"cat >> a.go <<'EOF'\nx\nEOF":                 "writes /w/a.go",
-		"cd sub && cat > a <<'EOF'\nx\nEOF\npython a": "writes /w/sub/a whole",
+		"cd sub && cat > a <<'EOF'\nx\nEOF\npython a": "may write /w/sub/a", // the cd may have failed, unseen
+		"cd sub && cat > a <<'EOF'\nx\nEOF":           "writes /w/sub/a whole",
 		`go test ./... > out.txt 2>&1`:                "writes /w/out.txt",
 		`echo x | tee a b`:                            "writes /w/a; writes /w/b",
 		`sed -i 's/a/b/' a.go`:                        "writes /w/a.go",
 		`sed -i.bak -e s/a/b/ a.go && cat a.go`:       "reads /w/a.go; writes /w/a.go",
-		`sed -i 's/a/b/' a.go; true`:                  "", // a failure is not seen
+		`sed -i 's/a/b/' a.go; true`:                  "may write /w/a.go", // a failure is not seen
 		"set -e\nsed -i 's/a/b/' a.go\ntrue":          "writes /w/a.go",
 		`rm -f a.go`:                                  "deletes /w/a.go whole",
 		`rm -rf dir`:                                  "",
@@ -81,8 +85,48 @@ func TestEffects(t *testing.T) {
 		`cp a.go b.go`:                                "writes /w/b.go",
 		`git checkout -- a.go`:                        "writes /w/a.go",
 		`git checkout main`:                           "",
-		`test -f a && sed -i s/a/b/ a || true`:        "",
+		`test -f a && sed -i s/a/b/ a || true`:        "may write /w/a",
 		`(cd x; sed -i s/a/b/ a)`:                     "",
+		// Of a row, the last statement says whether the whole succeeded.
+		`npm test && echo x > a.go; echo done`:         "may write /w/a.go",
+		`npm test && echo x > a.go`:                    "writes /w/a.go",
+		`npm test && echo x > a.go && echo done`:       "writes /w/a.go",
+		`echo x > a.go && npm test`:                    "writes /w/a.go",
+		"npm test && cat > a.go <<E\nx\nE\necho done":  "may write /w/a.go",
+		`npm test && echo x | tee a.go; echo done`:     "may write /w/a.go",
+		`npm test && echo x | tee a.go`:                "writes /w/a.go",
+		`echo x | tee a.go | head -1`:                  "may write /w/a.go",
+		`exit 0; echo x > a.go`:                        "may write /w/a.go",
+		`exit 0 && echo x > a.go`:                      "may write /w/a.go",
+		`test -f b || exit 0; echo x > a.go`:           "may write /w/a.go",
+		`test -f b || exit 1; echo x > a.go`:           "writes /w/a.go",
+		`cd sub || exit 1; echo x > a.go`:              "writes /w/sub/a.go",
+		`cd sub; echo x > a.go`:                        "may write /w/sub/a.go",
+		`cd sub; echo x > /w/a.go`:                     "writes /w/a.go",
+		`npm test || echo x > a.go`:                    "may write /w/a.go",
+		`! echo x > a.go`:                              "may write /w/a.go",
+		`echo x > a.go &`:                              "may write /w/a.go",
+		`echo x > a.go & echo y > b.go`:                "writes /w/b.go; may write /w/a.go",
+		`if npm test; then echo x > a.go; fi`:          "may write /w/a.go",
+		`if test -f b; then exit 0; fi; echo x > a.go`: "may write /w/a.go",
+		`if test -f b; then exit 0; fi; echo x > /w/a`: "may write /w/a",
+		`for i in 1 2; do echo x > a.go; done`:         "may write /w/a.go",
+		`while false; do echo x > a.go; done`:          "may write /w/a.go",
+		`case $X in a) echo x > a.go;; esac`:           "may write /w/a.go",
+		`(echo x > a.go)`:                              "may write /w/a.go",
+		`{ echo x; } > a.go`:                           "may write /w/a.go",
+		`f() { echo x > a.go; }`:                       "may write /w/a.go",
+		`f() { exit 0; }; f; echo x > /w/a.go`:         "may write /w/a.go",
+		`[[ -f b ]] && echo x > a.go`:                  "writes /w/a.go",
+		`eval "$X"; echo x > /w/a.go`:                  "may write /w/a.go",
+		`trap 'exit 0' EXIT; echo x > a.go && false`:   "may write /w/a.go",
+		`set -e; npm test && echo x > a.go; echo done`: "may write /w/a.go",
+		`set -e; npm test; echo x > a.go; echo done`:   "writes /w/a.go",
+		`set -e; set +e; echo x > a.go; echo done`:     "may write /w/a.go",
+		`rm a.go; echo done`:                           "may write /w/a.go",
+		`FOO=1 make > out.txt`:                         "writes /w/out.txt",
+		`> a.go`:                                       "writes /w/a.go",
+		`echo "a > b.go"`:                              "",
 		// What is written cannot be told, so that earlier reads stay.
 		`echo x > "$F"`:                              "",
 		`rm src/*.go`:                                "",
@@ -91,6 +135,7 @@ func TestEffects(t *testing.T) {
 		`for f in *.go; do gofmt -w $f > $f.x; done`: "",
 		`. env.sh; echo x > a.go`:                    "",
 		`$MOVE && echo x > a.go`:                     "",
+		`$MOVE && echo x > /w/a.go`:                  "may write /w/a.go",
 		`cd "$D" && echo x > a.go`:                   "",
 		`sleep 1 & rm a`:                             "deletes /w/a whole",
 	} {

@@ -182,6 +182,8 @@ func (a *attribution) called(call content.ToolCall, size int) part {
 	switch {
 	case len(use.Writes) > 0:
 		out.file = tools.Resolve(a.root, use.Writes[0].Path)
+	case len(use.MayWrite) > 0:
+		out.file = tools.Resolve(a.root, use.MayWrite[0])
 	case len(use.Reads) > 0:
 		out.file = tools.Resolve(a.root, use.Reads[0])
 	}
