@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -22,19 +23,21 @@ func mcpCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Give an agent back what was removed: an MCP server on standard input and output",
 		Long: `Serves the Model Context Protocol with one tool, ` + mcp.Tool + `, which returns a removed result
-by the id of its tool call, from the sessions that sessions.store keeps. With --session, it accepts
-ids of entries, too.
+by the id of its tool call or of its entry, from one of the sessions that sessions.store keeps.
 
 An agent that runs through 'thresh wrap' needs none of this: with proxy.recall, the proxy serves the
-tool at /mcp, puts the ids into the places of removed results, and tells the agent. 'thresh serve'
-has it at /mcp as well.`,
+tool at /mcp, puts ids into the places of removed results, and tells the agent. 'thresh serve' has
+it at /mcp as well.`,
 		Example: `  thresh --set proxy.recall=true wrap claude
-  claude mcp add thresh -- thresh mcp`,
+  claude mcp add thresh -- thresh mcp --session chat-1`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Ids of calls repeat from one session to the next.
+			if session == "" {
+				return usage(cmd, errors.New("needs --session ID: the session of which removed results are read"))
+			}
 			// true creates the store: an agent may start this server before the host that writes the sessions.
 			return s.withStore(cmd, true, func(ctx context.Context, _ *config.Config, kept store.Store) error {
-				// Without --session, the key has no id, and all sessions of the owner are searched.
 				server := mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
 					found, err := engine.FindRecorded(ctx, kept, s.key(session), id)
 					return found, missing(err, session)
@@ -46,7 +49,7 @@ has it at /mcp as well.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&session, "session", "", "look in the session with this `ID` alone")
+	cmd.Flags().StringVar(&session, "session", "", "the session with this `ID`; required")
 	cmd.Flags().StringVar(&s.owner, "owner", "", "the sessions of the access token `NAME`")
 	return cmd
 }

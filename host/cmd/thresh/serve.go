@@ -175,7 +175,13 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Opt
 	insecure bool) (err error) {
 	// Settings of the proxy are read once, when it starts: SIGHUP does not change them.
 	set := o.Host.Config().Settings()
-	o.Fail, o.Recall = set.Proxy.OnError == "fail", set.Proxy.Recall
+	o.Fail = set.Proxy.OnError == "fail"
+	if o.Recall, err = recallOf(ctx, o.Host); err != nil {
+		return err
+	}
+	if o.Recall != nil { // clients of many conversations come to one address
+		o.Recall.Named = true
+	}
 	if o.Upstreams, err = proxy.ParseUpstreams(set.Proxy.Upstreams); err != nil {
 		return err
 	}
@@ -199,6 +205,18 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Opt
 	})
 	fmt.Fprintln(a.err, "thresh: proxy at "+network.URL(l, certificate != nil))
 	return nil
+}
+
+// recallOf returns how a host's proxy gives removed results back; nil if it does not.
+func recallOf(ctx context.Context, h *engine.Host) (*proxy.Recall, error) {
+	if !h.Config().Settings().Proxy.Recall {
+		return nil, nil
+	}
+	key, err := h.Store().Secret(ctx, "recall")
+	if err != nil {
+		return nil, fmt.Errorf("proxy.recall: %w", err)
+	}
+	return &proxy.Recall{Key: key}, nil
 }
 
 // admission decides how clients of a listener prove who they are: with which certificate the service does, and which

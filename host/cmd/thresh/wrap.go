@@ -22,7 +22,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
@@ -119,15 +118,12 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if _, _, err := net.SplitHostPort(f.listen); err != nil {
 		return usage(cmd, fmt.Errorf("--listen: want HOST:PORT: %w", err))
 	}
-	// On loopback only this machine reaches the proxy, and agents have no way to show a token. From elsewhere clients
-	// must show one, which is made for this run alone: what comes through the proxy is spent at the provider.
-	token, guard := "", (*access.Guard)(nil)
-	if !access.LoopbackName(f.listen) {
-		if !f.print {
-			return usage(cmd, errors.New("--listen: an agent that is started here needs no address but loopback"))
-		}
-		token = rand.Text()
-		guard = access.NewGuard(store.NewMemory(), token)
+	// On loopback only this machine reaches the proxy, and agents have no way to show a token to a model's API. From
+	// elsewhere clients must show it, as what comes through the proxy is spent at the provider. It is made for this run
+	// alone.
+	token, open := rand.Text(), access.LoopbackName(f.listen)
+	if !open && !f.print {
+		return usage(cmd, errors.New("--listen: an agent that is started here needs no address but loopback"))
 	}
 	name := ""
 	if len(command) > 0 {
@@ -164,6 +160,10 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err := checkStrategy(c, h); err != nil {
 		return errors.Join(err, h.Close())
 	}
+	recall, err := recallOf(cmd.Context(), h)
+	if err != nil {
+		return errors.Join(err, h.Close())
+	}
 	// The name under which 'thresh top' lists this host.
 	shown := filepath.Base(cmp.Or(name, "wrap"))
 	if f.dryRun {
@@ -171,16 +171,19 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	}
 	seen := watch.New(h, shown)
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
-		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Measured: measured, Watch: seen, Guard: guard,
-		Logger: log.Named("proxy")})
+		Fail: set.Proxy.OnError == "fail", Recall: recall, Measured: measured, Watch: seen,
+		Guard: access.NewGuard(store.NewMemory(), token), Open: open, Logger: log.Named("proxy")})
 	// Port 0 is known only now. The agent is started after it, so that its first request finds a listener.
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--listen: %w", err), h.Close())
 	}
-	base := "http://" + listener.Addr().String()
+	at := proxyAt{base: "http://" + listener.Addr().String()}
+	if recall != nil {
+		at.token = token
+	}
 	// 'thresh top' and the page /ui ask this same server, with the announced token.
-	server, here := p.Server(), announce(set.Serve.TokenFile, base)
+	server, here := p.Server(), announce(set.Serve.TokenFile, at.base)
 	defer here.withdraw()
 	server.Handler = seen.Before(server.Handler, here.Token)
 	// An interrupt cancels the command's context. What it means, the agent decides: until it has ended, it needs the proxy.
@@ -188,15 +191,14 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	served := make(chan error, 1)
 	// An agent that was killed may have left requests in progress.
 	go func() { served <- network.Run(serving, server, listener, nil, time.Second, log) }()
-	recall := ""
-	if set.Proxy.Recall {
-		recall = base + mcp.Path
-	}
 	if f.print {
-		a.printVariables(client, base, token, recall)
+		if open {
+			token = ""
+		}
+		a.printVariables(client, at, token)
 		<-cmd.Context().Done()
 	} else if err = cmd.Context().Err(); err == nil {
-		err = runWrapped(client, command, base, recall, a)
+		err = runWrapped(client, command, at, a)
 	}
 	// In this order: the door ends, then the conversations, then the host with its plugins. The totals are whole only
 	// after the last request.
@@ -218,9 +220,9 @@ func checkStrategy(c *config.Config, h *engine.Host) error {
 }
 
 // printVariables prints what an agent must have in its environment, as a shell reads it. Only these lines go to
-// standard output, for eval; everything else is for people.
-func (a *app) printVariables(w wrapping, base, token, recall string) {
-	for _, set := range append(w.values(base, recall), w.others...) {
+// standard output, for eval; everything else is for people. token is what every client must show, "" for none.
+func (a *app) printVariables(w wrapping, at proxyAt, token string) {
+	for _, set := range append(w.values(at), w.others...) {
 		name, value, _ := strings.Cut(set, "=")
 		// JSON has quotes and braces in it; no value has a single quote.
 		if strings.ContainsAny(value, `"{`) {
@@ -229,13 +231,13 @@ func (a *app) printVariables(w wrapping, base, token, recall string) {
 		fmt.Fprintf(a.out, "export %s=%s\n", name, value)
 	}
 	if w.arguments != nil {
-		fmt.Fprintf(a.out, "# %s needs these arguments: '%s'\n", w.command, strings.Join(w.arguments(base), "' '"))
+		fmt.Fprintf(a.out, "# %s needs these arguments: '%s'\n", w.command, strings.Join(w.arguments(at.base), "' '"))
 	}
 	if token != "" {
 		fmt.Fprintf(a.out, "# Clients elsewhere must send this header: X-Thresh-Token: %[1]s\n"+
 			"# or have /t/%[1]s before the path of their base URL.\n", token)
 	}
-	fmt.Fprintln(a.err, "thresh: proxy at "+base+"; interrupt to end it")
+	fmt.Fprintln(a.err, "thresh: proxy at "+at.base+"; interrupt to end it")
 }
 
 // exitStatus is the status with which the agent ended; thresh ends with the same. It is an error only so that commands
@@ -246,8 +248,8 @@ func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with st
 
 // runWrapped runs the agent with this process's terminal, and waits for it. It returns an [exitStatus], or the error
 // for which the agent could not be started.
-func runWrapped(w wrapping, command []string, base, recall string, a *app) error {
-	agent, end, err := w.start(command, base, recall, os.Environ())
+func runWrapped(w wrapping, command []string, at proxyAt, a *app) error {
+	agent, end, err := w.start(command, at, os.Environ())
 	if err != nil {
 		return err
 	}

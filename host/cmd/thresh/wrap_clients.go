@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
@@ -41,13 +42,28 @@ type wrapping struct {
 	others []string
 	// arguments stand before the user's; nil for none.
 	arguments func(base string) []string
-	// recall are arguments that tell the agent of an MCP server; nil where variables or files do it.
-	recall func(url string) []string
+	// recall are arguments that tell the agent of the MCP server; nil where variables or files do it. All users of the
+	// machine can read them, so they name the variable that has the token.
+	recall func(base string) []string
 	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none. The proxy then
 	// sends the requests there, instead of to the provider.
 	own func(getenv func(string) string) string
 	// files are for agents that read from files what others have variables and arguments for.
 	files []agentFile
+}
+
+// proxyAt is where the proxy is, for an agent.
+type proxyAt struct {
+	// base is its address, and token what its MCP server takes requests with; "" if it has none.
+	base, token string
+}
+
+// mcp returns the address of the MCP server with the token in it, which no other user may see; "" if there is none.
+func (p proxyAt) mcp() string {
+	if p.token == "" {
+		return ""
+	}
+	return p.base + "/t/" + p.token + mcp.Path
 }
 
 // agentFile is a file that one run of an agent gets, in a directory that goes when the agent has ended. The user's own
@@ -76,9 +92,9 @@ var (
 	geminiURL    = variable{"GOOGLE_GEMINI_BASE_URL", "", "gemini"}
 )
 
-// mcpURL is the variable that tells any agent where the MCP server is. No agent reads it by itself: it is for people's
-// own scripts and configurations, which can refer to it.
-const mcpURL = "THRESH_MCP_URL"
+// mcpURL is the variable that tells any agent where the MCP server is, and mcpToken has the token in that address, for
+// a header. No agent reads them by itself: arguments, scripts and people's configurations refer to them.
+const mcpURL, mcpToken = "THRESH_MCP_URL", "THRESH_MCP_TOKEN"
 
 // wrapped are the agents that are known by the name of their command. 'make test-clients' runs the agents that can be
 // installed, and fails if one does not come through the proxy.
@@ -91,20 +107,21 @@ var wrapped = []wrapping{
 			"be shown as 200 k",
 		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
 		// for the tool.
-		recall: func(url string) []string {
-			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"` + url +
-				`","alwaysLoad":true}}}`}
+		recall: func(string) []string {
+			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"${` + mcpURL +
+				`}","alwaysLoad":true}}}`}
 		}},
 	{command: "codex", how: "-c openai_base_url=…, or the base_url of your model_provider", provider: "openai",
 		arguments: codexArguments, own: codexProvider,
-		recall: func(url string) []string { return []string{"-c", `mcp_servers.thresh.url="` + url + `"`} }},
+		recall: func(base string) []string {
+			return []string{"-c", `mcp_servers.thresh.url="` + base + mcp.Path + `"`,
+				"-c", `mcp_servers.thresh.env_http_headers={"X-Thresh-Token"="` + mcpToken + `"}`}
+		}},
 	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider", provider: "anthropic",
 		variables: []variable{{opencodeContent, "", ""}}},
 	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
 	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL},
-		recall: func(url string) []string {
-			return []string{`--mcp-config={"mcpServers":{"thresh":{"httpUrl":"` + url + `"}}}`}
-		}},
+		files: []agentFile{{name: "mcp.json", text: qwenServers, argument: "--mcp-config"}}},
 	{command: "pi", how: "--extension with the base URL of each provider", provider: "anthropic",
 		files: []agentFile{{name: "thresh.js", text: piExtension, argument: "--extension"}}},
 	{command: "cline", how: "CLINE_PROVIDER_SETTINGS_PATH with the base URL of each provider", provider: "openai",
@@ -133,20 +150,19 @@ func wrappedFor(command string) wrapping {
 	return anyAgent
 }
 
-// start returns the agent's command with the proxy's address in it, and with that of the MCP server unless recall is
-// "". What end removes, the agent needs until it ends. The agent is not started yet. The directory of its file goes
+// start returns the agent's command with the proxy's address in it, and with that of the MCP server if there is one.
+// What end removes, the agent needs until it ends. The agent is not started yet. The directory of its file goes
 // with end, also after an error of Start.
-func (w wrapping) start(command []string, base, recall string, environ []string) (agent *exec.Cmd, end func(),
-	err error) {
+func (w wrapping) start(command []string, at proxyAt, environ []string) (agent *exec.Cmd, end func(), err error) {
 	args := slices.Clone(command[1:])
-	if recall != "" && w.recall != nil {
-		args = append(w.recall(recall), args...)
+	if at.token != "" && w.recall != nil {
+		args = append(w.recall(at.base), args...)
 	}
 	if w.arguments != nil {
-		args = append(w.arguments(base), args...)
+		args = append(w.arguments(at.base), args...)
 	}
 	// The agent's environment is the user's own, with what is needed added: keys are in it.
-	env := w.environ(base, recall, environ)
+	env := w.environ(at, environ)
 	end = func() {}
 	if len(w.files) > 0 {
 		// A directory of this user alone, as an agent's settings may hold keys. If this process is killed, the next
@@ -158,7 +174,7 @@ func (w wrapping) start(command []string, base, recall string, environ []string)
 		end = func() { _ = dir.Remove() }
 		for _, f := range w.files {
 			path := filepath.Join(dir.Path, f.name)
-			text, err := f.text(base, recall, os.Getenv)
+			text, err := f.text(at.base, at.mcp(), os.Getenv)
 			if err == nil && text != nil {
 				err = os.WriteFile(path, text, 0o600)
 			}
@@ -180,24 +196,24 @@ func (w wrapping) start(command []string, base, recall string, environ []string)
 }
 
 // values returns the variables with addresses in them, as NAME=VALUE.
-func (w wrapping) values(base, recall string) (out []string) {
+func (w wrapping) values(at proxyAt) (out []string) {
 	for _, v := range w.variables {
-		value := base + v.path
+		value := at.base + v.path
 		if v.name == opencodeContent {
-			value = opencodeConfig(base, recall)
+			value = opencodeConfig(at.base, at.mcp())
 		}
 		out = append(out, v.name+"="+value)
 	}
-	if recall != "" {
-		out = append(out, mcpURL+"="+recall)
+	if at.token != "" {
+		out = append(out, mcpURL+"="+at.mcp(), mcpToken+"="+at.token)
 	}
 	return out
 }
 
 // environ returns the agent's environment, made from another one that is not changed. The last value of a name counts,
 // so that base URLs of the user are replaced; upstreamsFor has read them.
-func (w wrapping) environ(base, recall string, environ []string) []string {
-	out := append(slices.Clone(environ), w.values(base, recall)...)
+func (w wrapping) environ(at proxyAt, environ []string) []string {
+	out := append(slices.Clone(environ), w.values(at)...)
 	// These are preferences and not addresses: a user who has set one means it.
 	for _, v := range w.others {
 		name, _, _ := strings.Cut(v, "=")

@@ -36,6 +36,14 @@ func piExtension(base, recall string, _ func(string) string) ([]byte, error) {
 `, base, base+"/v1", base+"/v1beta", recall), nil
 }
 
+// qwenServers is an argument's file: in the argument itself the address would be seen by other users of the machine.
+func qwenServers(_, recall string, _ func(string) string) ([]byte, error) {
+	if recall == "" {
+		return nil, nil
+	}
+	return fmt.Appendf(nil, `{"mcpServers":{"thresh":{"httpUrl":%q}}}`, recall), nil
+}
+
 // clineServers are the user's MCP servers for cline, and ours. Servers with a login are left out: cline would renew
 // their tokens in a file that goes, and the user's would be void.
 func clineServers(_, recall string, getenv func(string) string) ([]byte, error) {

@@ -71,8 +71,8 @@ func TestWrapKnowsAgents(t *testing.T) {
 	}
 	for _, name := range []string{"claude", "codex", "opencode", "qwen", "pi", "cline"} {
 		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH$CLINE_SESSION_BACKEND_MODE|" +
-			"$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|\"\n" +
-			"[ \"$1\" = --extension ] && sed 's/1:[0-9]*/1:PORT/g' \"$2\"\n" +
+			"$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|$THRESH_MCP_TOKEN|\"\n" +
+			"[ \"$1\" = --mcp-config ] && cat \"$2\"\n[ \"$1\" = --extension ] && sed 's/1:[0-9]*/1:PORT/g' \"$2\"\n" +
 			"[ -n \"$CLINE_PROVIDER_SETTINGS_PATH\" ] && sed 's/1:[0-9]*/1:PORT/g' " +
 			"\"$CLINE_PROVIDER_SETTINGS_PATH\"\n[ -n \"$CLINE_MCP_SETTINGS_PATH\" ] && cat \"$CLINE_MCP_SETTINGS_PATH\"\n" +
 			"[ \"$1\" = killed ] && kill -9 $PPID\nexit 0\n"
@@ -90,7 +90,7 @@ func TestWrapKnowsAgents(t *testing.T) {
 	// Others read a file, which is there as long as they run.
 	for name, want := range map[string]string{
 		"pi": `registerProvider("anthropic", { baseUrl: "http://127.0.0.1:PORT" });`,
-		"cline": `local||x||` + "\n" + `{"version":1,"providers":{"anthropic":{"settings":{"apiKey":"k","baseUrl":` +
+		"cline": `local||x|||` + "\n" + `{"version":1,"providers":{"anthropic":{"settings":{"apiKey":"k","baseUrl":` +
 			`"http://127.0.0.1:PORT/v1","provider":"anthropic"},"tokenSource":"manual"},"gemini":`,
 	} {
 		r := p.wrap(up, "./"+name, "x")
@@ -104,9 +104,10 @@ func TestWrapKnowsAgents(t *testing.T) {
 			}
 		}
 	}
-	// With proxy.recall they are told of the MCP server too, and any agent by a variable.
+	// With proxy.recall they are told of the MCP server too, and any agent by variables. The token is in none of the
+	// arguments, which other users can read.
 	for name, want := range map[string]string{
-		"claude": `"type":"http","url":"http://127.0.0.1:`, "codex": `mcp_servers.thresh.url="http://127.0.0.1:`,
+		"claude": `"type":"http","url":"${THRESH_MCP_URL}"`, "codex": `-c mcp_servers.thresh.url="http://127.0.0.1:`,
 		"opencode": `"mcp":{"thresh":{"type":"remote","url":"http://127.0.0.1:`,
 		"qwen":     `{"mcpServers":{"thresh":{"httpUrl":"http://127.0.0.1:`,
 		"pi":       `const server = "http://127.0.0.1:`,
@@ -114,7 +115,11 @@ func TestWrapKnowsAgents(t *testing.T) {
 		"cline": `{"mcpServers":{"mine":{"command":"x"},"thresh":{"type":"streamableHttp","url":"http://127.0.0.1:`,
 	} {
 		cmd := p.command("--set", "proxy.recall=true", "wrap", "./"+name)
-		if r := p.finish(cmd); !strings.Contains(r.stdout, want) || !strings.Contains(r.stdout, "/mcp|") {
+		r := p.finish(cmd)
+		// What stands before the arguments is of the environment, and what is behind them of files.
+		shown := strings.Split(r.stdout, "|")
+		if len(shown) < 5 || !strings.Contains(r.stdout, want) || !strings.HasSuffix(shown[3], "/"+shown[4]+"/mcp") ||
+			strings.Contains(shown[2], shown[4]) {
 			t.Errorf("%s: %q, %s", name, r.stdout, r.stderr)
 		}
 	}

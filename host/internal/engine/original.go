@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
@@ -41,7 +40,7 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 
 // storedOriginals is Originals from the store.
 func (s *Session) storedOriginals(ctx context.Context, id string) ([]content.Content, error) {
-	found, err := recorded(ctx, s.stored.store, s.key, id, true)
+	found, err := recorded(ctx, s.stored.store, s.key, id)
 	switch {
 	case err != nil:
 		return nil, s.storeError(err)
@@ -52,34 +51,17 @@ func (s *Session) storedOriginals(ctx context.Context, id string) ([]content.Con
 }
 
 // FindRecorded returns what was added under an id to a session of a store, as [Session.Originals] does; nil if there is
-// nothing. Without an id of a session, all of the owner's are searched, the one that was used last first, for a tool
-// call alone: ids of entries are the same in all sessions. It needs no host.
+// nothing. It needs no host.
 func FindRecorded(ctx context.Context, in store.Sessions, key store.Key, id string) ([]content.Content, error) {
-	if key.ID != "" {
-		if _, err := in.Head(ctx, key); err != nil {
-			return nil, err
-		}
-		return recorded(ctx, in, key, id, true)
+	if _, err := in.Head(ctx, key); err != nil {
+		return nil, err
 	}
-	var heads []store.Head
-	for h, err := range in.List(ctx, store.Filter{Owner: key.Owner}) {
-		if err != nil {
-			return nil, err
-		}
-		heads = append(heads, h)
-	}
-	slices.SortStableFunc(heads, func(a, b store.Head) int { return b.Used.Compare(a.Used) })
-	for _, h := range heads {
-		if found, err := recorded(ctx, in, h.Key, id, false); err != nil || found != nil {
-			return found, err
-		}
-	}
-	return nil, nil
+	return recorded(ctx, in, key, id)
 }
 
-// recorded finds what was added under an id to one session, with entries by their own ids too; nil if there is nothing.
+// recorded finds what was added under an id to one session; nil if there is nothing.
 func recorded(
-	ctx context.Context, in store.Sessions, key store.Key, id string, entries bool,
+	ctx context.Context, in store.Sessions, key store.Key, id string,
 ) (ofCall []content.Content, err error) {
 	r := logReader{in: in, key: key}
 	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
@@ -87,7 +69,7 @@ func recorded(
 			return nil, err
 		}
 		for _, e := range step.added.Entries {
-			if entries && e.ID == id {
+			if e.ID == id {
 				return []content.Content{e.Content}, nil
 			}
 			if transcriptlog.Holds(e.Content, id) {

@@ -24,8 +24,8 @@ func Mark(id string) string { return " [" + Tool + ": " + id + "]" }
 
 // Server answers the requests of an agent.
 type Server struct {
-	// Recall is where results are looked up. It returns the entries that were recorded under the id of a tool call, or
-	// of an entry; none if there is nothing. It may be called by several requests at the same time.
+	// Recall looks up what has an id in the conversation that the server is for. It returns no entry if nothing has,
+	// whatever other conversations have. It may be called by several requests at the same time.
 	Recall func(ctx context.Context, id string) ([]content.Content, error)
 	// Panicked is told of a panic that was recovered, while the stack is still its own, and returns the error to answer
 	// with.
@@ -128,7 +128,7 @@ func (s *Server) call(ctx context.Context, raw json.RawMessage) (map[string]any,
 	case err != nil:
 		return result(err.Error(), true), nil
 	case len(found) == 0:
-		return result(fmt.Sprintf("nothing is recorded under the id %.100q", id), true), nil
+		return result(fmt.Sprintf("nothing in this conversation has the id %.100q", id), true), nil
 	}
 	return result(text(found, id), false), nil
 }

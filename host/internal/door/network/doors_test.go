@@ -114,7 +114,7 @@ func openDoors(t *testing.T) (d doors, all []route) {
 		t.Fatal(err)
 	}
 	seen := watch.New(machine, "serve")
-	p := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: true, Logger: log,
+	p := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: &proxy.Recall{}, Logger: log,
 		Upstreams: proxy.Upstreams{Anthropic: base, OpenAI: base, Gemini: base}})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 3)

@@ -36,7 +36,7 @@ type Options struct {
 	Guard *access.Guard
 	// Store is where the host keeps sessions, for lists; an empty one in memory if it keeps none.
 	Store store.Sessions
-	// Recall serves [mcp.Path], where agents get back what was removed from the sessions of their token.
+	// Recall serves [mcp.Path], where an agent gets back what was removed from the session that it names.
 	Recall bool
 	// Watch is told of turns, and serves the page and its data; nil if there is none.
 	Watch *watch.Recorder
@@ -121,21 +121,18 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	}
 	if o.Recall {
 		add(mcp.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			(&mcp.Server{Recall: recallFor(r, o.Store), Panicked: func(p any) error {
+			key := store.Key{Owner: callerOf(r.Context()).grant.Name, ID: mcp.Session(w, r)}
+			if key.ID == "" {
+				return
+			}
+			(&mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
+				return engine.FindRecorded(ctx, o.Store, key, id)
+			}, Panicked: func(p any) error {
 				return o.Host.Panicked("mcp", p)
 			}}).ServeHTTP(w, r)
 		}))
 	}
 	return all
-}
-
-// recallFor finds what was added to the sessions of a request's token: of one that its header names also by the ids of
-// entries.
-func recallFor(r *http.Request, in store.Sessions) func(context.Context, string) ([]content.Content, error) {
-	key := store.Key{Owner: callerOf(r.Context()).grant.Name, ID: r.Header.Get("X-Thresh-Session")}
-	return func(ctx context.Context, id string) ([]content.Content, error) {
-		return engine.FindRecorded(ctx, in, key, id)
-	}
 }
 
 // ended reports whether the server has begun to end. It does not wait.

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
@@ -39,8 +41,13 @@ type branch struct {
 	// head is the sum of the last item, and items how many there are. Both are guarded by thread.mu as well.
 	head  body.Sum
 	items int
-	// recalled are results that are not sent as they were, by the ids of their calls; nil without the option Recall.
-	// They share their texts with entries. It is guarded by thread.mu.
+	// conversation is the name that its sessions have in common, however often it was forked.
+	conversation string
+	// offered: the agent has the tool by which removed results are read again, as its last request says.
+	offered bool
+	// ids are those of results that are not sent as they were, by where these stand, and recalled the results by their
+	// ids; nil before the first. The results share their texts with entries. recalled is guarded by thread.mu as well.
+	ids      map[body.Ref]string
 	recalled map[string]content.ToolResponse
 	// listed is the branch's element in threads.used, nil if it is not there, and bytes what it takes in memory, about.
 	// counted: it is one of thread.users. They are guarded by threads.mu.
@@ -146,10 +153,9 @@ func (s *Server) open(
 		first := chain[req.First()]
 		name += "-" + hex.EncodeToString(first[:6])
 	}
+	b.conversation = name
 	for n := range mostBranches {
-		if o.ID = name; n > 0 {
-			o.ID = fmt.Sprintf("%s.%d", name, n+1)
-		}
+		o.ID = branchID(name, n)
 		if host.IsOpen(o.Owner, o.ID) {
 			continue // a branch of this process
 		}
@@ -171,6 +177,14 @@ func (s *Server) open(
 	}
 	o.ID = "" // the host makes one that nothing derives from the conversation
 	return s.fork(ctx, x, b, req, chain, from, o)
+}
+
+// branchID is the id of one of a conversation's sessions.
+func branchID(conversation string, n int) string {
+	if n == 0 {
+		return conversation
+	}
+	return fmt.Sprintf("%s.%d", conversation, n+1)
 }
 
 // stored returns up to where a stored session has the same as a request. whole: that is all that the session has. The
@@ -288,12 +302,14 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	}
 	// Counted once for as long as it stays the same: it is mostly the schemas of tools, 75 kB of Claude Code's.
 	if rest := r.RestSum(); rest != b.rest || b.pending == 0 {
+		text := string(r.Rest())
 		counted, err := x.server.options.Host.Count(ctx, []content.Content{
-			{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: string(r.Rest())}}}})
+			{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: text}}}})
 		if err != nil {
 			return err
 		}
-		b.rest, b.pending = rest, counted.Tokens(0)
+		// Not in the list of tools alone: agents name in the system prompt what their model has to search for.
+		b.rest, b.pending, b.offered = rest, counted.Tokens(0), strings.Contains(text, mcp.Tool)
 	}
 	// One time for the turn and for its price: both ask whether the prompt cache has expired.
 	now := time.Now()
@@ -334,9 +350,7 @@ func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.options.Recall {
-		b.marks = b.mark(plan)
-	}
+	b.marks = b.mark(s, plan)
 	edits := r.Edits(plan)
 	if len(edits) == 0 {
 		// The client's own slice, not a copy: nothing changed.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
@@ -21,6 +22,8 @@ type identity struct {
 	owner string
 	// name begins the ids of the sessions: what a person can find again.
 	name string
+	// named: a person chose the name, and can give it to other programs.
+	named bool
 	// shared: other conversations may have the same identity.
 	shared bool
 	// parent is the key of the conversation that began this one, such as that of a subagent; "" if there is none.
@@ -47,8 +50,8 @@ func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity 
 	owner := x.grant.Name
 	scope := strings.Join([]string{owner, x.profile.name, string(x.route.api),
 		x.profile.upstreams.of(x.route.provider).String(), ""}, "\x00")
-	if id := h.Get("X-Thresh-Session"); id != "" {
-		return identity{owner: owner, key: scope + "thresh\x00" + id, name: printable(id)}
+	if id := h.Get(mcp.SessionHeader); id != "" {
+		return identity{owner: owner, key: scope + "thresh\x00" + id, name: printable(id), named: true}
 	}
 	for _, c := range clientHeaders {
 		id := h.Get(c.id)

@@ -2,42 +2,124 @@ package proxy
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/http"
 
+	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// markTokens is about what the mark behind a removed result counts: the words, and an id of 30 characters.
-const markTokens = 25
-
-// mark puts ids into the places of removed results, and keeps the results, to return them by these ids. It returns
-// what the marks count, in tokens: the host does not see them.
-func (b *branch) mark(p *body.Plan) (tokens int) {
-	results := p.MarkRecall(mcp.Mark)
-	b.thread.mu.Lock()
-	defer b.thread.mu.Unlock()
-	if b.recalled == nil {
-		b.recalled = make(map[string]content.ToolResponse, len(results))
-	}
-	for _, r := range results {
-		b.recalled[r.CallID] = r
-	}
-	return len(results) * markTokens
+// Recall is how an agent gets removed results back: marks in the conversation have ids, and [mcp.Path] takes them.
+type Recall struct {
+	// Key makes the ids. It is the store's, as the conversations are: the ids of one must outlive the process.
+	Key []byte
+	// Named: whoever recalls must name the conversation, in [mcp.SessionHeader]. Only conversations that were named so
+	// have marks. Otherwise all clients are one agent, which this process has started.
+	Named bool
 }
 
-// recallFor finds results of an owner's conversations by the ids of their calls, in the one that was used last first:
-// ids of calls without one of the provider's are positions, which other conversations have too.
-func (s *Server) recallFor(owner string) func(context.Context, string) ([]content.Content, error) {
-	return func(_ context.Context, call string) ([]content.Content, error) {
-		for _, b := range s.threads.all() {
+// markTokens is what the mark behind a removed result counts at most, in tokens of o200k_base or cl100k_base.
+const markTokens = 13
+
+// id returns the id of a result. It has 15 digits, 50 bits in five tokens: letters take twice as many. It is bound to
+// the conversation, the call and the text, so it cannot be guessed, is the same each time, also in a fork or after a
+// restart, and can never give back another text.
+func (c *Recall) id(owner, conversation string, r content.ToolResponse) string {
+	mac := hmac.New(sha256.New, c.Key)
+	fmt.Fprintf(mac, "%q %q %q ", owner, conversation, r.CallID)
+	mac.Write(r.Result)
+	return fmt.Sprintf("%015d", binary.BigEndian.Uint64(mac.Sum(nil))%1e15)
+}
+
+// mark puts ids into the places of removed results, and keeps the results, to return them by these ids. It returns
+// what the marks count, in tokens: the host does not see them. The caller holds b.mu.
+func (b *branch) mark(s *Server, p *body.Plan) (tokens int) {
+	c, of := s.options.Recall, b.thread.identity
+	if c == nil || !b.offered || c.Named && !of.named {
+		return 0
+	}
+	p.MarkRecall(func(at body.Ref, r content.ToolResponse) string {
+		tokens += markTokens
+		id, known := b.ids[at]
+		if !known {
+			id = c.id(of.owner, b.conversation, r)
 			b.thread.mu.Lock()
-			r, ok := b.recalled[call]
-			b.thread.mu.Unlock()
-			if ok && b.thread.identity.owner == owner {
-				return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{r}}}, nil
+			defer b.thread.mu.Unlock()
+			if b.ids == nil {
+				b.ids, b.recalled = map[body.Ref]string{}, map[string]content.ToolResponse{}
+			}
+			b.ids[at], b.recalled[id] = id, r
+		}
+		return mcp.Mark(id)
+	})
+	return tokens
+}
+
+// recall answers a request of the protocol.
+func (s *Server) recall(w http.ResponseWriter, r *http.Request, grant access.Grant) {
+	session := ""
+	if s.options.Recall.Named {
+		if session = mcp.Session(w, r); session == "" {
+			return
+		}
+		session = printable(session)
+	}
+	(&mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
+		if found, ok := s.remembered(grant.Name, session, id); ok {
+			return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{found}}}, nil
+		}
+		if session == "" {
+			return nil, nil
+		}
+		return s.recorded(ctx, store.Key{Owner: grant.Name, ID: session}, id)
+	}, Panicked: func(p any) error { return s.options.Host.Panicked("mcp", p) }}).ServeHTTP(w, r)
+}
+
+// remembered finds a result in the conversations that are in memory: in the one with a name, or in all of an owner.
+func (s *Server) remembered(owner, name, id string) (content.ToolResponse, bool) {
+	for _, b := range s.threads.all() {
+		of := b.thread.identity
+		if of.owner != owner || name != "" && (!of.named || of.name != name) {
+			continue
+		}
+		b.thread.mu.Lock()
+		r, ok := b.recalled[id]
+		b.thread.mu.Unlock()
+		if ok {
+			return r, true
+		}
+	}
+	return content.ToolResponse{}, false
+}
+
+// recorded finds a result in the stored branches of a conversation: another host of the store may have marked it.
+func (s *Server) recorded(ctx context.Context, conversation store.Key, id string) ([]content.Content, error) {
+	for n := range mostBranches {
+		key := conversation
+		key.ID = branchID(conversation.ID, n)
+		all, err := engine.ReadRecorded(ctx, s.options.Host.Store(), key)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range all.Added {
+			for _, b := range e.Content.Blocks {
+				r, ok := b.(content.ToolResponse)
+				if ok && body.Recallable(r) && s.options.Recall.id(key.Owner, conversation.ID, r) == id {
+					return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{r}}}, nil
+				}
 			}
 		}
-		return nil, nil
 	}
+	return nil, nil
 }

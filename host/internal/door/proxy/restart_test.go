@@ -11,20 +11,21 @@ import (
 )
 
 // With a store, a proxy that ended is taken over by the next in the middle of a conversation: what was sent is sent
-// again byte for byte, and nothing is prepared anew.
+// again byte for byte, with the ids of removed results, and nothing is prepared anew.
 func TestAConversationOutlivesTheProxy(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm func() form) {
 		up := provider(t, modelapi.Options{Script: work(10)})
+		recall := recalls(t, false)
 		settings := map[string]any{"sessions.store": "sqlite:" + filepath.Join(t.TempDir(), "s.db"),
 			"compression.density.cadence": "every-turn", "model.contextLimit": 8000}
-		p := stand(t, up.URL, settings)
-		a := &agent{form: newForm(), base: p.url}
+		p := stand(t, up.URL, settings, recall)
+		a := &agent{form: recalling{form: newForm()}, base: p.url}
 		rewrites := 0
 		a.result = func(turn int, c call) string {
 			if turn%9 == 8 && c.name != "edit" {
 				rewrites += p.proxy.Totals().Rewrites
 				p.end()
-				p = stand(t, up.URL, settings)
+				p = stand(t, up.URL, settings, recall)
 				a.base = p.url
 				// A retry of what was asked last gets the same sent.
 				last := up.Requests()[len(up.Requests())-1].Body
@@ -46,6 +47,9 @@ func TestAConversationOutlivesTheProxy(t *testing.T) {
 		stableBetweenRewrites(t, up.Models(), rewrites)
 		if refused := up.Refused(); len(refused) > 0 {
 			t.Errorf("refused: %q", refused)
+		}
+		if len(marks(up.Models())) == 0 {
+			t.Error("no removed result has an id")
 		}
 		// A request of the beginning is a fork: its session is another.
 		fork := &agent{form: a.form, base: p.url, result: files, items: a.items[:1:1]}

@@ -44,8 +44,8 @@ type Options struct {
 	Fail bool
 	// DryRun sends the client's bytes always. What would have been sent is counted.
 	DryRun bool
-	// Recall marks results that are removed with an id, and serves [mcp.Path], where the agent gets them back.
-	Recall bool
+	// Recall gives removed results back; nil for a proxy that does not.
+	Recall *Recall
 	// Measured is told of each request to a model; nil for none.
 	Measured *metrics.Proxy
 	// Watch is told of turns and of usage, for people; nil for none.
@@ -173,10 +173,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	defer end() // when the answer has passed
 	x := &exchange{server: s, control: http.NewResponseController(w), route: rt, grant: grant, outcome: "passed"}
 	r, x.client = s.options.Guard.Bound(r.Context(), w, r, grant, cmp.Or(grant.Limits.RequestBytes, math.MaxInt))
-	if s.options.Recall && r.URL.Path == mcp.Path {
-		(&mcp.Server{Recall: s.recallFor(grant.Name), Panicked: func(p any) error {
-			return s.options.Host.Panicked("mcp", p)
-		}}).ServeHTTP(w, r)
+	if s.options.Recall != nil && r.URL.Path == mcp.Path {
+		s.recall(w, r, grant)
 		return
 	}
 	if x.profile, err = s.profile(asked.profile); err != nil {

@@ -6,23 +6,22 @@ import "github.com/thresh-dev/thresh/sdk/content"
 // cheaply by running its tool.
 const leastRecalled = 400
 
-// MarkRecall puts a mark behind each text that stands for a result, and returns these results as the client sent them.
-// mark makes it of the id of a call: the same mark for the same call each time, so that the beginning of a request
-// stays as it was sent.
-func (p *Plan) MarkRecall(mark func(call string) string) []content.ToolResponse {
-	var results []content.ToolResponse
+// Recallable reports whether a result gets an id where it was removed.
+func Recallable(r content.ToolResponse) bool { return len(r.Result) >= leastRecalled }
+
+// MarkRecall puts a mark behind each text that stands for a result. mark makes it of the result as the client sent it,
+// and of where it was: the same mark for the same result each time, so that the beginning of a request stays as it was
+// sent.
+func (p *Plan) MarkRecall(mark func(at Ref, was content.ToolResponse) string) {
 	for i, f := range p.fates {
 		if f.gone {
 			continue
 		}
 		for j, text := range f.texts {
 			was, ok := p.entries[i].Content.Blocks[j].(content.ToolResponse)
-			if !ok || len(was.Result) < leastRecalled {
-				continue
+			if ok && Recallable(was) {
+				f.texts[j] = text + mark(p.entries[i].Refs[j], was)
 			}
-			f.texts[j] = text + mark(was.CallID)
-			results = append(results, was)
 		}
 	}
-	return results
 }

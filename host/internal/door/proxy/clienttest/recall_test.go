@@ -82,7 +82,7 @@ func TestTheProtocolsOwnClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer service.Close()
-	session, err := service.Open(t.Context(), host.OpenOptions{})
+	session, err := service.Open(t.Context(), host.OpenOptions{ID: "chat"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestTheProtocolsOwnClients(t *testing.T) {
 	node := exec.CommandContext(ctx, "node", script, address, strings.TrimSpace(string(token)), p.thresh())
 	node.Env = environ
 	out, err := node.CombinedOutput()
-	const each = "thresh_recall false: the text; true: nothing is recorded under the id \"call_2\"\n"
+	const each = "thresh_recall false: the text; true: nothing in this conversation has the id \"call_2\"\n"
 	want := strings.Repeat("v1 "+each, 2) + strings.Repeat("v2 "+each, 2) + strings.Repeat("stateless "+each, 2)
 	if err != nil || string(out) != want {
 		t.Errorf("%v: %s", err, out)
