@@ -79,7 +79,9 @@ func TestAFailedWriteStaysFailed(t *testing.T) {
 	failed := command("w", "Bash", `{"command":"cp b.go a.go"}`, "Exit code 1\ncp: b.go: No such file")
 	history := join(exchange("r", "read_file", "a.go"), failed,
 		command("w", "Bash", `{"command":"true"}`, "Exit code 2"), exchange("w", "Edit", "b.go"))
-	history = append(history, said(sdk.Human, "next"))
+	flagged := exchange("f", "Write", "a.go")
+	flagged[1].Blocks[0] = sdk.ToolResponse{CallID: "f", ToolName: "Write", Error: "denied"}.WithResultText(Pointer)
+	history = append(join(history, flagged), said(sdk.Human, "next"))
 	c := sdktest.Config{Density: &sdk.DensityConfig{
 		ReadWritePruning: true, RecencyPruning: true, RecencyRetention: 1}}
 	got := sdktest.Optimize(t, strategy{}, history, c)

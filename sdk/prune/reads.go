@@ -158,11 +158,12 @@ func (s *state) answer(history []sdk.Content, r *toolResult, response sdk.ToolRe
 func (s *state) end(id int32, r *toolResult, asked sdk.ToolCall, response sdk.ToolResponse) {
 	c := s.calls.at(id)
 	v := tools.Verdict{Outcome: tools.OutcomeSuccess}
-	if !IsPointer(response) {
+	if response.Error != "" || !IsPointer(response) {
 		v = s.set.tools.Judge(asked, response)
 	}
-	if v.Outcome != tools.OutcomeSuccess {
-		r.pinned = r.pinned || response.Error == ""
+	// An error stays next to the pointer.
+	if v.Outcome != tools.OutcomeSuccess && response.Error == "" {
+		r.pinned = true
 	}
 	switch writer := c; {
 	case v.Outcome == tools.OutcomeSuccess:
