@@ -35,6 +35,8 @@ var (
 	ErrNoTranscript = engine.ErrNoTranscript
 	// ErrNotStored: the host keeps no sessions (setting sessions.store).
 	ErrNotStored = engine.ErrNotStored
+	// ErrKeyReused: other entries were added under the key.
+	ErrKeyReused = engine.ErrKeyReused
 	// ErrNotRecorded: nothing was added under the id.
 	ErrNotRecorded = engine.ErrNotRecorded
 	// ErrUnknownStrategy: no plugin was found for the strategy.
@@ -82,6 +84,9 @@ type Error struct {
 	// Retryable says that the same call may succeed if it is made again. It is set for [KindPlugin], [KindModel],
 	// [KindHost], [KindStore], and a transcript that cannot be written.
 	Retryable bool
+	// MaybeApplied says that the call may have taken effect all the same: its write was sent, and no answer came. It is
+	// retryable then only if the same call does not do it twice, as an addition with a key ([AddOptions]) does not.
+	MaybeApplied bool
 	// Plugin is the strategy that failed; "" if none did or it is not known.
 	Plugin string
 	// MissingTokens is how many tokens have to go after [KindOverflow]; Largest are the entries that hold the most.
@@ -140,7 +145,7 @@ func classify(err error) error {
 	case errors.As(err, &setting), isAny(err, engine.ErrFixed, engine.ErrBadSetting, prepare.ErrNoLLM, llm.ErrProfile,
 		engine.ErrNoTranscript, engine.ErrNotStored):
 		e.Kind = KindSetting
-	case isAny(err, engine.ErrInvalidEntry, engine.ErrNotRecorded):
+	case isAny(err, engine.ErrInvalidEntry, engine.ErrKeyReused, engine.ErrNotRecorded):
 		e.Kind = KindEntry
 		if bad := (*engine.EntryError)(nil); errors.As(err, &bad) {
 			e.Entry = &bad.Index
@@ -172,6 +177,9 @@ func classify(err error) error {
 		}
 	case errors.As(err, &log):
 		e.Retryable = true
+	}
+	if unknown := (*engine.UnknownError)(nil); errors.As(err, &unknown) {
+		e.MaybeApplied, e.Retryable = true, unknown.Repeatable
 	}
 	return e
 }

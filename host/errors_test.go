@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 func TestTheKindOfAnError(t *testing.T) {
@@ -45,5 +46,17 @@ func TestTheKindOfAnError(t *testing.T) {
 	}
 	if classify(nil) != nil {
 		t.Error("nil became an error")
+	}
+}
+
+// A write of unknown outcome is retryable only if the same call does it once.
+func TestAnErrorOfUnknownOutcome(t *testing.T) {
+	fault := &store.Fault{Cause: store.Gone, Unknown: true, Err: errors.New("x")}
+	for _, repeatable := range []bool{true, false} {
+		var got *Error
+		err := classify(&engine.UnknownError{Repeatable: repeatable, Err: fault})
+		if !errors.As(err, &got) || got.Kind != KindStore || !got.MaybeApplied || got.Retryable != repeatable {
+			t.Errorf("%+v", got)
+		}
 	}
 }

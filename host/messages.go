@@ -49,6 +49,8 @@ type Messages struct {
 	// System replaces the session's system prompt: Anthropic's "system" or the "instructions" of the Responses API, a
 	// string or a list of text parts. Nil leaves it as it is.
 	System json.RawMessage
+	// Key is as in [AddOptions].
+	Key string
 }
 
 // AddMessages appends messages in a provider's form, all or none, as [Session.Add] appends entries. Messages of the
@@ -63,7 +65,7 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (State, error) {
 		return State{}, err
 	}
 	revision, tokens, err := s.engine.AddMessages(ctx,
-		engine.Messages{Form: form, Messages: m.Messages, System: m.System})
+		engine.Messages{Form: form, Messages: m.Messages, System: m.System, Key: m.Key})
 	return State{revision, tokens}, classify(err)
 }
 

@@ -57,6 +57,16 @@ func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (St
 	return State{revision, tokens}, classify(err)
 }
 
+// AddOptions say how entries are added.
+type AddOptions = engine.AddOptions
+
+// AddWith is Add with options. With a key, the same addition can be asked for again after an error whose outcome is not
+// known ([Error.MaybeApplied]): it takes place once.
+func (s *Session) AddWith(ctx context.Context, o AddOptions, entries ...content.Content) (State, error) {
+	revision, tokens, err := s.engine.AddWith(ctx, o, entries...)
+	return State{revision, tokens}, classify(err)
+}
+
 // Load appends entries of a stored conversation, to continue it. Unlike Add it refuses nothing: entries that cannot
 // be sent to a model are kept in the history, withheld by Prepare, and named in its outcome.
 func (s *Session) Load(ctx context.Context, entries ...content.Content) (State, error) {

@@ -20,6 +20,8 @@ import json
 import socket
 import ssl
 import struct
+import time
+import uuid
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Optional
 from urllib.parse import urlsplit
@@ -35,6 +37,8 @@ class ThreshError(Exception):
         self.code = code
         self.kind: str = detail.get("kind", "")
         self.retryable: bool = detail.get("retryable", False)
+        # It may have had its effect all the same. An addition is then made again with its key.
+        self.maybe_applied: bool = detail.get("maybeApplied", False)
         self.plugin: str = detail.get("plugin", "")
         self.entry: Optional[int] = detail.get("entry")
         self.limit: str = detail.get("limit", "")
@@ -160,7 +164,7 @@ class Client:
         return headers
 
     def _post(self, service: str, method: str, kind: str, body: bytes) -> tuple[int, bytes]:
-        # A request is never made twice: after an error of the connection it may have had its effect. Ask with get.
+        # Made once: after an error of the connection it may have had its effect. Session._add has a key, and goes on.
         if self._connection is None:
             self._connection = self._connect()
         try:
@@ -179,14 +183,27 @@ class Session:
         self.client, self.id, self.state = client, id, state
         self._kept = _Kept()
 
-    def add(self, *entries: JSON, opaque: bool = False) -> State:
-        """Appends entries in the native form, all or none."""
-        return _state(self._call("Add", entries=[json.dumps(e) for e in entries], opaque=opaque))
+    def add(self, *entries: JSON, opaque: bool = False, key: str = "") -> State:
+        """Appends entries in the native form, all or none. It is tried for some seconds, and takes place once. To try
+        longer, choose a key: the same call again, with the same key, adds nothing twice."""
+        return self._add(key, entries=[json.dumps(e) for e in entries], opaque=opaque)
 
-    def add_messages(self, form: str, messages: list[JSON], system: str = "") -> State:
+    def add_messages(self, form: str, messages: list[JSON], system: str = "", key: str = "") -> State:
         """Appends messages as the provider has them: "anthropic", "openai-chat" or "openai-responses"."""
         more = {"system": {"text": system}} if system else {}
-        return _state(self._call("Add", format=form, messages=[json.dumps(m) for m in messages], **more))
+        return self._add(key, format=form, messages=[json.dumps(m) for m in messages], **more)
+
+    def _add(self, key: str, **request: Any) -> State:
+        request["key"] = key or str(uuid.uuid4())
+        until, pause = time.monotonic() + 5, 0.05
+        while True:
+            try:
+                return _state(self._call("Add", **request))
+            except (ThreshError, OSError, http.client.HTTPException) as e:
+                if isinstance(e, ThreshError) and not e.retryable or time.monotonic() + pause > until:
+                    raise
+            time.sleep(pause)
+            pause = min(2 * pause, 1)
 
     def prepare(self, form: str = "", pending_tokens: int = 0) -> Prepared:
         """Makes the history fit the model. To be called before every model call. Only what is new is transferred."""

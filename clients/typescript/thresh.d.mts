@@ -13,6 +13,8 @@ export declare class ThreshError extends Error {
   readonly kind: string;
   /** The same request may succeed if it is made again. */
   readonly retryable: boolean;
+  /** It may have had its effect all the same. An addition is then made again with its key. */
+  readonly maybeApplied: boolean;
   readonly plugin: string;
   /** The position of the entry that was refused. */
   readonly entry?: number;
@@ -84,8 +86,9 @@ export declare class Session {
   readonly id: string;
   /** As it was when the session was opened. */
   readonly state: State;
-  add(entries: Json[], options?: { opaque?: boolean }): Promise<State>;
-  addMessages(form: Exclude<Form, "">, messages: Json[], options?: { system?: string }): Promise<State>;
+  /** The same call again, with the same key, adds nothing twice. */
+  add(entries: Json[], options?: { opaque?: boolean; key?: string }): Promise<State>;
+  addMessages(form: Exclude<Form, "">, messages: Json[], options?: { system?: string; key?: string }): Promise<State>;
   prepare(options?: { form?: Form; pendingTokens?: number }): Promise<Prepared>;
   compress(): Promise<Json>;
   reportUsage(promptTokens: number): Promise<void>;

@@ -12,6 +12,7 @@
 // Addresses are http://HOST:PORT, https://HOST:PORT or unix:PATH. The methods are those of
 // proto/thresh/v1/session.proto.
 
+import { randomUUID } from "node:crypto";
 import http from "node:http";
 import https from "node:https";
 
@@ -24,6 +25,7 @@ export class ThreshError extends Error {
     const detail = answer.details?.[0]?.debug ?? {};
     this.kind = detail.kind ?? "";
     this.retryable = detail.retryable ?? false;
+    this.maybeApplied = detail.maybeApplied ?? false;
     this.plugin = detail.plugin ?? "";
     this.entry = detail.entry;
     this.limit = detail.limit ?? "";
@@ -119,7 +121,7 @@ export class Client {
     const headers = { ...this.#headers, "Content-Type": kind, "Content-Length": body.length };
     return new Promise((resolve, reject) => {
       const request = module.request({ ...target, agent: this.#agent, method: "POST", path, headers }, resolve);
-      // A request is never made twice: after an error of the connection it may have had its effect. Ask with get.
+      // Made once: after an error of the connection it may have had its effect. Session.#add has a key, and goes on.
       request.on("error", reject);
       request.end(body);
     });
@@ -136,15 +138,31 @@ export class Session {
     this.state = state;
   }
 
-  /** Appends entries in the native form, all or none. */
-  async add(entries, { opaque = false } = {}) {
-    return state(await this.#call("Add", { entries: entries.map((e) => JSON.stringify(e)), opaque }));
+  /**
+   * Appends entries in the native form, all or none. It is tried for some seconds, and takes place once. To try longer,
+   * choose a key: the same call again, with the same key, adds nothing twice.
+   */
+  async add(entries, { opaque = false, key } = {}) {
+    return this.#add({ entries: entries.map((e) => JSON.stringify(e)), opaque, key });
   }
 
   /** Appends messages as the provider has them: "anthropic", "openai-chat" or "openai-responses". */
-  async addMessages(form, messages, { system } = {}) {
-    const request = { format: form, messages: messages.map((m) => JSON.stringify(m)) };
-    return state(await this.#call("Add", { ...request, ...(system && { system: { text: system } }) }));
+  async addMessages(form, messages, { system, key } = {}) {
+    const request = { format: form, messages: messages.map((m) => JSON.stringify(m)), key };
+    return this.#add({ ...request, ...(system && { system: { text: system } }) });
+  }
+
+  async #add({ key = randomUUID(), ...request }) {
+    const until = Date.now() + 5000;
+    for (let pause = 50; ; pause = Math.min(2 * pause, 1000)) {
+      try {
+        return state(await this.#call("Add", { ...request, key }));
+      } catch (error) {
+        const final = error instanceof ThreshError && !error.retryable;
+        if (final || Date.now() + pause > until) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
   }
 
   /** Makes the history fit the model. To be called before every model call. Only what is new is transferred. */

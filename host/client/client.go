@@ -134,5 +134,5 @@ func (c *Client) Sessions(ctx context.Context) iter.Seq2[string, error] {
 // Delete removes a session and everything that was stored of it, whether it is open or not.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	_, err := c.rpc.Delete(ctx, &sessionv1.DeleteRequest{Session: id})
-	return failure(ctx, err)
+	return failed(ctx, err)
 }

@@ -14,6 +14,6 @@
 //	session.go  one conversation
 //	errors.go   what a method returned in place of an answer
 //
-// A Client and its sessions are safe for concurrent use. A request is never made twice: after an error of the
-// connection it may have had its effect, and [Session.State] says.
+// A Client and its sessions are safe for concurrent use. An addition has a key, by which the host knows it again: it is
+// made again after an error of the connection, and takes place once. No other request is made twice.
 package client

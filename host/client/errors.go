@@ -17,6 +17,10 @@ type Error struct {
 	Kind string
 	// Retryable says that the same call may succeed if it is made again.
 	Retryable bool
+	// MaybeApplied says that the call may have taken effect all the same. With a Key, make it again.
+	MaybeApplied bool
+	// Key is that of the addition that failed, for [Session.AddOnce] and [Session.AddMessagesOnce].
+	Key string
 	// Plugin is the strategy that failed; "" if none did.
 	Plugin string
 	// MissingTokens is how many tokens are too many, with kind "overflow".
@@ -35,12 +39,17 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failure makes an error of a call an [*Error]; nil stays nil. ctx is the call's: a call that its own side gave up is
-// not one whose connection broke.
-func failure(ctx context.Context, err error) error {
+// failed is failure for an error that may be nil, which stays nil.
+func failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
+	return failure(ctx, err)
+}
+
+// failure makes an error of a call an [*Error]. ctx is the call's: a call that its own side gave up is not one whose
+// connection broke.
+func failure(ctx context.Context, err error) *Error {
 	state := status.Convert(err)
 	for _, d := range state.Details() {
 		if detail, ok := d.(*sessionv1.ErrorDetail); ok {
@@ -48,9 +57,9 @@ func failure(ctx context.Context, err error) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return &Error{Kind: "canceled", Err: ctx.Err()}
+		return &Error{Kind: "canceled", MaybeApplied: true, Err: ctx.Err()}
 	}
-	return &Error{Kind: "connection", Retryable: true, Err: errors.New(state.Message())}
+	return &Error{Kind: "connection", Retryable: true, MaybeApplied: true, Err: errors.New(state.Message())}
 }
 
 // unreadable is an answer in a form that this client does not know.
@@ -61,7 +70,7 @@ func unreadable(err error) *Error {
 // ofDetail makes an [*Error] of the detail that the host attaches to every error of its own.
 func ofDetail(d *sessionv1.ErrorDetail, err error) *Error {
 	e := &Error{
-		Kind: d.GetKind(), Retryable: d.GetRetryable(), Plugin: d.GetPlugin(), MissingTokens: int(d.GetMissingTokens()),
+		Kind: d.GetKind(), Retryable: d.GetRetryable(), MaybeApplied: d.GetMaybeApplied(), Plugin: d.GetPlugin(), MissingTokens: int(d.GetMissingTokens()),
 		Limit: d.GetLimit(), Err: err,
 	}
 	if d.Entry != nil {

@@ -2,11 +2,13 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
@@ -41,11 +43,18 @@ type State struct {
 // State returns where the session is.
 func (s *Session) State(ctx context.Context) (State, error) {
 	got, err := s.rpc.Get(ctx, &sessionv1.GetRequest{Session: s.id})
-	return State{got.GetRevision(), int(got.GetTokens()), int(got.GetEntries())}, failure(ctx, err)
+	return State{got.GetRevision(), int(got.GetTokens()), int(got.GetEntries())}, failed(ctx, err)
 }
 
-// Add appends entries, all or none. They are kept when it returns, as the host's store keeps them.
+// Add appends entries, all or none. They are kept when it returns, as the host's store keeps them. Where an error says
+// that it can, it is tried again for some seconds; it takes place once.
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, error) {
+	return s.AddOnce(ctx, rand.Text(), entries...)
+}
+
+// AddOnce is Add with a key of the caller's, such as the one of an [Error]: the same call again, with the same key, is
+// answered as the first one and adds nothing. The host remembers the last 128 keys of a session.
+func (s *Session) AddOnce(ctx context.Context, key string, entries ...content.Content) (State, error) {
 	texts := make([]string, len(entries))
 	for i, e := range entries {
 		text, err := e.MarshalJSON()
@@ -54,18 +63,49 @@ func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, e
 		}
 		texts[i] = string(text)
 	}
-	added, err := s.rpc.Add(ctx, &sessionv1.AddRequest{Session: s.id, Entries: texts})
-	return State{Revision: added.GetRevision(), Tokens: int(added.GetTokens())}, failure(ctx, err)
+	return s.add(ctx, &sessionv1.AddRequest{Session: s.id, Entries: texts, Key: key})
 }
 
 // AddMessages appends messages in a provider's form: "anthropic", "openai-chat" or "openai-responses".
 func (s *Session) AddMessages(ctx context.Context, form string, messages ...json.RawMessage) (State, error) {
+	return s.AddMessagesOnce(ctx, rand.Text(), form, messages...)
+}
+
+// AddMessagesOnce is AddMessages with a key, as [Session.AddOnce] is Add with one.
+func (s *Session) AddMessagesOnce(ctx context.Context, key, form string, messages ...json.RawMessage) (State, error) {
 	texts := make([]string, len(messages))
 	for i, m := range messages {
 		texts[i] = string(m)
 	}
-	added, err := s.rpc.Add(ctx, &sessionv1.AddRequest{Session: s.id, Format: form, Messages: texts})
-	return State{Revision: added.GetRevision(), Tokens: int(added.GetTokens())}, failure(ctx, err)
+	return s.add(ctx, &sessionv1.AddRequest{Session: s.id, Format: form, Messages: texts, Key: key})
+}
+
+// An addition is tried for as long as a host takes to start again.
+const (
+	addFor     = 5 * time.Second
+	firstPause = 50 * time.Millisecond
+	mostPause  = time.Second
+)
+
+// add makes an addition, again and again where that may help. Its key makes it take place once.
+func (s *Session) add(ctx context.Context, r *sessionv1.AddRequest) (State, error) {
+	until := time.Now().Add(addFor)
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		added, err := s.rpc.Add(ctx, r)
+		if err == nil {
+			return State{Revision: added.GetRevision(), Tokens: int(added.GetTokens())}, nil
+		}
+		failed := failure(ctx, err)
+		failed.Key = r.GetKey()
+		if !failed.Retryable || r.GetKey() == "" || time.Now().Add(pause).After(until) {
+			return State{}, failed
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return State{}, failed
+		}
+	}
 }
 
 // PrepareOptions describe the request that is about to be made.
@@ -157,13 +197,13 @@ func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
 // ReportUsage takes the number of prompt tokens that the provider counted for the last prepared request.
 func (s *Session) ReportUsage(ctx context.Context, promptTokens int) error {
 	_, err := s.rpc.ReportUsage(ctx, &sessionv1.ReportUsageRequest{Session: s.id, PromptTokens: int32(promptTokens)})
-	return failure(ctx, err)
+	return failed(ctx, err)
 }
 
 // Set overrides one setting from the next Prepare on; nil removes the override.
 func (s *Session) Set(ctx context.Context, key string, value *string) error {
 	_, err := s.rpc.Set(ctx, &sessionv1.SetRequest{Session: s.id, Key: key, Value: value})
-	return failure(ctx, err)
+	return failed(ctx, err)
 }
 
 // SetSystem sets the system prompt; "" removes it.
@@ -173,13 +213,13 @@ func (s *Session) SetSystem(ctx context.Context, prompt string) error {
 		request.System = &sessionv1.System{Prompt: &sessionv1.System_Text{Text: prompt}}
 	}
 	_, err := s.rpc.SetSystem(ctx, request)
-	return failure(ctx, err)
+	return failed(ctx, err)
 }
 
 // SetTodos replaces the agent's task list.
 func (s *Session) SetTodos(ctx context.Context, list []contract.Todo) error {
 	_, err := s.rpc.SetTodos(ctx, &sessionv1.SetTodosRequest{Session: s.id, Todos: tasks(list)})
-	return failure(ctx, err)
+	return failed(ctx, err)
 }
 
 // tasks converts a task list with its subtasks, of any depth.
@@ -265,5 +305,5 @@ func entries(texts []string) ([]content.Content, error) {
 // Close ends the work with the session.
 func (s *Session) Close(ctx context.Context) error {
 	_, err := s.rpc.Close(ctx, &sessionv1.CloseRequest{Session: s.id})
-	return failure(ctx, err)
+	return failed(ctx, err)
 }

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/sessionlog"
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/internal/check"
@@ -22,27 +24,46 @@ import (
 // A block of a kind that the host does not know is refused too: it is usually a misspelt kind or a provider's own form.
 // Entries that hold such blocks on purpose are added with [Session.AddOpaque].
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
-	for i, c := range entries {
-		if err := noOpaque(c); err != nil {
-			return 0, 0, &EntryError{i, err}
-		}
-	}
-	return s.AddOpaque(ctx, entries...)
+	return s.AddWith(ctx, AddOptions{}, entries...)
 }
 
 // AddOpaque is Add for entries that may hold blocks of kinds that the host does not know. It carries these as they
 // are.
 func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
+	return s.AddWith(ctx, AddOptions{Opaque: true}, entries...)
+}
+
+// AddOptions say how entries are added. The zero value is as [Session.Add] does.
+type AddOptions struct {
+	// Key makes the addition take place once: the same call again, in this host or another one of the store, is answered
+	// as the first one. A session remembers the last 128 keys. The error wraps [ErrKeyReused] if other entries were added
+	// under it. "" is none.
+	Key string
+	// Opaque is for entries as [Session.AddOpaque] takes them.
+	Opaque bool
+}
+
+// AddWith is Add with options.
+func (s *Session) AddWith(ctx context.Context, o AddOptions, entries ...content.Content) (
+	revision uint64, total int, err error) {
+	for i, c := range entries {
+		if err := noOpaque(c); err != nil && !o.Opaque {
+			return 0, 0, &EntryError{i, err}
+		}
+	}
 	if err := wellFormed(entries, check.Content); err != nil {
 		return 0, 0, err
 	}
-	return s.countAndAppend(ctx, entries)
+	if o.Key == "" {
+		return s.countAndAppend(ctx, entries, nil)
+	}
+	return s.countAndAppend(ctx, entries, sessionlog.OnceOf(o.Key, entries))
 }
 
 // Load appends entries of a stored or recorded conversation as they are. Unlike Add it refuses nothing: entries that
 // cannot be sent to a model are kept in the history, withheld by Prepare, and named in its outcome.
 func (s *Session) Load(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
-	return s.countAndAppend(ctx, entries)
+	return s.countAndAppend(ctx, entries, nil)
 }
 
 // wellFormed returns an [*EntryError] for the first entry that providers would refuse, as judge says.
@@ -56,8 +77,8 @@ func wellFormed(entries []content.Content, judge func(content.Content) error) er
 }
 
 // countAndAppend counts outside of any lock, so that a large addition holds nothing up.
-func (s *Session) countAndAppend(ctx context.Context, entries []content.Content) (revision uint64,
-	total int, err error) {
+func (s *Session) countAndAppend(ctx context.Context, entries []content.Content, once *sessionlog.Once) (
+	revision uint64, total int, err error) {
 	if s.done.Err() != nil {
 		return 0, 0, s.closedError("add")
 	}
@@ -66,6 +87,12 @@ func (s *Session) countAndAppend(ctx context.Context, entries []content.Content)
 	if err != nil {
 		return 0, 0, err
 	}
+	switch done, err := s.repeated(once); {
+	case err != nil:
+		return 0, 0, err
+	case done != nil:
+		return done.Revision, done.Tokens, nil
+	}
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
 	counter := s.currentCounter()
@@ -73,7 +100,7 @@ func (s *Session) countAndAppend(ctx context.Context, entries []content.Content)
 	if err != nil {
 		return 0, 0, err
 	}
-	return s.append(ctx, entries, counts, counter)
+	return s.append(ctx, entries, counts, counter, once)
 }
 
 // countAll counts entries; it ends with ctx.
@@ -89,6 +116,7 @@ func (s *Session) countAll(ctx context.Context, counter *tokens.Counter,
 // append adds entries that were counted. The transcript log gets them in the same order as the history.
 func (s *Session) append(
 	ctx context.Context, entries []content.Content, counts []history.Count, counter *tokens.Counter,
+	once *sessionlog.Once,
 ) (revision uint64, total int, err error) {
 	own := make([]content.Content, len(entries))
 	for i, c := range entries {
@@ -110,18 +138,29 @@ func (s *Session) append(
 		now := s.history.Snapshot()
 		return now.Revision, now.Tokens, nil
 	}
-	return s.appendDurably(ctx, own, counts)
+	return s.appendDurably(ctx, own, counts, once)
 }
 
 // appendDurably adds entries to the store, if there is one, and then to the history and the transcript log, which have
 // them in the same order. Callers hold s.adding.
 func (s *Session) appendDurably(
-	ctx context.Context, own []content.Content, counts []history.Count,
+	ctx context.Context, own []content.Content, counts []history.Count, once *sessionlog.Once,
 ) (revision uint64, total int, err error) {
 	for try := 0; ; try++ {
+		// Each time, as it may be among what another host has added.
+		switch done, err := s.additions.find(once); {
+		case err != nil:
+			return 0, 0, err
+		case done != nil:
+			return done.Revision, done.Tokens, nil
+		}
 		entries := s.history.New(own, counts)
-		n, err := s.storeAdded(ctx, entries)
+		n, err := s.storeAdded(ctx, entries, once)
+		unknown := (*UnknownError)(nil)
 		switch {
+		case errors.As(err, &unknown):
+			unknown.Repeatable = once != nil
+			return 0, 0, err
 		case err != nil:
 			return 0, 0, err
 		case n.own: // the store had them already, and they were read from there
@@ -135,6 +174,7 @@ func (s *Session) appendDurably(
 		// In the log before any Prepare can see them.
 		s.logEntries(entries)
 		revision, total = s.history.AppendEntries(entries)
+		s.additions.took(once, revision, total)
 		s.followTasks(own)
 		// What could not be written is kept and tried again. The next Prepare or Close fails if that does not work
 		// either.

@@ -29,9 +29,30 @@ var (
 	ErrNoTranscript = errors.New("the session keeps no transcript (setting transcript.dir)")
 	// ErrNotStored: the host has no store, so that nothing is known of a session but what it is now.
 	ErrNotStored = errors.New("the host keeps no sessions (setting sessions.store)")
+	// ErrKeyReused: something else was added under the key of an addition.
+	ErrKeyReused = errors.New("the key was used for other entries: each addition needs a key of its own")
 	// ErrNotRecorded: no entry and no tool call has the id.
 	ErrNotRecorded = errors.New("nothing was added under this id")
 )
+
+// UnknownError says that a change may have been written to the store: the answer was lost, and the store cannot be asked.
+type UnknownError struct {
+	// Repeatable: the same call does not do it twice.
+	Repeatable bool
+	// Err is the store's error.
+	Err error
+}
+
+func (e *UnknownError) Error() string {
+	advice := "look before you do it again"
+	if e.Repeatable {
+		advice = "the same call can be made again, and does it once"
+	}
+	return fmt.Sprintf("%v (it may have been written all the same: %s)", e.Err, advice)
+}
+
+// Unwrap returns the store's error.
+func (e *UnknownError) Unwrap() error { return e.Err }
 
 // EntryError says which entry of a call of [Session.Add] was refused, and why. No entry of the call was added.
 type EntryError struct {

@@ -35,7 +35,7 @@ func (s *Session) AddIdentified(
 	if err := wellFormed(entries, check.Parsed); err != nil {
 		return nil, 0, err
 	}
-	_, total, err := s.countAndAppend(ctx, entries)
+	_, total, err := s.countAndAppend(ctx, entries, nil)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -115,7 +115,7 @@ func (s *Session) sleep() {
 // empty makes the session what it was before it was read. Callers hold s.adding.
 func (s *Session) empty() {
 	_ = s.history.Restore(history.State{}, nil) // nothing cannot be wrong
-	s.tasks = todos.Tracker{}
+	s.tasks, s.additions = todos.Tracker{}, nil
 	p := s.stored
 	*p = stored{store: p.store, key: p.key, exists: true, groups: sessionlog.Groups{}}
 	s.mu.Lock()

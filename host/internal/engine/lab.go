@@ -78,7 +78,7 @@ func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, t
 	counter := s.currentCounter()
 	// Counts of another encoding would be wrong for this session.
 	if len(c.entries) == 0 || counter.Encoding() != c.counter.Encoding() {
-		return s.countAndAppend(ctx, c.entries)
+		return s.countAndAppend(ctx, c.entries, nil)
 	}
 	if s.done.Err() != nil {
 		return 0, 0, s.closedError("add")
@@ -88,7 +88,7 @@ func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, t
 	if err != nil {
 		return 0, 0, err
 	}
-	return s.append(ctx, c.entries, c.counts, counter)
+	return s.append(ctx, c.entries, c.counts, counter, nil)
 }
 
 // Calibrate takes what a provider reported for a prompt other than the one that Prepare returned last, such as a

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/internal/sessionlog"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -21,6 +22,17 @@ type Messages struct {
 	// the messages. Nil leaves it as it is. Messages of the system or the developer at the beginning of the session are
 	// added to it.
 	System json.RawMessage
+	// Key is as in [AddOptions].
+	Key string
+}
+
+// once returns the identity of the addition; nil without a key. It is of the messages as they came: what is made of
+// them depends on what was added before.
+func (m Messages) once() *sessionlog.Once {
+	if m.Key == "" {
+		return nil
+	}
+	return sessionlog.OnceOfTexts(m.Key, append([]json.RawMessage{[]byte(m.Form), m.System}, m.Messages...)...)
 }
 
 // AddMessages appends messages in a provider's form, all or none, as [Session.Add] appends entries. A message that is
@@ -31,6 +43,13 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 	defer leave()
 	if err != nil {
 		return 0, 0, err
+	}
+	once := m.once()
+	switch done, err := s.repeated(once); {
+	case err != nil:
+		return 0, 0, err
+	case done != nil:
+		return done.Revision, done.Tokens, nil
 	}
 	before := transcript.Before{System: s.System(), Begun: s.history.Snapshot().Added > 0, Called: s.called}
 	if m.System != nil {
@@ -55,7 +74,7 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 			return 0, 0, err
 		}
 	}
-	revision, total, err = s.countAndAppend(ctx, parsed.Entries)
+	revision, total, err = s.countAndAppend(ctx, parsed.Entries, once)
 	if err != nil {
 		_ = s.SetSystem(context.WithoutCancel(ctx), old...) // it could be set before
 	}

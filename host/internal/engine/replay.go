@@ -145,6 +145,7 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 	if err := json.Unmarshal(snapshot.Tasks, &r.tasks); err != nil {
 		return err
 	}
+	r.additions = snapshot.Done
 	r.stored.groups.Take(snapshot.Groups)
 	// The views are made when the tail is known: it may replace them.
 	r.sent, r.last = snapshot.Groups.Views()
@@ -211,7 +212,8 @@ func (r *replay) step(step step) error {
 		if err := r.countIn(step.added.Encoding); err != nil {
 			return err
 		}
-		r.history.AppendEntries(step.added.Entries)
+		revision, tokens := r.history.AppendEntries(step.added.Entries)
+		r.additions.took(step.added.Once, revision, tokens)
 		contents := make([]content.Content, len(step.added.Entries))
 		for i, e := range step.added.Entries {
 			contents[i] = e.Content

@@ -112,6 +112,7 @@ func (s *Session) snapshot(tag uint64, u update) ([]store.Record, error) {
 	}
 	data := sessionlog.AppendSnapshot(tag, sessionlog.Snapshot{
 		Encoding: s.currentCounter().Encoding(), History: now, Places: places, Tasks: tasks, Groups: groups,
+		Done: s.additions,
 	})
 	return []store.Record{{Kind: store.Snapshot, Data: data}}, nil
 }

@@ -119,17 +119,13 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, u update
 	case errors.As(err, &fault) && !fault.Unknown:
 		return news{}, s.storeError(err)
 	}
-	// Nobody knows yet whether it was written. If that cannot be found out now, the next operation looks again.
+	// Nobody knows yet whether it was written. If that cannot be found out now, the next operation looks again. That it
+	// is not there yet says little: the database may still be at work on it.
 	p.unsure = true
-	n, lookErr := s.catchUp(ctx, tag)
-	switch {
-	case lookErr != nil:
-		return news{}, fmt.Errorf("%w (it may have been written all the same: look before it is done again)",
-			s.storeError(err))
-	case n.own:
+	if n, lookErr := s.catchUp(ctx, tag); lookErr == nil && n.own {
 		return n, nil
 	}
-	return news{}, s.storeError(err)
+	return news{}, &UnknownError{Repeatable: true, Err: s.storeError(err)}
 }
 
 // deleted ends a session that another host, or a command, has deleted. Its memory no longer belongs to anything: the
@@ -142,7 +138,7 @@ func (s *Session) deleted() error {
 
 // storeAdded writes entries that are about to be added. Entries get their place in the log here, before they are in the
 // history. A refused write leaves a place that is wrong, and the next try sets it again.
-func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry) (news, error) {
+func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry, once *sessionlog.Once) (news, error) {
 	p := s.stored
 	if p == nil {
 		return news{}, nil
@@ -161,7 +157,7 @@ func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry) (new
 		e.Place = history.Place{Record: seq, Index: i}
 		sum.Tokens += e.Tokens
 	}
-	added := sessionlog.Added{Tag: tag, Encoding: s.currentCounter().Encoding(), Entries: entries}
+	added := sessionlog.Added{Tag: tag, Encoding: s.currentCounter().Encoding(), Entries: entries, Once: once}
 	if _, memory := p.store.(*store.Memory); memory {
 		records = append(records, added.Later())
 	} else {

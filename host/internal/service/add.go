@@ -21,6 +21,8 @@ type AddRequest struct {
 	Messages     []json.RawMessage `json:"messages"`
 	System       json.RawMessage   `json:"system"`
 	Instructions json.RawMessage   `json:"instructions"`
+	// Key makes the same request again take place once; "" is none.
+	Key string `json:"key"`
 }
 
 // AddAnswer has the changes and the tokens of the history after the addition.
@@ -55,18 +57,14 @@ func (s *Session) Add(ctx context.Context, r AddRequest) (AddAnswer, error) {
 		if r.Instructions != nil {
 			system = r.Instructions
 		}
-		state, err := s.host.AddMessages(ctx, host.Messages{Form: r.Format, Messages: r.Messages, System: system})
+		state, err := s.host.AddMessages(ctx, host.Messages{Form: r.Format, Messages: r.Messages, System: system, Key: r.Key})
 		return AddAnswer(state), err
 	}
 	entries, err := decodeEntries(r.Entries)
 	if err != nil {
 		return AddAnswer{}, err
 	}
-	appendEntries := s.host.Add
-	if r.Opaque {
-		appendEntries = s.host.AddOpaque
-	}
-	state, err := appendEntries(ctx, entries...)
+	state, err := s.host.AddWith(ctx, host.AddOptions{Key: r.Key, Opaque: r.Opaque}, entries...)
 	return AddAnswer(state), err
 }
 

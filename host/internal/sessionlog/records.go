@@ -27,6 +27,8 @@ type Added struct {
 	// settings say by then.
 	Encoding string
 	Entries  []*history.Entry
+	// Once is the key of the addition; nil if it has none.
+	Once *Once
 }
 
 // Rewritten is a rewrite of the history. Its pieces make the new history of the old one: see [history.Rewrite].
@@ -43,6 +45,7 @@ type Rewritten struct {
 // The fields of Added and Rewritten. They are part of the format.
 const (
 	addedEntry = 3
+	addedOnce  = 4
 
 	rewrittenStep     = 3
 	rewrittenStrategy = 4
@@ -71,6 +74,7 @@ func (w *Writer) Added(a Added) []byte {
 	for _, e := range a.Entries {
 		m.nested(addedEntry, func() { w.entry(&m, e) })
 	}
+	m.once(a.Once)
 	return m
 }
 
@@ -140,6 +144,10 @@ func (r *Reader) Added(seq uint64, data []byte) (a Added, err error) {
 			// A record and a position in it: entries are never numbered through.
 			e.Place = history.Place{Record: seq, Index: len(a.Entries)}
 			a.Entries = append(a.Entries, e)
+		case addedOnce:
+			d, err := readDone(f.bytes)
+			a.Once = &d.Once
+			return err
 		}
 		return nil
 	})

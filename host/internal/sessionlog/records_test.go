@@ -52,7 +52,8 @@ func TestEntriesComeBackAsTheyWere(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		list := gen.History(gen.Options{Malformed: true}).Draw(rt, "history")
-		want := sessionlog.Added{Tag: 7, Encoding: "o200k_base", Entries: entries(append(list, odd...))}
+		want := sessionlog.Added{Tag: 7, Encoding: "o200k_base", Entries: entries(append(list, odd...)),
+			Once: sessionlog.OnceOf("key", list)}
 		w := sessionlog.Writer{}
 		data := w.Added(want)
 		r := sessionlog.Reader{}
@@ -98,6 +99,7 @@ func TestRewritesAndSnapshotsComeBack(t *testing.T) {
 		t.Errorf("the second new entry is written to %v and read from %v", made[1].Place, got.Pieces[2].Entry.Place)
 	}
 	snapshot := sessionlog.Snapshot{
+		Done:     []sessionlog.Done{{Once: *sessionlog.OnceOf("k", nil), Revision: 3, Tokens: 70}, {Once: *sessionlog.OnceOfTexts("l", "x")}},
 		Encoding: "cl100k_base", Tasks: []byte(`{}`), Groups: sessionlog.Groups{3: []byte("x"), 99: []byte("later")},
 		History: history.State{Revision: 5, Epoch: 2, Now: history.MarkOf(9, 3), Rewrote: history.MarkOf(4, 1), LastID: 12},
 		Places:  []history.Place{{Record: 7}, {Record: 2, Index: 3}, {Record: 2, Index: 4}, {Record: 9}},

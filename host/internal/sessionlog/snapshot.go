@@ -20,6 +20,8 @@ type Snapshot struct {
 	Tasks []byte
 	// Groups are all groups of the state, also those of a later version.
 	Groups Groups
+	// Done are the additions that took place under keys, as many as are remembered, in their order.
+	Done []Done
 }
 
 // The fields of a snapshot. 1 is the tag of a record.
@@ -35,6 +37,7 @@ const (
 	snapshotTasks          = 10
 	snapshotGroups         = 11
 	snapshotEncoding       = 12
+	snapshotDone           = 13
 )
 
 // AppendSnapshot encodes a record. A snapshot says nothing that the log before it does not: a session can be read
@@ -59,6 +62,9 @@ func AppendSnapshot(tag uint64, s Snapshot) []byte {
 	groups.groups(s.Groups)
 	m.bytes(snapshotGroups, groups)
 	m.string(snapshotEncoding, s.Encoding)
+	for _, d := range s.Done {
+		m.done(d)
+	}
 	return m
 }
 
@@ -144,6 +150,10 @@ func ReadSnapshot(data []byte) (s Snapshot, err error) {
 			s.Places, err = readPlaces(f.bytes)
 		case snapshotEncoding:
 			s.Encoding = f.string()
+		case snapshotDone:
+			var d Done
+			d, err = readDone(f.bytes)
+			s.Done = append(s.Done, d)
 		case snapshotTasks:
 			s.Tasks = f.raw()
 		case snapshotGroups:

@@ -184,7 +184,7 @@ func (s *sessions) Add(ctx context.Context, r *sessionv1.AddRequest) (*sessionv1
 	}
 	state, err := session.Add(ctx, service.AddRequest{
 		Entries: rawList(r.GetEntries()), Opaque: r.GetOpaque(), Format: host.Form(r.GetFormat()),
-		Messages: rawList(r.GetMessages()), System: system,
+		Messages: rawList(r.GetMessages()), System: system, Key: r.GetKey(),
 	})
 	if err != nil {
 		return nil, failure(ctx, err)

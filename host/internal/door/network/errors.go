@@ -94,7 +94,7 @@ func detailOf(err error) *sessionv1.ErrorDetail {
 		return &sessionv1.ErrorDetail{Kind: "access"}
 	case errors.As(err, &known):
 		return &sessionv1.ErrorDetail{
-			Kind: string(known.Kind), Retryable: known.Retryable, Plugin: known.Plugin,
+			Kind: string(known.Kind), Retryable: known.Retryable, MaybeApplied: known.MaybeApplied, Plugin: known.Plugin,
 			MissingTokens: int32of(known.MissingTokens), Entry: optional(known.Entry), Part: optional(known.Part),
 		}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, access.ErrSlow):

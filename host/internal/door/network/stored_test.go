@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,10 +13,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // onStore serves a host that keeps its sessions in a store. The log is that of the host.
@@ -130,5 +133,83 @@ func TestASessionThatAnotherProcessDeleted(t *testing.T) {
 				t.Errorf("before it was opened: %v", err)
 			}
 		}
+	}
+}
+
+// forgetful is a store that loses its connection with the answer to an append, and refuses the calls that follow.
+type forgetful struct {
+	store.Store
+	refuse atomic.Int32
+}
+
+func (f *forgetful) down(unknown bool) error {
+	return &store.Fault{Cause: store.Gone, Store: "test", Unknown: unknown, Err: errors.New("connection reset")}
+}
+
+func (f *forgetful) Append(ctx context.Context, key store.Key, at store.Position, c store.Change) (store.Head, error) {
+	h, err := f.Store.Append(ctx, key, at, c)
+	if err == nil && f.refuse.Load() > 0 {
+		return store.Head{}, f.down(true)
+	}
+	return h, err
+}
+
+func (f *forgetful) Head(ctx context.Context, key store.Key) (store.Head, error) {
+	if f.refuse.Add(-1) >= 0 {
+		return store.Head{}, f.down(false)
+	}
+	return f.Store.Head(ctx, key)
+}
+
+// An Add whose answer is lost in the store says that it may have happened: it is retryable with a key alone. The client
+// makes it again by itself, and it takes place once.
+func TestAnAddOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	kept := &forgetful{Store: store.NewMemory()}
+	s, _ := onStore(t, kept)
+	c, ctx := s.client(localToken), t.Context()
+	if _, err := c.Open(ctx, &sessionv1.OpenRequest{Session: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"", "k"} {
+		if _, err := c.Get(ctx, &sessionv1.GetRequest{Session: "s"}); err != nil { // takes in what was written
+			t.Fatal(err)
+		}
+		kept.refuse.Store(1)
+		request := &sessionv1.AddRequest{Session: "s", Entries: []string{human}, Key: key}
+		_, err := c.Add(ctx, request)
+		code := connect.CodeInternal
+		if key != "" {
+			code = connect.CodeUnavailable
+		}
+		d := wantCode(t, "Add", err, code, "store")
+		if !d.GetMaybeApplied() || d.GetRetryable() != (key != "") {
+			t.Errorf("key %q: %v", key, d)
+		}
+		if key != "" {
+			if got, err := c.Add(ctx, request); err != nil || got.GetRevision() != 2 {
+				t.Errorf("again: %v, %v", got, err)
+			}
+			request.Entries = append(request.Entries, human)
+			_, err = c.Add(ctx, request)
+			wantCode(t, "other entries under the key", err, connect.CodeInvalidArgument, "entry")
+		}
+	}
+	remote, err := client.New(s.url, client.Options{Token: localToken})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remote.Close()
+	session, err := remote.Open(ctx, client.OpenOptions{ID: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept.refuse.Store(3)
+	said := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}
+	if got, err := session.Add(ctx, said); err != nil || got.Revision != 3 {
+		t.Errorf("the client: %+v, %v", got, err)
+	}
+	if got, err := session.State(ctx); err != nil || got.Entries != 3 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -50,7 +50,7 @@ func Methods() []Method {
 				"counts."},
 		{Name: "session.set", Params: "{session, key, value}", Result: "{}", call: setInTurn,
 			Meaning: "Overrides one setting from the next window.prepare on; null removes the override."},
-		{Name: "history.add", Params: "{session, entries, opaque?} or {session, messages, format, system?}",
+		{Name: "history.add", Params: "{session, entries, opaque?, key?} or {session, messages, format, system?, key?}",
 			Result: "{revision, tokens}", call: now(add),
 			Meaning: "Appends entries, or messages in the form anthropic, openai-chat or openai-responses, all or " +
 				"none. Never waits for other methods." +

@@ -18,6 +18,8 @@ type ErrorData struct {
 	Kind host.Kind `json:"kind"`
 	// Retryable says that the same call may succeed if it is made again.
 	Retryable bool `json:"retryable"`
+	// MaybeApplied says that the call may have taken effect all the same.
+	MaybeApplied bool `json:"maybeApplied,omitempty"`
 	// Plugin is the strategy that failed.
 	Plugin string `json:"plugin,omitempty"`
 	// MissingTokens is how many tokens have to go after an "overflow".
@@ -44,7 +46,7 @@ func failure(err error) *jsonrpc.Error {
 	known := &host.Error{Kind: host.KindInternal}
 	errors.As(err, &known)
 	return &jsonrpc.Error{Code: jsonrpc.CodeFailed, Message: err.Error(), Data: &ErrorData{
-		Kind: known.Kind, Retryable: known.Retryable, Plugin: known.Plugin, MissingTokens: known.MissingTokens,
+		Kind: known.Kind, Retryable: known.Retryable, MaybeApplied: known.MaybeApplied, Plugin: known.Plugin, MissingTokens: known.MissingTokens,
 		Entry: known.Entry, Part: known.Part,
 	}}
 }

@@ -49,7 +49,10 @@ type ErrorDetail struct {
 	Entry *int32 `protobuf:"varint,5,opt,name=entry,proto3,oneof" json:"entry,omitempty"`
 	Part  *int32 `protobuf:"varint,6,opt,name=part,proto3,oneof" json:"part,omitempty"`
 	// With kind "limit": which limit of the token was reached.
-	Limit         string `protobuf:"bytes,7,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit string `protobuf:"bytes,7,opt,name=limit,proto3" json:"limit,omitempty"`
+	// The method may have had its effect all the same: its write was sent, and no answer came. It is retryable then only
+	// if the same request does not do it twice, as an Add with a key does not.
+	MaybeApplied  bool `protobuf:"varint,8,opt,name=maybe_applied,json=maybeApplied,proto3" json:"maybe_applied,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -131,6 +134,13 @@ func (x *ErrorDetail) GetLimit() string {
 		return x.Limit
 	}
 	return ""
+}
+
+func (x *ErrorDetail) GetMaybeApplied() bool {
+	if x != nil {
+		return x.MaybeApplied
+	}
+	return false
 }
 
 type DescribeRequest struct {
@@ -958,7 +968,11 @@ type AddRequest struct {
 	// With messages: replaces the system prompt.
 	System *System `protobuf:"bytes,5,opt,name=system,proto3" json:"system,omitempty"`
 	// With entries: blocks of unknown types are meant, and are carried as they are.
-	Opaque        bool `protobuf:"varint,6,opt,name=opaque,proto3" json:"opaque,omitempty"`
+	Opaque bool `protobuf:"varint,6,opt,name=opaque,proto3" json:"opaque,omitempty"`
+	// Chosen by the caller, such as a random UUID: the same request again, to any host of the store, is answered as the
+	// first one, and adds nothing. The last 128 keys of a session are remembered. Another request with a known key is
+	// refused. Empty: the same request again adds again.
+	Key           string `protobuf:"bytes,7,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1033,6 +1047,13 @@ func (x *AddRequest) GetOpaque() bool {
 		return x.Opaque
 	}
 	return false
+}
+
+func (x *AddRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
 }
 
 type AddResponse struct {
@@ -2706,7 +2727,7 @@ var File_thresh_v1_session_proto protoreflect.FileDescriptor
 
 const file_thresh_v1_session_proto_rawDesc = "" +
 	"\n" +
-	"\x17thresh/v1/session.proto\x12\tthresh.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdb\x01\n" +
+	"\x17thresh/v1/session.proto\x12\tthresh.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x80\x02\n" +
 	"\vErrorDetail\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1c\n" +
 	"\tretryable\x18\x02 \x01(\bR\tretryable\x12\x16\n" +
@@ -2714,7 +2735,8 @@ const file_thresh_v1_session_proto_rawDesc = "" +
 	"\x0emissing_tokens\x18\x04 \x01(\x05R\rmissingTokens\x12\x19\n" +
 	"\x05entry\x18\x05 \x01(\x05H\x00R\x05entry\x88\x01\x01\x12\x17\n" +
 	"\x04part\x18\x06 \x01(\x05H\x01R\x04part\x88\x01\x01\x12\x14\n" +
-	"\x05limit\x18\a \x01(\tR\x05limitB\b\n" +
+	"\x05limit\x18\a \x01(\tR\x05limit\x12#\n" +
+	"\rmaybe_applied\x18\b \x01(\bR\fmaybeAppliedB\b\n" +
 	"\x06_entryB\a\n" +
 	"\x05_part\"\x11\n" +
 	"\x0fDescribeRequest\"\x9b\x01\n" +
@@ -2770,7 +2792,7 @@ const file_thresh_v1_session_proto_rawDesc = "" +
 	"\rCloseResponse\")\n" +
 	"\rDeleteRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\"\x10\n" +
-	"\x0eDeleteResponse\"\xb7\x01\n" +
+	"\x0eDeleteResponse\"\xc9\x01\n" +
 	"\n" +
 	"AddRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x18\n" +
@@ -2778,7 +2800,8 @@ const file_thresh_v1_session_proto_rawDesc = "" +
 	"\bmessages\x18\x03 \x03(\tR\bmessages\x12\x16\n" +
 	"\x06format\x18\x04 \x01(\tR\x06format\x12)\n" +
 	"\x06system\x18\x05 \x01(\v2\x11.thresh.v1.SystemR\x06system\x12\x16\n" +
-	"\x06opaque\x18\x06 \x01(\bR\x06opaque\"A\n" +
+	"\x06opaque\x18\x06 \x01(\bR\x06opaque\x12\x10\n" +
+	"\x03key\x18\a \x01(\tR\x03key\"A\n" +
 	"\vAddResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x16\n" +
 	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\"\xae\x01\n" +

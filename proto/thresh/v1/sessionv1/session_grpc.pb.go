@@ -73,7 +73,8 @@ type SessionServiceClient interface {
 	// Removes a session and everything that was stored of it.
 	Delete(ctx context.Context, in *DeleteRequest, opts ...grpc.CallOption) (*DeleteResponse, error)
 	// Appends entries or messages, all of them or none. It has happened when the answer arrives. After an error of the
-	// connection it may have happened: Get says how many entries there are.
+	// connection it may have happened: with a key, make the same request again; without one, Get says how many entries
+	// there are.
 	Add(ctx context.Context, in *AddRequest, opts ...grpc.CallOption) (*AddResponse, error)
 	// Makes the history fit the model and returns it. To be called before every model call.
 	Prepare(ctx context.Context, in *PrepareRequest, opts ...grpc.CallOption) (*PrepareResponse, error)
@@ -358,7 +359,8 @@ type SessionServiceServer interface {
 	// Removes a session and everything that was stored of it.
 	Delete(context.Context, *DeleteRequest) (*DeleteResponse, error)
 	// Appends entries or messages, all of them or none. It has happened when the answer arrives. After an error of the
-	// connection it may have happened: Get says how many entries there are.
+	// connection it may have happened: with a key, make the same request again; without one, Get says how many entries
+	// there are.
 	Add(context.Context, *AddRequest) (*AddResponse, error)
 	// Makes the history fit the model and returns it. To be called before every model call.
 	Prepare(context.Context, *PrepareRequest) (*PrepareResponse, error)

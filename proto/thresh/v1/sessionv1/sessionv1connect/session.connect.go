@@ -116,7 +116,8 @@ type SessionServiceClient interface {
 	// Removes a session and everything that was stored of it.
 	Delete(context.Context, *sessionv1.DeleteRequest) (*sessionv1.DeleteResponse, error)
 	// Appends entries or messages, all of them or none. It has happened when the answer arrives. After an error of the
-	// connection it may have happened: Get says how many entries there are.
+	// connection it may have happened: with a key, make the same request again; without one, Get says how many entries
+	// there are.
 	Add(context.Context, *sessionv1.AddRequest) (*sessionv1.AddResponse, error)
 	// Makes the history fit the model and returns it. To be called before every model call.
 	Prepare(context.Context, *sessionv1.PrepareRequest) (*sessionv1.PrepareResponse, error)
@@ -466,7 +467,8 @@ type SessionServiceHandler interface {
 	// Removes a session and everything that was stored of it.
 	Delete(context.Context, *sessionv1.DeleteRequest) (*sessionv1.DeleteResponse, error)
 	// Appends entries or messages, all of them or none. It has happened when the answer arrives. After an error of the
-	// connection it may have happened: Get says how many entries there are.
+	// connection it may have happened: with a key, make the same request again; without one, Get says how many entries
+	// there are.
 	Add(context.Context, *sessionv1.AddRequest) (*sessionv1.AddResponse, error)
 	// Makes the history fit the model and returns it. To be called before every model call.
 	Prepare(context.Context, *sessionv1.PrepareRequest) (*sessionv1.PrepareResponse, error)
