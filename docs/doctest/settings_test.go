@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,13 +48,13 @@ func TestConfigurationIsCurrent(t *testing.T) {
 func settingsTables() string {
 	var b strings.Builder
 	group := ""
-	for _, s := range append(config.Specs(), config.ProviderSpecs()...) {
+	for _, s := range allSpecs() {
 		if g := groupOf(s.Key); g != group {
 			group = g
-			fmt.Fprintf(&b, "\n### %s\n\n| setting | meaning | values | default |\n|---|---|---|---|\n", group)
+			fmt.Fprintf(&b, "\n### %s\n\n| setting | meaning | values | default | also set by |\n|---|---|---|---|---|\n", group)
 		}
-		cells := []any{s.Key, marks(s), cell(s.Meaning), cell(values(s)), cell(defaultOf(s))}
-		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", cells...)
+		cells := []any{s.Key, cell(s.Meaning), cell(values(s)), cell(defaultOf(s)), setters(s)}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", cells...)
 	}
 	return b.String() + "\n"
 }
@@ -61,6 +62,9 @@ func settingsTables() string {
 func groupOf(key string) string {
 	parts := strings.Split(key, ".")
 	switch {
+	case strings.Contains(key, ".<name>."):
+		before, _, _ := strings.Cut(key, ".<name>.")
+		return "`" + before + ".<name>`"
 	case len(parts) > 2:
 		return "`" + parts[0] + "." + parts[1] + "`"
 	case parts[0] == "provider":
@@ -70,15 +74,24 @@ func groupOf(key string) string {
 	}
 }
 
-func marks(s config.Spec) string {
-	var m string
-	if s.Trusted {
-		m += " 🔒"
+// allSpecs are all settings, in the order of the page. Those of a provider have the key that they have in a profile.
+func allSpecs() []config.Spec {
+	return slices.Concat(config.Specs(), config.ProviderSpecs(), config.NamedSpecs())
+}
+
+// setters names who may set a setting besides the operator of the host.
+func setters(s config.Spec) string {
+	var who []string
+	for _, one := range []struct {
+		by   config.Setters
+		name string
+	}{{config.ByProject, "project"}, {config.BySession, "session"}, {config.ByToken, "token"},
+		{config.ByGrant, "token with a grant"}} {
+		if s.By&one.by != 0 {
+			who = append(who, one.name)
+		}
 	}
-	if s.PerHost {
-		m += " ⌂"
-	}
-	return m
+	return strings.Join(who, ", ")
 }
 
 func values(s config.Spec) string {

@@ -55,12 +55,17 @@ func (c *Config) With(key string, value any, source string) (*Config, error) {
 
 // WithAll is [Config.With] for several overrides at once. The error joins everything that is wrong with them.
 func (c *Config) WithAll(overrides ...Override) (*Config, error) {
+	return c.WithBy(operator, overrides...)
+}
+
+// WithBy is [Config.WithAll] for overrides of someone who may not set everything: see [Spec.By].
+func (c *Config) WithBy(by Setter, overrides ...Override) (*Config, error) {
 	// Profiles, values and settings are worked out again from the layers: another profile changes any of them.
 	derived := &Config{places: c.places, files: c.files, layers: c.layers, session: c.session.clone()}
 	p := &problems{}
 	// All problems are collected first; the first wrong override does not hide the others.
 	for _, ov := range overrides {
-		derived.session.override(ov, c.places, p)
+		derived.session.override(by, ov, c.places, p)
 	}
 	return derived.resolved(p)
 }

@@ -37,7 +37,7 @@ func loadEnv(env []string, pl places, p *problems) *layer {
 			guess := nearest.One(name, slices.Sorted(maps.Keys(x.env)))
 			p.add(name, &Error{Origin: at, Problem: "unknown setting in the environment", Nearest: guess})
 		case values[name] != "":
-			l.override(Override{Key: key, Value: values[name], Source: name}, pl, p)
+			l.override(operator, Override{Key: key, Value: values[name], Source: name}, pl, p)
 		}
 	}
 	return l

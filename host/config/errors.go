@@ -21,13 +21,13 @@ type Error struct {
 	Key string
 	// Value is the bad value, clipped and fit to be shown; "" if there is none.
 	Value string
-	// Problem is what is wrong with it.
+	// Problem is what is wrong with it; "" if Err says it.
 	Problem string
 	// Allowed says what is allowed instead; "" if there is nothing to say.
 	Allowed string
 	// Nearest is what was probably meant; "" if nothing is similar.
 	Nearest string
-	// Err is the cause, for [errors.Is]; nil if this package found the problem. Only reading a file has a cause.
+	// Err is the cause, for [errors.Is]: that of a file that cannot be read, or [ErrFixed]; nil for other problems.
 	Err error
 }
 
@@ -43,8 +43,11 @@ func (e *Error) Error() string {
 		b.WriteString(e.Value + " ")
 	}
 	b.WriteString(e.Problem)
+	if e.Err != nil && e.Problem != "" {
+		b.WriteString(": ")
+	}
 	if e.Err != nil {
-		b.WriteString(": " + e.Err.Error())
+		b.WriteString(e.Err.Error())
 	}
 	if e.Allowed != "" {
 		b.WriteString("; want " + e.Allowed)

@@ -25,8 +25,8 @@ type Explanation struct {
 	Meaning string `json:"meaning"`
 	// Env is the environment variable; "" if there is none.
 	Env string `json:"env,omitempty"`
-	// Trusted is set if a project file cannot set it.
-	Trusted bool `json:"trusted,omitempty"`
+	// NotBy are those who cannot set it: [LayerProjectFile], [LayerSession], [LayerToken].
+	NotBy []Layer `json:"notBy,omitempty"`
 }
 
 // Explain explains the given settings, or groups of settings; none means all, and the strategies' own settings that
@@ -81,10 +81,15 @@ func (c *Config) explain(key string, s Spec) Explanation {
 	e := Explanation{
 		Key: key, Type: s.Type, Value: readable(v.Value), Origin: v.Origin,
 		Default: readable(s.defaultOn(c.places)), DefaultText: s.DefaultText,
-		Unit: s.Unit, Allowed: s.Want(), Meaning: s.Meaning, Trusted: s.Trusted,
+		Unit: s.Unit, Allowed: s.Want(), Meaning: s.Meaning,
 	}
-	// Keys in profiles and those of strategies have no variable.
-	if key == s.Key && s.Type != Scalar {
+	for _, l := range []Layer{LayerProjectFile, LayerSession, LayerToken} {
+		if !s.MaySet(l) {
+			e.NotBy = append(e.NotBy, l)
+		}
+	}
+	// Keys with names of the user's have no variable.
+	if _, plain := registry().specs[key]; plain {
 		e.Env = envName(key)
 	}
 	switch {

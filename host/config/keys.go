@@ -124,6 +124,7 @@ func (x *index) find(key string) target {
 		t = x.findPlain(sub)
 	}
 	t.profile = profile
+	t.spec.By &= inProfile
 	// The setting "profile" itself, for one: a profile cannot choose another.
 	if t.leaf && !t.spec.PersistToProfile {
 		return target{problem: "cannot be set in a profile"}
@@ -167,8 +168,9 @@ func (x *index) findPlain(key string) target {
 	}
 	// Any key and any simple value: the plugin that knows better may not even be installed. [Config.Strategy] checks
 	// again.
-	return target{leaf: true, spec: Spec{Key: key, Type: Scalar, PersistToProfile: true, Category: categoryBehavior,
-		Meaning: "The strategy's own setting."}}
+	s := ownSpec
+	s.Key = key
+	return target{leaf: true, spec: s}
 }
 
 // findGrant is find for a key below plugins.grants, of which rest is the part after that.
@@ -182,8 +184,7 @@ func findGrant(key, rest string) target {
 	}
 	for _, s := range grantSpecs {
 		if s.Key == own {
-			// Trusted, as a grant is an exception from isolation.
-			s.Key, s.Category, s.PerHost, s.Trusted = key, categoryHost, true, true
+			s.Key = key
 			return target{leaf: true, spec: s}
 		}
 	}
@@ -198,12 +199,32 @@ func findGrant(key, rest string) target {
 	return t
 }
 
-// grantSpecs are what can be granted to a plugin, by the last part of the key.
+// ownSpec is the row of every strategy's own setting. What a token may set of them depends on what is declared.
+var ownSpec = Spec{Key: "<key>", By: ByProject | BySession | ByToken, Type: Scalar, PersistToProfile: true,
+	DefaultText: "the strategy's own", Category: categoryBehavior,
+	Meaning: "The strategy's own setting. A token sets numbers, durations, truth values and choices, no free text."}
+
+// grantSpecs are what can be granted to a plugin, by the last part of the key. A grant is an exception from isolation.
 var grantSpecs = []Spec{
-	{Key: "network", Type: Boolean, Meaning: "Whether the plugin may use the network."},
-	{Key: "processes", Type: Boolean, Meaning: "Whether the plugin may start other processes."},
-	{Key: "read", Type: Paths, Meaning: "Files and directories that the plugin may read, and run programs from, " +
-		"in addition to those of the system."},
+	{Key: "network", Type: Boolean, Default: false, Category: categoryHost,
+		Meaning: "Whether the plugin may use the network."},
+	{Key: "processes", Type: Boolean, Default: false, Category: categoryHost,
+		Meaning: "Whether the plugin may start other processes."},
+	{Key: "read", Type: Paths, DefaultText: "none", Category: categoryHost,
+		Meaning: "Files and directories that the plugin may read, and run programs from, in addition to those of " +
+			"the system."},
+}
+
+// NamedSpecs returns the settings with a name of the user's in their key: those of strategies, and grants for plugins.
+func NamedSpecs() []Spec {
+	own := ownSpec
+	own.Key = groupStrategies + ".<name>." + own.Key
+	specs := []Spec{own}
+	for _, s := range grantSpecs {
+		s.Key = groupGrants + ".<name>." + s.Key
+		specs = append(specs, s)
+	}
+	return specs
 }
 
 // nearestKey guesses at a full key, and at the last part of a key if there is only one part. "" if nothing is

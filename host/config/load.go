@@ -102,20 +102,23 @@ func Load(o Options) (*Config, error) {
 
 	flags := newLayer(LayerFlag)
 	if o.Profile != "" {
-		flags.override(Override{Key: keyProfile, Value: o.Profile, Source: "--profile"}, pl, p)
+		flags.override(operator, Override{Key: keyProfile, Value: o.Profile, Source: "--profile"}, pl, p)
 	}
 	// In their order: a later one of the same key replaces the earlier.
 	for _, ov := range o.Overrides {
-		flags.override(ov, pl, p)
+		flags.override(operator, ov, pl, p)
 	}
 	c.layers = append(c.layers, flags)
 	c.session = newLayer(LayerSession)
 	return c.resolved(p)
 }
 
-// override takes one override into the layer.
-func (l *layer) override(ov Override, pl places, p *problems) {
+// override takes one override into the layer, if its setter may set it.
+func (l *layer) override(by Setter, ov Override, pl places, p *problems) {
 	at := Origin{Layer: l.name, Source: ov.Source}
+	if by.Layer == LayerToken {
+		at.Layer = by.Layer
+	}
 	t := registry().find(ov.Key)
 	switch {
 	case t.problem != "":
@@ -128,6 +131,10 @@ func (l *layer) override(ov Override, pl places, p *problems) {
 	case ov.Value == nil:
 		// Only of this layer: what files and environment say holds again.
 		delete(l.values, ov.Key)
+		return
+	}
+	if e := judge(by, ov.Key, t.spec, ov.Value, at, pl); e != nil {
+		p.add(t.spec.Key, e)
 		return
 	}
 	v, bad := t.spec.check(ov.Value, false)

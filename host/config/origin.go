@@ -15,6 +15,8 @@ const (
 	LayerEnvironment Layer = "environment"
 	LayerFlag        Layer = "flag"
 	LayerSession     Layer = "session"
+	// LayerToken is a session of an access token.
+	LayerToken Layer = "token"
 )
 
 // Origin is where a value was set. The zero value is the registry's default.

@@ -63,38 +63,40 @@ func ProviderSpecs() []Spec {
 	// Keys are relative to the profile.
 	row := func(s Spec) Spec {
 		s.Key, s.Category, s.PersistToProfile = groupProvider+"."+s.Key, categoryProvider, true
+		s.By |= BySession
 		return s
 	}
-	// Not trusted: a project may use less of a model's window than the user configured.
+	// A project may use less of a model's window than the user configured.
 	tokens := func(s Spec) Spec {
+		s.By |= ByProject
 		s.Type, s.Min, s.OpenMin, s.Unit = Integer, new(0.0), true, "tokens"
 		return row(s)
 	}
-	// Trusted: a project that sets them decides how long a session hangs.
+	// No project sets these: it would decide how long a session hangs.
 	wait := func(s Spec) Spec {
 		s.Type, s.Min, s.OpenMin = Duration, new(0.0), true
-		return trusted(row(s))
+		return row(s)
 	}
-	// Trusted: with wrong prices, the user's budget and the decisions that rest on prices are wrong.
+	// Nor these: with wrong prices, the user's budget and the decisions that rest on prices are wrong.
 	price := func(s Spec) Spec {
 		s.Key, s.Type, s.Min, s.Unit = "prices."+s.Key, Number, new(0.0), "US dollars per million tokens"
-		return trusted(row(s))
+		return row(s)
 	}
 	return []Spec{
-		trusted(row(Spec{Key: "kind", Type: String, DefaultText: "none: required",
+		row(Spec{Key: "kind", Type: String, DefaultText: "none: required",
 			Allowed: []string{KindOpenAI, KindAnthropic},
 			Meaning: "Protocol of the provider: openai (chat completions, any compatible server) or anthropic " +
-				"(messages)."})),
-		trusted(row(Spec{Key: "model", Type: String, DefaultText: "none: required",
-			Meaning: "Name of the model, as the provider calls it."})),
-		trusted(row(Spec{Key: "baseURL", Type: URL, secret: true, valid: validURL,
+				"(messages)."}),
+		row(Spec{Key: "model", Type: String, DefaultText: "none: required",
+			Meaning: "Name of the model, as the provider calls it."}),
+		row(Spec{Key: "baseURL", Type: URL, secret: true, valid: validURL,
 			DefaultText: "https://api.openai.com/v1 or https://api.anthropic.com",
-			Meaning:     "Base URL of the server: with /v1 for kind openai, without it for kind anthropic."})),
-		trusted(row(Spec{Key: "keyEnv", Type: EnvName, secret: true, valid: envVariable.MatchString,
+			Meaning:     "Base URL of the server: with /v1 for kind openai, without it for kind anthropic."}),
+		row(Spec{Key: "keyEnv", Type: EnvName, secret: true, valid: envVariable.MatchString,
 			DefaultText: "no key is sent",
-			Meaning:     "Environment variable that holds the API key."})),
-		trusted(row(Spec{Key: "keyFile", Type: Path, secret: true, valid: plausiblePath, DefaultText: "no key is sent",
-			Meaning: "File that holds the API key and nothing else."})),
+			Meaning:     "Environment variable that holds the API key."}),
+		row(Spec{Key: "keyFile", Type: Path, secret: true, valid: plausiblePath, DefaultText: "no key is sent",
+			Meaning: "File that holds the API key and nothing else."}),
 		tokens(Spec{Key: "contextLimit", DefaultText: "128000 for openai, 200000 for anthropic",
 			Meaning: "Size of the model's context window."}),
 		tokens(Spec{Key: "maxOutput", Default: 8192,
@@ -102,8 +104,8 @@ func ProviderSpecs() []Spec {
 		wait(Spec{Key: "timeout", Default: 5 * time.Minute, Meaning: "Timeout of one call, retries included."}),
 		wait(Spec{Key: "idleTimeout", Default: 2 * time.Minute,
 			Meaning: "Timeout while the server sends nothing during a call."}),
-		trusted(row(Spec{Key: "retries", Type: Integer, Default: 3, Min: new(0.0), Max: new(10.0),
-			Meaning: "Maximum number of retries after a transient error."})),
+		row(Spec{Key: "retries", Type: Integer, Default: 3, Min: new(0.0), Max: new(10.0),
+			Meaning: "Maximum number of retries after a transient error."}),
 		price(Spec{Key: "input", Default: 0.0, Meaning: "Price of input."}),
 		price(Spec{Key: "output", Default: 0.0, Meaning: "Price of output."}),
 		price(Spec{Key: "cacheRead", DefaultText: "the price of input",

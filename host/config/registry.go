@@ -17,7 +17,7 @@ const (
 )
 
 // Specs returns the registry in the order in which people should read it. What only a profile holds is in
-// [ProviderSpecs].
+// [ProviderSpecs], and what has names of the user's in its key in [NamedSpecs].
 func Specs() []Spec {
 	// A share is between 0 and 1. Which side is open is up to the setting.
 	share := func(s Spec) Spec {
@@ -28,183 +28,189 @@ func Specs() []Spec {
 	// little. To change one, change this row, or package contract for what strategies are told: help, schema and
 	// documentation follow.
 	compress, density := contract.DefaultCompressSettings(), contract.DefaultDensityConfig()
+	// What a strategy does to the session's own history, and what the agent knows best.
+	const anyone = ByProject | BySession | ByToken
 	specs := []Spec{
-		behavior(Spec{Key: "compression.strategy", Type: Name, Default: "high-density",
+		behavior(Spec{Key: "compression.strategy", By: anyone, Type: Name, Default: "high-density",
 			Meaning: "Name of the strategy that prunes and compresses the history."}),
-		behavior(share(Spec{Key: "compression.threshold", OpenMin: true,
+		behavior(share(Spec{Key: "compression.threshold", By: anyone, OpenMin: true,
 			DefaultText: "the strategy's own", Unit: "share of the context limit",
 			Meaning: "Compress when the history fills this share of the context limit."})),
-		behavior(Spec{Key: "compression.profile", Type: String, Default: "",
+		behavior(Spec{Key: "compression.profile", By: ByProject | BySession | ByGrant, Type: String, Default: "",
 			Meaning: "Profile whose model is used by strategies that summarise; empty uses the profile in force."}),
 		// On recorded sessions 0.2 saves more and loses more, 0.6 the reverse.
-		behavior(share(Spec{Key: "compression.preserveThreshold", Default: compress.PreserveThreshold,
+		behavior(share(Spec{Key: "compression.preserveThreshold", By: anyone, Default: compress.PreserveThreshold,
 			Unit:    "share of the entries",
 			Meaning: "Share of the newest entries that compression does not touch."})),
-		behavior(share(Spec{Key: "compression.topPreserveThreshold", Default: compress.TopPreserveThreshold,
+		behavior(share(Spec{Key: "compression.topPreserveThreshold", By: anyone, Default: compress.TopPreserveThreshold,
 			Unit:    "share of the entries",
 			Meaning: "Share of the oldest entries that middle-out does not touch."})),
-		behavior(Spec{Key: "compression.userMessageBudget", Type: Integer, Default: compress.UserMessageBudget,
+		behavior(Spec{Key: "compression.userMessageBudget", By: anyone, Type: Integer, Default: compress.UserMessageBudget,
 			Min: new(0.0), Unit: "tokens",
 			Meaning: "How much of people's messages in a summarised part is kept word for word, newest first."}),
-		behavior(Spec{Key: "compression.verification", Type: Boolean, Default: compress.Verification,
+		behavior(Spec{Key: "compression.verification", By: anyone, Type: Boolean, Default: compress.Verification,
 			Meaning: "Make a second model call that looks for omissions in a summary."}),
-		behavior(Spec{Key: "compression.hardLimit", Type: String, Default: "make-room",
+		behavior(Spec{Key: "compression.hardLimit", By: anyone, Type: String, Default: "make-room",
 			Allowed: []string{"make-room", "make-room-keep-human", "error"},
 			Meaning: "What to do if the request exceeds the context limit even after compression: remove large tool " +
 				"results, then the oldest exchanges, then the middle of new results, then the oldest words of people " +
 				"(make-room); the same without people's words (make-room-keep-human); or fail (error)."}),
 		// Bounds on what one compression can cost, also with a faulty plugin.
-		trusted(behavior(Spec{Key: "compression.llm.maxCalls", Type: Integer, Default: 32, Min: new(0.0), OpenMin: true,
-			Unit:    "calls",
-			Meaning: "Maximum number of model calls in one compression."})),
-		trusted(behavior(Spec{Key: "compression.llm.maxTokens", Type: Integer, Default: 2_000_000, Min: new(0.0),
+		behavior(Spec{Key: "compression.llm.maxCalls", By: BySession, Type: Integer, Default: 32, Min: new(0.0),
+			OpenMin: true, Unit: "calls",
+			Meaning: "Maximum number of model calls in one compression."}),
+		behavior(Spec{Key: "compression.llm.maxTokens", By: BySession, Type: Integer, Default: 2_000_000, Min: new(0.0),
 			OpenMin: true, Unit: "tokens",
-			Meaning: "Maximum number of tokens, sent and generated together, in one compression."})),
+			Meaning: "Maximum number of tokens, sent and generated together, in one compression."}),
 		// Long enough that a wrong key does not cost each turn a call, short enough that a corrected one is noticed.
-		behavior(Spec{Key: "compression.llm.cooldown", Type: Duration, Default: 60 * time.Second, Min: new(0.0),
+		behavior(Spec{Key: "compression.llm.cooldown", By: ByProject | BySession, Type: Duration,
+			Default: 60 * time.Second, Min: new(0.0),
 			Meaning: "Cooldown after a non-retryable error: how long the model is not called again."}),
-		behavior(Spec{Key: "compression.density.readWritePruning", Type: Boolean, Default: density.ReadWritePruning,
+		behavior(Spec{Key: "compression.density.readWritePruning", By: anyone, Type: Boolean,
+			Default: density.ReadWritePruning,
 			Meaning: "Remove reads of a file that a later successful write of the same file made stale. Writes stay."}),
-		behavior(Spec{Key: "compression.density.fileDedupe", Type: Boolean, Default: density.FileDedupe,
+		behavior(Spec{Key: "compression.density.fileDedupe", By: anyone, Type: Boolean, Default: density.FileDedupe,
 			Meaning: "If a file was included with @ several times, keep only the last one."}),
-		behavior(Spec{Key: "compression.density.recencyPruning", Type: Boolean, Default: density.RecencyPruning,
+		behavior(Spec{Key: "compression.density.recencyPruning", By: anyone, Type: Boolean, Default: density.RecencyPruning,
 			Meaning: "Replace old results of a tool by a placeholder."}),
-		behavior(Spec{Key: "compression.density.recencyRetention", Type: Number,
+		behavior(Spec{Key: "compression.density.recencyRetention", By: anyone, Type: Number,
 			Default: float64(density.RecencyRetention), Unit: "results per tool",
 			Meaning: "How many results of each tool recency pruning keeps; values below 1 count as 1."}),
-		behavior(Spec{Key: "compression.density.cadence", Type: String, Default: "",
+		behavior(Spec{Key: "compression.density.cadence", By: anyone, Type: String, Default: "",
 			DefaultText: "priced if there is a price list for the model, else every-turn",
 			Allowed:     []string{"", "every-turn", "gated", "priced"},
 			Meaning: "When the history is pruned: at every turn, once enough can be removed (gated), or once " +
 				"pruning saves more than rewriting the prompt cache costs (priced)."}),
-		behavior(share(Spec{Key: "compression.density.optimizeThreshold", Default: 0.25,
+		behavior(share(Spec{Key: "compression.density.optimizeThreshold", By: anyone, Default: 0.25,
 			Unit:    "share of the context limit",
 			Meaning: "With cadence gated: prune only above this share of the context limit."})),
-		behavior(Spec{Key: "compression.density.minSavings", Type: Integer, Default: 10_000, Min: new(0.0),
+		behavior(Spec{Key: "compression.density.minSavings", By: anyone, Type: Integer, Default: 10_000, Min: new(0.0),
 			Unit:    "tokens",
 			Meaning: "With cadence gated or priced: prune what is cached only if at least this much is removed."}),
 		// prune saves 18 % on recorded sessions at a recall of 98.8 %, keep 4.5 % at 99.9 %.
-		behavior(Spec{Key: "compression.density.partialWrites", Type: String,
+		behavior(Spec{Key: "compression.density.partialWrites", By: anyone, Type: String,
 			Default: string(density.PartialWrites),
 			Allowed: []string{"prune", "keep"},
 			Meaning: "Whether an edit of part of a file makes earlier reads of it stale (prune), or only a write of " +
 				"the whole file (keep)."}),
-		behavior(Spec{Key: "compression.density.toolPresets", Type: Strings, Default: tools.PresetNames(),
+		behavior(Spec{Key: "compression.density.toolPresets", By: anyone, Type: Strings, Default: tools.PresetNames(),
 			DefaultText: "all presets", Allowed: tools.PresetNames(),
 			Meaning: "Agents whose tools are recognised by name. Tools of other agents are never pruned by path."}),
-		behavior(Spec{Key: "compression.density.tools", Type: Objects, DefaultText: "none",
+		behavior(Spec{Key: "compression.density.tools", By: anyone, Type: Objects, DefaultText: "none",
 			Meaning: "Additional rules for what a tool call reads, writes and runs."}),
 
-		model(Spec{Key: "model.name", Type: String, Default: "",
+		model(Spec{Key: "model.name", By: anyone, Type: String, Default: "",
 			Meaning: "Model that the agent uses. It decides how tokens are counted and which price list applies."}),
-		model(Spec{Key: "model.contextLimit", Type: Integer, Default: compress.ContextLimit, Min: new(0.0),
+		model(Spec{Key: "model.contextLimit", By: anyone, Type: Integer, Default: compress.ContextLimit, Min: new(0.0),
 			OpenMin: true, Unit: "tokens",
 			Meaning: "Size of the model's context window."}),
-		model(Spec{Key: "model.completionBudget", Type: Integer, Default: 0, Min: new(0.0), Unit: "tokens",
+		model(Spec{Key: "model.completionBudget", By: anyone, Type: Integer, Default: 0, Min: new(0.0), Unit: "tokens",
 			Meaning: "Part of the context window that is reserved for the answer; less than model.contextLimit."}),
-		model(Spec{Key: "model.encoding", Type: String, Default: "", DefaultText: "by model.name",
+		model(Spec{Key: "model.encoding", By: anyone, Type: String, Default: "", DefaultText: "by model.name",
 			Allowed: []string{"", "cl100k_base", "o200k_base", "p50k_base", "r50k_base"},
 			Meaning: "Encoding that tokens are counted with; empty lets model.name decide."}),
-		model(Spec{Key: "model.priceList", Type: String, Default: "auto",
+		model(Spec{Key: "model.priceList", By: ByProject | BySession, Type: String, Default: "auto",
 			Meaning: "Price list of the model's provider, see 'thresh prices'; auto chooses by model.name, none uses " +
 				"no price list."}),
-		perHost(Spec{Key: "model.priceFile", Type: Path, Default: "", DefaultText: "the shipped price lists",
+		host(Spec{Key: "model.priceFile", By: ByProject, Type: Path, Default: "", DefaultText: "the shipped price lists",
 			optional: true, contained: true,
 			Meaning: "YAML file with your own price lists, which take precedence over the shipped ones; empty for " +
 				"none."}),
 
-		behavior(Spec{Key: "workspace.root", Type: Path, DefaultText: "the working directory",
+		behavior(Spec{Key: "workspace.root", By: anyone, Type: Path, DefaultText: "the working directory",
 			fallback: func(p places) any { return p.workDir },
 			Meaning:  "Directory that relative paths in tool calls refer to."}),
 
-		trusted(host(Spec{Key: "transcript.dir", Type: Path, Default: "", DefaultText: "no transcripts", optional: true,
+		host(Spec{Key: "transcript.dir", By: BySession, Type: Path, Default: "", DefaultText: "no transcripts",
+			optional: true,
 			Meaning: "Directory for transcripts: each session's whole conversation, as it was before pruning and " +
-				"compression; empty writes none."})),
-		trusted(perHost(Spec{Key: "sessions.store", Type: String, Default: "memory", secret: true, valid: validStore,
+				"compression; empty writes none."}),
+		host(Spec{Key: "sessions.store", Type: String, Default: "memory", secret: true, valid: validStore,
 			want: "memory, sqlite, sqlite:PATH or postgres://USER@HOST/DATABASE",
 			Meaning: "Where sessions are kept: only while the host runs (memory), in a file with SQLite " +
-				"(sqlite: $XDG_STATE_HOME/thresh/sessions.db), or in a PostgreSQL database."})),
-		trusted(perHost(Spec{Key: "sessions.maxMemory", Type: Integer, Default: 512 << 20, Min: new(0.0), Unit: "bytes",
+				"(sqlite: $XDG_STATE_HOME/thresh/sessions.db), or in a PostgreSQL database."}),
+		host(Spec{Key: "sessions.maxMemory", Type: Integer, Default: 512 << 20, Min: new(0.0), Unit: "bytes",
 			Meaning: "Memory for histories of stored sessions, about; those used least recently are released and " +
 				"read again when they are used; 0 for no limit. A proxy takes as much again, and begins " +
-				"conversations again if its store is in memory."})),
-		trusted(perHost(Spec{Key: "sessions.keep", Type: Duration, Default: time.Duration(0), Min: new(0.0),
+				"conversations again if its store is in memory."}),
+		host(Spec{Key: "sessions.keep", Type: Duration, Default: time.Duration(0), Min: new(0.0),
 			Meaning: "How long stored sessions are kept after their last use, such as 720h; 0 keeps them until they " +
-				"are deleted."})),
-		behavior(Spec{Key: "prompts.dir", Type: Path, Default: "", DefaultText: "the shipped prompts", optional: true,
+				"are deleted."}),
+		behavior(Spec{Key: "prompts.dir", By: ByProject | BySession, Type: Path, Default: "",
+			DefaultText: "the shipped prompts", optional: true,
 			Meaning: "Directory with your own prompts, see 'thresh prompts eject'; empty for none."}),
 
-		trusted(perHost(Spec{Key: "plugins.dirs", Type: Paths,
+		host(Spec{Key: "plugins.dirs", Type: Paths,
 			DefaultText: "plugins/ next to the executable, then $XDG_DATA_HOME/thresh/plugins " +
 				"(~/.local/share/thresh/plugins)",
 			fallback: func(p places) any { return p.pluginDirs() },
-			Meaning:  "Directories that are searched for strategy plugins, in this order."})),
-		trusted(perHost(Spec{Key: "plugins.startTimeout", Type: Duration, Default: 10 * time.Second, Min: new(0.0),
+			Meaning:  "Directories that are searched for strategy plugins, in this order."}),
+		host(Spec{Key: "plugins.startTimeout", Type: Duration, Default: 10 * time.Second, Min: new(0.0),
 			OpenMin: true,
-			Meaning: "Timeout for the start of a plugin, until its first answer."})),
-		trusted(host(Spec{Key: "plugins.optimizeTimeout", Type: Duration, Default: 30 * time.Second, Min: new(0.0),
+			Meaning: "Timeout for the start of a plugin, until its first answer."}),
+		host(Spec{Key: "plugins.optimizeTimeout", By: BySession, Type: Duration, Default: 30 * time.Second, Min: new(0.0),
 			OpenMin: true,
-			Meaning: "Timeout of one Optimize (the prune step)."})),
-		trusted(host(Spec{Key: "plugins.compressTimeout", Type: Duration, Default: 10 * time.Minute, Min: new(0.0),
+			Meaning: "Timeout of one Optimize (the prune step)."}),
+		host(Spec{Key: "plugins.compressTimeout", By: BySession, Type: Duration, Default: 10 * time.Minute, Min: new(0.0),
 			OpenMin: true,
-			Meaning: "Timeout of one Compress, model calls included."})),
-		trusted(perHost(Spec{Key: "plugins.stopTimeout", Type: Duration, Default: 2 * time.Second, Min: new(0.0),
+			Meaning: "Timeout of one Compress, model calls included."}),
+		host(Spec{Key: "plugins.stopTimeout", Type: Duration, Default: 2 * time.Second, Min: new(0.0),
 			OpenMin: true,
-			Meaning: "How long a plugin may take to exit before it is killed (SIGKILL)."})),
-		trusted(perHost(Spec{Key: "plugins.maxAnswerBytes", Type: Integer, Default: 64 << 20, Min: new(0.0),
+			Meaning: "How long a plugin may take to exit before it is killed (SIGKILL)."}),
+		host(Spec{Key: "plugins.maxAnswerBytes", Type: Integer, Default: 64 << 20, Min: new(0.0),
 			OpenMin: true, Unit: "bytes",
-			Meaning: "Maximum size of a plugin's answer."})),
-		trusted(perHost(Spec{Key: "plugins.maxJsonDepth", Type: Integer, Default: 1000, Min: new(0.0), OpenMin: true,
+			Meaning: "Maximum size of a plugin's answer."}),
+		host(Spec{Key: "plugins.maxJsonDepth", Type: Integer, Default: 1000, Min: new(0.0), OpenMin: true,
 			Unit:    "levels",
-			Meaning: "Maximum nesting of JSON in a plugin's answer."})),
-		trusted(perHost(Spec{Key: "plugins.mirrorBytes", Type: Integer, Default: 256 << 20, Min: new(0.0),
+			Meaning: "Maximum nesting of JSON in a plugin's answer."}),
+		host(Spec{Key: "plugins.mirrorBytes", Type: Integer, Default: 256 << 20, Min: new(0.0),
 			Unit: "bytes",
 			Meaning: "Memory that a plugin may use to keep histories between calls, so that only what is new is " +
-				"sent; 0 for none."})),
-		trusted(perHost(Spec{Key: "plugins.maxHostCalls", Type: Integer, Default: 10_000, Min: new(0.0), OpenMin: true,
+				"sent; 0 for none."}),
+		host(Spec{Key: "plugins.maxHostCalls", Type: Integer, Default: 10_000, Min: new(0.0), OpenMin: true,
 			Unit:    "calls",
-			Meaning: "Maximum number of requests that a plugin may make to the host during one Compress."})),
-		trusted(perHost(Spec{Key: "plugins.maxCrashes", Type: Integer, Default: 5, Min: new(0.0), OpenMin: true,
+			Meaning: "Maximum number of requests that a plugin may make to the host during one Compress."}),
+		host(Spec{Key: "plugins.maxCrashes", Type: Integer, Default: 5, Min: new(0.0), OpenMin: true,
 			Unit:    "crashes in 5 minutes",
-			Meaning: "Number of crashes after which a plugin is quarantined, until its file changes or it is reset."})),
-		trusted(perHost(Spec{Key: "plugins.integrity", Type: String, Default: "tofu",
+			Meaning: "Number of crashes after which a plugin is quarantined, until its file changes or it is reset."}),
+		host(Spec{Key: "plugins.integrity", Type: String, Default: "tofu",
 			Allowed: []string{"tofu", "locked", "off"},
 			Meaning: "Which plugin files may run: those unchanged since they were first used (tofu), only those in " +
-				"the lock file (locked), or any (off)."})),
-		trusted(perHost(Spec{Key: "plugins.lockFile", Type: Path, optional: true,
+				"the lock file (locked), or any (off)."}),
+		host(Spec{Key: "plugins.lockFile", Type: Path, optional: true,
 			DefaultText: "$XDG_STATE_HOME/thresh/plugins.lock (~/.local/state/thresh/plugins.lock)",
 			fallback:    func(p places) any { return p.lockFile() },
 			Meaning: "File that records the checksum of each plugin; empty remembers them only while the host " +
-				"runs."})),
-		trusted(perHost(Spec{Key: "plugins.isolation", Type: String, Default: "best-effort",
+				"runs."}),
+		host(Spec{Key: "plugins.isolation", Type: String, Default: "best-effort",
 			Allowed: []string{"best-effort", "strict", "off"},
 			Meaning: "Isolation of plugins: as far as this machine supports it (best-effort), fully or the plugin " +
-				"does not start (strict), or none (off)."})),
-		trusted(perHost(Spec{Key: "plugins.maxMemoryBytes", Type: Integer, Default: 2 << 30,
+				"does not start (strict), or none (off)."}),
+		host(Spec{Key: "plugins.maxMemoryBytes", Type: Integer, Default: 2 << 30,
 			Min: new(float64(64 << 20)), Unit: "bytes",
-			Meaning: "Maximum private memory of one plugin; with shared memory, a quarter more."})),
-		perHost(Spec{Key: "log.level", Type: String, Default: "warn",
+			Meaning: "Maximum private memory of one plugin; with shared memory, a quarter more."}),
+		host(Spec{Key: "log.level", By: ByProject, Type: String, Default: "warn",
 			Allowed: []string{"trace", "debug", "info", "warn", "error"},
 			Meaning: "Minimum severity of messages that are logged."}),
-		trusted(perHost(Spec{Key: "log.format", Type: String, Default: "text", Allowed: []string{"text", "json"},
-			Meaning: "Form of log lines: for people (text), or one JSON object each (json)."})),
+		host(Spec{Key: "log.format", Type: String, Default: "text", Allowed: []string{"text", "json"},
+			Meaning: "Form of log lines: for people (text), or one JSON object each (json)."}),
 		// Loopback by default: serving other machines takes a decision, TLS and tokens.
-		trusted(perHost(Spec{Key: "serve.listen", Type: String, Default: "127.0.0.1:7440",
-			Meaning: "Where 'thresh serve' listens: HOST:PORT, where port 0 picks a free one, or unix:PATH."})),
-		trusted(perHost(Spec{Key: "serve.tokenFile", Type: Path, optional: true,
+		host(Spec{Key: "serve.listen", Type: String, Default: "127.0.0.1:7440",
+			Meaning: "Where 'thresh serve' listens: HOST:PORT, where port 0 picks a free one, or unix:PATH."}),
+		host(Spec{Key: "serve.tokenFile", Type: Path, optional: true,
 			DefaultText: "$XDG_STATE_HOME/thresh/token (~/.local/state/thresh/token)",
 			fallback:    func(p places) any { return p.tokenFile() },
 			Meaning: "File with the local user's access token, which 'thresh serve' makes when it listens on a " +
-				"loopback address; empty for none."})),
-		trusted(perHost(Spec{Key: "serve.tls.cert", Type: Path, Default: "", DefaultText: "no TLS", optional: true,
-			Meaning: "PEM file with the certificate of 'thresh serve', and those above it."})),
-		trusted(perHost(Spec{Key: "serve.tls.key", Type: Path, Default: "", DefaultText: "no TLS", optional: true,
-			Meaning: "PEM file with the key of that certificate."})),
-		trusted(perHost(Spec{Key: "serve.drain", Type: Duration, Default: 30 * time.Second, Min: new(0.0),
-			Meaning: "How long requests in progress may take to end when 'thresh serve' is told to."})),
-		trusted(perHost(Spec{Key: "metrics.listen", Type: String, Default: "",
+				"loopback address; empty for none."}),
+		host(Spec{Key: "serve.tls.cert", Type: Path, Default: "", DefaultText: "no TLS", optional: true,
+			Meaning: "PEM file with the certificate of 'thresh serve', and those above it."}),
+		host(Spec{Key: "serve.tls.key", Type: Path, Default: "", DefaultText: "no TLS", optional: true,
+			Meaning: "PEM file with the key of that certificate."}),
+		host(Spec{Key: "serve.drain", Type: Duration, Default: 30 * time.Second, Min: new(0.0),
+			Meaning: "How long requests in progress may take to end when 'thresh serve' is told to."}),
+		host(Spec{Key: "metrics.listen", Type: String, Default: "",
 			Meaning: "Address where 'thresh run' serves metrics to Prometheus, such as 127.0.0.1:9464; port 0 picks " +
-				"a free one; empty for none."})),
+				"a free one; empty for none."}),
 
 		// OpenAI's clients put the version into the base URL, the others add it themselves.
 		upstream(Spec{Key: "proxy.upstreams.anthropic", Default: "https://api.anthropic.com",
@@ -213,19 +219,20 @@ func Specs() []Spec {
 			Meaning: "Where the proxy sends requests of the Chat Completions and Responses APIs; with /v1."}),
 		upstream(Spec{Key: "proxy.upstreams.gemini", Default: "https://generativelanguage.googleapis.com",
 			Meaning: "Where the proxy sends requests of the Gemini API; without /v1beta."}),
-		trusted(perHost(Spec{Key: "proxy.listen", Type: String, Default: "", DefaultText: "no proxy",
+		host(Spec{Key: "proxy.listen", Type: String, Default: "", DefaultText: "no proxy",
 			Meaning: "Where 'thresh serve' also listens as a proxy for the model APIs of agents: HOST:PORT; port 0 " +
-				"picks a free one; empty for no proxy."})),
-		trusted(perHost(Spec{Key: "proxy.onError", Type: String, Default: "forward",
+				"picks a free one; empty for no proxy."}),
+		host(Spec{Key: "proxy.onError", Type: String, Default: "forward",
 			Allowed: []string{"forward", "fail"},
 			Meaning: "What the proxy does with a request whose history cannot be prepared: send what was sent " +
-				"before, or else the agent's own request (forward), or answer with an error (fail)."})),
-		trusted(perHost(Spec{Key: "proxy.recall", Type: Boolean, Default: false,
+				"before, or else the agent's own request (forward), or answer with an error (fail)."}),
+		host(Spec{Key: "proxy.recall", Type: Boolean, Default: false,
 			Meaning: "Lets the agent ask for removed results: an id stands in their place, and the tool " +
-				"thresh_recall of an MCP server at /mcp returns them."})),
+				"thresh_recall of an MCP server at /mcp returns them."}),
 
-		{Key: keyProfile, Type: String, Default: "", Category: categoryBehavior,
-			Meaning: "Profile whose settings are in force; empty for none."},
+		{Key: keyProfile, By: ByProject | BySession | ByGrant, Type: String, Default: "",
+			Category: categoryBehavior,
+			Meaning:  "Profile whose settings are in force; empty for none."},
 	}
 	return specs
 }
@@ -254,23 +261,10 @@ func host(s Spec) Spec {
 	return s
 }
 
-// perHost settings concern what sessions share: processes, their limits, the log. A session cannot override them.
-func perHost(s Spec) Spec {
-	s.PerHost = true
-	return host(s)
-}
-
-// upstream settings say where requests of agents are sent, with their keys. They are trusted: a project file that
-// changed one would collect the keys of everyone who opens it.
+// upstream settings say where requests of agents are sent, with their keys. A project file that changed one would
+// collect the keys of everyone who opens it.
 func upstream(s Spec) Spec {
 	s.Type, s.valid = URL, validUpstream
 	s.want = "an https:// address, or an http:// address of this machine, without credentials and query"
-	return trusted(perHost(s))
-}
-
-// trusted settings cannot be set by a project's file. When in doubt a new setting is trusted: making it so later
-// breaks the project files that use it.
-func trusted(s Spec) Spec {
-	s.Trusted = true
-	return s
+	return host(s)
 }

@@ -60,12 +60,8 @@ type Spec struct {
 	Category string
 	// PersistToProfile is set if profiles.<name> may contain the setting.
 	PersistToProfile bool
-	// PerHost is set if the setting concerns the whole host; setting it for one session has no effect.
-	PerHost bool
-	// Trusted is set if a project file cannot set it: a user who clones a repository did not choose which programs its
-	// author runs here, what they are kept from, what they may spend, or where conversations and keys go. See
-	// [LayerProjectFile].
-	Trusted bool
+	// By are those who may set the setting besides whoever runs the host. 0: nobody else.
+	By Setters
 
 	// contained is set if a project file can name only a path within its own directory.
 	contained bool

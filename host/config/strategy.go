@@ -32,6 +32,10 @@ func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) 
 			p.add(key, unknownOwn(v.Origin, name, full, key, known))
 			continue
 		}
+		if bad := notDeclaredForTokens(s, full, v.Origin); bad != nil {
+			p.add(key, bad)
+			continue
+		}
 		// Not strict: a flag had only text, and whether "7" is meant as a number is known only here.
 		typed, bad := s.check(v.Value, false)
 		if bad != nil {

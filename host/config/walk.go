@@ -100,11 +100,11 @@ func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
 	if isNull(n) {
 		return
 	}
-	if s.Trusted && w.layer.name == LayerProjectFile {
-		w.problems.add(s.Key, notFromAProject(full, w.at(n), w.places))
+	v, at := plain(n), w.at(n)
+	if e := judge(Setter{Layer: w.layer.name}, full, s, v, at, w.places); e != nil {
+		w.problems.add(s.Key, e)
 		return
 	}
-	v, at := plain(n), w.at(n)
 	var bad *badValue
 	if s.Type == Objects && n.Kind == yaml.SequenceNode {
 		raw, err := appendJSON(nil, n, 0)

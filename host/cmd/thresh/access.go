@@ -1,9 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
@@ -35,18 +41,23 @@ func accessCommand(a *app) *cobra.Command {
 // session. Wrong limits and a name that cannot be an owner's are refused before anything is stored.
 func accessCreateCommand(a *app) *cobra.Command {
 	var limits access.Limits
+	var profiles []string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Make a token, and print it",
 		Example: `  thresh access create alice
-  thresh access create ci --sessions 50 --usd-per-day 2.50`,
+  thresh access create ci --sessions 50 --usd-per-day 2.50
+  thresh access create bob --profile summaries`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			// Before the store is opened: what was typed wrong should not need a database.
 			if err := limits.Check(); err != nil {
 				return usage(cmd, err)
 			}
-			return a.withStore(cmd, true, func(ctx context.Context, _ *config.Config, in store.Store) error {
-				token, err := access.Create(ctx, in, given[0], limits)
+			return a.withStore(cmd, true, func(ctx context.Context, c *config.Config, in store.Store) error {
+				if err := checkProfiles(c, profiles); err != nil {
+					return err
+				}
+				token, err := access.Create(ctx, in, given[0], limits, profiles...)
 				// A token is never replaced in place: clients that use it would be shut out without a warning.
 				if errors.Is(err, store.ErrExists) {
 					return fmt.Errorf("%s has a token: 'thresh access revoke %[1]s' first", given[0])
@@ -54,6 +65,7 @@ func accessCreateCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				a.logChange(c, "access token created", "token", given[0], "profiles", profiles)
 				// The token alone goes to standard output, so that a script can read it.
 				_, err = fmt.Fprintln(a.out, token)
 				return err
@@ -69,7 +81,30 @@ func accessCreateCommand(a *app) *cobra.Command {
 	f.Int64Var(&limits.StoreBytes, "store-bytes", 0, "how many bytes its sessions may take in the store (0: no limit)")
 	f.Float64Var(&limits.USDPerDay, "usd-per-day", 0,
 		"how many USD its compressions may spend each UTC day (0: no limit)")
+	f.StringSliceVar(&profiles, "profile", nil,
+		"`PROFILE` that its sessions may choose by name, with its model and key; may be repeated")
 	return cmd
+}
+
+// checkProfiles refuses profiles that the configuration does not have: a misspelt one would be noticed by a client.
+func checkProfiles(c *config.Config, names []string) error {
+	known := c.Profiles()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("--profile: there is no profile %.80q in the configuration; it has: %s", name,
+				cmp.Or(strings.Join(known, ", "), "none"))
+		}
+	}
+	return nil
+}
+
+// logChange logs a change that concerns others, and which user of the machine has made it.
+func (a *app) logChange(c *config.Config, what string, about ...any) {
+	by := fmt.Sprintf("uid %d", os.Getuid())
+	if u, err := user.Current(); err == nil {
+		by = u.Username
+	}
+	engine.DefaultLogger(a.err, c.Settings().Log).Info(what, append(about, "by", by)...)
 }
 
 // shownAccess is a token in a list. Its JSON form is stable. It never holds the token or its hash.
@@ -80,13 +115,15 @@ type shownAccess struct {
 	Revoked *time.Time `json:"revoked,omitempty"`
 	// Limits are those of 'access create'; 0 means no limit.
 	Limits access.Limits `json:"limits"`
+	// Profiles are those that its sessions may choose.
+	Profiles []string `json:"profiles,omitempty"`
 }
 
 // accessListCommand is 'access list'. Limits are decoded for every token, so that one whose stored limits this
 // version cannot read fails the command instead of being shown without limits.
 func accessListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the tokens, with their limits", Args: noArgs,
+		Use: "list", Short: "List the tokens, with their limits and profiles", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withStore(cmd, true, func(ctx context.Context, _ *config.Config, in store.Store) error {
 				all, err := in.Accesses(ctx)
@@ -102,9 +139,11 @@ func accessListCommand(a *app) *cobra.Command {
 					if !t.Revoked.IsZero() {
 						shown[i].Revoked = &t.Revoked
 					}
-					if shown[i].Limits, err = access.LimitsOf(t); err != nil {
+					grant, err := access.GrantOf(t)
+					if err != nil {
 						return err
 					}
+					shown[i].Limits, shown[i].Profiles = grant.Limits, grant.Profiles
 				}
 				if a.output == "json" {
 					return a.printJSON(shown)
@@ -125,11 +164,14 @@ func accessRevokeCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, given []string) error {
 			// The store is created here too, so that revoking in an empty one says that there is no such token, and
 			// not that there is no file.
-			return a.withStore(cmd, true, func(ctx context.Context, _ *config.Config, in store.Store) error {
+			return a.withStore(cmd, true, func(ctx context.Context, c *config.Config, in store.Store) error {
 				err := in.RevokeAccess(ctx, given[0])
 				if errors.Is(err, store.ErrNotFound) {
 					return fmt.Errorf("there is no valid token of the name %s; 'thresh access list' lists them",
 						given[0])
+				}
+				if err == nil {
+					a.logChange(c, "access token revoked", "token", given[0])
 				}
 				return err
 			})
@@ -142,7 +184,7 @@ var accessColumns = []table.Column{
 	{Name: "name"}, {Name: "created", Rank: 1}, {Name: "state"},
 	{Name: "sessions", Right: true, Rank: 2}, {Name: "requests", Right: true, Rank: 3},
 	{Name: "request-bytes", Right: true, Rank: 4}, {Name: "store-bytes", Right: true, Rank: 3},
-	{Name: "usd-per-day", Right: true, Rank: 2},
+	{Name: "usd-per-day", Right: true, Rank: 2}, {Name: "profiles", Rank: 2},
 }
 
 // printAccesses prints a row for each token. A column in which all cells are empty is not shown, so that a list
@@ -167,7 +209,7 @@ func (a *app) printAccesses(all []shownAccess) error {
 		}
 		l := one.Limits
 		t.Row(one.Name, one.Created.UTC().Format(time.DateOnly), state, limit(int64(l.Sessions)),
-			limit(int64(l.Requests)), limit(int64(l.RequestBytes)), limit(l.StoreBytes), usd)
+			limit(int64(l.Requests)), limit(int64(l.RequestBytes)), limit(l.StoreBytes), usd, strings.Join(one.Profiles, ", "))
 	}
 	return a.printSmallTable(t)
 }

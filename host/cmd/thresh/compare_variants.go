@@ -72,19 +72,15 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 		if key == "compression.strategy" {
 			return nil, errors.New("--vary: strategies are compared by --strategy NAME,NAME")
 		}
-		// All variants share one host and its plugin processes, so a setting that is read once per host cannot vary.
-		if slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost }) {
-			return nil, fmt.Errorf(
-				"--vary: %s concerns the whole host and cannot differ between variants; use --set", key,
-			)
-		}
 		a := axis{key: key}
 		for value := range strings.SplitSeq(list, ",") {
 			if slices.Contains(a.values, value) {
 				return nil, fmt.Errorf("--vary: %s has the value %q more than once", key, value)
 			}
-			// The error names the key, the value and what is allowed, as for --set.
-			if _, err := c.With(key, value, "--vary"); err != nil {
+			// The error names the key, the value and what is allowed, as for --set. All variants share one host and its
+			// plugin processes, so what concerns the whole host cannot vary.
+			its := config.Override{Key: key, Value: value, Source: "--vary"}
+			if _, err := c.WithBy(config.Setter{Layer: config.LayerSession}, its); err != nil {
 				return nil, err
 			}
 			a.values = append(a.values, value)

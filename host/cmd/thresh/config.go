@@ -114,11 +114,22 @@ func (a *app) printSettings(found []config.Explanation) {
 		if e.Env != "" {
 			fmt.Fprintf(a.out, "  variable: %s\n", e.Env)
 		}
-		if e.Trusted {
-			fmt.Fprintln(a.out, "  not in:   ./thresh.yaml, which may come from a stranger")
+		if len(e.NotBy) > 0 {
+			fmt.Fprintf(a.out, "  not by:   %s\n", notBy(e.NotBy))
 		}
 		fmt.Fprintf(a.out, "  %s\n", e.Meaning)
 	}
+}
+
+// notBy says who may not set a setting.
+func notBy(layers []config.Layer) string {
+	words := map[config.Layer]string{config.LayerProjectFile: "./thresh.yaml (it may come from a stranger)",
+		config.LayerSession: "a session", config.LayerToken: "an access token"}
+	var out []string
+	for _, l := range layers {
+		out = append(out, words[l])
+	}
+	return strings.Join(out, ", ")
 }
 
 // settingText formats a value as JSON, which is also valid in YAML and after --set KEY=. For a setting without a

@@ -37,6 +37,9 @@ owner, are trusted without being locked, unless plugins.integrity is "locked".`,
 			defer h.Close()
 			// No names: all that were found. locked has those that were locked, also with an error about the others.
 			locked, err := h.LockPlugins(cmd.Context(), names...)
+			for _, name := range slices.Sorted(maps.Keys(locked)) {
+				a.logChange(h.Config(), "plugin locked", "plugin", name, "sha256", locked[name].SHA256)
+			}
 			if a.output == "json" {
 				return errors.Join(a.printJSON(locked), err)
 			}

@@ -131,8 +131,10 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err != nil {
 		return err
 	}
+	var guard *access.Guard
 	machine, err := engine.Open(engine.Options{
 		Config: c, Logger: log, Attach: attach, Meter: measured.Meter(), Keep: true, Store: passing(set),
+		Granted: func(ctx context.Context, token string) ([]string, error) { return guard.Profiles(ctx, token) },
 	})
 	if err != nil {
 		return err
@@ -141,7 +143,8 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	kept := machine.Store() // named tokens are kept where sessions are
 	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
 	// promise.
-	h, guard := host.Over(machine), access.NewGuard(kept, localToken)
+	h := host.Over(machine)
+	guard = access.NewGuard(kept, localToken, log.Named("access"))
 	seen := watch.New(machine, "serve")
 	doors, ctx := errgroup.WithContext(cmd.Context())
 	if set.Proxy.Listen != "" {

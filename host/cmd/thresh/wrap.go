@@ -172,7 +172,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	seen := watch.New(h, shown)
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
 		Fail: set.Proxy.OnError == "fail", Recall: recall, Measured: measured, Watch: seen,
-		Guard: access.NewGuard(store.NewMemory(), token), Open: open, Logger: log.Named("proxy")})
+		Guard: access.NewGuard(store.NewMemory(), token, log.Named("access")), Open: open, Logger: log.Named("proxy")})
 	// Port 0 is known only now. The agent is started after it, so that its first request finds a listener.
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {

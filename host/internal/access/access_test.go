@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
@@ -21,7 +23,7 @@ func guard(t *testing.T, local string) (*Guard, store.Store, *clock) {
 	t.Helper()
 	s := store.NewMemory()
 	c := &clock{time.Date(2026, 3, 1, 23, 59, 0, 0, time.UTC)}
-	g := NewGuard(s, local)
+	g := NewGuard(s, local, hclog.NewNullLogger())
 	g.now = c.now
 	return g, s, c
 }
@@ -39,17 +41,17 @@ func TestATokenIsOfItsName(t *testing.T) {
 	g, s, c := guard(t, "thresh__local")
 	alice, bob := create(t, s, "alice", Limits{Sessions: 3}), create(t, s, "bob", Limits{})
 	for token, want := range map[string]string{alice: "alice", bob: "bob", "thresh__local": ""} {
-		if got, err := g.Who(t.Context(), token); err != nil || got.Name != want {
+		if got, err := g.Who(t.Context(), token, "here"); err != nil || got.Name != want {
 			t.Errorf("%s: %+v, %v", token, got, err)
 		}
 	}
-	if got, _ := g.Who(t.Context(), alice); got.Limits.Sessions != 3 {
+	if got, _ := g.Who(t.Context(), alice, "here"); got.Limits.Sessions != 3 {
 		t.Errorf("limits: %+v", got)
 	}
 	changed := "thresh_bob" + strings.TrimPrefix(alice, "thresh_alice")
 	for _, token := range []string{"", "thresh_", "thresh_alice_", "thresh_carol_x", alice + "x", alice[1:], changed,
 		"thresh__", "thresh__other"} {
-		if _, err := g.Who(t.Context(), token); !errors.Is(err, ErrRefused) {
+		if _, err := g.Who(t.Context(), token, "here"); !errors.Is(err, ErrRefused) {
 			t.Errorf("%q: %v", token, err)
 		}
 	}
@@ -57,7 +59,7 @@ func TestATokenIsOfItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.at = c.at.Add(reread)
-	if _, err := g.Who(t.Context(), alice); !errors.Is(err, ErrRefused) {
+	if _, err := g.Who(t.Context(), alice, "here"); !errors.Is(err, ErrRefused) {
 		t.Errorf("revoked: %v", err)
 	}
 	if again := create(t, s, "alice", Limits{}); again == alice {
@@ -123,7 +125,7 @@ func TestMoneyIsLimitedByDay(t *testing.T) {
 	}
 	wantLimit(t, check(), "")
 	// Another host of the same store spends too.
-	other := NewGuard(s, "")
+	other := NewGuard(s, "", hclog.NewNullLogger())
 	other.now = c.now
 	if err := other.Spend(t.Context(), of, 0.3); err != nil {
 		t.Fatal(err)
@@ -144,7 +146,7 @@ func (h *held) Usage(context.Context, string) (store.Usage, error) { return h.us
 
 func TestSessionsAndTheirBytesAreLimited(t *testing.T) {
 	held := &held{Store: store.NewMemory(), usage: store.Usage{Sessions: 1, Bytes: 100}}
-	g := NewGuard(held, "")
+	g := NewGuard(held, "", hclog.NewNullLogger())
 	check := func(l Limits, open int) error {
 		of := Grant{Name: "alice", Limits: l}
 		return errors.Join(g.CheckSessions(t.Context(), of, open), g.CheckStore(t.Context(), of))

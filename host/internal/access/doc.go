@@ -6,7 +6,8 @@
 // token is in a file that only the user can read.
 //
 //	token.go  making, writing down and reading tokens
-//	guard.go  who a token belongs to
+//	guard.go  who a token belongs to, and which profiles its sessions may choose
+//	log.go    what is logged of tokens
 //	limits.go how much a name may use
 //	local.go  the local user's token file
 //	body.go   what a client may send, and how long it may take

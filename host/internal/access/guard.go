@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
@@ -23,6 +25,9 @@ type Grant struct {
 	// Name owns the sessions; "" is the local user.
 	Name   string
 	Limits Limits
+	// Profiles are those of the host's configuration that its sessions may choose by name. The local user may choose
+	// any.
+	Profiles []string
 }
 
 // Guard knows the tokens of a store. It is safe for concurrent use.
@@ -32,20 +37,23 @@ type Guard struct {
 
 	store store.Accesses
 	local []byte // hash of the local user's token; nil if there is none
+	log   hclog.Logger
 	now   func() time.Time
 
 	mu    sync.Mutex
 	read  time.Time // when known was read
 	known map[string]store.Access
+	seen  seen
 	// The maps are by name. An entry stays when its token is revoked: names are few.
 	uses   map[string]*use
 	spends map[string]spending
 }
 
-// NewGuard makes a guard. localToken is the local user's; "" if there is none.
-func NewGuard(in store.Accesses, localToken string) *Guard {
-	g := &Guard{store: in, now: time.Now, uses: map[string]*use{}, spends: map[string]spending{},
-		Patience: Patience{Stranger: 5 * time.Second, Idle: time.Minute}}
+// NewGuard makes a guard. localToken is the local user's; "" if there is none. log gets a line for the first use of each
+// token, and for what is refused.
+func NewGuard(in store.Accesses, localToken string, log hclog.Logger) *Guard {
+	g := &Guard{store: in, log: log, now: time.Now, seen: seen{used: map[string]bool{}}, uses: map[string]*use{},
+		spends: map[string]spending{}, Patience: Patience{Stranger: 5 * time.Second, Idle: time.Minute}}
 	if localToken != "" {
 		sum := hash(localToken)
 		g.local = sum[:]
@@ -53,16 +61,21 @@ func NewGuard(in store.Accesses, localToken string) *Guard {
 	return g
 }
 
-// Who returns whom a token belongs to. The error is [ErrRefused], or that of the store. The local user has no limits.
-func (g *Guard) Who(ctx context.Context, token string) (Grant, error) {
+// Who returns whom a token belongs to, which came from an address. The error is [ErrRefused], or that of the store. The
+// local user has no limits.
+func (g *Guard) Who(ctx context.Context, token, from string) (Grant, error) {
 	// Compared as hashes, in a time that tells nothing of how much was right.
 	sum := hash(token)
 	if g.local != nil && subtle.ConstantTimeCompare(sum[:], g.local) == 1 {
+		g.used("", string(sum[:]), from)
 		return Grant{}, nil
 	}
 	name, ok := nameIn(token)
-	if !ok {
-		return Grant{}, ErrRefused
+	switch {
+	case token == "":
+		return Grant{}, g.refuse("", from, "no token was shown")
+	case !ok || !names.MatchString(name):
+		return Grant{}, g.refuse("", from, "not a token")
 	}
 	known, err := g.tokens(ctx)
 	if err != nil {
@@ -70,11 +83,28 @@ func (g *Guard) Who(ctx context.Context, token string) (Grant, error) {
 	}
 	// A name that no one has is compared as well, with nothing.
 	a := known[name]
-	if subtle.ConstantTimeCompare(sum[:], a.Hash) != 1 || !a.Revoked.IsZero() {
-		return Grant{}, ErrRefused
+	switch {
+	case subtle.ConstantTimeCompare(sum[:], a.Hash) != 1:
+		return Grant{}, g.refuse(name, from, "no such token")
+	case !a.Revoked.IsZero():
+		return Grant{}, g.refuse(name, from, "revoked")
 	}
-	limits, err := LimitsOf(a)
-	return Grant{Name: name, Limits: limits}, err
+	g.used(name, string(sum[:]), from)
+	return GrantOf(a)
+}
+
+// Profiles returns the profiles that the sessions of a name may choose; none if its token was revoked.
+func (g *Guard) Profiles(ctx context.Context, name string) ([]string, error) {
+	known, err := g.tokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, ok := known[name]
+	if !ok || !a.Revoked.IsZero() {
+		return nil, nil
+	}
+	grant, err := GrantOf(a)
+	return grant.Profiles, err
 }
 
 // tokens returns the store's tokens by name. The map must not be changed. It is replaced as a whole by a later read, so

@@ -35,13 +35,19 @@ func nameIn(token string) (string, bool) {
 	return name, ours && whole
 }
 
-// Create makes a token for a name and returns it: it is shown once, and cannot be read again. The error wraps
-// [store.ErrExists] if the name has a token.
-func Create(ctx context.Context, in store.Accesses, name string, limits Limits) (string, error) {
+// terms are what the store keeps of a token, as JSON. What an earlier version has written grants no profiles.
+type terms struct {
+	Limits
+	Profiles []string `json:"profiles,omitempty"`
+}
+
+// Create makes a token for a name and returns it: it is shown once, and cannot be read again. Its sessions may choose
+// the profiles. The error wraps [store.ErrExists] if the name has a token.
+func Create(ctx context.Context, in store.Accesses, name string, limits Limits, profiles ...string) (string, error) {
 	if !names.MatchString(name) {
 		return "", fmt.Errorf("%.80q: %w", name, ErrName)
 	}
-	text, err := json.Marshal(limits)
+	text, err := json.Marshal(terms{limits, profiles})
 	if err != nil {
 		return "", err
 	}
@@ -50,14 +56,13 @@ func Create(ctx context.Context, in store.Accesses, name string, limits Limits) 
 	return token, in.CreateAccess(ctx, store.Access{Name: name, Hash: sum[:], Limits: text})
 }
 
-// LimitsOf reads the limits of a stored token.
-func LimitsOf(a store.Access) (Limits, error) {
-	var l Limits
-	if len(a.Limits) == 0 {
-		return l, nil
+// GrantOf reads what a stored token may do.
+func GrantOf(a store.Access) (Grant, error) {
+	var t terms
+	if len(a.Limits) > 0 {
+		if err := json.Unmarshal(a.Limits, &t); err != nil {
+			return Grant{}, fmt.Errorf("limits of access token %q: %w", a.Name, err)
+		}
 	}
-	if err := json.Unmarshal(a.Limits, &l); err != nil {
-		return l, fmt.Errorf("limits of access token %q: %w", a.Name, err)
-	}
-	return l, nil
+	return Grant{Name: a.Name, Limits: t.Limits, Profiles: t.Profiles}, nil
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"fmt"
+
+	"github.com/thresh-dev/thresh/host/config"
 )
 
 // Errors of a host and its sessions, for errors.Is.
@@ -22,7 +24,7 @@ var (
 	// ErrInvalidEntry: an entry is not well formed.
 	ErrInvalidEntry = errors.New("not a valid history entry")
 	// ErrFixed: the setting cannot be changed for one session, or not any more.
-	ErrFixed = errors.New("cannot be changed")
+	ErrFixed = config.ErrFixed
 	// ErrBadSetting: the setting has a value of the right type that cannot be used.
 	ErrBadSetting = errors.New("the setting cannot be used")
 	// ErrNoTranscript: the session writes no transcript log, so originals cannot be read back.

@@ -41,6 +41,8 @@ type Options struct {
 	Attach map[string]string
 	// Keep keeps sessions where the setting sessions.store says. The lab's sessions end with their host.
 	Keep bool
+	// Granted returns the profiles that an access token may choose by name; nil for no token any.
+	Granted func(ctx context.Context, token string) ([]string, error)
 	// Store is a store to keep sessions in, in place of the setting's; the host does not close it. Nil: there is none.
 	Store store.Store
 }
@@ -53,6 +55,8 @@ type Host struct {
 	// models and prices are made when they are first needed.
 	models models
 	prices catalog
+	// granted is as in Options.
+	granted func(ctx context.Context, token string) ([]string, error)
 
 	// calibrations are what sessions learned about models; later sessions begin with it.
 	calibrations calibrations
@@ -117,8 +121,8 @@ func Open(o Options) (*Host, error) {
 		return nil, errors.Join(err, manager.Close())
 	}
 	h = &Host{log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
-		models: models{log: logger}, store: kept, closeStore: closeStore, name: rand.Text(), leaseTime: leaseTime,
-		snapshotEvery: snapshotEvery}
+		models: models{log: logger}, granted: o.Granted, store: kept, closeStore: closeStore,
+		name: rand.Text(), leaseTime: leaseTime, snapshotEvery: snapshotEvery}
 	h.config.Store(c)
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
@@ -173,7 +177,7 @@ func (h *Host) ResetPlugin(name string) bool { return h.plugins.Reset(name) }
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
 	// Owner is the name of the access token that the session belongs to; "" is the local user. Ids of different owners
-	// are apart.
+	// are apart. What others than the local user may set is in the registry of settings.
 	Owner string
 	ID    string
 	// Existing opens only a session that is in the store; the error wraps [ErrNoSession] if it is not.
@@ -187,7 +191,13 @@ type SessionOptions struct {
 // Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one
 // with the same id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
-	c, err := h.configOf(o.Settings)
+	lookup, stop := context.WithTimeout(context.Background(), storeTimeout)
+	defer stop()
+	by, err := h.setter(lookup, o.Owner)
+	if err != nil {
+		return nil, err
+	}
+	c, err := h.configOf(by, o.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +208,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if err := h.checkStrategy(c); err != nil {
 		return nil, fmt.Errorf("open session %q: %w", o.ID, err)
 	}
-	s, err := newSession(h, store.Key{Owner: o.Owner, ID: o.ID}, o.Settings, c)
+	s, err := newSession(h, store.Key{Owner: o.Owner, ID: o.ID}, by, o.Settings, c)
 	if err != nil {
 		return nil, err
 	}

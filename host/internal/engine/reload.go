@@ -38,7 +38,7 @@ func (h *Host) Reload(c *config.Config) error {
 func fixed(before, after *config.Config) ([]string, error) {
 	var changed []string
 	for _, s := range config.Specs() {
-		if !s.PerHost {
+		if !s.PerHost() {
 			continue
 		}
 		old, err := before.Explain(s.Key)

@@ -17,6 +17,9 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	if s.done.Err() != nil {
 		return nil, prepare.Request{}, s.closedError("prepare")
 	}
+	if err := s.judgeAgain(ctx); err != nil {
+		return nil, prepare.Request{}, err
+	}
 	// One consistent set: a setting that changes during the turn holds from the next one on. Starting a plugin takes
 	// seconds, so that the lock must not be held below.
 	s.mu.Lock()

@@ -73,10 +73,12 @@ type Session struct {
 	sent   int          // its tokens, pending ones included
 
 	overrides map[string]json.RawMessage // the session's own settings, as JSON
+	by        config.Setter              // who has set them, as last looked up
+	refused   map[string]string          // why some of them are not in force
 }
 
 // newSession makes a session that nothing was added to, and reads nothing from the store.
-func newSession(h *Host, key store.Key, settings map[string]any, c *config.Config) (*Session, error) {
+func newSession(h *Host, key store.Key, by config.Setter, settings map[string]any, c *config.Config) (*Session, error) {
 	set := c.Settings()
 	// Asked first, as an unknown price list is a mistake in the settings, and the session is not opened.
 	if _, err := h.prices.choose(set); err != nil {
@@ -86,7 +88,7 @@ func newSession(h *Host, key store.Key, settings map[string]any, c *config.Confi
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{host: h, key: key, history: history.New(), counter: counter, config: c,
+	s := &Session{host: h, key: key, history: history.New(), counter: counter, config: c, by: by,
 		overrides: map[string]json.RawMessage{}}
 	for setting, value := range settings {
 		if value == nil {

@@ -28,9 +28,13 @@ func (s *Session) Set(key string, value any) error {
 
 // set is Set without the store. Callers hold s.adding.
 func (s *Session) set(key string, value any, raw json.RawMessage) error {
+	by, err := s.host.setter(context.Background(), s.key.Owner)
+	if err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := overrides(s.config, map[string]any{key: value})
+	c, err := overrides(s.config, by, map[string]any{key: value})
 	if err != nil {
 		return err
 	}
@@ -64,6 +68,7 @@ func (s *Session) set(key string, value any, raw json.RawMessage) error {
 		return err
 	}
 	s.config, s.taxonomy = c, taxonomy
+	delete(s.refused, key)
 	if value == nil {
 		delete(s.overrides, key)
 	} else {
@@ -98,34 +103,102 @@ func (s *Session) Config() *config.Config {
 // configKey is what the configuration of a session is made of.
 type configKey struct {
 	host *config.Config
+	by   string
 	set  string
 }
 
 // configOf returns a session's configuration. Those that set the same share one: working it out takes half a
 // millisecond, and 250 kB.
-func (h *Host) configOf(settings map[string]any) (*config.Config, error) {
+func (h *Host) configOf(by config.Setter, settings map[string]any) (*config.Config, error) {
 	c := h.Config()
 	if len(settings) == 0 {
 		return c, nil
 	}
-	key := configKey{c, fmt.Sprintf("%#v", settings)} // with the types of the values, in the order of the keys
-	return h.configs.of(key, func() (*config.Config, error) { return overrides(c, settings) })
+	// With the types of the values, in the order of the keys. Which token it is makes no difference.
+	key := configKey{c, fmt.Sprintf("%s %q", by.Layer, by.Profiles), fmt.Sprintf("%#v", settings)}
+	return h.configs.of(key, func() (*config.Config, error) { return overrides(c, by, settings) })
 }
 
 // overrides sets settings for a session, all at once: some make sense only together. They are in the order of their
-// keys, so that the same settings always give the same error. Those that concern the whole host are refused: for a
-// session, they would have no effect.
-func overrides(c *config.Config, settings map[string]any) (*config.Config, error) {
+// keys, so that the same settings always give the same error.
+func overrides(c *config.Config, by config.Setter, settings map[string]any) (*config.Config, error) {
 	var all []config.Override
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		if slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost }) {
-			return nil, fmt.Errorf("set %s: %w for one session: it concerns the whole host; set it where that is "+
-				"configured", key, ErrFixed)
-		}
 		all = append(all, config.Override{Key: key, Value: settings[key], Source: "session"})
 	}
 	if len(all) == 0 {
 		return c, nil
 	}
-	return c.WithAll(all...)
+	return c.WithBy(by, all...)
+}
+
+// setter returns who sets the settings of an owner's sessions. Whoever opens the session: what someone else has stored
+// in it does not become the local user's.
+func (h *Host) setter(ctx context.Context, owner string) (config.Setter, error) {
+	if owner == "" {
+		return config.Setter{Layer: config.LayerSession}, nil
+	}
+	by := config.Setter{Layer: config.LayerToken, Token: owner}
+	if h.granted == nil {
+		return by, nil
+	}
+	var err error
+	by.Profiles, err = h.granted(ctx, owner)
+	return by, err
+}
+
+// inForce works out the configuration of a session from its own settings. Those that its owner may not set, or not any
+// more, are not in force: refused has the reasons. They are kept, as a profile may be granted again.
+func (h *Host) inForce(by config.Setter, own map[string]json.RawMessage) (
+	c *config.Config, refused map[string]string, err error) {
+	values := map[string]any{}
+	for key, raw := range own {
+		// As a value of JSON, which the configuration checks like one that an agent sets.
+		var value any
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return nil, nil, err
+		}
+		if err := h.Config().MaySet(by, key, value); err != nil {
+			if refused == nil {
+				refused = map[string]string{}
+			}
+			refused[key] = "a setting of this session is not in force: " + err.Error()
+			continue
+		}
+		values[key] = value
+	}
+	c, err = h.configOf(by, values)
+	return c, refused, err
+}
+
+// judgeAgain works out the session's configuration again if its owner may choose other profiles than before. If they
+// cannot be asked for, what is known holds.
+func (s *Session) judgeAgain(ctx context.Context) error {
+	if s.key.Owner == "" {
+		return nil
+	}
+	by, err := s.host.setter(ctx, s.key.Owner)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil || slices.Equal(by.Profiles, s.by.Profiles) {
+		return nil
+	}
+	c, refused, err := s.host.inForce(by, s.overrides)
+	if err != nil {
+		return s.storeError(err)
+	}
+	taxonomy, err := s.host.taxonomyOf(c.Settings())
+	if err != nil {
+		return err
+	}
+	s.by, s.config, s.taxonomy, s.refused = by, c, taxonomy, refused
+	s.pipeline.Reset()
+	return nil
+}
+
+// notInForce returns a warning for each of the session's settings that is not in force.
+func (s *Session) notInForce() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Values(s.refused))
 }

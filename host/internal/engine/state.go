@@ -132,28 +132,20 @@ func (s *Session) install() (sessionlog.State, error) {
 }
 
 // adopt takes over a state with its views: what was sent, and what the last Prepare returned. If a setting does not
-// hold under the host's configuration any more, nothing is taken over and the error says so.
+// hold under the host's configuration any more, nothing is taken over and the error says so. One that the owner may not
+// set is not in force: a log of an earlier version may have it.
 func (s *Session) adopt(state sessionlog.State, last history.View) error {
-	values := map[string]any{}
-	for key, raw := range state.Overrides {
-		// As a value of JSON, which the configuration checks like one that an agent sets.
-		var value any
-		if err := json.Unmarshal(raw, &value); err != nil {
-			return s.storeError(err)
-		}
-		values[key] = value
-	}
-	c, err := s.host.configOf(values)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, refused, err := s.host.inForce(s.by, state.Overrides)
 	if err != nil {
 		return s.storeError(fmt.Errorf("a setting of the session does not hold any more: %w", err))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	taxonomy, err := s.host.taxonomyOf(c.Settings())
 	if err != nil {
 		return s.storeError(err)
 	}
-	s.config, s.taxonomy, s.overrides = c, taxonomy, state.Overrides
+	s.config, s.taxonomy, s.overrides, s.refused = c, taxonomy, state.Overrides, refused
 	if s.overrides == nil { // a state without any
 		s.overrides = map[string]json.RawMessage{}
 	}

@@ -100,6 +100,7 @@ func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Re
 		return req, Prepared{}, err
 	}
 	out.NotIsolated = notIsolated(req)
+	out.Warnings = append(out.Warnings, s.notInForce()...)
 	s.logWarnings(out.Warnings)
 	ready := s.prepared(view, out, o)
 	// What the turn has learned, and what is about to be sent, is in the store before the agent sends it.
@@ -202,6 +203,7 @@ func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
 	}
 	out, err := w.Compress(ctx, req)
 	out.NotIsolated = notIsolated(req)
+	out.Warnings = append(out.Warnings, s.notInForce()...)
 	if stored := s.settle(ctx); stored != nil && err == nil {
 		err = stored
 	}

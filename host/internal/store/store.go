@@ -218,7 +218,7 @@ type Access struct {
 	Created time.Time
 	// Revoked is zero while the token is valid.
 	Revoked time.Time
-	// Limits is what package access reads; the store only keeps it.
+	// Limits is what the token may do, in a form that package access reads; the store only keeps it.
 	Limits []byte
 }
 

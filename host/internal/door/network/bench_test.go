@@ -48,7 +48,7 @@ func pluginHost(b *testing.B) (*host.Host, *client.Client) {
 	kept := store.NewMemory()
 	go func() {
 		ended <- Serve(ctx, l, nil, time.Second, Options{
-			Host: h, Guard: access.NewGuard(kept, ""), Store: kept, Log: hclog.NewNullLogger(),
+			Host: h, Guard: access.NewGuard(kept, "", hclog.NewNullLogger()), Store: kept, Log: hclog.NewNullLogger(),
 		})
 	}()
 	remote, err := client.New(URL(l, false), client.Options{})

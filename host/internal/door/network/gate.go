@@ -33,6 +33,7 @@ var errCompressed = connect.NewError(connect.CodeUnimplemented,
 type caller struct {
 	// grant is what the token allows. Its name is "" for the local user, and until the token is known.
 	grant   access.Grant
+	from    string // the address of the connection
 	session string // the session that the request is about, once that is known
 	method  string // the one that it reached; "" for none
 	outcome string // how it ended; "" until that is known, and where no method was reached
@@ -86,7 +87,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.next.ServeHTTP(w, r) // asked for every few seconds, and not logged
 		return
 	}
-	c, answer := &caller{}, &answer{ResponseWriter: w}
+	c, answer := &caller{from: r.RemoteAddr}, &answer{ResponseWriter: w}
 	defer g.done(c, r, answer, time.Now()) // also if a handler gives up by a panic, as package http has them do
 	end, err := g.admit(r, c)
 	if err != nil {
@@ -134,7 +135,7 @@ func (g *gate) admit(r *http.Request, c *caller) (end func(), err error) {
 	if !g.local {
 		// A missing or another scheme leaves a text that is no token.
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if c.grant, err = g.guard.Who(r.Context(), token); err != nil {
+		if c.grant, err = g.guard.Who(r.Context(), token, r.RemoteAddr); err != nil {
 			return nil, err
 		}
 	}

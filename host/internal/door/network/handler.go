@@ -91,7 +91,7 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	toAll := func(pattern string, h http.HandlerFunc) { all = append(all, route{pattern, h, true}) }
 	add(sessionv1connect.NewSessionServiceHandler(
 		&sessions{service: s, guard: o.Guard, store: o.Store, most: maxRequest, ending: ending}, options...))
-	add(sessionv1connect.NewPluginServiceHandler(plugins{s}, options...))
+	add(sessionv1connect.NewPluginServiceHandler(plugins{s, o.Log}, options...))
 	path, checks := grpchealth.NewHandler(health{ending}, connect.WithReadMaxBytes(openBytes))
 	add(path, checks)
 	toAll(path+"Check", checks.ServeHTTP)

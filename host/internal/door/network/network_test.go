@@ -56,7 +56,7 @@ func serveHost(t *testing.T, l net.Listener, drain time.Duration, h *host.Host, 
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Serve(ctx, l, nil, drain, Options{
-			Host: h, Guard: access.NewGuard(s.store, localToken), Store: s.store,
+			Host: h, Guard: access.NewGuard(s.store, localToken, hclog.NewNullLogger()), Store: s.store,
 			Log: hclog.New(&hclog.LoggerOptions{Output: s.log, JSONFormat: true}),
 		})
 	}()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
@@ -23,7 +25,15 @@ func (s *sessions) Count(ctx context.Context, r *sessionv1.CountRequest) (*sessi
 }
 
 // plugins serves PluginService.
-type plugins struct{ service *service.Service }
+type plugins struct {
+	service *service.Service
+	log     hclog.Logger
+}
+
+// changed logs what the local user has done to a plugin.
+func (p plugins) changed(ctx context.Context, what, name string) {
+	p.log.Info(what, "plugin", name, "by", "the local user", "from", callerOf(ctx).from)
+}
 
 // ListPlugins is for every caller: an agent chooses a strategy by it. It names files of the host, and no conversation.
 // A plugin is JSON text, so that the contract need not repeat its fields.
@@ -58,6 +68,9 @@ func (p plugins) ResetPlugin(
 		return nil, err
 	}
 	answer, err := p.service.ResetPlugin(service.ResetRequest{Name: r.GetName()})
+	if answer.Reset {
+		p.changed(ctx, "plugin reset", r.GetName())
+	}
 	return &sessionv1.ResetPluginResponse{Reset_: answer.Reset}, failure(ctx, err)
 }
 
@@ -69,5 +82,8 @@ func (p plugins) LockPlugins(
 		return nil, err
 	}
 	answer, err := p.service.LockPlugins(ctx, service.LockRequest{Names: r.GetNames()})
+	for _, name := range answer.Names { // also with an error about others
+		p.changed(ctx, "plugin locked", name)
+	}
 	return &sessionv1.LockPluginsResponse{Names: answer.Names}, failure(ctx, err)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -24,7 +26,7 @@ func TestAFleet(t *testing.T) {
 		"profiles.other.compression.strategy":      "top-down-truncation",
 	}, func(o *proxy.Options) {
 		kept = o.Host.Store()
-		o.Guard = access.NewGuard(kept, "")
+		o.Guard = access.NewGuard(kept, "", hclog.NewNullLogger())
 	})
 	create := func(name string, limits access.Limits) string {
 		token, err := access.Create(t.Context(), kept, name, limits)

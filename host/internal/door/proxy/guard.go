@@ -81,7 +81,7 @@ func (s *Server) who(r *http.Request, token string) (access.Grant, error) {
 	recalls := s.options.Recall != nil && r.URL.Path == mcp.Path
 	if token != "" || recalls || !s.options.Open {
 		// With a token the name in Host does not matter: a page does not know the token.
-		grant, err := s.options.Guard.Who(r.Context(), token)
+		grant, err := s.options.Guard.Who(r.Context(), token, r.RemoteAddr)
 		if errors.Is(err, access.ErrRefused) {
 			err = errToken
 		}

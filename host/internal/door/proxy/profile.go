@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/access"
 )
 
 // profile is what a request is served with: a profile of the configuration, or what is in force without one (name "").
@@ -21,6 +22,15 @@ type profile struct {
 type profiles struct {
 	mu    sync.Mutex
 	known map[string]*profile
+}
+
+// mayChoose returns an error if a client may not choose a profile by its name; "" is none.
+func (s *Server) mayChoose(of access.Grant, name string) error {
+	if of.Name == "" || name == "" {
+		return nil
+	}
+	by := config.Setter{Layer: config.LayerToken, Token: of.Name, Profiles: of.Profiles}
+	return s.options.Host.Config().MaySet(by, "profile", name)
 }
 
 // profile returns a profile of the host's configuration as it is now. Upstreams that the profile does not set are the

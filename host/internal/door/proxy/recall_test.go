@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -53,7 +55,7 @@ func recalls(t *testing.T, named bool) func(*proxy.Options) {
 			t.Fatal(err)
 		}
 		o.Recall = &proxy.Recall{Key: key, Named: named}
-		o.Guard, o.Open = access.NewGuard(store.NewMemory(), token), true
+		o.Guard, o.Open = access.NewGuard(store.NewMemory(), token, hclog.NewNullLogger()), true
 	}
 }
 

@@ -81,7 +81,7 @@ type Server struct {
 // New returns a server.
 func New(o Options) *Server {
 	if o.Guard == nil {
-		o.Guard, o.Open = access.NewGuard(store.NewMemory(), ""), true
+		o.Guard, o.Open = access.NewGuard(store.NewMemory(), "", o.Logger), true
 	}
 	s := &Server{options: o, idle: answerIdle, memoryWait: memoryWait, secret: make([]byte, 32),
 		reading: semaphore.NewWeighted(maxReading), totals: totals{measured: o.Measured}}
@@ -175,6 +175,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	r, x.client = s.options.Guard.Bound(r.Context(), w, r, grant, cmp.Or(grant.Limits.RequestBytes, math.MaxInt))
 	if s.options.Recall != nil && r.URL.Path == mcp.Path {
 		s.recall(w, r, grant)
+		return
+	}
+	// Before it is looked for: whether there is such a profile is nobody else's business.
+	if err := s.mayChoose(grant, asked.profile); err != nil {
+		refuse(w, rt, http.StatusForbidden, err.Error())
 		return
 	}
 	if x.profile, err = s.profile(asked.profile); err != nil {

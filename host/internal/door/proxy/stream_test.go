@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -118,7 +120,7 @@ func TestWhoIsServed(t *testing.T) {
 	up := provider(t, modelapi.Options{})
 	p := stand(t, up.URL, nil)
 	guarded := stand(t, up.URL, nil, func(o *proxy.Options) {
-		o.Guard = access.NewGuard(store.NewMemory(), "secret")
+		o.Guard = access.NewGuard(store.NewMemory(), "secret", hclog.NewNullLogger())
 	})
 	ask := func(url string, change func(*http.Request)) int {
 		req, _ := http.NewRequest(http.MethodGet, url+"/v1/models", nil)

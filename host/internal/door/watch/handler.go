@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
@@ -79,7 +81,7 @@ func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
 
 // Before puts the page and its data before another handler, for a host with one user, who has a token.
 func (r *Recorder) Before(next http.Handler, token string) http.Handler {
-	guard := access.NewGuard(store.NewMemory(), token)
+	guard := access.NewGuard(store.NewMemory(), token, hclog.NewNullLogger())
 	pages := r.Handler(func(*http.Request) string { return "" })
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path != Page && !strings.HasPrefix(q.URL.Path, Page+"/") {
@@ -89,7 +91,7 @@ func (r *Recorder) Before(next http.Handler, token string) http.Handler {
 		guard.Stranger(w, q) // nothing here reads a body, or takes long
 		// A missing or another scheme leaves a text that is no token.
 		shown, _ := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer ")
-		_, err := guard.Who(q.Context(), shown)
+		_, err := guard.Who(q.Context(), shown, q.RemoteAddr)
 		switch {
 		case access.FromPage(q):
 			http.Error(w, "requests from web pages are refused", http.StatusForbidden)

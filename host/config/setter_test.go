@@ -155,10 +155,41 @@ func TestTheUsersFileIsNoProjectFile(t *testing.T) {
 	}
 }
 
-func TestTheTrustedSettings(t *testing.T) {
+// What an access token may set is a list that is read here too: a new row of the registry is not on it by itself.
+func TestWhatAnAccessTokenMaySet(t *testing.T) {
+	var free, granted []string
+	for _, s := range slices.Concat(config.Specs(), config.ProviderSpecs(), config.NamedSpecs()) {
+		switch {
+		case s.By&config.ByToken != 0:
+			free = append(free, s.Key)
+		case s.MaySet(config.LayerToken):
+			granted = append(granted, s.Key)
+		}
+	}
+	want := []string{
+		"compression.strategy", "compression.threshold", "compression.preserveThreshold",
+		"compression.topPreserveThreshold", "compression.userMessageBudget", "compression.verification",
+		"compression.hardLimit", "compression.density.readWritePruning", "compression.density.fileDedupe",
+		"compression.density.recencyPruning", "compression.density.recencyRetention", "compression.density.cadence",
+		"compression.density.optimizeThreshold", "compression.density.minSavings", "compression.density.partialWrites",
+		"compression.density.toolPresets", "compression.density.tools", "model.name", "model.contextLimit",
+		"model.completionBudget", "model.encoding", "workspace.root", "strategies.<name>.<key>",
+	}
+	if diff := cmp.Diff(want, free); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"compression.profile", "profile"}, granted); diff != "" {
+		t.Error(diff)
+	}
+	if zero := (config.Spec{}); zero.MaySet(config.LayerToken) || !zero.PerHost() {
+		t.Error("a row without a rule is open")
+	}
+}
+
+func TestWhatAProjectMaySet(t *testing.T) {
 	var got []string
-	for _, s := range slices.Concat(config.Specs(), config.ProviderSpecs()) {
-		if s.Trusted {
+	for _, s := range slices.Concat(config.Specs(), config.ProviderSpecs(), config.NamedSpecs()) {
+		if !s.MaySet(config.LayerProjectFile) {
 			got = append(got, s.Key)
 		}
 	}
@@ -170,17 +201,107 @@ func TestTheTrustedSettings(t *testing.T) {
 		"plugins.maxCrashes",
 		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes", "log.format",
 		"serve.listen", "serve.tokenFile", "serve.tls.cert", "serve.tls.key", "serve.drain", "metrics.listen",
-		"proxy.upstreams.anthropic", "proxy.upstreams.openai", "proxy.upstreams.gemini", "proxy.listen", "proxy.onError",
-		"proxy.recall",
+		"proxy.upstreams.anthropic", "proxy.upstreams.openai", "proxy.upstreams.gemini", "proxy.listen",
+		"proxy.onError", "proxy.recall",
 		"provider.kind", "provider.model", "provider.baseURL", "provider.keyEnv", "provider.keyFile",
 		"provider.timeout", "provider.idleTimeout", "provider.retries",
 		"provider.prices.input", "provider.prices.output", "provider.prices.cacheRead", "provider.prices.cacheWrite",
+		"plugins.grants.<name>.network", "plugins.grants.<name>.processes", "plugins.grants.<name>.read",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	m := newMachine(t)
-	if e := m.explain(m.load(m.options()), "plugins.dirs"); !e.Trusted {
+	notBy := []config.Layer{config.LayerProjectFile, config.LayerSession, config.LayerToken}
+	if e := m.explain(m.load(m.options()), "plugins.dirs"); !slices.Equal(e.NotBy, notBy) {
 		t.Errorf("explained as %+v", e)
+	}
+}
+
+func TestWhatASessionMaySet(t *testing.T) {
+	const (
+		no     = ": cannot be set with an access token; want it in the configuration of the host"
+		fixed  = ": cannot be changed for one session: it concerns the whole host; want it in "
+		places = "~/.config/thresh/thresh.yaml, a file named with --config"
+	)
+	token := config.Setter{Layer: config.LayerToken, Token: "alice", Profiles: []string{"cheap"}}
+	local := config.Setter{Layer: config.LayerSession}
+	for name, c := range map[string]struct {
+		by    config.Setter
+		key   string
+		value any
+		want  string // after the key; "": it may
+	}{
+		"its history":          {token, "compression.threshold", "0.5", ""},
+		"a key's way":          {token, "profiles.main.provider.baseURL", "http://evil.example/v1", no},
+		"a key":                {token, "profiles.main.provider.keyEnv", "SECRET", no},
+		"harmless in profiles": {token, "profiles.main.model.name", "gpt-4o", no},
+		"a profile of its own": {token, "profiles.own.strategies.a.b", 1, no},
+		"a price":              {token, "profiles.main.provider.prices.input", 0, no},
+		"a grant":              {token, "plugins.grants.x.network", true, no},
+		"a file":               {token, "prompts.dir", "/etc", no},
+		"a limit":              {token, "compression.llm.maxCalls", 1000, no},
+		"another case":         {token, "Prompts.Dir", "/etc", ": unknown setting; did you mean prompts.dir?"},
+		"a group":              {token, "profiles", map[string]any{"main": nil}, ": is a group of settings; want profiles.<name>.<setting>"},
+		"a profile as a group": {token, "profiles.main.provider", map[string]any{"keyFile": "/x"},
+			": is a group of settings; want profiles.<name>.<setting>"},
+		"a granted profile": {token, "compression.profile", "cheap", ""},
+		"another profile": {token, "compression.profile", "main", `: "main" is not granted to the ` +
+			`access token "alice"; want a token that is made with: thresh access create alice --profile main ` +
+			`(after: thresh access revoke alice)`},
+		"a profile that is none": {token, "profile", "nope", `: "nope" is not granted to the access token ` +
+			`"alice"; want a token that is made with: thresh access create alice --profile nope ` +
+			`(after: thresh access revoke alice)`},
+		"out of the host's profile": {token, "profile", "", `: "" is not granted to the access token "alice"`},
+		"what is no name":           {token, "profile", "a b", `: "a b" is not granted to the access token "alice"`},
+		"back to the host's":        {token, "profile", nil, ""},
+		"the user: a key":           {local, "profiles.main.provider.keyEnv", "SECRET", ""},
+		"the user: any profile":     {local, "compression.profile", "main", ""},
+		"the user: the host": {local, "plugins.isolation", "off", fixed + places +
+			", THRESH_PLUGINS_ISOLATION or --set"},
+		"the user: the host in a profile": {local, "profiles.main.plugins.isolation", "off", fixed +
+			places + " or --set"},
+		"the user: a grant": {local, "plugins.grants.x.network", true, fixed + places +
+			" or --set"},
+		"nobody": {config.Setter{}, "compression.threshold", 0.5, no},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t)
+			m.write(m.userFile(), "profiles: {main: {provider: {kind: openai, model: m}}, cheap: {model.name: x}}\n")
+			_, err := m.load(m.options()).WithBy(c.by, config.Override{Key: c.key, Value: c.value})
+			if c.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if diff := cmp.Diff([]string{c.key + c.want}, m.messages(err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What a strategy takes as free text may name a file.
+func TestATokenSetsNoFreeTextOfAStrategy(t *testing.T) {
+	declared := []config.Spec{
+		{Key: "entries", Type: config.Integer}, {Key: "mode", Type: config.String, Allowed: []string{"a", "b"}},
+		{Key: "rules", Type: config.String},
+	}
+	m := newMachine(t)
+	for layer, want := range map[config.Layer]string{
+		config.LayerSession: "",
+		config.LayerToken: "strategies.x.rules: is free text, which cannot be set with an access token; want it in the " +
+			"configuration of the host",
+	} {
+		c, err := m.load(m.options()).WithBy(config.Setter{Layer: layer},
+			config.Override{Key: "strategies.x.entries", Value: "3"}, config.Override{Key: "strategies.x.mode", Value: "a"},
+			config.Override{Key: "strategies.x.rules", Value: "/etc/passwd"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Strategy("x", declared); err != nil && err.Error() != want || err == nil && want != "" {
+			t.Errorf("%s: %v", layer, err)
+		}
 	}
 }

@@ -1,0 +1,189 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Who may set what. A project's file is read because it is in the working directory, so anyone may have written it. It
+// chooses among what the user has; it does not decide which programs run, what they are kept from, for how long and at
+// what cost, or where conversations and keys go. A session of an access token is someone else's altogether: it sets
+// what strategies do with its own history, and what only its agent knows, such as its model. The rule is in the row of
+// each setting ([Spec.By]), and [judge] is the one place that reads it: for files, and for sessions of every door.
+
+// Setters are who may set a setting besides whoever runs the host, who sets everything: in a file of their own, in the
+// environment, by a flag. The zero value lets nobody else, so a new setting is closed until its row says otherwise.
+type Setters uint8
+
+// The setters.
+const (
+	// ByProject is a project's file ([LayerProjectFile]).
+	ByProject Setters = 1 << iota
+	// BySession is a session of the local user ([LayerSession]). A setting without it concerns the whole host.
+	BySession
+	// ByToken is a session of an access token ([LayerToken]).
+	ByToken
+	// ByGrant is a session of an access token that was granted the value.
+	ByGrant
+)
+
+// inProfile is the most that anyone else may set in a profile: to a token, a profile is what it was granted.
+const inProfile = ByProject | BySession
+
+// ErrFixed: the setting cannot be changed, or not any more.
+var ErrFixed = errors.New("cannot be changed")
+
+// errPerHost is the cause of an error about a setting that no session may set.
+var errPerHost = fmt.Errorf("%w for one session: it concerns the whole host", ErrFixed)
+
+// MaySet reports whether a layer may set the setting; a token perhaps only to a value that it was granted.
+func (s Spec) MaySet(l Layer) bool {
+	switch l {
+	case LayerDefault, LayerUserFile, LayerConfigFile, LayerEnvironment, LayerFlag:
+		return true
+	case LayerProjectFile:
+		return s.By&ByProject != 0
+	case LayerSession:
+		return s.By&BySession != 0
+	case LayerToken:
+		return s.By&(ByToken|ByGrant) != 0
+	}
+	return false
+}
+
+// PerHost reports whether the setting concerns the whole host: no session may set it, and a change needs a restart.
+func (s Spec) PerHost() bool { return !s.MaySet(LayerSession) }
+
+// Setter is who sets settings. The zero value may set nothing.
+type Setter struct {
+	// Layer is [LayerSession] for sessions of the local user, and [LayerToken] for those of others.
+	Layer Layer
+	// Token is the name of the access token, and Profiles are those that it may choose by name.
+	Token    string
+	Profiles []string
+}
+
+// whoever runs the host.
+var operator = Setter{Layer: LayerFlag}
+
+// MaySet returns an [*Error] if someone may not set a setting to a value. Whether there is such a setting, and whether
+// the value is a right one, it does not check.
+func (c *Config) MaySet(by Setter, key string, value any) error {
+	t := registry().find(key)
+	if !t.leaf {
+		return nil
+	}
+	if e := judge(by, key, t.spec, value, Origin{Layer: by.Layer}, c.places); e != nil {
+		return e
+	}
+	return nil
+}
+
+// judge returns the error of someone who may not set a setting to a value; nil if they may.
+func judge(by Setter, key string, s Spec, value any, at Origin, pl places) *Error {
+	e := &Error{Origin: at, Key: key}
+	switch {
+	case !s.MaySet(by.Layer) && by.Layer == LayerProjectFile:
+		e.Problem, e.Allowed = "cannot be set in a project's file, which may come from a stranger", ownPlaces(key, pl)
+	case !s.MaySet(by.Layer) && by.Layer == LayerSession:
+		e.Err, e.Allowed = errPerHost, ownPlaces(key, pl)
+	// No path of the host's is named to someone else.
+	case !s.MaySet(by.Layer):
+		e.Problem, e.Allowed = "cannot be set with an access token", "it in the configuration of the host"
+	case by.Layer == LayerToken && s.By&ByToken == 0:
+		name, _ := value.(string)
+		if value == nil || name != "" && slices.Contains(by.Profiles, name) {
+			return nil
+		}
+		e.Value, e.Problem = show(value), fmt.Sprintf("is not granted to the access token %q", by.Token)
+		if freeName.MatchString(name) {
+			e.Allowed = fmt.Sprintf("a token that is made with: thresh access create %s --profile %s "+
+				"(after: thresh access revoke %[1]s)", by.Token, name)
+		}
+	default:
+		return nil
+	}
+	return e
+}
+
+// notDeclaredForTokens is the error for a strategy's own setting that a token has set and may not. What a strategy
+// takes as free text may name a file or an address.
+func notDeclaredForTokens(s Spec, key string, at Origin) *Error {
+	switch {
+	case at.Layer != LayerToken, s.Type == Boolean, s.Type == Integer, s.Type == Number, s.Type == Duration,
+		s.Type == String && len(s.Allowed) > 0:
+		return nil
+	}
+	return &Error{Origin: at, Key: key, Problem: "is free text, which cannot be set with an access token",
+		Allowed: "it in the configuration of the host"}
+}
+
+// ownPlaces says in words where a setting may stand that others may not set.
+func ownPlaces(key string, pl places) string {
+	var in []string
+	if path := pl.userFile(); path != "" {
+		in = append(in, path)
+	}
+	in = append(in, "a file named with --config")
+	// Keys in profiles have no variable.
+	if _, plain := registry().specs[key]; plain {
+		in = append(in, envName(key))
+	}
+	return "it in " + strings.Join(in, ", ") + " or --set"
+}
+
+// checkChosenProfile finds a project file whose choice of a profile does what the file itself may not do.
+func (c *Config) checkChosenProfile(chosen setting, profile *layer, p *problems) {
+	c.checkChoice(chosen, profile, "the profile sets ", p)
+}
+
+// checkLostProfile finds a project file whose choice of a profile disables settings that the file may not change: those
+// of the profile called name, which would be in force otherwise.
+func (c *Config) checkLostProfile(chosen setting, name string, profile *layer, p *problems) {
+	c.checkChoice(chosen, profile, "it takes profile "+name+" out of force, which sets ", p)
+}
+
+// checkChoice reports a project file's choice of a profile if the settings that it affects include one that the file
+// may not set.
+func (c *Config) checkChoice(chosen setting, about *layer, why string, p *problems) {
+	if chosen.Origin.Layer != LayerProjectFile {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(about.values)) {
+		// One such setting is reason enough; the first by name, so that the message is the same each time.
+		if !registry().find(key).spec.MaySet(LayerProjectFile) {
+			place := about.values[key].(setting).Origin.place()
+			p.add(keyProfile, &Error{Origin: chosen.Origin, Key: keyProfile, Value: show(chosen.Value),
+				Problem: "cannot be chosen in a project's file, which may come from a stranger: " +
+					why + key + " (" + place + ")",
+				Allowed: ownPlaces(keyProfile, c.places)})
+			return
+		}
+	}
+}
+
+// leaves reports whether a path leads out of a directory, as it stands or by symbolic links. Errors about a file quote
+// parts of it: a stranger's checkout that names a file of the user's would make them print it, in a log that others
+// read perhaps. What does not exist leads nowhere.
+func leaves(path, dir string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path
+	}
+	realDir, errDir := filepath.EvalSymlinks(dir)
+	if err != nil || errDir != nil {
+		realDir = dir
+	}
+	inside, err := filepath.Rel(realDir, real)
+	return err != nil || !filepath.IsLocal(inside)
+}
+
+// outsideOfProject is the error for a project file that names a file elsewhere.
+func outsideOfProject(key string, at Origin, value any, pl places) *Error {
+	return &Error{Origin: at, Key: key, Value: show(value), Allowed: ownPlaces(key, pl),
+		Problem: "is outside of the directory of the project's file, which may come from a stranger"}
+}

@@ -1,0 +1,57 @@
+package access
+
+import "time"
+
+// What is logged of tokens: a line for the first use of each since the host started, and one for each refusal, with who
+// it claims to be, from where, and why. A token itself is never logged.
+
+// seen is what was logged. It is guarded by [Guard.mu].
+type seen struct {
+	used map[string]bool // by the hash of the token: tokens that are valid are few
+	// refused counts the lines since began, and unlogged those that were left out.
+	began             time.Time
+	refused, unlogged int
+}
+
+// mostRefusals is how many refusals are logged in a minute: who tries tokens must not fill the disk.
+const mostRefusals = 30
+
+// used logs the first use of a token that is valid. name is "" for the local user.
+func (g *Guard) used(name, hash, from string) {
+	g.mu.Lock()
+	first := !g.seen.used[hash]
+	g.seen.used[hash] = true
+	g.mu.Unlock()
+	if first {
+		g.log.Info("access token used for the first time since the start", "token", shown(name), "from", from)
+	}
+}
+
+// refuse logs a refusal, and returns its error.
+func (g *Guard) refuse(name, from, why string) error {
+	g.mu.Lock()
+	s := &g.seen
+	if now := g.now(); now.Sub(s.began) >= time.Minute {
+		s.began, s.refused = now, 0
+	}
+	s.refused++
+	logged, unlogged := s.refused <= mostRefusals, s.unlogged
+	if logged {
+		s.unlogged = 0
+	} else {
+		s.unlogged++
+	}
+	g.mu.Unlock()
+	if logged {
+		g.log.Warn("access refused", "token", name, "from", from, "reason", why, "unlogged", unlogged)
+	}
+	return ErrRefused
+}
+
+// shown names the owner of a token for people.
+func shown(name string) string {
+	if name == "" {
+		return "of the local user"
+	}
+	return name
+}
