@@ -5,10 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -183,5 +185,75 @@ func TestTheLocalTokenIsKeptInAPrivateFile(t *testing.T) {
 	}
 	if _, err := LocalToken(empty); err == nil || !strings.Contains(err.Error(), "holds no token") {
 		t.Errorf("empty: %v", err)
+	}
+}
+
+func TestAGrantIsKeptWithTheToken(t *testing.T) {
+	g, s, c := guard(t, "")
+	token, err := Create(t.Context(), s, "alice", Limits{Sessions: 3}, "cheap", "dear")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As an earlier version has written it.
+	if err := s.CreateAccess(t.Context(), store.Access{Name: "old", Limits: []byte(`{"sessions":2}`)}); err != nil {
+		t.Fatal(err)
+	}
+	who, err := g.Who(t.Context(), token, "here")
+	if err != nil || !slices.Equal(who.Profiles, []string{"cheap", "dear"}) || who.Limits.Sessions != 3 {
+		t.Errorf("%+v, %v", who, err)
+	}
+	check := func(name string, want ...string) {
+		t.Helper()
+		if got, err := g.Profiles(t.Context(), name); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	check("alice", "cheap", "dear")
+	check("old")
+	check("nobody")
+	if err := s.RevokeAccess(t.Context(), "alice"); err != nil {
+		t.Fatal(err)
+	}
+	c.at = c.at.Add(reread)
+	check("alice")
+}
+
+// Who, from where and what; never a token, nor a name that someone made up, and no more than a disk can take.
+func TestTheLogOfTokens(t *testing.T) {
+	var log strings.Builder
+	g, s, c := guard(t, "thresh__local")
+	g.log = hclog.New(&hclog.LoggerOptions{Output: &log, DisableTime: true})
+	token := create(t, s, "alice", Limits{})
+	who := func(token, from string) { _, _ = g.Who(t.Context(), token, from) }
+	for range 2 {
+		who(token, "1.2.3.4:5")
+		who("thresh__local", "127.0.0.1:6")
+	}
+	who("", "a")
+	who("rubbish", "b")
+	who("thresh_alice_x", "c")
+	who("thresh_made-up_x", "d")
+	if err := s.RevokeAccess(t.Context(), "alice"); err != nil {
+		t.Fatal(err)
+	}
+	c.at = c.at.Add(reread)
+	who(token, "e")
+	for range 100 {
+		who("rubbish", "f")
+	}
+	c.at = c.at.Add(time.Minute)
+	who("rubbish", "g")
+	want := `[INFO]  access token used for the first time since the start: token=alice from=1.2.3.4:5
+[INFO]  access token used for the first time since the start: token="of the local user" from=127.0.0.1:6
+[WARN]  access refused: token="" from=a reason="no token was shown" unlogged=0
+[WARN]  access refused: token="" from=b reason="not a token" unlogged=0
+[WARN]  access refused: token=alice from=c reason="no such token" unlogged=0
+[WARN]  access refused: token="" from=d reason="no such token" unlogged=0
+[WARN]  access refused: token=alice from=e reason=revoked unlogged=0
+` + strings.Repeat(`[WARN]  access refused: token="" from=f reason="not a token" unlogged=0
+`, mostRefusals-5) + `[WARN]  access refused: token="" from=g reason="not a token" unlogged=75
+`
+	if diff := cmp.Diff(want, log.String()); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -81,8 +81,11 @@ func (g *Guard) Who(ctx context.Context, token, from string) (Grant, error) {
 	if err != nil {
 		return Grant{}, err
 	}
-	// A name that no one has is compared as well, with nothing.
-	a := known[name]
+	// A name that no one has is compared as well, with nothing. It is not logged: anyone can make one up.
+	a, named := known[name]
+	if !named {
+		name = ""
+	}
 	switch {
 	case subtle.ConstantTimeCompare(sum[:], a.Hash) != 1:
 		return Grant{}, g.refuse(name, from, "no such token")

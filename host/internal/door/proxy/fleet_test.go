@@ -28,14 +28,14 @@ func TestAFleet(t *testing.T) {
 		kept = o.Host.Store()
 		o.Guard = access.NewGuard(kept, "", hclog.NewNullLogger())
 	})
-	create := func(name string, limits access.Limits) string {
-		token, err := access.Create(t.Context(), kept, name, limits)
+	create := func(name string, limits access.Limits, profiles ...string) string {
+		token, err := access.Create(t.Context(), kept, name, limits, profiles...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return token
 	}
-	alice, bob := create("alice", access.Limits{}), create("bob", access.Limits{})
+	alice, bob := create("alice", access.Limits{}), create("bob", access.Limits{}, "other", "none")
 	small, one := create("small", access.Limits{RequestBytes: 100}), create("one", access.Limits{Sessions: 1})
 	run := func(token, path, id string) int {
 		a := &agent{form: messagesForm{id}, base: p.url + "/t/" + token + path, result: files}
@@ -47,7 +47,8 @@ func TestAFleet(t *testing.T) {
 	}{
 		{alice, "", "s", http.StatusOK}, {bob, "", "s", http.StatusOK}, {bob, "/p/other", "s", http.StatusOK},
 		{bob, "/p/none", "s", http.StatusNotFound}, {small, "", "s", http.StatusRequestEntityTooLarge},
-		{"thresh_alice_x", "", "s", http.StatusForbidden},
+		{"thresh_alice_x", "", "s", http.StatusForbidden}, {alice, "/p/other", "s", http.StatusForbidden},
+		{alice, "/p/none", "s", http.StatusForbidden},
 		{one, "", "first", http.StatusOK}, {one, "", "second", http.StatusOK},
 	} {
 		if got := run(tt.token, tt.path, tt.id); got != tt.want {

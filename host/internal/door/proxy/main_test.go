@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"fmt"
 	"net/http/httptest"
 	"net/url"
@@ -48,7 +49,11 @@ type standing struct {
 func stand(t testing.TB, upstream string, set map[string]any, change ...func(*proxy.Options)) *standing {
 	t.Helper()
 	c := settings.Load(t, pluginDir, set)
-	o := engine.Options{Config: c, Logger: hclog.NewNullLogger(), Keep: true}
+	var options proxy.Options
+	o := engine.Options{Config: c, Logger: hclog.NewNullLogger(), Keep: true,
+		Granted: func(ctx context.Context, token string) ([]string, error) {
+			return options.Guard.Profiles(ctx, token)
+		}}
 	if c.Settings().Sessions.Store == "memory" {
 		o.Store = store.NewMemory()
 	}
@@ -63,7 +68,7 @@ func stand(t testing.TB, upstream string, set map[string]any, change ...func(*pr
 		}
 		return u
 	}
-	options := proxy.Options{Host: h, Logger: hclog.NewNullLogger(),
+	options = proxy.Options{Host: h, Logger: hclog.NewNullLogger(),
 		Upstreams: proxy.Upstreams{Anthropic: address(""), OpenAI: address("/v1"), Gemini: address("")}}
 	for _, f := range change {
 		f(&options)

@@ -43,7 +43,8 @@ func TestWhatIsMeasured(t *testing.T) {
 	}
 	q := httptest.NewRequest(http.MethodPost, "http://secret.example/v1/responses", strings.NewReader(`{}`))
 	p.proxy.ServeHTTP(httptest.NewRecorder(), q)
-	if n := strings.Count(lines.String(), "a request was refused: "); n != 3 || strings.Contains(lines.String(), "secret") {
+	if n := strings.Count(lines.String(), "a request was refused: "); n != 2 ||
+		strings.Count(lines.String(), "access refused: ") != 2 || strings.Contains(lines.String(), "secret") {
 		t.Errorf("the log does not have each reason once, and nothing of the requests:\n%s", lines.String())
 	}
 	a := &agent{form: messagesForm{"secret-session"}, base: p.url, result: files}

@@ -43,7 +43,9 @@ func (s *Server) refused(w http.ResponseWriter, r *http.Request, rt route, err e
 		reason, status = "limit", http.StatusTooManyRequests
 	}
 	s.options.Measured.Refused(string(rt.api), reason)
-	s.logOnce("a request was refused: "+reason, "from", r.RemoteAddr, "error", err)
+	if reason != "token" { // the guard has logged these
+		s.logOnce("a request was refused: "+reason, "from", r.RemoteAddr, "error", err)
+	}
 	refuse(w, rt, status, err.Error())
 }
 

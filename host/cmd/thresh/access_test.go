@@ -1,0 +1,124 @@
+package main_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// TestATokenTakesNothingOfTheHost: not its key, a file, a variable, a price or a limit; when a session is opened, and
+// later. The host's own model still writes its summaries, and a granted profile's.
+func TestATokenTakesNothingOfTheHost(t *testing.T) {
+	t.Parallel()
+	p := newLLMPlace(t, "openai", llmtest.Options{})
+	p.file("writer.key", key)
+	var asked atomic.Int32
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer elsewhere.Close()
+	token := func(args ...string) string {
+		r := p.run(append([]string{"access", "create"}, args...)...)
+		if r.code != 0 || !strings.Contains(r.stderr, "access token created: token="+args[0]) {
+			t.Fatalf("%v: %+v", args, r)
+		}
+		return strings.TrimSpace(r.stdout)
+	}
+	if r := p.run("access", "create", "x", "--profile", "none"); r.code == 0 ||
+		!strings.Contains(r.stderr, `there is no profile "none" in the configuration; it has: filed, writer`) {
+		t.Errorf("%+v", r)
+	}
+	mallory, alice := token("mallory"), token("alice", "--profile", "filed")
+	if r := p.run("access", "list"); !strings.Contains(r.stdout, "PROFILES") || !strings.Contains(r.stdout, "filed") {
+		t.Errorf("%+v", r)
+	}
+	s := p.listening(p.command("serve", "--set", "serve.listen=127.0.0.1:0"))
+	connect := func(token string) *client.Client {
+		c, err := client.New(s.address, client.Options{Token: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	summarise := func(c *client.Client, settings map[string]string) error {
+		session, err := c.Open(t.Context(), client.OpenOptions{Settings: settings})
+		if err != nil {
+			return err
+		}
+		for range 20 {
+			for _, speaker := range []content.Speaker{content.Human, content.AI} {
+				if _, err := session.Add(t.Context(), content.Content{Speaker: speaker,
+					Blocks: []content.Block{content.Text{Text: strings.Repeat("some words ", 50)}}}); err != nil {
+					return err
+				}
+			}
+		}
+		_, err = session.Compress(t.Context())
+		return err
+	}
+	c := connect(mallory)
+	open, err := c.Open(t.Context(), client.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := p.path("work", "made")
+	for name, settings := range map[string]map[string]string{
+		"where the key goes": {"profiles.writer.provider.baseURL": elsewhere.URL},
+		"a file": {"profiles.mine.provider.kind": "openai", "profiles.mine.provider.model": "m",
+			"profiles.mine.provider.baseURL": elsewhere.URL, "compression.profile": "mine",
+			"profiles.mine.provider.keyFile": s.token},
+		"a variable": {"profiles.mine.provider.keyEnv": "WRITER_KEY", "profiles.mine.provider.kind": "anthropic",
+			"profiles.mine.provider.model": "m", "profiles.mine.provider.baseURL": elsewhere.URL, "profile": "mine"},
+		"a directory":        {"transcript.dir": made},
+		"what it costs":      {"profiles.writer.provider.prices.input": "0"},
+		"a file of prompts":  {"prompts.dir": "/etc"},
+		"a plugin's time":    {"plugins.compressTimeout": "9999h"},
+		"a plugin's rights":  {"plugins.grants.one-shot.network": "true"},
+		"the limit":          {"compression.llm.maxCalls": "100000"},
+		"a profile by name":  {"compression.profile": "filed"},
+		"a profile in force": {"profile": "filed"},
+		"out of the profile": {"profile": ""},
+		"a setting of none":  {"profiles.mine.compression.threshold": "0.5"},
+	} {
+		var refused *client.Error
+		if err := summarise(c, settings); !errors.As(err, &refused) || refused.Kind != "setting" ||
+			strings.Contains(err.Error(), p.dir+"/home") {
+			t.Errorf("%s: when it is opened: %v", name, err)
+		}
+		for key, value := range settings {
+			if err := open.Set(t.Context(), key, &value); !errors.As(err, &refused) || refused.Kind != "setting" {
+				t.Errorf("%s: %s later: %v", name, key, err)
+			}
+		}
+	}
+	if _, err := os.Stat(made); err == nil || asked.Load() > 0 || len(p.server.Calls()) > 0 {
+		t.Errorf("a directory was made (%v), or a model called: %d, %d", err, asked.Load(), len(p.server.Calls()))
+	}
+	if err := summarise(c, nil); err != nil || len(p.server.Calls()) != 1 {
+		t.Errorf("the host's own profile: %v, %d calls", err, len(p.server.Calls()))
+	}
+	if err := summarise(connect(alice), map[string]string{"compression.profile": "filed"}); err != nil ||
+		len(p.server.Calls()) != 2 {
+		t.Errorf("a granted profile: %v, %d calls", err, len(p.server.Calls()))
+	}
+	_, _ = connect("thresh_mallory_GUESSED").Open(t.Context(), client.OpenOptions{})
+	log := s.end(syscall.SIGTERM)
+	for _, want := range []string{"used for the first time since the start: token=mallory from=127.0.0.1:",
+		"used for the first time since the start: token=alice from=127.0.0.1:",
+		"access refused: token=mallory from=127.0.0.1:"} {
+		if strings.Count(log, want) != 1 {
+			t.Errorf("not one line %q in:\n%s", want, log)
+		}
+	}
+	if strings.Contains(log, key) || strings.Contains(log, "GUESSED") {
+		t.Errorf("a key in the log:\n%s", log)
+	}
+}
