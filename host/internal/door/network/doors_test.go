@@ -97,7 +97,7 @@ func openDoors(t *testing.T) (d doors, all []route) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard := access.NewGuard(machine.Store(), localToken)
+	guard := access.NewGuard(machine.Store(), localToken, hclog.NewNullLogger())
 	guard.Patience = access.Patience{Stranger: 500 * time.Millisecond, Idle: 500 * time.Millisecond}
 	if d.token, err = access.Create(t.Context(), machine.Store(), "ci", access.Limits{RequestBytes: 1 << 20}); err != nil {
 		t.Fatal(err)

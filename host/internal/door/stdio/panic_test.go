@@ -212,7 +212,7 @@ func FuzzMethods(f *testing.F) {
 	}
 	var specs []config.Spec
 	for _, s := range config.Specs() {
-		if !s.PerHost && s.Key != "transcript.dir" { // which would be written to
+		if !s.PerHost() && s.Key != "transcript.dir" { // which would be written to
 			specs = append(specs, s)
 		}
 	}
