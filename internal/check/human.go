@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
 // What a person said may only lose parts, and where a part went a marker says so. Precisely: an edit of a human entry
@@ -26,29 +27,11 @@ import (
 var marker = regexp.MustCompile(`^\[(?:(?:[0-9]{1,9} )?` +
 	`(?:lines?|characters?|tokens?|blocks?|text|code|image|file|attachment) )?removed\]$`)
 
-// The line for an included file, around its path.
-const (
-	// Strategies write the line, so that its words are part of the contract: changing them here refuses plugins that
-	// use the old ones.
-	inclusionPrefix = "[Earlier inclusion of "
-	inclusionSuffix = " removed — included again later]"
-)
-
-// inclusionPath returns the path in the marker of an included file.
-func inclusionPath(line string) (path string, ok bool) {
-	path, ok = strings.CutPrefix(line, inclusionPrefix)
-	if !ok {
-		return "", false
-	}
-	path, ok = strings.CutSuffix(path, inclusionSuffix)
-	return path, ok && path != ""
-}
-
 // isMarker reports whether a line is a marker for something that was removed from text. Text is what the marker stands
 // in place of: the path of an inclusion must occur there. A "\r" at the end belongs to the line break of the original.
 func isMarker(line, text string) bool {
 	line = strings.TrimSuffix(line, "\r")
-	if path, ok := inclusionPath(line); ok {
+	if path, ok := marks.ReadInclusion(line); ok {
 		return strings.Contains(text, path)
 	}
 	return marker.MatchString(line)
@@ -176,9 +159,9 @@ func repeatsItself(before, after content.Content) bool {
 	// From the end, so that what follows a line is known when the line is reached.
 	for i := len(all) - 1; i >= 0; i-- {
 		line := all[i]
-		switch p, isInclusion := inclusionPath(line); {
+		switch p, isInclusion := marks.ReadInclusion(line); {
 		case was[line]:
-			if p, ok := included(line); ok {
+			if p, ok := Included(line); ok {
 				later[path.Base(p)] = true
 			}
 		case !isInclusion || !later[path.Base(p)]:
@@ -188,9 +171,9 @@ func repeatsItself(before, after content.Content) bool {
 	return true
 }
 
-// included returns the path of the line that begins an included file. The two forms are those of the agents that the
+// Included returns the path of the line that begins an included file. The two forms are those of the agents that the
 // presets know; package sdk/prune prunes by the same two.
-func included(line string) (p string, ok bool) {
+func Included(line string) (p string, ok bool) {
 	if p, ok = strings.CutPrefix(line, "Content from @"); ok {
 		return strings.CutSuffix(p, ":")
 	}

@@ -61,7 +61,7 @@ var rules = []rule{
 			"implements it",
 	},
 	{
-		room:   []string{"sdk/content/...", "sdk/contract", "sdk/turns", "sdk/tools"},
+		room:   []string{"sdk/content/...", "sdk/contract", "sdk/turns", "sdk/tools", "sdk/marks"},
 		never:  []string{"internal/...", "host/...", "sdk", "sdk/prune", "sdk/sdktest", "sdk/summary", goPlugin, grpc, protobuf},
 		allow:  []string{"internal/text"},
 		deep:   true,
@@ -163,7 +163,7 @@ func TestPublicPackages(t *testing.T) {
 	want := []string{
 		"host", "host/client", "host/config", "host/early", "host/outcome", "proto/thresh/v1", "proto/thresh/v1/sessionv1",
 		"proto/thresh/v1/sessionv1/sessionv1connect",
-		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/contract", "sdk/prune", "sdk/sdktest", "sdk/summary",
+		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/contract", "sdk/marks", "sdk/prune", "sdk/sdktest", "sdk/summary",
 		"sdk/tools", "sdk/turns",
 	}
 	var got []string

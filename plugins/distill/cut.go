@@ -1,12 +1,13 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
+	"github.com/thresh-dev/thresh/sdk/summary"
 )
 
 const (
@@ -34,13 +35,16 @@ func textsOf(b sdk.Block) []content.Literal {
 }
 
 // mayShrink reports whether a text may lose lines: a result, a long parameter of a call, and what the AI said. Small
-// parameters say what a call was about; they stay with it.
+// parameters say what a call was about; they stay with it. So does a sentence that stands for a whole result.
 func mayShrink(by sdk.Speaker, b sdk.Block, s content.Literal) bool {
-	switch b.(type) {
+	switch b := b.(type) {
 	case sdk.Text:
 		return by == sdk.AI
 	case sdk.ToolCall:
 		return len(s.Text) >= smallText
+	case sdk.ToolResponse:
+		return !marks.ForWhole(b.Result) && !summary.IsLine(b.ToolName, s.Text) &&
+			!strings.Contains(s.Text, marks.RemovedBytes)
 	}
 	return true
 }
@@ -71,14 +75,26 @@ func lines(text string) (out []string) {
 		out = append(lines(text[:head]), text[head:tail])
 		return append(out, lines(text[tail:])...)
 	}
-	at, last := 0, 0 // where the next line and the last one of out begin
+	at, last := 0, 0     // where the next line and the last one of out begin
+	whole, begin := 0, 0 // where the last line, with all its pieces, begins in out and in text
+	glue, behind := false, false
 	for line := range strings.Lines(text) {
 		end := at + len(line)
-		if n := len(out); n > 0 && len(strings.TrimSpace(line)) <= shortLine && at-last < longLine &&
-			gapOf(out[n-1]) == 0 {
-			out[n-1], at = text[last:end], end
+		// What is left of one line stays together with the marks in it, or nobody could tell how many lines went.
+		var before bool
+		glue = behind
+		if before, behind = marks.Joins(line); (before || glue) && len(out) > 0 {
+			out = append(out[:whole], text[begin:end])
+			at, last = end, begin
 			continue
 		}
+		if n := len(out); n > 0 && len(strings.TrimSpace(line)) <= shortLine && at-last < longLine &&
+			!marks.Like(out[n-1]) {
+			out[n-1], at = text[last:end], end
+			whole, begin = n-1, last
+			continue
+		}
+		whole, begin = len(out), at
 		for end-at > longLine {
 			to := edge(text, at+pieceBytes)
 			if space := strings.LastIndexAny(text[at:to], " ,;"); space > pieceBytes/2 {
@@ -99,33 +115,4 @@ func edge(s string, at int) int {
 		at++
 	}
 	return at
-}
-
-// The marks of lines that were left out: by a Compress, and by an Optimize because they repeated an earlier result.
-const (
-	markStart, markEnd = "[… ", " omitted]"
-	markRepeated       = " as in an earlier result," + markEnd
-)
-
-// mark returns the line that stands for n lines.
-func mark(n int) string {
-	if n == 1 {
-		return markStart + "1 line" + markEnd + "\n"
-	}
-	return markStart + strconv.Itoa(n) + " lines" + markEnd + "\n"
-}
-
-// gapOf returns how many lines a mark stands for, 0 for any other line.
-func gapOf(line string) int {
-	number, ok := strings.CutPrefix(line, markStart)
-	number, rest, cut := strings.Cut(number, " line")
-	if !ok || !cut {
-		return 0
-	}
-	rest = strings.TrimPrefix(strings.TrimRight(rest, "\r\n"), "s")
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 || n > 1e9 || rest != markEnd && rest != markRepeated {
-		return 0
-	}
-	return n
 }

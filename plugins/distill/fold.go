@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
+	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // The line that stands for exchanges of which nothing is left. It is read again where it is merged with more.
@@ -14,6 +15,8 @@ const (
 	foldStart, foldEnd = "[Earlier tool calls, results removed: ", "]"
 	foldDivides        = "; "
 	foldMore           = "…"
+	// How a call ended is told if it failed, or had not ended.
+	foldOutcome, foldNoResult = " — ", "no result"
 	// mostFold and mostSubject bound it, in bytes: about a thousand tokens, and a long path.
 	mostFold, mostSubject = 3500, 100
 )
@@ -21,7 +24,8 @@ const (
 // folder makes one line of each run of exchanges that go, so that the model knows what it has done already. Lines of
 // earlier passes are merged with it: otherwise they would pile up.
 type folder struct {
-	tools    *tools.Taxonomy
+	in       sdk.CompressInput
+	pairs    *turns.Pairs
 	subjects []string
 }
 
@@ -35,22 +39,37 @@ func isFold(entry sdk.Content) bool {
 		len(said.Text) <= 2*mostFold
 }
 
-// add takes in an entry that goes. Only its calls are named: the results are what goes.
-func (f *folder) add(entry sdk.Content) {
-	for _, b := range entry.Blocks {
-		if call, ok := b.(sdk.ToolCall); ok {
-			use := f.tools.Use(call.Name, call.Parameters)
-			f.subjects = append(f.subjects, strings.TrimSpace(subject(call.Name)+" "+subject(use.Subject)))
+// add takes in an entry that goes. Only its calls are named, and whether they failed: the results are what goes.
+func (f *folder) add(entry int) {
+	for j, b := range f.in.History[entry].Blocks {
+		call, ok := b.(sdk.ToolCall)
+		if !ok {
+			continue
 		}
+		use := f.in.Tools.Use(call.Name, call.Parameters)
+		s := strings.TrimSpace(subject(call.Name) + " " + subject(use.Subject))
+		if at, ok := f.pairs.Response(turns.At{Entry: entry, Block: j}); !ok {
+			s += foldOutcome + foldNoResult
+		} else {
+			response := f.in.History[at.Entry].Blocks[at.Block].(sdk.ToolResponse)
+			switch o := f.in.Tools.Judge(call, response).Outcome; o {
+			case tools.OutcomeError, tools.OutcomeRunning:
+				s += foldOutcome + string(o)
+			}
+		}
+		f.subjects = append(f.subjects, s)
 	}
 }
 
-// subject is the beginning of a text on one line, without what divides subjects. The characters that divide subjects
-// would split it when the line is read again.
+// subject is the beginning of a text on one line, without what divides subjects and outcomes: these would be taken for
+// others when the line is read again.
 func subject(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if r == ';' || r == ']' || !unicode.IsPrint(r) {
+		switch {
+		case r == ';' || r == '[' || r == ']' || !unicode.IsPrint(r):
 			return ' '
+		case r == '—':
+			return '-'
 		}
 		return r
 	}, s[:edge(s, min(len(s), mostSubject))])

@@ -6,7 +6,8 @@
 //
 //   - schedule.go says when to compress, and how far.
 //   - strategy.go declares the settings.
-//   - ingest.go leaves out what new results repeat (Optimize). It changes only what was never sent.
+//   - ingest.go leaves out what new results repeat (Optimize). It changes only what was never sent. repeats.go finds
+//     where a run of lines stands.
 //   - plan.go takes a history apart: what stays, and what may lose lines.
 //   - words.go finds identifiers in text, index.go weighs what each is worth.
 //   - cut.go finds the texts of a history that may lose lines, and divides them into lines.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -12,6 +13,7 @@ import (
 type plan struct {
 	// in is the call, which is never changed. Entries and groups refer to it by position.
 	in       sdk.CompressInput
+	pairs    *turns.Pairs
 	schedule schedule
 	counts   []int   // tokens of each entry
 	fixed    []bool  // entries that stay as they are
@@ -47,7 +49,6 @@ type unit struct {
 	line string
 	cost float64 // tokens
 	ids  []int32 // the identifiers in it, by number in index
-	gap  int     // the line is the mark of so many that went before
 	keep bool    // by the last choose
 }
 
@@ -63,7 +64,8 @@ func newPlan(in sdk.CompressInput, s schedule) *plan {
 	for i := range n {
 		p.counts[i] = in.Tokens(i, i+1)
 	}
-	exchanges := turns.Exchanges(in.History, turns.Pair(in.History))
+	p.pairs = turns.Pair(in.History)
+	exchanges := turns.Exchanges(in.History, p.pairs)
 	p.fix(exchanges)
 	for i, entry := range in.History {
 		if !p.fixed[i] {
@@ -155,8 +157,8 @@ func (p *plan) scan(x turns.Exchange) group {
 // cut divides a text of an entry into units, which share its cost by their bytes.
 func (p *plan) cut(s string, entry int, cost float64) (units []unit) {
 	for _, line := range lines(s) {
-		u := unit{line: line, cost: cost * float64(len(line)) / float64(len(s)), gap: gapOf(line)}
-		if u.gap == 0 {
+		u := unit{line: line, cost: cost * float64(len(line)) / float64(len(s))}
+		if _, mark := marks.Read(line); !mark { // a mark has no value
 			u.ids = p.identify(line, entry)
 		}
 		units = append(units, u)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
+	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // leastShrink is the share of a text that must go for it to be changed at all. Below it, the marks would disturb a
@@ -40,7 +42,7 @@ func (p *plan) render() (entries []sdk.Content, counts map[string]int64) {
 		}
 	}
 	// A run of entries that go ends at the next one that stays: there the line for their calls belongs.
-	fold := folder{tools: p.in.Tools}
+	fold := folder{in: p.in, pairs: p.pairs}
 	for i, entry := range now {
 		switch {
 		case p.fixed[i]:
@@ -49,7 +51,7 @@ func (p *plan) render() (entries []sdk.Content, counts map[string]int64) {
 			fold.merge(entry)
 		case len(entry.Blocks) == 0:
 			if counts[entriesDropped]++; named[i] {
-				fold.add(p.in.History[i])
+				fold.add(i)
 			}
 		default:
 			entries = append(fold.flush(entries), entry)
@@ -73,7 +75,7 @@ func (p *plan) shrink(g *group, now []sdk.Content, counts map[string]int64) {
 				}
 			}
 			if len(changes) > 0 {
-				b = changed(b, changes)
+				b = p.changed(b, changes, turns.At{Entry: at, Block: j})
 			}
 			if said, ok := b.(sdk.Text); !thinks(b) && (!ok || said.Text != "") {
 				blocks = append(blocks, b)
@@ -83,40 +85,60 @@ func (p *plan) shrink(g *group, now []sdk.Content, counts map[string]int64) {
 	}
 }
 
-// shortened returns a text with marks in the place of the lines that go, and how many these are. 0: it stays as it is.
+// changed is [changed] for a block of the history. Where a result without these lines would no longer be taken for what
+// it is, a failure or a success, it stays: whoever reads it later would say something that is not true.
+func (p *plan) changed(b sdk.Block, texts []content.Literal, at turns.At) sdk.Block {
+	now := changed(b, texts)
+	was, ok := b.(sdk.ToolResponse)
+	if !ok {
+		return now
+	}
+	call := sdk.ToolCall{Name: was.ToolName}
+	if ref, ok := p.pairs.Call(at); ok {
+		call = p.in.History[ref.Entry].Blocks[ref.Block].(sdk.ToolCall)
+	}
+	if p.in.Tools.Failed(call, was) != p.in.Tools.Failed(call, now.(sdk.ToolResponse)) {
+		return b
+	}
+	return now
+}
+
+// shortened returns a text with marks in the place of the parts that go, and in about how many lines that is. 0: it
+// stays as it is.
 func (t *text) shortened() (short content.Literal, gone int) {
 	var b strings.Builder
-	gap, kept := 0, false
-	// A mark stands on a line of its own, where the first line went.
+	from, at, kept := 0, 0, false // where in the text what goes begins, and the next unit
+	// A mark stands on a line of its own, where the first line went. A mark that goes counts for what it stands for.
 	endGap := func() {
-		if gap == 0 {
+		if from == at {
 			return
 		}
 		// A piece of a long line has no line break.
 		if s := b.String(); s != "" && s[len(s)-1] != '\n' {
 			b.WriteByte('\n')
 		}
-		b.WriteString(mark(gap))
-		gap = 0
+		mark, lines := marks.Cut(t.in.Text, from, at)
+		b.WriteString(mark)
+		gone += max(lines, 1)
 	}
 	for _, u := range t.units {
 		if u.keep {
 			endGap()
 			b.WriteString(u.line)
-			kept = true
-			continue
+			from, kept = at+len(u.line), true
 		}
-		// A mark that goes stands for the lines that went before; a piece of a long line counts as one.
-		n := max(u.gap, strings.Count(u.line, "\n"), 1)
-		gap += n
-		gone += n
+		at += len(u.line)
 	}
 	short = t.in
-	if short.Text = ""; !kept && t.said() {
-		return short, gone
+	if !kept && t.said() {
+		short.Text = ""
+		return short, max(marks.LinesIn(t.in.Text), 1)
 	}
-	endGap()
-	short.Text = strings.TrimSuffix(b.String(), "\n")
+	if endGap(); from < at {
+		short.Text = strings.TrimSuffix(b.String(), "\n")
+	} else {
+		short.Text = b.String()
+	}
 	if float64(len(short.Text)) > (1-leastShrink)*float64(len(t.in.Text)) {
 		return t.in, 0
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
 // The markers around files that a person included with @. Each is a line of its own (REQ-HD-006.1). There are two
@@ -146,7 +147,7 @@ func blockPath(line string) (path string, ok bool) {
 
 // stripped is what stands in the place of an inclusion that is repeated later.
 func (inc *inclusion) stripped() string {
-	return "[Earlier inclusion of " + inc.path + " removed — included again later]"
+	return marks.Inclusion(inc.path)
 }
 
 // strip replaces each of the stale inclusions of a text, which are in order, by a line that tells the model where the

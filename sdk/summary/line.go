@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -25,15 +26,19 @@ const (
 // Line returns the one line that stands for a tool result, for example "[read_file: src/index.ts — success, 245 lines]"
 // (requirement: a reduced result still says what was called, on what, how it ended and how long it was, REQ-HD-008.3).
 // call is the call that r answers, the zero value if unknown. ok is false if the result should stay: the line would be
-// longer, or the result is such a line already, whose information about the original exists nowhere else.
+// longer, the result is such a line already, whose information about the original exists nowhere else, or parts of its
+// lines are left out, so that nobody can tell how many it had.
 func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string, ok bool) {
 	if len(r.Result) < shortestLine {
 		return "", false
 	}
 	result := r.ResultText()
-	// Otherwise each pruning would replace the length of the result by that of its line. Of one of which parts were left
-	// out, the length is not known any more.
-	if IsLine(r.ToolName, result) || result == tools.Pruned || strings.Contains(result, tools.Omission) {
+	// Otherwise each pruning would replace the length of the result by that of its line.
+	if IsLine(r.ToolName, result) || marks.ForWhole(r.Result) {
+		return "", false
+	}
+	lines, ok := marks.LinesOf(r.Result)
+	if !ok {
 		return "", false
 	}
 	key := ""
@@ -43,17 +48,13 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 		// A response without its call: the taxonomy can still judge the result.
 		call.Name = r.ToolName
 	}
-	line = makeLine(r.ToolName, key, t.Judge(call, r).Outcome, result)
+	line = makeLine(r.ToolName, key, t.Judge(call, r).Outcome, lines)
 	return line, notLonger(line, r, result)
 }
 
-// makeLine returns the line for a result: tool, subject, outcome and length. A last line without newline counts.
-// [tools.LineOutcome] parses what is written here; the two change together.
-func makeLine(tool, key string, outcome tools.Outcome, result string) string {
-	lines := strings.Count(result, "\n")
-	if !strings.HasSuffix(result, "\n") && result != "" {
-		lines++
-	}
+// makeLine returns the line for a result: tool, subject, outcome and length in lines. [tools.LineOutcome] parses what is
+// written here; the two change together.
+func makeLine(tool, key string, outcome tools.Outcome, lines int) string {
 	unit := "lines"
 	// Grammar matters to no model, but to [IsLine], which accepts one form only.
 	if lines == 1 {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/sdk/marks"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -36,7 +37,7 @@ func FuzzLine(f *testing.F) {
 	f.Add("a — b", "x, 2 lines]", "[")
 	f.Add("\xff", "\u2028\r", "\xc3")
 	f.Fuzz(func(t *testing.T, tool, key, result string) {
-		line := makeLine(tool, key, tools.OutcomeRunning, result)
+		line := makeLine(tool, key, tools.OutcomeRunning, marks.Lines(result))
 		if strings.ContainsAny(line, "\r\n") || len(line) > lineBytes {
 			t.Errorf("no short line: %q", line)
 		}

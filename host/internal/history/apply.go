@@ -72,7 +72,13 @@ func (h *History) edit(p *Plan) {
 	}
 	for i, c := range p.changes {
 		keep(c.Index)
+		if old[c.Index].Refers {
+			h.refers--
+		}
 		if e := p.changed[i]; e != nil {
+			if e.Refers {
+				h.refers++
+			}
 			h.entries, h.sums = append(h.entries, e), h.sums.add(e.Tokens)
 		}
 		next = c.Index + 1
@@ -96,6 +102,7 @@ func (h *History) replace(base Snapshot, made []*Entry) {
 	}
 	h.shown.rewritten(first)
 	h.entries = append(entries, late...)
+	h.refers = countRefers(h.entries)
 	h.sums = total.addRange(h.sums, len(base.Entries), len(base.Entries)+len(late))
 	h.index = nil
 }

@@ -15,6 +15,8 @@ type Entry struct {
 	Content content.Content
 	// Count is what the host's tokenizer counted when the entry was added.
 	Count
+	// Refers says that it has marks which name the place where lines stand instead.
+	Refers bool
 	// Place is where the entry is stored. The engine sets it before the entry is part of a history.
 	Place Place
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // ErrStale is returned by [History.Apply] for a plan that was made before the last rewrite. The caller can plan again
@@ -27,6 +28,7 @@ type History struct {
 	rewrote  Mark   // the last rewrite had seen what was appended before
 	nextID   uint64
 	index    *check.Index // what judging edits needs to know; nil until a snapshot needs it
+	refers   int          // how many entries have marks that refer to others
 	shown    shown        // what views are made of
 }
 
@@ -90,10 +92,13 @@ type Snapshot struct {
 	// Added is how many entries were ever appended, including removed ones. It grows exactly when something is added,
 	// so that it tells whether there is anything new for a strategy.
 	Added uint64
+	// Tools says how results are named in marks that refer to them. Whoever plans a rewrite sets it.
+	Tools *tools.Taxonomy
 
-	sums  sums
-	at    Mark         // when it was taken, or the mark that it was taken for
-	index *check.Index // of the epoch, shared by its snapshots: what judging edits needs to know
+	sums   sums
+	refers int          // of all entries, those behind the snapshot too
+	at     Mark         // when it was taken, or the mark that it was taken for
+	index  *check.Index // of the epoch, shared by its snapshots: what judging edits needs to know
 }
 
 // Snapshot returns the history as it is now. It costs the same for any size: it shares the entries. Capping the
@@ -151,7 +156,7 @@ func (h *History) snapshotAt(m *Mark) Snapshot {
 		h.index = &check.Index{}
 	}
 	return Snapshot{
-		index:   h.index,
+		index: h.index, refers: h.refers,
 		Entries: h.entries[:n:n], Tokens: h.sums.of(0, n), Revision: h.revision - (h.appends - at.appends),
 		Epoch: h.epoch, Added: at.added, sums: h.sums[:n:n], at: at,
 	}

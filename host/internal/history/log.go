@@ -116,6 +116,7 @@ func (h *History) Replay(r Rewrite) error {
 		}
 		next = p.To
 		if p.Entry != nil {
+			p.Entry.Refers = refers(p.Entry.Content)
 			out = append(out, p.Entry)
 			continue
 		}
@@ -163,8 +164,10 @@ func (h *History) Restore(s State, entries []*Entry) error {
 	defer h.mu.Unlock()
 	h.entries, h.sums = slices.Clip(entries), nil
 	for _, e := range entries {
+		e.Refers = refers(e.Content)
 		h.sums = h.sums.add(e.Tokens)
 	}
+	h.refers = countRefers(entries)
 	h.revision, h.epoch, h.nextID = s.Revision, s.Epoch, s.LastID
 	h.added, h.appends, h.rewrote = s.Now.added, s.Now.appends, s.Rewrote
 	// Both are made again when they are needed.

@@ -90,6 +90,7 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 	if err != nil {
 		return nil, err
 	}
+	changes = s.resolve(changes)
 	var fresh []content.Content // what must be counted, in the order of the changes
 	for _, c := range changes {
 		if unknown := newBlocks(c.Part); unknown != nil {
@@ -116,7 +117,8 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 		if newBlocks(c.Part) != nil {
 			unknown, counts = counts[0], counts[1:]
 		}
-		e := &Entry{ID: old.ID, Content: c.Content, Count: recount(old.Count, c.Kept, unknown.Blocks)}
+		e := &Entry{ID: old.ID, Content: c.Content, Count: recount(old.Count, c.Kept, unknown.Blocks),
+			Refers: refers(c.Content)}
 		p.Replacements[c.Index], p.changed[i] = c.Content, e
 		p.After += e.Tokens
 	}
@@ -148,8 +150,9 @@ func (p *Plan) expand() {
 // PlanCompress checks the pieces of a Compress against curated, the entries that the strategy was given (see
 // [Curate]), and returns the rewrite. s is the snapshot that curated was made from; blank entries that are not in
 // curated are removed by any Compress. An entry in which a person seems to say what the strategy wrote gets metadata
-// that names strategy as its maker; with "" it is the host that rewrites, and nothing is marked. Errors are as for
-// [Snapshot.PlanOptimize].
+// that names strategy as its maker; with "" it is the host that rewrites to make room, and nothing is marked. Marks
+// whose lines went with the place that they name get the lines back; where the host makes room, they say that the lines
+// are gone. Errors are as for [Snapshot.PlanOptimize].
 func (s Snapshot) PlanCompress(
 	ctx context.Context, curated []*Entry, strategy string, pieces []rewrite.Piece, count Counter,
 ) (*Plan, error) {
@@ -164,6 +167,10 @@ func (s Snapshot) PlanCompress(
 			p.Content = check.MarkMade(p.Content, strategy)
 		}
 	}
+	if s.refers > 0 {
+		resolve(curated, parts, s.Tools, strategy != "")
+	}
+	resolveInclusions(curated, parts)
 	return s.plan(ctx, curated, given, parts, count)
 }
 
@@ -181,7 +188,7 @@ func (s Snapshot) plan(
 			p.entries[i] = &Entry{Content: part.Content}
 			fresh = append(fresh, part.Content)
 		case part.Edited:
-			p.entries[i] = &Entry{ID: old[part.Index].ID, Content: part.Content}
+			p.entries[i] = &Entry{ID: old[part.Index].ID, Content: part.Content, Refers: refers(part.Content)}
 			if unknown := newBlocks(part); unknown != nil {
 				fresh = append(fresh, content.Content{Speaker: part.Content.Speaker, Blocks: unknown})
 			}

@@ -22,7 +22,7 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 	out := &t.outcome.Compress
 	out.Reason = reason
 	// What is added while the strategy works is not in it, and stays behind what the plan makes of it.
-	snapshot := t.history.SnapshotAt(t.req.UpTo)
+	snapshot := t.snapshot()
 	if n := t.lastNoOp(snapshot); n != "" {
 		out.Kind, out.NoOp, out.Remembered = outcome.KindNoOp, n, true
 		return nil

@@ -21,7 +21,7 @@ func (t *turn) makeFit(ctx context.Context) error {
 		err := t.descend(ctx)
 		if err == nil && !t.fits() && t.withheld != nil {
 			// The little that the Compress gains may be what is missing.
-			if err = t.applyCompress(t.withheld, t.history.SnapshotAt(t.req.UpTo)); err == nil {
+			if err = t.applyCompress(t.withheld, t.snapshot()); err == nil {
 				t.recordCompressRung()
 				err = t.descend(ctx)
 			}
@@ -122,7 +122,7 @@ func (t *turn) recordCompressRung() {
 // cannot be sent would be a loss without a gain. Nor does it change a history that fits for less than some turns of
 // room.
 func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
-	c := climb{turn: t, base: t.history.SnapshotAt(t.req.UpTo)}
+	c := climb{turn: t, base: t.snapshot()}
 	l, err := c.best(ctx)
 	if err != nil || l.total > l.hard || len(l.steps) == 0 || t.fits() && l.total > l.roomy {
 		return false, err

@@ -26,7 +26,7 @@ func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan
 	if t.info.Trigger.Mode != contract.ModeContinuous {
 		return nil, *out, fmt.Errorf("%s: %w", t.info.Name, ErrNotContinuous)
 	}
-	plan, err := t.planOptimize(ctx, p.history.Snapshot())
+	plan, err := t.planOptimize(ctx, t.snapshot())
 	if err != nil {
 		return nil, *out, fmt.Errorf("optimize with %s: %w", t.info.Name, err)
 	}

@@ -14,7 +14,7 @@ import (
 // (REQ-HD-002.1 to .7), and changes the history if the cadence allows that now.
 func (t *turn) optimize(ctx context.Context) error {
 	out := &t.outcome.Optimize
-	snapshot := t.history.SnapshotAt(t.req.UpTo)
+	snapshot := t.snapshot()
 	due := t.rewriteDue()
 	switch {
 	case t.info.Trigger.Mode != contract.ModeContinuous:

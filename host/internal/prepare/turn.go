@@ -144,3 +144,10 @@ func (t *turn) apply(plan *history.Plan, step string) error {
 // current reports whether the settings of this turn are still in force, so that what it learned may be remembered.
 // Callers hold t.mu.
 func (t *turn) current() bool { return t.version == t.Pipeline.version }
+
+// snapshot returns the history as far as this turn may see it.
+func (t *turn) snapshot() history.Snapshot {
+	s := t.history.SnapshotAt(t.req.UpTo)
+	s.Tools = t.req.Settings.Tools
+	return s
+}

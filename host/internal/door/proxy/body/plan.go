@@ -44,7 +44,7 @@ var ErrMade = errors.New("the view has an entry that is not text and was not in 
 
 // blanked replaces a result whose call had to stay although a strategy removed both: calls go only with the whole turn
 // of the model. It is short, and the same each time.
-const blanked = "[result removed: superseded later in the conversation]"
+const blanked = "[result removed]"
 
 // NewPlan works out what becomes of a request's entries so that it shows what the view shows. Where a view cannot be
 // had in the API's form, more is kept:

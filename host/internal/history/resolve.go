@@ -1,0 +1,327 @@
+package history
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/marks"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// A mark that says where lines stand instead ([marks.Reference]) is true as long as they stand there. Whoever rewrites a
+// history may change or remove that place, so the rewrite that does it also mends the mark: it names the place where
+// the lines are now, or the lines come back, or, where room is needed, the mark says that they are gone.
+
+// refers reports whether an entry has such a mark. Only what strategies wrote counts: it is asked for entries that a
+// plan edits, and for those that come from a store.
+func refers(c content.Content) bool {
+	return c.Speaker == content.Tool && slices.ContainsFunc(c.Blocks, func(b content.Block) bool {
+		r, ok := b.(content.ToolResponse)
+		return ok && bytes.Contains(r.Result, []byte(marks.Refers))
+	})
+}
+
+// countRefers returns how many entries have such marks.
+func countRefers(entries []*Entry) (n int) {
+	for _, e := range entries {
+		if e.Refers {
+			n++
+		}
+	}
+	return n
+}
+
+// resolver mends the marks of a history that becomes parts.
+type resolver struct {
+	old   []*Entry
+	parts []check.Part
+	tools *tools.Taxonomy
+	// restore puts lines back; otherwise they are said to be gone.
+	restore bool
+
+	before, after []marks.Result
+	at            map[spot]int // where a result stands in before
+	now           map[spot]int // the index in after of a result of before
+	lines         map[int][]string
+}
+
+// spot is a block of an entry.
+type spot struct{ entry, block int }
+
+// resolve mends the parts that a rewrite makes of old.
+func resolve(old []*Entry, parts []check.Part, t *tools.Taxonomy, restore bool) {
+	r := &resolver{old: old, parts: parts, tools: t, restore: restore}
+	for i := range parts {
+		p := &parts[i]
+		if p.Index < 0 || !old[p.Index].Refers {
+			continue
+		}
+		for j, b := range p.Content.Blocks {
+			if response, ok := b.(content.ToolResponse); ok && bytes.Contains(response.Result, []byte(marks.Refers)) {
+				r.block(p, i, j, response)
+			}
+		}
+	}
+}
+
+// resolve adds to the changes of an Optimize those of marks in entries that it leaves alone. It looks at entries only if
+// some have marks, and at those behind the first change alone: marks refer to what is before them.
+func (s Snapshot) resolve(changes []check.Change) []check.Change {
+	if s.refers == 0 {
+		return changes
+	}
+	if !slices.ContainsFunc(s.Entries[changes[0].Index+1:], func(e *Entry) bool { return e.Refers }) {
+		return changes
+	}
+	parts := check.Expand(s.Contents(), changes)
+	resolve(s.Entries, parts, s.Tools, true)
+	var out []check.Change
+	for _, p := range parts {
+		for len(changes) > 0 && changes[0].Index < p.Index {
+			out, changes = append(out, changes[0]), changes[1:] // it is removed
+		}
+		if p.Edited {
+			out = append(out, check.Change{Part: p})
+		}
+		if len(changes) > 0 && changes[0].Index == p.Index {
+			changes = changes[1:]
+		}
+	}
+	return append(out, changes...)
+}
+
+// read takes both histories in. It is not needed for most.
+func (r *resolver) read() {
+	if r.at != nil {
+		return
+	}
+	r.before = marks.Results(len(r.old), func(i int) *content.Content { return &r.old[i].Content }, r.tools)
+	r.after = marks.Results(len(r.parts), func(i int) *content.Content { return &r.parts[i].Content }, r.tools)
+	r.at, r.now, r.lines = map[spot]int{}, map[spot]int{}, map[int][]string{}
+	for k, x := range r.before {
+		r.at[spot{x.Entry, x.Block}] = k
+	}
+	for k, x := range r.after {
+		if p := r.parts[x.Entry]; p.Index >= 0 {
+			r.now[spot{p.Index, r.origin(p, x.Block)}] = k
+		}
+	}
+}
+
+// origin returns which block of the old entry a block of a part was; -1 if none is known.
+func (r *resolver) origin(p check.Part, block int) int {
+	if !p.Edited {
+		return block
+	}
+	if p.Kept[block] >= 0 {
+		return p.Kept[block]
+	}
+	now, ok := p.Content.Blocks[block].(content.ToolResponse)
+	if !ok {
+		return -1
+	}
+	for j, b := range r.old[p.Index].Content.Blocks { // the response to the same call, with another result
+		if was, ok := b.(content.ToolResponse); ok && was.CallID == now.CallID && !slices.Contains(p.Kept, j) {
+			return j
+		}
+	}
+	return -1
+}
+
+// block mends the marks of one result.
+func (r *resolver) block(p *check.Part, part, block int, response content.ToolResponse) {
+	r.read()
+	self, known := r.at[spot{p.Index, r.origin(*p, block)}]
+	var changed []content.Literal
+	for _, s := range content.Literals(response.Result) {
+		if !strings.Contains(s.Text, marks.Refers) {
+			continue
+		}
+		var b strings.Builder
+		for line := range strings.Lines(s.Text) {
+			if ref, ok := marks.ReadReference(line); ok && known {
+				line = r.mended(ref, self, spot{part, block}, line)
+			}
+			b.WriteString(line)
+		}
+		if now := b.String(); now != s.Text {
+			s.Text = now
+			changed = append(changed, s)
+		}
+	}
+	if len(changed) == 0 {
+		return
+	}
+	response.Result = content.WithLiterals(response.Result, changed)
+	if !p.Edited {
+		p.Edited, p.Kept = true, make([]int, len(p.Content.Blocks))
+		for j := range p.Kept {
+			p.Kept[j] = j
+		}
+	}
+	p.Content.Blocks = slices.Clone(p.Content.Blocks)
+	p.Content.Blocks[block], p.Kept[block] = response, -1
+}
+
+// mended returns what stands in the place of a mark from now on. self is the result that it is in, as a number in before
+// and as a place in parts.
+func (r *resolver) mended(ref marks.Reference, self int, here spot, line string) string {
+	source := nth(r.before, self, ref)
+	if source < 0 {
+		return line // it was not true before: somebody else wrote it
+	}
+	was := r.linesOf(source)
+	lines, ok := ref.Resolve(was)
+	if !ok {
+		return line
+	}
+	x := r.before[source]
+	if k, stands := r.now[spot{x.Entry, x.Block}]; stands {
+		if ref, ok = r.moved(ref, k, here, was[ref.From-1:ref.To]); ok {
+			return ref.String() + ending(line)
+		}
+	}
+	if r.restore {
+		return strings.Join(lines, "\n") + ending(line)
+	}
+	return strings.TrimSuffix(marks.Omitted(len(lines)), "\n") + ending(line)
+}
+
+func ending(line string) string { return line[len(strings.TrimRight(line, "\r\n")):] }
+
+// nth returns the result that a reference means which stands in result self; -1 if there is none.
+func nth(results []marks.Result, self int, ref marks.Reference) int {
+	n := 0
+	for k := self - 1; k >= 0; k-- {
+		if results[k].Label == ref.Label {
+			if n++; n == ref.Nth {
+				return k
+			}
+		}
+	}
+	return -1
+}
+
+// moved returns the reference to the same lines in result k of after; ok is false if they are not there.
+func (r *resolver) moved(ref marks.Reference, k int, here spot, lines []string) (marks.Reference, bool) {
+	x := r.after[k]
+	response := r.parts[x.Entry].Content.Blocks[x.Block].(content.ToolResponse)
+	now := marks.ResultLines(response.Result)
+	if ref.To > len(now) || !slices.Equal(now[ref.From-1:ref.To], lines) {
+		all, run := "\n"+strings.Join(now, "\n")+"\n", "\n"+strings.Join(lines, "\n")+"\n"
+		at := strings.Index(all, run)
+		if at < 0 {
+			return ref, false
+		}
+		ref.To -= ref.From
+		ref.From = strings.Count(all[:at], "\n") + 1
+		ref.To += ref.From
+	}
+	ref.Nth, ref.Label = 1, x.Label
+	for i := k + 1; i < len(r.after); i++ {
+		y := r.after[i]
+		if y.Entry > here.entry || y.Entry == here.entry && y.Block >= here.block {
+			break
+		}
+		if y.Label == ref.Label {
+			ref.Nth++
+		}
+	}
+	return ref, ref.Nth <= marks.MostNth && (x.Entry < here.entry || x.Entry == here.entry && x.Block < here.block)
+}
+
+// linesOf returns the lines of a result of before.
+func (r *resolver) linesOf(k int) []string {
+	lines, ok := r.lines[k]
+	if !ok {
+		x := r.before[k]
+		lines = marks.ResultLines(r.old[x.Entry].Content.Blocks[x.Block].(content.ToolResponse).Result)
+		r.lines[k] = lines
+	}
+	return lines
+}
+
+// resolveInclusions mends the lines that say that a file is included again later, where it no longer is.
+func resolveInclusions(old []*Entry, parts []check.Part) {
+	stays := map[int]bool{}
+	for _, p := range parts {
+		if p.Index >= 0 && !p.Edited {
+			stays[p.Index] = true
+		}
+	}
+	if !slices.ContainsFunc(old, func(e *Entry) bool { return e.Content.Speaker == content.Human }) {
+		return
+	}
+	touched := false
+	for i, e := range old {
+		touched = touched || e.Content.Speaker == content.Human && !stays[i]
+	}
+	if !touched {
+		return
+	}
+	var later []string // the paths of the files that are included in what follows
+	for i := len(parts) - 1; i >= 0; i-- {
+		p := &parts[i]
+		if p.Content.Speaker != content.Human {
+			continue
+		}
+		for j := len(p.Content.Blocks) - 1; j >= 0; j-- {
+			text, ok := p.Content.Blocks[j].(content.Text)
+			if !ok {
+				continue
+			}
+			now, included := mendInclusions(text.Text, later)
+			later = append(later, included...)
+			if now == text.Text {
+				continue
+			}
+			if !p.Edited {
+				p.Edited, p.Kept = true, make([]int, len(p.Content.Blocks))
+				for k := range p.Kept {
+					p.Kept[k] = k
+				}
+			}
+			p.Content.Blocks = slices.Clone(p.Content.Blocks)
+			text.Text = now
+			p.Content.Blocks[j], p.Kept[j] = text, -1
+		}
+	}
+}
+
+// mendInclusions returns a text with these lines mended, and the paths of the files that are included in it. later are
+// those that are included behind it.
+func mendInclusions(text string, later []string) (now string, included []string) {
+	if !strings.Contains(text, "[Earlier inclusion of ") && !strings.Contains(text, "--- ") {
+		return text, nil
+	}
+	lines := slices.Collect(strings.Lines(text))
+	closed := false // an inclusion that begins here ends further down
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimRight(lines[i], "\r\n")
+		if line == "--- End of content ---" {
+			closed = true
+			continue
+		}
+		if p, ok := marks.ReadInclusion(line); ok {
+			if !slices.ContainsFunc(slices.Concat(later, included), func(l string) bool { return samePath(p, l) }) {
+				lines[i] = marks.InclusionAlone(p) + ending(lines[i])
+			}
+			continue
+		}
+		if p, ok := check.Included(line); ok && closed {
+			included = append(included, p)
+		}
+	}
+	return strings.Join(lines, ""), included
+}
+
+// samePath reports whether two paths may be of one file: one of them may be relative to a directory that the other
+// names.
+func samePath(a, b string) bool {
+	a, b = path.Clean(a), path.Clean(b)
+	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
+}
