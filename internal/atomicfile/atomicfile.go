@@ -2,7 +2,7 @@
 // and a failed write leaves the old content. It is for the host: the lock file, reports and transcripts are written
 // with it.
 //
-// [Write] writes a file. [Check] tells in advance whether that can work, so that a command can refuse a bad path
+// [Write] writes a file, and [Read] reads one. [Check] tells in advance whether that can work, so that a command can refuse a bad path
 // before it does an hour of work.
 package atomicfile
 
@@ -13,7 +13,31 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
+
+// Read returns the content of a regular file of at most most bytes. Anything else is an error, and is not opened: a
+// named pipe would wait for a writer, and a device has no end.
+func Read(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Another may have taken its place since.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all, err := io.ReadAll(io.LimitReader(f, most+1))
+	if int64(len(all)) > most {
+		return nil, fmt.Errorf("%s is too large: at most %d bytes are read", path, most)
+	}
+	return all, err
+}
 
 // Check returns an error if no file can be written at path: its directory is missing, or path exists and is not a
 // regular file. It does not check permissions. A symlink is followed; its target need not exist.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -86,4 +87,22 @@ func TestWhatIsNoRegularFileStays(t *testing.T) {
 		t.Errorf("the pipe is %v, %v", info.Mode(), err)
 	}
 	only(t, dir, 2)
+}
+
+// What is no regular file, or too large, is an error at once.
+func TestReadsRegularFilesOnly(t *testing.T) {
+	dir := t.TempDir()
+	pipe, large := filepath.Join(dir, "pipe"), filepath.Join(dir, "large")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(large, []byte("12345"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{pipe: "not a regular file", "/dev/zero": "not a regular file",
+		dir: "not a regular file", large: "too large"} {
+		if _, err := atomicfile.Read(path, 4); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	if text, err := atomicfile.Read(large, 5); err != nil || string(text) != "12345" {
+		t.Errorf("%q, %v", text, err)
+	}
 }

@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // LocalToken returns the local user's token, which is in a file. It is made if there is none, and only the user can
 // read it (mode 0600). A file that others can read is refused: they may have read it.
 func LocalToken(path string) (string, error) {
-	text, err := os.ReadFile(path)
+	text, err := atomicfile.Read(path, 4<<10)
 	if errors.Is(err, fs.ErrNotExist) {
 		return createLocal(path)
 	}

@@ -81,15 +81,16 @@ func (m *Manager) List(ctx context.Context) []Listing {
 
 // list describes one file.
 func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
-	l := Listing{Name: text.Printable(c.Name, 100), Path: c.Path, SHA256: m.hashes.OfFile(c.Path)}
-	switch {
-	case c.Problem != "":
+	l := Listing{Name: text.Printable(c.Name, 100), Path: c.Path}
+	if c.Problem != "" { // not hashed: it may be anything, of any size
 		l.State, l.Reason = StateBroken, c.Problem
 		if c.Lack != nil {
 			l.State = StateHostFault
 		}
 		return l
-	case c.ShadowedBy != "":
+	}
+	l.SHA256 = m.hashes.OfFile(c.Path)
+	if c.ShadowedBy != "" {
 		l.State, l.Reason = StateShadowed, "hidden by "+c.ShadowedBy
 		return l
 	}

@@ -51,9 +51,15 @@ func identify(s *unix.Stat_t) identity {
 }
 
 // Open opens a plugin's file and hashes it, unless trusted reports that the hash is not needed. trusted may be nil. The
-// file is opened without blocking: a named pipe would wait for a writer.
+// file is looked at before it is opened, as opening a device can do something, and opened without blocking, as a named
+// pipe that has taken its place would wait for a writer.
 func Open(c Candidate, h *Hashes, trusted func(path string, stat *unix.Stat_t) bool) (*Binary, error) {
-	f, err := os.OpenFile(c.Path, os.O_RDONLY|unix.O_NONBLOCK, 0) // O_NONBLOCK: a named pipe must not block
+	if info, err := os.Stat(c.Path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	f, err := os.OpenFile(c.Path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +69,8 @@ func Open(c Candidate, h *Hashes, trusted func(path string, stat *unix.Stat_t) b
 	}
 	return b, nil
 }
+
+var errNotRegular = errors.New("it is not a regular file")
 
 // Socket returns the Binary of a candidate that a developer started by hand: there is no file to open.
 func Socket(c Candidate) *Binary { return &Binary{Candidate: c} }
@@ -74,7 +82,10 @@ func (b *Binary) read(h *Hashes, trusted func(path string, stat *unix.Stat_t) bo
 		return err
 	}
 	if stat.Mode&unix.S_IFMT != unix.S_IFREG {
-		return errors.New("it is not a regular file")
+		return errNotRegular
+	}
+	if stat.Size > maxFile {
+		return errors.New("it " + tooLarge(stat.Size))
 	}
 	b.id = identify(stat)
 	head := make([]byte, 2)
@@ -142,11 +153,8 @@ type Hashes struct {
 	known map[identity]string
 }
 
-// OfFile returns the SHA-256 of the file at path in hexadecimal; "" if it is not a readable regular file.
+// OfFile returns the SHA-256 of a plugin's file in hexadecimal; "" if it cannot be one.
 func (h *Hashes) OfFile(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
 	b, err := Open(Candidate{Path: path}, h, nil)
 	if err != nil {
 		return ""

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/internal/text"
@@ -259,10 +261,21 @@ func inspect(name, path string) (problem string, lack error) {
 		return "is not a regular file", nil
 	case info.Size() == 0:
 		return "is empty", nil
+	case info.Size() > maxFile:
+		return tooLarge(info.Size()), nil
 	case info.Mode().Perm()&0o111 == 0:
 		return "is not executable (chmod +x)", nil
 	}
 	return inspectHead(path)
+}
+
+// maxFile is the size of the largest plugin file, in bytes. It is hashed before it is started, and programs that
+// contain their interpreter have some hundred megabytes.
+const maxFile = 1 << 30
+
+// tooLarge is the problem with a larger file.
+func tooLarge(size int64) string {
+	return fmt.Sprintf("is too large for a plugin (%d bytes, at most %d)", size, maxFile)
 }
 
 // unreadable is what inspect returns for a file that cannot be read.
@@ -286,7 +299,8 @@ var programHeads = [][]byte{
 
 // inspectHead returns the problem with a file's first bytes, as inspect does.
 func inspectHead(path string) (problem string, lack error) {
-	f, err := os.Open(path)
+	// What the path leads to may have changed since it was looked at: a named pipe must not block.
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return unreadable(err)
 	}

@@ -1,9 +1,11 @@
 package discover
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,6 +28,12 @@ func TestDiscover(t *testing.T) {
 	plugintest.Write(t, first, FilePrefix+"empty", "", 0o755)
 	plugintest.Write(t, first, FilePrefix+"text", "hello", 0o755)
 	plugintest.Write(t, first, FilePrefix+"good.new", script, 0o755)
+	huge := plugintest.Write(t, first, FilePrefix+"huge", "\x7fELF", 0o755)
+	if err := errors.Join(os.Truncate(huge, 50<<30), // sparse
+		syscall.Mkfifo(filepath.Join(first, FilePrefix+"pipe"), 0o755),
+		os.Symlink("/dev/zero", filepath.Join(first, FilePrefix+"zero"))); err != nil {
+		t.Fatal(err)
+	}
 	plugintest.Write(t, first, FilePrefix+"Upper", script, 0o755)
 	plugintest.Write(t, first, "README.md", "", 0o644)
 	plugintest.Write(t, filepath.Join(first, "sub"), FilePrefix+"deep", script, 0o755)
@@ -66,7 +74,10 @@ func TestDiscover(t *testing.T) {
 		f(first, "folder", "is a directory", ""),
 		f(first, "good", "", ""),
 		f(first, "good.new", badName("good.new"), ""),
+		f(first, "huge", "is too large for a plugin (53687091200 bytes, at most 1073741824)", ""),
+		f(first, "pipe", "is not a regular file", ""),
 		f(first, "text", "is neither a program nor a script that begins with #!", ""),
+		f(first, "zero", "is not a regular file", ""),
 		f(second, "broken", "", ""), // the broken one in the first directory does not hide it
 		f(second, "dangling", "is a symbolic link to nothing", ""),
 		f(second, "good", "", filepath.Join(first, FilePrefix+"good")),
@@ -74,6 +85,12 @@ func TestDiscover(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.Candidates); diff != "" {
 		t.Error(diff)
+	}
+	// Opened without a scan, they are refused as well, before they are read.
+	for _, name := range []string{"huge", "pipe", "zero"} {
+		if _, err := Open(Candidate{Path: filepath.Join(first, FilePrefix+name)}, &Hashes{}, nil); err == nil {
+			t.Errorf("%s was opened", name)
+		}
 	}
 }
 

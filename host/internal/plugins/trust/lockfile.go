@@ -80,12 +80,7 @@ func (l lockFile) read() (map[string]Entry, error) {
 	if err := l.unsafe(); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(l.path); err == nil && info.Size() > maxLockFile {
-		return nil, fmt.Errorf(
-			"the lock file %s is too large: %d bytes, at most %d are read", l.path, info.Size(), maxLockFile,
-		)
-	}
-	raw, err := os.ReadFile(l.path)
+	raw, err := atomicfile.Read(l.path, maxLockFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
