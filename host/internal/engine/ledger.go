@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,12 @@ type Ledger struct {
 	// in there, or nothing but a beginning that stays: the cache expired, or the client marks no more than that.
 	read   atomic.Int64
 	missed atomic.Bool
+
+	// mu guards what reports taught. counted and reported are the size of the last prompt, in the host's tokens and in
+	// the provider's; grown and grownReported are the sums of what prompts that only grew had more than the one before.
+	mu                             sync.Mutex
+	counted                        int
+	reported, grown, grownReported float64
 }
 
 // Prompt is the size of a request, in tokens: as it was sent, and as it would have been if nothing had ever been
@@ -75,8 +82,9 @@ func (l *Ledger) Request(p Prompt, stable int, at time.Time) Charge {
 }
 
 // Reported returns what the request saved after all, by what the provider says of its prompt, in the provider's tokens:
-// how much of it was read from the cache, written to it, and neither. Clients mark what is to be cached, or do not, and
-// a cache expires. Call it once for each charge, when the answer has come; it may be called from any goroutine.
+// how much of it was read from the cache, written to it, and neither. Clients mark what is to be cached, or do not, a
+// cache expires, and the host's count of a text is another than the bill's. Call it once for each charge, when the
+// answer has come; it may be called from any goroutine.
 func (c Charge) Reported(input, cached, written int) float64 {
 	if c.ledger == nil || input+cached+written <= 0 {
 		return c.Saved
@@ -87,22 +95,48 @@ func (c Charge) Reported(input, cached, written int) float64 {
 	if input+written > 0 {
 		unread = (float64(input)*list.Input + float64(written)*list.Write()) / float64(input+written)
 	}
-	read := float64(c.prompt.Sent) * float64(cached) / float64(input+cached+written)
+	sent, read := float64(input+cached+written), float64(cached)
+	each := c.ledger.learn(c, sent)
+	whole := sent + float64(c.prompt.Whole-c.prompt.Sent)*each
 	// After a rewrite the cache has less, which says nothing of what it has of a prompt that only grows. Caches that
 	// hold whole blocks of tokens may not grow with each prompt.
 	grew := int64(cached) > c.ledger.read.Swap(int64(cached))
 	if !c.Rewrote && c.cached.Sent > 0 {
-		c.ledger.missed.Store(!grew && read < 0.9*float64(c.cached.Sent))
+		c.ledger.missed.Store(!grew && read*float64(c.prompt.Sent) < 0.9*sent*float64(c.cached.Sent))
 	}
-	whole := read
+	readOfWhole := read
 	switch missed := c.ledger.missed.Load(); {
 	case !missed && c.Rewrote:
-		whole = max(read, float64(c.cached.Whole))
+		readOfWhole = max(read, whole-float64(c.prompt.Whole-c.cached.Whole)*each)
 	case !missed: // what was removed would have been read too
-		whole += float64(c.cached.Whole - c.cached.Sent)
+		readOfWhole += float64(c.cached.Whole-c.cached.Sent) * each
 	}
-	cost := func(tokens int, read float64) float64 {
-		return (read*list.Read() + (float64(tokens)-read)*unread) / 1e6
+	cost := func(tokens, read float64) float64 { return (read*list.Read() + (tokens-read)*unread) / 1e6 }
+	return cost(whole, readOfWhole) - cost(sent, read)
+}
+
+// learn takes in how many tokens the provider counted for a prompt, and returns how many it counts for one of the
+// host's of what conversations grow by: system prompt and tools, which the host may count otherwise or not at all, are
+// in all prompts.
+func (l *Ledger) learn(c Charge, reported float64) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if grown := c.prompt.Sent - l.counted; l.reported > 0 && !c.Rewrote && grown > 0 && reported > l.reported {
+		l.grown += float64(grown)
+		l.grownReported += reported - l.reported
 	}
-	return cost(c.prompt.Whole, whole) - cost(c.prompt.Sent, read)
+	l.counted, l.reported = c.prompt.Sent, reported
+	if l.grown == 0 {
+		return reported / float64(max(c.prompt.Sent, 1))
+	}
+	return l.grownReported / l.grown
+}
+
+// ReportedWhole returns what the request would have saved, where the provider reports the size of the whole one, in its
+// tokens.
+func (c Charge) ReportedWhole(tokens int) float64 {
+	if tokens <= 0 {
+		return c.Saved
+	}
+	return c.Saved * float64(tokens) / float64(max(c.prompt.Whole, 1))
 }

@@ -186,12 +186,17 @@ func (s *Server) answered(answer *http.Response) error {
 // finished takes in what an answer told. It runs once for each answer, at its end or when the client goes away. refusal
 // is the beginning of an answer that is no stream.
 func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
-	// After a dry run the report is of another request than the session prepared: it would teach the wrong size.
-	if x.branch == nil || s.options.DryRun {
+	if x.branch == nil {
 		s.totals.answered(x, u, 0)
 		return
 	}
-	more := x.size.charge.Reported(u.Input, u.CacheRead, u.CacheWrite) - x.size.charge.Saved
+	charge := x.size.charge
+	// After a dry run the report is of another request than the session prepared: it would teach the wrong size.
+	if s.options.DryRun {
+		s.totals.answered(x, u, charge.ReportedWhole(u.Prompt())-charge.Saved)
+		return
+	}
+	more := charge.Reported(u.Input, u.CacheRead, u.CacheWrite) - charge.Saved
 	s.totals.answered(x, u, more)
 	if w := s.options.Watch; w != nil && u.Prompt() > 0 {
 		w.Usage(store.Key{Owner: x.grant.Name, ID: x.session}, watch.Usage{Prompt: u.Prompt(), Cached: u.CacheRead},
