@@ -3,6 +3,7 @@ package check
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -13,7 +14,8 @@ import (
 // What a person said may only lose parts, and where a part went a marker says so. Precisely: an edit of a human entry
 // puts, for each block that it does not keep, one new text block in its place. For a text block that is the text with
 // runs of whole lines replaced by one marker line each; every other line stays byte for byte. For a block of another
-// kind it is one marker line. Blank text may go without a trace.
+// kind it is one marker line. Blank text may go without a trace. Text blocks that follow each other may also lose lines
+// as if they were one text, so that one marker stands for an inclusion that was sent as several blocks.
 //
 // A marker line has one of two forms, in which there is no room for words that the person could have said:
 //
@@ -99,6 +101,53 @@ func reduces(original, text string) bool {
 // in before or -1. It decides between trimming, which keeps a person's words genuine, and rewriting, after which the
 // entry counts as made by the strategy ([Part.Made]).
 func reduced(before, after []content.Block, kept []int) bool {
+	return reducedEach(before, after, kept) || reducedTogether(before, after)
+}
+
+// reducedTogether is for an inclusion that an agent sent as several text blocks: one marker may stand for what several
+// of them held. Read one after the other, the texts between two blocks of other kinds lose lines as one text does. A
+// block that goes has no unknown fields, and those of the others stay in their order.
+func reducedTogether(before, after []content.Block) bool {
+	for {
+		was, n, extra := joined(before)
+		is, m, left := joined(after)
+		if !slices.EqualFunc(extra, left, content.Fields.Equal) || !reduces(was, is) {
+			return false
+		}
+		before, after = before[n:], after[m:]
+		if len(before) == 0 || len(after) == 0 {
+			return len(before) == len(after)
+		}
+		if !content.Equal(before[0], after[0]) {
+			return false
+		}
+		before, after = before[1:], after[1:]
+	}
+}
+
+// joined reads the text blocks at the beginning of blocks one after the other, each on lines of its own. extra are their
+// unknown fields.
+func joined(blocks []content.Block) (text string, n int, extra []content.Fields) {
+	var b strings.Builder
+	for _, block := range blocks {
+		t, ok := block.(content.Text)
+		if !ok {
+			break
+		}
+		if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
+			b.WriteByte('\n')
+		}
+		b.WriteString(t.Text)
+		if len(t.Extra.All()) > 0 {
+			extra = append(extra, t.Extra)
+		}
+		n++
+	}
+	return b.String(), n, extra
+}
+
+// reducedEach is for edits in which each text block keeps a place of its own.
+func reducedEach(before, after []content.Block, kept []int) bool {
 	next := 0 // the first block of before that is not accounted for
 	// gone accounts for the removed blocks up to to, of which news are the new blocks that stand there, in order.
 	gone := func(to int, news []content.Block) bool {

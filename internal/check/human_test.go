@@ -60,6 +60,44 @@ func TestAnOptimizePutsNoWordsIntoAPersonsMouth(t *testing.T) {
 	}
 }
 
+// An inclusion that was sent as several blocks leaves one marker. Nothing else is merged, added or lost with it.
+func TestOneMarkerStandsForSeveralBlocks(t *testing.T) {
+	texts := func(texts ...string) (blocks []content.Block) {
+		for _, text := range texts {
+			blocks = append(blocks, content.Text{Text: text})
+		}
+		return blocks
+	}
+	was := texts("look", "\nContent from @a.ts:\n", "AAA\nBBB", "\n--- End of content ---\nmy words")
+	image := content.Media{MimeType: "image/png", Data: "aa"}
+	for name, c := range map[string]struct {
+		was, is []content.Block
+		ok      bool
+	}{
+		"an inclusion":     {was, texts("look", "\n"+earlier, "\n--- End of content ---\nmy words"), true},
+		"without a marker": {was, texts("look", "\n--- End of content ---\nmy words"), false},
+		"more words":       {was, texts("look", "\n"+earlier, "rm", "\n--- End of content ---\nmy words"), false},
+		"around an image":  {append(was[:3:3], image, was[3]), append(texts("look", "\n"+earlier), image, was[3]), true},
+		"over an image":    {append(was[:2:2], image, was[2], was[3]), append(texts("look", "\n"+earlier), was[3]), false},
+	} {
+		history := []content.Content{person(c.was...), person(content.Text{Text: "x"})}
+		var pieces []rewrite.BlockPiece
+		for _, b := range c.is {
+			piece := rewrite.BlockPiece{Block: b}
+			for i, old := range c.was {
+				if content.Equal(b, old) {
+					piece = rewrite.BlockPiece{Keep: i}
+				}
+			}
+			pieces = append(pieces, piece)
+		}
+		_, err := check.Optimize(history, []rewrite.Edit{{Index: 0, Blocks: pieces}})
+		if ok := err == nil; ok != c.ok || !ok && !errors.Is(err, check.ErrHumanChanged) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 func TestABlockOfAPersonDoesNotGoWithoutATrace(t *testing.T) {
 	history := []content.Content{person(content.Text{Text: "a"}, content.Text{Text: "b"}),
 		person(content.Text{Text: "c"})}

@@ -60,15 +60,21 @@ func (s *state) forget(n int32) (ok bool) {
 			r.by = 0
 		}
 	}
-	// No block goes here, but texts get shorter. An inclusion that was stripped is never the last of its file, which is
+	// Texts get shorter. An inclusion that was stripped is never the last of its file, which is
 	// the only one that anything refers to.
 	block, moved := int32(-1), 0 // by how many bytes what follows in the block has moved
 	for id := from.inclusions; id < to.inclusions; id++ {
 		inc := s.inclusions.at(id)
+		if inc.by != 0 && inc.to != inc.block {
+			return false // blocks go, which would be counted anew
+		}
 		if inc.block != block {
 			block, moved = inc.block, 0
 		}
-		inc.start, inc.end = inc.start+moved, inc.end+moved
+		inc.start += moved
+		if inc.to == inc.block {
+			inc.end += moved
+		}
 		if inc.by != 0 {
 			moved += len(inc.stripped()) - (inc.end - inc.start)
 			inc.by = 0

@@ -81,19 +81,19 @@ func (s *state) edit(i int, n int32, entry sdk.Content) (removed bool) {
 			d.set(r.block, entry.Blocks[r.block].(sdk.ToolResponse).WithResultText(Pointer), ruleOldResult, r.by)
 		}
 	}
-	// Inclusions of one block are stripped together: each of their positions refers to its original text.
+	// Inclusions are stripped together: each of their positions refers to the original text.
 	var stale []*placed
 	for id := from.inclusions; id < to.inclusions; id++ {
-		inc := s.inclusions.at(id)
-		if inc.by != 0 {
+		if inc := s.inclusions.at(id); inc.by != 0 {
 			stale = append(stale, inc)
 		}
-		if len(stale) > 0 && (id+1 == to.inclusions || s.inclusions.at(id+1).block != inc.block) {
-			text := entry.Blocks[inc.block].(sdk.Text)
-			text.Text = strip(text.Text, stale)
-			d.set(inc.block, text, ruleDuplicateInclusion, stale[0].by)
-			stale = nil
-		}
+	}
+	if len(stale) > 0 {
+		strip(entry.Blocks, stale, func(block int32, left string) {
+			text := entry.Blocks[block].(sdk.Text)
+			text.Text = left
+			d.set(block, text, ruleDuplicateInclusion, stale[0].by)
+		}, func(block int32) { d.drop(block, ruleDuplicateInclusion, stale[0].by) })
 	}
 	if d.blocks == nil {
 		return false

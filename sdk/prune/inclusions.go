@@ -1,6 +1,8 @@
 package prune
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
@@ -25,19 +27,20 @@ const (
 	closeLine   = "--- End of content ---"
 )
 
-// inclusion is one included file in a text block: text[start:end], without the line break after it. In the first form
-// it is everything from the open line to the close line, in the second one file between the markers of the block,
-// which stay.
+// inclusion is one included file in a message: from start in a text block to end in the same one or a later one, without
+// the line break after it. In the first form it is everything from the open line to the close line, in the second one
+// file between the markers of the block, which stay.
 type inclusion struct {
 	path       string
+	block, to  int32
 	start, end int
 }
 
 // placed is an inclusion and its place in the history.
 type placed struct {
 	inclusion
-	entry, block int32
-	pinned       bool // its entry stays as it is
+	entry  int32
+	pinned bool // it stays as it is
 	// by is 1 + the entry that includes the file again; 0: this is the last inclusion of the file.
 	by int32
 }
@@ -46,80 +49,131 @@ type placed struct {
 // even in the same message (REQ-HD-006). What people wrote around an inclusion stays byte for byte. A pinned entry
 // supersedes earlier inclusions like any other, because it holds the file, but its own stay.
 func (s *state) takeInclusions(i int32, entry *sdk.Content) {
-	pinned := entry.Pinned()
-	for j, block := range entry.Blocks {
-		text, ok := block.(sdk.Text)
-		if !ok {
-			continue
-		}
-		for _, inc := range findInclusions(text.Text) {
-			f := s.files.at(s.file(inc.path))
-			if f.included != 0 {
-				if last := s.inclusions.at(f.included - 1); !last.pinned {
-					last.by = i + 1
-					s.touched = append(s.touched, last.entry)
-					s.counts.inclusions++
-				}
+	for _, inc := range findInclusions(entry.Blocks) {
+		f := s.files.at(s.file(inc.path))
+		if f.included != 0 {
+			if last := s.inclusions.at(f.included - 1); !last.pinned {
+				last.by = i + 1
+				s.touched = append(s.touched, last.entry)
+				s.counts.inclusions++
 			}
-			inc.path = strings.Clone(inc.path)
-			f.included = 1 + s.inclusions.add(placed{inclusion: inc, entry: i, block: int32(j), pinned: pinned})
 		}
+		inc.path = strings.Clone(inc.path)
+		pinned := entry.Pinned() || !inc.worth(entry.Blocks)
+		f.included = 1 + s.inclusions.add(placed{inclusion: inc, entry: i, pinned: pinned})
 	}
 }
 
-// findInclusions returns the inclusions of one text, in order. Open and close lines must alternate. If they do not,
-// it is unclear which file a part belongs to, so there are none (REQ-HD-006.5). What is outside of these lines is the
-// person's and never part of an inclusion.
-func findInclusions(text string) []inclusion {
-	if !strings.Contains(text, closeLine) {
+// worth reports whether an inclusion over several blocks can go: the marker is shorter, and no block that goes with it
+// says more than its text.
+func (inc *inclusion) worth(blocks []sdk.Block) bool {
+	if inc.block == inc.to {
+		return true
+	}
+	size := inc.end - inc.start
+	for j := inc.block; j < inc.to; j++ {
+		size += len(blocks[j].(sdk.Text).Text)
+		if len(blocks[j+1].(sdk.Text).Extra.All()) > 0 {
+			return false
+		}
+	}
+	return size > len(inc.stripped())
+}
+
+// findInclusions returns the inclusions of a message, in order. Agents send one as one text or as several text blocks;
+// a block begins a line. Open and close lines must alternate. If they do not, it is unclear which file a part belongs
+// to (REQ-HD-006.5), and only those blocks have inclusions in which they alternate. What is outside of these lines is
+// the person's and never part of an inclusion. One with a block of another kind in it, such as an image, is left alone.
+func findInclusions(blocks []sdk.Block) []inclusion {
+	if !slices.ContainsFunc(blocks, func(b sdk.Block) bool {
+		text, ok := b.(sdk.Text)
+		return ok && strings.Contains(text.Text, closeLine)
+	}) {
 		return nil
+	}
+	if found, ok := alternating(blocks, 0); ok {
+		return found
 	}
 	var found []inclusion
-	var open inclusion  // the one that began last; its path is "" between an opened block and its first file
-	inside := false     // between an open and a close line
-	inBlock := false    // and that is a block of the second form
-	last := 0           // the end of the previous line, without its line break
-	endFile := func() { // in a block: the open inclusion ends with the previous line
-		if open.path != "" {
-			open.end = last
-			found = append(found, open)
-		}
-	}
-	for start := 0; start < len(text); {
-		end, next := len(text), len(text)
-		if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
-			end, next = start+n, start+n+1
-		}
-		line := strings.TrimSuffix(text[start:end], "\r")
-		path, opens := openPath(line)
-		switch {
-		case line == closeLine && !inside, opens && inside:
-			return nil
-		case line == closeLine && inBlock:
-			endFile()
-			inside = false
-		case line == closeLine:
-			open.end = start + len(line)
-			found = append(found, open)
-			inside = false
-		case opens:
-			inside, inBlock = true, line == blockOpen
-			if open = (inclusion{path: path, start: start}); inBlock {
-				open.path = ""
-			}
-		case inside && inBlock:
-			if path, ok := blockPath(line); ok {
-				endFile()
-				open = inclusion{path: path, start: start}
-			}
-		}
-		last = start + len(line)
-		start = next
-	}
-	if inside {
-		return nil
+	for j := range blocks {
+		one, _ := alternating(blocks[:j+1], j)
+		found = append(found, one...)
 	}
 	return found
+}
+
+// alternating returns the inclusions in blocks from the one at from on; ok is false if the lines do not alternate.
+func alternating(blocks []sdk.Block, from int) (found []inclusion, ok bool) {
+	var f finder
+	for j := from; j < len(blocks); j++ {
+		text, ok := blocks[j].(sdk.Text)
+		if !ok {
+			f.mixed = true
+			continue
+		}
+		for start := 0; start < len(text.Text); {
+			end, next := len(text.Text), len(text.Text)
+			if n := strings.IndexByte(text.Text[start:], '\n'); n >= 0 {
+				end, next = start+n, start+n+1
+			}
+			line := strings.TrimSuffix(text.Text[start:end], "\r")
+			if !f.line(line, int32(j), start) {
+				return nil, false
+			}
+			f.block, f.end = int32(j), start+len(line)
+			start = next
+		}
+	}
+	if f.inside {
+		return nil, false
+	}
+	return f.found, true
+}
+
+// finder reads a message line by line.
+type finder struct {
+	found  []inclusion
+	open   inclusion // the one that began last; its path is "" between an opened block and its first file
+	mixed  bool      // a block that is no text stands in it
+	inside bool      // between an open and a close line
+	files  bool      // and these are of the second form
+	// The end of the previous line, without its line break.
+	block int32
+	end   int
+}
+
+// line takes in the next line; ok is false if open and close lines do not alternate.
+func (f *finder) line(line string, block int32, start int) (ok bool) {
+	path, opens := openPath(line)
+	switch {
+	case line == closeLine && !f.inside, opens && f.inside:
+		return false
+	case line == closeLine:
+		if !f.files {
+			f.block, f.end = block, start+len(line)
+		}
+		f.endFile()
+		f.inside = false
+	case opens:
+		f.inside, f.files, f.mixed = true, line == blockOpen, false
+		if f.open = (inclusion{path: path, block: block, start: start}); f.files {
+			f.open.path = ""
+		}
+	case f.inside && f.files:
+		if path, ok := blockPath(line); ok {
+			f.endFile()
+			f.open, f.mixed = inclusion{path: path, block: block, start: start}, false
+		}
+	}
+	return true
+}
+
+// endFile ends the open inclusion with the previous line.
+func (f *finder) endFile() {
+	if f.open.path != "" && !f.mixed {
+		f.open.to, f.open.end = f.block, f.end
+		f.found = append(f.found, f.open)
+	}
 }
 
 // openPath returns the path that an open line names; ok is false for any other line, the close line too.
@@ -150,17 +204,52 @@ func (inc *inclusion) stripped() string {
 	return marks.Inclusion(inc.path)
 }
 
-// strip replaces each of the stale inclusions of a text, which are in order, by a line that tells the model where the
-// content is.
-func strip(text string, stale []*placed) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	from := 0
+// cut is a part of a text that goes, and what stands in its place.
+type cut struct {
+	start, end int
+	with       string
+}
+
+// strip replaces the stale inclusions of a message, which are in order, by a line each that tells the model where the
+// content is. put gets the new text of a block, drop a block of which nothing is left.
+func strip(blocks []sdk.Block, stale []*placed, put func(block int32, text string), drop func(block int32)) {
+	cuts := make(map[int32][]cut)
+	text := func(block int32) string { return blocks[block].(sdk.Text).Text }
 	for _, inc := range stale {
-		b.WriteString(text[from:inc.start])
-		b.WriteString(inc.stripped())
-		from = inc.end
+		if inc.to == inc.block {
+			cuts[inc.block] = append(cuts[inc.block], cut{inc.start, inc.end, inc.stripped()})
+			continue
+		}
+		// What is left of the last line stays with the marker: its line break, and what would be a blank text.
+		end, last := inc.end, text(inc.to)
+		if n := strings.IndexByte(last[end:], '\n'); n >= 0 && end > 0 {
+			end += n + 1
+		}
+		if strings.TrimSpace(last[end:]) == "" {
+			end = len(last)
+		}
+		cuts[inc.block] = append(cuts[inc.block],
+			cut{inc.start, len(text(inc.block)), inc.stripped() + last[inc.end:end]})
+		for j := inc.block + 1; j < inc.to; j++ {
+			cuts[j] = []cut{{0, len(text(j)), ""}}
+		}
+		if end > 0 {
+			cuts[inc.to] = []cut{{0, end, ""}}
+		}
 	}
-	b.WriteString(text[from:])
-	return b.String()
+	for _, block := range slices.Sorted(maps.Keys(cuts)) {
+		var b strings.Builder
+		from, was := 0, text(block)
+		for _, c := range cuts[block] {
+			b.WriteString(was[from:c.start])
+			b.WriteString(c.with)
+			from = c.end
+		}
+		b.WriteString(was[from:])
+		if b.Len() == 0 {
+			drop(block)
+		} else {
+			put(block, b.String())
+		}
+	}
 }

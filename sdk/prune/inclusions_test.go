@@ -165,3 +165,90 @@ func TestReferencedFiles(t *testing.T) {
 		})
 	}
 }
+
+// Agents send an inclusion as several text blocks of one message. Read one after the other they are one text, of which
+// a stale inclusion goes; what the person wrote stays, and so do the blocks of others.
+func TestInclusionsOverSeveralBlocks(t *testing.T) {
+	body := strings.Repeat("AAAA\n", 20)
+	const header, end = "\n--- Content from referenced files ---", "\n--- End of content ---"
+	gone := func(p string) string { return "[Earlier inclusion of " + p + " removed — included again later]" }
+	blocks := func(texts ...any) sdk.Content {
+		c := sdk.Content{Speaker: sdk.Human}
+		for _, text := range texts {
+			switch text := text.(type) {
+			case string:
+				c.Blocks = append(c.Blocks, sdk.Text{Text: text})
+			case sdk.Block:
+				c.Blocks = append(c.Blocks, text)
+			}
+		}
+		return c
+	}
+	a, b := "\nContent from @a.ts:\n", "\nContent from @b.ts:\n"
+	last := blocks("again @a.ts", header, a, body, end)
+	image := sdk.Media{MimeType: "image/png", Data: "x"}
+	for name, tt := range map[string]struct{ history, want []sdk.Content }{
+		"Gemini CLI": {
+			[]sdk.Content{blocks("look @a.ts", header, a, body, end), last},
+			[]sdk.Content{blocks("look @a.ts", header, "\n"+gone("a.ts"), end), last},
+		},
+		"one of two files": {
+			[]sdk.Content{blocks("look", header, a, body, b, body, end), last},
+			[]sdk.Content{blocks("look", header, "\n"+gone("a.ts"), b, body, end), last},
+		},
+		"both files": {
+			[]sdk.Content{blocks("look", header, a, body, b, body, end), blocks(header, a, body, b, body, end)},
+			[]sdk.Content{blocks("look", header, "\n"+gone("a.ts"), "\n"+gone("b.ts"), end),
+				blocks(header, a, body, b, body, end)},
+		},
+		"another file": {
+			[]sdk.Content{blocks("look", header, b, body, end), last},
+			[]sdk.Content{blocks("look", header, b, body, end), last},
+		},
+		"in one message": {
+			[]sdk.Content{blocks(header, a, body, a, body, end)},
+			[]sdk.Content{blocks(header, "\n"+gone("a.ts"), a, body, end)},
+		},
+		"the first form, with words after it": {
+			[]sdk.Content{blocks("see\n--- a.ts ---\n", body, body+"--- End of content ---\nmy words"), last},
+			[]sdk.Content{blocks("see\n"+gone("a.ts")+"\n", "my words"), last},
+		},
+		"the first form, and the next begins": {
+			[]sdk.Content{blocks("--- a.ts ---", body+"--- End of content ---\n--- b.ts ---\n"+body,
+				"--- End of content ---\n"), last},
+			[]sdk.Content{blocks(gone("a.ts")+"\n", "--- b.ts ---\n"+body, "--- End of content ---\n"), last},
+		},
+		"words that look like a file's": {
+			[]sdk.Content{blocks("look", header, a, body, end, "Content from @b.ts:\nmy words"), last},
+			[]sdk.Content{blocks("look", header, "\n"+gone("a.ts"), end, "Content from @b.ts:\nmy words"), last},
+		},
+		"an image among them": {
+			[]sdk.Content{blocks("look", header, a, image, body, end), last},
+			[]sdk.Content{blocks("look", header, a, image, body, end), last},
+		},
+		"never closed": {
+			[]sdk.Content{blocks("look", header, a, body), last},
+			[]sdk.Content{blocks("look", header, a, body), last},
+		},
+		"closed twice": {
+			[]sdk.Content{blocks("look", header, a, body, end, end), last},
+			[]sdk.Content{blocks("look", header, a, body, end, end), last},
+		},
+		"closed twice, a block that alternates": {
+			[]sdk.Content{blocks(header+a+body+end, end), last},
+			[]sdk.Content{blocks(header+"\n"+gone("a.ts")+end, end), last},
+		},
+		"shorter than the marker": {
+			[]sdk.Content{blocks("look", header, a, "AAA", end), last},
+			[]sdk.Content{blocks("look", header, a, "AAA", end), last},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := sdktest.Optimize(t, strategy{}, tt.history,
+				sdktest.Config{Density: &sdk.DensityConfig{FileDedupe: true}})
+			if d := cmp.Diff(tt.want, got.History, cmp.Comparer(sdk.Content.Equal)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}

@@ -142,7 +142,7 @@ func TestFindInclusions(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, inc := range findInclusions(test.text) {
+			for _, inc := range findInclusions([]sdk.Block{sdk.Text{Text: test.text}}) {
 				got = append(got, test.text[inc.start:inc.end])
 			}
 			if d := cmp.Diff(test.want, got); d != "" {

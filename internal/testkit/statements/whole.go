@@ -17,7 +17,7 @@ var (
 	pointer     = "[Result pruned — re-run tool to retrieve]"
 	removedLine = regexp.MustCompile(
 		`^\[result removed to stay under the context limit: ([0-9]+) tokens, entry (\S+)\]$`)
-	oneLine    = regexp.MustCompile(`^\[(.*) — (success|error), ([0-9]+) (lines?)\]$`)
+	oneLine    = regexp.MustCompile(`^\[(.*) — (success|error|still running|outcome unknown), ([0-9]+) (lines?)\]$`)
 	recallMark = regexp.MustCompile(` \[thresh_recall: (\S+)\]$`)
 )
 
