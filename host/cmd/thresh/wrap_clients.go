@@ -7,6 +7,8 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +36,7 @@ type wrapping struct {
 	// lost is what a base URL that is not the provider's switches off, and what brings it back; "" if nothing is known.
 	lost string
 	// provider is that of requests that do not show theirs. A path such as /v1/models is that of several APIs, and
-	// clients need not send what tells them apart.
+	// clients need not send what tells them apart. "" where there are clients of several providers.
 	provider string
 	// variables get the proxy's address and a path.
 	variables []variable
@@ -117,12 +119,12 @@ var wrapped = []wrapping{
 			return []string{"-c", `mcp_servers.thresh.url="` + base + mcp.Path + `"`,
 				"-c", `mcp_servers.thresh.env_http_headers={"X-Thresh-Token"="` + mcpToken + `"}`}
 		}},
-	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider", provider: "anthropic",
+	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider",
 		variables: []variable{{opencodeContent, "", ""}}},
 	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
 	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL},
 		files: []agentFile{{name: "mcp.json", text: qwenServers, argument: "--mcp-config"}}},
-	{command: "pi", how: "--extension with the base URL of each provider", provider: "anthropic",
+	{command: "pi", how: "--extension with the base URL of each provider",
 		files: []agentFile{{name: "thresh.js", text: piExtension, argument: "--extension"}}},
 	{command: "cline", how: "CLINE_PROVIDER_SETTINGS_PATH with the base URL of each provider", provider: "openai",
 		// Otherwise cline works in a process that it leaves behind for its next run, with this proxy's address, or in
@@ -135,9 +137,8 @@ var wrapped = []wrapping{
 		}},
 }
 
-// anyAgent is for commands that are not known: most programs read one of these. Its provider is a guess, which counts
-// only for requests that do not show theirs.
-var anyAgent = wrapping{provider: "anthropic", variables: []variable{anthropicURL, openaiURL,
+// anyAgent is for commands that are not known: most programs read one of these.
+var anyAgent = wrapping{variables: []variable{anthropicURL, openaiURL,
 	{"OPENAI_API_BASE", "/v1", "openai"}, geminiURL}}
 
 // wrappedFor returns how the agent with a command is told. A path, and the suffix that Windows adds, do not change
@@ -307,33 +308,51 @@ func codexConfig(getenv func(string) string) (provider, base string) {
 func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (proxy.Upstreams, error) {
 	set := c.Settings().Proxy.Upstreams
 	for _, u := range []struct {
-		name, variable string
-		value          *string
-	}{
-		{"anthropic", anthropicURL.name, &set.Anthropic}, {"openai", openaiURL.name, &set.OpenAI},
-		{"gemini", geminiURL.name, &set.Gemini},
-	} {
-		key, from := "proxy.upstreams."+u.name, ""
-		if e, err := c.Explain(key); err == nil && e[0].Origin.Layer == config.LayerDefault {
-			if v := getenv(u.variable); v != "" {
-				*u.value, from = v, u.variable
-			}
-			if w.own != nil && u.name == w.provider {
-				if v := w.own(getenv); v != "" {
-					*u.value, from = v, "the configuration of "+w.command
-				}
+		variable
+		value *string
+	}{{anthropicURL, &set.Anthropic}, {openaiURL, &set.OpenAI}, {geminiURL, &set.Gemini}} {
+		key := "proxy.upstreams." + u.upstream
+		e, err := c.Explain(key)
+		if err != nil || e[0].Origin.Layer != config.LayerDefault {
+			continue // a setting was checked when it was read
+		}
+		// All that are overwritten for the agent are read: any of them may be where its requests went.
+		from := ""
+		for _, v := range append([]variable{u.variable}, w.variables...) {
+			switch said := getenv(v.name); {
+			case v.upstream != u.upstream || said == "":
+			case from != "" && strings.TrimSuffix(said, "/") != strings.TrimSuffix(*u.value, "/"):
+				return proxy.Upstreams{}, fmt.Errorf("%s and %s name different addresses: unset one, or set %s",
+					from, v.name, key)
+			default:
+				*u.value, from = said, v.name
 			}
 		}
-		// The value comes from the environment, so it is checked as a setting would be: http:// only for this machine,
-		// and so on.
-		if from != "" { // a setting was checked when it was read
-			i := slices.IndexFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key })
-			if _, err := config.Specs()[i].Check(*u.value); err != nil {
-				return proxy.Upstreams{}, fmt.Errorf("%s: %w", from, err)
+		if w.own != nil && u.upstream == w.provider {
+			if v := w.own(getenv); v != "" {
+				*u.value, from = v, "the configuration of "+w.command
 			}
+		}
+		if from == "" || nearby(*u.value) {
+			continue
+		}
+		i := slices.IndexFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key })
+		if _, err := config.Specs()[i].Check(*u.value); err != nil {
+			return proxy.Upstreams{}, fmt.Errorf("%s: %w", from, err)
 		}
 	}
 	return proxy.ParseUpstreams(set)
+}
+
+// nearby reports whether an address is http:// of a private network or of a name. A setting cannot name one, as keys are
+// sent in the clear; the agent would have sent them there without thresh too.
+func nearby(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return err != nil || ip.IsPrivate() || ip.IsLinkLocalUnicast()
 }
 
 // summary is the line that thresh wrap ends with.

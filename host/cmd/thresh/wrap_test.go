@@ -231,7 +231,7 @@ type printed struct {
 func (p *place) printing(up *modelapi.Server, flags ...string) *printed {
 	p.t.Helper()
 	a := &printed{cmd: p.command(append([]string{"wrap", "--print"}, flags...)...)}
-	a.cmd.Env = append(a.cmd.Env, "ANTHROPIC_BASE_URL="+up.URL)
+	a.cmd.Env = append(a.cmd.Env, "ANTHROPIC_BASE_URL="+up.URL, "OPENAI_API_BASE="+up.URL+"/v1")
 	out, err := a.cmd.StdoutPipe()
 	if err != nil {
 		p.t.Fatal(err)
@@ -250,6 +250,42 @@ func (p *place) printing(up *modelapi.Server, flags ...string) *printed {
 
 // hello is a request with a conversation.
 const hello = `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"Hello."}],"tools":[{"name":"bash"}]}`
+
+// Whatever variable is overwritten for the agent says where its requests go: to a host of a private network or with a
+// name, too, which is no less safe than without thresh.
+func TestWrapReadsWhatItOverwrites(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	a := p.printing(up)
+	res, err := http.Post(a.url+"/v1/chat/completions", "application/json", strings.NewReader(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	_ = a.cmd.Process.Signal(syscall.SIGINT)
+	for a.lines.Scan() {
+	}
+	if _ = a.cmd.Wait(); len(up.Models()) != 1 {
+		t.Errorf("OPENAI_API_BASE got %d requests: %s", len(up.Models()), a.stderr.String())
+	}
+	for said, want := range map[string]string{
+		"http://gpu-box:8000/v1": "", "http://192.168.1.5:8000/v1": "", "https://example.com/v1": "",
+		"http://8.8.8.8/v1":         "OPENAI_API_BASE: ",
+		"http://u:p@gpu-box/v1":     "OPENAI_API_BASE: ",
+		"http://127.0.0.1:1/v1|two": "OPENAI_BASE_URL and OPENAI_API_BASE name different addresses",
+	} {
+		cmd := p.command("wrap", "true")
+		base, two := strings.CutSuffix(said, "|two")
+		if cmd.Env = append(cmd.Env, "OPENAI_API_BASE="+base); two {
+			cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+up.URL+"/v1")
+		}
+		if r := p.finish(cmd); (r.code != 0) != (want != "") || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %d %s", said, r.code, r.stderr)
+		}
+	}
+}
 
 // --print serves an agent that is started elsewhere until a signal, and then says what was saved.
 func TestWrapPrint(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/config"
@@ -18,7 +19,8 @@ type Upstreams struct{ Anthropic, OpenAI, Gemini *url.URL }
 type provider int
 
 const (
-	anthropic provider = iota
+	unknown provider = iota // none: such a request is not sent on
+	anthropic
 	openai
 	gemini
 )
@@ -36,8 +38,10 @@ func ParseUpstreams(set config.Upstreams) (u Upstreams, err error) {
 	return u, nil
 }
 
-// of returns the base URL of a provider.
-func (u Upstreams) of(p provider) *url.URL { return [...]*url.URL{u.Anthropic, u.OpenAI, u.Gemini}[p] }
+// of returns the base URL of a provider that is not unknown.
+func (u Upstreams) of(p provider) *url.URL {
+	return [...]*url.URL{nil, u.Anthropic, u.OpenAI, u.Gemini}[p]
+}
 
 // task is what is done with a request.
 type task int
@@ -90,24 +94,41 @@ func (s *Server) routeOf(r *http.Request) route {
 	return rt
 }
 
-// providerOf tells the provider of a request by what its clients send with each one. Paths alone do not suffice:
-// several providers have one such as /v1/models.
+// openaiPaths are what the paths begin with that OpenAI's API alone has, and servers with that API on this machine, to
+// which clients may send no key.
+var openaiPaths = []string{"responses", "chat", "completions", "embeddings", "images", "audio", "videos", "moderations",
+	"batches", "uploads", "vector_stores", "conversations", "assistants", "threads", "containers", "evals", "fine_tuning",
+	"realtime"}
+
+// providerOf tells the provider of a request: by what clients of one provider alone send, then by the agent, then by the
+// key. A request that shows nothing of this has none: its key must not go to a provider that it was not sent for.
 func (s *Server) providerOf(r *http.Request) provider {
-	switch h := r.Header; {
-	case h.Get("anthropic-version") != "", h.Get("x-api-key") != "", strings.HasPrefix(r.URL.Path, "/v1/messages"):
+	path, h := r.URL.Path, r.Header
+	first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, "/v1"), "/"), "/")
+	bearer, _ := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
+	switch {
+	case h.Get("anthropic-version") != "", h.Get("x-api-key") != "", strings.HasPrefix(path, "/v1/messages"),
+		strings.HasPrefix(bearer, "sk-ant-"):
 		return anthropic
-	case h.Get("x-goog-api-key") != "", strings.HasPrefix(r.URL.Path, "/v1beta"), r.URL.Query().Has("key"):
+	case h.Get("x-goog-api-key") != "", strings.HasPrefix(path, "/v1beta"), strings.HasPrefix(path, "/upload/v1beta"),
+		r.URL.Query().Has("key"):
 		return gemini
-	case strings.HasPrefix(r.URL.Path, "/v1/responses"), strings.HasPrefix(r.URL.Path, "/v1/chat"):
+	case slices.Contains(openaiPaths, first):
 		return openai
 	}
 	switch s.options.Client {
+	case "anthropic":
+		return anthropic
 	case "openai":
 		return openai
 	case "gemini":
 		return gemini
 	}
-	return anthropic
+	// Anthropic's API takes no request without its version, and Gemini's has its own header.
+	if bearer != "" {
+		return openai
+	}
+	return unknown
 }
 
 // target is the address of a request at its upstream. The query goes on as it is; Gemini's may hold the key.

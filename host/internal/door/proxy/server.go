@@ -37,7 +37,8 @@ type Options struct {
 	Host *engine.Host
 	// Upstreams are the providers; none is nil.
 	Upstreams Upstreams
-	// Client is the provider of requests that do not show it: "anthropic", "openai" or "gemini"; "" is anthropic.
+	// Client is the provider of requests that do not show it: "anthropic", "openai" or "gemini"; "" for none, where
+	// clients of several come.
 	Client string
 	// Fail answers with an error where a conversation cannot be prepared. Otherwise the last view is sent if it still
 	// fits the request, else the client's bytes.
@@ -190,6 +191,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") != "" {
 		// Codex asks for a WebSocket first, and goes on over HTTP when it is told so.
 		refuse(w, rt, http.StatusUpgradeRequired, "WebSockets are not supported: use HTTP")
+		return
+	}
+	if rt.provider == unknown {
+		refuse(w, rt, http.StatusBadRequest, fmt.Sprintf("thresh: nothing in %s %.200q tells which provider it is for, so "+
+			"it was sent to none: send the key in x-api-key (Anthropic), x-goog-api-key (Gemini) or Authorization (OpenAI)",
+			r.Method, r.URL.Path))
 		return
 	}
 	x.target = x.profile.upstreams.target(rt, r)

@@ -124,6 +124,7 @@ func TestWhoIsServed(t *testing.T) {
 	})
 	ask := func(url string, change func(*http.Request)) int {
 		req, _ := http.NewRequest(http.MethodGet, url+"/v1/models", nil)
+		req.Header.Set("Anthropic-Version", "2023-06-01")
 		change(req)
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
