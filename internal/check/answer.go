@@ -22,8 +22,7 @@ type Part struct {
 	// takes the known counts of kept blocks by it, and records what became of each.
 	Kept []int
 	// Made says that the entry is new, or that it is a person's and its edit did more than take parts out of it. The
-	// host marks such an entry ([MarkMade]), so that a summary in a person's role is never taken for that person's
-	// words.
+	// host marks such an entry ([MarkMade]), so that a summary is never taken for a person's or the model's own words.
 	Made bool
 }
 
@@ -113,6 +112,7 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 	if len(parts) == 0 && len(history) > 0 {
 		found.add(&Error{Index: -1, Err: ErrEmptied})
 	}
+	found.madeUp(history, parts)
 	if len(found) == 0 {
 		found.pairs(history, parts)
 	}
@@ -189,6 +189,9 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 		if isOpaque(b) && !kept[i] {
 			found.add(wrong(index, ErrOpaqueChanged, "block %d", i))
 		}
+	}
+	if c.Speaker != content.Human {
+		found.less(index, c.Blocks, blocks, from)
 	}
 	// Speaker, metadata and unknown fields of the entry stay: an edit can change blocks only.
 	out := c

@@ -10,6 +10,6 @@
 //
 // The rules, in short: every index is in bounds and used once; kept parts ascend; a call and its response stay or go
 // together; a call that still waits for its response stays; in an Optimize, what a person said only loses parts, and
-// the newest of it does not change (human.go says precisely what an edit may be); pinned entries and blocks of unknown
-// kinds are left alone. What was wrong in the input may stay wrong: recorded histories come with such faults.
+// the newest of it does not change (human.go says precisely what an edit may be); what the model did and what tools
+// answered only loses parts in any edit (model.go); pinned entries and blocks of unknown kinds are left alone. What was wrong in the input may stay wrong: recorded histories come with such faults.
 package check

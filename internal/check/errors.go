@@ -27,6 +27,14 @@ var (
 	ErrHumanLost = errors.New("what a person said vanished")
 	// For an Optimize: see human.go for what an edit may do.
 	ErrHumanChanged = errors.New("an edit changes what a person said beyond taking lines out of it")
+	// What the model did and what its tools answered only loses parts: see model.go.
+	ErrCallChanged    = errors.New("a tool call was changed or made up: its name and parameters are the model's")
+	ErrResultChanged  = errors.New("a tool's result was changed or made up: an edit may take lines out of it")
+	ErrOutcomeChanged = errors.New("a failed tool call was made to look successful, or the reverse")
+	ErrWordsAdded     = errors.New("an edit adds words to those of the AI: it may take lines out, and put marks in " +
+		"square brackets in their place")
+	// Providers check these proofs, and refuse a request in which one does not fit.
+	ErrSigned = errors.New("signed thinking was changed, or went without its entry")
 	// The agent pins an entry; strategies leave it alone, whatever it costs.
 	ErrPinned = errors.New("a pinned entry was removed or changed")
 	// What such a block means to the agent or the provider is not known here, so that only the agent may drop it.

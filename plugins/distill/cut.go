@@ -17,8 +17,6 @@ const (
 	// mostText is how much of one text is divided into lines, in bytes, half of it at each end. What is between is one
 	// line. It bounds what one result can cost.
 	mostText = 512 << 10
-	// smallText is up to how many bytes a parameter of a call stays as it is.
-	smallText = 300
 )
 
 // textsOf returns the texts of a block.
@@ -34,14 +32,14 @@ func textsOf(b sdk.Block) []content.Literal {
 	return nil
 }
 
-// mayShrink reports whether a text may lose lines: a result, a long parameter of a call, and what the AI said. Small
-// parameters say what a call was about; they stay with it. So does a sentence that stands for a whole result.
+// mayShrink reports whether a text may lose lines: a result, and what the AI said. Calls stay as the model made them: it
+// would take a shorter one for what it wrote. So does a sentence that stands for a whole result.
 func mayShrink(by sdk.Speaker, b sdk.Block, s content.Literal) bool {
 	switch b := b.(type) {
 	case sdk.Text:
 		return by == sdk.AI
 	case sdk.ToolCall:
-		return len(s.Text) >= smallText
+		return false
 	case sdk.ToolResponse:
 		return !marks.ForWhole(b.Result) && !summary.IsLine(b.ToolName, s.Text) &&
 			!strings.Contains(s.Text, marks.RemovedBytes)
@@ -55,9 +53,6 @@ func changed(b sdk.Block, texts []content.Literal) sdk.Block {
 	case sdk.Text:
 		b.Text = texts[0].Text
 		return b
-	case sdk.ToolCall:
-		b.Parameters = content.WithLiterals(b.Parameters, texts)
-		return b
 	case sdk.ToolResponse:
 		b.Result = content.WithLiterals(b.Result, texts)
 		return b
@@ -70,8 +65,7 @@ func changed(b sdk.Block, texts []content.Literal) sdk.Block {
 // the text.
 func lines(text string) (out []string) {
 	if len(text) > mostText {
-		// At the boundaries of characters, so that what is left is still valid UTF-8.
-		head, tail := edge(text, mostText/2), edge(text, len(text)-mostText/2)
+		head, tail := seam(text, mostText/2), seam(text, len(text)-mostText/2)
 		out = append(lines(text[:head]), text[head:tail])
 		return append(out, lines(text[tail:])...)
 	}
@@ -107,6 +101,21 @@ func lines(text string) (out []string) {
 		at, last = end, at
 	}
 	return out
+}
+
+// seam returns a position near at where a line ends, or that is well within a long one: only those are cut.
+func seam(text string, at int) int {
+	start, end := strings.LastIndexByte(text[:at], '\n')+1, len(text)
+	if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+		end = at + n + 1
+	}
+	switch {
+	case end-start <= longLine+1 || end-at < pieceBytes:
+		return end
+	case at-start < pieceBytes:
+		return start
+	}
+	return edge(text, at) // so that what is left is still valid UTF-8
 }
 
 // edge returns the first position from at on at which a character begins.

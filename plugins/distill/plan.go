@@ -36,7 +36,7 @@ type group struct {
 	gone     bool // by the last choose: all of it goes
 }
 
-// text is one text of a group: a result, a long parameter, or what the AI said. in says where in the block it stands,
+// text is one text of a group: a result, or what the AI said. in says where in the block it stands,
 // and units are its lines.
 type text struct {
 	entry, block int
@@ -177,8 +177,8 @@ func (p *plan) identify(s string, entry int) (ids []int32) {
 // no position within JSON.
 func (t *text) said() bool { return t.in.To == 0 }
 
-// thinks reports whether a block is the model's thinking.
+// thinks reports whether a block is the model's thinking, without a provider's proof: such thinking stays with its entry.
 func thinks(b sdk.Block) bool {
-	_, ok := b.(sdk.Thinking)
-	return ok
+	t, ok := b.(sdk.Thinking)
+	return ok && t.Signature == "" && !t.Extra.Has("encryptedContent")
 }

@@ -62,8 +62,9 @@ func (p problems) err(op string) error {
 
 // CheckDensity returns a [RefusedError] if the result of an Optimize of history would be refused: positions out of
 // bounds, twice, or in both sets (REQ-HD-001.6, .7), an entry changed beyond its blocks, a human entry removed or
-// changed beyond lines taken out of it, a pinned entry or a block of unknown kind changed, a call or a response that
-// lost its other half.
+// changed beyond lines taken out of it, words, calls or results that the model and its tools did not make, a failure that
+// looks like a success, signed thinking changed, a pinned entry or a block of unknown kind changed, a call or a response
+// that lost its other half.
 func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
 	var found problems
 	// What the SDK refuses before anything travels; the host's own rules come after it.
@@ -98,8 +99,8 @@ func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
 }
 
 // CheckCompressed returns a [RefusedError] if the result of a Compress of history would be refused: an empty history,
-// an entry that is not valid, a pinned entry or a block of unknown kind changed, a call or a response that lost its
-// other half. The entries of the result must come from the history that the strategy was given: that is how kept ones
+// an entry that is not valid, an edited entry with more than parts of what it held, a new one with calls or results of
+// its own, a pinned entry or a block of unknown kind changed, a call or a response that lost its other half. The entries of the result must come from the history that the strategy was given: that is how kept ones
 // are told from new ones.
 func CheckCompressed(history []sdk.Content, r sdk.CompressResult) error {
 	return checkCompressed(history, r).err("Compress")

@@ -137,7 +137,7 @@ func TestCheckDensity(t *testing.T) {
 func TestReasons(t *testing.T) {
 	history := sample()
 	changed := history[2]
-	changed.Blocks = []sdk.Block{changed.Blocks[0].(sdk.ToolResponse).WithResultText("-")}
+	changed.Blocks = []sdk.Block{changed.Blocks[0].(sdk.ToolResponse).WithResultText("[-]")}
 	for name, test := range map[string]struct {
 		at     int
 		reason sdk.Reason
@@ -201,7 +201,7 @@ func TestCheckCompressed(t *testing.T) {
 			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Tool,
 				Blocks: []sdk.Block{sdk.ToolResponse{CallID: "9"}}}),
 				sdk.CompressMetadata{})
-		}, "entry 5 of the answer: a tool response lost its call"},
+		}, "entry 5 of the answer: a tool's result was changed or made up"},
 		"a call of a human": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Human,
 				Blocks: []sdk.Block{sdk.ToolCall{ID: "9", Name: "x"}}}), sdk.CompressMetadata{})
@@ -235,11 +235,11 @@ func TestOptimizeFindsWhatOneRunDoesNotShow(t *testing.T) {
 	cut := func(in sdk.OptimizeInput, by int) sdk.DensityResult {
 		said := in.History[2].Blocks[0].(sdk.ToolResponse)
 		text := said.ResultText()
-		if len(text) <= by {
+		if len(text) <= by+3 {
 			return sdk.DensityResult{}
 		}
 		e := in.History[2]
-		e.Blocks = []sdk.Block{said.WithResultText(text[by:])}
+		e.Blocks = []sdk.Block{said.WithResultText("[" + strings.Repeat("-", len(text)-by-2) + "]")}
 		return sdk.DensityResult{Replacements: map[int]sdk.Content{2: e}}
 	}
 	tests := map[string]struct {

@@ -1,6 +1,6 @@
 // Command squash-logs is a strategy for thresh, for agents that run many commands. Before each request it shortens old
-// command output: it removes terminal escapes, overwritten progress lines and trailing blanks, and writes a repeated
-// line once, with the number of repetitions. The newest outputs stay as they came, because the agent is working on
+// command output: of lines that look equal on a terminal, whatever their escapes and overwritten progress, it keeps the
+// last, with the number of repetitions. The newest outputs stay as they came, because the agent is working on
 // them. When the history is over the threshold, all outputs are squashed. If that is not enough, the oldest entries are
 // removed; what the user said stays.
 //

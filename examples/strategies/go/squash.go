@@ -12,35 +12,33 @@ const markerStart = "[the line above came "
 // shorter.
 const fewestRepeats = 3
 
-// squash returns text as a terminal would show it. A run of at least minRepeats equal lines becomes one line and a
-// marker, and a run of blank lines becomes one. Squashing the result again changes nothing, which Optimize requires.
-// The time is proportional to the length of the text, for every text: tool output can be anything, and may be meant to
-// do harm.
+// squash returns a text without what it repeats. A run of at least minRepeats lines that look equal on a terminal becomes
+// the last of them and a marker, and a run of blank lines becomes one. What stays are whole lines as they came, because
+// the host lets a strategy take lines out of a result and nothing else. Squashing the result again changes nothing, which
+// Optimize requires. The time is proportional to the length of the text, for every text: tool output can be anything, and
+// may be meant to do harm.
 func squash(text string, minRepeats int) string {
 	minRepeats = max(minRepeats, fewestRepeats)
-	var out []string
-	last, times := "", 0 // the current line, and how often it came in a row
+	var out, run []string // the current run: lines that look like the last one
+	last := ""            // how they look
 	flush := func() {
-		switch {
-		case times == 0:
-		case last == "":
-			out = append(out, "")
-		case times >= minRepeats && !strings.HasPrefix(last, markerStart):
+		switch n := len(run); {
+		case n > 0 && last == "":
+			out = append(out, run[n-1])
+		case n >= minRepeats && !strings.HasPrefix(last, markerStart):
 			// A marker in the input is never counted, or a second squash would count the markers of the first.
-			out = append(out, last, markerStart+strconv.Itoa(times-1)+" more times]")
+			out = append(out, run[n-1], markerStart+strconv.Itoa(n-1)+" more times]")
 		default:
-			for range times {
-				out = append(out, last)
-			}
+			out = append(out, run...)
 		}
 	}
-	for line := range strings.SplitSeq(withoutEscapes(text), "\n") {
-		if line = shown(line); times > 0 && line == last {
-			times++
-			continue
+	for line := range strings.SplitSeq(text, "\n") {
+		looks := shown(withoutEscapes(line))
+		if looks != last {
+			flush()
+			run, last = nil, looks
 		}
-		flush()
-		last, times = line, 1
+		run = append(run, line)
 	}
 	flush()
 	return strings.Join(out, "\n")

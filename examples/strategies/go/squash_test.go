@@ -15,22 +15,21 @@ func TestSquash(t *testing.T) {
 		text, want string
 		minRepeats int
 	}{
-		"empty":                          {"", "", 3},
-		"nothing to do":                  {"a\nb\n", "a\nb\n", 3},
-		"colours":                        {"\x1b[1;32mPASS\x1b[0m a_test.go", "PASS a_test.go", 3},
-		"a title":                        {"\x1b]0;make\abuilding", "building", 3},
-		"a link":                         {"\x1b]8;;https://x.test\x1b\\here\x1b]8;;\x1b\\", "here", 3},
-		"half a sequence":                {"a\x1b", "a", 3},
-		"an escape within an escape":     {"\x1b\x1b[0m[0mx", "[0mx", 3},
-		"a stray escape":                 {"\x1b[\nkept", "[\nkept", 3},
-		"a character set and a letter":   {"\x1b(Bé\x1b(é", "é(é", 3},
-		"a progress bar":                 {"10 %\r50 %\r100 %\ndone", "100 %\ndone", 3},
-		"lines of another system":        {"a\r\nb\r\n", "a\nb\n", 3},
-		"trailing blanks":                {"a  \t\nb ", "a\nb", 3},
+		"empty":         {"", "", 3},
+		"nothing to do": {"a\nb\n", "a\nb\n", 3},
+		"colours":       {"\x1b[1;32mok\x1b[0m\nok\nok", "ok\n[the line above came 2 more times]", 3},
+		"a title":       {"x\nx\n\x1b]0;make\ax", "\x1b]0;make\ax\n[the line above came 2 more times]", 3},
+		"a link": {"h\nh\n\x1b]8;;https://x.test\x1b\\h\x1b]8;;\x1b\\",
+			"\x1b]8;;https://x.test\x1b\\h\x1b]8;;\x1b\\\n[the line above came 2 more times]", 3},
+		"half a sequence":                {"a\na\na\x1b", "a\x1b\n[the line above came 2 more times]", 3},
+		"a character set and a letter":   {"é\né\n\x1b(Bé", "\x1b(Bé\n[the line above came 2 more times]", 3},
+		"a progress bar":                 {"done\ndone\n10 %\r50 %\rdone", "10 %\r50 %\rdone\n[the line above came 2 more times]", 3},
+		"lines of another system":        {"a\r\nb\r\n", "a\r\nb\r\n", 3},
+		"trailing blanks":                {"a  \t\na \na\nb ", "a\n[the line above came 2 more times]\nb ", 3},
 		"repeated lines":                 {"w\nw\nw\nw\nx", "w\n[the line above came 3 more times]\nx", 3},
 		"repeated only twice":            {"w\nw\nx", "w\nw\nx", 3},
 		"repeated less often than asked": {"w\nw\nw\nx", "w\nw\nw\nx", 4},
-		"blank lines":                    {"a\n\n \n\nb", "a\n\nb", 9},
+		"blank lines":                    {"a\n\n\n\nb", "a\n\nb", 9},
 		"a marker of an earlier squash":  {marked, marked, 3},
 		"the fewest is three":            {"w\nw\nw", "w\n[the line above came 2 more times]", 0},
 	} {
@@ -55,9 +54,6 @@ func FuzzSquash(f *testing.F) {
 			t.Errorf("%q becomes %q, and that %q", text, once, twice)
 		}
 		if utf8.ValidString(text) && !utf8.ValidString(once) {
-			t.Errorf("%q becomes %q", text, once)
-		}
-		if strings.ContainsAny(once, "\x1b\r") {
 			t.Errorf("%q becomes %q", text, once)
 		}
 	})

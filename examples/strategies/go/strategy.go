@@ -36,7 +36,7 @@ func (Strategy) Info() sdk.Info {
 		// The name must be that of the file: thresh-strategy-squash-logs.
 		Name:        "squash-logs",
 		Version:     "0.1.0",
-		Description: "shortens the output of commands: terminal escapes, progress lines, repeated lines; needs no LLM",
+		Description: "shortens the output of commands: lines that look equal on a terminal; needs no LLM",
 		Trigger:     sdk.Continuous(0.85),
 		Config: []sdk.ConfigField{
 			{Key: "keepRecent", Type: sdk.Integer, Default: 3, Minimum: new(0.0),

@@ -43,7 +43,7 @@ func TestChangesOfACompress(t *testing.T) {
 	s := h.Snapshot()
 	plan, err := s.PlanCompress(t.Context(), history.Curate(s.Entries), "test", []rewrite.Piece{
 		rewrite.Added{Content: human("summary")}, rewrite.Added{Content: human("directive")}, rewrite.Edited{Index: 3,
-			Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "B"}}}}, rewrite.Keep{From: 4, To: 5},
+			Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "[B]"}}}}, rewrite.Keep{From: 4, To: 5},
 	}, counts)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestChangesAccountForEveryEntry(t *testing.T) {
 				edits = append(edits, rewrite.Edit{Index: i, Remove: true})
 			case 1:
 				edits = append(edits, rewrite.Edit{Index: i,
-					Blocks: []rewrite.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "more"}}}})
+					Blocks: []rewrite.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "[more]"}}}})
 			}
 		}
 		before := h.Snapshot()

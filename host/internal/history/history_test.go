@@ -221,8 +221,10 @@ func TestCompressAnswersThatAreRefused(t *testing.T) {
 		"edited past the end":           {[]rewrite.Piece{rewrite.Edited{Index: 9}}, history.ErrOutOfBounds},
 		"response without its call":     {[]rewrite.Piece{rewrite.Keep{From: 2, To: 5}}, history.ErrOrphaned},
 		"call that still waits removed": {[]rewrite.Piece{rewrite.Keep{From: 0, To: 4}}, history.ErrPendingRemoved},
-		"new response without a call": {[]rewrite.Piece{rewrite.Added{Content: answers("9")},
+		"new response without a call": {[]rewrite.Piece{rewrite.Added{Content: answers("1")},
 			rewrite.Keep{From: 3, To: 5}}, history.ErrOrphaned},
+		"new response to no call": {[]rewrite.Piece{rewrite.Added{Content: answers("9")},
+			rewrite.Keep{From: 3, To: 5}}, history.ErrResultChanged},
 		"new entry without a speaker": {[]rewrite.Piece{rewrite.Added{Content: content.Content{}},
 			rewrite.Keep{From: 3, To: 5}}, history.ErrInvalidEntry},
 	} {
@@ -257,7 +259,7 @@ func TestCountFailureLeavesTheHistory(t *testing.T) {
 	h := of(t, human("a"), says("b"))
 	broken := errors.New("no counts today")
 	_, err := h.Snapshot().PlanOptimize(t.Context(),
-		[]rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "c"}}}}},
+		[]rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "[c]"}}}}},
 		func(context.Context, []content.Content) ([]history.Count, error) { return nil, broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the counter's error (REQ-HD-013.3)", err)

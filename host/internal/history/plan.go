@@ -24,6 +24,11 @@ var (
 	ErrPendingRemoved = check.ErrPendingRemoved
 	ErrHumanLost      = check.ErrHumanLost
 	ErrHumanChanged   = check.ErrHumanChanged
+	ErrCallChanged    = check.ErrCallChanged
+	ErrResultChanged  = check.ErrResultChanged
+	ErrOutcomeChanged = check.ErrOutcomeChanged
+	ErrWordsAdded     = check.ErrWordsAdded
+	ErrSigned         = check.ErrSigned
 	ErrPinned         = check.ErrPinned
 	ErrOpaqueChanged  = check.ErrOpaqueChanged
 	ErrInvalidEntry   = check.ErrInvalidEntry
@@ -149,10 +154,10 @@ func (p *Plan) expand() {
 
 // PlanCompress checks the pieces of a Compress against curated, the entries that the strategy was given (see
 // [Curate]), and returns the rewrite. s is the snapshot that curated was made from; blank entries that are not in
-// curated are removed by any Compress. An entry in which a person seems to say what the strategy wrote gets metadata
-// that names strategy as its maker; with "" it is the host that rewrites to make room, and nothing is marked. Marks
-// whose lines went with the place that they name get the lines back; where the host makes room, they say that the lines
-// are gone. Errors are as for [Snapshot.PlanOptimize].
+// curated are removed by any Compress. An entry in which a person or the model seems to say what the strategy wrote gets
+// metadata that names strategy as its maker; with "" it is the host that rewrites to make room, and nothing is marked.
+// Marks whose lines went with the place that they name get the lines back; where the host makes room, they say that the
+// lines are gone. Errors are as for [Snapshot.PlanOptimize].
 func (s Snapshot) PlanCompress(
 	ctx context.Context, curated []*Entry, strategy string, pieces []rewrite.Piece, count Counter,
 ) (*Plan, error) {
@@ -162,8 +167,8 @@ func (s Snapshot) PlanCompress(
 		return nil, err
 	}
 	for i := range parts {
-		// A strategy may write in a person's place, but the entry must tell.
-		if p := &parts[i]; strategy != "" && p.Made && p.Content.Speaker == content.Human {
+		// A strategy may write in another's place, but the entry must tell.
+		if p := &parts[i]; strategy != "" && p.Made {
 			p.Content = check.MarkMade(p.Content, strategy)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -129,9 +130,6 @@ func newCut(text, entryID string) cut {
 	return cut{text, -1, 0, entryID}
 }
 
-// longLine is from how many bytes on a line is cut in itself. A shorter one stays or goes.
-const longLine = 400
-
 // to returns the text with so many bytes left, at most: two thirds of them from the beginning, the rest from the end.
 func (c cut) to(keep int) string {
 	from, to := keep*2/3, len(c.text)-keep/3
@@ -144,11 +142,11 @@ func (c cut) to(keep int) string {
 	for to < len(c.text) && !utf8.RuneStart(c.text[to]) {
 		to++
 	}
-	// A line that is not long stays or goes as a whole.
-	if start, end := c.line(from); end-start <= longLine {
+	// A line that is not long stays or goes as a whole, and a small piece of a long one goes.
+	if start, end := c.line(from); end-start <= check.LongLine || from-start < check.LeastPiece {
 		from = start
 	}
-	if start, end := c.line(to); start < to && end-start <= longLine {
+	if start, end := c.line(to); start < to && (end-start <= check.LongLine || end-to <= check.LeastPiece) {
 		to = end
 	}
 	var b strings.Builder

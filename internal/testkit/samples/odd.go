@@ -126,6 +126,17 @@ func media() []content.Content {
 	}
 }
 
+// failures: what a strategy must not tell otherwise: signed thinking next to a call, and a call that failed.
+func failures() []content.Content {
+	c := call("f1", "run_shell_command", map[string]string{"command": "go test ./..."})
+	failed := answer(c, "--- FAIL: TestLexer\nFAIL")
+	failed.Error = "exit status 1"
+	return []content.Content{
+		human("make it pass"), ai(content.Thinking{Thought: "first the tests", Signature: "c2ln"}, text("I run them."), c),
+		tool(failed), ai(text("They fail.")), human("go on"),
+	}
+}
+
 // longRuns: a megabyte of one letter and other text without word boundaries, which is quadratic for naive tokenizers.
 func longRuns() []content.Content {
 	c := read("run", "a.go")

@@ -36,6 +36,7 @@ func All() []Sample {
 		{"file inclusions", inclusions()},
 		{"pinned entries", pinned()},
 		{"media and thinking", media()},
+		{"thoughts and failures", failures()},
 		{"long runs", longRuns()},
 		{"many calls in one entry", manyCalls()},
 		{"10,000 entries", session(10_000, 2)},

@@ -1134,6 +1134,8 @@ type BlockPiece_Keep struct {
 }
 
 type BlockPiece_Block struct {
+	// What is left of a block, or text that only says what is gone: an edit takes away, and a host refuses words, calls
+	// and results that nobody said, made or gave. PROTOCOL.md says precisely what an edit may do.
 	Block *Block `protobuf:"bytes,2,opt,name=block,proto3,oneof"`
 }
 

@@ -2291,7 +2291,7 @@ type Piece_Edited struct {
 }
 
 type Piece_Entry struct {
-	// A new entry.
+	// A new entry. The host writes into its metadata who made it. Calls and results in it are ones of the input, unchanged.
 	Entry *Content `protobuf:"bytes,3,opt,name=entry,proto3,oneof"`
 }
 

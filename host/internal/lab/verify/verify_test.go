@@ -55,6 +55,7 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 	compress := []string{"compress-valid", "compress-human", "compress-target"}
 	services := []string{"compress-valid", "services-slow", "services-failing", "services-huge", "concurrency"}
 	load := []string{"compress-valid", "cancellation", "memory"}
+	valid := []string{"optimize-valid", "compress-valid"}
 	end := []string{"sigint", "sigterm", "lifeline"}
 	for fault, tc := range map[string]struct {
 		only   []string
@@ -72,6 +73,12 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 		"names-no-key":             {settings, []string{"settings-garbage"}, "does not name the key"},
 		"edits-in-place":           {optimize[:3], []string{"optimize-valid"}, "in place"},
 		"removes-people":           {optimize[:3], []string{"optimize-valid"}, check.ErrHumanLost.Error()},
+		"rewrites-parameters":      {valid, valid, check.ErrCallChanged.Error()},
+		"renames-tools":            {valid, valid, check.ErrCallChanged.Error()},
+		"rewrites-results":         {valid, valid, check.ErrResultChanged.Error()},
+		"hides-failures":           {valid, valid, check.ErrOutcomeChanged.Error()},
+		"speaks-for-the-model":     {valid, valid, check.ErrWordsAdded.Error()},
+		"rewrites-thinking":        {valid, valid, check.ErrSigned.Error()},
 		"prunes-pinned":            {optimize[:1], []string{"optimize-valid"}, check.ErrPinned.Error()},
 		"compresses-pinned":        {compress[:1], []string{"compress-valid"}, check.ErrPinned.Error()},
 		"throws-dice":              {optimize[:2], []string{"optimize-deterministic"}, "another process"},

@@ -131,7 +131,11 @@ func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Densit
 		}
 		in.Memo.Store(true)
 	}
+	out.Replacements = s.falsified(in.History)
 	for i, e := range in.History {
+		if out.Replacements != nil {
+			break
+		}
 		if s.idle(e) || s.fault == "removes-people" && e.Speaker == sdk.Human {
 			out.Removals = append(out.Removals, i)
 			if s.fault == "never-done" {
@@ -185,7 +189,12 @@ func (s *strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressI
 		}
 	}
 	var left []sdk.Content
+	lies := s.falsified(in.History)
 	for i, e := range in.History {
+		if changed, ok := lies[i]; ok {
+			left = append(left, changed)
+			continue
+		}
 		switch {
 		case s.fault == "compresses-pinned" && idle(e):
 		case s.fault == "orphans" && i == 1 && e.Speaker == sdk.AI:
@@ -194,7 +203,7 @@ func (s *strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressI
 			left = append(left, e)
 		}
 	}
-	if len(left) == 0 || len(left) == len(in.History) && s.fault != "achieves-nothing" {
+	if len(left) == 0 || len(left) == len(in.History) && s.fault != "achieves-nothing" && lies == nil {
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
 	missed := s.fault != "misses-the-target"

@@ -1,0 +1,188 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// What the model did, and what its tools answered, may only lose parts. Precisely: an edit of an entry of the AI or of
+// a tool keeps its blocks, drops them, or puts in the place of one
+//
+//   - for a text, a thought or a piece of code: less of it (see isLessText);
+//   - for a response: less of its result and of its error, and nothing else changed; one with an error keeps some of it;
+//   - a text block of nothing but marks, which stands for what went.
+//
+// A call is kept or dropped as it is. A signed block is kept as long as its entry is. A new entry of a Compress, which
+// the host marks as made, holds no other calls and results than the history.
+
+// signed reports whether a block carries a provider's proof, which holds for these bytes and this place only.
+func signed(b content.Block) bool {
+	t, ok := b.(content.Thinking)
+	return ok && (t.Signature != "" || t.Extra.Has("encryptedContent"))
+}
+
+// less finds where the new blocks of an edited entry are more than parts of those that it had. kept is, for each of
+// blocks, its position in was or -1. It takes time proportional to the entry before and after, and reports the first
+// wrong block only.
+func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
+	stays := make([]bool, len(was))
+	for _, k := range kept {
+		if k >= 0 {
+			stays[k] = true
+		}
+	}
+	for i, b := range was {
+		if signed(b) && !stays[i] {
+			p.add(wrong(index, ErrSigned, "block %d of the entry as it was", i))
+			return
+		}
+	}
+	next, behind := 0, 0 // the first block of was that no block is made of yet; the next block that is kept
+	for i, b := range blocks {
+		if kept[i] >= 0 {
+			next = kept[i] + 1
+			continue
+		}
+		to := len(was)
+		for behind = max(behind, i); behind < len(blocks) && kept[behind] < 0; {
+			behind++
+		}
+		if behind < len(blocks) {
+			to = kept[behind]
+		}
+		if onlyMarks(b) {
+			continue
+		}
+		from := next
+		for next < to && !isLess(was[next], b) {
+			next++
+		}
+		if next >= to {
+			p.add(wrong(index, fault(was[from:max(from, to)], b), "block %d", i))
+			return
+		}
+		next++
+	}
+}
+
+// onlyMarks reports whether a block is text that says nothing but that something is gone.
+func onlyMarks(b content.Block) bool {
+	t, ok := b.(content.Text)
+	return ok && len(t.Extra.All()) == 0 && isLessText("", t.Text)
+}
+
+// isLess reports whether b is what may be left of a block.
+func isLess(was, b content.Block) bool {
+	switch was := was.(type) {
+	case content.Text:
+		b, ok := b.(content.Text)
+		return ok && was.Extra.Equal(b.Extra) && isLessText(was.Text, b.Text)
+	case content.Code:
+		b, ok := b.(content.Code)
+		return ok && was.Extra.Equal(b.Extra) && was.Language == b.Language && isLessText(was.Code, b.Code)
+	case content.Thinking:
+		b, ok := b.(content.Thinking)
+		return ok && !signed(was) && b.Signature == "" && was.Extra.Equal(b.Extra) && isLessText(was.Thought, b.Thought)
+	case content.ToolResponse:
+		b, ok := b.(content.ToolResponse)
+		return ok && sameOutcome(was, b) && was.Extra.Equal(b.Extra) && isLessText(was.Error, b.Error) &&
+			isLessResult(was, b)
+	}
+	return content.Equal(was, b)
+}
+
+// sameOutcome reports whether two responses are those of one call, and both failed or neither did.
+func sameOutcome(a, b content.ToolResponse) bool {
+	return a.CallID == b.CallID && a.ToolName == b.ToolName && a.Failed() == b.Failed()
+}
+
+// fault is what is wrong with a new block that is nothing that may be left of those in whose place it stands.
+func fault(was []content.Block, b content.Block) error {
+	switch b := b.(type) {
+	case content.ToolCall:
+		return ErrCallChanged
+	case content.ToolResponse:
+		for _, old := range was {
+			if r, ok := old.(content.ToolResponse); ok && r.CallID == b.CallID && r.Failed() != b.Failed() {
+				return ErrOutcomeChanged
+			}
+		}
+		return ErrResultChanged
+	case content.Thinking:
+		for _, old := range was {
+			if signed(old) {
+				return ErrSigned
+			}
+		}
+	}
+	return ErrWordsAdded
+}
+
+// isLessResult reports whether the result of b is what may be left of that of was. A result that is text, or becomes
+// text, loses lines. One that stays JSON of another kind keeps its form, and its strings lose lines.
+func isLessResult(was, b content.ToolResponse) bool {
+	if bytes.Equal(was.Result, b.Result) {
+		return true
+	}
+	if len(b.Result) == 0 {
+		return false // a model would be told that there was none
+	}
+	if b.Result[0] == '"' {
+		return isLessText(was.ResultText(), b.ResultText())
+	}
+	old, now := content.Literals(was.Result), content.Literals(b.Result)
+	if len(old) != len(now) {
+		return false
+	}
+	atOld, atNow := 0, 0
+	for i := range old {
+		if !bytes.Equal(was.Result[atOld:old[i].From], b.Result[atNow:now[i].From]) ||
+			old[i].Text != now[i].Text && !isLessText(old[i].Text, now[i].Text) {
+			return false
+		}
+		atOld, atNow = old[i].To, now[i].To
+	}
+	return bytes.Equal(was.Result[atOld:], b.Result[atNow:])
+}
+
+// madeUp finds new entries with calls or results that the history does not hold: summaries are words, and what was done
+// is not the strategy's to say.
+func (p *problems) madeUp(history []content.Content, parts []Part) {
+	type place struct{ part, block int }
+	var unknown map[string][]place // by the bytes of the block
+	ids := map[string]bool{}
+	for i, part := range parts {
+		if part.Index >= 0 {
+			continue
+		}
+		for j, b := range part.Content.Blocks {
+			if id, ok := callID(b); ok {
+				if unknown == nil {
+					unknown = map[string][]place{}
+				}
+				key := string(content.AppendBlock(nil, b))
+				unknown[key], ids[id] = append(unknown[key], place{i, j}), true
+			}
+		}
+	}
+	for i := 0; i < len(history) && len(unknown) > 0; i++ {
+		for _, b := range history[i].Blocks {
+			if id, ok := callID(b); ok && ids[id] {
+				delete(unknown, string(content.AppendBlock(nil, b)))
+			}
+		}
+	}
+	var found problems
+	for _, places := range unknown {
+		for _, at := range places {
+			b := parts[at.part].Content.Blocks[at.block]
+			found.add(&Error{Index: at.part, New: true, Err: fault(nil, b), Detail: fmt.Sprintf("block %d", at.block)})
+		}
+	}
+	slices.SortFunc(found, func(a, b *Error) int { return cmp.Compare(a.Index, b.Index) })
+	*p = append(*p, found...)
+}
