@@ -157,7 +157,7 @@ func classify(err error) error {
 		}
 	case errors.Is(err, plugins.ErrUnknownStrategy):
 		e.Kind = KindStrategy
-	case isAny(err, engine.ErrSessionExists, engine.ErrClosed, engine.ErrDeleted, engine.ErrNoSession):
+	case isAny(err, engine.ErrSessionExists, engine.ErrClosed, engine.ErrDeleted, engine.ErrNoSession, store.ErrID):
 		e.Kind = KindSession
 	case errors.As(err, &fault):
 		e.Kind, e.Retryable = KindStore, fault.Retryable()

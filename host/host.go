@@ -86,9 +86,10 @@ func (h *Host) Reload(c *config.Config) error { return classify(h.engine.Reload(
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
 	// Owner is whom the session belongs to, in a program that serves several: ids of different owners are apart. "" is
-	// the user who runs the program.
+	// the user who runs the program. Sessions of others set only what an access token may: docs/configuration.md.
 	Owner string
-	// ID identifies the session in logs, in errors and in the name of its transcript. "" is a random one.
+	// ID identifies the session in logs, in errors and in the name of its transcript. "" is a random one. It has at most
+	// 512 bytes, and no control characters.
 	ID string
 	// Existing opens a session only if it is kept; otherwise the error wraps [ErrNoSession].
 	Existing bool

@@ -191,6 +191,9 @@ type SessionOptions struct {
 // Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one
 // with the same id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
+	if err := (store.Key{Owner: o.Owner, ID: o.ID}).Check(); err != nil {
+		return nil, err
+	}
 	lookup, stop := context.WithTimeout(context.Background(), storeTimeout)
 	defer stop()
 	by, err := h.setter(lookup, o.Owner)

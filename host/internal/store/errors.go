@@ -12,6 +12,8 @@ var (
 	ErrExists = errors.New("exists already")
 	// ErrNotFound: there is none.
 	ErrNotFound = errors.New("not found")
+	// ErrID: no session can have this key.
+	ErrID = errors.New("a session cannot be called this")
 	// ErrClosed: the store was closed.
 	ErrClosed = errors.New("the session store is closed")
 )
@@ -100,6 +102,16 @@ var advice = map[Cause]string{
 // Error says what is wrong and what to do.
 func (f *Fault) Error() string {
 	return fmt.Sprintf("the session store %s %s (%v)", f.Store, advice[f.Cause], f.Err)
+}
+
+// Public returns the text of an error for someone who is not to know where the store is: that of err, or of a [Fault]
+// in it without the file, the database and what either has said.
+func Public(err error) string {
+	var fault *Fault
+	if errors.As(err, &fault) {
+		return "the session store " + advice[fault.Cause]
+	}
+	return err.Error()
 }
 
 // Unwrap returns the error underneath.

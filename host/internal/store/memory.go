@@ -101,6 +101,9 @@ func (m *Memory) find(ctx context.Context, key Key) (*session, error) {
 
 // Create implements [Sessions].
 func (m *Memory) Create(ctx context.Context, key Key, origin Origin) (Head, error) {
+	if err := key.Check(); err != nil {
+		return Head{}, err
+	}
 	if err := m.lock(ctx); err != nil {
 		return Head{}, err
 	}

@@ -3,8 +3,12 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"iter"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Store keeps sessions and access tokens. All methods may be called concurrently, and by several processes on the same
@@ -34,7 +38,8 @@ type Store interface {
 
 // Sessions is the part of a [Store] that keeps sessions.
 type Sessions interface {
-	// Create makes a session without records. The error is [ErrExists] if there is one with this key.
+	// Create makes a session without records. The error is [ErrExists] if there is one with this key, and [ErrID] if
+	// there cannot be one.
 	Create(ctx context.Context, key Key, origin Origin) (Head, error)
 	// Head returns the state of a session. The error is [ErrNotFound] if there is none.
 	Head(ctx context.Context, key Key) (Head, error)
@@ -85,6 +90,27 @@ type Key struct {
 	Owner string
 	// ID is unique among the sessions of its owner.
 	ID string
+}
+
+// MaxID is how many bytes an id has at most.
+const MaxID = 512
+
+// Check returns an error, which wraps [ErrID], if no session can have this key: its id stands in logs, in names of files
+// and in columns of a database. Sessions of earlier versions may have others; they can be read and deleted.
+func (k Key) Check() error {
+	for i, text := range []string{k.ID, k.Owner} {
+		what := []string{"id", "owner"}[i]
+		switch {
+		case len(text) > MaxID:
+			return fmt.Errorf("%w: its %s has %d bytes, at most %d are allowed", ErrID, what, len(text), MaxID)
+		case !utf8.ValidString(text):
+			return fmt.Errorf("%w: its %s is not valid UTF-8", ErrID, what)
+		case strings.ContainsFunc(text, unicode.IsControl):
+			return fmt.Errorf("%w: its %s has a control character, at byte %d", ErrID, what,
+				strings.IndexFunc(text, unicode.IsControl))
+		}
+	}
+	return nil
 }
 
 // Head is the state of a session without its records.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -126,7 +127,7 @@ func (s *Server) call(ctx context.Context, raw json.RawMessage) (map[string]any,
 	found, err := s.Recall(ctx, id)
 	switch {
 	case err != nil:
-		return result(err.Error(), true), nil
+		return result(store.Public(err), true), nil
 	case len(found) == 0:
 		return result(fmt.Sprintf("nothing in this conversation has the id %.100q", id), true), nil
 	}

@@ -33,7 +33,9 @@ type sessions struct {
 // such session. The error is a status already.
 func (s *sessions) find(ctx context.Context, id string) (*service.Session, error) {
 	c := callerOf(ctx)
-	c.session = id
+	if err := c.about(id); err != nil {
+		return nil, failure(ctx, err)
+	}
 	session, err := s.service.Find(ctx, c.grant.Name, id)
 	return session, failure(ctx, err)
 }
@@ -57,7 +59,9 @@ func (s *sessions) Describe(ctx context.Context, _ *sessionv1.DescribeRequest) (
 // without entries takes next to none.
 func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*sessionv1.OpenResponse, error) {
 	c := callerOf(ctx)
-	c.session = r.GetSession()
+	if err := c.about(r.GetSession()); err != nil {
+		return nil, failure(ctx, err)
+	}
 	system, err := systemOf(r.GetSystem())
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -119,6 +123,9 @@ func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*session
 		limit = defaultPage
 	}
 	owner := callerOf(ctx).grant.Name
+	if err := (store.Key{ID: r.GetAfter()}).Check(); err != nil {
+		return nil, failure(ctx, err)
+	}
 	found := map[string]*sessionv1.SessionInfo{}
 	for _, session := range s.service.Attached(owner) {
 		if id := session.ID(); id > r.GetAfter() {
@@ -165,7 +172,9 @@ func (s *sessions) Close(ctx context.Context, r *sessionv1.CloseRequest) (*sessi
 // Delete does not load the session: it may be one that can no longer be read.
 func (s *sessions) Delete(ctx context.Context, r *sessionv1.DeleteRequest) (*sessionv1.DeleteResponse, error) {
 	c := callerOf(ctx)
-	c.session = r.GetSession()
+	if err := c.about(r.GetSession()); err != nil {
+		return nil, failure(ctx, err)
+	}
 	return &sessionv1.DeleteResponse{}, failure(ctx, s.service.Delete(ctx, c.grant.Name, r.GetSession()))
 }
 

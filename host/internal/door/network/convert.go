@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -107,7 +108,7 @@ func turnError(err error) *sessionv1.TurnError {
 	if err == nil {
 		return nil
 	}
-	return &sessionv1.TurnError{Message: err.Error(), Detail: detailOf(err)}
+	return &sessionv1.TurnError{Message: store.Public(err), Detail: detailOf(err)}
 }
 
 // prepared converts the answer of a Prepare. a may hold an unprepared history, after an error. Instructions are

@@ -9,6 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
 
@@ -50,6 +51,9 @@ func failure(ctx context.Context, err error) error {
 	// Of the kind session like an unknown id, but a generic client should be able to tell the two apart.
 	case errors.Is(err, host.ErrSessionExists):
 		code = connect.CodeAlreadyExists
+	// Of that kind too, where it is the request that is wrong.
+	case errors.Is(err, store.ErrID):
+		code = connect.CodeInvalidArgument
 	case known:
 	case detail.GetKind() == "request":
 		code = connect.CodeInvalidArgument
@@ -65,6 +69,12 @@ func failure(ctx context.Context, err error) error {
 		code = connect.CodeUnavailable
 	default:
 		code = connect.CodeInternal
+	}
+	if fault := (*store.Fault)(nil); errors.As(err, &fault) {
+		if c := callerOf(ctx); c != nil {
+			c.fault = err
+		}
+		err = errors.New(store.Public(err))
 	}
 	status := connect.NewError(code, err)
 	// Without its detail the status is still of use.
@@ -84,10 +94,13 @@ func detailOf(err error) *sessionv1.ErrorDetail {
 		request *service.RequestError
 		limit   *access.LimitError
 		known   *host.Error
+		fault   *store.Fault
 	)
 	switch {
 	case errors.As(err, &request):
 		return &sessionv1.ErrorDetail{Kind: "request"}
+	case errors.Is(err, store.ErrID):
+		return &sessionv1.ErrorDetail{Kind: string(host.KindSession)}
 	case errors.As(err, &limit):
 		return &sessionv1.ErrorDetail{Kind: "limit", Limit: limit.Limit, Retryable: limit.Retryable}
 	case errors.Is(err, access.ErrRefused), errors.Is(err, errNotLocal), errors.Is(err, errBrowser):
@@ -97,6 +110,9 @@ func detailOf(err error) *sessionv1.ErrorDetail {
 			Kind: string(known.Kind), Retryable: known.Retryable, MaybeApplied: known.MaybeApplied, Plugin: known.Plugin,
 			MissingTokens: int32of(known.MissingTokens), Entry: optional(known.Entry), Part: optional(known.Part),
 		}
+	// The store of tokens failed, before the host was asked.
+	case errors.As(err, &fault):
+		return &sessionv1.ErrorDetail{Kind: string(host.KindStore), Retryable: fault.Retryable()}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, access.ErrSlow):
 		return &sessionv1.ErrorDetail{Kind: string(host.KindCanceled)}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // Everything that decides about a request before its method is known. A refusal is answered in the protocol of the
@@ -37,6 +38,16 @@ type caller struct {
 	session string // the session that the request is about, once that is known
 	method  string // the one that it reached; "" for none
 	outcome string // how it ended; "" until that is known, and where no method was reached
+	fault   error  // of the store: where that is goes into the log, and not to the caller
+}
+
+// about notes which session a request is about, unless no session can have the id: it goes into the log.
+func (c *caller) about(id string) error {
+	if err := (store.Key{ID: id}).Check(); err != nil {
+		return err
+	}
+	c.session = id
+	return nil
 }
 
 // callerKey is the key under which a request's context has its caller.
@@ -92,6 +103,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	end, err := g.admit(r, c)
 	if err != nil {
 		g.guard.Stranger(answer, r)
+		if fault := (*store.Fault)(nil); errors.As(err, &fault) {
+			c.fault = err
+		}
 		c.outcome = g.refuse(answer, r, err).String()
 		return
 	}

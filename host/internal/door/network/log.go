@@ -23,6 +23,9 @@ func (g *gate) done(c *caller, r *http.Request, a *answer, began time.Time) {
 		outcome = a.outcome()
 	}
 	g.requests.Done(c.method, outcome, took)
+	if c.fault != nil {
+		g.log.Error("the session store failed a request", "error", c.fault, "owner", c.grant.Name, "from", c.from)
+	}
 	g.log.Info("request",
 		// Any text may be asked for as a path. Escaped it has no line breaks.
 		"method", fmt.Sprintf("%.100s", r.URL.EscapedPath()),

@@ -105,7 +105,9 @@ func (s *sessions) Watch(
 	ctx context.Context, r *sessionv1.WatchRequest, stream *connect.ServerStream[sessionv1.WatchResponse],
 ) error {
 	c := callerOf(ctx)
-	c.session = r.GetSession()
+	if err := c.about(r.GetSession()); err != nil {
+		return failure(ctx, err)
+	}
 	w := s.service.Watch(c.grant.Name, r.GetSession())
 	defer w.Close()
 	// It goes out at once, so that a caller can wait for it before it does what it wants to see.

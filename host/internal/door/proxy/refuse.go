@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // refuse answers with an error in the form of the request's API, so that clients show its message. A client that cannot
@@ -46,7 +47,7 @@ func (s *Server) refused(w http.ResponseWriter, r *http.Request, rt route, err e
 	if reason != "token" { // the guard has logged these
 		s.logOnce("a request was refused: "+reason, "from", r.RemoteAddr, "error", err)
 	}
-	refuse(w, rt, status, err.Error())
+	refuse(w, rt, status, store.Public(err))
 }
 
 // unread answers a request whose body could not be read, if the error says so; false if it is another error.

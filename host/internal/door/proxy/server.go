@@ -251,7 +251,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	}
 	out, err := s.edit(r, x, plain)
 	if err != nil {
-		refuse(w, x.route, http.StatusBadGateway, "thresh: "+err.Error())
+		refuse(w, x.route, http.StatusBadGateway, "thresh: "+store.Public(err))
 		return
 	}
 	// A body that was edited is sent as it is: every provider takes that.

@@ -58,7 +58,7 @@ func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
 		case errors.Is(err, store.ErrNotFound):
 			http.Error(w, "no such session", http.StatusNotFound)
 		case err != nil:
-			http.Error(w, err.Error(), http.StatusInternalServerError)
+			http.Error(w, store.Public(err), http.StatusInternalServerError)
 		default:
 			answer(w, d)
 		}
@@ -69,7 +69,7 @@ func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
 		case errors.Is(err, store.ErrNotFound) || err == nil && found == nil:
 			http.Error(w, "the entry is not kept: set sessions.store", http.StatusNotFound)
 		case err != nil:
-			http.Error(w, err.Error(), http.StatusInternalServerError)
+			http.Error(w, store.Public(err), http.StatusInternalServerError)
 		default:
 			// As plain text, so that no browser takes what was recorded for markup.
 			guarded(w, "text/plain; charset=utf-8")

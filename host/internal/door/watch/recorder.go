@@ -144,7 +144,7 @@ func (rec *record) turn(t Turn, o *outcome.Outcome, failed error) {
 	rec.Turns++
 	t.Turn, t.Reason = rec.Turns, reasonOf(o)
 	if failed != nil {
-		t.Error = failed.Error()
+		t.Error = store.Public(failed)
 	}
 	// An outcome of a turn that failed early names no strategy; the error is that of the last turn alone.
 	rec.Strategy, rec.Error = cmp.Or(o.Strategy, rec.Strategy), t.Error
@@ -182,7 +182,7 @@ func (r *Recorder) list(ctx context.Context, owner string) List {
 	defer r.mu.Unlock()
 	l := List{Name: r.name, Began: r.began, Sessions: []Session{}}
 	if in.err != nil {
-		l.Error = in.err.Error()
+		l.Error = store.Public(in.err)
 	}
 	for _, s := range in.sessions {
 		if r.byKey[store.Key{Owner: owner, ID: s.ID}] == nil {

@@ -12,6 +12,9 @@ import (
 
 // Delete implements [store.Sessions]. It may be repeated: a session that an earlier try may have deleted is no error.
 func (s *Store) Delete(ctx context.Context, key store.Key) error {
+	if unspeakable(key) {
+		return notFound(key)
+	}
 	// -1: however recently the session was used
 	return s.delete(ctx, key, -1)
 }

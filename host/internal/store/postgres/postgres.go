@@ -13,7 +13,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -86,3 +88,9 @@ func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 
 // notFound returns an error for errors.Is; it names the id and not the owner, who is the one that asks.
 func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
+
+// unspeakable reports whether a key has what the database cannot even be asked for.
+func unspeakable(key store.Key) bool {
+	all := key.Owner + key.ID
+	return strings.ContainsRune(all, 0) || !utf8.ValidString(all)
+}

@@ -26,6 +26,9 @@ func scanHead(row pgx.Row) (id int64, h store.Head, err error) {
 // Create implements [store.Sessions]. The fence, which is drawn here, tells a session that an earlier try has created
 // from one that was there.
 func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (h store.Head, err error) {
+	if err := key.Check(); err != nil {
+		return h, err
+	}
 	// Before the tries, so that all have the same one.
 	fence := store.NewFence()
 	err = s.retry(ctx, func(ctx context.Context, maybe bool) error {
@@ -49,6 +52,9 @@ func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) 
 
 // Head implements [store.Sessions]. A read may be repeated as often as needed.
 func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err error) {
+	if unspeakable(key) {
+		return h, notFound(key)
+	}
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		_, h, err = s.head(ctx, key)
 		return err

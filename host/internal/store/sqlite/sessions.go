@@ -21,6 +21,9 @@ func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID,
 //
 // As in all methods that write, what the writer runs sets the results: the call returns after it.
 func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (h store.Head, err error) {
+	if err := key.Check(); err != nil {
+		return h, err
+	}
 	err = s.write(ctx, func(st *statements, _ *job) error {
 		_, h, err = scanHead(st.create.QueryRowContext(background, key.Owner, key.ID, int64(store.NewFence()),
 			origin.Parent.Owner, origin.Parent.ID, int64(origin.ForkedAt), origin.ForkedEntries,

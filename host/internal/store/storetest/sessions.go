@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,6 +46,22 @@ func listed(t *testing.T, a, b store.Store) {
 		want = append(want, fmt.Sprintf("many/%04d", n))
 	}
 	check(store.Filter{Owner: "many"}, want...)
+}
+
+// ids tests the one rule for names, and that a name which no session can have is not an error of the store.
+func ids(t *testing.T, a, b store.Store) {
+	long := strings.Repeat("x", store.MaxID)
+	for _, id := range []string{"a\x00b", "a\nb", "\x1b[31m", "a\u0085b", "\x7f", "\xff\xfe", long + "x"} {
+		for _, key := range []store.Key{{ID: id}, {Owner: id, ID: "s"}} {
+			_, err := a.Create(t.Context(), key, store.Origin{})
+			wantError(t, err, store.ErrID)
+			_, err = b.Head(t.Context(), key)
+			wantError(t, err, store.ErrNotFound)
+			wantError(t, b.Delete(t.Context(), key), store.ErrNotFound)
+		}
+	}
+	create(t, a, store.Key{Owner: "o", ID: long})
+	create(t, a, store.Key{Owner: "o", ID: "Größe 2/…: \"x\" 🙂"})
 }
 
 // owners uses the same id twice: the owner is part of a session's name everywhere.

@@ -45,6 +45,7 @@ var behaviours = []struct {
 	// sessions.go, and log.go again near the end
 	{"sessions are listed by owner, in order and in pages", listed},
 	{"owners do not see each other's sessions", owners},
+	{"ids have no control characters and at most 512 bytes", ids},
 	{"unused sessions expire", expired},
 	{"access tokens are shared, revoked, and replaced after that", accesses},
 	{"what is spent in a day is added up by all hosts", spent},
