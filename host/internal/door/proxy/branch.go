@@ -108,7 +108,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 		if known = b.items; err == nil && known < len(req.Items) {
 			x.session = b.session.ID()
 			if err = s.options.Guard.CheckStore(r.Context(), x.grant); err == nil {
-				err = b.add(r.Context(), req, chain)
+				err = b.add(r.Context(), s, req, chain)
 			}
 		}
 		if err == nil {
@@ -202,7 +202,7 @@ func (s *Server) stored(
 	for i := range min(len(added), len(entries)) {
 		// Compared as content: what a client changes in a request without changing what it means, such as its cache
 		// markers, is not in it.
-		if !entries[i].Content.Equal(added[i].Content) {
+		if !equalOrResolved(entries[i].Content, added[i].Content) {
 			break
 		}
 		entries[i].ID = added[i].ID
@@ -261,11 +261,16 @@ func (b *branch) begin(
 
 // add makes entries of the items that the branch does not have yet. The items are those from b.items on. If the host
 // refuses them, the branch stays as it was, and a retry of the client adds them again.
-func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) error {
+func (b *branch) add(ctx context.Context, s *Server, r *body.Request, chain []body.Sum) error {
 	fresh := r.Entries(b.items)
-	contents := make([]content.Content, len(fresh))
-	for i, e := range fresh {
-		contents[i] = e.Content
+	contents, edited := b.resolved(fresh)
+	more := 0 // tokens that the client did not send
+	for _, i := range edited {
+		counted, err := s.options.Host.Count(ctx, []content.Content{fresh[i].Content, contents[i]})
+		if err != nil {
+			return err
+		}
+		more += counted.Tokens(1) - counted.Tokens(0)
 	}
 	ids, tokens, err := b.session.AddIdentified(ctx, len(b.entries), contents)
 	if err != nil {
@@ -274,7 +279,7 @@ func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) err
 	for i := range fresh {
 		fresh[i].ID = ids[i]
 	}
-	b.entries, b.whole = append(b.entries, fresh...), b.whole+tokens
+	b.entries, b.whole = append(b.entries, fresh...), b.whole+tokens-more
 	// The entries are the last record.
 	b.thread.advance(b, chain[len(chain)-1], len(r.Items), b.session.Position()-1)
 	return nil
