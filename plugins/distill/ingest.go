@@ -20,7 +20,7 @@ const (
 	// leastRepeat is how many bytes a text must have to be looked through.
 	leastRepeat = 600
 	// runLines and runBytes are how long a run must be to be left out. It must also be twice as long as its mark.
-	runLines, runBytes = 6, 160
+	runLines, runBytes = 3, 160
 	// mostRuns is how many runs of one text go: what is made of more pieces nobody puts together.
 	mostRuns = 12
 	// leastOmitted is the share of a text that must go for it to be changed at all.

@@ -89,8 +89,10 @@ func part(s, where string) string {
 // Read returns how many lines a line adds to the text that it stands in, if it is a mark: those that it stands for; 0
 // for a part of a line, and one less than none for a part between two others.
 func Read(line string) (lines int, ok bool) {
-	line = strings.TrimRight(line, "\r\n")
-	if !strings.HasPrefix(line, start) || line[len(line)-1] != ']' {
+	if !Like(line) {
+		return 0, false
+	}
+	if line = strings.TrimRight(line, "\r\n"); line[len(line)-1] != ']' {
 		return 0, false
 	}
 	if r, ok := ReadReference(line); ok {
