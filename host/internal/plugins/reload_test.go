@@ -209,3 +209,31 @@ func TestAPluginThatIsRemovedStops(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A directory that is away for a while, as a volume that is mounted again, takes no process away: no turn fails.
+func TestADirectoryThatIsAwayForAWhile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "plugins")
+	if err := os.Rename(pluginDir(t, "steady"), dir); err != nil {
+		t.Fatal(err)
+	}
+	s := strategy(t, open(t, reloading(dir)), "steady")
+	first := pid(t, s)
+	for range 2 {
+		if err := os.Rename(dir, dir+".away"); err != nil {
+			t.Fatal(err)
+		}
+		plugintest.Eventually(t, "it is noticed",
+			func() bool { _, reason := s.State(); return strings.Contains(reason, "is away") })
+		if pid(t, s) != first {
+			t.Error("another process runs")
+		}
+		if err := os.Rename(dir+".away", dir); err != nil {
+			t.Fatal(err)
+		}
+		plugintest.Eventually(t, "it is back",
+			func() bool { _, reason := s.State(); return reason == "" })
+		if pid(t, s) != first {
+			t.Error("another process runs")
+		}
+	}
+}

@@ -2,6 +2,9 @@ package supervise
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
@@ -26,6 +29,10 @@ func (o *owner) look(c discover.Candidate, exists bool) {
 		if last := o.version.binary; exists && last != nil && (c.Path != last.Path || last.Differs()) {
 			o.clearCrashes("the file has changed")
 		}
+	case !exists && away(o.current.Binary().Path):
+		if state, _ := o.s.State(); state == StateReady {
+			o.to(StateReady, isAway)
+		}
 	case !exists:
 		p := o.current
 		o.current = nil
@@ -33,7 +40,21 @@ func (o *owner) look(c discover.Candidate, exists bool) {
 		p.retire(errRemoved)
 	case c.Path != o.current.Binary().Path || o.current.Binary().Differs():
 		o.replace()
+	default:
+		if state, reason := o.s.State(); state == StateReady && reason == isAway {
+			o.to(StateReady, "")
+		}
 	}
+}
+
+// isAway is why a process goes on whose file cannot be seen.
+const isAway = "its directory is away: the process that runs stays in use"
+
+// away reports whether the directory of a file is not there, as that of a volume which is mounted again: no one has
+// removed the file.
+func away(path string) bool {
+	_, err := os.Stat(filepath.Dir(path))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // replace starts the new version of the file while the current process continues to take calls. If the new version
