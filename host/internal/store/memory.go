@@ -250,6 +250,9 @@ func (m *Memory) Lease(ctx context.Context, key Key, holder string, ttl time.Dur
 	// The holder itself renews its lease and keeps its fence, so that appends that are under way stay valid.
 	if s.holder != holder {
 		if left := s.until.Sub(now); left > 0 {
+			if left > ttl { // as in stores whose clock may be set back
+				left, s.until = ttl, now.Add(ttl)
+			}
 			return Head{}, &LeasedError{Key: key, Holder: s.holder, Left: left}
 		}
 		// Appends of the holder before this one now name an old fence, and are refused, even if its host only paused.

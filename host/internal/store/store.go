@@ -56,7 +56,8 @@ type Sessions interface {
 	// [Corrupt] if one of them is missing.
 	Contents(ctx context.Context, owner string, hashes []Hash) (map[Hash][]byte, error)
 	// Lease takes or extends the lease of a session for ttl from now, by the store's clock. The error is a
-	// [*LeasedError] while another holder has it. The head has the fence to append with.
+	// [*LeasedError] while another holder has it, which from then on is for ttl at most: a clock that was set back makes
+	// no lease last. The head has the fence to append with.
 	Lease(ctx context.Context, key Key, holder string, ttl time.Duration) (Head, error)
 	// Release ends the lease if holder has it. It is no error if it has not.
 	Release(ctx context.Context, key Key, holder string) error

@@ -214,9 +214,14 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		// Who has it is read by a second statement, so it may have ended by now: Left is 0 then.
 		refused := &store.LeasedError{Key: key}
 		var left int64
-		err := s.pool.QueryRow(ctx, `SELECT holder,
-				greatest(0, extract(epoch FROM held_until - clock_timestamp()) * 1000000)::bigint
-			FROM thresh_session WHERE owner = $1 AND name = $2`, key.Owner, key.ID).Scan(&refused.Holder, &left)
+		// More than a whole lease can be left only if the clock was set back. The holder keeps one from now on, and extends
+		// it if it lives.
+		err := s.pool.QueryRow(ctx, `WITH shortened AS (
+				UPDATE thresh_session SET held_until = clock_timestamp() + $3 * interval '1 microsecond'
+				WHERE owner = $1 AND name = $2 AND held_until > clock_timestamp() + $3 * interval '1 microsecond')
+			SELECT holder, least($3, greatest(0, extract(epoch FROM held_until - clock_timestamp()) * 1000000))::bigint
+			FROM thresh_session WHERE owner = $1 AND name = $2`, key.Owner, key.ID, ttl.Microseconds(),
+		).Scan(&refused.Holder, &left)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return notFound(key)

@@ -154,7 +154,9 @@ func blob(data []byte) []byte {
 // Lease implements [store.Sessions]. The clock is the machine's, which all processes on the file share. The fence grows
 // with the holder, in the same statement.
 func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (h store.Head, err error) {
+	var refused *store.LeasedError // not as the job's error: what the job wrote has to be committed
 	err = s.write(ctx, func(st *statements, _ *job) error {
+		refused = nil // of a try before
 		var last string
 		var until int64
 		switch err := st.holder.QueryRowContext(background, key.Owner, key.ID).Scan(&last, &until); {
@@ -167,11 +169,23 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		now := time.Now().UnixMicro()
 		// The last holder may always extend. Another one needs a lease that has ended.
 		if last != holder && until > now {
-			return &store.LeasedError{Key: key, Holder: last, Left: time.Duration(until-now) * time.Microsecond}
+			// More than a whole lease can be left only if the clock was set back. The holder keeps one from now on, and
+			// extends it if it lives.
+			if most := now + ttl.Microseconds(); until > most {
+				until = most
+				if _, err := st.shorten.ExecContext(background, key.Owner, key.ID, until); err != nil {
+					return err
+				}
+			}
+			refused = &store.LeasedError{Key: key, Holder: last, Left: time.Duration(until-now) * time.Microsecond}
+			return nil
 		}
 		_, h, err = scanHead(st.lease.QueryRowContext(background, key.Owner, key.ID, holder, now+ttl.Microseconds()))
 		return err
 	})
+	if err == nil && refused != nil {
+		return store.Head{}, refused
+	}
 	return h, err
 }
 

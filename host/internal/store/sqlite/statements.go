@@ -34,7 +34,7 @@ type statements struct {
 	append, record       *sql.Stmt
 	content, refer, grow *sql.Stmt
 	// Leases.
-	holder, lease, release *sql.Stmt
+	holder, lease, shorten, release *sql.Stmt
 	// A deletion takes these in order: references go before what they refer to.
 	deleteRecords, referred      *sql.Stmt
 	deleteRefers, deleteContents *sql.Stmt
@@ -104,6 +104,7 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 		&st.lease: `UPDATE session SET fence = CASE WHEN holder = ?3 THEN fence ELSE fence + 1 END,
 				holder = ?3, held_until = ?4
 			WHERE owner = ?1 AND name = ?2 RETURNING ` + headColumns,
+		&st.shorten: "UPDATE session SET held_until = ?3 WHERE owner = ?1 AND name = ?2",
 		&st.release: "UPDATE session SET held_until = 0 WHERE owner = ?1 AND name = ?2 AND holder = ?3",
 
 		&st.deleteRecords: "DELETE FROM record WHERE session = ?1",

@@ -83,6 +83,24 @@ func fenced(t *testing.T, a, b store.Store) {
 	}
 }
 
+// tooLong tests a lease that lasts for longer than whoever asks for it would have it, as after the clock was set back:
+// it ends within the time of theirs, unless its holder extends it.
+func tooLong(t *testing.T, a, b store.Store) {
+	create(t, a, local)
+	before := lease(t, a, "a", 24*time.Hour)
+	var refused *store.LeasedError
+	if _, err := b.Lease(t.Context(), local, "b", time.Minute); !errors.As(err, &refused) || refused.Left > time.Minute {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := a.Append(t.Context(), local, held(before, "a"), oneRecord); err != nil {
+		t.Errorf("the holder has lost it: %v", err)
+	}
+	eventually(t, "taking it", func() error {
+		_, err := b.Lease(t.Context(), local, "b", soon)
+		return err
+	})
+}
+
 // outlived tests the end of a lease without another host taking it. The fence is the same then, so only the store's
 // clock can refuse the append.
 func outlived(t *testing.T, a, _ store.Store) {

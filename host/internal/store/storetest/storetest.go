@@ -41,6 +41,7 @@ var behaviours = []struct {
 	{"a lease keeps others out until it is released", leased},
 	{"a lease that ended is taken by another, and its last holder cannot write", fenced},
 	{"a lease that ended refuses its holder's write although nobody took it", outlived},
+	{"a lease that lasts too long by the clock is cut", tooLong},
 	{"the writer of a deleted session cannot write to its successor", recreated},
 	// sessions.go, and log.go again near the end
 	{"sessions are listed by owner, in order and in pages", listed},
