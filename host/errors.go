@@ -179,7 +179,7 @@ func classify(err error) error {
 		e.Retryable = true
 	}
 	if unknown := (*engine.UnknownError)(nil); errors.As(err, &unknown) {
-		e.MaybeApplied, e.Retryable = true, unknown.Repeatable
+		e.MaybeApplied, e.Retryable = true, e.Retryable && unknown.Repeatable
 	}
 	return e
 }

@@ -164,7 +164,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	// A door that fails cancels ctx, which ends the others: a service with half of its doors would look healthy.
 	doors.Go(func() error {
 		return network.Serve(ctx, l, certificate, set.Serve.Drain, network.Options{
-			Host: h, Guard: guard, Store: kept, Recall: set.Proxy.Recall, Watch: seen,
+			Host: h, Guard: guard, Store: kept, Ready: kept.Ready, Recall: set.Proxy.Recall, Watch: seen,
 			Metrics: measured.Handler(), Requests: requests, Log: log,
 		})
 	})

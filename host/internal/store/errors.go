@@ -60,6 +60,8 @@ const (
 	Full Cause = "full"
 	// Gone: the database cannot be reached.
 	Gone Cause = "gone"
+	// Displaced: the file was deleted, renamed or replaced while it was in use.
+	Displaced Cause = "displaced"
 	// Corrupt: what was read is not what was written.
 	Corrupt Cause = "corrupt"
 	// Locked: another process holds a lock for longer than a call waits.
@@ -89,14 +91,15 @@ type Fault struct {
 
 // advice is what to do about each cause.
 var advice = map[Cause]string{
-	Full:    "has no space left: free space or raise the limit, then try again",
-	Gone:    "cannot be reached: start the database or correct sessions.store",
-	Corrupt: "is damaged: stop thresh and restore a backup; 'thresh doctor' lists what is wrong",
-	Locked:  "is locked by another process: end it, or let it finish, and try again",
-	Denied:  "cannot be used: give the user that runs thresh, or that sessions.store names, read and write access",
-	Newer:   "was written by a newer version of thresh: run that version",
-	Foreign: "is the database of another program: name another file in sessions.store",
-	Broken:  "failed",
+	Full:      "has no space left: free space or raise the limit, then try again",
+	Gone:      "cannot be reached: start the database or correct sessions.store",
+	Displaced: "is not where it was, and nothing more is written",
+	Corrupt:   "is damaged: stop thresh and restore a backup; 'thresh doctor' lists what is wrong",
+	Locked:    "is locked by another process: end it, or let it finish, and try again",
+	Denied:    "cannot be used: give the user that runs thresh, or that sessions.store names, read and write access",
+	Newer:     "was written by a newer version of thresh: run that version",
+	Foreign:   "is the database of another program: name another file in sessions.store",
+	Broken:    "failed",
 }
 
 // Error says what is wrong and what to do.

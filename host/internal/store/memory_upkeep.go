@@ -103,6 +103,15 @@ func (m *Memory) Check(ctx context.Context) error {
 	return err
 }
 
+// Ready implements [Store].
+func (m *Memory) Ready(ctx context.Context) error {
+	err := m.lock(ctx)
+	if err == nil {
+		m.mu.Unlock()
+	}
+	return err
+}
+
 // Size implements [Store].
 func (m *Memory) Size(ctx context.Context) (size Size, err error) {
 	if err := m.lock(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"connectrpc.com/connect"
@@ -36,6 +37,8 @@ type Options struct {
 	Guard *access.Guard
 	// Store is where the host keeps sessions, for lists; an empty one in memory if it keeps none.
 	Store store.Sessions
+	// Ready returns why requests would fail now, for /readyz; nil if they would not. Nil is always.
+	Ready func(context.Context) error
 	// Recall serves [mcp.Path], where an agent gets back what was removed from the session that it names.
 	Recall bool
 	// Watch is told of turns, and serves the page and its data; nil if there is none.
@@ -92,7 +95,8 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	add(sessionv1connect.NewSessionServiceHandler(
 		&sessions{service: s, guard: o.Guard, store: o.Store, most: maxRequest, ending: ending}, options...))
 	add(sessionv1connect.NewPluginServiceHandler(plugins{s, o.Log}, options...))
-	path, checks := grpchealth.NewHandler(health{ending}, connect.WithReadMaxBytes(openBytes))
+	ready := &readiness{ending: ending, ask: o.Ready, log: o.Log}
+	path, checks := grpchealth.NewHandler(health{ready}, connect.WithReadMaxBytes(openBytes))
 	add(path, checks)
 	toAll(path+"Check", checks.ServeHTTP)
 	// So that tools such as grpcurl work without the .proto files. Both versions, because old tools ask for v1alpha
@@ -103,8 +107,8 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	// Alive is not ready: an orchestrator must not kill a host that is finishing its requests.
 	toAll("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	toAll("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if ended(ending) {
-			http.Error(w, "shutting down", http.StatusServiceUnavailable)
+		if problem := ready.problem(); problem != "" {
+			http.Error(w, problem, http.StatusServiceUnavailable)
 			return
 		}
 		_, _ = io.WriteString(w, "ok\n")
@@ -146,19 +150,15 @@ func ended(ending <-chan struct{}) bool {
 }
 
 // health answers the health checks of gRPC. It is what 'grpc_health_probe' and Kubernetes ask for.
-type health struct{ ending <-chan struct{} }
+type health struct{ *readiness }
 
-// Check implements [grpchealth.Checker]. "" asks about the server as a whole. All services have one state, because
-// they end together.
+// Check implements [grpchealth.Checker]. "" asks about the server as a whole. All services have one state.
 func (h health) Check(_ context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
-	for _, name := range append([]string{""}, names...) {
-		if r.Service != name {
-			continue
-		}
-		if ended(h.ending) {
-			return &grpchealth.CheckResponse{Status: grpchealth.StatusNotServing}, nil
-		}
-		return &grpchealth.CheckResponse{Status: grpchealth.StatusServing}, nil
+	switch {
+	case !slices.Contains(append([]string{""}, names...), r.Service):
+		return nil, connect.NewError(connect.CodeNotFound, nil)
+	case h.problem() != "":
+		return &grpchealth.CheckResponse{Status: grpchealth.StatusNotServing}, nil
 	}
-	return nil, connect.NewError(connect.CodeNotFound, nil)
+	return &grpchealth.CheckResponse{Status: grpchealth.StatusServing}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -211,5 +213,63 @@ func TestAnAddOfUnknownOutcome(t *testing.T) {
 	}
 	if got, err := session.State(ctx); err != nil || got.Entries != 3 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// moved is a store that cannot be used for a while.
+type moved struct {
+	store.Store
+	away atomic.Bool
+}
+
+func (m *moved) Ready(context.Context) error {
+	if m.away.Load() {
+		return &store.Fault{Cause: store.Displaced, Store: "/secret/s.db", Err: errors.New("the file was deleted")}
+	}
+	return nil
+}
+
+// A host whose store cannot be used is not ready, and says why in its log alone.
+func TestAHostWhoseStoreIsAway(t *testing.T) {
+	t.Parallel()
+	kept := &moved{Store: store.NewMemory()}
+	s, _ := onStore(t, kept)
+	ready := func() (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/readyz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := s.conns.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(answer.Body)
+		return answer.StatusCode, string(text)
+	}
+	wait := func(want int) string {
+		t.Helper()
+		for {
+			if status, text := ready(); status == want {
+				return text
+			}
+			select {
+			case <-time.After(readyFor / 10):
+			case <-t.Context().Done():
+				t.Fatal(t.Context().Err())
+			}
+		}
+	}
+	wait(http.StatusOK)
+	kept.away.Store(true)
+	if text := wait(http.StatusServiceUnavailable); strings.Contains(text, "secret") {
+		t.Error(text)
+	}
+	kept.away.Store(false)
+	wait(http.StatusOK)
+	s.stop()
+	if log := s.log.String(); strings.Count(log, "/secret/s.db") != 1 || !strings.Contains(log, "ready again") {
+		t.Errorf("the log:\n%s", log)
 	}
 }

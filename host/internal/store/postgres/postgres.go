@@ -73,6 +73,14 @@ func (s *Store) Check(ctx context.Context) error {
 	})
 }
 
+// Ready implements [store.Store].
+func (s *Store) Ready(ctx context.Context) error {
+	if s.alive.Err() != nil {
+		return store.ErrClosed
+	}
+	return s.fault(ctx, s.pool.Ping(ctx))
+}
+
 // Size implements [store.Store]. Free is 0: PostgreSQL uses the space of deleted rows itself, and does not return it.
 // Bytes includes indexes and what PostgreSQL stores apart from the rows.
 func (s *Store) Size(ctx context.Context) (size store.Size, err error) {

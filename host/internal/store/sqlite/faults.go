@@ -32,6 +32,10 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	case s.closed() && (errors.Is(err, sql.ErrConnDone) || err.Error() == "sql: database is closed"):
 		return store.ErrClosed
 	}
+	// A file that is not where it was fails in many ways.
+	if gone := s.displaced(); gone != nil {
+		return gone
+	}
 	// Unknown is never set: a caller waits until the writer knows whether the commit was made.
 	return &store.Fault{Cause: s.cause(err), Store: s.path, Err: err}
 }

@@ -15,6 +15,9 @@ func TestASchemaOfAnyVersionIsBroughtUpToDate(t *testing.T) {
 	storetest.Migrated(t, os.DirFS("migrations"), os.DirFS("testdata"),
 		func(t *testing.T, schema []store.Migration, sample string) store.Store {
 			path := filepath.Join(t.TempDir(), "sessions.db")
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 			db, err := sql.Open("sqlite", dsn(path))
 			if err != nil {
 				t.Fatal(err)

@@ -49,7 +49,11 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		w.disconnect()
 		return nil, s.fault(ctx, err)
 	}
-	if err := w.prepare(ctx); err != nil {
+	err := w.prepare(ctx)
+	if err == nil {
+		err = s.displaced() // since it was created
+	}
+	if err != nil {
 		w.disconnect()
 		return nil, s.fault(ctx, err)
 	}
@@ -84,6 +88,11 @@ func (s *Store) create() error {
 	if err != nil {
 		return err
 	}
+	if s.file, err = f.Stat(); err != nil {
+		_ = f.Close()
+		return err
+	}
+	// Before SQLite opens it: closing it later would end SQLite's locks.
 	return f.Close()
 }
 
@@ -96,7 +105,9 @@ func dsn(path string, more ...string) string {
 		"synchronous(FULL)", // and that one is waited for: what is acknowledged survives a loss of power
 		"foreign_keys(1)",   // for each connection: SQLite does not keep them otherwise
 	}, more...)
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()
+	// rw: a file that is missing is never made again by a connection.
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" +
+		url.Values{"_pragma": pragmas, "mode": {"rw"}}.Encode()
 }
 
 // migrate brings the schema up to date. The lock of the transaction keeps other processes from doing the same. A

@@ -126,6 +126,9 @@ func (s *Store) list(ctx context.Context, filter store.Filter, after store.Key, 
 	if s.closed() {
 		return nil, store.ErrClosed
 	}
+	if err := s.displaced(); err != nil {
+		return nil, err
+	}
 	rows, err := s.queries.list.QueryContext(ctx, after.Owner, after.ID, filter.AllOwners, filter.Owner, limit)
 	if err != nil {
 		return nil, err

@@ -48,6 +48,9 @@ func (s *Store) find(ctx context.Context, key store.Key) (int64, store.Head, err
 	if s.closed() {
 		return 0, store.Head{}, store.ErrClosed
 	}
+	if err := s.displaced(); err != nil {
+		return 0, store.Head{}, err
+	}
 	id, h, err := scanHead(s.queries.head.QueryRowContext(ctx, key.Owner, key.ID))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = notFound(key)

@@ -28,6 +28,8 @@ import (
 type Store struct {
 	// path is also what errors call the store.
 	path string
+	// file is the one that was opened, for [Store.displaced].
+	file os.FileInfo
 	// hub passes notices on to the watchers of this process.
 	hub store.Hub
 
@@ -64,7 +66,9 @@ func (s *Store) Close() error {
 		close(s.stop)
 		<-s.stopped
 		s.hub.Close()
-		err = s.read.Close()
+		if !s.replaced() {
+			err = s.read.Close()
+		}
 	})
 	return err
 }

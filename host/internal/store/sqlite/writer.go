@@ -133,7 +133,7 @@ func (w *writer) run() {
 	for {
 		select {
 		case <-w.stop:
-			if w.conn != nil {
+			if w.conn != nil && !w.replaced() {
 				w.disconnect()
 			}
 			return
@@ -178,7 +178,7 @@ func (w *writer) perform(batch []*job) {
 		err := w.commit(batch)
 		// One that is too large for the space that is left must not fail the others. While the file is locked, each
 		// would wait for the lock again.
-		if err != nil && len(batch) > 1 && !store.IsCause(err, store.Locked) {
+		if err != nil && len(batch) > 1 && !store.IsCause(err, store.Locked) && !store.IsCause(err, store.Displaced) {
 			for i := range batch {
 				w.finish(batch[i:i+1], w.commit(batch[i:i+1]))
 			}
@@ -230,6 +230,9 @@ func isRefusal(err error) bool {
 // the store works again when the cause is gone, whatever state SQLite was left in. f runs at most once.
 func (w *writer) connected(f func(context.Context) error) error {
 	ctx := context.Background()
+	if err := w.displaced(); err != nil {
+		return err // the connection is kept: the file may come back, and this is what can be copied until then
+	}
 	if w.conn == nil { // the last batch failed
 		// connect and prepare are apart, because a new store needs its tables in between. Here they are there.
 		err := w.connect(ctx)
@@ -245,7 +248,14 @@ func (w *writer) connected(f func(context.Context) error) error {
 	}
 	// A lock that was not free says nothing about the connection.
 	err := w.fault(ctx, f(ctx))
-	if err != nil && !store.IsCause(err, store.Locked) {
+	if err == nil {
+		// Of what was written to a file that is not where it was, no caller is told that it is kept.
+		if gone := (*store.Fault)(nil); errors.As(w.displaced(), &gone) {
+			gone.Unknown = true
+			return gone
+		}
+	}
+	if err != nil && !store.IsCause(err, store.Locked) && !store.IsCause(err, store.Displaced) {
 		w.disconnect()
 	}
 	return err

@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// A file that is deleted or renamed stays open, and SQLite goes on writing to it: what is acknowledged then is gone with
+// the process, or in a file that no one looks for. So each call looks whether the path still names the file that was
+// opened, and the writer does once more before it tells its callers that they are done.
+
+// displaced returns why the store must not be used: its path does not name its file any more. It costs a microsecond.
+func (s *Store) displaced() error {
+	now, err := os.Stat(s.path)
+	if s.file == nil || err == nil && os.SameFile(now, s.file) {
+		return nil
+	}
+	what := "was deleted or renamed"
+	if err == nil {
+		what = "was replaced by another file"
+	}
+	return &store.Fault{Cause: store.Displaced, Store: s.path, Err: fmt.Errorf("the file %s while it was in use%s", what,
+		rescue(s.path, s.file))}
+}
+
+// rescue says where the sessions still are, as far as the system tells: where the file is now or, if it has no name any
+// more, how to copy what this process has open.
+func rescue(path string, file fs.FileInfo) string {
+	const open = "/proc/self/fd"
+	list, err := os.ReadDir(open)
+	if err != nil {
+		return ""
+	}
+	var data, log string
+	for _, fd := range list {
+		link := filepath.Join(open, fd.Name())
+		name, err := os.Readlink(link)
+		if err != nil {
+			continue
+		}
+		own := fmt.Sprintf("/proc/%d/fd/%s", os.Getpid(), fd.Name())
+		switch info, err := os.Stat(link); {
+		case err == nil && os.SameFile(info, file):
+			if !strings.HasSuffix(name, " (deleted)") {
+				return fmt.Sprintf("; it is %s now: end thresh and move it back, with %s-wal next to it", name, path)
+			}
+			data = own
+		case filepath.Base(strings.TrimSuffix(name, " (deleted)")) == filepath.Base(path)+"-wal":
+			log = own
+		}
+	}
+	if data == "" {
+		return ""
+	}
+	copies := fmt.Sprintf("cp %s COPY", data)
+	if log != "" {
+		copies += fmt.Sprintf("; cp %s COPY-wal", log)
+	}
+	return "; the sessions are still open in this process, until it ends: copy them now, with " + copies
+}
+
+// replaced reports whether another file has the path. What SQLite does when its last connection is closed, such as
+// removing the log next to the file, would be done to that one.
+func (s *Store) replaced() bool {
+	now, err := os.Stat(s.path)
+	return err == nil && !os.SameFile(now, s.file)
+}
+
+// Ready implements [store.Store].
+func (s *Store) Ready(ctx context.Context) error {
+	if s.closed() {
+		return store.ErrClosed
+	}
+	if err := s.displaced(); err != nil {
+		return err
+	}
+	var n int
+	return s.fault(ctx, s.queries.exists.QueryRowContext(ctx, 0).Scan(&n))
+}
