@@ -173,6 +173,7 @@ func (s *Session) appendDurably(
 		}
 		// In the log before any Prepare can see them.
 		s.logEntries(entries)
+		s.own.adds(s.history.Mark())
 		revision, total = s.history.AppendEntries(entries)
 		s.additions.took(once, revision, total)
 		s.followTasks(own)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -24,3 +25,9 @@ func (h *Host) Memory() int64 { return h.memory.Load() }
 
 // Released reports whether the session's memory was released.
 func (s *Session) Released() bool { return s.released.Load() }
+
+// PlanNothing plans a rewrite of the history as it is now that changes nothing, and returns what applies it.
+func (s *Session) PlanNothing(ctx context.Context) (apply func() error) {
+	plan, err := s.history.Snapshot().PlanOptimize(ctx, nil, counting{s.currentCounter()}.All)
+	return func() error { return cmp.Or(err, s.apply("test")(plan, "optimize")) }
+}

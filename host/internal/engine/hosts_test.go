@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/postgres"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
@@ -258,6 +259,50 @@ func TestATurnSeesWhatOtherHostsAdded(t *testing.T) {
 	if diff := cmp.Diff([]string{"one", "two", "and a half", "three"}, texts(got.History)); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
+}
+
+// A turn sees what other hosts added before it was asked for, also if this host has added more by the time it runs, and
+// none of that.
+func TestATurnSeesWhatOtherHostsAddedBeforeLaterEntries(t *testing.T) {
+	s, other := pair(t, &hooked{}, nil)
+	add(t, s, says(content.Human, "one"))
+	for i, way := range []func(*history.Mark) []string{
+		func(m *history.Mark) []string {
+			got, err := s.Prepare(t.Context(), engine.PrepareOptions{UpTo: m})
+			must(t, err, nil)
+			return texts(got.History)
+		},
+		func(m *history.Mark) []string {
+			upTo, err := s.Refresh(t.Context(), m)
+			must(t, err, nil)
+			return texts(s.HistoryAt(upTo).Contents())
+		},
+	} {
+		add(t, other, says(content.Human, "acknowledged"))
+		asked := s.Mark()
+		add(t, s, says(content.Human, "later"))
+		add(t, other, says(content.Human, "later still"))
+		add(t, s, says(content.Human, "last"))
+		got := way(&asked)
+		if want := 2 + 4*i; len(got) != want || got[want-1] != "acknowledged" {
+			t.Errorf("%d: %q", i, got)
+		}
+	}
+}
+
+// A rewrite that was planned before this host heard of another host's rewrite is one that was overtaken, not a defect.
+func TestARewriteThatWasOvertaken(t *testing.T) {
+	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
+	s, other := pair(t, &hooked{}, settings)
+	for i := range 60 {
+		add(t, s, says(content.Human, fmt.Sprint(i, strings.Repeat(" word", 40))))
+	}
+	apply := s.PlanNothing(t.Context())
+	if got := prepareTurn(t, other); got.Outcome.Compress.Kind != "applied" {
+		t.Fatalf("%+v", got.Outcome.Compress)
+	}
+	add(t, s, says(content.Human, "takes in the rewrite"))
+	must(t, apply(), engine.ErrMoved)
 }
 
 // An addition goes behind what another host adds at the same moment, with an id of its own.

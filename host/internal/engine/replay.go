@@ -168,6 +168,9 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 	for _, step := range steps {
 		own := tag != 0 && step.tag == tag
 		n.own = n.own || own
+		if own && step.kind == store.Added {
+			r.own.adds(r.history.Mark())
+		}
 		if err := r.step(step); err != nil {
 			return n, fmt.Errorf("record %d: %w", step.seq, err)
 		}

@@ -42,11 +42,12 @@ type Session struct {
 	log *transcriptlog.Log // nil without transcript.dir
 
 	// adding keeps the log and the store in the order of the history, and the counter unchanged while entries are
-	// appended. It guards tasks, which reads the agent's task list from what is added, stored, and additions.
+	// appended. It guards tasks, which reads the agent's task list from what is added, stored, additions and own.
 	adding    sync.Mutex
 	tasks     todos.Tracker
 	stored    *stored // nil without a store
 	additions additions
+	own       own
 
 	// For releasing memory: see idle.go.
 	using    atomic.Int32 // calls in progress

@@ -202,7 +202,10 @@ func (s *Session) apply(strategy string) func(*history.Plan, string) error {
 func (s *Session) storeRewritten(plan *history.Plan, step, strategy string) (news, error) {
 	p := s.stored
 	rewrite, err := s.history.Ready(plan)
-	if err != nil {
+	switch {
+	case errors.Is(err, history.ErrStale): // an addition has taken in a rewrite of another host meanwhile
+		return news{}, ErrMoved
+	case err != nil:
 		return news{}, err
 	}
 	state, err := s.changed()
@@ -329,12 +332,11 @@ func (s *Session) Refresh(ctx context.Context, upTo *history.Mark) (*history.Mar
 	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
-	nothingLater := upTo != nil && *upTo == s.history.Mark()
-	if _, err := s.catchUp(ctx, 0); err != nil || !nothingLater {
+	if _, err := s.catchUp(ctx, 0); err != nil || upTo == nil {
 		return upTo, err
 	}
-	now := s.history.Mark()
-	return &now, nil
+	moment := s.own.upTo(*upTo, s.history.Mark())
+	return &moment, nil
 }
 
 // settle writes what a turn has learned. The error is ErrMoved if another host has rewritten the history, or has run a
