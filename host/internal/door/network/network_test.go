@@ -58,7 +58,7 @@ func serveHost(t *testing.T, l net.Listener, drain time.Duration, h *host.Host, 
 		ended <- Serve(ctx, l, nil, drain, Options{
 			Host: h, Guard: access.NewGuard(s.store, localToken, hclog.NewNullLogger()), Store: s.store,
 			Ready: s.store.Ready,
-			Log: hclog.New(&hclog.LoggerOptions{Output: s.log, JSONFormat: true}),
+			Log:   hclog.New(&hclog.LoggerOptions{Output: s.log, JSONFormat: true}),
 		})
 	}()
 	protocols := new(http.Protocols)
