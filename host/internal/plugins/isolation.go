@@ -12,7 +12,7 @@ import (
 // package isolate needs a row.
 var without = map[isolate.Measure]string{
 	isolate.Privileges: "gain rights from setuid programs",
-	isolate.Files:      "read and change your files",
+	isolate.Files:      "read and change your files: keys, passwords and all else in your home directory",
 	isolate.Network:    "send conversations over the network",
 	isolate.Processes:  "start other programs",
 	isolate.Signals:    "end other processes of yours and use abstract sockets",
@@ -54,6 +54,19 @@ func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
 		"missing", strings.Join(byReason(sandbox.Lacking), "; "),
 		"itCould", strings.Join(possible(sandbox.Lacking), "; "),
 		"hint", "plugins.isolation=strict refuses to start it")
+}
+
+// hideHost keeps a plugin from the host's environment and memory, which have the keys of model providers. Without
+// Landlock and without a user namespace of its own, the kernel lets it read those of any process of its user. With
+// namespaces nothing is to be done, and the host must stay as it is: it could not set the plugin's user.
+func (m *Manager) hideHost(sandbox process.Sandbox) {
+	if slices.Contains(sandbox.Apply, isolate.Files) || slices.Contains(sandbox.Apply, isolate.Paths) ||
+		m.opts.Isolation == IsolationOff {
+		return
+	}
+	if err := isolate.HideSelf(); err != nil {
+		m.log.Warn("plugins can read the host's environment, and the keys in it", "error", err)
+	}
 }
 
 // byReason puts together the measures that are missing for the same reason: often all of them are.

@@ -51,6 +51,9 @@ func (*Group) Remove() error { return nil }
 // Readable is always true: no file is hidden from a program here.
 func Readable(string) bool { return true }
 
+// HideSelf does nothing: where there is no /proc, other processes see no environment through it.
+func HideSelf() error { return nil }
+
 // Probe reports that this system can enforce nothing.
 func Probe() []Check { return none(nothingHere) }
 
