@@ -477,4 +477,44 @@ func TestTheUnitsAreValid(t *testing.T) {
 	if out, err := exec.Command("systemd-analyze", args...).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}
+	// What is left is what isolating plugins takes: namespaces, mounts, control groups; and a network.
+	exposed := exec.Command("systemd-analyze", "security", "--offline=true", "--threshold=29", args[1])
+	if out, err := exposed.CombinedOutput(); err != nil {
+		t.Errorf("the service may do more than it did: %v\n%s", err, out)
+	}
+}
+
+// TestWhatIsNoFileStopsNothing: a named pipe where the lock file should be is an error at once, as is one in place of
+// the token; a pipe, a device and a huge file among the plugins are listed with a reason, and the others are used.
+func TestWhatIsNoFileStopsNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	pipe, plugin := filepath.Join(t.TempDir(), "pipe"), filepath.Join(p.plugins, "thresh-strategy-")
+	err := errors.Join(syscall.Mkfifo(pipe, 0o600), syscall.Mkfifo(plugin+"pipe", 0o755),
+		os.Symlink("/dev/zero", plugin+"device"), os.WriteFile(plugin+"huge", []byte("\x7fELF"), 0o755),
+		os.WriteFile(plugin+"zeros", []byte{0}, 0o755), os.Truncate(plugin+"huge", 50<<30),
+		os.Truncate(plugin+"zeros", 1<<30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[any]any{}
+	for _, l := range decode[[]object](t, p.run("plugins", "list", "-o", "json")) {
+		if states[l["name"]] = l["state"]; l["state"] == "broken" && l["sha256"] != nil {
+			t.Errorf("%v was hashed", l["name"])
+		}
+	}
+	for name, want := range map[string]string{"high-density": "ready", "pipe": "broken", "device": "broken",
+		"huge": "broken", "zeros": "broken"} {
+		if states[name] != want {
+			t.Errorf("%s is %v, want %s", name, states[name], want)
+		}
+	}
+	for _, args := range [][]string{
+		{"optimize", "--set", "plugins.lockFile=" + pipe, "--set", "plugins.integrity=locked", p.file("s.json", pruning)},
+		{"serve", "--set", "serve.listen=127.0.0.1:0", "--set", "serve.tokenFile=" + pipe},
+	} {
+		if r := p.run(args...); r.code == 0 || !strings.Contains(r.stderr, "not a regular file") {
+			t.Errorf("%s: %d: %s", args[0], r.code, r.stderr)
+		}
+	}
 }

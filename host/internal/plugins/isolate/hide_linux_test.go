@@ -14,7 +14,7 @@ import (
 // Without Landlock and namespaces, a process of the same user reads the environment, until the process hides itself.
 func TestTheEnvironmentCanBeHidden(t *testing.T) {
 	const key, built = "THRESH_TEST_KEY=secret", "THRESH_TEST_HOSTILE=none" // as it needs no other program
-	if os.Getenv("THRESH_TEST_KEY") == "" { // in a process of its own: this one must not hide
+	if os.Getenv("THRESH_TEST_KEY") == "" {                                 // in a process of its own: this one must not hide
 		var got string
 		if os.Geteuid() == 0 { // which has more rights than what it starts without any
 			got = plugintest.AsNobody(t, t.Name(), nil, key, built)
