@@ -122,3 +122,38 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 		t.Errorf("a key in the log:\n%s", log)
 	}
 }
+
+// TestTheLogOfPluginsThatWereLockedAndReset says which, by whom and from where.
+func TestTheLogOfPluginsThatWereLockedAndReset(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
+	token, err := os.ReadFile(s.token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for method, body := range map[string]string{
+		"LockPlugins": `{"names":["high-density","none"]}`, "ResetPlugin": `{"name":"high-density"}`} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.address+"/thresh.v1.PluginService/"+method,
+			strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+	}
+	log := s.end(syscall.SIGTERM)
+	if !strings.Contains(log, `plugin locked: plugin=high-density by="the local user" from=127.0.0.1:`) ||
+		strings.Contains(log, "plugin=none") {
+		t.Errorf("%s", log)
+	}
+	locked := p.run("plugins", "lock", "high-density", "--log-level", "info")
+	if !strings.Contains(locked.stderr, "plugin locked: plugin=high-density sha256=") {
+		t.Errorf("%+v", locked)
+	}
+}
