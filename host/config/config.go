@@ -26,6 +26,8 @@ type Config struct {
 	// session holds the overrides of [Config.With]; each copy has its own.
 	session *layer
 
+	warnings []string // see Warnings
+
 	// settings are the decoded values; callers get clones, as they hold slices and maps.
 	settings Settings
 	// merged has what holds, as a [setting] by key, and all profiles, in force or not.
@@ -38,6 +40,9 @@ type Config struct {
 
 // Settings returns the values in force, as a copy. It costs about a microsecond, so that callers may ask each time.
 func (c *Config) Settings() Settings { return c.settings.clone() }
+
+// Warnings says what works and should be changed: values that have another name now. Each is one line that says where.
+func (c *Config) Warnings() []string { return slices.Clone(c.warnings) }
 
 // Files returns the absolute paths of the files that were read, weakest first.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
@@ -110,6 +115,9 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 			return nil, err
 		}
 	}
+	if err := c.rename(); err != nil {
+		return nil, err
+	}
 	if err := c.decode(); err != nil {
 		return nil, err
 	}
@@ -147,6 +155,25 @@ func profileLayer(name string, known *koanf.Koanf) *layer {
 		}
 	}
 	return l
+}
+
+// rename replaces values that have another name now, and warns of them.
+func (c *Config) rename() error {
+	for _, key := range registry().renames {
+		v := c.setting(key)
+		old, _ := v.Value.(string)
+		now := registry().specs[key].renamed[old]
+		if now == "" {
+			continue
+		}
+		e := &Error{Origin: v.Origin, Key: key, Value: show(old), Problem: "has another name now: write " + now}
+		c.warnings = append(c.warnings, e.Error())
+		v.Value = now
+		if err := c.merged.Set(key, v); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
 }
 
 // decode fills c.settings. An error is a bug in the registry.

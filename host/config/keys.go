@@ -40,9 +40,11 @@ var (
 // each layer asks it.
 type index struct {
 	// keys are in the order of [Specs].
-	keys   []string
-	specs  map[string]Spec
-	groups map[string]bool // every proper prefix of a key, and the two free groups
+	keys  []string
+	specs map[string]Spec
+	// renames are the keys of settings of which a value has another name now.
+	renames []string
+	groups  map[string]bool // every proper prefix of a key, and the two free groups
 	// Built from the keys and not parsed back: "_" in a variable may be a dot or the end of a word.
 	env map[string]string // variable to key
 
@@ -60,6 +62,9 @@ var registry = sync.OnceValue(func() *index {
 	for _, s := range Specs() {
 		x.keys = append(x.keys, s.Key)
 		x.specs[s.Key] = s
+		if len(s.renamed) > 0 {
+			x.renames = append(x.renames, s.Key)
+		}
 		x.env[envName(s.Key)] = s.Key
 		// Each prefix before a dot is a group.
 		for i, c := range s.Key {

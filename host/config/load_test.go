@@ -281,3 +281,28 @@ func TestTheStoreOfSessions(t *testing.T) {
 		}
 	}
 }
+
+// A value that got another name works under the old one, wherever it is set, and a warning says where it is.
+func TestAValueWithAnEarlierName(t *testing.T) {
+	const key = "compression.hardLimit"
+	for name, o := range map[string]config.Options{
+		"a variable": {Env: []string{"THRESH_COMPRESSION_HARD_LIMIT=ladder"}},
+		"a flag":     {Env: []string{}, Overrides: []config.Override{{Key: key, Value: "ladder", Source: "--set"}}},
+	} {
+		o.WorkDir = t.TempDir()
+		c, err := config.Load(o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		found, _ := c.Explain(key)
+		if c.Settings().Compression.HardLimit != "make-room" || found[0].Value != "make-room" ||
+			len(c.Warnings()) != 1 || !strings.HasSuffix(c.Warnings()[0],
+			key+": \"ladder\" has another name now: write make-room") {
+			t.Errorf("%s: %q, %v, warnings %q", name, c.Settings().Compression.HardLimit, found, c.Warnings())
+		}
+		if c, err = c.With(key, "error", "session"); err != nil || len(c.Warnings()) > 0 {
+			t.Errorf("%s, overridden: %v, %q", name, err, c.Warnings())
+		}
+	}
+}

@@ -52,6 +52,7 @@ func Specs() []Spec {
 			Meaning: "Make a second model call that looks for omissions in a summary."}),
 		behavior(Spec{Key: "compression.hardLimit", By: anyone, Type: String, Default: "make-room",
 			Allowed: []string{"make-room", "make-room-keep-human", "error"},
+			renamed: map[string]string{"ladder": "make-room"},
 			Meaning: "What to do if the request exceeds the context limit even after compression: remove large tool " +
 				"results, then the oldest exchanges, then the middle of new results, then the oldest words of people " +
 				"(make-room); the same without people's words (make-room-keep-human); or fail (error)."}),

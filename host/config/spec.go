@@ -63,6 +63,8 @@ type Spec struct {
 	// By are those who may set the setting besides whoever runs the host. 0: nobody else.
 	By Setters
 
+	// renamed has earlier names of allowed values, with those that hold now. They work still, with a warning.
+	renamed map[string]string
 	// contained is set if a project file can name only a path within its own directory.
 	contained bool
 	// optional is set if an empty path means "none".

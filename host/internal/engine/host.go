@@ -124,6 +124,9 @@ func Open(o Options) (*Host, error) {
 		models: models{log: logger}, granted: o.Granted, store: kept, closeStore: closeStore,
 		name: rand.Text(), leaseTime: leaseTime, snapshotEvery: snapshotEvery}
 	h.config.Store(c)
+	for _, w := range c.Warnings() {
+		logger.Warn(w)
+	}
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
 		Lacking: manager.Lacking,

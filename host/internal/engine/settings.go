@@ -116,7 +116,17 @@ func (h *Host) configOf(by config.Setter, settings map[string]any) (*config.Conf
 	}
 	// With the types of the values, in the order of the keys. Which token it is makes no difference.
 	key := configKey{c, fmt.Sprintf("%s %q", by.Layer, by.Profiles), fmt.Sprintf("%#v", settings)}
-	return h.configs.of(key, func() (*config.Config, error) { return overrides(c, by, settings) })
+	return h.configs.of(key, func() (*config.Config, error) {
+		own, err := overrides(c, by, settings)
+		if err == nil {
+			for _, w := range own.Warnings() {
+				if !slices.Contains(c.Warnings(), w) {
+					h.log.Warn(w)
+				}
+			}
+		}
+		return own, err
+	})
 }
 
 // overrides sets settings for a session, all at once: some make sense only together. They are in the order of their

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/wire"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -79,6 +81,43 @@ func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error("it goes with the host that used it, without complaint:", err)
 	}
+}
+
+// A process that speaks plain go-plugin is not the host's to end.
+func TestAPlainProcessOutlivesTheHostThatUsesIt(t *testing.T) {
+	cmd := exec.Command(honest)
+	dir := plugintest.ShortTemp(t)
+	cmd.Env = []string{"TMPDIR=" + dir, "PLUGIN_UNIX_SOCKET_DIR=" + dir, "PLUGIN_PROTOCOL_VERSIONS=1",
+		wire.Handshake().MagicCookieKey + "=" + wire.Handshake().MagicCookieValue}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	fields := strings.Split(line, "|")
+	if err != nil || len(fields) < 5 {
+		t.Fatalf("it printed %q, %v", line, err)
+	}
+	m := open(t, Options{Attach: map[string]string{"honest": fields[3]}})
+	got, err := strategy(t, m, "honest").Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "chaff", "b")})
+	if err != nil || len(got.Edits) != 1 {
+		t.Fatalf("%v, %v", got.Edits, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	conn, err := net.Dial("unix", fields[3])
+	if err != nil {
+		t.Fatal("the host has ended it:", err)
+	}
+	_ = conn.Close()
 }
 
 func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {

@@ -45,9 +45,11 @@ func (p *Pipeline) Compress(ctx context.Context, req Request) (outcome.Outcome, 
 	start := time.Now()
 	p.running.Lock()
 	defer p.running.Unlock()
-	// A user who asks for it wants it tried, whatever an earlier turn remembered.
-	p.Reset()
-	req.SettingsVersion = 0 // the current one, after the Reset
+	// A user who asks for it wants it tried, whatever an earlier turn remembered. What was optimised stays so: a Compress
+	// adds nothing (REQ-HD-002.6).
+	p.mu.Lock()
+	p.noop, p.failure, p.failures, p.stuck = nil, nil, 0, false
+	p.mu.Unlock()
 	t := p.newTurn(req)
 	t.begin()
 	err := t.compress(ctx, contract.ReasonManual)

@@ -175,6 +175,21 @@ func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
 	}
 }
 
+func TestACompressByHandDoesNotMakeItDirty(t *testing.T) {
+	for name, compress := range map[string]func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error){
+		"nothing to do": nil, "it does something": keepLast(2),
+	} {
+		f := newFixture(6, &scripted{mode: contract.ModeContinuous, compress: compress})
+		f.prepare(t)
+		if _, err := f.Compress(t.Context(), f.req); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedClean {
+			t.Errorf("%s: the dirty flag is set (REQ-HD-002.6): %+v", name, got.Optimize)
+		}
+	}
+}
+
 func TestEntriesAddedDuringOptimizeAreLookedAtNextTime(t *testing.T) {
 	var f *fixture
 	f = newFixture(1, &scripted{mode: contract.ModeContinuous,

@@ -49,6 +49,18 @@ func (c *child) reattach() *plugin.ReattachConfig {
 	}
 }
 
+// leaveRunning keeps go-plugin from shutting an attached process down when it closes the connection: whoever started the
+// process ends it. One with the SDK for Go ends by itself when its host is gone.
+func leaveRunning(
+	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption,
+) error {
+	if method == "/plugin.GRPCController/Shutdown" {
+		return nil
+	}
+	return invoke(ctx, method, req, reply, cc, opts...)
+}
+
 // ConnectionIsUp records that a call was answered. From then on an attached process counts as ended when its connection
 // breaks: it is not a child, so the host has no other way to notice. For other processes it does nothing.
 func (p *Process) ConnectionIsUp() {

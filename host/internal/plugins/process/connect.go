@@ -82,6 +82,7 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 	}
 	if p.spec.Binary.Attached {
 		settings.Reattach = p.child.reattach()
+		settings.GRPCDialOptions = append(settings.GRPCDialOptions, grpc.WithUnaryInterceptor(leaveRunning))
 	} else {
 		settings.RunnerFunc = func(_ hclog.Logger, cmd *exec.Cmd, dir string) (runner.Runner, error) {
 			p.child.prepare(cmd.Env, dir)

@@ -101,7 +101,7 @@ func (p *Process) Kill() error { return p.child.kill() }
 func (p *Process) BreakLifeline() { _ = p.child.lifeline.Close() }
 
 // Close ends the process and removes its remains, in bounded time: SIGTERM, then SIGKILL after grace. Without grace
-// there is no SIGTERM. An attached process is asked to end through go-plugin, and is not killed.
+// there is no SIGTERM. From an attached process the host only takes its connection away.
 func (p *Process) Close(grace time.Duration) {
 	// An attached process that never answered has no connection whose end could tell that it is gone.
 	if p.spec.Binary.Attached && !p.watched {
