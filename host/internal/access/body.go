@@ -19,7 +19,7 @@ const minRate = 16 << 10
 
 // Patience is how long requests may keep a host waiting. [NewGuard] sets what suits a service.
 type Patience struct {
-	// Stranger is the time for a request that needs no token or was refused, from its header to its answer.
+	// Stranger is the time for the body of a request that needs no token or was refused, and again for the answer.
 	Stranger time.Duration
 	// Idle is how long a client may send nothing of its body.
 	Idle time.Duration
@@ -34,7 +34,8 @@ var (
 // Stranger bounds the time of a request that no token vouches for: one that needs none, or that is about to be refused.
 func (g *Guard) Stranger(w http.ResponseWriter, r *http.Request) {
 	end, control := time.Now().Add(g.Patience.Stranger), http.NewResponseController(w)
-	_ = control.SetWriteDeadline(end) // a client that takes no answer holds a connection as well
+	// A client that takes no answer holds a connection as well. A server of HTTP/1 answers when it has read the body.
+	_ = control.SetWriteDeadline(end.Add(g.Patience.Stranger))
 	// Without a body the deadline would end the wait for the next request, or for the client to go away.
 	if r.Body != http.NoBody {
 		_ = control.SetReadDeadline(end)

@@ -46,7 +46,7 @@ func failure(ctx context.Context, err error) error {
 	code, known := codes[host.Kind(detail.GetKind())]
 	switch {
 	// First, because what a deadline breaks off fails in many ways, and none of them is the cause.
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, access.ErrSlow):
 		code = connect.CodeDeadlineExceeded
 	// Of the kind session like an unknown id, but a generic client should be able to tell the two apart.
 	case errors.Is(err, host.ErrSessionExists):
@@ -59,8 +59,6 @@ func failure(ctx context.Context, err error) error {
 		code = connect.CodeInvalidArgument
 	case detail.GetKind() == "limit":
 		code = connect.CodeResourceExhausted
-	case errors.Is(err, access.ErrSlow):
-		code = connect.CodeDeadlineExceeded
 	case errors.Is(err, access.ErrRefused):
 		code = connect.CodeUnauthenticated
 	case detail.GetKind() == "access":
