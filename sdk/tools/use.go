@@ -111,7 +111,7 @@ func subject(p params) string {
 
 // use says what a call that fits r does.
 func (r *rule) use(p params) Use {
-	dir := first(r.workdir, p)
+	dir := directory(r.workdir, p)
 	u := Use{Class: r.class, Dir: dir, Task: r.task(p)}
 	if l, ok := decide(r.paths, p); ok {
 		r.addPaths(&u, l, p, dir)
@@ -184,12 +184,17 @@ func (r *rule) patched(l locator, p params, dir string) []Write {
 	return writes
 }
 
-// first returns the non-empty string that the deciding locator points to, "" if there is none.
-func first(ls []locator, p params) string {
+// nowhere is the directory of a call whose own one is in no form that is known: no file is in it.
+const nowhere = "?"
+
+// directory returns the directory that the deciding locator points to, "" if there is none.
+func directory(ls []locator, p params) string {
 	if l, ok := decide(ls, p); ok {
 		for v := range l.values(p) {
-			s, _ := rawjson.Text(v)
-			return s
+			if s, ok := rawjson.Text(v); ok {
+				return s
+			}
+			return nowhere
 		}
 	}
 	return ""

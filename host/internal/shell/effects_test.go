@@ -170,7 +170,7 @@ func TestAStrategyLearnsWhatACommandReadsAndWrites(t *testing.T) {
 			Parameters: fmt.Appendf(nil, `{"cmd":%q,"workdir":"/w/sub"}`, command)}
 	}
 	entry := content.Content{Speaker: content.AI, Blocks: []content.Block{
-		call("cat a"), call("sed -i s/a/b/ /x"), call("go test"), content.Text{Text: "cat a"},
+		call("cat a"), call("sed -i s/a/b/ /x"), call("go test"), call("echo x > b; make"), content.Text{Text: "cat a"},
 		content.ToolCall{ID: "2", Name: "unknown", Parameters: []byte(`{"cmd":"cat a"}`)},
 	}}
 	got := Annotated(entry, taxonomy)
@@ -178,13 +178,14 @@ func TestAStrategyLearnsWhatACommandReadsAndWrites(t *testing.T) {
 	for i, b := range got.Blocks {
 		if c, ok := b.(content.ToolCall); ok {
 			u := taxonomy.UseCall(c)
-			uses = append(uses, brief(tools.Files{Reads: u.Reads, Partial: u.Partial, Writes: u.Writes}))
+			uses = append(uses, brief(tools.Files{Reads: u.Reads, Partial: u.Partial, Writes: u.Writes,
+				MayWrite: u.MayWrite}))
 		}
 		if c, ok := entry.Blocks[i].(content.ToolCall); ok && c.Extra.Has(tools.FilesField) {
 			t.Errorf("block %d of the history was changed", i)
 		}
 	}
-	if got, want := strings.Join(uses, "|"), "reads /w/sub/a|writes /x||"; got != want {
+	if got, want := strings.Join(uses, "|"), "reads /w/sub/a|writes /x||may write /w/sub/b|"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	// A field of that name in a call whose tool runs no command means nothing.
