@@ -226,6 +226,12 @@ var judgedResults = map[string]judged{
 	"MCP, a file": {preset: "mcp-filesystem", tool: "mcp__filesystem__write_file", params: `{"path":"/a"}`,
 		result: "Access denied - path outside allowed directories: /a not in /w", want: failed},
 
+	"pi, a long result": {preset: "pi", tool: "bash", params: `{"command":"make"}`,
+		result: strings.Repeat("Exit code: 1, \"é\" \\ \u2028\n", 5000) + "\nCommand exited with code 2", want: failed},
+	"mini-swe-agent, a long result": {preset: "mini-swe-agent", tool: "bash", params: `{"command":"make"}`,
+		result: "<returncode>0</returncode>\n" + strings.Repeat("\\ \n", 20000) + "Exit code: 1", want: success},
+	"a long result without a blank": {tool: "x", result: strings.Repeat("\\", 99999) + "\nExit code: 1", want: failed},
+
 	// A tool of which nothing is known.
 	"unknown, error":    {tool: "lookup", result: `{"error":"no such order"}`, want: failed},
 	"unknown, no error": {tool: "cancel", result: `{"id":7,"status":"cancelled","error":null}`, want: success},

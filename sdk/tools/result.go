@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -19,8 +20,8 @@ type result struct {
 	parsed  int // from this one on, the objects were found in a text, which may be a file that the tool printed
 }
 
-// printedText is a text as far as it is looked at: its head and tail, in lower case and without white space around them.
-// Those of a short text are the same.
+// printedText is a text as far as it is looked at: its first and last lines, in lower case and without white space around
+// them. Those of a short text are the same.
 type printedText struct {
 	head, tail string
 	long       bool // they are parts of it
@@ -49,6 +50,9 @@ func newResult(r content.ToolResponse) *result {
 		if json.Unmarshal(r.Result, &v) == nil {
 			out.add(v, 0)
 		}
+	} else if head, tail, ok := ends(r.Result); ok {
+		out.ends(head, tail, true)
+		return out
 	} else {
 		text = r.ResultText()
 	}
@@ -89,12 +93,46 @@ func (r *result) add(v any, depth int) {
 }
 
 // text takes in the head and the tail of a text.
-func (r *result) text(s string) {
-	s = strings.TrimSpace(s)
-	t := printedText{head: strings.ToLower(s[:min(len(s), headBytes)]), long: len(s) > headBytes}
-	t.tail = t.head
-	if t.long {
-		t.tail = strings.ToLower(s[len(s)-tailBytes:])
+func (r *result) text(s string) { r.ends(s, s, false) }
+
+// ends takes in a text by what it begins and ends with. parts says that something is between.
+func (r *result) ends(head, tail string, parts bool) {
+	head, tail = strings.TrimLeft(head, " \t\r\n"), strings.TrimRight(tail, " \t\r\n")
+	if !parts {
+		head = strings.TrimRight(head, " \t\r\n")
+	}
+	first, last := head[:min(len(head), headBytes)], tail[max(len(tail)-tailBytes, 0):]
+	at := 0
+	for range headLines {
+		n := strings.IndexByte(first[at:], '\n')
+		if n < 0 {
+			at = len(first)
+			break
+		}
+		at += n + 1
+	}
+	first = first[:at]
+	t := printedText{head: strings.ToLower(first), long: parts || len(first) < len(head)}
+	if t.tail = t.head; t.long {
+		t.tail = strings.ToLower(last)
 	}
 	r.texts = append(r.texts, t)
+}
+
+// ends returns what a long result that is a string begins and ends with, without a look at what is between. ok is false
+// if it is not long, or may be JSON: then all of it is needed. It is cut at blanks, which no escape holds.
+func ends(raw []byte) (head, tail string, ok bool) {
+	const enough = 2 * headBytes
+	if len(raw) < 4*enough || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return "", "", false
+	}
+	begin := bytes.LastIndexByte(raw[:enough], ' ')
+	end := len(raw) - enough + bytes.IndexByte(raw[len(raw)-enough:], ' ')
+	if begin <= 0 || end < len(raw)-enough {
+		return "", "", false
+	}
+	head, okHead := rawjson.Text(append(raw[:begin:begin], '"'))
+	tail, okTail := rawjson.Text(append([]byte{'"'}, raw[end:]...))
+	t := strings.TrimLeft(head, " \t\r\n")
+	return head, tail, okHead && okTail && len(t) > 0 && t[0] != '{' && t[0] != '[' && strings.TrimSpace(tail) != ""
 }
