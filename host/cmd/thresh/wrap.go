@@ -132,6 +132,10 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	// Without a command (--print) any agent may come: it gets the variables of all.
 	client := wrappedFor(name)
 	set := c.Settings()
+	past := client.goesPast(command, os.Getenv)
+	for _, why := range past {
+		fmt.Fprintln(a.err, "thresh: "+why)
+	}
 	// Before the variables are changed for the agent: what they say now is where its requests go.
 	upstreams, err := upstreamsFor(c, client, os.Getenv)
 	if err != nil {
@@ -207,7 +211,9 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	p.Close()
 	closed := h.Close()
 	held.print(a.err)
-	fmt.Fprintln(a.err, "thresh: "+summary(p.Totals(), f.dryRun))
+	if t := p.Totals(); t.Requests+t.Others > 0 || !client.asksNothing(command) {
+		fmt.Fprintln(a.err, "thresh: "+summary(t, f.dryRun, past))
+	}
 	return errors.Join(err, closed)
 }
 
@@ -231,7 +237,9 @@ func (a *app) printVariables(w wrapping, at proxyAt, token string) {
 		fmt.Fprintf(a.out, "export %s=%s\n", name, value)
 	}
 	if w.arguments != nil {
-		fmt.Fprintf(a.out, "# %s needs these arguments: '%s'\n", w.command, strings.Join(w.arguments(at.base), "' '"))
+		if args := w.arguments(at.base, os.Getenv); len(args) > 0 {
+			fmt.Fprintf(a.out, "# %s needs these arguments: '%s'\n", w.command, strings.Join(args, "' '"))
+		}
 	}
 	if token != "" {
 		fmt.Fprintf(a.out, "# Clients elsewhere must send this header: X-Thresh-Token: %[1]s\n"+

@@ -3,10 +3,8 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"encoding/json"
 	"fmt"
-	"maps"
-	"math"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -16,11 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
 )
 
@@ -43,13 +39,15 @@ type wrapping struct {
 	// others are set as they are, unless the user has set them.
 	others []string
 	// arguments stand before the user's; nil for none.
-	arguments func(base string) []string
+	arguments func(base string, getenv func(string) string) []string
 	// recall are arguments that tell the agent of the MCP server; nil where variables or files do it. All users of the
 	// machine can read them, so they name the variable that has the token.
 	recall func(base string) []string
 	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none. The proxy then
 	// sends the requests there, instead of to the provider.
 	own func(getenv func(string) string) string
+	// past says why the agent's requests will not come through the proxy; nil if nothing of that kind is known.
+	past func(getenv func(string) string) string
 	// files are for agents that read from files what others have variables and arguments for.
 	files []agentFile
 }
@@ -107,6 +105,7 @@ var wrapped = []wrapping{
 		others: []string{"ENABLE_TOOL_SEARCH=true"},
 		lost: "tool search is off without ENABLE_TOOL_SEARCH=true; Remote Control is off; a window of 1 M tokens may " +
 			"be shown as 200 k",
+		arguments: claudeArguments, own: claudeProvider, past: claudePast,
 		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
 		// for the tool.
 		recall: func(string) []string {
@@ -121,7 +120,8 @@ var wrapped = []wrapping{
 		}},
 	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider",
 		variables: []variable{{opencodeContent, "", ""}}},
-	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
+	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL},
+		past: geminiPast},
 	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL},
 		files: []agentFile{{name: "mcp.json", text: qwenServers, argument: "--mcp-config"}}},
 	{command: "pi", how: "--extension with the base URL of each provider",
@@ -160,7 +160,7 @@ func (w wrapping) start(command []string, at proxyAt, environ []string) (agent *
 		args = append(w.recall(at.base), args...)
 	}
 	if w.arguments != nil {
-		args = append(w.arguments(at.base), args...)
+		args = append(w.arguments(at.base, os.Getenv), args...)
 	}
 	// The agent's environment is the user's own, with what is needed added: keys are in it.
 	env := w.environ(at, environ)
@@ -253,18 +253,42 @@ func opencodeConfig(base, recall string) string {
 
 // codexArguments set the base URL of Codex's provider: its own, or the one that the user's configuration chooses. -c
 // sets a key of Codex's configuration for one run.
-func codexArguments(base string) []string {
+func codexArguments(base string, getenv func(string) string) []string {
 	key := "openai_base_url"
-	if name, _ := codexConfig(os.Getenv); name != "" && name != "openai" {
+	if name, _ := codexConfig(getenv); name != "" && name != "openai" {
 		key = "model_providers." + name + ".base_url"
 	}
 	return []string{"-c", fmt.Sprintf("%s=%q", key, base+"/v1")}
 }
 
-// codexProvider returns the base URL of the provider that Codex's configuration chooses, "" for Codex's own.
+// codexProvider returns the base URL of the provider that Codex's configuration chooses, or of the server for its login;
+// "" for OpenAI's API.
 func codexProvider(getenv func(string) string) string {
-	_, base := codexConfig(getenv)
+	name, base := codexConfig(getenv)
+	if (name == "" || name == "openai") && chatGPT(getenv) {
+		return "https://chatgpt.com/backend-api/codex"
+	}
 	return base
+}
+
+// chatGPT reports whether Codex is logged in with ChatGPT, and uses that login.
+func chatGPT(getenv func(string) string) bool {
+	var login struct {
+		Mode   string `json:"auth_mode"`
+		Key    string `json:"OPENAI_API_KEY"`
+		Tokens *struct{}
+	}
+	text, err := os.ReadFile(filepath.Join(codexHome(getenv), "auth.json"))
+	if err != nil || json.Unmarshal(text, &login) != nil || getenv("CODEX_API_KEY") != "" {
+		return false
+	}
+	return strings.EqualFold(login.Mode, "chatgpt") || login.Mode == "" && login.Key == "" && login.Tokens != nil
+}
+
+// codexHome is where Codex has its configuration and its login.
+func codexHome(getenv func(string) string) string {
+	home, _ := os.UserHomeDir()
+	return cmp.Or(getenv("CODEX_HOME"), filepath.Join(home, ".codex"))
 }
 
 var (
@@ -277,8 +301,7 @@ var (
 // that these are written in; for any other form there is the setting proxy.upstreams.openai. A library for TOML would
 // be larger than what is needed of it. What is not found means that Codex's own provider is used.
 func codexConfig(getenv func(string) string) (provider, base string) {
-	home, _ := os.UserHomeDir()
-	f, err := os.Open(filepath.Join(cmp.Or(getenv("CODEX_HOME"), filepath.Join(home, ".codex")), "config.toml"))
+	f, err := os.Open(filepath.Join(codexHome(getenv), "config.toml"))
 	if err != nil {
 		return "", ""
 	}
@@ -353,73 +376,4 @@ func nearby(address string) bool {
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
 	return err != nil || ip.IsPrivate() || ip.IsLinkLocalUnicast()
-}
-
-// summary is the line that thresh wrap ends with.
-func summary(t proxy.Totals, dryRun bool) string {
-	if t.Requests == 0 {
-		return "no request came through the proxy: this command may not read the variables that were set"
-	}
-	// What a strategy puts in, such as a summary, can be longer than what it replaces.
-	saved := max(t.Whole-t.Sent, 0)
-	what := "not sent"
-	if dryRun {
-		what = "would not have been sent (dry run)"
-	}
-	line := fmt.Sprintf("%s, %d with a conversation%s; %s of %s prompt tokens %s", plural(t.Requests, "request"),
-		t.Edited, passedOn(t.Passed), table.Int(saved), table.Int(t.Whole), what)
-	if t.Whole > 0 {
-		line += fmt.Sprintf(" (%d %%)", saved*100/t.Whole)
-	}
-	// Less than half a cent is not worth a word, in either direction. Without known prices the sum is 0.
-	if cents := math.Round(t.Saved * 100); cents < 0 {
-		line += fmt.Sprintf(", a loss of $%.2f net of the prompt cache", -cents/100)
-	} else if cents > 0 {
-		line += fmt.Sprintf(", $%.2f net of the prompt cache", cents/100)
-	}
-	line += fmt.Sprintf("; %s", plural(t.Rewrites, "rewrite"))
-	if t.Failed > 0 {
-		line += fmt.Sprintf("; %d could not be prepared", t.Failed)
-	}
-	if t.Unreached > 0 {
-		line += fmt.Sprintf("; %d did not reach the provider", t.Unreached)
-	}
-	if t.Errors > 0 {
-		line += fmt.Sprintf("; %d answered with an error (the last: %d %s)", t.Errors, t.LastError,
-			http.StatusText(t.LastError))
-	}
-	// The provider's refusal names the model's limit, which holds from then on.
-	if t.Learned > 0 {
-		line += fmt.Sprintf("; %d refused as too long", t.Learned)
-	}
-	return line
-}
-
-// passedOn says why requests were forwarded as they came, the most frequent reason first.
-func passedOn(passed map[body.Reason]int) string {
-	words := map[body.Reason]string{
-		body.Single: "single questions", body.Compaction: "compactions", body.Continued: "kept by the provider",
-		body.OpenTools: "with a call that has no result", body.Unpaired: "with a result that answers no call",
-		body.Unknown: "in an unknown form", "encoded-body": "in an unknown encoding", "too-large": "too large to read",
-		"busy": "while memory was short",
-	}
-	var out []string
-	reasons := slices.SortedFunc(maps.Keys(passed), func(a, b body.Reason) int {
-		return cmp.Or(passed[b]-passed[a], strings.Compare(string(a), string(b)))
-	})
-	for _, r := range reasons {
-		out = append(out, fmt.Sprintf("%d %s", passed[r], cmp.Or(words[r], string(r))))
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	return ", passed on: " + strings.Join(out, ", ")
-}
-
-// plural returns a number of things in words.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -139,11 +139,83 @@ func TestWrapKnowsAgents(t *testing.T) {
 	if err := os.MkdirAll(p.path("home", ".codex"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	config := "model_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"http://example.com/v1\" # plain\n"
+	config := "model_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"http://8.8.8.8/v1\" # plain\n"
 	if err := os.WriteFile(p.path("home", ".codex", "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.wrap(up, "./codex").failed(t, 1, "the configuration of codex", "proxy.upstreams.openai", "http://example.com/v1")
+	p.wrap(up, "./codex").failed(t, 1, "the configuration of codex", "proxy.upstreams.openai", "http://8.8.8.8/v1")
+}
+
+// What is known to go past the proxy is named before the agent starts, and the settings of agents that would send it
+// there are read.
+func TestWrapNamesWhatGoesPast(t *testing.T) {
+	t.Parallel()
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	for name, tt := range map[string]struct {
+		agent, file, text string
+		env, args         []string
+		want              string // on standard error, before the agent's "started"
+	}{
+		"Bedrock": {agent: "claude", env: []string{"CLAUDE_CODE_USE_BEDROCK=1"},
+			want: "thresh: CLAUDE_CODE_USE_BEDROCK is set: Claude Code's requests go to Amazon Bedrock, past the proxy\n"},
+		"Vertex in a file": {agent: "claude", file: "home/.claude/settings.json", text: `{"env":{"CLAUDE_CODE_USE_VERTEX":"1"}}`,
+			want: "thresh: CLAUDE_CODE_USE_VERTEX is set in its settings: Claude Code's requests go to Google Vertex AI, "},
+		"a login with Google": {agent: "gemini", file: "home/.gemini/settings.json",
+			text: `{"security":{"auth":{"selectedType":"oauth-personal"}}}`, want: "thresh: gemini-cli is logged in with Google"},
+		"no login": {agent: "gemini", want: "thresh: gemini-cli needs its login in ~/.gemini/settings.json"},
+		"a shell": {agent: "sh", args: []string{"-c", "echo started >&2; : codex exec x"},
+			want: "thresh: codex reads no variable with an address: start it as 'thresh wrap codex'"},
+		"nothing": {agent: "claude", file: "home/.claude/settings.json", text: `{"env":{"CLAUDE_CODE_USE_VERTEX":"0"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			agent := "./" + tt.agent
+			if tt.args != nil {
+				agent = tt.agent
+			} else if err := os.WriteFile(p.path("work", tt.agent), []byte("#!/bin/sh\necho started >&2\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if tt.file != "" {
+				if err := os.MkdirAll(filepath.Dir(p.path(tt.file)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(p.path(tt.file), []byte(tt.text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := p.command(append([]string{"wrap", agent}, tt.args...)...)
+			cmd.Env = append(append(cmd.Env, "ANTHROPIC_BASE_URL="+up.URL), tt.env...)
+			r := p.finish(cmd)
+			before, _, _ := strings.Cut(r.stderr, "started\n")
+			if !strings.HasPrefix(before, tt.want) || tt.want == "" && before != "" || r.code != 0 {
+				t.Errorf("status %d, %q", r.code, r.stderr)
+			}
+		})
+	}
+}
+
+// An address in the agent's settings, which would go before the variable, is where its requests go on to.
+func TestWrapReadsTheAgentsSettings(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for path, text := range map[string]string{
+		"home/.claude/settings.json": `{"env":{"ANTHROPIC_BASE_URL":"http://8.8.8.8"}}`,
+		"work/codex":                 "#!/bin/sh\n", "work/claude": "#!/bin/sh\necho \"$*\"\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(p.path(path)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p.path(path), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.run("wrap", "./claude").failed(t, 1, "the configuration of claude", "http://8.8.8.8")
+	r := p.run("--set", "proxy.upstreams.anthropic=http://127.0.0.1:9", "wrap", "./claude", "--version")
+	if want := `--settings={"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:`; !strings.HasPrefix(r.stdout, want) || r.stderr != "" {
+		t.Errorf("%q, %q", r.stdout, r.stderr)
+	}
 }
 
 // A signal to thresh reaches the agent, which decides.

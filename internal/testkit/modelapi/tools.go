@@ -48,6 +48,10 @@ func (s *Server) act(a Action, p prompt) (say, bool) {
 	if a.Do == "find" {
 		return say{name: t.name, args: object{"query": "thresh_recall"}}, ok
 	}
+	if run, has := find(p.tools, "run"); a.Do == "recall" && !ok && has && run.kind == "custom" {
+		return script(run, `const t = ALL_TOOLS.find(t => t.name.endsWith("thresh_recall"));`+
+			` text(await tools[t.name]({id: `+encoded(p.removed)+`}));`), p.removed != ""
+	}
 	if a.Do == "recall" {
 		return say{name: t.name, space: t.space, args: object{"id": p.removed}}, ok && p.removed != ""
 	}
@@ -80,10 +84,14 @@ func (s *Server) act(a Action, p prompt) (say, bool) {
 // running is a call of a shell, or of Codex's tool that runs JavaScript, in which the shell is a function.
 func running(t tool, values map[string]string) say {
 	if t.kind == "custom" {
-		return say{name: t.name, space: t.space, kind: t.kind,
-			input: "const r = await tools.exec_command({cmd: " + encoded(values["command"]) + "});\ntext(r.output);"}
+		return script(t, "const r = await tools.exec_command({cmd: "+encoded(values["command"])+"});\ntext(r.output);")
 	}
 	return say{name: t.name, space: t.space, kind: t.kind, args: fill(t.schema, values, "run")}
+}
+
+// script is a call of a tool that runs JavaScript.
+func script(t tool, program string) say {
+	return say{name: t.name, space: t.space, kind: t.kind, input: program}
 }
 
 // The order of the patterns decides, not that of the tools: agents offer several tools that could do.

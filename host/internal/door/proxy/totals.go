@@ -16,6 +16,8 @@ type Totals struct {
 	// they came, by the reason.
 	Requests, Edited int
 	Passed           map[body.Reason]int
+	// Others are requests that are about something else than a turn, such as a list of models.
+	Others int
 	// Failed could not be prepared; Learned taught a context limit.
 	Failed, Learned int
 	// Errors were answered with a status of 400 or more, the last of them with LastError; Unreached did not come to the
@@ -76,6 +78,9 @@ func (t *totals) learned(x *exchange) {
 // request counts a request that is about to be forwarded. A size of zero is one that no turn was run for.
 func (t *totals) request(x *exchange) {
 	if x.route.task != turn {
+		t.mu.Lock()
+		t.Others++
+		t.mu.Unlock()
 		return
 	}
 	t.measured.Request(metrics.Request{API: string(x.route.api), Outcome: x.outcome, Reason: string(x.reason),

@@ -26,7 +26,7 @@ func TestAgentsGiveRemovedResultsBack(t *testing.T) {
 			t.Skip("it has no client of MCP")
 		}
 		p := newPlace(t)
-		if c.install == "gemini" { // as docs/use-with.md says; in its home are other settings
+		if c.install == "gemini" { // as docs/use-with.md says
 			settings := filepath.Join(p.project, ".gemini", "settings.json")
 			if err := errors.Join(os.Mkdir(filepath.Dir(settings), 0o700), os.WriteFile(settings,
 				[]byte(`{"mcpServers":{"thresh":{"httpUrl":"$THRESH_MCP_URL"}}}`), 0o600)); err != nil {

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Requests of Codex go to the server that its login is for.
+func TestCodexLogin(t *testing.T) {
+	t.Parallel()
+	const chatgpt = "https://chatgpt.com/backend-api/codex"
+	for name, tt := range map[string]struct{ auth, config, key, want string }{
+		"none":                     {"", "", "", ""},
+		"ChatGPT":                  {`{"OPENAI_API_KEY":null,"auth_mode":"chatgpt","tokens":{"access_token":"t"}}`, "", "", chatgpt},
+		"ChatGPT, no mode":         {`{"OPENAI_API_KEY":null,"tokens":{"access_token":"t"}}`, "", "", chatgpt},
+		"a key":                    {`{"OPENAI_API_KEY":"k","auth_mode":"apikey"}`, "", "", ""},
+		"a key in the environment": {`{"auth_mode":"chatgpt","tokens":{}}`, "", "k", ""},
+		"an own provider": {`{"auth_mode":"chatgpt","tokens":{}}`,
+			"model_provider = \"own\"\n[model_providers.own]\nbase_url = \"https://own.example/v1\"\n", "",
+			"https://own.example/v1"},
+	} {
+		dir := t.TempDir()
+		for file, text := range map[string]string{"auth.json": tt.auth, "config.toml": tt.config} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		getenv := func(name string) string { return map[string]string{"CODEX_HOME": dir, "CODEX_API_KEY": tt.key}[name] }
+		if got := codexProvider(getenv); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What goes past the proxy: agents that are set to use another service, or that are started by something that does not
+// tell them of the proxy. Users who do not know would believe that it works.
+
+// goesPast returns why requests of a command will not come through the proxy, as far as that is known before it starts.
+func (w wrapping) goesPast(command []string, getenv func(string) string) []string {
+	if w.past != nil {
+		if why := w.past(getenv); why != "" {
+			return []string{why}
+		}
+	}
+	name := ""
+	if len(command) > 0 {
+		name = filepath.Base(command[0])
+	}
+	if !slices.Contains([]string{"sh", "bash", "dash", "zsh", "fish", "ksh"}, name) {
+		return nil
+	}
+	if agent := inShell.FindString(strings.Join(command[1:], " ")); agent != "" {
+		return []string{fmt.Sprintf("%[1]s reads no variable with an address: start it as 'thresh wrap %[1]s', not in a "+
+			"shell", agent)}
+	}
+	return nil
+}
+
+// inShell matches the agents that are told in their arguments or files.
+var inShell = regexp.MustCompile(`\b(codex|opencode|pi|cline)\b`)
+
+// asksNothing reports whether a command of a known agent makes no request to a model, such as one for its version.
+func (w wrapping) asksNothing(command []string) bool {
+	if w.command == "" || len(command) < 2 {
+		return false
+	}
+	if slices.Contains([]string{"mcp", "config", "doctor", "update", "upgrade", "login", "logout", "auth", "help",
+		"completion", "install", "plugin", "extensions", "models", "stats"}, command[1]) {
+		return true
+	}
+	return slices.ContainsFunc(command[1:], func(arg string) bool {
+		return slices.Contains([]string{"--version", "-v", "-V", "--help", "-h"}, arg)
+	})
+}
+
+// claudeElsewhere are the variables that make Claude Code use another service, which has addresses of its own.
+var claudeElsewhere = map[string]string{
+	"CLAUDE_CODE_USE_BEDROCK": "Amazon Bedrock", "CLAUDE_CODE_USE_VERTEX": "Google Vertex AI",
+	"CLAUDE_CODE_USE_FOUNDRY": "Microsoft Foundry", "CLAUDE_CODE_USE_ANTHROPIC_AWS": "Anthropic on AWS",
+	"CLAUDE_CODE_USE_MANTLE": "Amazon Bedrock",
+}
+
+// claudePast says that Claude Code uses another service.
+func claudePast(getenv func(string) string) string {
+	set := claudeSettings(getenv)
+	for _, name := range slices.Sorted(maps.Keys(claudeElsewhere)) {
+		from := ""
+		if value := cmp.Or(set[name], getenv(name)); value == "" || value == "0" || value == "false" {
+			continue
+		} else if set[name] != "" {
+			from = " in its settings"
+		}
+		return fmt.Sprintf("%s is set%s: Claude Code's requests go to %s, past the proxy", name, from, claudeElsewhere[name])
+	}
+	return ""
+}
+
+// claudeSettings are the variables in Claude Code's settings, which go before those of its environment: the user's, the
+// project's, and the user's for the project.
+func claudeSettings(getenv func(string) string) map[string]string {
+	home, _ := os.UserHomeDir()
+	out := map[string]string{}
+	for _, path := range []string{
+		filepath.Join(cmp.Or(getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude")), "settings.json"),
+		filepath.Join(".claude", "settings.json"), filepath.Join(".claude", "settings.local.json"),
+	} {
+		var file struct{ Env map[string]string }
+		if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &file) == nil {
+			maps.Copy(out, file.Env)
+		}
+	}
+	return out
+}
+
+// claudeProvider returns the base URL in Claude Code's settings, "" if there is none.
+func claudeProvider(getenv func(string) string) string {
+	return claudeSettings(getenv)[anthropicURL.name]
+}
+
+// claudeArguments set the base URL for one run where the settings have one, which goes before the variable.
+func claudeArguments(base string, getenv func(string) string) []string {
+	if claudeProvider(getenv) == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf(`--settings={"env":{%q:%q}}`, anthropicURL.name, base)}
+}
+
+// geminiPast says that gemini-cli uses a login or a service with addresses of its own, or that it will not start. With a
+// base URL of its own and no choice of a login in its settings it takes the proxy for a gateway; it has no variable for
+// that choice, and reads defaults only from files of root's.
+func geminiPast(getenv func(string) string) string {
+	home, _ := os.UserHomeDir()
+	auth := ""
+	for _, dir := range []string{home, "."} {
+		var file struct {
+			Security struct{ Auth struct{ SelectedType string } }
+		}
+		text, err := os.ReadFile(filepath.Join(dir, ".gemini", "settings.json"))
+		if err == nil && json.Unmarshal(text, &file) == nil { // with comments it is not read here
+			auth = cmp.Or(file.Security.Auth.SelectedType, auth)
+		}
+	}
+	switch {
+	case auth == "vertex-ai", auth == "" && getenv("GOOGLE_GENAI_USE_VERTEXAI") == "true":
+		return "gemini-cli is set to use Vertex AI: its requests go past the proxy"
+	case auth == "oauth-personal", auth == "" && getenv("GOOGLE_GENAI_USE_GCA") == "true":
+		return "gemini-cli is logged in with Google: its requests go past the proxy, which takes those with an API key"
+	case auth == "":
+		return `gemini-cli needs its login in ~/.gemini/settings.json to use a proxy: {"security":{"auth":{"selectedType":` +
+			`"gemini-api-key"}}}`
+	}
+	return ""
+}

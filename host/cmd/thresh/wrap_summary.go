@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+)
+
+// summary is the line that thresh wrap ends with.
+func summary(t proxy.Totals, dryRun bool, past []string) string {
+	switch {
+	case t.Requests > 0:
+	case t.Others > 0:
+		return plural(t.Others, "request") + " came through the proxy, none of them to a model"
+	case len(past) > 0:
+		return "no request came through the proxy: " + past[0]
+	default:
+		return "no request came through the proxy: this command may not read the variables that were set"
+	}
+	// What a strategy puts in, such as a summary, can be longer than what it replaces.
+	saved := max(t.Whole-t.Sent, 0)
+	what := "not sent"
+	if dryRun {
+		what = "would not have been sent (dry run)"
+	}
+	line := fmt.Sprintf("%s, %d with a conversation%s; %s of %s prompt tokens %s", plural(t.Requests, "request"),
+		t.Edited, passedOn(t.Passed), table.Int(saved), table.Int(t.Whole), what)
+	if t.Whole > 0 {
+		line += fmt.Sprintf(" (%d %%)", saved*100/t.Whole)
+	}
+	// Less than half a cent is not worth a word, in either direction. Without known prices the sum is 0.
+	if cents := math.Round(t.Saved * 100); cents < 0 {
+		line += fmt.Sprintf(", a loss of $%.2f net of the prompt cache", -cents/100)
+	} else if cents > 0 {
+		line += fmt.Sprintf(", $%.2f net of the prompt cache", cents/100)
+	}
+	line += fmt.Sprintf("; %s", plural(t.Rewrites, "rewrite"))
+	if t.Failed > 0 {
+		line += fmt.Sprintf("; %d could not be prepared", t.Failed)
+	}
+	if t.Unreached > 0 {
+		line += fmt.Sprintf("; %d did not reach the provider", t.Unreached)
+	}
+	if t.Errors > 0 {
+		line += fmt.Sprintf("; %d answered with an error (the last: %d %s)", t.Errors, t.LastError,
+			http.StatusText(t.LastError))
+	}
+	// The provider's refusal names the model's limit, which holds from then on.
+	if t.Learned > 0 {
+		line += fmt.Sprintf("; %d refused as too long", t.Learned)
+	}
+	return line
+}
+
+// passedOn says why requests were forwarded as they came, the most frequent reason first.
+func passedOn(passed map[body.Reason]int) string {
+	words := map[body.Reason]string{
+		body.Single: "single questions", body.Compaction: "compactions", body.Continued: "kept by the provider",
+		body.OpenTools: "with a call that has no result", body.Unpaired: "with a result that answers no call",
+		body.Unknown: "in an unknown form", "encoded-body": "in an unknown encoding", "too-large": "too large to read",
+		"busy": "while memory was short",
+	}
+	var out []string
+	reasons := slices.SortedFunc(maps.Keys(passed), func(a, b body.Reason) int {
+		return cmp.Or(passed[b]-passed[a], strings.Compare(string(a), string(b)))
+	})
+	for _, r := range reasons {
+		out = append(out, fmt.Sprintf("%d %s", passed[r], cmp.Or(words[r], string(r))))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ", passed on: " + strings.Join(out, ", ")
+}
+
+// plural returns a number of things in words.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
