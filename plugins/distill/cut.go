@@ -32,8 +32,8 @@ func textsOf(b sdk.Block) []content.Literal {
 	return nil
 }
 
-// mayShrink reports whether a text may lose lines: a result, and what the AI said. Calls stay as the model made them: it
-// would take a shorter one for what it wrote. So does a sentence that stands for a whole result.
+// mayShrink reports whether a text may lose lines: a result, and what the AI said. Calls stay as the model made them:
+// it would take a shorter one for what it wrote. So does a sentence that stands for a whole result.
 func mayShrink(by sdk.Speaker, b sdk.Block, s content.Literal) bool {
 	switch b := b.(type) {
 	case sdk.Text:

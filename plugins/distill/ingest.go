@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Repeats. Agents read the same files again and again, in part or with other line numbers. A run of lines that stands in
-// an earlier result is replaced by a mark that says where: see [marks.Reference]. The host sees to it that the mark
+// Repeats. Agents read the same files again and again, in part or with other line numbers. A run of lines that stands
+// in an earlier result is replaced by a mark that says where: see [marks.Reference]. The host sees to it that the mark
 // holds, or that the lines come back, when the earlier result changes.
 const (
 	// leastRepeat is how many bytes a text must have to be looked through.
@@ -220,8 +220,8 @@ func (r *reader) omitted(text string, from origin) (now string, ok bool) {
 }
 
 // repeat returns the mark for the run of lines that begins at i, and how many lines that is; "" and how many lines stay
-// if there is none. As the run is the longest, all of it stays if it may not go: so each line is followed once. What the
-// index finds by hashes is compared byte by byte.
+// if there is none. As the run is the longest, all of it stays if it may not go: so each line is followed once. What
+// the index finds by hashes is compared byte by byte.
 func (r *reader) repeat(all []string, keys []lineKey, i int) (mark string, n int) {
 	at, n, numbered := r.lines.longest(keys, i)
 	if n < runLines {

@@ -177,7 +177,8 @@ func (p *plan) identify(s string, entry int) (ids []int32) {
 // no position within JSON.
 func (t *text) said() bool { return t.in.To == 0 }
 
-// thinks reports whether a block is the model's thinking, without a provider's proof: such thinking stays with its entry.
+// thinks reports whether a block is the model's thinking, without a provider's proof: such thinking stays with its
+// entry.
 func thinks(b sdk.Block) bool {
 	t, ok := b.(sdk.Thinking)
 	return ok && t.Signature == "" && !t.Extra.Has("encryptedContent")

@@ -27,7 +27,8 @@ type lineIndex struct {
 }
 
 const (
-	// mostLines bounds the lines of one text and of all of them; when these are more, it begins again with what follows.
+	// mostLines bounds the lines of one text and of all of them; when these are more, it begins again with what
+	// follows.
 	mostLines, mostInAll = 1 << 14, 1 << 17
 	// mostTries is how many places of a window are looked at.
 	mostTries = 8

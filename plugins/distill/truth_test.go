@@ -23,7 +23,8 @@ func TestMarksCountWhatWent(t *testing.T) {
 		for i := range rapid.IntRange(4, 8).Draw(rt, "exchanges") {
 			var b strings.Builder
 			for line := range rapid.IntRange(1, 30).Draw(rt, "lines") {
-				word := rapid.SampledFrom([]string{"", "}", "some plain words ", fmt.Sprintf("name_%d_%d ", i, line)}).Draw(rt, "word")
+				name := fmt.Sprintf("name_%d_%d ", i, line)
+				word := rapid.SampledFrom([]string{"", "}", "some plain words ", name}).Draw(rt, "word")
 				b.WriteString(strings.Repeat(word, rapid.SampledFrom([]int{1, 3, 60, 200}).Draw(rt, "times")) + "\n")
 			}
 			id := fmt.Sprint("c", i)

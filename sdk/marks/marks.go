@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// What the host writes to make room: RemovedResult begins the line in the place of a result, RemovedBytes is in the line
-// in the place of the middle of one.
+// What the host writes to make room: RemovedResult begins the line in the place of a result, RemovedBytes is in the
+// line in the place of the middle of one.
 const (
 	RemovedResult = "[result removed"
 	RemovedBytes  = " bytes removed here to stay under the context limit: entry "
@@ -150,8 +150,8 @@ func LinesIn(text string) (n int) {
 	return n
 }
 
-// LinesOf returns how many lines a result had when it came: those of its texts, which are the strings in it. ok is false
-// if that cannot be told: the host cut its middle out.
+// LinesOf returns how many lines a result had when it came: those of its texts, which are the strings in it. ok is
+// false if that cannot be told: the host cut its middle out.
 func LinesOf(result json.RawMessage) (n int, ok bool) {
 	for _, s := range content.Literals(result) {
 		if strings.Contains(s.Text, RemovedBytes) {

@@ -45,8 +45,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q: %d, %v", line, got, ok)
 		}
 	}
-	for _, line := range []string{"[… 0 lines omitted]", "[… -1 lines omitted]", "[… 1 lines omitted]", "[… 3 lines omitted] x",
-		"[… lines omitted]", "", "[… ", "x [… 3 lines omitted]", "[… 03 lines omitted]",
+	for _, line := range []string{"[… 0 lines omitted]", "[… -1 lines omitted]", "[… 1 lines omitted]",
+		"[… 3 lines omitted] x", "[… lines omitted]", "", "[… ", "x [… 3 lines omitted]", "[… 03 lines omitted]",
 		"[… 13 lines omitted: lines 12-25 of the result of x above]",
 		"[… 14 lines omitted: lines 12-25 of the 2th last result of x above]"} {
 		if got, ok := marks.Read(line); ok {
@@ -61,7 +61,8 @@ func TestReferencesAreReadBack(t *testing.T) {
 		from := rapid.IntRange(1, 99).Draw(t, "from")
 		want := marks.Reference{
 			From: from, To: from + rapid.IntRange(0, 200).Draw(t, "lines"), Nth: rapid.IntRange(1, 20).Draw(t, "nth"),
-			Label:  marks.Label("tool", rapid.String().Draw(t, "subject")+rapid.SampledFrom([]string{"", " above", "]\n"}).Draw(t, "end")),
+			Label: marks.Label("tool", rapid.String().Draw(t, "subject")+
+				rapid.SampledFrom([]string{"", " above", "]\n"}).Draw(t, "end")),
 			Number: rapid.IntRange(0, 3).Draw(t, "number"),
 		}
 		line := want.String()

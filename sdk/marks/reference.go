@@ -110,8 +110,8 @@ func Label(tool, subject string) string {
 	return s
 }
 
-// Number returns the number that a tool which reads files put in front of a line, and the line without it: "12→", "12:",
-// "12|" or "12" and a tab, with blanks or zeros before it.
+// Number returns the number that a tool which reads files put in front of a line, and the line without it: "12→",
+// "12:", "12|" or "12" and a tab, with blanks or zeros before it.
 func Number(line string) (n int, rest string, ok bool) {
 	digits := strings.TrimLeft(line, " ")
 	end := 0
@@ -130,8 +130,8 @@ func Number(line string) (n int, rest string, ok bool) {
 	return 0, "", false
 }
 
-// Renumbered returns lines that a tool numbered with the numbers from first on; ok is false if they are not numbered one
-// after the other. Numbers keep their width where blanks or zeros fill it.
+// Renumbered returns lines that a tool numbered with the numbers from first on; ok is false if they are not numbered
+// one after the other. Numbers keep their width where blanks or zeros fill it.
 func Renumbered(lines []string, first int) (out []string, ok bool) {
 	out = make([]string, len(lines))
 	from := 0

@@ -2,7 +2,6 @@ package history
 
 import (
 	"bytes"
-	"path"
 	"slices"
 	"strings"
 
@@ -12,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// A mark that says where lines stand instead ([marks.Reference]) is true as long as they stand there. Whoever rewrites a
-// history may change or remove that place, so the rewrite that does it also mends the mark: it names the place where
+// A mark that says where lines stand instead ([marks.Reference]) is true as long as they stand there. Whoever rewrites
+// a history may change or remove that place, so the rewrite that does it also mends the mark: it names the place where
 // the lines are now, or the lines come back, or, where room is needed, the mark says that they are gone.
 
 // refers reports whether an entry has such a mark. Only what strategies wrote counts: it is asked for entries that a
@@ -68,8 +67,8 @@ func resolve(old []*Entry, parts []check.Part, t *tools.Taxonomy, restore bool) 
 	}
 }
 
-// resolve adds to the changes of an Optimize those of marks in entries that it leaves alone. It looks at entries only if
-// some have marks, and at those behind the first change alone: marks refer to what is before them.
+// resolve adds to the changes of an Optimize those of marks in entries that it leaves alone. It looks at entries only
+// if some have marks, and at those behind the first change alone: marks refer to what is before them.
 func (s Snapshot) resolve(changes []check.Change) []check.Change {
 	if s.refers == 0 {
 		return changes
@@ -167,8 +166,8 @@ func (r *resolver) block(p *check.Part, part, block int, response content.ToolRe
 	p.Content.Blocks[block], p.Kept[block] = response, -1
 }
 
-// mended returns what stands in the place of a mark from now on. self is the result that it is in, as a number in before
-// and as a place in parts.
+// mended returns what stands in the place of a mark from now on. self is the result that it is in, as a number in
+// before and as a place in parts.
 func (r *resolver) mended(ref marks.Reference, self int, here spot, line string) string {
 	source := nth(r.before, self, ref)
 	if source < 0 {
@@ -243,85 +242,4 @@ func (r *resolver) linesOf(k int) []string {
 		r.lines[k] = lines
 	}
 	return lines
-}
-
-// resolveInclusions mends the lines that say that a file is included again later, where it no longer is.
-func resolveInclusions(old []*Entry, parts []check.Part) {
-	stays := map[int]bool{}
-	for _, p := range parts {
-		if p.Index >= 0 && !p.Edited {
-			stays[p.Index] = true
-		}
-	}
-	if !slices.ContainsFunc(old, func(e *Entry) bool { return e.Content.Speaker == content.Human }) {
-		return
-	}
-	touched := false
-	for i, e := range old {
-		touched = touched || e.Content.Speaker == content.Human && !stays[i]
-	}
-	if !touched {
-		return
-	}
-	var later []string // the paths of the files that are included in what follows
-	for i := len(parts) - 1; i >= 0; i-- {
-		p := &parts[i]
-		if p.Content.Speaker != content.Human {
-			continue
-		}
-		for j := len(p.Content.Blocks) - 1; j >= 0; j-- {
-			text, ok := p.Content.Blocks[j].(content.Text)
-			if !ok {
-				continue
-			}
-			now, included := mendInclusions(text.Text, later)
-			later = append(later, included...)
-			if now == text.Text {
-				continue
-			}
-			if !p.Edited {
-				p.Edited, p.Kept = true, make([]int, len(p.Content.Blocks))
-				for k := range p.Kept {
-					p.Kept[k] = k
-				}
-			}
-			p.Content.Blocks = slices.Clone(p.Content.Blocks)
-			text.Text = now
-			p.Content.Blocks[j], p.Kept[j] = text, -1
-		}
-	}
-}
-
-// mendInclusions returns a text with these lines mended, and the paths of the files that are included in it. later are
-// those that are included behind it.
-func mendInclusions(text string, later []string) (now string, included []string) {
-	if !strings.Contains(text, "[Earlier inclusion of ") && !strings.Contains(text, "--- ") {
-		return text, nil
-	}
-	lines := slices.Collect(strings.Lines(text))
-	closed := false // an inclusion that begins here ends further down
-	for i := len(lines) - 1; i >= 0; i-- {
-		line := strings.TrimRight(lines[i], "\r\n")
-		if line == "--- End of content ---" {
-			closed = true
-			continue
-		}
-		if p, ok := marks.ReadInclusion(line); ok {
-			if !slices.ContainsFunc(slices.Concat(later, included), func(l string) bool { return samePath(p, l) }) {
-				lines[i] = marks.InclusionAlone(p) + ending(lines[i])
-			}
-			continue
-		}
-		if p, ok := check.Included(line); ok && closed {
-			included = append(included, p)
-		}
-	}
-	return strings.Join(lines, ""), included
-}
-
-// samePath reports whether two paths may be of one file: one of them may be relative to a directory that the other
-// names.
-func samePath(a, b string) bool {
-	a, b = path.Clean(a), path.Clean(b)
-	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
 }

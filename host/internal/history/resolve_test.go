@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// text is a result of lines with these numbers.
+// lines is a result of lines with these numbers.
 func lines(numbers ...int) string {
 	var b strings.Builder
 	for _, n := range numbers {
