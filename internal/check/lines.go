@@ -26,14 +26,14 @@ func isLessText(original, text string) bool {
 	if original == text {
 		return true
 	}
-	original, text = strings.TrimSuffix(original, "\n"), strings.TrimSuffix(text, "\n")
-	if original == text {
+	text = strings.TrimSuffix(text, "\n")
+	if strings.TrimSuffix(original, "\n") == text {
 		return true
 	}
 	if text == "" {
 		return false
 	}
-	lines := newLines(original)
+	lines := newLines(original) // with the empty one behind a line break at its end
 	line, text, more := strings.Cut(text, "\n")
 	marked := false // a mark stands right before the line
 	for {

@@ -80,10 +80,10 @@ func TestAProjectFileCannotSwitchProtectionOff(t *testing.T) {
 	p.run("plugins", "list", "--config", "thresh.yaml").done(t) // who names it means it
 	p.file("thresh.yaml", "")
 	if r := p.run("config", "explain", "plugins.integrity").done(t); !strings.Contains(r.stdout,
-		"not in:   ./thresh.yaml") {
+		"not by:   ./thresh.yaml") {
 		t.Errorf("it is not explained:\n%s", r.stdout)
 	}
-	if r := p.run("config", "explain", "compression.threshold").done(t); strings.Contains(r.stdout, "not in:") {
+	if r := p.run("config", "explain", "compression.threshold").done(t); strings.Contains(r.stdout, "./thresh.yaml") {
 		t.Errorf("it is explained of a setting that a project may make:\n%s", r.stdout)
 	}
 }

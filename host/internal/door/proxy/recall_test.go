@@ -118,7 +118,7 @@ func TestARemovedResultIsGivenBack(t *testing.T) {
 			t.Errorf("%d; an agent without the tool is sent %q", status, marks(without.Models()))
 		}
 		off := stand(t, up.URL, recallSettings(t))
-		if status, _, err := post(off.url+"/mcp", http.Header{}, nil); err != nil || status != http.StatusNotFound {
+		if status, _, err := post(off.url+"/mcp", http.Header{}, nil); err != nil || status != http.StatusBadRequest {
 			t.Errorf("without the option: %d, %v", status, err)
 		}
 	})

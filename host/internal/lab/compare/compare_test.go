@@ -123,7 +123,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 		Sessions: []compare.Session{s}, Prices: []*pricing.List{&cheap},
 		Variants: []compare.Variant{{Strategy: "forgetful"}, {Strategy: "high-density"}},
 	})
-	n := counts(t, h, append(s.Transcript.Entries, answers("c1", "read_file", "gone"))...)
+	n := counts(t, h, append(s.Transcript.Entries, answers("c1", "read_file", "[gone]"))...)
 	gone := n[8]
 
 	// The requests are before the entries 1, 3, 5 and 7.

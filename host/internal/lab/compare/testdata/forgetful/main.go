@@ -14,7 +14,7 @@ func (forgetful) Info() sdk.Info {
 	return sdk.Info{Name: "forgetful", Version: "1.0.0", Trigger: sdk.Continuous(0.85)}
 }
 
-const gone = "gone"
+const gone = "[gone]"
 
 func (forgetful) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
 	out := sdk.DensityResult{Replacements: map[int]sdk.Content{}}
