@@ -252,7 +252,7 @@ func TestWrapServesAfterInterrupts(t *testing.T) {
 	p := newPlace(t)
 	up := modelapi.New(modelapi.Options{})
 	defer up.Close()
-	cmd := p.command("wrap", "sh", "-c", `trap 'echo got' INT; echo "$ANTHROPIC_BASE_URL"; while [ ! -e end ]; do sleep 0.05; `+
+	cmd := p.command("wrap", "sh", "-c", `trap 'echo got' INT; echo "$ANTHROPIC_BASE_URL"; while [ ! -e end ] && kill -0 $PPID; do sleep 0.05; `+
 		`done; exit 3`)
 	cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+up.URL)
 	out, err := cmd.StdoutPipe()
