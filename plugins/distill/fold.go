@@ -15,7 +15,7 @@ const (
 	foldStart, foldEnd = "[Earlier tool calls, results removed: ", "]"
 	foldDivides        = "; "
 	foldMore           = "…"
-	// How a call ended is told if it failed, or had not ended.
+	// How a call ended is told if it failed, had not ended, or is not known: the result may have been pruned before.
 	foldOutcome, foldNoResult = " — ", "no result"
 	// mostFold and mostSubject bound it, in bytes: about a thousand tokens, and a long path.
 	mostFold, mostSubject = 3500, 100
@@ -53,7 +53,7 @@ func (f *folder) add(entry int) {
 		} else {
 			response := f.in.History[at.Entry].Blocks[at.Block].(sdk.ToolResponse)
 			switch o := f.in.Tools.Judge(call, response).Outcome; o {
-			case tools.OutcomeError, tools.OutcomeRunning:
+			case tools.OutcomeError, tools.OutcomeRunning, tools.OutcomeUnknown:
 				s += foldOutcome + string(o)
 			}
 		}

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		err = binaries.Plugins(dir, map[string]string{
-			"high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown",
+			"distill": "plugins/distill", "high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown",
 			"middle-out": "plugins/middleout", "one-shot": "plugins/oneshot",
 			"gate": "host/cmd/thresh/testdata/gate", "out-of-bounds": "host/internal/plugins/testdata/faulty",
 		})

@@ -12,6 +12,8 @@ import (
 // What a fold says of a call that gave no result, or failed.
 const (
 	failedCall = " — error"
+	stillRuns  = " — still running"
+	notKnown   = " — outcome unknown"
 	noResult   = " — no result"
 )
 
@@ -67,6 +69,8 @@ func (r *reading) stands(said string, at turns.At) (found bool, why string) {
 	call := r.original[at.Entry].Content.Blocks[at.Block].(content.ToolCall)
 	name, failed := strings.CutSuffix(said, failedCall)
 	name, unanswered := strings.CutSuffix(name, noResult)
+	name, runs := strings.CutSuffix(name, stillRuns)
+	name, unknown := strings.CutSuffix(name, notKnown)
 	if !slices.ContainsFunc(append(about(call), ""), func(s string) bool { return name == item(call.Name, s) }) {
 		return false, ""
 	}
@@ -79,9 +83,12 @@ func (r *reading) stands(said string, at turns.At) (found bool, why string) {
 	case unanswered:
 		return true, fmt.Sprintf("the call has a result: %q", said)
 	}
-	v, because := judge(r.original[ref.Entry].Content.Blocks[ref.Block].(content.ToolResponse))
-	if v == yes && !failed || v == no && failed {
+	answer := r.original[ref.Entry].Content.Blocks[ref.Block].(content.ToolResponse)
+	switch v, because := judge(answer); {
+	case v == yes && !failed && !unknown || v == no && failed:
 		return true, fmt.Sprintf("%s: %q", because, said)
+	case runs && !running(call, answer):
+		return true, fmt.Sprintf("nothing says that it runs on: %q", said)
 	}
 	return true, ""
 }
@@ -98,7 +105,7 @@ func clipped(s string) string {
 	for end < len(s) && s[end]&0xc0 == 0x80 {
 		end++
 	}
-	s = strings.NewReplacer(";", " ", "[", " ", "]", " ", " — ", " - ").Replace(plain(s[:end]))
+	s = strings.NewReplacer(";", " ", "[", " ", "]", " ", "—", "-").Replace(plain(s[:end]))
 	return strings.Join(strings.Fields(s), " ")
 }
 

@@ -14,9 +14,10 @@ import (
 type mark struct {
 	kind     Kind
 	sentence string
-	lines    int // whole lines that it stands for
-	chars    int // characters of other lines that it stands for
+	lines    int // that it stands for
 	bytes    int // that it stands for; -1: it does not say
+	chars    int // that it stands for, of one line; 0: it stands for lines or bytes
+	part     part
 	// path is the file of an inclusion, entry the id that the mark names, and ref the result of repeated lines.
 	path, entry string
 	ref         reference
@@ -24,10 +25,20 @@ type mark struct {
 	foreign     bool // it may stand for anything
 }
 
+// part is which part of a line a mark in characters stands for.
+type part string
+
+const (
+	within    part = " within the line"
+	toEnd     part = ", to the end of the line"
+	fromStart part = ", from the start of the line"
+)
+
 var (
-	omitted = regexp.MustCompile(`^\[… (?:([1-9][0-9]*) (lines?))?( and )?(?:([1-9][0-9]*) (characters?))? omitted` +
-		`(?:: lines ([0-9]+)-([0-9]+) of the (?:([0-9]+)(st|nd|rd|th) last )?result of (.+) above` +
-		`(?:, numbered from ([0-9]+))?)?\]$`)
+	omittedLines = regexp.MustCompile(`^\[… ([1-9][0-9]*) (lines?) omitted(?:: lines ([0-9]+)-([0-9]+) of the ` +
+		`(?:([0-9]+)(st|nd|rd|th) last )?result of (.+) above(?:, numbered from ([0-9]+))?)?\]$`)
+	omittedPart = regexp.MustCompile(`^\[… ([1-9][0-9]*) (characters?) omitted( within the line|, to the end of the line|` +
+		`, from the start of the line)\]$`)
 	removedBytes = regexp.MustCompile(
 		`^\[([0-9]+) bytes removed here to stay under the context limit: entry (\S+)\]$`)
 	inclusionGone = regexp.MustCompile(`^\[Earlier inclusion of (.+) removed( — included again later)?\]\r?$`)
@@ -48,9 +59,13 @@ func parseMark(line string, p place) (mark, bool) {
 		m.kind, m.path, m.again = Inclusion, found[1], found[2] != ""
 		return m, true
 	}
-	if found := omitted.FindStringSubmatch(line); found != nil {
-		ok := m.parts(found) && (m.kind == Omitted || p.answer)
+	if found := omittedLines.FindStringSubmatch(line); found != nil {
+		ok := m.ofLines(found) && (m.kind == Omitted || p.answer)
 		return m, ok
+	}
+	if found := omittedPart.FindStringSubmatch(line); found != nil {
+		m.kind, m.chars, m.part = Omitted, number(found[1]), part(found[3])
+		return m, (found[2] == "character") == (m.chars == 1)
 	}
 	if found := removedBytes.FindStringSubmatch(line); found != nil && p.answer {
 		m.kind, m.bytes, m.entry = Middle, number(found[1]), found[2]
@@ -59,33 +74,24 @@ func parseMark(line string, p place) (mark, bool) {
 	return m, false
 }
 
-// parts reads the parts of a mark for lines; false if it is not well formed.
-func (m *mark) parts(found []string) bool {
-	lines, chars := found[1] != "", found[4] != ""
-	if !lines && !chars || (found[3] != "") != (lines && chars) {
+// ofLines reads the parts of a mark for lines; false if it is not well formed.
+func (m *mark) ofLines(found []string) bool {
+	m.kind, m.lines = Omitted, number(found[1])
+	if (found[2] == "line") != (m.lines == 1) {
 		return false
 	}
-	if lines {
-		m.lines = number(found[1])
-	}
-	if chars {
-		m.chars = number(found[4])
-	}
-	if lines && (found[2] == "line") != (m.lines == 1) || chars && (found[5] == "character") != (m.chars == 1) {
-		return false
-	}
-	if m.kind = Omitted; found[6] == "" {
+	if found[3] == "" {
 		return true
 	}
 	m.kind = Repeated
-	m.ref = reference{label: found[10], from: number(found[6]), to: number(found[7]), last: 1, numbered: -1}
+	m.ref = reference{label: found[7], from: number(found[3]), to: number(found[4]), last: 1, numbered: -1}
+	if found[5] != "" {
+		m.ref.last = number(found[5])
+	}
 	if found[8] != "" {
-		m.ref.last = number(found[8])
+		m.ref.numbered = number(found[8])
 	}
-	if found[11] != "" {
-		m.ref.numbered = number(found[11])
-	}
-	return !chars && (found[8] == "" || m.ref.last > 1 && found[9] == ordinal(m.ref.last))
+	return found[5] == "" || m.ref.last > 1 && found[6] == ordinal(m.ref.last)
 }
 
 // ordinal is the ending of a number that counts.
@@ -122,16 +128,12 @@ func (m *mark) skip(was string, at int) int {
 	case m.bytes >= 0:
 		return min(len(was), at+min(m.bytes, len(was)))
 	}
-	// The rest of a line first, then whole lines, then the beginning of a line.
-	chars := m.chars
-	if at > 0 && was[at-1] != '\n' {
+	if m.chars > 0 {
 		line, _, _ := strings.Cut(was[at:], "\n")
-		n := utf8.RuneCountInString(line)
-		if n > chars {
-			return at + runes(line, chars)
+		if n := runes(line, m.chars); m.part != toEnd {
+			return at + n
 		}
-		chars -= n
-		at = min(len(was), at+len(line)+1)
+		return min(len(was), at+len(line)+1)
 	}
 	for n := 0; n < m.lines && at < len(was); n++ {
 		end := strings.IndexByte(was[at:], '\n')
@@ -140,7 +142,7 @@ func (m *mark) skip(was string, at int) int {
 		}
 		at += end + 1
 	}
-	return at + runes(was[at:], chars)
+	return at
 }
 
 // runes returns how many bytes the first n characters of a text have.
@@ -167,33 +169,31 @@ func (m *mark) counts(was string, from, to int) string {
 		if len(text) != m.bytes {
 			return fmt.Sprintf("in its place are %d bytes", len(text))
 		}
-	default:
-		// The line break of a line whose end went may count as a character of it.
-		lines, chars, breaks := parts(was, from, to)
-		if m.lines != lines || m.chars < chars || m.chars > chars+breaks {
-			return fmt.Sprintf("in its place are %d lines, and %d characters of others", lines, chars)
-		}
+	case m.chars > 0:
+		return m.ofPart(was, from, to)
+	case m.lines != touched(text) || inLine(was, from) || inLine(was, to):
+		return fmt.Sprintf("in its place are %d lines, parts of lines included", touched(text))
 	}
 	return ""
 }
 
-// parts counts the whole lines in was[from:to], and the characters of lines of which another part is not in it. breaks
-// is how many of these lines end in it.
-func parts(was string, from, to int) (lines, chars, breaks int) {
-	if from > 0 && was[from-1] != '\n' {
-		end := strings.IndexByte(was[from:to], '\n')
-		if end < 0 {
-			return 0, utf8.RuneCountInString(was[from:to]), 0
-		}
-		chars, breaks = utf8.RuneCountInString(was[from:from+end]), 1
-		from += end + 1
+// ofPart says what is wrong with a mark for a part of a line.
+func (m *mark) ofPart(was string, from, to int) string {
+	part := strings.TrimSuffix(was[from:to], "\n")
+	begins, ends := !inLine(was, from), !inLine(was, to)
+	switch {
+	case strings.Contains(part, "\n"), m.part != toEnd && len(part) < to-from:
+		return "in its place is more than a part of a line"
+	case utf8.RuneCountInString(part) != m.chars:
+		return fmt.Sprintf("in its place are %d characters", utf8.RuneCountInString(part))
+	case begins != (m.part == fromStart), ends != (m.part == toEnd):
+		return fmt.Sprintf("it begins its line: %t; it ends it: %t", begins, ends)
 	}
-	whole := was[from:to]
-	if to < len(was) {
-		whole = whole[:strings.LastIndexByte(whole, '\n')+1]
-	}
-	return touched(whole), chars + utf8.RuneCountInString(was[from+len(whole):to]), breaks
+	return ""
 }
+
+// inLine reports whether a place is within a line, or at its end but for the line break.
+func inLine(was string, at int) bool { return at > 0 && at < len(was) && was[at-1] != '\n' }
 
 // rest reads a message of a person that was cut at its end.
 func (r *reading) rest(was, now string) bool {

@@ -84,19 +84,21 @@ func (r *reading) named(ref reference, before turns.At) *result {
 	return &all[n-ref.last]
 }
 
-// labelled reports whether a label is that of a response of the view: its tool, and what the call was about.
+// labelled reports whether a label is that of a response of the view: its tool, and what the call was about. A result
+// without lines has none that a mark could mean.
 func (r *reading) labelled(at turns.At, response content.ToolResponse, label string) bool {
-	// Few tools have the name; the rest need no look at their calls.
-	word, _, _ := strings.Cut(label, " ")
-	if !strings.HasPrefix(labelText(response.ToolName), strings.TrimSuffix(word, "…")) {
-		return false
-	}
 	call, ok := r.pairs.Call(at)
 	if !ok {
-		return labelled(response.ToolName, "", label)
+		return false
 	}
-	subjects := about(r.view[call.Entry].Content.Blocks[call.Block].(content.ToolCall))
-	return slices.ContainsFunc(subjects, func(s string) bool { return labelled(response.ToolName, s, label) })
+	asked := r.view[call.Entry].Content.Blocks[call.Block].(content.ToolCall)
+	// Few tools have the name; the rest need no look at their parameters.
+	word, _, _ := strings.Cut(label, " ")
+	if !strings.HasPrefix(labelText(asked.Name), strings.TrimSuffix(word, "…")) {
+		return false
+	}
+	return slices.ContainsFunc(about(asked), func(s string) bool { return labelled(asked.Name, s, label) }) &&
+		slices.ContainsFunc(content.Literals(response.Result), func(s content.Literal) bool { return s.Text != "" })
 }
 
 func labelled(tool, subject, label string) bool {

@@ -91,10 +91,11 @@ type Checker struct {
 	pairs *turns.Pairs // of original, made when it is needed
 	// last is the view before, by id: a block that goes may have been cut before.
 	last map[string]content.Content
+	cut  map[string]bool // what was said of such blocks and was true when they went
 }
 
 // New returns a checker of an empty conversation.
-func New(o Options) *Checker { return &Checker{o: o, at: map[string]int{}} }
+func New(o Options) *Checker { return &Checker{o: o, at: map[string]int{}, cut: map[string]bool{}} }
 
 // Add takes in what was added to the conversation, before any strategy saw it.
 func (c *Checker) Add(entries ...Entry) {

@@ -125,14 +125,18 @@ func TestStatements(t *testing.T) {
 		"omitted at the end":   {read, nil, "r", lines(1, 17) + gap, statements.Omitted, ""},
 		"too many":             {read, nil, "r", lines(1, 5) + gap + lines(8, 20), statements.Omitted, "2 lines"},
 		"too few at the end":   {read, nil, "r", lines(1, 16) + gap, statements.Omitted, "4 lines"},
-		"a part of a line": {long, nil, "r", "first\n" + x + "\n[… 1 line and 40 characters omitted]",
-			statements.Omitted, ""},
-		"the middle of a line": {long, nil, "r", "first\n" + x + "\n[… 20 characters omitted]\n" + y + "\nlast\n",
-			statements.Omitted, ""},
-		"too few characters": {long, nil, "r", "first\n" + x + "\n[… 19 characters omitted]\n" + y + "\nlast\n",
-			statements.Omitted, "20 characters"},
+		"the end of a line": {long, nil, "r", "first\n" + x + "\n[… 40 characters omitted, to the end of the line]\n" +
+			"[… 1 line omitted]", statements.Omitted, ""},
+		"the start of a line": {long, nil, "r", "first\n[… 40 characters omitted, from the start of the line]\n" + y +
+			"\nlast\n", statements.Omitted, ""},
+		"the middle of a line": {long, nil, "r", "first\n" + x + "\n[… 20 characters omitted within the line]\n" + y +
+			"\nlast\n", statements.Omitted, ""},
+		"too few characters": {long, nil, "r", "first\n" + x + "\n[… 19 characters omitted within the line]\n" + y +
+			"\nlast\n", statements.Omitted, "20 characters"},
+		"not its end": {long, nil, "r", "first\n" + x + "\n[… 20 characters omitted, to the end of the line]\n" + y +
+			"\nlast\n", statements.Omitted, "it ends it: false"},
 		"a piece as a line": {long, nil, "r", "first\n" + x + "\n[… 1 line omitted]\n" + y + "\nlast\n",
-			statements.Omitted, "20 characters"},
+			statements.Omitted, "parts of lines included"},
 		"no mark":      {read, nil, "r", lines(1, 5) + lines(9, 20), statements.Silent, "3 lines"},
 		"another text": {read, nil, "r", "line 1 of it\nbut not so\n" + lines(2, 20), statements.Unknown, "no such"},
 		"another mark": {read, nil, "r", "[all is well]\n" + lines(1, 20), statements.Unknown, "no such"},

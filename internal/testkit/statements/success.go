@@ -3,6 +3,7 @@ package statements
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -26,15 +27,52 @@ var trouble = regexp.MustCompile(`(?i)error|fail|fatal|exit|exception|traceback|
 	`no such|not been|timed? ?out|interrupt|cancel|abort|invalid|unable|cannot|can't|could not|couldn't|must |missing|unknown|` +
 	`does not|doesn't|doesn’t|exceed|too large|wasted|nothing to|declin|killed|panic|returncode|limit`)
 
+// runs finds what tools say when they answer before a program has ended.
+var runs = regexp.MustCompile(`(?i)^\W*(?:process|command) (?:running with session id|running in background|` +
+	`with shellid: \S+ is still running)`)
+
+// running reports whether the program of a call runs on behind its answer.
+func running(call content.ToolCall, r content.ToolResponse) bool {
+	var parameters map[string]any
+	_ = json.Unmarshal(call.Parameters, &parameters)
+	for _, name := range []string{"run_in_background", "is_background", "isBackground", "background", "detach"} {
+		if parameters[name] == true {
+			return true
+		}
+	}
+	for _, s := range content.Literals(r.Result) {
+		if lines := strings.Split(s.Text, "\n"); slices.ContainsFunc(ends(lines), runs.MatchString) {
+			return true
+		}
+	}
+	return false
+}
+
 // judge tells whether a call failed, and by what.
 func judge(r content.ToolResponse) (failed verdict, why string) {
 	if r.Error != "" {
 		return yes, "the response has an error: " + r.Error
 	}
-	text := r.ResultText()
 	if v, why := judgeFields(r.Result); v != unclear {
 		return v, why
 	}
+	all := []string{}
+	for _, s := range content.Literals(r.Result) {
+		all = append(all, s.Text)
+	}
+	for _, text := range all {
+		if v, why := judgeText(text); v != unclear {
+			return v, why
+		}
+	}
+	if !trouble.Match(r.Result) {
+		return no, "nothing in the result says so"
+	}
+	return unclear, ""
+}
+
+// judgeText looks at a text of a result.
+func judgeText(text string) (failed verdict, why string) {
 	low := strings.ToLower(strings.TrimSpace(text))
 	for _, begin := range []string{"error:", "<tool_use_error>", "command timed out", "error executing tool"} {
 		if strings.HasPrefix(low, begin) {
@@ -42,10 +80,7 @@ func judge(r content.ToolResponse) (failed verdict, why string) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for i, line := range lines {
-		if i >= 10 && i < len(lines)-10 {
-			continue
-		}
+	for _, line := range ends(lines) {
 		found := exits.FindStringSubmatch(strings.TrimSpace(line))
 		switch {
 		case found == nil:
@@ -55,10 +90,16 @@ func judge(r content.ToolResponse) (failed verdict, why string) {
 			return yes, "the result says " + line
 		}
 	}
-	if !trouble.MatchString(text) {
-		return no, "nothing in the result says so"
-	}
 	return unclear, ""
+}
+
+// ends are the first and the last lines of a result, where agents say how a call ended.
+func ends(lines []string) []string {
+	const most = 10
+	if len(lines) <= 2*most {
+		return lines
+	}
+	return append(lines[:most:most], lines[len(lines)-most:]...)
 }
 
 // judgeFields looks at the fields of a result that is an object, or a text that is one.

@@ -56,15 +56,17 @@ func (r *reading) removed(tokens, entry string, was content.ToolResponse) string
 	if r.o.Tokens == nil {
 		return r.ownEntry(entry)
 	}
+	said := r.view[r.index].ID + tokens
 	counts := []int{r.o.Tokens(was)}
 	for _, b := range r.last[r.view[r.index].ID].Blocks {
 		if left, ok := b.(content.ToolResponse); ok && left.CallID == was.CallID {
 			counts = append(counts, r.o.Tokens(left))
 		}
 	}
-	if !slices.Contains(counts, number(tokens)) {
+	if !slices.Contains(counts, number(tokens)) && !r.cut[said] {
 		return fmt.Sprintf("the result has %d tokens", counts[0])
 	}
+	r.cut[said] = true
 	return r.ownEntry(entry)
 }
 
@@ -95,16 +97,20 @@ func (r *reading) oneLine(found []string, at turns.At, was content.ToolResponse)
 			return why
 		}
 	}
+	switch failed, why := judge(was); {
+	case failed == yes && found[2] == "success", failed == no && found[2] == "error":
+		return why
+	case found[2] == "still running" && !running(call, was):
+		return "nothing in the result says that it runs on"
+	case found[2] == "success" && running(call, was):
+		return "it runs on"
+	}
 	lines := 0
 	for _, s := range content.Literals(was.Result) {
 		lines += touched(s.Text)
 	}
 	if lines != number(found[3]) || (found[4] == "line") != (lines == 1) {
 		return fmt.Sprintf("the result has %d lines", lines)
-	}
-	switch failed, why := judge(was); {
-	case failed == yes && found[2] == "success", failed == no && found[2] == "error":
-		return why
 	}
 	return ""
 }

@@ -71,6 +71,11 @@ func Checks() []Check {
 			"Compress gets to the target, or says that it missed it, or that there is nothing to do",
 			checkCompressTarget,
 		},
+		{
+			"statements",
+			"what Optimize and Compress write into a history is true of what it stands for, as far as that can be told",
+			checkStatements,
+		},
 		{"services-slow", "Compress works when host services are slow", checkServicesSlow},
 		{
 			"services-failing",

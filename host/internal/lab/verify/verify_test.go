@@ -91,6 +91,7 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 		"drops-people":             {compress, []string{"compress-human"}, "entries of people are gone"},
 		"misses-the-target":        {compress, []string{"compress-target"}, "target_missed is not set"},
 		"achieves-nothing":         {compress, []string{"compress-target"}, "not smaller"},
+		"lies":                     {append(optimize[:4:4], "statements"), []string{"statements"}, "in its place are"},
 		"panics-without-prompt":    {services, []string{"services-failing"}, "panic in Compress"},
 		"hides-the-code":           {services, []string{"services-failing"}, "not passed on as UNAVAILABLE"},
 		"one-at-a-time":            {services, []string{"concurrency"}, "another gets no answer"},

@@ -122,6 +122,9 @@ func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Densit
 	case s.fault == "prints-in-calls":
 		_, _ = os.NewFile(1, "stdout").WriteString("optimising\n")
 	}
+	if s.fault == "lies" {
+		return lying(in), nil
+	}
 	if s.fault == "trusts-its-memo" {
 		return trusting(in), nil
 	}
@@ -147,6 +150,23 @@ func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Densit
 		in.History[0].Speaker = sdk.Tool
 	}
 	return out, nil
+}
+
+// lying leaves of each text result its first line, and says that one more went.
+func lying(in sdk.OptimizeInput) sdk.DensityResult {
+	out := sdk.DensityResult{Replacements: map[int]sdk.Content{}}
+	for i, e := range in.History {
+		for j, b := range e.Blocks {
+			r, ok := b.(sdk.ToolResponse)
+			if first, rest, cut := strings.Cut(r.ResultText(), "\n"); ok && cut && r.Result[0] == '"' && !e.Pinned() &&
+				strings.Count(rest, "\n") > 1 {
+				e.Blocks = slices.Clone(e.Blocks)
+				e.Blocks[j] = r.WithResultText(first + "\n[… 1 line omitted]")
+				out.Replacements[i] = e
+			}
+		}
+	}
+	return out
 }
 
 // trusting removes idle entries and looks at new ones only. It takes no heed of a history that was rewritten.
