@@ -224,7 +224,7 @@ func TestWhatIsSaidOfMadeSessionsIsTrue(t *testing.T) {
 	read := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		entries := rapid.OneOf(gen.Rereads(), gen.Busy(), gen.History(gen.Options{Malformed: true})).Draw(rt, "history")
-		s := rapid.SampledFrom(speakers[2:]).Draw(rt, "strategy")
+		s := rapid.SampledFrom(speakers).Draw(rt, "strategy")
 		set := map[string]any{"compression.strategy": s.strategy, "workspace.root": "/w",
 			"model.contextLimit": rapid.SampledFrom([]int{600, 1500, 4000}).Draw(rt, "limit")}
 		maps.Copy(set, s.settings)

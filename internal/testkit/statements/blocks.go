@@ -12,6 +12,10 @@ func (r *reading) blocks(was, now content.Content) {
 	if was.Speaker != now.Speaker {
 		r.wrong(Changed, string(now.Speaker), "it was said by "+string(was.Speaker))
 	}
+	if was.Speaker == content.Human {
+		r.message(was.Blocks, now.Blocks)
+		return
+	}
 	next := 0
 	for j, b := range now.Blocks {
 		k := counterpart(was.Blocks[next:], b, len(now.Blocks)-j)

@@ -2,6 +2,7 @@ package statements
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -9,10 +10,8 @@ import (
 
 // included is a file that a person included, in the view.
 type included struct {
-	path   string
-	entry  int
-	block  int
-	offset int
+	path        string
+	entry, line int
 }
 
 const (
@@ -57,13 +56,49 @@ func inclusionEnd(text, file string) int {
 	return at
 }
 
+// joined are the texts of a message as one. Agents send an inclusion in one block or in several, of which each begins a
+// line.
+func joined(blocks []content.Block) string {
+	var b strings.Builder
+	for _, block := range blocks {
+		text, ok := block.(content.Text)
+		if !ok {
+			continue
+		}
+		if s := b.String(); s != "" && s[len(s)-1] != '\n' {
+			b.WriteByte('\n')
+		}
+		b.WriteString(text.Text)
+	}
+	return b.String()
+}
+
+// message reads what a person said. Blocks of it that are no text stay or go.
+func (r *reading) message(was, now []content.Block) {
+	if a, b := joined(was), joined(now); a != b {
+		r.walk(place{by: content.Human}, a, b)
+	}
+	next := 0
+	for _, b := range now {
+		if _, ok := b.(content.Text); ok {
+			continue
+		}
+		k := slices.IndexFunc(was[next:], func(x content.Block) bool { return content.Equal(x, b) })
+		if k < 0 {
+			r.wrong(Unknown, describe(b), "the message had no such block there")
+			return
+		}
+		next += k + 1
+	}
+}
+
 // includedLater says why a file is not included behind a place in the view; "" if it is.
 func (r *reading) includedLater(file string, p place) string {
 	if r.inclusion == nil {
 		r.inclusion = r.inclusions()
 	}
 	for _, in := range r.inclusion {
-		later := in.entry > r.index || in.entry == r.index && in.block >= p.block
+		later := in.entry > r.index || in.entry == r.index && in.line > p.line
 		if later && r.resolved(in.path) == r.resolved(file) {
 			return ""
 		}
@@ -89,17 +124,9 @@ func (r *reading) inclusions() []included {
 		if _, known := r.at[e.ID]; !known {
 			continue
 		}
-		for j, b := range e.Content.Blocks {
-			text, ok := b.(content.Text)
-			if !ok {
-				continue
-			}
-			at := 0
-			for line := range strings.Lines(text.Text) {
-				if file, _, ok := opens(strings.TrimRight(line, "\r\n")); ok {
-					found = append(found, included{file, i, j, at})
-				}
-				at += len(line)
+		for k, line := range strings.Split(joined(e.Content.Blocks), "\n") {
+			if file, _, ok := opens(line); ok {
+				found = append(found, included{file, i, k})
 			}
 		}
 	}

@@ -90,6 +90,20 @@ func TestStatements(t *testing.T) {
 		said("h", content.Human, "--- Content from referenced files ---\nContent from @a.go:\nold\nContent from @b.go:\n"+
 			"b\n--- End of content ---"), said("g", content.Human, "--- a.go ---\nnew\n--- End of content ---"),
 	}
+	// As gemini-cli sends it: the texts of one message.
+	message := func(texts ...string) (out []statements.Entry) {
+		e := statements.Entry{ID: "h", Content: content.Content{Speaker: content.Human}}
+		for _, text := range texts {
+			e.Content.Blocks = append(e.Content.Blocks, content.Text{Text: text})
+		}
+		return append(out, e, files[2])
+	}
+	parts := message("Look.", "\n--- Content from referenced files ---", "\nContent from @a.go:\n", "old\n",
+		"\nContent from @b.go:\n", "b", "\n--- End of content ---")
+	parted := func(marker string) []statements.Entry {
+		return message("Look.", "\n--- Content from referenced files ---", "\n"+marker, "Content from @b.go:\n", "b",
+			"\n--- End of content ---")
+	}
 	task := said("h", content.Human, "go on")
 	edits := append([]statements.Entry{task}, append(append(exchange("r", "Edit", file, "ok"),
 		answeredCall("s", "Edit", file, `"no"`, "it failed")...), said("g", content.Human, "well?"))...)
@@ -189,6 +203,10 @@ func TestStatements(t *testing.T) {
 			statements.Inclusion, "no inclusion"},
 		"more than the inclusion": {files, nil, "h", "Look:\n[Earlier inclusion of a.go removed — included again later]",
 			statements.Inclusion, "no inclusion"},
+		"inclusion over blocks": {was: parts, now: parted("[Earlier inclusion of a.go removed — included again later]\n"),
+			kind: statements.Inclusion},
+		"other words next to it": {was: parts, now: parted("[Earlier inclusion of a.go removed — included again later]\nno\n"),
+			kind: statements.Unknown, why: "no such line"},
 		"words of a person": {files, nil, "g", "Again:\nno\n--- ./a.go ---\nnew\n--- End of content ---",
 			statements.Unknown, "no such line"},
 

@@ -11,6 +11,7 @@ import (
 type place struct {
 	by     content.Speaker
 	block  int
+	line   int  // of the text, from 0
 	call   bool // in the parameters of a call
 	answer bool // in a result
 }
@@ -32,6 +33,7 @@ type walker struct {
 type waiting struct {
 	mark
 	from, to int
+	line     int // where it stands
 }
 
 // walk reads a text that was another one when it was added.
@@ -50,6 +52,7 @@ func (r *reading) walk(p place, was, now string) {
 		}
 	}
 	for i, line := range lines {
+		w.line = i
 		last := i == len(lines)-1
 		switch {
 		case last && line == "": // behind the line break at the end
@@ -87,14 +90,14 @@ func (w *walker) mark(m mark) {
 		w.from = w.at
 	}
 	to := m.skip(w.was, w.at)
-	w.waiting = append(w.waiting, waiting{m, w.at, to})
+	w.waiting = append(w.waiting, waiting{m, w.at, to, w.line})
 	w.at = to
 }
 
 // settle ends a run of marks that count right.
 func (w *walker) settle(to int) {
 	for _, m := range w.waiting {
-		w.stands(m.mark, m.from, m.to)
+		w.stands(m, m.from, m.to)
 	}
 	w.waiting = w.waiting[:0]
 	w.from = to
@@ -180,7 +183,7 @@ func (w *walker) fits(to int) bool {
 // misplaced ends a run of marks that end elsewhere than they say.
 func (w *walker) misplaced(to int) {
 	if len(w.waiting) == 1 {
-		w.stands(w.waiting[0].mark, w.from, to)
+		w.stands(w.waiting[0], w.from, to)
 	} else {
 		why := fmt.Sprintf("in the place of these %d marks are %d lines", len(w.waiting), touched(w.was[w.from:to]))
 		for _, m := range w.waiting {
@@ -191,10 +194,12 @@ func (w *walker) misplaced(to int) {
 }
 
 // stands judges a mark in the place of was[from:to].
-func (w *walker) stands(m mark, from, to int) {
+func (w *walker) stands(m waiting, from, to int) {
 	why := m.counts(w.was, from, to)
 	if why == "" {
-		why = w.refers(m, w.place, w.was[from:to])
+		p := w.place
+		p.line = m.line
+		why = w.refers(m.mark, p, w.was[from:to])
 	}
 	w.said(m.kind, m.sentence, why)
 }
