@@ -10,8 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// unansweredError is the error in the response that is made for a call that never got one.
-const unansweredError = "no result was recorded: the call was interrupted"
+// unansweredError is the error in the response that is made for a call that got none in time. It stays true if a result
+// comes later, which no request can hold.
+const unansweredError = "no result came before the conversation went on"
 
 // settle adds the next entry, or the next completed exchange, and returns on how many entries of the history that
 // depends. It returns 0 if only an exchange is left that may still continue.

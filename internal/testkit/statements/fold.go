@@ -35,7 +35,7 @@ func (r *reading) fold(text string) bool {
 // were more.
 func (r *reading) folded(list []string) string {
 	calls := r.gone()
-	listed := 0
+	listed := map[turns.At]bool{}
 	for i, said := range list {
 		if said == "…" && i == 0 {
 			continue
@@ -47,7 +47,7 @@ func (r *reading) folded(list []string) string {
 		for _, at := range calls {
 			found, wrong := r.stands(said, at)
 			if found && wrong == "" {
-				listed++
+				listed[at] = true
 				why = ""
 			} else if found && why != "" {
 				why = wrong
@@ -57,7 +57,7 @@ func (r *reading) folded(list []string) string {
 			return why
 		}
 	}
-	if list[0] == "…" && listed >= len(calls) {
+	if list[0] == "…" && len(listed) == len(calls) {
 		return "there were no more calls"
 	}
 	return ""

@@ -46,7 +46,7 @@ var (
 )
 
 // neverAnswered is the error in an answer that the host made.
-const neverAnswered = "no result was recorded: the call was interrupted"
+const neverAnswered = "no result came before the conversation went on"
 
 // parseMark returns the mark that a line is. Which marks there are depends on who speaks.
 func parseMark(line string, p place) (mark, bool) {

@@ -201,7 +201,7 @@ func (r *reading) made(c content.Content) {
 	}
 }
 
-// neverAnswered says why a call was answered after all; "" if it was not.
+// neverAnswered says why a call was answered after all; "" if it was not before the AI spoke again.
 func (r *reading) neverAnswered(response turns.At) string {
 	call, ok := r.pairs.Call(response)
 	if !ok {
@@ -219,7 +219,8 @@ func (r *reading) neverAnswered(response turns.At) string {
 		if !ok || was.ID != asked.ID || was.Name != asked.Name {
 			continue
 		}
-		if _, answered := r.Checker.pairs.Response(turns.At{Entry: at, Block: j}); !answered {
+		answer, answered := r.Checker.pairs.Response(turns.At{Entry: at, Block: j})
+		if !answered || r.Checker.pairs.Late(answer) {
 			return ""
 		}
 	}

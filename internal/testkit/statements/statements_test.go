@@ -108,7 +108,7 @@ func TestStatements(t *testing.T) {
 	edits := append([]statements.Entry{task}, append(append(exchange("r", "Edit", file, "ok"),
 		answeredCall("s", "Edit", file, `"no"`, "it failed")...), said("g", content.Human, "well?"))...)
 	pending := []statements.Entry{task, {ID: "rc", Content: gen.Call("r", "Bash", run)}, said("g", content.Human, "well?")}
-	made := answered("r", "Bash", "", "no result was recorded: the call was interrupted")
+	made := answered("r", "Bash", "", "no result came before the conversation went on")
 	made.ID = ""
 	fold := func(items string) []statements.Entry {
 		return []statements.Entry{task, said("f", content.AI, "[Earlier tool calls, results removed: "+items+"]"), edits[5]}
