@@ -75,6 +75,7 @@ func joined(blocks []content.Block) string {
 
 // message reads what a person said. Blocks of it that are no text stay or go.
 func (r *reading) message(was, now []content.Block) {
+	now = r.cutBlocks(was, now)
 	if a, b := joined(was), joined(now); a != b {
 		r.walk(place{by: content.Human}, a, b)
 	}
@@ -90,6 +91,23 @@ func (r *reading) message(was, now []content.Block) {
 		}
 		next += k + 1
 	}
+}
+
+// cutBlocks reads the texts of a message that were cut at their ends, each by itself, and returns the message with them
+// as they were.
+func (r *reading) cutBlocks(was, now []content.Block) []content.Block {
+	if len(was) != len(now) || len(was) < 2 {
+		return now
+	}
+	now = slices.Clone(now)
+	for i := range was {
+		a, isText := was[i].(content.Text)
+		b, staysText := now[i].(content.Text)
+		if isText && staysText && r.rest(a.Text, b.Text) {
+			now[i] = a
+		}
+	}
+	return now
 }
 
 // includedLater says why a file is not included behind a place in the view; "" if it is.

@@ -203,7 +203,7 @@ func (r *reading) rest(was, now string) bool {
 	}
 	why, head := "", now[:at[0]]
 	switch {
-	case !strings.HasPrefix(was, head):
+	case !beginsSo(was, head):
 		why = "the message does not begin so"
 	case len(head) == len(was):
 		why = "nothing is gone"
@@ -236,4 +236,19 @@ func (r *reading) refers(m mark, p place, text string) string {
 		return r.ownEntry(m.entry)
 	}
 	return ""
+}
+
+// earlier finds the marks of inclusions that went before the message was cut.
+var earlier = regexp.MustCompile(`\[Earlier inclusion of [^\n]* removed[^\n]*\]`)
+
+// beginsSo reports whether a message began with a text, but for inclusions that went.
+func beginsSo(was, text string) bool {
+	for i, part := range earlier.Split(text, -1) {
+		at := strings.Index(was, part)
+		if at < 0 || i == 0 && at > 0 {
+			return false
+		}
+		was = was[at+len(part):]
+	}
+	return true
 }

@@ -56,12 +56,9 @@ func judge(r content.ToolResponse) (failed verdict, why string) {
 	if v, why := judgeFields(r.Result); v != unclear {
 		return v, why
 	}
-	all := []string{}
-	for _, s := range content.Literals(r.Result) {
-		all = append(all, s.Text)
-	}
-	for _, text := range all {
-		if v, why := judgeText(text); v != unclear {
+	// Which of several texts says how the call ended is the agent's affair.
+	if all := content.Literals(r.Result); len(all) == 1 {
+		if v, why := judgeText(all[0].Text, strings.Contains(strings.ToLower(r.ToolName), "read")); v != unclear {
 			return v, why
 		}
 	}
@@ -71,11 +68,14 @@ func judge(r content.ToolResponse) (failed verdict, why string) {
 	return unclear, ""
 }
 
-// judgeText looks at a text of a result.
-func judgeText(text string) (failed verdict, why string) {
+// judgeText looks at a text of a result. content: it is what the tool read.
+func judgeText(text string, content bool) (failed verdict, why string) {
 	low := strings.ToLower(strings.TrimSpace(text))
 	for _, begin := range []string{"error:", "<tool_use_error>", "command timed out", "error executing tool"} {
 		if strings.HasPrefix(low, begin) {
+			if content {
+				return unclear, "" // a file may say so, too
+			}
 			return yes, "the result begins with " + begin
 		}
 	}
@@ -95,11 +95,11 @@ func judgeText(text string) (failed verdict, why string) {
 
 // ends are the first and the last lines of a result, where agents say how a call ended.
 func ends(lines []string) []string {
-	const most = 10
-	if len(lines) <= 2*most {
+	const first, last = 10, 6
+	if len(lines) <= first+last {
 		return lines
 	}
-	return append(lines[:most:most], lines[len(lines)-most:]...)
+	return append(lines[:first:first], lines[len(lines)-last:]...)
 }
 
 // judgeFields looks at the fields of a result that is an object, or a text that is one.
