@@ -41,8 +41,10 @@ type storeReport struct {
 	// decoded.
 	Store string `json:"store"`
 	Whole bool   `json:"whole"`
-	// Problem says what is wrong, and what to do.
-	Problem string `json:"problem,omitempty"`
+	// Problem says what is wrong with the store, and what to do. Damaged has a line for each session that cannot be
+	// read, with what is left of it.
+	Problem string   `json:"problem,omitempty"`
+	Damaged []string `json:"damaged,omitempty"`
 }
 
 // keptFrom describes what each isolation measure prevents. A new measure needs a row here, or its cell stays empty.
@@ -81,9 +83,10 @@ the host is in the temporary directory (TMPDIR), not in the host's private one.
 
 Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .processes and .read.
 
-Where sessions are stored (sessions.store), the whole store is read and checked. For each agent on
-this machine that 'thresh wrap' knows, it shows which variables are set already, and what in the
-agent a base URL switches off.`,
+Where sessions are stored (sessions.store), the whole store is read and checked, every record of
+every session; if it is not whole, the exit status is 1. For each agent on this machine that
+'thresh wrap' knows, it shows which variables are set already, and what in the agent a base URL
+switches off.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// No host: the command only looks at the machine and the settings, and must also work where a host cannot
@@ -106,9 +109,14 @@ agent a base URL switches off.`,
 				return err
 			}
 			if a.output == "json" {
-				return a.printJSON(report)
+				err = a.printJSON(report)
+			} else {
+				err = a.printReport(report)
 			}
-			return a.printReport(report)
+			if err == nil && report.Sessions != nil && !report.Sessions.Whole {
+				return errReported
+			}
+			return err
 		},
 	}
 	a.addOutput(cmd)
@@ -137,11 +145,18 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 	r := &storeReport{Store: e[0].Value.(string)}
 	kept, err := openStore(cmd.Context(), c)
 	if err == nil {
-		err = errors.Join(kept.Check(cmd.Context()), kept.Close())
+		err = kept.Check(cmd.Context())
+		// Also of a store that is damaged elsewhere: what can be read of each session?
+		damaged, readErr := engine.CheckSessions(cmd.Context(), kept)
+		if r.Damaged = damaged; err == nil {
+			err = readErr
+		}
+		err = errors.Join(err, kept.Close())
 	}
-	if r.Whole = err == nil; err != nil {
+	if err != nil {
 		r.Problem = err.Error()
 	}
+	r.Whole = err == nil && len(r.Damaged) == 0
 	return r, nil
 }
 
@@ -155,7 +170,13 @@ func (a *app) printReport(r doctorReport) error {
 	if s := r.Sessions; s != nil && s.Whole {
 		fmt.Fprintf(a.out, "sessions.store     %s, which is whole\n\n", s.Store)
 	} else if s != nil {
-		fmt.Fprintf(a.out, "sessions.store     %s: %s\n\n", s.Store, s.Problem)
+		fmt.Fprintf(a.out, "sessions.store     %s is not whole\n", s.Store)
+		for _, line := range append([]string{s.Problem}, s.Damaged...) {
+			if line != "" {
+				fmt.Fprintf(a.out, "  %s\n", line)
+			}
+		}
+		fmt.Fprintln(a.out)
 	}
 	t := table.New(table.Column{Name: "measure"}, table.Column{Name: "keeps plugins from"}, table.Column{Name: "works"},
 		table.Column{Name: "how", Min: 20})

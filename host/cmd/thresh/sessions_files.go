@@ -23,7 +23,8 @@ func (s *sessions) exportCommand() *cobra.Command {
 		Use: "export ID", Short: "Print a whole session as a transcript",
 		Long: `Prints a session as it was added, before any strategy changed it: an entry a line in the native
 form, each with its id. This is the format of transcript.dir, which 'thresh restore', 'explain',
-'replay' and all other commands read.`,
+'replay' and all other commands read. Of a damaged session it prints what was added before the
+damage, and fails.`,
 		Example: `  thresh sessions export s1 > s1.jsonl
   thresh sessions export s1 --file s1.jsonl && thresh explain s1.jsonl`,
 		Args: args(cobra.ExactArgs(1)),
@@ -31,9 +32,9 @@ form, each with its id. This is the format of transcript.dir, which 'thresh rest
 			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) (err error) {
 				// From the log and not from a session: what strategies removed is in it too, and no plugin has to
 				// start.
-				all, err := engine.ReadRecorded(ctx, kept, s.key(given[0]))
-				if err != nil {
-					return missing(err, given[0])
+				all, damage := engine.ReadRecorded(ctx, kept, s.key(given[0]))
+				if damage != nil && len(all.Added) == 0 {
+					return missing(damage, given[0])
 				}
 				out := s.out
 				if file != "" {
@@ -54,7 +55,7 @@ form, each with its id. This is the format of transcript.dir, which 'thresh rest
 				for _, e := range all.Added {
 					_, _ = w.Write(append(transcriptlog.AppendEntry(nil, e.ID, e.Content), '\n'))
 				}
-				return w.Flush() // the first error of all writes
+				return errors.Join(w.Flush(), damage) // the first error of all writes
 			})
 		},
 	}

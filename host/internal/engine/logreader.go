@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -37,7 +38,7 @@ type Added struct {
 }
 
 // ReadRecorded reads a session from a store. It needs no host and no strategy. The error wraps [store.ErrNotFound] if
-// there is none.
+// there is none. Of a session that is damaged it returns, with the error, what was added before the damage.
 func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Recorded, err error) {
 	if all.Head, err = in.Head(ctx, key); err != nil {
 		return all, err
@@ -45,9 +46,10 @@ func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Re
 	// Only these two kinds are asked for: a store reads nothing else from disk.
 	r, groups := logReader{in: in, key: key}, sessionlog.Groups{}
 	// Entries that a rewrite made are in records of another kind, and are left out.
+	var damage error
 	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added, store.State}}) {
-		if err != nil {
-			return all, err
+		if damage = err; err != nil {
+			break
 		}
 		groups.Take(step.groups)
 		for _, e := range step.added.Entries {
@@ -56,7 +58,29 @@ func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Re
 	}
 	state, err := groups.State()
 	all.System = state.System
-	return all, err
+	return all, errors.Join(damage, err)
+}
+
+// CheckSessions reads all sessions of a store, every record with every content, and returns what is wrong with them: a
+// line for each that is damaged. The error is that of a store that cannot be read.
+func CheckSessions(ctx context.Context, in store.Sessions) (damaged []string, err error) {
+	for head, err := range in.List(ctx, store.Filter{AllOwners: true}) {
+		if err != nil {
+			return damaged, err
+		}
+		r, entries := logReader{in: in, key: head.Key}, 0
+		for step, err := range r.read(ctx, store.Choice{}) {
+			switch {
+			case err == nil:
+				entries += len(step.added.Entries)
+			case isDamage(err), errors.Is(err, sessionlog.ErrNewer):
+				damaged = append(damaged, fmt.Sprintf("%v (%d of %d entries)", err, entries, head.Entries))
+			case !errors.Is(err, store.ErrNotFound): // deleted meanwhile
+				return damaged, err
+			}
+		}
+	}
+	return damaged, nil
 }
 
 // step is a record, decoded. Of added, rewritten and groups only that of the kind is set.
@@ -96,11 +120,9 @@ func (r *logReader) decode(rec store.Record) (s step, err error) {
 	case store.State:
 		s.groups, err = sessionlog.ReadState(rec.Data)
 	case store.Snapshot: // what it says is known
+		err = sessionlog.Verify(rec.Data)
 	default:
 		err = fmt.Errorf("a record of the session was %w", sessionlog.ErrNewer)
-	}
-	if err != nil {
-		err = fmt.Errorf("record %d: %w", rec.Seq, err)
 	}
 	return s, err
 }
@@ -116,21 +138,25 @@ func (r *logReader) read(ctx context.Context, choice store.Choice) iter.Seq2[ste
 		var records []store.Record
 		flush := func() bool {
 			steps, err := r.decodeAll(ctx, records)
-			records = records[:0]
-			if err != nil {
-				yield(step{}, err)
-				return false
+			if isDamage(err) {
+				steps, err = r.decodeEach(ctx, records)
 			}
+			records = records[:0]
 			for _, s := range steps {
 				if !yield(s, nil) {
 					return false
 				}
 			}
-			return true
+			if err != nil {
+				yield(step{}, err)
+			}
+			return err == nil
 		}
 		for rec, err := range r.in.Records(ctx, r.key, choice) {
 			if err != nil {
-				yield(step{}, err)
+				if flush() { // what was read before
+					yield(step{}, err)
+				}
 				return
 			}
 			// The slice is used again for the next batch: decoded steps hold copies of what they need.
@@ -140,6 +166,32 @@ func (r *logReader) read(ctx context.Context, choice store.Choice) iter.Seq2[ste
 		}
 		flush()
 	}
+}
+
+// isDamage reports whether err is about what a store has kept.
+func isDamage(err error) bool {
+	return errors.Is(err, sessionlog.ErrDamaged) || store.IsCause(err, store.Corrupt)
+}
+
+// damageAt says where a session is damaged, and what is left of it.
+func (r *logReader) damageAt(seq uint64, err error) error {
+	return fmt.Errorf("session %q, record %d: %w: 'thresh sessions export' still prints what was added before it",
+		r.key.ID, seq, err)
+}
+
+// decodeEach decodes records of which one is damaged, up to that one.
+func (r *logReader) decodeEach(ctx context.Context, records []store.Record) (steps []step, err error) {
+	for i, rec := range records {
+		one, err := r.decodeAll(ctx, records[i:i+1])
+		if isDamage(err) {
+			err = r.damageAt(rec.Seq, err)
+		}
+		if err != nil {
+			return steps, err
+		}
+		steps = append(steps, one...)
+	}
+	return steps, nil
 }
 
 // decodeAll decodes records, those with contents that are kept apart a second time when these were read.

@@ -105,7 +105,7 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 			return err
 		}
 		if snapshot, err = sessionlog.ReadSnapshot(rec.Data); err != nil {
-			return err
+			return r.damageAt(seq, err)
 		}
 	}
 	// Records are read once, in order, however many entries of each are in use.

@@ -76,6 +76,8 @@ func (r *Reader) value(f field) (field, error) {
 	content, ok := r.Contents[hash]
 	if !ok {
 		r.missing = append(r.missing, hash)
+	} else if store.HashOf(content) != hash {
+		return f, damaged("a large content of it, %x, is not what was written", hash[:8])
 	}
 	f.number, f.bytes = f.number-apart, content
 	return f, nil

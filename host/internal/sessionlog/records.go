@@ -75,7 +75,7 @@ func (w *Writer) Added(a Added) []byte {
 		m.nested(addedEntry, func() { w.entry(&m, e) })
 	}
 	m.once(a.Once)
-	return m
+	return m.sealed()
 }
 
 // Later returns the record for a store that need not keep bytes, as it is made when it is read. It has all contents in
@@ -194,7 +194,7 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 		}
 		m.bytes(rewrittenReason, reason)
 	}
-	return m
+	return m.sealed()
 }
 
 // Rewritten decodes a record. Errors wrap [ErrDamaged] or [ErrNewer].

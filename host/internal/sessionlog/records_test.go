@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,13 +168,50 @@ func TestAStateIsWrittenInGroupsThatChange(t *testing.T) {
 func TestRecordsOfALaterVersion(t *testing.T) {
 	w := sessionlog.Writer{}
 	data := w.Added(sessionlog.Added{Entries: entries(gen.Session(2, 1))})
-	later := append(bytes.Clone(data), 0xfa, 0x01, 0x02, 'h', 'i') // field 31
+	later := append(unchecked(data), 0xfa, 0x01, 0x02, 'h', 'i') // field 31
 	if got, err := (&sessionlog.Reader{}).Added(1, later); err != nil || len(got.Entries) != 2 {
 		t.Errorf("with a field that is not known: %v, %d entries", err, len(got.Entries))
 	}
 	data[0]++
 	if _, err := (&sessionlog.Reader{}).Added(1, data); !errors.Is(err, sessionlog.ErrNewer) {
 		t.Errorf("of a later form: %v", err)
+	}
+}
+
+// unchecked is a record as versions without checksums wrote it.
+func unchecked(data []byte) []byte { return slices.Delete(bytes.Clone(data), 1, 6) }
+
+func TestAByteThatWasChangedIsNoticed(t *testing.T) {
+	w := sessionlog.Writer{}
+	data := w.Added(sessionlog.Added{Tag: 1, Encoding: "cl100k_base", Entries: entries(gen.Session(2, 1))})
+	want, err := (&sessionlog.Reader{}).Added(1, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data {
+		changed := bytes.Clone(data)
+		changed[i] ^= 1 << (i % 8)
+		if err := sessionlog.Verify(changed); err == nil {
+			t.Errorf("byte %d was changed", i)
+		}
+	}
+	got, err := (&sessionlog.Reader{}).Added(1, unchecked(data))
+	if diff := cmp.Diff(want, got, same); err != nil || diff != "" {
+		t.Errorf("a record without a checksum: %v %s", err, diff)
+	}
+}
+
+// A large value is kept apart from its record, whose checksum it is not part of.
+func TestALargeContentThatWasChangedIsNoticed(t *testing.T) {
+	w := sessionlog.Writer{}
+	large := content.Content{Speaker: content.Human,
+		Blocks: []content.Block{content.Text{Text: strings.Repeat("large ", 4000)}}}
+	data := w.Added(sessionlog.Added{Entries: entries([]content.Content{large})})
+	hash := store.HashOf(w.Contents[0])
+	w.Contents[0][5]++
+	r := sessionlog.Reader{Contents: map[store.Hash][]byte{hash: w.Contents[0]}}
+	if _, err := r.Added(1, data); !errors.Is(err, sessionlog.ErrDamaged) {
+		t.Error(err)
 	}
 }
 
@@ -184,6 +222,8 @@ func FuzzRead(f *testing.F) {
 	groups, _ := state().Groups()
 	f.Add(sessionlog.AppendState(3, groups))
 	f.Add(sessionlog.AppendSnapshot(1, sessionlog.Snapshot{Groups: groups, Places: []history.Place{{Record: 3}}}))
+	f.Add(unchecked(sessionlog.AppendSnapshot(1, sessionlog.Snapshot{Groups: groups})))
+	f.Add(unchecked(w.Added(sessionlog.Added{Tag: 1, Entries: entries(gen.Session(5, 1))})))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := sessionlog.Reader{}
 		if a, err := r.Added(1, data); err == nil {

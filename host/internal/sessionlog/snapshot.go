@@ -65,7 +65,7 @@ func AppendSnapshot(tag uint64, s Snapshot) []byte {
 	for _, d := range s.Done {
 		m.done(d)
 	}
-	return m
+	return m.sealed()
 }
 
 // appendPlaces encodes places as runs: entries of one record in a row, and the difference to the record before. A

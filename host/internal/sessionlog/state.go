@@ -364,7 +364,7 @@ func AppendState(tag uint64, g Groups) []byte {
 	m := record()
 	m.uint(recordTag, tag)
 	m.groups(g)
-	return m
+	return m.sealed()
 }
 
 // groups adds the fields of groups, in the order of their numbers. The order makes the encoding of a state

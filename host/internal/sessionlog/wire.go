@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -18,7 +19,7 @@ var (
 	// ErrNewer: the record was written by a later version of the program.
 	ErrNewer = errors.New("written by a newer version of thresh: use that version")
 	// ErrDamaged: the record cannot have been written by this program.
-	ErrDamaged = errors.New("a record of the session is damaged")
+	ErrDamaged = errors.New("the record is damaged")
 )
 
 // damaged returns an error that says what is wrong with a record.
@@ -76,11 +77,27 @@ func (m *message) nested(field protowire.Number, write func()) {
 	copy((*m)[start:], length[:n])
 }
 
-// record begins a record. The version is a byte before the fields, so that it can be read without knowing anything
-// about them.
-func record() message { return message{version} }
+// A record begins with its version, which can be read without knowing anything about the fields behind it. The first
+// field is a checksum of all others. Records of earlier versions have none, and hosts of earlier versions skip it.
+const (
+	checksumField = 15
+	checksumTag   = checksumField<<3 | byte(protowire.Fixed32Type)
+	// checked is where the fields begin that the checksum is of.
+	checked = 1 + 1 + 4
+)
 
-// body returns the fields of a record. The error is [ErrNewer] or [ErrDamaged].
+var castagnoli = crc32.MakeTable(crc32.Castagnoli) // the one that processors compute
+
+// record begins a record. [message.sealed] ends it.
+func record() message { return message{version, checksumTag, 0, 0, 0, 0} }
+
+// sealed sets the checksum of a record that has all of its fields.
+func (m message) sealed() []byte {
+	binary.LittleEndian.PutUint32(m[2:], crc32.Checksum(m[checked:], castagnoli))
+	return m
+}
+
+// body returns the fields of a record, after a look at its checksum. The error is [ErrNewer] or [ErrDamaged].
 func body(data []byte) ([]byte, error) {
 	switch {
 	case len(data) == 0:
@@ -89,8 +106,25 @@ func body(data []byte) ([]byte, error) {
 		return nil, damaged("it has no version")
 	case data[0] > version:
 		return nil, fmt.Errorf("a record of the session was %w", ErrNewer)
+	case len(data) < checked:
+		return data[1:], nil
+	}
+	// One without the tag is of an earlier version; with a checksum that fits, the tag is what was changed.
+	tagged := data[1] == checksumTag
+	fits := binary.LittleEndian.Uint32(data[2:]) == crc32.Checksum(data[checked:], castagnoli)
+	switch {
+	case tagged != fits:
+		return nil, damaged("its checksum does not fit")
+	case tagged:
+		return data[checked:], nil
 	}
 	return data[1:], nil
+}
+
+// Verify looks at a record of any kind without decoding it. The error is [ErrNewer] or [ErrDamaged].
+func Verify(data []byte) error {
+	_, err := body(data)
+	return err
 }
 
 // field is one field of a message that is being read. Its bytes share the memory of the record. Which of varint and
