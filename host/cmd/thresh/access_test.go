@@ -1,7 +1,9 @@
 package main_test
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -132,10 +134,10 @@ func TestTheLogOfPluginsThatWereLockedAndReset(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for method, body := range map[string]string{
-		"LockPlugins": `{"names":["high-density","none"]}`, "ResetPlugin": `{"name":"high-density"}`} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.address+"/thresh.v1.PluginService/"+method,
-			strings.NewReader(body))
+	for _, call := range [][2]string{{"LockPlugins", `{"names":["high-density","none"]}`}, {"ListPlugins", `{}`},
+		{"ResetPlugin", `{"name":"high-density"}`}} { // which was started for the list
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.address+"/thresh.v1.PluginService/"+call[0],
+			strings.NewReader(call[1]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,8 +151,34 @@ func TestTheLogOfPluginsThatWereLockedAndReset(t *testing.T) {
 	}
 	log := s.end(syscall.SIGTERM)
 	if !strings.Contains(log, `plugin locked: plugin=high-density by="the local user" from=127.0.0.1:`) ||
+		!strings.Contains(log, `plugin reset: plugin=high-density by="the local user" from=127.0.0.1:`) ||
 		strings.Contains(log, "plugin=none") {
 		t.Errorf("%s", log)
+	}
+	run := p.command("run", "--log-level", "info")
+	in, err := run.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := run.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	run.Stderr = &stderr
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	answers := bufio.NewScanner(out)
+	answers.Buffer(nil, 1<<20)
+	for _, call := range []string{`"plugins.list"`, `"plugins.reset","params":{"name":"high-density"}`} {
+		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":%s}`+"\n", call)
+		answers.Scan()
+	}
+	_ = in.Close()
+	if err := run.Wait(); err != nil || !strings.Contains(stderr.String(),
+		`plugin reset: plugin=high-density by="the local user" from="standard input"`) {
+		t.Errorf("%v, %s\n%s", err, answers.Text(), stderr.String())
 	}
 	locked := p.run("plugins", "lock", "high-density", "--log-level", "info")
 	if !strings.Contains(locked.stderr, "plugin locked: plugin=high-density sha256=") {

@@ -64,8 +64,9 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	}
 	// The agent that talks to this process is its only client, so nothing needs a token.
 	options := host.Options{Config: c, Attach: attach}
-	// This logger is for the endpoint alone. The host makes its own.
-	meter, end, err := a.measure(c.Settings().Metrics.Listen, engine.DefaultLogger(a.err, c.Settings().Log))
+	// This logger is for the endpoint and the door. The host makes its own.
+	log := engine.DefaultLogger(a.err, c.Settings().Log)
+	meter, end, err := a.measure(c.Settings().Metrics.Listen, log)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 		return err
 	}
 	// Returns nil at the end of the input, which is how an agent ends its host.
-	err = stdio.Serve(cmd.Context(), h, a.in, a.out)
+	err = stdio.Serve(cmd.Context(), h, a.in, a.out, log)
 	if errors.Is(err, syscall.EPIPE) { // other commands end quietly then; an agent's replies are lost
 		err = errors.New("standard output was closed: the program that reads the replies has ended")
 	}

@@ -44,7 +44,11 @@ func listPlugins(ctx context.Context, s *server, _ empty) (any, error) {
 }
 
 func resetPlugin(_ context.Context, s *server, p service.ResetRequest) (any, error) {
-	return s.service.ResetPlugin(p)
+	answer, err := s.service.ResetPlugin(p)
+	if answer.Reset {
+		s.log.Info("plugin reset", "plugin", p.Name, "by", "the local user", "from", "standard input")
+	}
+	return answer, err
 }
 
 // cancelParams has the id as it was sent: text or a number.

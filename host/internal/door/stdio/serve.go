@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/service"
@@ -33,16 +35,18 @@ const (
 // ends first, it cancels them and returns within plugins.stopTimeout and a few seconds, also if out is not read. Both
 // are regular ends, so the error is about the streams only. Open sessions are closed; h is not. A session whose
 // transcript cannot be written stays open, and [host.Host.Close] reports it.
-func Serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer) error {
-	return serve(ctx, h, in, out, maxLine)
+//
+// What a client changes of the host for all, such as a plugin that it resets, is logged to log.
+func Serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, log hclog.Logger) error {
+	return serve(ctx, h, in, out, log, maxLine)
 }
 
 // serve is Serve with a bound on the length of a line, which tests make small.
-func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longest int) error {
+func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, log hclog.Logger, longest int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &server{
-		ctx: ctx, host: h, service: service.New(h), out: out, broken: cancel,
+		ctx: ctx, host: h, service: service.New(h), log: log, out: out, broken: cancel,
 		queues: queues{byID: map[string]*queue{}}, slots: make(chan struct{}, maxUnanswered),
 	}
 	// Unbuffered: a line is read only when the one before was taken, so that maxUnanswered bounds what is in memory.
@@ -67,6 +71,7 @@ type server struct {
 	ctx     context.Context
 	host    *host.Host // for its settings; requests go to the service
 	service *service.Service
+	log     hclog.Logger
 	broken  context.CancelCauseFunc // ends Serve; called when out cannot be written to
 	queues  queues
 	work    sync.WaitGroup

@@ -73,7 +73,7 @@ func Checks() []Check {
 		},
 		{
 			"statements",
-			"what Optimize and Compress write into a history is true of what it stands for, as far as that can be told",
+			"what is written into a history is true, as far as that can be told",
 			checkStatements,
 		},
 		{"services-slow", "Compress works when host services are slow", checkServicesSlow},
