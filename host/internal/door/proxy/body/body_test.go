@@ -135,12 +135,7 @@ func TestEveryViewGivesAValidRequest(t *testing.T) {
 			t.Errorf("%s: nothing changed, but\n%s", api, got)
 		}
 		for mask := range 1 << len(view) {
-			var some []Shown
-			for i, s := range view {
-				if mask>>i&1 == 1 {
-					some = append(some, s)
-				}
-			}
+			some := chosen(view, mask)
 			edit(t, r, entries, some)
 			edit(t, r, entries, append([]Shown{{"made", said("A summary.")}}, some...))
 			noted := content.Content{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: "Calls were removed."}}}
@@ -165,14 +160,18 @@ func TestTurnsThatReadAlikeAreToldApart(t *testing.T) {
 		turn(call, "five")+`],"tools":[{"functionDeclarations":[{}]}]}`)
 	entries, view := numbered(r)
 	for mask := range 1 << len(view) {
-		var some []Shown
-		for i, s := range view {
-			if mask>>i&1 == 1 {
-				some = append(some, s)
-			}
-		}
-		edit(t, r, entries, some)
+		edit(t, r, entries, chosen(view, mask))
 	}
+}
+
+// chosen is what a mask has of a view.
+func chosen(view []Shown, mask int) (some []Shown) {
+	for i, s := range view {
+		if mask>>i&1 == 1 {
+			some = append(some, s)
+		}
+	}
+	return some
 }
 
 func said(text string) content.Content {
