@@ -48,7 +48,7 @@ PURE := ./docs/doctest ./docs/scalesim ./host/config ./host/internal/lab/compare
 WATCHED := ./host/internal/tokens ./host/internal/lab/verify
 CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 
-.PHONY: help build size demo test test-slow test-clients test-ui test-vm test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
+.PHONY: help build demo test test-slow test-clients test-ui test-vm test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -59,12 +59,6 @@ build: ## build bin/thresh and the strategy plugins in bin/plugins
 	@set -e; for p in $(PLUGINS); do \
 		echo "go build -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}"; \
 		$(PLUGIN) $(SMALL) -ldflags='-s -w -funcalign=4' -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}; \
-	done
-
-size: build ## fail if a program is larger than it may be: thresh 45 MB, a plugin 12 MB
-	@set -e; for f in $(BIN)/thresh $(BIN)/plugins/*; do \
-		limit=12000000; test $$f != $(BIN)/thresh || limit=45000000; \
-		size=$$(wc -c < $$f); echo "$$size bytes of $$limit: $$f"; test $$size -le $$limit; \
 	done
 
 demo: build ## replay the sample sessions through the plugins and show what that saves
@@ -80,7 +74,7 @@ demo: build ## replay the sample sessions through the plugins and show what that
 
 test: check unit ## lint, generated code, and all tests but the slow ones, with real processes
 
-test-slow: size ## the guide for authors, npm, the sample generator, long recordings, the size and stamp of the programs
+test-slow: build ## the guide for authors, npm, the sample generator, long recordings, the stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh version | grep -qF '$(VERSION)' || { echo "thresh version does not print $(VERSION)"; exit 1; }
 	$(GO) test $(SLOW)
 	THRESH_TEST_FULL=1 $(GO) test ./docs/scalesim ./host/internal/engine ./host/internal/lab/compare ./host/internal/lab/verify ./host/internal/tokens

@@ -159,7 +159,7 @@ func record(t *testing.T, p place, upstream string, settings map[string]any) *re
 		}
 		return u
 	}
-	r := &recorder{kept: h.Store(), proxy: proxy.New(proxy.Options{Host: h, Logger: hclog.NewNullLogger(),
+	r := &recorder{kept: h.Store(), proxy: proxy.New(proxy.Options{Host: h, Client: "anthropic", Logger: hclog.NewNullLogger(),
 		Upstreams: proxy.Upstreams{Anthropic: address(""), OpenAI: address("/v1"), Gemini: address("")}})}
 	r.Server = httptest.NewServer(http.HandlerFunc(r.serve))
 	t.Cleanup(func() { r.Close(); r.proxy.Close() })
