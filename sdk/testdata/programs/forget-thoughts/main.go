@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// forgetThoughts removes the model's reasoning from all entries but the last 10.
+// forgetThoughts removes the model's unsigned reasoning from all entries but the last 10.
 type forgetThoughts struct{}
 
 func (forgetThoughts) Info() sdk.Info {
@@ -36,6 +36,9 @@ func (forgetThoughts) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInp
 	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: over}), nil
 }
 
-func isThought(b sdk.Block) bool { _, ok := b.(sdk.Thinking); return ok }
+func isThought(b sdk.Block) bool {
+	t, ok := b.(sdk.Thinking)
+	return ok && t.Signature == "" && !t.Extra.Has("encryptedContent")
+}
 
 func main() { sdk.Serve(forgetThoughts{}) }
