@@ -188,7 +188,7 @@ func filler(property object) any {
 	case "object":
 		return object{}
 	}
-	return "step of the script"
+	return "step_of_the_script" // some are names, without spaces
 }
 
 // list and text read JSON values; nil and "" for other kinds.
