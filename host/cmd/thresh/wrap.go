@@ -133,8 +133,8 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	client := wrappedFor(name)
 	set := c.Settings()
 	past := client.goesPast(command, os.Getenv)
-	for _, why := range past {
-		fmt.Fprintln(a.err, "thresh: "+why)
+	if past != "" {
+		fmt.Fprintln(a.err, "thresh: "+past)
 	}
 	// Before the variables are changed for the agent: what they say now is where its requests go.
 	upstreams, err := upstreamsFor(c, client, os.Getenv)

@@ -15,25 +15,23 @@ import (
 // What goes past the proxy: agents that are set to use another service, or that are started by something that does not
 // tell them of the proxy. Users who do not know would believe that it works.
 
-// goesPast returns why requests of a command will not come through the proxy, as far as that is known before it starts.
-func (w wrapping) goesPast(command []string, getenv func(string) string) []string {
+// goesPast returns why requests of a command will not come through the proxy, as far as that is known before it starts;
+// "" if nothing is known.
+func (w wrapping) goesPast(command []string, getenv func(string) string) string {
 	if w.past != nil {
-		if why := w.past(getenv); why != "" {
-			return []string{why}
-		}
+		return w.past(getenv)
 	}
 	name := ""
 	if len(command) > 0 {
 		name = filepath.Base(command[0])
 	}
 	if !slices.Contains([]string{"sh", "bash", "dash", "zsh", "fish", "ksh"}, name) {
-		return nil
+		return ""
 	}
 	if agent := inShell.FindString(strings.Join(command[1:], " ")); agent != "" {
-		return []string{fmt.Sprintf("%[1]s reads no variable with an address: start it as 'thresh wrap %[1]s', not in a "+
-			"shell", agent)}
+		return fmt.Sprintf("%[1]s reads no variable with an address: start it as 'thresh wrap %[1]s', not in a shell", agent)
 	}
-	return nil
+	return ""
 }
 
 // inShell matches the agents that are told in their arguments or files.

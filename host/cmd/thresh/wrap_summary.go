@@ -15,13 +15,13 @@ import (
 )
 
 // summary is the line that thresh wrap ends with.
-func summary(t proxy.Totals, dryRun bool, past []string) string {
+func summary(t proxy.Totals, dryRun bool, past string) string {
 	switch {
 	case t.Requests > 0:
 	case t.Others > 0:
 		return plural(t.Others, "request") + " came through the proxy, none of them to a model"
-	case len(past) > 0:
-		return "no request came through the proxy: " + past[0]
+	case past != "":
+		return "no request came through the proxy: " + past
 	default:
 		return "no request came through the proxy: this command may not read the variables that were set"
 	}
