@@ -77,14 +77,29 @@ func (s *Server) known(r *http.Request, x *exchange, req *body.Request) *branch 
 	return b
 }
 
-// aside reports whether a request without tools is a question about a conversation with tools, which goes on without it.
-func (s *Server) aside(r *http.Request, x *exchange, req *body.Request) bool {
+// aside makes the body of a request without tools that is a question about a conversation with tools, which goes on
+// without it; ok is false if it is none.
+func (s *Server) aside(r *http.Request, x *exchange, req *body.Request) (out []byte, ok bool) {
 	b := s.known(r, x, req)
 	if b == nil {
-		return false
+		return nil, false
 	}
 	defer b.mu.Unlock()
-	return b.tools
+	if !b.tools {
+		return nil, false
+	}
+	x.detail = "aside"
+	return s.asSent(b, x, req), true
+}
+
+// counted makes the body of a question how many tokens a request has.
+func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte {
+	b := s.known(r, x, req)
+	if b == nil {
+		return req.Raw
+	}
+	defer b.mu.Unlock()
+	return s.asSent(b, x, req)
 }
 
 // fits reports whether the model can take the whole of a request, as far as counts and earlier answers tell.
@@ -120,18 +135,13 @@ func (s *Server) fits(r *http.Request, x *exchange, req *body.Request) bool {
 	return whole <= float64(model.ContextLimit-model.CompletionBudget)
 }
 
-// asSent makes the body of a request that is no turn of its conversation, such as a question how many tokens it has:
-// with what is sent of the conversation so far. It changes nothing. What the branch does not have yet stays as the
-// client sent it. An error costs the client only tokens.
-func (s *Server) asSent(r *http.Request, x *exchange, req *body.Request) []byte {
+// asSent makes the body of a request that is no turn of its branch, whose lock is held: with what is sent of the
+// conversation so far. It changes nothing. What the branch does not have yet stays as the client sent it. An error costs
+// the client only tokens.
+func (s *Server) asSent(b *branch, x *exchange, req *body.Request) []byte {
 	if s.options.DryRun {
 		return req.Raw
 	}
-	b := s.known(r, x, req)
-	if b == nil {
-		return req.Raw
-	}
-	defer b.mu.Unlock()
 	out, err := b.show(s, req)
 	if err != nil {
 		return req.Raw

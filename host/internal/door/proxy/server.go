@@ -289,10 +289,11 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 		x.pass(req.Reason)
 		return raw, nil
 	case x.route.task == count:
-		return s.asSent(r, x, req), nil
-	case !req.Tools && s.aside(r, x, req):
-		x.detail = "aside"
-		return s.asSent(r, x, req), nil
+		return s.counted(r, x, req), nil
+	case !req.Tools:
+		if out, ok := s.aside(r, x, req); ok {
+			return out, nil
+		}
 	}
 	out, err = s.turn(r, x, req)
 	s.recent.keep(req)
