@@ -24,8 +24,8 @@ PLUGIN   := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace,nethttpomithtt
 SMALL    := -gcflags=all=-l -gcflags=internal/runtime/...= -gcflags=github.com/thresh-dev/thresh/...= \
 	$(foreach p,proto/... sdk/contract sdk/prune sdk/tools,-gcflags=github.com/thresh-dev/thresh/$(p)=-l)
 
-# Packages whose tests take minutes because they build programs, run npm or play whole sessions: 'make test-slow'.
-SLOW := ./docs/guidetest ./host/internal/lab/samplegen
+# Packages whose tests take minutes because they build programs or run npm: 'make test-slow'.
+SLOW := ./docs/guidetest
 # 'make test' vets and builds tests with the flags that programs ship with, and so do tests that build programs (through
 # the environment) and the tools that it needs: each package is compiled once, and clones in other directories share the
 # build cache. With a larger heap the compiler collects garbage less often, which saves a fifth of its time.
@@ -74,7 +74,7 @@ demo: build ## replay the sample sessions through the plugins and show what that
 
 test: check unit ## lint, generated code, and all tests but the slow ones, with real processes
 
-test-slow: build ## the guide for authors, npm, the sample generator, long recordings, the stamp of the programs
+test-slow: build ## the guide for authors, npm, long recordings, the stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh version | grep -qF '$(VERSION)' || { echo "thresh version does not print $(VERSION)"; exit 1; }
 	$(GO) test $(SLOW)
 	THRESH_TEST_FULL=1 $(GO) test ./docs/scalesim ./host/internal/engine ./host/internal/lab/compare ./host/internal/lab/verify ./host/internal/tokens
