@@ -78,8 +78,6 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 	step, again := s.steps[body]
 	if !again {
 		step = s.step
-		s.steps[body] = step
-		s.step++
 	}
 	for ; step < len(s.options.Script); step++ {
 		says := []say{{text: "Step " + itoa(step) + "."}}
@@ -90,6 +88,8 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 			}
 		}
 		if len(says) > 1 || len(s.options.Script[step]) == 0 {
+			// Turns that were passed over are done: the next request must not get this one again.
+			s.steps[body], s.step = step, max(s.step, step+1)
 			return says
 		}
 	}

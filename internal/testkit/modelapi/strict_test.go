@@ -1,6 +1,7 @@
 package modelapi
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -63,6 +64,24 @@ func TestWhatIsRefused(t *testing.T) {
 		res.Body.Close()
 		if ok := res.StatusCode == http.StatusOK; ok != (tt.want == "") || !strings.Contains(string(answer), tt.want) {
 			t.Errorf("%s: %d %s", name, res.StatusCode, answer)
+		}
+	}
+}
+
+// A turn that no tool of the agent can do is passed over, and the turn after it is done once.
+func TestATurnIsDoneOnce(t *testing.T) {
+	s := New(Options{Script: []Turn{{Find()}, {Read("a")}}})
+	defer s.Close()
+	for said, want := range []string{"read_file", "All done"} {
+		res, err := http.Post(s.URL+"/v1/chat/completions", "application/json", strings.NewReader(fmt.Sprintf(
+			`{"messages":[{"role":"user","content":"%d"}],"tools":[{"type":"function","function":{"name":"read_file"}}]}`, said)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		if !strings.Contains(string(answer), want) {
+			t.Errorf("request %d is answered with %s", said, answer)
 		}
 	}
 }
