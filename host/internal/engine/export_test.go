@@ -23,6 +23,9 @@ func (h *Host) SetStore(s store.Store) { h.store = s }
 // Memory is what the sessions of the host take, about.
 func (h *Host) Memory() int64 { return h.memory.Load() }
 
+// Sleep releases the session's memory.
+func (s *Session) Sleep() { s.sleep() }
+
 // Released reports whether the session's memory was released.
 func (s *Session) Released() bool { return s.released.Load() }
 

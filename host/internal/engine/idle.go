@@ -15,13 +15,6 @@ import (
 // Sessions that are in a store need not be in memory. The host keeps those that were used last, up to
 // sessions.maxMemory bytes in all, and reads a session again when it is used.
 
-// What a session takes in memory, about: the text of a token, and what is around an entry. An estimate is enough, as
-// the limit is about many sessions together.
-const (
-	bytesPerToken = 8
-	bytesPerEntry = 600
-)
-
 // enter marks the session as in use until leave is called, and reads it from the store again if its memory was
 // released. An error means that it could not be read; leave has to be called all the same. Sessions without a store are
 // never released, so that nothing is counted.
@@ -44,17 +37,16 @@ func (s *Session) enter() (leave func(), err error) {
 }
 
 // leave ends a use. The last one counts the session's memory, and makes the host release what is too much. The size is
-// counted only when nothing else uses the session, which costs one snapshot of the history. It must be deferred itself,
+// counted only when nothing else uses the session. It must be deferred itself,
 // to see a panic, which ends the session and goes on.
 func (s *Session) leave() {
 	if p := recover(); p != nil {
 		s.abandon()
 		panic(p)
 	}
-	now := s.history.Snapshot()
 	s.used.Store(time.Now().UnixNano())
 	if s.using.Add(-1) == 0 && s.done.Err() == nil {
-		s.host.memory.Add(s.resize(int64(bytesPerToken*now.Tokens + bytesPerEntry*len(now.Entries))))
+		s.host.memory.Add(s.resize(int64(s.history.Bytes())))
 		s.host.release()
 	}
 }
@@ -110,6 +102,8 @@ func (s *Session) sleep() {
 	}
 	s.empty()
 	s.host.memory.Add(s.resize(0))
+	// Both what the plugin's process holds of the session and the entries that the host would tell changes by.
+	s.host.plugins.EndSession(s.name())
 }
 
 // empty makes the session what it was before it was read. Callers hold s.adding.
@@ -121,7 +115,7 @@ func (s *Session) empty() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.viewed, s.sent = history.View{}, false, 0
-	s.overrides = map[string]json.RawMessage{}
+	s.overrides, s.system = map[string]json.RawMessage{}, nil
 	s.pipeline.Restore(prepare.State{})
 }
 

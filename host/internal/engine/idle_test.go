@@ -2,6 +2,9 @@ package engine_test
 
 import (
 	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,13 +12,15 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Sessions whose memory is released and read again, between any two of their steps, do what others do. What is in
 // memory stays within the setting.
 func TestIdleSessionsLeaveMemory(t *testing.T) {
-	const limit = 300_000 // bytes: about one of the sessions
+	const limit = 100_000 // bytes: about one of the sessions
 	settings := map[string]any{"model.contextLimit": 12_000, "compression.density.recencyPruning": true}
 	whole := open(t, settings)
 	settings["sessions.maxMemory"] = limit
@@ -59,6 +64,83 @@ func TestIdleSessionsLeaveMemory(t *testing.T) {
 	if released == 0 {
 		t.Error("no session was ever released: the test shows nothing")
 	}
+}
+
+// What sessions take of the heap is what is counted, and they give it back, whatever was done with them before.
+func TestMemoryOfSessionsIsCountedAndGivenBack(t *testing.T) {
+	kinds := map[string]func(seed uint64) []content.Content{
+		"work":     func(seed uint64) []content.Content { return gen.Session(1400, seed) },
+		"pictures": func(seed uint64) []content.Content { return pictures(t, 10, 100_000, seed) },
+		"spaces":   func(uint64) []content.Content { return []content.Content{says("human", "x"+strings.Repeat(" ", 1e6))} },
+	}
+	for kind, entries := range kinds {
+		for _, prepared := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, prepared: %v", kind, prepared), func(t *testing.T) {
+				kept, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer kept.Close()
+				h := openOn(t, kept, map[string]any{"sessions.maxMemory": 0, "model.contextLimit": 10_000_000})
+				begin := func(i int) *engine.Session {
+					s, err := h.Session(engine.SessionOptions{ID: fmt.Sprint("s", i)})
+					if err != nil {
+						t.Fatal(err)
+					}
+					add(t, s, entries(uint64(i))...)
+					if prepared {
+						prepareTurn(t, s)
+						add(t, s, says("human", "go on"))
+						prepareTurn(t, s)
+					}
+					return s
+				}
+				begin(0) // pays for the tokenizer and the plugin
+				const sessions = 20
+				heap, counted := heapBytes(), h.Memory()
+				var all []*engine.Session
+				for i := range sessions {
+					all = append(all, begin(i+1))
+				}
+				took, says := float64(heapBytes()-heap), float64(h.Memory()-counted)
+				t.Logf("a session takes %.2f MB and counts as %.2f", took/sessions/1e6, says/sessions/1e6)
+				if took > 1.2*says || says > 1.2*took {
+					t.Errorf("%.0f bytes are taken, %.0f counted", took, says)
+				}
+				for _, s := range all {
+					s.Sleep()
+				}
+				if left := float64(heapBytes() - heap); left > took/10 || h.Memory() != counted {
+					t.Errorf("released sessions keep %.0f bytes of %.0f, counted are %d", left, took, h.Memory()-counted)
+				}
+			})
+		}
+	}
+}
+
+// pictures is a session with pictures of so many bytes, one to an entry.
+func pictures(t *testing.T, n, size int, seed uint64) (entries []content.Content) {
+	t.Helper()
+	for i := range n {
+		letter := string(rune('A' + (seed+uint64(i))%26))
+		var c content.Content
+		err := c.UnmarshalJSON(fmt.Appendf(nil, `{"speaker":"human","blocks":[{"type":"media","mimeType":"image/png",`+
+			`"encoding":"base64","data":"%s"}]}`, strings.Repeat(letter, size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, c)
+	}
+	return entries
+}
+
+// heapBytes is what is reachable.
+func heapBytes() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what pools keep goes with the second one
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 func TestOldSessionsAreDeleted(t *testing.T) {

@@ -34,6 +34,7 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 
 // System returns what [Session.SetSystem] set; it must not be changed.
 func (s *Session) System() []content.Block {
+	defer s.entered("system")()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.system

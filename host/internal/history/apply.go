@@ -72,10 +72,12 @@ func (h *History) edit(p *Plan) {
 	}
 	for i, c := range p.changes {
 		keep(c.Index)
+		h.bytes -= old[c.Index].bytes()
 		if old[c.Index].Refers {
 			h.refers--
 		}
 		if e := p.changed[i]; e != nil {
+			h.bytes += e.bytes()
 			if e.Refers {
 				h.refers++
 			}
@@ -102,7 +104,7 @@ func (h *History) replace(base Snapshot, made []*Entry) {
 	}
 	h.shown.rewritten(first)
 	h.entries = append(entries, late...)
-	h.refers = countRefers(h.entries)
+	h.refers, h.bytes = countAll(h.entries)
 	h.sums = total.addRange(h.sums, len(base.Entries), len(base.Entries)+len(late))
 	h.index = nil
 }

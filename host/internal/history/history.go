@@ -29,6 +29,7 @@ type History struct {
 	nextID   uint64
 	index    *check.Index // what judging edits needs to know; nil until a snapshot needs it
 	refers   int          // how many entries have marks that refer to others
+	bytes    int          // what the entries take in memory, about
 	shown    shown        // what views are made of
 }
 
@@ -60,6 +61,7 @@ func (h *History) AppendEntries(entries []*Entry) (revision uint64, total int) {
 	for _, e := range entries {
 		h.entries = append(h.entries, e)
 		h.sums = h.sums.add(e.Tokens)
+		h.bytes += e.bytes()
 		h.used(e.ID)
 	}
 	if len(entries) > 0 {

@@ -167,7 +167,7 @@ func (h *History) Restore(s State, entries []*Entry) error {
 		e.Refers = refers(e.Content)
 		h.sums = h.sums.add(e.Tokens)
 	}
-	h.refers = countRefers(entries)
+	h.refers, h.bytes = countAll(entries)
 	h.revision, h.epoch, h.nextID = s.Revision, s.Epoch, s.LastID
 	h.added, h.appends, h.rewrote = s.Now.added, s.Now.appends, s.Rewrote
 	// Both are made again when they are needed.

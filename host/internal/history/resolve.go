@@ -24,16 +24,6 @@ func refers(c content.Content) bool {
 	})
 }
 
-// countRefers returns how many entries have such marks.
-func countRefers(entries []*Entry) (n int) {
-	for _, e := range entries {
-		if e.Refers {
-			n++
-		}
-	}
-	return n
-}
-
 // resolver mends the marks of a history that becomes parts.
 type resolver struct {
 	old   []*Entry

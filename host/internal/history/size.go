@@ -1,0 +1,61 @@
+package history
+
+import "github.com/thresh-dev/thresh/sdk/content"
+
+// What Go needs around texts, about, as a test of package engine measures it.
+const (
+	aroundEntry = 240 // an entry, its id and counts, and the lists that name it
+	aroundShown = 190 // its place in views
+	aroundBlock = 96  // an interface and the struct behind it
+	aroundField = 48
+)
+
+// Bytes returns about how much memory the history takes, with the views of it. It costs the same for any history.
+func (h *History) Bytes() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.bytes + aroundShown*len(h.shown.entries)
+}
+
+// countAll returns how many entries have marks that refer to others, and what all of them take in memory.
+func countAll(entries []*Entry) (refers, bytes int) {
+	for _, e := range entries {
+		bytes += e.bytes()
+		if e.Refers {
+			refers++
+		}
+	}
+	return refers, bytes
+}
+
+// bytes is about how much memory an entry takes. No text is looked at.
+func (e *Entry) bytes() int {
+	n := aroundEntry + len(e.Content.Metadata) + fieldBytes(e.Content.Extra)
+	for _, b := range e.Content.Blocks {
+		n += aroundBlock
+		switch b := b.(type) {
+		case content.Text:
+			n += len(b.Text) + fieldBytes(b.Extra)
+		case content.ToolCall:
+			n += len(b.ID) + len(b.Name) + len(b.Parameters) + fieldBytes(b.Extra)
+		case content.ToolResponse:
+			n += len(b.CallID) + len(b.ToolName) + len(b.Result) + len(b.Error) + fieldBytes(b.Extra)
+		case content.Media:
+			n += len(b.Data) + len(b.Caption) + fieldBytes(b.Extra)
+		case content.Thinking:
+			n += len(b.Thought) + len(b.Signature) + fieldBytes(b.Extra)
+		case content.Code:
+			n += len(b.Code) + fieldBytes(b.Extra)
+		case content.Opaque:
+			n += len(b.JSON)
+		}
+	}
+	return n
+}
+
+func fieldBytes(f content.Fields) (n int) {
+	for _, field := range f.All() {
+		n += aroundField + len(field.Name) + len(field.Value)
+	}
+	return n
+}
