@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // What this machine can do, as a report: nothing is changed and no plugin started. Each check is the one that a host
@@ -42,9 +43,10 @@ type storeReport struct {
 	Store string `json:"store"`
 	Whole bool   `json:"whole"`
 	// Problem says what is wrong with the store, and what to do. Damaged has a line for each session that cannot be
-	// read, with what is left of it.
-	Problem string   `json:"problem,omitempty"`
-	Damaged []string `json:"damaged,omitempty"`
+	// read, with what is left of it. Readable is how many sessions could be read whole.
+	Problem  string   `json:"problem,omitempty"`
+	Damaged  []string `json:"damaged,omitempty"`
+	Readable int      `json:"readable"`
 }
 
 // keptFrom describes what each isolation measure prevents. A new measure needs a row here, or its cell stays empty.
@@ -135,25 +137,35 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 	setting := c.Settings().Sessions.Store
 	// "sqlite" without a path is left as it is only where there is no home directory, and so no file.
 	path, file := strings.CutPrefix(setting, "sqlite:")
-	if _, err := os.Stat(path); setting == "memory" || setting == "sqlite" || file && errors.Is(err, os.ErrNotExist) {
+	info, err := os.Stat(path)
+	if setting == "memory" || setting == "sqlite" || file && errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
+	empty := file && err == nil && info.Size() == 0
 	e, err := c.Explain("sessions.store") // without a password
 	if err != nil {
 		return nil, err
 	}
 	r := &storeReport{Store: e[0].Value.(string)}
+	if empty {
+		r.Problem = "the file is empty: if it had sessions, restore a backup"
+		return r, nil
+	}
 	kept, err := openStore(cmd.Context(), c)
 	if err == nil {
 		err = kept.Check(cmd.Context())
 		// Also of a store that is damaged elsewhere: what can be read of each session?
-		damaged, readErr := engine.CheckSessions(cmd.Context(), kept)
-		if r.Damaged = damaged; err == nil {
+		var readErr error
+		if r.Readable, r.Damaged, readErr = engine.CheckSessions(cmd.Context(), kept); err == nil {
 			err = readErr
 		}
 		err = errors.Join(err, kept.Close())
 	}
-	if err != nil {
+	var fault *store.Fault
+	switch {
+	case errors.As(err, &fault) && fault.Cause == store.Corrupt: // not with the advice to run this command
+		r.Problem = "it is damaged: stop thresh and restore a backup: " + fault.Err.Error()
+	case err != nil:
 		r.Problem = err.Error()
 	}
 	r.Whole = err == nil && len(r.Damaged) == 0
@@ -173,8 +185,11 @@ func (a *app) printReport(r doctorReport) error {
 		fmt.Fprintf(a.out, "sessions.store     %s is not whole\n", s.Store)
 		for _, line := range append([]string{s.Problem}, s.Damaged...) {
 			if line != "" {
-				fmt.Fprintf(a.out, "  %s\n", line)
+				fmt.Fprintf(a.out, "  %s\n", strings.ReplaceAll(line, "\n", "\n  "))
 			}
+		}
+		if s.Readable > 0 {
+			fmt.Fprintf(a.out, "  %s can be read whole, and exported\n", plural(s.Readable, "session"))
 		}
 		fmt.Fprintln(a.out)
 	}

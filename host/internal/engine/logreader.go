@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/sessionlog"
@@ -38,17 +39,17 @@ type Added struct {
 }
 
 // ReadRecorded reads a session from a store. It needs no host and no strategy. The error wraps [store.ErrNotFound] if
-// there is none. Of a session that is damaged it returns, with the error, what was added before the damage.
+// there is none. Of a session that is damaged it returns, with the error, what was added before the damage: every record
+// is looked at, as one byte makes a record of entries one of another kind.
 func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Recorded, err error) {
 	if all.Head, err = in.Head(ctx, key); err != nil {
 		return all, err
 	}
-	// Only these two kinds are asked for: a store reads nothing else from disk.
 	r, groups := logReader{in: in, key: key}, sessionlog.Groups{}
-	// Entries that a rewrite made are in records of another kind, and are left out.
 	var damage error
-	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added, store.State}}) {
-		if damage = err; err != nil {
+	for step, err := range r.read(ctx, store.Choice{}) {
+		if err != nil {
+			damage = fmt.Errorf("session %q: %w", key.ID, err)
 			break
 		}
 		groups.Take(step.groups)
@@ -61,27 +62,49 @@ func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Re
 	return all, errors.Join(damage, err)
 }
 
-// CheckSessions reads all sessions of a store, every record with every content, and returns what is wrong with them: a
-// line for each that is damaged. The error is that of a store that cannot be read.
-func CheckSessions(ctx context.Context, in store.Sessions) (damaged []string, err error) {
+// CheckSessions reads all sessions of a store, every record with every content. It returns how many are whole, and a
+// line for each that is not. The error is that of a store that cannot be read.
+func CheckSessions(ctx context.Context, in store.Sessions) (whole int, damaged []string, err error) {
 	for head, err := range in.List(ctx, store.Filter{AllOwners: true}) {
 		if err != nil {
-			return damaged, err
+			return whole, damaged, err
 		}
-		r, entries := logReader{in: in, key: head.Key}, 0
-		for step, err := range r.read(ctx, store.Choice{}) {
-			switch {
-			case err == nil:
-				entries += len(step.added.Entries)
-			case isDamage(err), errors.Is(err, sessionlog.ErrNewer):
-				damaged = append(damaged, fmt.Sprintf("%v (%d of %d entries)", err, entries, head.Entries))
-			case !errors.Is(err, store.ErrNotFound): // deleted meanwhile
-				return damaged, err
+		switch entries, err := checkSession(ctx, in, head); {
+		case err == nil:
+			whole++
+		case isDamage(err), errors.Is(err, sessionlog.ErrNewer):
+			name := strconv.Quote(head.ID)
+			if head.Owner != "" {
+				name += " of " + strconv.Quote(head.Owner)
 			}
+			damaged = append(damaged, fmt.Sprintf("session %s: %v (entries: %d)", name, err, entries))
+		case !errors.Is(err, store.ErrNotFound): // deleted meanwhile
+			return whole, damaged, err
 		}
 	}
-	return damaged, nil
+	return whole, damaged, nil
 }
+
+// checkSession reads a session. It returns how many entries were added before the first damage.
+func checkSession(ctx context.Context, in store.Sessions, head store.Head) (entries int, err error) {
+	r := logReader{in: in, key: head.Key}
+	for step, err := range r.read(ctx, store.Choice{To: head.Revision}) {
+		if err != nil {
+			return entries, err
+		}
+		entries += len(step.added.Entries)
+		if step.seq == head.Snapshot && step.kind != store.Snapshot {
+			return entries, damageAt(step.seq, errNoSnapshot)
+		}
+	}
+	if head.Snapshot > head.Revision {
+		return entries, damageAt(head.Snapshot, errNoSnapshot)
+	}
+	return entries, nil
+}
+
+// errNoSnapshot is about a session that is to be read from a snapshot that is none.
+var errNoSnapshot = fmt.Errorf("%w: it is no snapshot", sessionlog.ErrDamaged)
 
 // step is a record, decoded. Of added, rewritten and groups only that of the kind is set.
 type step struct {
@@ -111,7 +134,10 @@ func (s step) entries() []*history.Entry {
 
 // decode decodes a record.
 func (r *logReader) decode(rec store.Record) (s step, err error) {
-	s = step{seq: rec.Seq, kind: rec.Kind, tag: sessionlog.Tag(rec.Data)}
+	s = step{seq: rec.Seq, kind: rec.Kind}
+	if s.tag, err = sessionlog.Tag(rec.Kind, rec.Data); err != nil {
+		return s, err
+	}
 	switch rec.Kind {
 	case store.Added:
 		s.added, err = r.reader.Added(rec.Seq, rec.Data)
@@ -120,7 +146,6 @@ func (r *logReader) decode(rec store.Record) (s step, err error) {
 	case store.State:
 		s.groups, err = sessionlog.ReadState(rec.Data)
 	case store.Snapshot: // what it says is known
-		err = sessionlog.Verify(rec.Data)
 	default:
 		err = fmt.Errorf("a record of the session was %w", sessionlog.ErrNewer)
 	}
@@ -174,9 +199,8 @@ func isDamage(err error) bool {
 }
 
 // damageAt says where a session is damaged, and what is left of it.
-func (r *logReader) damageAt(seq uint64, err error) error {
-	return fmt.Errorf("session %q, record %d: %w: 'thresh sessions export' still prints what was added before it",
-		r.key.ID, seq, err)
+func damageAt(seq uint64, err error) error {
+	return fmt.Errorf("record %d: %w: 'thresh sessions export' prints what was added before it", seq, err)
 }
 
 // decodeEach decodes records of which one is damaged, up to that one.
@@ -184,7 +208,7 @@ func (r *logReader) decodeEach(ctx context.Context, records []store.Record) (ste
 	for i, rec := range records {
 		one, err := r.decodeAll(ctx, records[i:i+1])
 		if isDamage(err) {
-			err = r.damageAt(rec.Seq, err)
+			err = damageAt(rec.Seq, err)
 		}
 		if err != nil {
 			return steps, err

@@ -100,13 +100,17 @@ type replay struct {
 func (r *replay) begin(ctx context.Context, seq uint64) error {
 	var snapshot sessionlog.Snapshot
 	// The snapshot is one record, which the head has named.
+	damage := errNoSnapshot
 	for rec, err := range r.stored.store.Records(ctx, r.stored.key, store.Choice{Seqs: []uint64{seq}}) {
 		if err != nil {
 			return err
 		}
-		if snapshot, err = sessionlog.ReadSnapshot(rec.Data); err != nil {
-			return r.damageAt(seq, err)
+		if rec.Kind == store.Snapshot {
+			snapshot, damage = sessionlog.ReadSnapshot(rec.Data)
 		}
+	}
+	if damage != nil {
+		return damageAt(seq, damage)
 	}
 	// Records are read once, in order, however many entries of each are in use.
 	var seqs []uint64

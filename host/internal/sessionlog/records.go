@@ -75,7 +75,7 @@ func (w *Writer) Added(a Added) []byte {
 		m.nested(addedEntry, func() { w.entry(&m, e) })
 	}
 	m.once(a.Once)
-	return m.sealed()
+	return m.sealed(store.Added)
 }
 
 // Later returns the record for a store that need not keep bytes, as it is made when it is read. It has all contents in
@@ -126,7 +126,7 @@ func about(c content.Content, whole bool) int {
 
 // Added decodes a record. Seq is its number in the log, which its entries get as their place.
 func (r *Reader) Added(seq uint64, data []byte) (a Added, err error) {
-	data, err = body(data)
+	data, err = body(store.Added, data)
 	if err != nil {
 		return a, err
 	}
@@ -194,12 +194,12 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 		}
 		m.bytes(rewrittenReason, reason)
 	}
-	return m.sealed()
+	return m.sealed(store.Rewritten)
 }
 
 // Rewritten decodes a record. Errors wrap [ErrDamaged] or [ErrNewer].
 func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
-	data, err = body(data)
+	data, err = body(store.Rewritten, data)
 	if err != nil {
 		return rw, err
 	}
@@ -298,20 +298,20 @@ func (rw *Rewritten) reason(data []byte) error {
 	return err
 }
 
-// Tag returns the tag of a record of any kind, 0 if it has none. Records are not checked otherwise: a damaged one has
-// tag 0, which no writer uses to look for its own. It is read from every record of a tail, and costs the same for any.
-func Tag(data []byte) (tag uint64) {
+// Tag returns the tag of a record of any kind, 0 if it has none, after a look at the checksum of the record. The error
+// is [ErrNewer] or [ErrDamaged].
+func Tag(kind store.Kind, data []byte) (tag uint64, err error) {
+	data, err = body(kind, data)
+	if err != nil {
+		return 0, err
+	}
 	// Any error ends the decoding after the first field.
 	found := errors.New("the tag is the first field")
-	data, err := body(data)
-	if err != nil {
-		return 0
-	}
 	_ = fields(data, func(f field) error {
 		if f.number == recordTag {
 			tag = f.varint
 		}
 		return found
 	})
-	return tag
+	return tag, nil
 }

@@ -110,8 +110,8 @@ func TestRewritesAndSnapshotsComeBack(t *testing.T) {
 	if diff := cmp.Diff(snapshot, back, same); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	if sessionlog.Tag(data) != 4 {
-		t.Errorf("the tag is %d", sessionlog.Tag(data))
+	if tag, err := sessionlog.Tag(store.Snapshot, data); tag != 4 || err != nil {
+		t.Errorf("the tag is %d, %v", tag, err)
 	}
 }
 
@@ -191,8 +191,13 @@ func TestAByteThatWasChangedIsNoticed(t *testing.T) {
 	for i := range data {
 		changed := bytes.Clone(data)
 		changed[i] ^= 1 << (i % 8)
-		if err := sessionlog.Verify(changed); err == nil {
+		if _, err := sessionlog.Tag(store.Added, changed); err == nil {
 			t.Errorf("byte %d was changed", i)
+		}
+	}
+	for kind := range store.Snapshot + 2 {
+		if _, err := sessionlog.Tag(kind, data); (err == nil) != (kind == store.Added) {
+			t.Errorf("as a record of kind %d: %v", kind, err)
 		}
 	}
 	got, err := (&sessionlog.Reader{}).Added(1, unchecked(data))

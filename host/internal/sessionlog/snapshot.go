@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // Snapshot is enough to go on with a session from a record on: which entries its history has, and what it remembers.
@@ -65,7 +66,7 @@ func AppendSnapshot(tag uint64, s Snapshot) []byte {
 	for _, d := range s.Done {
 		m.done(d)
 	}
-	return m.sealed()
+	return m.sealed(store.Snapshot)
 }
 
 // appendPlaces encodes places as runs: entries of one record in a row, and the difference to the record before. A
@@ -124,7 +125,7 @@ func readPlaces(data []byte) (places []history.Place, err error) {
 // ReadSnapshot decodes a record. The error is [ErrNewer] or [ErrDamaged]. Tasks and the groups share the memory of
 // data.
 func ReadSnapshot(data []byte) (s Snapshot, err error) {
-	data, err = body(data)
+	data, err = body(store.Snapshot, data)
 	if err != nil {
 		return s, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
@@ -364,7 +365,7 @@ func AppendState(tag uint64, g Groups) []byte {
 	m := record()
 	m.uint(recordTag, tag)
 	m.groups(g)
-	return m.sealed()
+	return m.sealed(store.State)
 }
 
 // groups adds the fields of groups, in the order of their numbers. The order makes the encoding of a state
@@ -383,7 +384,7 @@ func (m *message) groups(g Groups) {
 // ReadState decodes a record: the groups that it changes. Every field but the tag is a group, known or not. Groups
 // share the memory of data.
 func ReadState(data []byte) (Groups, error) {
-	data, err := body(data)
+	data, err := body(store.State, data)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 // version is the form of records that this program writes. It reads this one and all before it. Adding a field does not
@@ -78,7 +80,8 @@ func (m *message) nested(field protowire.Number, write func()) {
 }
 
 // A record begins with its version, which can be read without knowing anything about the fields behind it. The first
-// field is a checksum of all others. Records of earlier versions have none, and hosts of earlier versions skip it.
+// field is a checksum of all others and of the kind, which stands next to the record. Records of earlier versions have
+// none, and hosts of earlier versions skip it.
 const (
 	checksumField = 15
 	checksumTag   = checksumField<<3 | byte(protowire.Fixed32Type)
@@ -88,17 +91,22 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli) // the one that processors compute
 
+// checksum returns that of a record of a kind with these fields.
+func checksum(kind store.Kind, fields []byte) uint32 {
+	return crc32.Update(uint32(kind), castagnoli, fields)
+}
+
 // record begins a record. [message.sealed] ends it.
 func record() message { return message{version, checksumTag, 0, 0, 0, 0} }
 
 // sealed sets the checksum of a record that has all of its fields.
-func (m message) sealed() []byte {
-	binary.LittleEndian.PutUint32(m[2:], crc32.Checksum(m[checked:], castagnoli))
+func (m message) sealed(kind store.Kind) []byte {
+	binary.LittleEndian.PutUint32(m[2:], checksum(kind, m[checked:]))
 	return m
 }
 
 // body returns the fields of a record, after a look at its checksum. The error is [ErrNewer] or [ErrDamaged].
-func body(data []byte) ([]byte, error) {
+func body(kind store.Kind, data []byte) ([]byte, error) {
 	switch {
 	case len(data) == 0:
 		return nil, damaged("it is empty")
@@ -111,7 +119,7 @@ func body(data []byte) ([]byte, error) {
 	}
 	// One without the tag is of an earlier version; with a checksum that fits, the tag is what was changed.
 	tagged := data[1] == checksumTag
-	fits := binary.LittleEndian.Uint32(data[2:]) == crc32.Checksum(data[checked:], castagnoli)
+	fits := binary.LittleEndian.Uint32(data[2:]) == checksum(kind, data[checked:])
 	switch {
 	case tagged != fits:
 		return nil, damaged("its checksum does not fit")
@@ -119,12 +127,6 @@ func body(data []byte) ([]byte, error) {
 		return data[checked:], nil
 	}
 	return data[1:], nil
-}
-
-// Verify looks at a record of any kind without decoding it. The error is [ErrNewer] or [ErrDamaged].
-func Verify(data []byte) error {
-	_, err := body(data)
-	return err
 }
 
 // field is one field of a message that is being read. Its bytes share the memory of the record. Which of varint and

@@ -103,6 +103,9 @@ func (s *Store) Check(ctx context.Context) error {
 		return store.ErrClosed
 	}
 	found, err := s.lines(ctx, "PRAGMA integrity_check")
+	if len(found) > 0 {
+		found[0] = strings.TrimPrefix(found[0], "*** in database main ***\n")
+	}
 	if err == nil && slices.Equal(found, []string{"ok"}) {
 		found, err = s.lines(ctx, `SELECT format('session %s has %d records, not %d', name, n, revision) FROM
 			(SELECT name, revision, (SELECT count(*) FROM record WHERE record.session = session.id) AS n FROM session)
