@@ -65,9 +65,9 @@ demo: build ## replay the sample sessions through the plugins and show what that
 	@echo; echo "== the plugins in $(BIN)/plugins"
 	@$(BIN)/thresh plugins list
 	@echo; echo "== high-density on the sample sessions, with a context limit of 30,000 tokens"
-	@$(BIN)/thresh replay --set model.contextLimit=30000 $(SAMPLES)
+	@$(BIN)/thresh plugins replay --set model.contextLimit=30000 $(SAMPLES)
 	@echo; echo "== the same with top-down-truncation"
-	@$(BIN)/thresh replay --strategy top-down-truncation --set model.contextLimit=30000 $(SAMPLES)
+	@$(BIN)/thresh plugins replay --strategy top-down-truncation --set model.contextLimit=30000 $(SAMPLES)
 	@echo; echo "== side by side, with what that costs and what later turns would have missed"
 	@$(BIN)/thresh compare --strategy high-density,top-down-truncation --vary compression.density.cadence=every-turn,gated,priced \
 		--prices anthropic-sonnet,no-cache --set model.contextLimit=30000 $(SAMPLES)

@@ -64,7 +64,7 @@ func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 	case a := <-address:
 		_, _ = fmt.Fprintf(
 			stderr,
-			"%s waits for a host. Give one this flag, as in: thresh compress %s=… session.json\n"+
+			"%s waits for a host. Give one this flag, as in: thresh plugins try %s=… session.json\n"+
 				"The host does not verify, isolate or end this process, and its calls have no timeout. "+
 				"It serves one host. Ctrl-C ends it.\n\n",
 			s.Info().Name,

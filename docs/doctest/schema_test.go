@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestTheSchemasAreCurrent compares docs/schema with what 'thresh schema' prints: editors read them from there.
+// TestTheSchemasAreCurrent compares docs/schema with what 'thresh config schema' prints: editors read them from there.
 func TestTheSchemasAreCurrent(t *testing.T) {
 	for _, name := range []string{"config", "entry"} {
-		printed, err := exec.CommandContext(t.Context(), filepath.Join(bin, "thresh"), "schema", name).Output()
+		printed, err := exec.CommandContext(t.Context(), filepath.Join(bin, "thresh"), "config", "schema", name).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,7 +23,7 @@ func TestTheSchemasAreCurrent(t *testing.T) {
 		}
 		kept, err := os.ReadFile(file)
 		if err != nil || !bytes.Equal(kept, printed) {
-			t.Errorf("%s is not what 'thresh schema %s' prints ('go test ./docs/doctest -update' writes it): %v", file,
+			t.Errorf("%s is not what 'thresh config schema %s' prints ('go test ./docs/doctest -update' writes it): %v", file,
 				name, err)
 		}
 	}

@@ -136,7 +136,7 @@ func useStrategy(t *testing.T, name, binary, line string) {
 
 	noisy := noisySession(t, p, 20, strings.Repeat(line, 1000))
 	t.Run("prunes", func(t *testing.T) {
-		got := decode[struct{ Replacements map[string]object }](t, p, "optimize", "--strategy", name, noisy)
+		got := decode[struct{ Replacements map[string]object }](t, p, "plugins", "try", "--step=optimize", "--strategy", name, noisy)
 		if len(got.Replacements) < 10 || len(got.Replacements) >= 20 {
 			t.Errorf("%d of 20 outputs are replaced", len(got.Replacements))
 		}
@@ -145,7 +145,7 @@ func useStrategy(t *testing.T, name, binary, line string) {
 	t.Run("replays recorded sessions", func(t *testing.T) { replaySamples(t, p, name) })
 
 	t.Run("refuses no setting that it declares, and the host any other", func(t *testing.T) {
-		args := []string{"optimize", "--strategy", name, noisy, "--set"}
+		args := []string{"plugins", "try", "--step=optimize", "--strategy", name, noisy, "--set"}
 		if _, stderr, code := p.run(t, append(args, "strategies."+name+".keepRecent=0")...); code != 0 {
 			t.Errorf("exit status %d: %s", code, stderr)
 		}
@@ -188,7 +188,7 @@ func replaySamples(t *testing.T, p *place, name string) {
 			t.Fatal(err)
 		}
 	}
-	args := []string{"replay", "-o", "json", "--strategy", name, "--set", "model.contextLimit=20000"}
+	args := []string{"plugins", "replay", "-o", "json", "--strategy", name, "--set", "model.contextLimit=20000"}
 	compressed := 0
 	for _, s := range decode[struct {
 		Sessions []struct {

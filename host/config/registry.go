@@ -111,7 +111,7 @@ func Specs() []Spec {
 			Allowed: []string{"", "cl100k_base", "o200k_base", "p50k_base", "r50k_base"},
 			Meaning: "Encoding that tokens are counted with; empty lets model.name decide."}),
 		model(Spec{Key: "model.priceList", By: ByProject | BySession, Type: String, Default: "auto",
-			Meaning: "Price list of the model's provider, see 'thresh prices'; auto chooses by model.name, none uses " +
+			Meaning: "Price list of the model's provider, see 'thresh config prices'; auto chooses by model.name, none uses " +
 				"no price list."}),
 		host(Spec{Key: "model.priceFile", By: ByProject, Type: Path, Default: "", DefaultText: "the shipped price lists",
 			optional: true, contained: true,
@@ -139,7 +139,7 @@ func Specs() []Spec {
 				"are deleted."}),
 		behavior(Spec{Key: "prompts.dir", By: ByProject | BySession, Type: Path, Default: "",
 			DefaultText: "the shipped prompts", optional: true,
-			Meaning: "Directory with your own prompts, see 'thresh prompts eject'; empty for none."}),
+			Meaning: "Directory with your own prompts, see 'thresh llm prompts eject'; empty for none."}),
 
 		host(Spec{Key: "plugins.dirs", Type: Paths,
 			DefaultText: "plugins/ next to the executable, then $XDG_DATA_HOME/thresh/plugins " +

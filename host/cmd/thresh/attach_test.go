@@ -50,7 +50,7 @@ func TestAHostIsAttachedToAPluginThatWasStartedByHand(t *testing.T) {
 	p := newPlace(t)
 	p.file("s.json", pruning)
 	flag, ended := p.byHand("high-density")
-	cmd := p.command("optimize", "--strategy", "high-density", "--set", "workspace.root=/w", flag, "s.json")
+	cmd := p.command("plugins", "try", "--step=optimize", "--strategy", "high-density", "--set", "workspace.root=/w", flag, "s.json")
 	r := p.finish(cmd)
 	if !strings.Contains(r.stdout, `"removals":[2]`) || r.code != 0 {
 		t.Errorf("exit status %d: %s", r.code, r.stdout)
@@ -95,6 +95,6 @@ func TestAttachIsNoSetting(t *testing.T) {
 	p.run("plugins", "list", "--config", "mine.yaml").failed(t, 1, "plugins.attach: unknown setting")
 	p.run("plugins", "list", "--attach", "high-density").failed(t, 2, "NAME=SOCKET")
 	p.file("s.json", pruning)
-	p.run("optimize", "--strategy", "high-density", "--log-level", "error", "--attach", "high-density=/nowhere",
+	p.run("plugins", "try", "--step=optimize", "--strategy", "high-density", "--log-level", "error", "--attach", "high-density=/nowhere",
 		"s.json").failed(t, 1, "no process answers at this socket", "/nowhere", "--attach")
 }

@@ -9,7 +9,9 @@ import (
 )
 
 // reading are the commands that read a session.
-var reading = []string{"optimize", "compress", "tokens", "convert --to native", "replay", "explain"}
+var reading = []string{
+	"plugins try --step=optimize", "plugins try", "tokens", "sessions convert --to native", "plugins replay", "explain",
+}
 
 func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
 	t.Parallel()
@@ -73,7 +75,7 @@ func TestAFileThatIsCutOffIsReadToItsLastWholeRecord(t *testing.T) {
 			t.Errorf("%s: no %q in %s", file, c.note, r.stderr)
 		}
 	}
-	p.run("optimize", ".").failed(t, 1, "is a directory")
+	p.run("plugins", "try", "--step=optimize", ".").failed(t, 1, "is a directory")
 }
 
 func TestABrokenFileDoesNotStopTheOthers(t *testing.T) {
@@ -81,7 +83,7 @@ func TestABrokenFileDoesNotStopTheOthers(t *testing.T) {
 	p := newPlace(t)
 	p.file("good.json", pruning)
 	p.file("bad.json", pruning[:100])
-	r := p.run("replay", "bad.json", "good.json", "missing.json")
+	r := p.run("plugins", "replay", "bad.json", "good.json", "missing.json")
 	if r.code != 1 || !strings.Contains(r.stdout, "good.json") || strings.Contains(r.stdout, "bad.json") ||
 		strings.Count(r.stderr, "\n") != 2 {
 		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
@@ -107,7 +109,7 @@ func TestAnOddHistoryIsReadWithAWarning(t *testing.T) {
 	for want, history := range odd {
 		t.Run(want, func(t *testing.T) {
 			p.file("odd.json", history)
-			for _, command := range []string{"optimize", "compress", "tokens", "convert --to native"} {
+			for _, command := range []string{"plugins try --step=optimize", "plugins try", "tokens", "sessions convert --to native"} {
 				r := p.run(append(strings.Fields(command), "odd.json")...).done(t)
 				if r.stdout == "" || !strings.Contains(r.stderr, want) || !strings.HasPrefix(r.stderr, "odd.json: ") ||
 					strings.Count(r.stderr, "\n") != 1 {
@@ -125,7 +127,7 @@ func TestReplayRefusesEntriesThatNoAgentAdds(t *testing.T) {
 {"speaker":"human","blocks":[{"type":"text","text":"x"}]},
 {"speaker":"ai","blocks":[{"type":"text","text":"y"}]},
 {"speaker":"robot","blocks":[{"type":"text","text":"z"}]}]`)
-	r := p.run("replay", "s.json")
+	r := p.run("plugins", "replay", "s.json")
 	if r.code != 1 || !strings.Contains(r.stderr,
 		`thresh: s.json: entry 2 (line 4): not a valid history entry: unknown speaker "robot"`) {
 		t.Errorf("exit status %d:\n%s", r.code, r.stderr)
@@ -168,11 +170,11 @@ func TestAWrongSettingNamesWhereItStands(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.file("thresh.yaml", c.yaml)
-			p.run(append([]string{"optimize", "s.json"}, c.args...)...).failed(t, 1, c.want...)
+			p.run(append([]string{"plugins", "try", "--step=optimize", "s.json"}, c.args...)...).failed(t, 1, c.want...)
 		})
 	}
 	p.file("thresh.yaml", "")
-	cmd := p.command("optimize", "s.json")
+	cmd := p.command("plugins", "try", "--step=optimize", "s.json")
 	cmd.Env = append(cmd.Env, "THRESH_COMPRESSION_THRESHOLD=yes")
 	p.finish(cmd).failed(t, 1, "THRESH_COMPRESSION_THRESHOLD", `"yes"`, "a number")
 }

@@ -14,8 +14,8 @@ func TestAnUnknownStrategyIsToldWhatThereIs(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("s.json", pruning)
-	for _, command := range []string{"optimize", "compress", "replay"} {
-		p.run(command, "--strategy", "nosuch", "s.json").failed(t, 1, `"nosuch"`, "high-density, top-down-truncation",
+	for _, command := range []string{"plugins try --step=optimize", "plugins try", "plugins replay"} {
+		p.run(append(strings.Fields(command), "--strategy", "nosuch", "s.json")...).failed(t, 1, `"nosuch"`, "high-density, top-down-truncation",
 			p.plugins)
 	}
 }
@@ -36,7 +36,7 @@ func TestAPluginDirectoryWithoutPlugins(t *testing.T) {
 		dirs["closed"] = "permission denied"
 	}
 	for dir, want := range dirs {
-		p.run("optimize", "--plugin-dir", dir, "s.json").failed(t, 1, "high-density", p.path("work", dir), want)
+		p.run("plugins", "try", "--step=optimize", "--plugin-dir", dir, "s.json").failed(t, 1, "high-density", p.path("work", dir), want)
 		r := p.run("plugins", "list", "--plugin-dir", dir)
 		if !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, dir) || (r.code == 0) != (dir == "none") {
 			t.Errorf("plugins list of %s: exit status %d\n%s", dir, r.code, r.stderr)
@@ -84,7 +84,7 @@ func TestListingTrustsNothing(t *testing.T) {
 	if _, err := os.Stat(lock); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("after listing: %v", err)
 	}
-	p.run("optimize", "--set", setting, "s.json").done(t)
+	p.run("plugins", "try", "--step=optimize", "--set", setting, "s.json").done(t)
 	locked, err := os.ReadFile(lock)
 	if text := string(locked); err != nil || !strings.Contains(text, "high-density") ||
 		strings.Contains(text, "top-down") {
@@ -148,9 +148,9 @@ func TestWhatIsNoPluginIsListedWithItsReason(t *testing.T) {
 	if diff := cmp.Diff(want, states); diff != "" {
 		t.Error(diff)
 	}
-	p.run("optimize", "s.json").done(t)
+	p.run("plugins", "try", "--step=optimize", "s.json").done(t)
 	for _, name := range []string{"other-version", "exits-at-start", "script", "folder", "thresh", "true"} {
-		r := p.run("optimize", "--strategy", name, "s.json")
+		r := p.run("plugins", "try", "--step=optimize", "--strategy", name, "s.json")
 		if r.code != 1 || r.stdout != "" || !strings.Contains(r.stderr, reasons[name]) {
 			t.Errorf("%s: exit status %d, printed %q and\n%s", name, r.code, r.stdout, r.stderr)
 		}
@@ -184,9 +184,9 @@ func TestABadAnswerIsAnErrorAndNothingElse(t *testing.T) {
 			}
 			args := []string{"--strategy", name, "--set", "plugins.optimizeTimeout=" + timeout, "--set",
 				"plugins.maxAnswerBytes=1000000", "s.json"}
-			for _, command := range []string{"optimize", "replay"} {
+			for _, command := range []string{"plugins try --step=optimize", "plugins replay"} {
 				// Not p.run: a plugin that panics has its trace in the message, for it is all that its author has.
-				cmd := p.command(append([]string{command}, args...)...)
+				cmd := p.command(append(strings.Fields(command), args...)...)
 				var stdout, stderr strings.Builder
 				cmd.Stdout, cmd.Stderr = &stdout, &stderr
 				_ = cmd.Run()

@@ -31,7 +31,7 @@ func TestMissingIsolationIsSaid(t *testing.T) {
 	}
 	const warning, could = "plugin starts without all isolation", "read and change your files"
 	for _, args := range [][]string{
-		{"optimize", session}, {"compress", session}, {"replay", session},
+		{"plugins", "try", "--step=optimize", session}, {"plugins", "try", session}, {"plugins", "replay", session},
 	} {
 		r := without(args...).done(t)
 		if n := strings.Count(r.stderr, warning); n != 1 || !strings.Contains(r.stderr, could) ||
@@ -42,7 +42,7 @@ func TestMissingIsolationIsSaid(t *testing.T) {
 	if r := without("plugins", "list"); !strings.Contains(r.stdout, "not isolated: files: ") {
 		t.Errorf("the listing does not say it:\n%s", r.stdout)
 	}
-	r := without("optimize", "--set", "plugins.isolation=strict", session)
+	r := without("plugins", "try", "--step=optimize", "--set", "plugins.isolation=strict", session)
 	if r.code == 0 || !strings.Contains(r.stderr, "cannot be isolated") {
 		t.Errorf("strict: exit status %d:\n%s", r.code, r.stderr)
 	}
@@ -84,12 +84,13 @@ func TestNamesOfStrangersAreShownSafely(t *testing.T) {
 	}
 	file := p.file("s"+escape+"\n[ERROR] thresh: forged.json", "["+strings.Join(entries, ",")+"]")
 	for _, args := range [][]string{
-		{"tokens", file}, {"compare", file}, {"replay", file}, {"explain", file}, {"optimize", file}, {"compress", file},
+		{"tokens", file}, {"compare", file}, {"plugins", "replay", file}, {"explain", file},
+		{"plugins", "try", "--step=optimize", file}, {"plugins", "try", file},
 		{"tokens", "missing" + escape}, {"plugins", "list", "--plugin-dir", "/missing" + escape},
 		{"tokens", "--set", "model.name=" + escape, file},
 	} {
 		r := p.run(args...)
-		if args[0] == "compress" {
+		if args[1] == "try" {
 			r.stdout = "" // the history itself, as JSON for programs
 		}
 		for line := range strings.Lines(r.stdout + r.stderr) {
@@ -126,7 +127,7 @@ func TestAProjectCannotQuoteOtherFiles(t *testing.T) {
 		"model.priceFile elsewhere": func() { p.file("thresh.yaml", "model:\n  priceFile: "+secret+"\n") },
 	} {
 		prepare()
-		r := p.run("prices")
+		r := p.run("config", "prices")
 		if r.code == 0 || strings.Contains(r.stdout+r.stderr, "s3cr3t") || !strings.Contains(r.stderr, "stranger") {
 			t.Errorf("%s: exit status %d:\n%s", name, r.code, r.stderr)
 		}
@@ -154,12 +155,12 @@ func TestAWorldWritableStateDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	session := p.file("s.json", pruning)
-	p.run("optimize", session).done(t)
+	p.run("plugins", "try", "--step=optimize", session).done(t)
 	state := p.path("home", ".local", "state", "thresh")
 	if err := os.Chmod(state, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	r := p.run("optimize", session)
+	r := p.run("plugins", "try", "--step=optimize", session)
 	if r.code == 0 || !strings.Contains(r.stderr, "not trusted") || !strings.Contains(r.stderr, "chmod o-w") {
 		t.Errorf("exit status %d:\n%s", r.code, r.stderr)
 	}

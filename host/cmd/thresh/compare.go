@@ -86,8 +86,8 @@ strategies.NAME only with that strategy.
 
 Prices are those of --prices, else those of the price list in force (model.priceList, model.name),
 else those of the models that the sessions were recorded with, else three typical lists:
-anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by
-prices is run once for each list.
+anthropic-sonnet, openai-gpt-5, no-cache. 'thresh config prices' shows them all. A variant that
+decides by prices is run once for each list.
 
 The last lines name the variant that would have been the cheapest at the first price list, of those
 that keep the recall of --min-recall, and the settings for it; --write adds these to ./thresh.yaml.

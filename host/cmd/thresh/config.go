@@ -17,7 +17,7 @@ import (
 func configCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show the settings in force",
+		Short: "Show the settings in force, price lists and JSON Schemas",
 		Args:  noArgs,
 		// The command alone does nothing; its help lists what there is.
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -59,7 +59,7 @@ The exit status is 1 if compression.strategy names a strategy for which there is
 		},
 	}
 	a.addOutput(explain)
-	cmd.AddCommand(explain)
+	cmd.AddCommand(explain, pricesCommand(a), schemaCommand(a))
 	return cmd
 }
 

@@ -29,8 +29,8 @@ its line or entry.
 
 The system prompt, or instructions, is kept apart from the history, as "system" in the native form,
 and is written where the other format has it.`,
-		Example: `  thresh convert --to native ~/.claude/projects/…/session.jsonl > session.json
-  thresh convert --to openai session.json`,
+		Example: `  thresh sessions convert --to native ~/.claude/projects/…/session.jsonl > session.json
+  thresh sessions convert --to openai session.json`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			// Flags first, and all of them: reading a large file takes seconds.

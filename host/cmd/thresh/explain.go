@@ -41,12 +41,12 @@ func explainCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [FILE]",
 		Short: "Show what happened to each entry of a session, and why",
-		Long: `Replays a recorded session as 'thresh replay' does, and shows what happened to each entry: whether
-it stands as it was, or before which turn it was trimmed or removed, by which rule of the strategy,
-which entry superseded it, and its tokens before and after. A step other than pruning (compress, a
-rung of the ladder) is named with the rule. Entries that the strategy made, such as summaries, are
-shown where it put them and marked with +. An entry that a provider would refuse is shown with the
-reason why it was withheld. The second table adds up what each rule saved.
+		Long: `Replays a recorded session as 'thresh plugins replay' does, and shows what happened to each entry:
+whether it stands as it was, or before which turn it was trimmed or removed, by which rule of the
+strategy, which entry superseded it, and its tokens before and after. A step other than pruning
+(compress, a rung of the ladder) is named with the rule. Entries that the strategy made, such as
+summaries, are shown where it put them and marked with +. An entry that a provider would refuse is
+shown with the reason why it was withheld. The second table adds up what each rule saved.
 
 Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of
 turn N.

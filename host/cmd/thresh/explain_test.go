@@ -106,7 +106,7 @@ func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
 		if tokens != got.Tokens || now != got.Now || tokens-saved != now || len(got.Made) != 0 {
 			t.Errorf("%s: %d tokens, %d saved, %d left, %d made", file, tokens, saved, now, len(got.Made))
 		}
-		kept := decode[struct{ Sessions []struct{ Entries int } }](t, p.run("replay", "-o", "json", file))
+		kept := decode[struct{ Sessions []struct{ Entries int } }](t, p.run("plugins", "replay", "-o", "json", file))
 		if len(got.Entries) != kept.Sessions[0].Entries {
 			t.Errorf("%s: %d entries of %d", file, len(got.Entries), kept.Sessions[0].Entries)
 		}

@@ -36,7 +36,7 @@ type llmCheck struct {
 func llmCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "llm",
-		Short: "Try the model that compression uses",
+		Short: "Check the model that writes summaries, and show or edit its prompts",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -92,7 +92,7 @@ without it, the profile in force.`,
 		},
 	}
 	a.addOutput(check)
-	cmd.AddCommand(check)
+	cmd.AddCommand(check, promptsCommand(a))
 	return cmd
 }
 

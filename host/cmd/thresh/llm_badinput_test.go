@@ -45,7 +45,7 @@ func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
 				[]string{provider + "kind", "openai", "anthropic"}},
 		} {
 			t.Run(name, func(t *testing.T) {
-				for _, command := range []string{"compress s.jsonl", "llm check"} {
+				for _, command := range []string{"plugins try s.jsonl", "llm check"} {
 					args := strings.Fields(command)
 					for _, set := range c.sets {
 						args = append(args, "--set", set)
@@ -69,7 +69,7 @@ func TestAWindowThatIsTooSmallForThePrompt(t *testing.T) {
 	p := newLLMPlace(t, "anthropic", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	for _, strategy := range llmNames {
-		p.run("compress", "--strategy", strategy, "--set", "profiles.writer.provider.contextLimit=2000", "--set",
+		p.run("plugins", "try", "--strategy", strategy, "--set", "profiles.writer.provider.contextLimit=2000", "--set",
 			"profiles.writer.provider.maxOutput=500",
 			"s.jsonl").failed(t, 1, strategy, "profile writer", "window", "2000", "compression.profile", willNotHelp)
 	}
@@ -83,7 +83,7 @@ func TestAWindowThatIsSetTooLarge(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
 		p := newLLMPlace(t, kind, llmtest.Options{ContextWindow: 5000})
 		p.file("s.jsonl", conversation(100))
-		p.run("compress", "s.jsonl").failed(t, 1, "profile writer", "5000", "profiles.writer.provider.contextLimit",
+		p.run("plugins", "try", "s.jsonl").failed(t, 1, "profile writer", "5000", "profiles.writer.provider.contextLimit",
 			willNotHelp)
 	})
 }
@@ -94,7 +94,7 @@ func TestAStrategyWithoutAModelNeedsNoProfile(t *testing.T) {
 	p := newLLMPlace(t, "openai", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	for _, strategy := range []string{"high-density", "top-down-truncation"} {
-		p.run("compress", "--strategy", strategy, "--set", "profiles.writer.provider.keyEnv=NO_SUCH_KEY",
+		p.run("plugins", "try", "--strategy", strategy, "--set", "profiles.writer.provider.keyEnv=NO_SUCH_KEY",
 			"s.jsonl").done(t)
 	}
 }

@@ -45,7 +45,7 @@ func TestCtrlCEndsTheModelCall(t *testing.T) {
 				p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return reply },
 					OnCall: func(c *llmtest.Call) { calls <- c }})
 				p.file("s.jsonl", workday(60))
-				cmd := p.command("compress", "s.jsonl")
+				cmd := p.command("plugins", "try", "s.jsonl")
 				var stdout, stderr bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &stdout, &stderr
 				if err := cmd.Start(); err != nil {

@@ -19,7 +19,7 @@ func TestASummaryTakesThePlaceOfTheRange(t *testing.T) {
 		before := entries(t, session)
 		for _, strategy := range llmNames {
 			calls := len(p.server.Calls())
-			got := decode[compressed](t, p.run("compress", "--strategy", strategy, "--log-level", "trace", "s.jsonl"))
+			got := decode[compressed](t, p.run("plugins", "try", "--strategy", strategy, "--log-level", "trace", "s.jsonl"))
 			if got.Kind != "applied" || got.TokensAfter >= got.TokensBefore || got.Metadata["llmCallMade"] != true ||
 				got.Metadata["strategyUsed"] != strategy {
 				t.Errorf("%s: %s, %d tokens to %d, %v", strategy, got.Kind, got.TokensBefore, got.TokensAfter,
@@ -76,7 +76,7 @@ func TestReplaySaysWhatTheModelCost(t *testing.T) {
 			got := decode[struct {
 				Sessions []struct{ Turns []replayedTurn }
 			}](t,
-				p.run("replay", "-o", "json", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl"))
+				p.run("plugins", "replay", "-o", "json", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl"))
 			calls := 0
 			for _, turn := range got.Sessions[0].Turns {
 				spent := turn.Compress.LLM
@@ -99,7 +99,7 @@ func TestReplaySaysWhatTheModelCost(t *testing.T) {
 			if calls < 2 {
 				t.Errorf("%s: compressed %d times", strategy, calls)
 			}
-			if table := p.run("replay", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl",
+			if table := p.run("plugins", "replay", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl",
 				"--columns", "model-calls,model-tokens,model-cost").done(t).stdout; !strings.Contains(table,
 				fmt.Sprintf("%d   %d,%03d  %.4f", calls, 1200*calls/1000, 1200*calls%1000, 0.006*float64(calls))) {
 				t.Errorf("%s: for people:\n%s", strategy, table)
@@ -108,7 +108,7 @@ func TestReplaySaysWhatTheModelCost(t *testing.T) {
 	})
 }
 
-// replayedTurn is a turn of 'thresh replay -o json'.
+// replayedTurn is a turn of 'thresh plugins replay -o json'.
 type replayedTurn struct {
 	Turn     int
 	Compress struct {
@@ -131,7 +131,7 @@ func TestARangeFiveTimesTheModelsWindow(t *testing.T) {
 		p.file("s.jsonl", conversation(600))
 		for _, strategy := range llmNames {
 			calls := len(p.server.Calls())
-			got := decode[compressed](t, p.run("compress", "--strategy", strategy, "s.jsonl",
+			got := decode[compressed](t, p.run("plugins", "try", "--strategy", strategy, "s.jsonl",
 				"--set", "profiles.writer.provider.contextLimit=16000",
 				"--set", "profiles.writer.provider.maxOutput=2000",
 				"--set", "compression.preserveThreshold=0.1", "--set", "compression.topPreserveThreshold=0.1"))

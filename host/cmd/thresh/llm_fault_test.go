@@ -86,7 +86,7 @@ func TestWhenTheModelFails(t *testing.T) {
 				p := newLLMPlace(t, kind,
 					llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return f.reply }})
 				p.file("s.jsonl", workday(60))
-				args := []string{"compress", "s.jsonl"}
+				args := []string{"plugins", "try", "s.jsonl"}
 				for _, set := range f.set {
 					args = append(args, "--set", set)
 				}
@@ -214,7 +214,7 @@ func TestASummaryThatWantsToBeMore(t *testing.T) {
 		p.file("s.jsonl", workday(60))
 		before := entries(t, workday(60))
 		for _, strategy := range llmNames {
-			got := decode[compressed](t, p.run("compress", "--strategy", strategy, "s.jsonl"))
+			got := decode[compressed](t, p.run("plugins", "try", "--strategy", strategy, "s.jsonl"))
 			if now := unpaired(got.History); now > unpaired(before) {
 				t.Errorf("%s: %d calls and results without the other", strategy, now)
 			}
@@ -236,7 +236,7 @@ func TestASummaryThatWantsToBeMore(t *testing.T) {
 				t.Errorf("%s: the summary is there %d times", strategy, found)
 			}
 			p.file("again.jsonl", native(t, got.History))
-			p.run("compress", "--strategy", strategy, "again.jsonl").done(t)
+			p.run("plugins", "try", "--strategy", strategy, "again.jsonl").done(t)
 			if asked := p.asked(); strings.Contains(asked[len(asked)-1], "user\ndelete the whole house") {
 				t.Errorf("%s: the second time, it speaks for the user", strategy)
 			}

@@ -154,7 +154,7 @@ func workday(n int) string {
 
 const lastWords = "And now make the lexer fast, but leave the tests alone."
 
-// compressed is what 'thresh compress' prints.
+// compressed is what 'thresh plugins try' prints.
 type compressed struct {
 	Kind, Reason              string
 	History                   []object

@@ -35,8 +35,8 @@ func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 			t.Parallel()
 			p := newLLMPlace(t, "openai", llmtest.Options{})
 			p.file("s.jsonl", planned(c.tool, c.parameters))
-			p.run("replay", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
-			p.run("compress", "s.jsonl").done(t)
+			p.run("plugins", "replay", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
+			p.run("plugins", "try", "s.jsonl").done(t)
 			asked := p.asked()
 			if len(asked) < 2 {
 				t.Fatalf("%d requests", len(asked))
@@ -47,7 +47,7 @@ func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 					t.Errorf("request %d has for tasks: %.500q", i, after)
 				}
 			}
-			p.run("replay", "--strategy", "high-density", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
+			p.run("plugins", "replay", "--strategy", "high-density", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
 			if n := len(p.asked()) - len(asked); n > 0 {
 				t.Errorf("a strategy without a model asked %d times", n)
 			}
@@ -90,7 +90,7 @@ func TestAPromptOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	p := newLLMPlace(t, "anthropic", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
-	p.run("prompts", "eject", "mine").done(t)
+	p.run("llm", "prompts", "eject", "mine").done(t)
 	text, err := os.ReadFile(p.path("work", "mine", "compression.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -98,12 +98,12 @@ func TestAPromptOfOnesOwn(t *testing.T) {
 	p.edit("mine/compression.md", string(text)+"\nFOR EVERYBODY\n")
 	p.edit("mine/one-shot/writer-1/compression.md", string(text)+"\nFOR WRITER-1\n")
 	for strategy, want := range map[string]string{"middle-out": "FOR EVERYBODY", "one-shot": "FOR WRITER-1"} {
-		p.run("compress", "--strategy", strategy, "--set", "prompts.dir=mine", "s.jsonl").done(t)
+		p.run("plugins", "try", "--strategy", strategy, "--set", "prompts.dir=mine", "s.jsonl").done(t)
 		asked := p.asked()
 		if last := asked[len(asked)-1]; !strings.Contains(last, want) || strings.Count(last, "FOR ") != 1 {
 			t.Errorf("%s: the request has not %q alone", strategy, want)
 		}
-		shown := p.run("prompts", "show", "--strategy", strategy, "--set", "prompts.dir=mine").done(t)
+		shown := p.run("llm", "prompts", "show", "--strategy", strategy, "--set", "prompts.dir=mine").done(t)
 		if !strings.Contains(shown.stdout, want) {
 			t.Errorf("%s: prompts show says otherwise: %s", strategy, shown.stderr)
 		}
@@ -131,11 +131,11 @@ func TestABrokenPromptIsAnErrorThatNamesTheFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.edit("mine/middle-out/compression.md", c.text)
-			p.run("compress", "--set", "prompts.dir=mine", "s.jsonl").failed(t, 1, "mine/middle-out/compression.md",
+			p.run("plugins", "try", "--set", "prompts.dir=mine", "s.jsonl").failed(t, 1, "mine/middle-out/compression.md",
 				c.want, "middle-out")
 		})
 	}
-	p.run("compress", "--set", "prompts.dir=nosuch", "s.jsonl").failed(t, 1, "nosuch", "no such file")
+	p.run("plugins", "try", "--set", "prompts.dir=nosuch", "s.jsonl").failed(t, 1, "nosuch", "no such file")
 	if n := len(p.server.Calls()); n > 0 {
 		t.Errorf("the model was asked %d times", n)
 	}
@@ -152,7 +152,7 @@ func TestTheBudgetOfOneCompressEndsIt(t *testing.T) {
 		}{{"compression.llm.maxCalls=2", 2, 1 << 20}, {"compression.llm.maxTokens=20000", 32, 20_000}} {
 			before := len(p.server.Calls())
 			key, _, _ := strings.Cut(c.set, "=")
-			p.run("compress", "s.jsonl", "--set", c.set, "--set", "profiles.writer.provider.contextLimit=16000",
+			p.run("plugins", "try", "s.jsonl", "--set", c.set, "--set", "profiles.writer.provider.contextLimit=16000",
 				"--set", "profiles.writer.provider.maxOutput=2000").failed(t, 1, key, "middle-out", "budget")
 			made := p.server.Calls()[before:]
 			if len(made) == 0 || len(made) > c.calls {

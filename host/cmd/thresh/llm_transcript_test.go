@@ -44,7 +44,7 @@ func TestTheSummarySaysWhereTheWholeConversationIs(t *testing.T) {
 	before := p.native(session)
 	for _, strategy := range llmNames {
 		dir := "kept-" + strategy
-		got := decode[compressed](t, p.run("compress", "--strategy", strategy, "--set", "transcript.dir="+dir, session))
+		got := decode[compressed](t, p.run("plugins", "try", "--strategy", strategy, "--set", "transcript.dir="+dir, session))
 		file := p.kept(dir)
 		if !slices.ContainsFunc(texts(got.History), func(text string) bool {
 			return strings.HasPrefix(text, snapshot) && slices.Contains(strings.Split(text, "\n"), pointer+file)
@@ -63,7 +63,7 @@ func TestTheSummarySaysWhereTheWholeConversationIs(t *testing.T) {
 // native is the history in a file of any format, byte for byte as the native form has it.
 func (p *llmPlace) native(file string) []string {
 	p.t.Helper()
-	text := p.run("convert", "--to", "native", file).done(p.t).stdout
+	text := p.run("sessions", "convert", "--to", "native", file).done(p.t).stdout
 	var document struct{ History []json.RawMessage }
 	history := &document.History
 	var err error
@@ -131,7 +131,7 @@ func TestATranscriptThatCannotBeBegun(t *testing.T) {
 	p.file("s.jsonl", workday(60))
 	p.file("taken", "")
 	for _, dir := range []string{"taken", "taken/below", "/proc/thresh"} {
-		p.run("compress", "--set", "transcript.dir="+dir, "s.jsonl").failed(t, 1, "transcript.dir",
+		p.run("plugins", "try", "--set", "transcript.dir="+dir, "s.jsonl").failed(t, 1, "transcript.dir",
 			strings.TrimSuffix(dir, "/below"))
 	}
 	if n := len(p.server.Calls()); n > 0 {

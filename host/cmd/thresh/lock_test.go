@@ -81,7 +81,7 @@ func TestAChangedPluginIsRefusedUntilItIsLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("s.json", pruning)
-	optimize := []string{"optimize", "--strategy", "high-density", "s.json"}
+	optimize := []string{"plugins", "try", "--step=optimize", "--strategy", "high-density", "s.json"}
 	p.run(optimize...).done(t)
 	p.change("high-density")
 	refused := p.run(append(optimize, "--log-level", "error")...)

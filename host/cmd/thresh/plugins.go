@@ -24,7 +24,7 @@ import (
 func pluginsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugins",
-		Short: "List, lock and verify strategy plugins",
+		Short: "List, lock, try and verify strategy plugins",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -60,7 +60,7 @@ found is broken, or if a directory that you named cannot be searched.`,
 	}
 	a.addOutput(list)
 	a.addColumns(list, pluginColumns)
-	cmd.AddCommand(list, lockCommand(a), verifyCommand(a))
+	cmd.AddCommand(list, lockCommand(a), tryCommand(a), replayCommand(a), verifyCommand(a))
 	return cmd
 }
 

@@ -27,10 +27,10 @@ than MINIMUM is not cached. With names, only those lists are shown, with notes. 
 in force: the one that model.priceList names, or that of model.name.
 
 Prices change. Each list has the date on which it was looked up and the page that it was taken from.`,
-		Example: `  thresh prices
-  thresh prices anthropic-sonnet openai-gpt-5
-  thresh prices -o yaml no-cache > prices.yaml    # as a start for your own file
-  thresh prices --set model.priceFile=prices.yaml`,
+		Example: `  thresh config prices
+  thresh config prices anthropic-sonnet openai-gpt-5
+  thresh config prices -o yaml no-cache > prices.yaml    # as a start for your own file
+  thresh config prices --set model.priceFile=prices.yaml`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			// Not [app.addOutput], which knows two formats.
 			if !slices.Contains(formats, output) {

@@ -7,7 +7,7 @@ import (
 
 func TestPricesAreShownAsATableAndAsAFileToStartFrom(t *testing.T) {
 	p := newPlace(t)
-	table := p.run("prices", "--set", "model.name=anthropic/claude-sonnet-4-5").done(t).stdout
+	table := p.run("config", "prices", "--set", "model.name=anthropic/claude-sonnet-4-5").done(t).stdout
 	for _, want := range []string{"NAME", "*  anthropic-sonnet ", "   anthropic-sonnet-1h ", "   no-cache "} {
 		if !strings.Contains(table, want) {
 			t.Errorf("%q is not in\n%s", want, table)
@@ -17,7 +17,7 @@ func TestPricesAreShownAsATableAndAsAFileToStartFrom(t *testing.T) {
 		t.Errorf("%d lists are in force:\n%s", n, table)
 	}
 
-	if models := p.run("prices", "--columns", "name,models").done(t).stdout; !strings.Contains(
+	if models := p.run("config", "prices", "--columns", "name,models").done(t).stdout; !strings.Contains(
 		models,
 		"claude-sonnet-4*",
 	) {
@@ -25,7 +25,7 @@ func TestPricesAreShownAsATableAndAsAFileToStartFrom(t *testing.T) {
 	}
 
 	// The file that is printed is one to change and to use.
-	text := p.run("prices", "-o", "yaml", "anthropic-sonnet").done(t).stdout
+	text := p.run("config", "prices", "-o", "yaml", "anthropic-sonnet").done(t).stdout
 	file := p.file(
 		"mine.yaml",
 		strings.Replace(strings.Replace(text, "input: 3", "input: 2.5", 1), "name: anthropic-sonnet", "name: ours", 1),
@@ -35,28 +35,28 @@ func TestPricesAreShownAsATableAndAsAFileToStartFrom(t *testing.T) {
 		Input float64 `json:"input"`
 	}
 	found := decode[[]list](
-		t, p.run("prices", "-o", "json", "ours", "anthropic-sonnet", "--set", "model.priceFile="+file).done(t),
+		t, p.run("config", "prices", "-o", "json", "ours", "anthropic-sonnet", "--set", "model.priceFile="+file).done(t),
 	)
 	if len(found) != 2 || found[0] != (list{"ours", 2.5}) || found[1] != (list{"anthropic-sonnet", 3}) {
 		t.Errorf("%+v", found)
 	}
-	if notes := p.run("prices", "deepseek").done(t).stdout; !strings.Contains(notes, "\ndeepseek: ") {
+	if notes := p.run("config", "prices", "deepseek").done(t).stdout; !strings.Contains(notes, "\ndeepseek: ") {
 		t.Errorf("there is no note:\n%s", notes)
 	}
 }
 
 func TestPricesOfAWrongCall(t *testing.T) {
 	p := newPlace(t)
-	p.run("prices", "anthropic-sonet", "xyz").failed(t, 1, "did you mean anthropic-sonnet?", "xyz")
-	p.run("prices", "-o", "csv").failed(t, 2, "--output is text, json or yaml")
+	p.run("config", "prices", "anthropic-sonet", "xyz").failed(t, 1, "did you mean anthropic-sonnet?", "xyz")
+	p.run("config", "prices", "-o", "csv").failed(t, 2, "--output is text, json or yaml")
 	p.run(
-		"prices", "--set", "model.priceList=anthropic-sonet",
+		"config", "prices", "--set", "model.priceList=anthropic-sonet",
 	).failed(
 		t, 1, "model.priceList", "did you mean anthropic-sonnet?",
 	)
 	bad := p.file("bad.yaml", "lists:\n  - name: a\n    input: -1\n")
 	p.run(
-		"prices", "--set", "model.priceFile="+bad,
+		"config", "prices", "--set", "model.priceFile="+bad,
 	).failed(
 		t, 1, "model.priceFile", "bad.yaml:3: ", "want a price", "output is missing",
 	)

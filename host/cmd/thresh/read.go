@@ -90,7 +90,7 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 			a.repeated++
 		case n.Routine:
 			a.noted[kind] = name
-			fmt.Fprintf(a.err, "%s: bookkeeping left out; 'thresh convert' lists it\n", displayPath(name))
+			fmt.Fprintf(a.err, "%s: bookkeeping left out; 'thresh sessions convert' lists it\n", displayPath(name))
 		default:
 			a.noted[kind] = name
 			shown = append(shown, n)
@@ -102,7 +102,7 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 // endNotes says after the last of several files how many notes were not repeated.
 func (a *app) endNotes() {
 	if a.repeated > 0 {
-		fmt.Fprintf(a.err, "the same about other files: %s; 'thresh convert FILE' lists them\n",
+		fmt.Fprintf(a.err, "the same about other files: %s; 'thresh sessions convert FILE' lists them\n",
 			plural(a.repeated, "note"))
 	}
 	a.repeated = 0

@@ -44,11 +44,11 @@ and PEAK the largest request. The table shows the columns that fit; --columns ch
 json has everything.
 
 A file that cannot be replayed is reported, and the others are still replayed.`,
-		Example: `  thresh replay --last 3
-  thresh replay examples/sessions/*.json*
-  thresh replay --turns --strategy top-down-truncation --set model.contextLimit=30000 session.jsonl
-  thresh replay --columns session,saved,compressed,plugin session.jsonl
-  thresh replay -o json session.jsonl | jq '.sessions[].totals'`,
+		Example: `  thresh plugins replay --last 3
+  thresh plugins replay examples/sessions/*.json*
+  thresh plugins replay --turns --strategy top-down-truncation session.jsonl
+  thresh plugins replay --columns session,saved,compressed,plugin session.jsonl
+  thresh plugins replay -o json session.jsonl | jq '.sessions[].totals'`,
 		RunE: func(cmd *cobra.Command, given []string) error {
 			// One host for all files. Each file gets a session of its own, so that nothing of one reaches the next but
 			// a warm plugin.

@@ -36,7 +36,7 @@ func TestReplayPrintsEveryTurn(t *testing.T) {
 	p.file("b.jsonl", turns(40))
 	got := decode[replayed](
 		t,
-		p.run("replay", "-o", "json", "--set", "model.contextLimit=8000", "--set", "workspace.root=/w",
+		p.run("plugins", "replay", "-o", "json", "--set", "model.contextLimit=8000", "--set", "workspace.root=/w",
 			"--strategy", "high-density", "a.json", "b.jsonl"),
 	)
 	if len(got.Sessions) != 2 {
@@ -80,7 +80,7 @@ func TestReplayTables(t *testing.T) {
 	p := newPlace(t)
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(5))
-	r := p.run("replay", "--turns", "a.json", "b.jsonl").done(t)
+	r := p.run("plugins", "replay", "--turns", "a.json", "b.jsonl").done(t)
 	for _, want := range []string{"a.json", "b.jsonl", "all", "SAVED", "TURN"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
@@ -100,7 +100,7 @@ func TestReplayBeginsAnewWhereTheRecorderCompacted(t *testing.T) {
 		`{"history":`+list+`,"boundaries":[{"index":10,"kind":"compact_boundary"},`+
 			`{"index":14,"kind":"microcompact_boundary"}]}`,
 	)
-	got := decode[replayed](t, p.run("replay", "-o", "json", "s.json")).Sessions[0]
+	got := decode[replayed](t, p.run("plugins", "replay", "-o", "json", "s.json")).Sessions[0]
 	var at []int
 	for _, turn := range got.Turns {
 		if turn.Boundary {
@@ -136,7 +136,7 @@ func TestRecordedSessionsReplay(t *testing.T) {
 	}
 	p := newPlace(t)
 	got := decode[replayed](
-		t, p.run(append([]string{"replay", "-o", "json", "--set", "model.contextLimit=30000"}, known...)...),
+		t, p.run(append([]string{"plugins", "replay", "-o", "json", "--set", "model.contextLimit=30000"}, known...)...),
 	)
 	for _, s := range got.Sessions {
 		if s.Error != "" || len(s.Turns) == 0 {
@@ -159,7 +159,7 @@ func TestCtrlCInTheMiddleOfAReplay(t *testing.T) {
 			if err := syscall.Mkfifo(p.path("work", "b.json"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			cmd := p.command("replay", "--strategy", "gate", "-o", output, "a.json", "b.json", "c.json")
+			cmd := p.command("plugins", "replay", "--strategy", "gate", "-o", output, "a.json", "b.json", "c.json")
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			if err := cmd.Start(); err != nil {
@@ -223,7 +223,7 @@ func (p *place) interrupt(group int) {
 
 func TestCtrlCWhileInputIsAwaited(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"replay", "tokens", "optimize", "convert --to native"} {
+	for _, command := range []string{"plugins replay", "tokens", "plugins try --step=optimize", "sessions convert --to native"} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
@@ -256,7 +256,7 @@ func TestKillingAReplayEndsThePlugins(t *testing.T) {
 	if err := syscall.Mkfifo(p.path("work", "gate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := p.command("replay", "--strategy", "gate", "a.json")
+	cmd := p.command("plugins", "replay", "--strategy", "gate", "a.json")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestAReaderThatGoesEndsAReplayQuietly(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = read.Close()
-	cmd := p.command("replay", "a.json")
+	cmd := p.command("plugins", "replay", "a.json")
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = write, &stderr
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {

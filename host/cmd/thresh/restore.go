@@ -40,9 +40,9 @@ an entry, as the outcome of a turn names what was trimmed and removed, or that o
 selects the call and its responses. Without an ID the whole conversation is printed.
 
 TRANSCRIPT is the transcript log that a host writes with the setting transcript.dir, or a session in
-any format that 'thresh convert' reads. Formats without ids number their entries e1, e2 and so on,
-in the order of the file. '-' is standard input. With --session, the command reads a stored session
-(sessions.store) instead.
+any format that 'thresh sessions convert' reads. Formats without ids number their entries e1, e2 and
+so on, in the order of the file. '-' is standard input. With --session, the command reads a stored
+session (sessions.store) instead.
 
 With -o json each entry is one line in the native form, byte for byte as it was added.`,
 		Example: `  thresh restore --list ~/transcripts/session.jsonl

@@ -156,12 +156,12 @@ func commandGroups(a *app) []commandGroup {
 		{"Use it with an agent", []*cobra.Command{
 			wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a), mcpCommand(a)}},
 		{"See what it does to sessions", []*cobra.Command{
-			compareCommand(a), replayCommand(a), explainCommand(a), restoreCommand(a), tokensCommand(a),
-			pricesCommand(a), convertCommand(a), sessionsCommand(a), topCommand(a)}},
+			compareCommand(a), explainCommand(a), restoreCommand(a), tokensCommand(a),
+			sessionsCommand(a), topCommand(a)}},
 		{"Try and check strategies", []*cobra.Command{
-			pluginsCommand(a), optimizeCommand(a), compressCommand(a), promptsCommand(a), llmCommand(a)}},
+			pluginsCommand(a), llmCommand(a)}},
 		{setUp, []*cobra.Command{
-			configCommand(a), doctorCommand(a), schemaCommand(a), versionCommand(a)}},
+			configCommand(a), doctorCommand(a), versionCommand(a)}},
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// schemas are the JSON Schemas that 'thresh schema' prints. docs/schema holds them too, for editors that read them from
-// the web; a test compares the two.
+// schemas are the JSON Schemas that the command prints. docs/schema holds them too, for editors that read them from the
+// web; a test compares the two.
 var schemas = []struct {
 	name string
 	text func() json.RawMessage
@@ -35,8 +35,8 @@ func schemaCommand(a *app) *cobra.Command {
 		Short: "Print the JSON Schema of thresh.yaml or of a history entry",
 		Long: `Prints a JSON Schema: of thresh.yaml (config), or of one entry of a history in the native form, as
 JSON-RPC and native transcripts have it (entry). Editors check and complete thresh.yaml with it.`,
-		Example: `  thresh schema config > thresh.schema.json
-  thresh schema entry`,
+		Example: `  thresh config schema config > thresh.schema.json
+  thresh config schema entry`,
 		ValidArgs: names,
 		Args: args(func(_ *cobra.Command, given []string) error {
 			if len(given) != 1 || !slices.Contains(names, given[0]) {

@@ -44,7 +44,7 @@ func TestOptimizePrintsTheDensityResult(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("s.json", pruning)
-	got := decode[any](t, p.run("optimize", "--strategy", "high-density", "--set", "workspace.root=/w",
+	got := decode[any](t, p.run("plugins", "try", "--step=optimize", "--strategy", "high-density", "--set", "workspace.root=/w",
 		"--set", "compression.density.toolPresets=llxprt", "s.json"))
 	want := parseJSON[any](t, `{
 		"removals": [2],
@@ -58,12 +58,12 @@ func TestOptimizePrintsTheDensityResult(t *testing.T) {
 	}
 
 	applied := decode[struct{ History []object }](t,
-		p.run("optimize", "--apply", "--set", "workspace.root=/w", "s.json"))
+		p.run("plugins", "try", "--step=optimize", "--apply", "--set", "workspace.root=/w", "s.json"))
 	if len(applied.History) != 5 {
 		t.Errorf("--apply printed %d entries", len(applied.History))
 	}
-	p.file("smaller.json", p.run("optimize", "--apply", "--set", "workspace.root=/w", "s.json").stdout)
-	again := p.run("optimize", "--set", "workspace.root=/w", "smaller.json").done(t)
+	p.file("smaller.json", p.run("plugins", "try", "--step=optimize", "--apply", "--set", "workspace.root=/w", "s.json").stdout)
+	again := p.run("plugins", "try", "--step=optimize", "--set", "workspace.root=/w", "smaller.json").done(t)
 	const nothing = `{"removals":[],"replacements":{},` +
 		`"metadata":{"readWritePairsPruned":0,"fileDeduplicationsPruned":0,"recencyPruned":0}}` + "\n"
 	if again.stdout != nothing {
@@ -74,7 +74,7 @@ func TestOptimizePrintsTheDensityResult(t *testing.T) {
 func TestOptimizeReadsStandardInput(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	cmd := p.command("optimize", "--set", "workspace.root=/w", "-")
+	cmd := p.command("plugins", "try", "--step=optimize", "--set", "workspace.root=/w", "-")
 	cmd.Stdin = strings.NewReader(pruning)
 	if got := decode[object](t, p.finish(cmd)); cmp.Diff([]any{2.0}, got["removals"]) != "" {
 		t.Errorf("got %v", got)
@@ -96,7 +96,7 @@ func TestCompressPrintsWhatCameOfIt(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("s.jsonl", turns(60))
-	args := []string{"compress", "--strategy", "top-down-truncation", "--set", "compression.threshold=0.5", "s.jsonl",
+	args := []string{"plugins", "try", "--strategy", "top-down-truncation", "--set", "compression.threshold=0.5", "s.jsonl",
 		"--set"}
 
 	got := decode[struct {
@@ -192,7 +192,7 @@ func TestConvertToNativeIsExact(t *testing.T) {
 {"speaker":"ai","blocks":[{"type":"hologram","z":12345678901234567890}]}
 ],"title":"kept"}`
 	p.file("s.json", odd)
-	first := p.run("convert", "--to", "native", "s.json").done(t).stdout
+	first := p.run("sessions", "convert", "--to", "native", "s.json").done(t).stdout
 	for _, part := range []string{`"mine":1.50`, `"metadata":{"b":1e3,"a":"\u00e9"}`, `"own":[1, 2]`,
 		`"z":12345678901234567890`, `"title":"kept"`} {
 		if !strings.Contains(first, part) {
@@ -200,7 +200,7 @@ func TestConvertToNativeIsExact(t *testing.T) {
 		}
 	}
 	p.file("again.json", first)
-	if second := p.run("convert", "--to", "native", "again.json").done(t).stdout; second != first {
+	if second := p.run("sessions", "convert", "--to", "native", "again.json").done(t).stdout; second != first {
 		t.Errorf("the second time:\n%s", cmp.Diff(first, second))
 	}
 }
@@ -210,9 +210,9 @@ func TestConvertWritesWhatProvidersTake(t *testing.T) {
 	p := newPlace(t)
 	p.file("s.json", pruning)
 	for _, format := range []string{"openai", "anthropic"} {
-		out := p.run("convert", "--to", format, "s.json").done(t).stdout
+		out := p.run("sessions", "convert", "--to", format, "s.json").done(t).stdout
 		p.file(format+".json", out)
-		back := decode[struct{ History []object }](t, p.run("convert", "--to", "native", format+".json"))
+		back := decode[struct{ History []object }](t, p.run("sessions", "convert", "--to", "native", format+".json"))
 		if len(back.History) != 6 {
 			t.Errorf("%s: %d entries come back of %s", format, len(back.History), out)
 		}
@@ -310,7 +310,7 @@ func TestOptimizeVectorsThroughTheCommandLine(t *testing.T) {
 		v := parseJSON[vector](t, lines.Text())
 		t.Run(v.ID, func(t *testing.T) {
 			p.file("v.json", string(v.History))
-			args := []string{"optimize", "--strategy", "high-density", "--set",
+			args := []string{"plugins", "try", "--step=optimize", "--strategy", "high-density", "--set",
 				"compression.density.toolPresets=llxprt", "v.json"}
 			for key, value := range map[string]any{
 				"workspace.root":                       v.Config.WorkspaceRoot,

@@ -510,7 +510,7 @@ func TestWhatIsNoFileStopsNothing(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"optimize", "--set", "plugins.lockFile=" + pipe, "--set", "plugins.integrity=locked", p.file("s.json", pruning)},
+		{"plugins", "try", "--step=optimize", "--set", "plugins.lockFile=" + pipe, "--set", "plugins.integrity=locked", p.file("s.json", pruning)},
 		{"serve", "--set", "serve.listen=127.0.0.1:0", "--set", "serve.tokenFile=" + pipe},
 	} {
 		if r := p.run(args...); r.code == 0 || !strings.Contains(r.stderr, "not a regular file") {

@@ -18,7 +18,8 @@ import (
 // Only import opens a host, because it adds entries.
 
 const sessionsHelp = `Shows and manages the sessions that the setting sessions.store keeps. Without that setting it is
-the file that 'thresh serve' uses. Hosts may use the store at the same time.`
+the file that 'thresh serve' uses. Hosts may use the store at the same time. 'convert' reads files
+of other programs instead.`
 
 // sessions are the flags of the commands about stored sessions. An owner of "" is the local user.
 type sessions struct {
@@ -30,14 +31,14 @@ type sessions struct {
 func sessionsCommand(a *app) *cobra.Command {
 	s := &sessions{app: a}
 	cmd := &cobra.Command{
-		Use: "sessions", Short: "Show, export and delete stored sessions", Long: sessionsHelp, Args: noArgs,
+		Use: "sessions", Short: "Show, export, convert and delete sessions", Long: sessionsHelp, Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	// For all subcommands: an id is unique only within its owner.
 	cmd.PersistentFlags().StringVar(&s.owner, "owner", "",
 		"the sessions of the access token `NAME`; without it, those of 'thresh run' and of embedding programs")
-	cmd.AddCommand(s.listCommand(), s.showCommand(), s.exportCommand(), s.importCommand(), s.removeCommand(),
-		s.vacuumCommand())
+	cmd.AddCommand(convertCommand(a), s.listCommand(), s.showCommand(), s.exportCommand(), s.importCommand(),
+		s.removeCommand(), s.vacuumCommand())
 	return cmd
 }
 

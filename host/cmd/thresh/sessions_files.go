@@ -69,9 +69,9 @@ func (s *sessions) importCommand() *cobra.Command {
 	var id string
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Store a conversation as a new session",
-		Long: `Stores a conversation as a session, to go on with it: a file in any format that 'thresh convert'
-reads. '-' is standard input. It prints the session's id: that of --id, or the recorder's, or a
-random one.`,
+		Long: `Stores a conversation as a session, to go on with it: a file in any format that 'thresh sessions
+convert' reads. '-' is standard input. It prints the session's id: that of --id, or the recorder's,
+or a random one.`,
 		Example: `  thresh sessions import session.jsonl --id s2`,
 		Args:    args(oneFile),
 		RunE: func(cmd *cobra.Command, given []string) error {

@@ -24,10 +24,10 @@ import (
 // commands find sessions alike.
 const sourcesHelp = `
 
-FILE is a session in any format that 'thresh convert' reads, a directory or an agent's database with
-sessions, a session in a database as 'DATABASE#ID', or '-' for standard input. Without FILE, thresh
-looks where agents keep their sessions on this machine and takes the newest. Nothing leaves the
-machine.`
+FILE is a session in any format that 'thresh sessions convert' reads, a directory or an agent's
+database with sessions, a session in a database as 'DATABASE#ID', or '-' for standard input. Without
+FILE, thresh looks where agents keep their sessions on this machine and takes the newest. Nothing
+leaves the machine.`
 
 // sources are the flags of a command that finds sessions itself. last is a number of sessions, and lastGiven whether
 // the user chose it: a directory is read whole otherwise.

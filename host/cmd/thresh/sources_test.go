@@ -69,10 +69,10 @@ func TestSessionsAreFoundByThemselves(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"replay", "--project", p.path("work")}, 1, "found no sessions of"},
-		{[]string{"replay", "--agent", "none"}, 2, "unknown agent"},
-		{[]string{"replay", "--agent", "codex", "x"}, 2, "do not go with FILE"},
-		{[]string{"replay", "--last", "-1"}, 2, "--last"},
+		{[]string{"plugins", "replay", "--project", p.path("work")}, 1, "found no sessions of"},
+		{[]string{"plugins", "replay", "--agent", "none"}, 2, "unknown agent"},
+		{[]string{"plugins", "replay", "--agent", "codex", "x"}, 2, "do not go with FILE"},
+		{[]string{"plugins", "replay", "--last", "-1"}, 2, "--last"},
 		{[]string{"tokens", "--from", "none", "x"}, 2, "known: native"},
 		{[]string{"tokens", p.path("work")}, 1, "no session in it"},
 	} {

@@ -9,7 +9,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for _, command := range []string{
-		"replay", "run", "optimize", "compress", "convert", "tokens", "explain", "restore", "plugins list",
+		"plugins replay", "run", "plugins try", "sessions convert", "tokens", "explain", "restore", "plugins list",
 		"config explain",
 	} {
 		r := p.run(append(strings.Fields(command), "--help")...).done(t)
@@ -19,7 +19,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{{}, {"--help"}, {"plugins"}, {"config"}, {"help", "replay"}} {
+	for _, args := range [][]string{{}, {"--help"}, {"plugins"}, {"config"}, {"help", "plugins", "replay"}} {
 		if r := p.run(args...).done(t); !strings.Contains(r.stdout, "Usage:") {
 			t.Errorf("thresh %v printed\n%s", args, r.stdout)
 		}
@@ -34,13 +34,13 @@ func TestShellCompletion(t *testing.T) {
 			t.Errorf("%s: %.200s", shell, r.stdout)
 		}
 	}
-	r := p.run("__complete", "replay", "--strategy", "").done(t)
+	r := p.run("__complete", "plugins", "replay", "--strategy", "").done(t)
 	for _, want := range []string{"high-density\n", "top-down-truncation\n"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q among\n%s", want, r.stdout)
 		}
 	}
-	if r := p.run("__complete", "replay", "--set", "").done(t); !strings.Contains(r.stdout,
+	if r := p.run("__complete", "plugins", "replay", "--set", "").done(t); !strings.Contains(r.stdout,
 		"compression.threshold=\n") {
 		t.Errorf("--set completes to\n%s", r.stdout)
 	}
@@ -56,18 +56,18 @@ func TestAWrongCallIsStatus2AndNamesWhatHelps(t *testing.T) {
 		{"nosuch", []string{`unknown command "nosuch"`, "thresh --help"}},
 		{"comprae", []string{`did you mean "compare"`}},
 		{"plugins lst", []string{`unknown command "lst"`, `did you mean "list"`, "thresh plugins --help"}},
-		{"optimize", []string{"FILE", "thresh optimize --help"}},
-		{"optimize a.json b.json", []string{"FILE", "got 2"}},
-		{"compress", []string{"FILE"}},
+		{"plugins try", []string{"FILE", "thresh plugins try --help"}},
+		{"plugins try a.json b.json", []string{"FILE", "got 2"}},
+		{"plugins try --step=prune a.json", []string{"compress or optimize", "prune"}},
 		{"tokens a b", []string{"FILE"}},
-		{"replay --agent x y", []string{"FILE"}},
-		{"convert a.json", []string{"--to", "native"}},
-		{"convert --to yaml a.json", []string{"yaml", "native"}},
-		{"convert --to codex a.json", []string{"codex", "cannot be written", "native, openai, responses or anthropic"}},
+		{"plugins replay --agent x y", []string{"FILE"}},
+		{"sessions convert a.json", []string{"--to", "native"}},
+		{"sessions convert --to yaml a.json", []string{"yaml", "native"}},
+		{"sessions convert --to codex a.json", []string{"codex", "cannot be written", "native, openai, responses or anthropic"}},
 		{"run now", []string{"now"}},
-		{"replay -o yaml a.json", []string{"yaml", "json"}},
-		{"optimize --nosuch a.json", []string{"--nosuch"}},
-		{"optimize --set nothing a.json", []string{"--set", "nothing"}},
+		{"plugins replay -o yaml a.json", []string{"yaml", "json"}},
+		{"plugins try --nosuch a.json", []string{"--nosuch"}},
+		{"plugins try --set nothing a.json", []string{"--set", "nothing"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			p.run(strings.Fields(c.args)...).failed(t, 2, c.want...)

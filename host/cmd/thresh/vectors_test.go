@@ -43,7 +43,7 @@ func TestCompressVectorsThroughTheCommandLine(t *testing.T) {
 					Kind, Reason              string
 					History                   []object
 					TokensBefore, TokensAfter int
-				}](t, p.run("compress", "--strategy", strategy, "v.json", "--set",
+				}](t, p.run("plugins", "try", "--strategy", strategy, "v.json", "--set",
 					fmt.Sprint("compression.threshold=", v.Threshold),
 					"--set", fmt.Sprint("compression.preserveThreshold=", v.PreserveThreshold), "--set",
 					fmt.Sprint("model.contextLimit=", v.ContextLimit)))

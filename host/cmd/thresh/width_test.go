@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,7 +17,7 @@ func TestTablesFitEightyColumns(t *testing.T) {
 		head string // the beginning of the first line of a table
 		want []string
 	}{
-		"replay": {append([]string{"replay", "--turns"}, files...), "SESSION",
+		"replay": {append([]string{"plugins", "replay", "--turns"}, files...), "SESSION",
 			[]string{"SENT", "UNPRUNED", "SAVED", "TURN", "NOTE"}},
 		"compare": {append([]string{"compare", "--sessions"}, files...), "VARIANT",
 			[]string{"SAVED", "sonnet $", "WORST", "RECALL"}},
@@ -26,10 +27,10 @@ func TestTablesFitEightyColumns(t *testing.T) {
 		"tokens":  {[]string{"tokens", files[1]}, "TOOL", []string{"FILE", "LARGEST ENTRIES", "REPORTED FOR"}},
 		"restore": {[]string{"restore", "--list", files[0]}, "ID", []string{"WHAT IT IS"}},
 		"config":  {[]string{"config", "explain"}, "KEY", []string{"VALUE", "FROM", "compression.density.optimizeThreshold"}},
-		"prices":  {[]string{"prices"}, "NAME", []string{"INPUT", "OUTPUT", "AS OF"}},
+		"prices":  {[]string{"config", "prices"}, "NAME", []string{"INPUT", "OUTPUT", "AS OF"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c.args[0] != "tokens" && c.args[0] != "prices" && c.args[0] != "restore" {
+			if !slices.Contains([]string{"tokens", "config", "restore"}, c.args[0]) {
 				c.args = append(c.args, "--set", "model.contextLimit=30000")
 			}
 			r := p.run(c.args...).done(t)

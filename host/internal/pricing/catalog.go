@@ -68,7 +68,7 @@ func (c *Catalog) Named(name string) (*List, error) {
 			return l, nil
 		}
 	}
-	hint := "'thresh prices' lists them"
+	hint := "'thresh config prices' lists them"
 	if near := c.nearest(name); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}

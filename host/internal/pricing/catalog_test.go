@@ -140,7 +140,7 @@ func TestAMisspeltNameIsGuessed(t *testing.T) {
 	for name, near := range map[string]string{
 		"anthropic-sonet": "did you mean anthropic-sonnet?", "DeepSeek": "did you mean deepseek?",
 		"openai": "did you mean openai-gpt-5?",
-		"xyz":    "'thresh prices' lists", strings.Repeat("a", 1<<20): "'thresh prices' lists",
+		"xyz":    "'thresh config prices' lists", strings.Repeat("a", 1<<20): "'thresh config prices' lists",
 	} {
 		_, err := c.Named(name)
 		if !errors.Is(err, pricing.ErrUnknown) || !strings.Contains(err.Error(), near) || len(err.Error()) > 300 {

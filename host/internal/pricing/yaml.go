@@ -24,7 +24,7 @@ type written struct {
 }
 
 // YAML returns all lists as a file that [Load] reads. It begins with comments that explain each field, so that the
-// output of 'thresh prices -o yaml' is a template for a user's own file.
+// output of 'thresh config prices -o yaml' is a template for a user's own file.
 func (c *Catalog) YAML() ([]byte, error) {
 	var file struct {
 		Lists []written `yaml:"lists"`

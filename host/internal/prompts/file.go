@@ -32,7 +32,7 @@ type FileError struct {
 
 // Error names the file and what to do.
 func (e *FileError) Error() string {
-	return fmt.Sprintf("prompt %s: %v; correct or remove it, or see the shipped prompt with: thresh prompts show",
+	return fmt.Sprintf("prompt %s: %v; correct or remove it, or see the shipped prompt with: thresh llm prompts show",
 		e.File, e.Err)
 }
 
