@@ -96,27 +96,6 @@ ai: ok`,
 			}
 		},
 	},
-	"cursor: calls without ids, and without results": {
-		in: `{"role":"user","message":{"content":[{"type":"text","text":"go"}]}}
-{"role":"assistant","message":{"content":[{"type":"text","text":"I read"},{"type":"tool_use","name":"Read","input":{"path":"a"}}]}}
-{"type":"turn_ended"}
-{"role":"user","message":{"content":"and now"}}`,
-		format: transcript.Cursor,
-		want: `human: go
-ai: I read, call call_1 Read {"path":"a"}
-human: and now`,
-		notes: []string{"1 calls have no result: Cursor does not record them, so savings cannot be told"},
-	},
-	"droid": {
-		in: `{"type":"session_start","id":"s1","title":"t","cwd":"/w"}
-{"type":"message","id":"1","timestamp":"T1","message":{"role":"user","content":[{"type":"text","text":"go"}]}}
-{"type":"message","id":"2","timestamp":"T2","message":{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"Read","input":{}}]}}
-{"type":"message","id":"3","timestamp":"T3","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"one"}]}}`,
-		format: transcript.Droid,
-		want: `human: go
-ai: call c1 Read {}
-tool: c1 Read "one"`,
-	},
 	"cline: results are text of the user": {
 		in: `[{"role":"user","content":[{"type":"text","text":"<task>\ngo\n</task>"},{"type":"text","text":"<environment_details>\n</environment_details>"}]},
 {"role":"assistant","content":[{"type":"text","text":"I read"},{"type":"tool_use","id":"c1","name":"read_file","input":{"path":"a"}}]},
@@ -221,58 +200,6 @@ tool: c1 read "one"`,
 		want: `ai: I read, call c1 read {}
 tool: c1 read "one"`,
 	},
-	"goose: an export, with a compaction and a result for two readers": {
-		in: `{"id":"s1","working_dir":"/w","model_config":{"model_name":"m","context_limit":128000},"conversation":[
-{"id":"1","role":"user","created":1740171566,"content":[{"type":"text","text":"go"}],"metadata":{"userVisible":true,"agentVisible":false}},
-{"id":"2","role":"assistant","created":1740171567,"content":[{"type":"thinking","thinking":"hm","signature":""},{"type":"toolRequest","id":"c1","toolCall":{"status":"success","value":{"name":"developer__shell","arguments":{"command":"ls"}}}},{"type":"toolRequest","id":"c2","toolCall":{"status":"error","error":"-32602: bad"}}],"metadata":{"userVisible":true,"agentVisible":false,"usage":{"inputTokens":100,"outputTokens":8,"cacheReadTokens":90},"inference":{"resolvedModel":"m-1"}}},
-{"id":"3","role":"user","created":1740171568,"content":[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"for the model","annotations":{"audience":["assistant"]}},{"type":"text","text":"for the screen","annotations":{"audience":["user"]}}],"isError":false}}},{"type":"toolResponse","id":"c2","toolResult":{"status":"error","error":"-32602: bad"}}],"metadata":{"userVisible":true,"agentVisible":false}},
-{"role":"assistant","created":1740171569,"content":[{"type":"systemNotification","notificationType":"inlineMessage","msg":"compacting"}],"metadata":{"userVisible":true,"agentVisible":false}},
-{"id":"4","role":"user","created":1740171570,"content":[{"type":"text","text":"in short"}],"metadata":{"userVisible":false,"agentVisible":true}},
-{"id":"5","role":"assistant","created":1740171571,"content":[{"type":"text","text":"I go on"}],"metadata":{"userVisible":false,"agentVisible":true}}]}`,
-		format:     transcript.Goose,
-		boundaries: 1,
-		want: `human: go
-ai: (hm), call c1 developer__shell {"command":"ls"}, call c2 invalid {}
-tool: c1 developer__shell "for the model", c2 invalid "-32602: bad" failed: -32602: bad
-human: in short
-ai: I go on`,
-		check: func(t *testing.T, tr *transcript.Transcript) {
-			want := []transcript.Usage{{Entry: 1, Model: "m-1", PromptTokens: 100, CacheRead: 90, Output: 8}}
-			if diff := cmp.Diff(want, tr.Usage); diff != "" || tr.Dir != "/w" || tr.ContextLimit != 128000 {
-				t.Error(diff, tr.Dir, tr.ContextLimit)
-			}
-		},
-	},
-	"goose: a file of lines, as it was before": {
-		in: `{"working_dir":"/w","description":"x","message_count":2,"total_tokens":null}
-{"role":"user","created":1740171566,"content":[{"type":"text","text":"go"}]}
-{"role":"assistant","created":1740171567,"content":[{"type":"toolRequest","id":"c1","toolCall":{"status":"success","value":{"name":"f","arguments":{}}}}]}
-{"role":"user","created":1740171568,"content":[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":[{"type":"text","text":"one"},{"type":"image","data":"aGk=","mimeType":"image/png"}]}}]}`,
-		format: transcript.Goose,
-		want: `human: go
-ai: call c1 f {}
-tool: c1 f "one", media image/png`,
-	},
-	"amp: a thread": {
-		in: `{"v":3,"id":"T-1","created":1767865803494,"agentMode":"smart","env":{"initial":{"trees":[{"uri":"file:///w/my%20app"}]}},"messages":[
-{"role":"user","messageId":0,"content":[{"type":"text","text":"go"},{"type":"image","source":{"type":"base64","mediaType":"image/png","data":"aGk="}}],"meta":{"sentAt":1767865803494}},
-{"role":"assistant","messageId":1,"content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"tool_use","complete":true,"id":"c1","name":"Read","input":{"path":"a"}},{"type":"tool_use","id":"c2","name":"Bash","input":{}}],"state":{"type":"complete","stopReason":"tool_use"},"usage":{"model":"m","inputTokens":10,"outputTokens":7,"cacheCreationInputTokens":5,"cacheReadInputTokens":30,"maxInputTokens":168000}},
-{"role":"user","messageId":2,"content":[{"type":"tool_result","toolUseID":"c1","run":{"status":"done","result":"one"}},{"type":"tool_result","toolUseID":"c2","run":{"status":"error","error":{"message":"no"}}}]},
-{"role":"info","content":[{"type":"summary","summary":{"type":"message","summary":"in short"}}]},
-{"role":"info","content":[{"type":"text","text":"notice"}]}]}`,
-		format:     transcript.Amp,
-		boundaries: 1,
-		want: `human: go, media image/png
-ai: (hm), call c1 Read {"path":"a"}, call c2 Bash {}
-tool: c1 Read "one", c2 Bash "no" failed: no
-human: in short`,
-		check: func(t *testing.T, tr *transcript.Transcript) {
-			want := []transcript.Usage{{Entry: 1, Model: "m", PromptTokens: 45, CacheRead: 30, CacheWrite: 5, Output: 7}}
-			if diff := cmp.Diff(want, tr.Usage); diff != "" || tr.Dir != "/w/my app" || tr.ContextLimit != 168000 {
-				t.Error(diff, tr.Dir, tr.ContextLimit)
-			}
-		},
-	},
 	"aider: two chats": {
 		in: "\n# aider chat started at 2026-01-02 03:04:05\n\n> Aider v0.86\n\n#### fix it  \n#### please  \n\nI fix it.\n\n" +
 			"```\n# a comment\n```\n\n> Tokens: 2.1k sent, 1k received.\n" +
@@ -303,6 +230,22 @@ human: on`,
 		check: func(t *testing.T, tr *transcript.Transcript) {
 			if tr.Model != "m" || tr.Dir != "/w" || tr.ID != "s1" {
 				t.Error(tr.Model, tr.Dir, tr.ID)
+			}
+		},
+	},
+	"openhands: a conversation that went on with another tool": {
+		in: `{"base_state":{},"events":[
+{"kind":"SystemPromptEvent","source":"agent","system_prompt":{"type":"text","text":"be brief"},"tools":[{"title":"f"}]},
+{"kind":"MessageEvent","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"go"}]}},
+{"kind":"SystemPromptUpdateEvent","source":"agent","reason":"tools_changed","system_prompt":{"type":"text","text":"` + strings.Repeat("be brief ", 200) + `"},"tools":[{"title":"f"},{"title":"g"}]},
+{"kind":"ActionEvent","source":"agent","tool_name":"g","tool_call_id":"c1","tool_call":{"arguments":"{}"},"llm_response_id":"r1"}]}`,
+		format: transcript.OpenHands,
+		want: `human: go
+ai: call c1 g {}`,
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			if len(tr.System) != 1 || !strings.HasPrefix(tr.System[0].(content.Text).Text, "be brief be brief") ||
+				string(tr.Tools) != `[{"title":"f"},{"title":"g"}]` {
+				t.Errorf("%v %s", tr.System, tr.Tools)
 			}
 		},
 	},
@@ -476,13 +419,13 @@ func TestAFormatMustExplainTheFile(t *testing.T) {
 
 func TestTheNearestFormatsAreNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "session")
-	line := `{"role":"user","message":{"content":"` + strings.Repeat("go ", 300) + `"}}` + "\n"
+	line := `{"type":"message","id":"1","message":{"role":"user","content":"` + strings.Repeat("go ", 300) + `"}}` + "\n"
 	if err := os.WriteFile(file, []byte(`{"role":"user","content":"hi"}`+"\n"+line+line), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := transcript.ReadFile(file, transcript.Options{})
 	if err == nil || !strings.Contains(err.Error(), "as openai-chat") ||
-		!strings.Contains(err.Error(), "nearest: cursor (100 %)") {
+		!strings.Contains(err.Error(), "nearest: pi (100 %)") {
 		t.Fatalf("got %v", err)
 	}
 	if _, err := transcript.ReadFile(file, transcript.Options{From: "nonsense"}); !errors.Is(err,

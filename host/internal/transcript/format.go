@@ -20,13 +20,9 @@ const (
 	GeminiStream      Format = "gemini-stream"
 	QwenCode          Format = "qwen-code"
 	CopilotCLI        Format = "copilot-cli"
-	Cursor            Format = "cursor"
-	Droid             Format = "droid"
 	Cline             Format = "cline"
 	Pi                Format = "pi"
 	OpenCode          Format = "opencode"
-	Goose             Format = "goose"
-	Amp               Format = "amp"
 	Aider             Format = "aider"
 	OpenHands         Format = "openhands"
 	SWEAgent          Format = "swe-agent"
@@ -53,16 +49,9 @@ func Formats() []FormatInfo {
 		{GeminiStream, "what 'gemini --output-format stream-json' prints (JSON lines)", false},
 		{QwenCode, "session of Qwen Code (JSON lines)", false},
 		{CopilotCLI, "events of Copilot CLI (JSON lines)", false},
-		{Cursor, "transcript of Cursor (JSON lines)", false},
-		{Droid, "session of Droid (JSON lines)", false},
 		{Cline, "history of a task of Cline or Roo Code (JSON)", false},
 		{Pi, "session of pi (JSON lines)", false},
 		{OpenCode, "session of opencode, as 'opencode export' prints it (JSON), or its events (JSON lines)", false},
-		{
-			Goose, "session of Goose, as 'goose session export' prints it (JSON), or of its older files (JSON lines)",
-			false,
-		},
-		{Amp, "thread of Amp (JSON)", false},
 		{Aider, "history of Aider (Markdown)", false},
 		{OpenHands, "events of OpenHands (JSON, or JSON lines)", false},
 		{SWEAgent, "trajectory of SWE-agent (JSON)", false},
@@ -123,11 +112,8 @@ var (
 		GeminiStream:      func(b *builder) lineReader { return &geminiStream{speech: newSpeech(b)} },
 		QwenCode:          func(b *builder) lineReader { return newQwen(b) },
 		CopilotCLI:        func(b *builder) lineReader { return newCopilot(b) },
-		Cursor:            func(b *builder) lineReader { return &cursor{b: b} },
-		Droid:             func(b *builder) lineReader { return &droid{b: b} },
 		Pi:                func(b *builder) lineReader { return newPi(b) },
 		OpenCode:          func(b *builder) lineReader { return newOpenCode(b) },
-		Goose:             func(b *builder) lineReader { return newGoose(b) },
 		OpenHands:         func(b *builder) lineReader { return newOpenHands(b) },
 		OpenAIChat:        func(b *builder) lineReader { return &messageLines{b: b} },
 		AnthropicMessages: func(b *builder) lineReader { return &messageLines{b: b} },
@@ -138,8 +124,6 @@ var (
 		// These two lists are what "--from FORMAT" can name. Detection, in sniff.go, returns readers directly.
 		GeminiCLI:         readGemini,
 		OpenCode:          readOpenCode,
-		Goose:             inList(readGoose),
-		Amp:               readAmp,
 		OpenHands:         inList(readOpenHands),
 		SWEAgent:          readSWEAgent,
 		Cline:             inList(readMessages),
@@ -154,7 +138,7 @@ var (
 // that field, "" for the document itself.
 func inList(read func(list string) documentReader) documentReader {
 	return func(b *builder, d *document) error {
-		for _, name := range []string{"messages", "history", "traj", "events", "conversation", "input"} {
+		for _, name := range []string{"messages", "history", "traj", "events", "input"} {
 			if kind(d.top.raw(name)) == '[' {
 				return read(name)(b, d)
 			}

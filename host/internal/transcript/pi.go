@@ -7,8 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// isPiRecord reports whether a record of type t is one of pi. Its header is a "session" with a directory. Droid, whose
-// messages look alike, begins with a "session_start".
+// isPiRecord reports whether a record of type t is one of pi. Its header is a "session" with a directory.
 func isPiRecord(t string, o object) bool {
 	return t == "session" && !o.has("sessionId") && o.has("cwd") ||
 		t == "message" && o.object("message").has("role") && !o.has("sessionId")

@@ -41,8 +41,6 @@ func sniffDocument(d *document) (documentReader, error) {
 		return readGemini, nil
 	case isOpenCodeExport(first):
 		return readOpenCode, nil
-	case isAmp(top, first):
-		return readAmp, nil
 	case first == nil, first.has("role"):
 		return readMessages("messages"), nil
 	}
@@ -50,9 +48,6 @@ func sniffDocument(d *document) (documentReader, error) {
 	if first := firstObject(top.raw("input")); kind(top.raw("input")) == '[' &&
 		(first == nil || first.has("role") || first.has("type")) {
 		return readResponses("input"), nil
-	}
-	if isGooseMessage(firstObject(top.raw("conversation"))) {
-		return readGoose("conversation"), nil
 	}
 	if isOpenHandsEvent(firstObject(top.raw("events"))) {
 		return readOpenHands("events"), nil
@@ -86,8 +81,6 @@ func sniffList(d *document) (documentReader, error) {
 		return readNative, nil
 	case isOpenHandsEvent(first):
 		return readOpenHands(""), nil
-	case isGooseMessage(first):
-		return readGoose(""), nil
 	case hasResponsesItem(d.data):
 		return readResponses(""), nil
 	case first.has("role"):
@@ -106,15 +99,11 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	// Shapes that other fields tell come first, then formats that differ in the values of "type" alone.
 	case isEntry(r.object), isSystemLine(r.object):
 		return &nativeLines{b: b}, nil
-	case isCursorRecord(r.object):
-		return &cursor{b: b}, nil
 	case r.has("role") && r.text("type") == "message" && r.has("timestamp") && r.has("delta"),
 		isGeminiStream(r.text("type"), r.object):
 		return &geminiStream{speech: newSpeech(b)}, nil
 	case isGeminiHead(r.object):
 		return newGeminiLines(b), nil
-	case isGooseHead(r.object), isGooseMessage(r.object):
-		return newGoose(b), nil
 	case isResponsesItem(r.object):
 		return newResponses(b), nil
 	case r.has("role"):
@@ -137,8 +126,6 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 		return newCopilot(b), nil
 	case isOpenCodeEvent(t, r.object):
 		return newOpenCode(b), nil
-	case isDroidRecord(t, r.object):
-		return &droid{b: b}, nil
 	case isPiRecord(t, r.object):
 		return newPi(b), nil
 	case isQwenRecord(t, r.object):

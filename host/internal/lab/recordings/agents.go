@@ -26,7 +26,7 @@ type agent struct {
 	not string
 }
 
-// agents are the agents whose sessions can be read. Cursor and Aider are not among them: they keep no results of tools.
+// agents are the agents whose sessions can be read, without Aider, which keeps no results of tools.
 var agents = []agent{
 	{
 		name: "claude-code",
@@ -73,31 +73,10 @@ var agents = []agent{
 		patterns: []string{"*/*.jsonl"},
 	},
 	{
-		name:     "droid",
-		roots:    func(s System) []string { return []string{s.home(".factory", "sessions")} },
-		patterns: []string{"*/*.jsonl", "*.jsonl"},
-	},
-	{
 		name:  "opencode",
 		roots: func(s System) []string { return []string{s.data("opencode")} },
 		// The database first: it holds what older versions kept in files.
 		patterns: []string{"opencode*.db", "storage/session/*/ses_*.json"},
-	},
-	{
-		name: "goose",
-		roots: func(s System) []string {
-			return s.or("GOOSE_PATH_ROOT", "data", s.data("goose"), s.config("Block", "goose", "data"))
-		},
-		// The database of newer versions, and the files of older ones.
-		patterns: []string{"sessions/sessions.db", "sessions/*.jsonl"},
-	},
-	{
-		name: "amp",
-		roots: func(s System) []string {
-			return append(s.extensions("sourcegraph.amp"), s.data("amp"))
-		},
-		// threads3 is in the storage of the extension.
-		patterns: []string{"threads/T-*.json", "threads3/T-*.json"},
 	},
 	{
 		name: "openhands",

@@ -17,7 +17,7 @@ import (
 )
 
 // A database of sessions belongs to an agent that may be running. It is only read, and left as it was. What is known of
-// the tables is in schemas.go.
+// the tables is in opencode.go.
 
 // isDatabase reports whether a path is that of an SQLite database.
 func isDatabase(path string) bool {
@@ -54,9 +54,8 @@ func inDatabase(path string) (file, id string, ok bool) {
 // database is one that was opened for reading.
 type database struct {
 	*sql.DB
-	path   string
-	schema *schema
-	temp   string // a copy's directory, to be removed; "" for none
+	path string
+	temp string // a copy's directory, to be removed; "" for none
 }
 
 // openDatabase opens a database of sessions so that nothing in its directory is created or removed, and neither it nor
@@ -88,7 +87,7 @@ func openDatabase(name string) (*database, error) {
 	}
 	// An agent that writes holds its lock for moments; a person waits two seconds at most.
 	if d.DB, err = sql.Open("sqlite", dataSource(path, mode+"&_pragma=busy_timeout(2000)")); err == nil {
-		d.schema, err = d.schemaOf()
+		err = d.isOpenCode()
 	}
 	if err != nil {
 		d.close()
@@ -184,7 +183,7 @@ func exportFrom(path, id string) (*export, error) {
 		return nil, fmt.Errorf("the database holds %d sessions; name one, such as the newest: '%s'", len(found),
 			found[0].Path)
 	}
-	return d.schema.export(d, id)
+	return d.export(id)
 }
 
 // sessionsIn returns the sessions in a database, the newest first.
@@ -199,15 +198,14 @@ func sessionsIn(path string) ([]Found, error) {
 
 // found returns the sessions, the newest first.
 func (d *database) found() ([]Found, error) {
-	rows, err := d.rows(d.schema.sessions)
+	rows, err := d.rows(sessionsQuery)
 	if err != nil {
 		return nil, err
 	}
 	var out []Found
 	for _, r := range rows {
-		// In milliseconds since 1970, as both agents have it or their query makes it.
 		changed, _ := strconv.ParseInt(r["changed"], 10, 64) // 0 is the oldest
-		out = append(out, Found{Path: d.path + "#" + r["id"], Agent: d.schema.agent, Changed: time.UnixMilli(changed),
+		out = append(out, Found{Path: d.path + "#" + r["id"], Agent: "opencode", Changed: time.UnixMilli(changed),
 			dir: r["dir"]})
 	}
 	sortNewest(out)

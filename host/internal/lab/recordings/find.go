@@ -105,7 +105,7 @@ func (f Found) name() string {
 	if _, name, ok := strings.Cut(f.Path, ".db#"); ok {
 		return name
 	}
-	if f.Agent == "opencode" || f.Agent == "goose" {
+	if f.Agent == "opencode" {
 		return id(f.Path)
 	}
 	return f.Path
@@ -259,4 +259,4 @@ func headIsAbout(path, project string) bool {
 // dirMarks stand before the directory in which an agent worked. They are the fields in which the agents of the list
 // record it, with and without a blank, and the words in which Cline tells it to the model.
 var dirMarks = []string{`"cwd":"`, `"cwd": "`, `"directory":"`, `"directory": "`, `"working_dir":"`, `"working_dir": "`,
-	`"uri":"file://`, `"uri": "file://`, "Current Working Directory ("}
+	"Current Working Directory ("}

@@ -24,13 +24,6 @@ insert into part values ('prt_1', 'msg_1', 'ses_1', '{"type":"text","text":"go"}
  ('prt_2', 'msg_2', 'ses_1', '{"type":"tool","callID":"c1","tool":"read","state":{"status":"completed","input":{},"output":"one"}}'),
  ('prt_3', 'msg_2', 'ses_1', '{"type":"text","te');`
 
-const gooseTables = `create table sessions (id text primary key, working_dir text, updated_at timestamp, model_config_json text);
-create table messages (id integer primary key, session_id text, role text, content_json text, created_timestamp integer, metadata_json text);
-insert into sessions values ('1', '/src/app', '2023-11-14 22:13:20', '{"model_name":"m","context_limit":128000}'), ('2', '/src/app', '2023-11-14', null);
-insert into messages values (1, '1', 'user', '[{"type":"text","text":"go"}]', 1700000000, '{"userVisible":true}'),
- (2, '1', 'assistant', '[{"type":"toolRequest","id":"c1","toolCall":{"status":"success","value":{"name":"read","arguments":{}}}}]', 1700000001, null),
- (3, '1', 'user', '[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":[{"type":"text","text":"one"}]}}]', 1700000002, null);`
-
 // execute runs statements on a database, which stays open.
 func execute(t *testing.T, path, statements string) *sql.DB {
 	t.Helper()
@@ -89,24 +82,19 @@ func words(t *testing.T, path string) string {
 }
 
 func TestADatabaseIsReadAndLeftAsItWas(t *testing.T) {
-	const openCode = "opencode in /src/app: go | (calls read, c1) {} | (read answers c1)\none | " +
+	const want = "opencode in /src/app: go | (calls read, c1) {} | (read answers c1)\none | " +
 		"1 records are no whole JSON, as the agent was writing them, and were left out"
-	const goose = "goose in /src/app: go | (calls read, c1) {} | (read answers c1)\none"
-	for name, tt := range map[string]struct {
-		tables, id, want string
-		// leave makes the state in which the database is found.
-		leave func(t *testing.T, db *sql.DB, path string)
-	}{
-		"closed":   {openCodeTables, "ses_1", openCode, func(_ *testing.T, db *sql.DB, _ string) { _ = db.Close() }},
-		"goose":    {gooseTables, "1", goose, func(_ *testing.T, db *sql.DB, _ string) { _ = db.Close() }},
-		"open":     {openCodeTables, "ses_1", openCode, func(t *testing.T, db *sql.DB, _ string) { t.Cleanup(func() { _ = db.Close() }) }},
-		"no index": {openCodeTables, "ses_1", openCode, left},
+	// The states in which a database is found.
+	for name, leave := range map[string]func(t *testing.T, db *sql.DB, path string){
+		"closed":   func(_ *testing.T, db *sql.DB, _ string) { _ = db.Close() },
+		"open":     func(t *testing.T, db *sql.DB, _ string) { t.Cleanup(func() { _ = db.Close() }) },
+		"no index": left,
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a b#?", "opencode.db")
-			tt.leave(t, execute(t, path, tt.tables), path)
+			leave(t, execute(t, path, openCodeTables), path)
 			before := state(t, filepath.Dir(path))
-			if got := words(t, path+"#"+tt.id); got != tt.want {
+			if got := words(t, path+"#ses_1"); got != want {
 				t.Errorf("got %s", got)
 			}
 			for given, want := range map[string]string{path: "name one", path + "#x": `no session "x"`} {
@@ -140,7 +128,6 @@ func TestSessionsInDatabasesAreFound(t *testing.T) {
 	home := t.TempDir()
 	data := filepath.Join(home, ".local", "share")
 	_ = execute(t, filepath.Join(data, "opencode", "opencode.db"), openCodeTables).Close()
-	_ = execute(t, filepath.Join(data, "goose", "sessions", "sessions.db"), gooseTables).Close()
 	// What was moved into the database stays in files.
 	put(t, data, [][2]string{{"opencode/storage/session/p/ses_1.json", `{"directory":"/src/app"}`}})
 	found, err := Find(System{OS: "linux", Home: home, Getenv: func(string) string { return "" }},
@@ -152,7 +139,7 @@ func TestSessionsInDatabasesAreFound(t *testing.T) {
 	for _, f := range found {
 		got = append(got, f.Agent+" "+filepath.Base(f.Path))
 	}
-	if diff := cmp.Diff([]string{"opencode opencode.db#ses_1", "goose sessions.db#1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"opencode opencode.db#ses_1"}, got); diff != "" {
 		t.Error(diff)
 	}
 	other := filepath.Join(home, "other.db")

@@ -1,0 +1,77 @@
+package recordings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// What is known of the tables of opencode. Columns are named only where all its versions have them.
+
+// sessionsQuery finds the sessions that a person began. changed is in milliseconds since 1970.
+const sessionsQuery = `select id, directory as dir, time_updated as changed from session where parent_id is null`
+
+// isOpenCode returns an error for a database without the tables of opencode.
+func (d *database) isOpenCode() error {
+	tables, err := d.rows(`select name from sqlite_master where type = 'table' and name = 'part'`)
+	if err == nil && len(tables) == 0 {
+		err = errors.New("an SQLite database with no sessions of opencode")
+	}
+	return err
+}
+
+// export puts a session together as "opencode export" prints it.
+func (d *database) export(id string) (*export, error) {
+	// All columns, as versions differ in what they have. Many may be NULL.
+	rows, err := d.rows(`select * from session where id = ?`, id)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("the database has no session %q", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	session := rows[0]
+	var e export
+	// All parts in one query: one for each message would take seconds for a long session.
+	parts := map[string][][]byte{}
+	rows, err = d.rows(`select id, message_id, data from part where session_id = ? order by id`, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		// A part that is not whole leaves a gap, which is counted.
+		parts[r["message_id"]] = append(parts[r["message_id"]], e.record([]byte(r["data"])))
+	}
+	rows, err = d.rows(`select id, data from message where session_id = ? order by time_created, id`, id)
+	if err != nil {
+		return nil, err
+	}
+	var messages [][]byte
+	for _, r := range rows {
+		// The id is a column of its own.
+		if about := e.record([]byte(r["data"])); bytes.HasPrefix(about, []byte(`{"`)) {
+			messages = append(messages, fmt.Appendf(nil, `{"info":{"id":%s,%s,"parts":%s}`,
+				quoted(r["id"]), about[1:], list(parts[r["id"]])))
+		}
+	}
+	e.document = fmt.Appendf(nil, `{"info":{"id":%s,"directory":%s,"revert":%s},"messages":%s}`, quoted(id),
+		quoted(session["directory"]), e.orNull(session["revert"]), list(messages))
+	return &e, nil
+}
+
+// orNull returns a record of which there may be none, as JSON.
+func (e *export) orNull(raw string) []byte {
+	if raw != "" {
+		if whole := e.record([]byte(raw)); whole != nil {
+			return whole
+		}
+	}
+	return []byte("null")
+}
+
+// quoted returns text as JSON.
+func quoted(text string) []byte {
+	out, _ := json.Marshal(text) // no text is refused
+	return out
+}
