@@ -44,11 +44,22 @@ func TestConfigurationIsCurrent(t *testing.T) {
 	}
 }
 
-// settingsTables is one table for each group of keys, in the order of the registry.
+// settingsTables is one table for each group of keys, in the order of the registry, and one of those for tuning.
 func settingsTables() string {
+	usual, tuning := allSpecs(), []config.Spec(nil)
+	for _, s := range usual {
+		if s.Tuning {
+			tuning = append(tuning, s)
+		}
+	}
+	usual = slices.DeleteFunc(usual, func(s config.Spec) bool { return s.Tuning })
+	return tables(usual, groupOf) + tables(tuning, func(string) string { return "For tuning" })
+}
+
+func tables(specs []config.Spec, groupOf func(key string) string) string {
 	var b strings.Builder
 	group := ""
-	for _, s := range allSpecs() {
+	for _, s := range specs {
 		if g := groupOf(s.Key); g != group {
 			group = g
 			fmt.Fprintf(&b, "\n### %s\n\n| setting | meaning | values | default | also set by |\n|---|---|---|---|---|\n", group)

@@ -23,6 +23,7 @@ type Explanation struct {
 	// Allowed says in words what the setting may be.
 	Allowed string `json:"allowed"`
 	Meaning string `json:"meaning"`
+	Tuning  bool   `json:"tuning,omitempty"` // [Spec.Tuning]
 	// Env is the environment variable; "" if there is none.
 	Env string `json:"env,omitempty"`
 	// NotBy are those who cannot set it: [LayerProjectFile], [LayerSession], [LayerToken].
@@ -81,7 +82,7 @@ func (c *Config) explain(key string, s Spec) Explanation {
 	e := Explanation{
 		Key: key, Type: s.Type, Value: readable(v.Value), Origin: v.Origin,
 		Default: readable(s.defaultOn(c.places)), DefaultText: s.DefaultText,
-		Unit: s.Unit, Allowed: s.Want(), Meaning: s.Meaning,
+		Unit: s.Unit, Allowed: s.Want(), Meaning: s.Meaning, Tuning: s.Tuning,
 	}
 	for _, l := range []Layer{LayerProjectFile, LayerSession, LayerToken} {
 		if !s.MaySet(l) {

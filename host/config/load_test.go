@@ -32,7 +32,7 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 			Dirs:         []string{"/opt/thresh/bin/plugins", filepath.Join(m.home, ".local/share/thresh/plugins")},
 			StartTimeout: 10 * time.Second, OptimizeTimeout: 30 * time.Second, CompressTimeout: 10 * time.Minute,
 			StopTimeout: 2 * time.Second, MaxAnswerBytes: 67108864, MirrorBytes: 268435456,
-			MaxJSONDepth: 1000, MaxHostCalls: 10_000, MaxCrashes: 5, MaxMemoryBytes: 2 << 30,
+			MaxHostCalls: 10_000, MaxCrashes: 5, MaxMemoryBytes: 2 << 30,
 			Integrity: "tofu", LockFile: filepath.Join(m.home, ".local/state/thresh/plugins.lock"),
 			Isolation: "best-effort",
 		},

@@ -197,7 +197,7 @@ func TestWhatAProjectMaySet(t *testing.T) {
 		"compression.llm.maxCalls", "compression.llm.maxTokens", "transcript.dir", "sessions.store",
 		"sessions.maxMemory", "sessions.keep", "plugins.dirs",
 		"plugins.startTimeout", "plugins.optimizeTimeout", "plugins.compressTimeout", "plugins.stopTimeout",
-		"plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.mirrorBytes", "plugins.maxHostCalls",
+		"plugins.maxAnswerBytes", "plugins.mirrorBytes", "plugins.maxHostCalls",
 		"plugins.maxCrashes",
 		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes", "log.format",
 		"serve.listen", "serve.tokenFile", "serve.tls.cert", "serve.tls.key", "serve.drain", "metrics.listen",

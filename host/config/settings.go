@@ -127,8 +127,6 @@ type Plugins struct {
 	StopTimeout     time.Duration `koanf:"stopTimeout"`
 	// MaxAnswerBytes bounds one answer of a plugin.
 	MaxAnswerBytes int `koanf:"maxAnswerBytes"`
-	// MaxJSONDepth bounds how deep JSON in an answer is nested.
-	MaxJSONDepth int `koanf:"maxJsonDepth"`
 	// MirrorBytes is how much memory a plugin may take for its mirrors of histories; 0: it keeps none.
 	MirrorBytes int `koanf:"mirrorBytes"`
 	// MaxHostCalls bounds how many requests a plugin makes to the host during one Compress.

@@ -60,6 +60,8 @@ type Spec struct {
 	Category string
 	// PersistToProfile is set if profiles.<name> may contain the setting.
 	PersistToProfile bool
+	// Tuning is set if the default is right for almost everyone. Lists show these settings apart.
+	Tuning bool
 	// By are those who may set the setting besides whoever runs the host. 0: nobody else.
 	By Setters
 

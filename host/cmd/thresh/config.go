@@ -52,7 +52,7 @@ The exit status is 1 if compression.strategy names a strategy for which there is
 			case len(keys) > 0:
 				a.printSettings(found)
 			default:
-				err = a.printSettingsTable(found)
+				err = a.printSettingsTables(found)
 			}
 			// After the output: the settings are shown whole, and the exit status says that one of them cannot work.
 			return errors.Join(err, a.checkStrategies(cmd, found))
@@ -86,16 +86,24 @@ func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) er
 	return errors.Join(errs...)
 }
 
-// printSettingsTable prints all settings, one per line. Long values and origins are cut: the table is an overview, and
-// 'config explain KEY' shows them whole.
-func (a *app) printSettingsTable(found []config.Explanation) error {
+// printSettingsTables prints all settings, one per line, those for tuning last. Long values and origins are cut: the
+// tables are an overview, and 'config explain KEY' shows them whole.
+func (a *app) printSettingsTables(found []config.Explanation) error {
 	// Key and value share what the terminal has; a key is shortened in its middle, because its last part tells most.
-	t := table.New(table.Column{Name: "key", Min: 40, Middle: true}, table.Column{Name: "value", Min: 16},
-		table.Column{Name: "from", Min: 12})
+	columns := []table.Column{{Name: "key", Min: 40, Middle: true}, {Name: "value", Min: 16}, {Name: "from", Min: 12}}
+	usual, tuning := table.New(columns...), table.New(columns...)
 	for _, e := range found {
+		t := usual
+		if e.Tuning {
+			t = tuning
+		}
 		t.Row(e.Key, settingText(e.Value, e.DefaultText), e.Origin.String())
 	}
-	return a.printSmallTable(t)
+	if err := a.printSmallTable(usual); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out, "\nFor tuning; the defaults are right for almost everyone:")
+	return a.printSmallTable(tuning)
 }
 
 // printSettings prints all there is to know about each setting. Nothing needs masking: settings never hold a

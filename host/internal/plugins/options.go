@@ -50,7 +50,6 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.CompressTimeout, d.CompressTimeout)
 	orDefault(&o.StopTimeout, d.StopTimeout)
 	orDefault(&o.MaxAnswerBytes, d.MaxAnswerBytes)
-	orDefault(&o.MaxJSONDepth, d.MaxJSONDepth)
 	orDefault(&o.MirrorBytes, d.MirrorBytes)
 	orDefault(&o.MaxHostCalls, d.MaxHostCalls)
 	orDefault(&o.MaxCrashes, d.MaxCrashes)

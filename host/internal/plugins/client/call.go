@@ -156,7 +156,7 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		Count: int(a.header.Parts), Message: opts.MaxAnswerBytes, Total: opts.MaxAnswerBytes,
 		Charge: answerMemory(opts.MaxAnswerBytes),
 	}
-	a.parts, err = stream.Parts(limits, func(part P) error { return boundDepth(depth(part), opts.MaxJSONDepth) })
+	a.parts, err = stream.Parts(limits, func(part P) error { return boundDepth(depth(part)) })
 	if err != nil {
 		return a, err
 	}

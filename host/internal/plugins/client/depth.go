@@ -8,14 +8,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// boundDepth refuses JSON that is nested deeper than most levels: a provider's library or an agent that reads the
-// history later may recurse and overflow its stack. The error is a [fault.ErrBadAnswer].
-func boundDepth(deep, most int) error {
-	if deep <= most {
+// maxDepth is how deep JSON in an answer may be nested. No tool nests a tenth of it, and a provider's library or an agent
+// that reads the history later may recurse and overflow its stack.
+const maxDepth = 1000
+
+// boundDepth refuses JSON that is nested deeper. The error is a [fault.ErrBadAnswer].
+func boundDepth(deep int) error {
+	if deep <= maxDepth {
 		return nil
 	}
-	return fmt.Errorf("%w: it holds JSON that is nested %d deep, at most %d is allowed (plugins.maxJsonDepth)",
-		fault.ErrBadAnswer, deep, most)
+	return fmt.Errorf("%w: it holds JSON that is nested %d deep, at most %d is allowed", fault.ErrBadAnswer, deep, maxDepth)
 }
 
 // editDepth returns the deepest nesting in an edit.
