@@ -71,6 +71,8 @@ const (
 	KindOverflow Kind = "overflow"
 	// KindCanceled: the context of the call was canceled.
 	KindCanceled Kind = "canceled"
+	// KindDeadline: the deadline of the call's context has passed.
+	KindDeadline Kind = "deadline"
 	// KindStore: sessions cannot be read from their store or written to it (setting sessions.store). Nothing that was
 	// acknowledged is lost, and the same call succeeds when the cause is gone.
 	KindStore Kind = "store"
@@ -81,8 +83,8 @@ const (
 // Error is what every method of this package returns when it fails.
 type Error struct {
 	Kind Kind
-	// Retryable says that the same call may succeed if it is made again. It is set for [KindPlugin], [KindModel],
-	// [KindHost], [KindStore], and a transcript that cannot be written.
+	// Retryable says that the same call may succeed if it is made again. It can be set with [KindPlugin], [KindModel],
+	// [KindHost] and [KindStore], and is with [KindDeadline] and a transcript that cannot be written.
 	Retryable bool
 	// MaybeApplied says that the call may have taken effect all the same: its write was sent, and no answer came. It is
 	// retryable then only if the same call does not do it twice, as an addition with a key ([AddOptions]) does not.
@@ -107,14 +109,14 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the kind of an error, also of one that no method of this package returned: a door that stands on the
-// runtime itself has such errors. The kind of nil is "".
-func KindOf(err error) Kind {
+// ErrorOf returns an error as an [*Error], also one that no method of this package returned: a door that stands on the
+// runtime itself has such errors. It is nil for nil.
+func ErrorOf(err error) *Error {
 	var e *Error
-	if !errors.As(err, &e) && !errors.As(classify(err), &e) {
-		return ""
+	if !errors.As(err, &e) {
+		errors.As(classify(err), &e)
 	}
-	return e.Kind
+	return e
 }
 
 // classify makes an error of the runtime an [*Error]; nil stays nil. It is the only place that knows the runtime's
@@ -160,7 +162,7 @@ func classify(err error) error {
 	case isAny(err, engine.ErrSessionExists, engine.ErrClosed, engine.ErrDeleted, engine.ErrNoSession, store.ErrID):
 		e.Kind = KindSession
 	case errors.As(err, &fault):
-		e.Kind, e.Retryable = KindStore, fault.Retryable()
+		e.Kind, e.Retryable, e.MaybeApplied = KindStore, fault.Retryable(), fault.Unknown
 	case isAny(err, engine.ErrBusy, store.ErrClosed, sessionlog.ErrNewer, sessionlog.ErrDamaged):
 		e.Kind, e.Retryable = KindStore, errors.Is(err, engine.ErrBusy)
 	case errors.Is(err, context.Canceled):
@@ -169,6 +171,9 @@ func classify(err error) error {
 	// the host.
 	case errors.As(err, &compress) && compress.Model != nil:
 		e.Kind, e.Plugin, e.Retryable = KindModel, compress.Strategy, compress.Retryable
+	// A plugin has timeouts of its own, which are none of the caller's.
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Kind, e.Retryable = KindDeadline, true
 	case errors.As(err, &plugin):
 		e.Kind, e.Plugin, e.Retryable = KindPlugin, plugin.Plugin, plugin.Retryable
 		// The machine lacked something. [ErrHost] of package plugins says that the plugin is not to blame.

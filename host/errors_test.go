@@ -23,6 +23,7 @@ func TestTheKindOfAnError(t *testing.T) {
 		KindStrategy: plugins.ErrUnknownStrategy,
 		KindSession:  engine.ErrClosed,
 		KindCanceled: context.Canceled,
+		KindDeadline: context.DeadlineExceeded,
 		KindPlugin:   &plugins.Error{Plugin: "s", Err: plugins.ErrTimeout, Retryable: true},
 		KindHost: &plugins.Error{Plugin: "s", Err: fmt.Errorf("%w: no space left", plugins.ErrHost),
 			Retryable: true},
@@ -36,8 +37,8 @@ func TestTheKindOfAnError(t *testing.T) {
 			t.Errorf("%s: %+v", want, err)
 			continue
 		}
-		if retryable := want == KindPlugin || want == KindModel || want == KindHost; got.Retryable != retryable ||
-			retryable && got.Plugin != "s" {
+		if retryable := want == KindPlugin || want == KindModel || want == KindHost; got.Retryable != (retryable ||
+			want == KindDeadline) || retryable && got.Plugin != "s" {
 			t.Errorf("%s: retryable %v, plugin %q", want, got.Retryable, got.Plugin)
 		}
 		if want == KindOverflow && (got.MissingTokens != 3 || got.Plugin != "s") {

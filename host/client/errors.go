@@ -56,8 +56,11 @@ func failure(ctx context.Context, err error) *Error {
 			return ofDetail(detail, errors.New(state.Message()))
 		}
 	}
-	if ctx.Err() != nil {
-		return &Error{Kind: "canceled", MaybeApplied: true, Err: ctx.Err()}
+	switch err := ctx.Err(); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Kind: "deadline", Retryable: true, MaybeApplied: true, Err: err}
+	case err != nil:
+		return &Error{Kind: "canceled", MaybeApplied: true, Err: err}
 	}
 	return &Error{Kind: "connection", Retryable: true, MaybeApplied: true, Err: errors.New(state.Message())}
 }

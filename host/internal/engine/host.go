@@ -197,7 +197,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if err := (store.Key{Owner: o.Owner, ID: o.ID}).Check(); err != nil {
 		return nil, err
 	}
-	lookup, stop := context.WithTimeout(context.Background(), storeTimeout)
+	lookup, stop := store.Within(context.Background())
 	defer stop()
 	by, err := h.setter(lookup, o.Owner)
 	if err != nil {
@@ -228,7 +228,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 			h.forget(s)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(s.done, storeTimeout)
+	ctx, cancel := store.Within(s.done)
 	defer cancel()
 	if err := s.begin(ctx, o); err != nil {
 		return nil, err

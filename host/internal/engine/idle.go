@@ -62,7 +62,7 @@ func (s *Session) wake() error {
 	if !s.released.Load() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(s.done, storeTimeout)
+	ctx, cancel := store.Within(s.done)
 	defer cancel()
 	found, err := s.load(ctx)
 	switch {

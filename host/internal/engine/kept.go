@@ -11,16 +11,14 @@ import (
 )
 
 // openStore opens the store that the options ask for; it is nil if sessions end with the host. A store that the options
-// bring belongs to the caller: closeStore leaves it open. Opening is bounded by storeTimeout.
+// bring belongs to the caller: closeStore leaves it open. Opening may take long: an older store is brought up to date.
 func openStore(o Options, set config.Settings) (kept store.Store, closeStore func() error, err error) {
 	none := func() error { return nil }
 	if o.Store != nil || !o.Keep {
 		return o.Store, none, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
 	// A nil store without an error is the setting "memory".
-	kept, err = backends.Open(ctx, set.Sessions.Store)
+	kept, err = backends.Open(context.Background(), set.Sessions.Store)
 	if err != nil || kept == nil {
 		return nil, none, err
 	}

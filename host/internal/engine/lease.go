@@ -15,6 +15,8 @@ const (
 	// leasePoll is how often to look whether another host's lease has ended. The lease may be released early, so its
 	// end is not simply waited for.
 	leasePoll = 200 * time.Millisecond
+	// releaseTimeout is how long a turn waits for its lease to be given back.
+	releaseTimeout = time.Second
 )
 
 // compressing returns what a turn does before it asks for a Compress: it takes the session's lease, so that no two
@@ -52,7 +54,7 @@ func (s *Session) lease(ctx context.Context) (done func(), err error) {
 
 // leased keeps a lease that was taken until done is called. The lease outlives the context of the turn, because the
 // rewrite is written under it even if the caller has gone. Rewrites name the holder as long as p.holder is set.
-func (s *Session) leased(ctx context.Context, head store.Head) (done func(), err error) {
+func (s *Session) leased(ctx context.Context, head store.Head) (done func(), _ error) {
 	p, holder := s.stored, s.host.name
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
@@ -70,21 +72,22 @@ func (s *Session) leased(ctx context.Context, head store.Head) (done func(), err
 			}
 		}
 	}()
-	done = func() {
+	release := func() {
 		// The goroutine has to end first: an extension after the release would take the lease again.
 		cancel()
 		<-ended
 		s.adding.Lock()
 		p.holder = ""
 		s.adding.Unlock()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+		// It ends by itself otherwise: a turn that failed for the store does not wait for it once more.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
-		_ = p.store.Release(ctx, p.key, holder) // otherwise it ends by itself
+		_ = p.store.Release(ctx, p.key, holder)
 	}
 	begun := false
 	defer func() {
 		if !begun {
-			done()
+			release()
 		}
 	}()
 	n, err := s.hold(ctx, head)
@@ -96,7 +99,7 @@ func (s *Session) leased(ctx context.Context, head store.Head) (done func(), err
 		return nil, err
 	}
 	begun = true
-	return done, nil
+	return release, nil
 }
 
 // hold makes rewrites name this host as the holder of the lease, and takes in what others wrote before it had that:

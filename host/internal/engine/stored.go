@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/sessionlog"
@@ -14,9 +13,6 @@ import (
 )
 
 const (
-	// storeTimeout bounds one write. A write is not cancelled with its caller: it would not be known whether it took
-	// place.
-	storeTimeout = 30 * time.Second
 	// mostTries is how often an operation is tried again because another host has written in between.
 	mostTries = 20
 	// snapshotEvery is after how many records a snapshot is written. For long histories it is a part of their length,
@@ -69,7 +65,8 @@ func (s *Session) storeError(err error) error { return fmt.Errorf("session %q: %
 // as well: the caller looks at what is new and decides again.
 func (s *Session) write(ctx context.Context, tag uint64, holder string, u update, c store.Change) (news, error) {
 	p := s.stored
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	// Not with its caller: it would not be known whether it took place.
+	ctx, cancel := store.Within(context.WithoutCancel(ctx))
 	defer cancel()
 	// After a write of unknown outcome the position is not known, and an append would conflict with this host's own
 	// record.

@@ -9,6 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -104,12 +105,19 @@ func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Re
 	s.logWarnings(out.Warnings)
 	ready := s.prepared(view, out, o)
 	// What the turn has learned, and what is about to be sent, is in the store before the agent sends it.
-	if stored := s.settle(ctx); stored != nil {
-		if errors.Is(stored, ErrMoved) || err == nil {
-			err = stored
-		}
+	return req, ready, s.settled(ctx, err)
+}
+
+// settled settles a turn that ended with err, and returns the turn's error. A store that has just failed the turn is not
+// asked again: that would take as long once more.
+func (s *Session) settled(ctx context.Context, err error) error {
+	if fault := (*store.Fault)(nil); errors.As(err, &fault) {
+		return err
 	}
-	return req, ready, err
+	if stored := s.settle(ctx); err == nil || errors.Is(stored, ErrMoved) {
+		return stored
+	}
+	return err
 }
 
 // prepared returns a view, and remembers it for the next.
@@ -204,8 +212,5 @@ func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
 	out, err := w.Compress(ctx, req)
 	out.NotIsolated = notIsolated(req)
 	out.Warnings = append(out.Warnings, s.notInForce()...)
-	if stored := s.settle(ctx); stored != nil && err == nil {
-		err = stored
-	}
-	return req, out, err
+	return req, out, s.settled(ctx, err)
 }

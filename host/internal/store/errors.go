@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -51,6 +52,18 @@ func (e *LeasedError) Error() string {
 	return fmt.Sprintf("host %s is at work on session %q for up to %v", e.Holder, e.ID, e.Left.Round(time.Millisecond))
 }
 
+// CallTimeout bounds each call of a store but Open, Vacuum, Check and Watch, and each page of those that read many: a
+// restart of a database fits in, and a turn fails instead of hanging.
+const CallTimeout = 10 * time.Second
+
+// ErrSlow is the cause of a context that [Within] has ended.
+var ErrSlow = fmt.Errorf("no answer within %v", CallTimeout)
+
+// Within bounds a call, or several that belong together.
+func Within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, CallTimeout, ErrSlow)
+}
+
 // Cause is why a store cannot do its work.
 type Cause string
 
@@ -60,6 +73,8 @@ const (
 	Full Cause = "full"
 	// Gone: the database cannot be reached.
 	Gone Cause = "gone"
+	// Slow: no answer came within [CallTimeout].
+	Slow Cause = "slow"
 	// Displaced: the file was deleted, renamed or replaced while it was in use.
 	Displaced Cause = "displaced"
 	// Corrupt: what was read is not what was written.
@@ -83,7 +98,7 @@ type Fault struct {
 	// Store names the file or the database, without a password.
 	Store string
 	// Unknown is set if the call may have taken effect all the same, as when a connection is cut after a commit was
-	// sent.
+	// sent. It can be with the causes Gone, Slow and Displaced.
 	Unknown bool
 	// Err is the error underneath.
 	Err error
@@ -93,6 +108,7 @@ type Fault struct {
 var advice = map[Cause]string{
 	Full:      "has no space left: free space or raise the limit, then try again",
 	Gone:      "cannot be reached: start the database or correct sessions.store",
+	Slow:      "does not answer: look at its disk, its network and what else it is doing, then try again",
 	Displaced: "is not where it was, and nothing more is written",
 	Corrupt:   "is damaged: stop thresh and restore a backup; 'thresh doctor' lists what is wrong",
 	Locked:    "is locked by another process: end it, or let it finish, and try again",
@@ -121,7 +137,9 @@ func Public(err error) string {
 func (f *Fault) Unwrap() error { return f.Err }
 
 // Retryable says that the same call may succeed without anyone's help.
-func (f *Fault) Retryable() bool { return f.Cause == Gone || f.Cause == Locked || f.Cause == Full }
+func (f *Fault) Retryable() bool {
+	return f.Cause == Gone || f.Cause == Slow || f.Cause == Locked || f.Cause == Full
+}
 
 // IsCause says whether err is a [Fault] of this cause.
 func IsCause(err error, cause Cause) bool {

@@ -30,6 +30,7 @@ var codes = map[host.Kind]connect.Code{
 	host.KindStrategy: connect.CodeFailedPrecondition,
 	host.KindOverflow: connect.CodeFailedPrecondition,
 	host.KindCanceled: connect.CodeCanceled,
+	host.KindDeadline: connect.CodeDeadlineExceeded,
 }
 
 // failure turns an error into a status with an ErrorDetail. ctx is the request's: an error that its deadline caused
@@ -47,7 +48,7 @@ func failure(ctx context.Context, err error) error {
 	switch {
 	// First, because what a deadline breaks off fails in many ways, and none of them is the cause.
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, access.ErrSlow):
-		code = connect.CodeDeadlineExceeded
+		code, detail.Kind, detail.Retryable = connect.CodeDeadlineExceeded, string(host.KindDeadline), true
 	// Of the kind session like an unknown id, but a generic client should be able to tell the two apart.
 	case errors.Is(err, host.ErrSessionExists):
 		code = connect.CodeAlreadyExists
@@ -85,14 +86,11 @@ func failure(ctx context.Context, err error) error {
 // errNotLocal: a method is for the local user alone.
 var errNotLocal = errors.New("only the local user may do this: it concerns all users of the host")
 
-// detailOf says what an error is about. Errors that are none of thresh's are internal: their text may be of use to the
-// caller, their kind is not.
+// detailOf says what an error is about.
 func detailOf(err error) *sessionv1.ErrorDetail {
 	var (
 		request *service.RequestError
 		limit   *access.LimitError
-		known   *host.Error
-		fault   *store.Fault
 	)
 	switch {
 	case errors.As(err, &request):
@@ -103,16 +101,11 @@ func detailOf(err error) *sessionv1.ErrorDetail {
 		return &sessionv1.ErrorDetail{Kind: "limit", Limit: limit.Limit, Retryable: limit.Retryable}
 	case errors.Is(err, access.ErrRefused), errors.Is(err, errNotLocal), errors.Is(err, errBrowser):
 		return &sessionv1.ErrorDetail{Kind: "access"}
-	case errors.As(err, &known):
-		return &sessionv1.ErrorDetail{
-			Kind: string(known.Kind), Retryable: known.Retryable, MaybeApplied: known.MaybeApplied, Plugin: known.Plugin,
-			MissingTokens: int32of(known.MissingTokens), Entry: optional(known.Entry), Part: optional(known.Part),
-		}
-	// The store of tokens failed, before the host was asked.
-	case errors.As(err, &fault):
-		return &sessionv1.ErrorDetail{Kind: string(host.KindStore), Retryable: fault.Retryable()}
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, access.ErrSlow):
-		return &sessionv1.ErrorDetail{Kind: string(host.KindCanceled)}
 	}
-	return &sessionv1.ErrorDetail{Kind: string(host.KindInternal)}
+	// The store may have failed before the host was asked.
+	known := host.ErrorOf(err)
+	return &sessionv1.ErrorDetail{
+		Kind: string(known.Kind), Retryable: known.Retryable, MaybeApplied: known.MaybeApplied, Plugin: known.Plugin,
+		MissingTokens: int32of(known.MissingTokens), Entry: optional(known.Entry), Part: optional(known.Part),
+	}
 }

@@ -183,7 +183,7 @@ func failure(err error) body.Reason {
 	case errors.As(err, &limit):
 		return "limit"
 	}
-	return body.Reason(host.KindOf(err))
+	return body.Reason(host.ErrorOf(err).Kind)
 }
 
 // DefaultStrategy is what conversations of agents are prepared with unless a strategy is set or it is not installed: of

@@ -76,6 +76,8 @@ func (s *Store) fault(ctx context.Context, err error) error {
 		return err
 	case s.alive.Err() != nil:
 		return store.ErrClosed
+	case errors.Is(context.Cause(ctx), store.ErrSlow):
+		return &store.Fault{Cause: store.Slow, Store: s.name, Err: store.ErrSlow}
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}

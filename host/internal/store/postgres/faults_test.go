@@ -134,6 +134,81 @@ func wantCause(t *testing.T, err error, cause store.Cause) {
 	}
 }
 
+// A database that takes connections and says nothing holds no call for longer than its bound, whatever the call is; and
+// what it says of a write is that it may have been made.
+func TestADatabaseThatStalls(t *testing.T) {
+	c := cluster.Start(t)
+	p := startProxy(t, c.Socket())
+	s := open(t, strings.Replace(c.Database(), filepath.Dir(c.Socket()), p.dir, 1))
+	key := store.Key{ID: "s"}
+	h, err := s.Create(t.Context(), key, store.Origin{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := store.Change{Records: []store.Record{{Kind: store.Added, Data: []byte("x")}}}
+	calls := map[string]func(context.Context) error{
+		"head":   func(ctx context.Context) error { _, err := s.Head(ctx, key); return err },
+		"ready":  s.Ready,
+		"append": func(ctx context.Context) error { _, err := s.Append(ctx, key, h.Position(), change); return err },
+		"lease":  func(ctx context.Context) error { _, err := s.Lease(ctx, key, "h", time.Hour); return err },
+		"delete": func(ctx context.Context) error { return s.Delete(ctx, store.Key{ID: "other"}) },
+		"usage":  func(ctx context.Context) error { _, err := s.Usage(ctx, ""); return err },
+		"list": func(ctx context.Context) (last error) {
+			for _, err := range s.List(ctx, store.Filter{}) {
+				last = err
+			}
+			return last
+		},
+		"records": func(ctx context.Context) (last error) {
+			for _, err := range s.Records(ctx, key, store.Choice{}) {
+				last = err
+			}
+			return last
+		},
+	}
+	bound := 300 * time.Millisecond // in place of CallTimeout
+	if *faultsFor > store.CallTimeout {
+		bound = time.Hour
+	}
+	p.stalled.Lock()
+	var wg sync.WaitGroup
+	for name, call := range calls {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), bound, store.ErrSlow)
+			defer cancel()
+			began := time.Now()
+			err := call(ctx)
+			if took := time.Since(began); took > store.CallTimeout+5*time.Second {
+				t.Errorf("%s took %v", name, took)
+			}
+			var fault *store.Fault
+			if !errors.As(err, &fault) || fault.Cause != store.Slow && fault.Cause != store.Gone { // gone: no connection
+				t.Errorf("%s: %v", name, err)
+			}
+			if name == "append" && (fault == nil || !fault.Unknown) {
+				t.Errorf("an append that may have been made: %v", err)
+			}
+		})
+		wg.Go(func() { // a caller's own deadline is not the store's fault
+			if name == "append" || name == "lease" {
+				return // a write is under way: that it may be made says more
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) && !store.IsCause(err, store.Slow) {
+				t.Errorf("%s with a deadline: %v", name, err)
+			}
+		})
+	}
+	wg.Wait()
+	p.stalled.Unlock()
+	for name, call := range calls {
+		if err := call(t.Context()); store.IsCause(err, store.Slow) || store.IsCause(err, store.Gone) {
+			t.Errorf("%s, when the database answers again: %v", name, err)
+		}
+	}
+}
+
 // The lease ends by the database's clock. A host that is stopped does not notice; the test stops it by not calling, and
 // uses the database's clock to know that the lease has ended.
 func testStoppedHolder(t *testing.T, c *cluster.Cluster) {
@@ -191,11 +266,26 @@ func pause(ctx context.Context, most time.Duration) {
 	}
 }
 
-// proxy passes bytes between the store and the database's socket until it cuts the connections.
+// proxy passes bytes between the store and the database's socket until it cuts the connections, and none while it is
+// stalled.
 type proxy struct {
-	dir    string
-	mu     sync.Mutex
-	active map[net.Conn]bool
+	dir     string
+	mu      sync.Mutex
+	active  map[net.Conn]bool
+	stalled sync.RWMutex // held for writing as long as nothing is passed on
+}
+
+// passing is the end of a connection that gets no bytes while its proxy is stalled.
+type passing struct {
+	net.Conn
+	stalled *sync.RWMutex
+}
+
+// Write implements [io.Writer].
+func (p passing) Write(b []byte) (int, error) {
+	p.stalled.RLock()
+	defer p.stalled.RUnlock()
+	return p.Conn.Write(b)
 }
 
 func startProxy(t *testing.T, socket string) *proxy {
@@ -226,7 +316,7 @@ func startProxy(t *testing.T, socket string) *proxy {
 			p.mu.Unlock()
 			for _, pair := range [][2]net.Conn{{in, out}, {out, in}} {
 				go func() {
-					_, _ = io.Copy(pair[0], pair[1])
+					_, _ = io.Copy(passing{pair[0], &p.stalled}, pair[1])
 					in.Close()
 					out.Close()
 				}()

@@ -54,7 +54,11 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, &store.Fault{Cause: store.Broken, Store: s.name, Err: err}
 	}
 	// A database that is just starting is waited for, as hosts often start together with it.
-	if err := s.retry(ctx, func(ctx context.Context, _ bool) error { return s.migrate(ctx) }); err != nil {
+	err = s.retry(ctx, func(ctx context.Context, _ bool) error { return s.pool.Ping(ctx) })
+	if err == nil { // takes as long as it takes
+		err = s.try(ctx, func(ctx context.Context, _ bool) error { return s.migrate(ctx) })
+	}
+	if err != nil {
 		s.stop()
 		s.pool.Close()
 		return nil, err

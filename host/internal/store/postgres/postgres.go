@@ -52,7 +52,7 @@ func (s *Store) Close() error {
 // Vacuum implements [store.Store]. PostgreSQL keeps the space for what comes next, and does this by itself as well.
 // ANALYZE is for the planner, which otherwise knows a new table as an empty one.
 func (s *Store) Vacuum(ctx context.Context) error {
-	return s.retry(ctx, func(ctx context.Context, _ bool) error {
+	return s.try(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.pool.Exec(ctx, "VACUUM (ANALYZE) thresh_session, thresh_record, thresh_refer, thresh_content")
 		return err
 	})
@@ -61,7 +61,7 @@ func (s *Store) Vacuum(ctx context.Context) error {
 // Check implements [store.Store]. It reads all logs and looks for records that are missing. The bytes are read too, so
 // that a page that cannot be read is found.
 func (s *Store) Check(ctx context.Context) error {
-	return s.retry(ctx, func(ctx context.Context, _ bool) error {
+	return s.try(ctx, func(ctx context.Context, _ bool) error {
 		var found string
 		err := s.pool.QueryRow(ctx, `SELECT coalesce(string_agg(format('session %s has %s records, not %s', name, n,
 			revision), '; '), '') FROM (SELECT name, revision, (SELECT count(data) FROM thresh_record r

@@ -6,37 +6,42 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// Pauses between the tries. They double, with a random part.
 const (
-	// retryFor is how long a call tries to reach the database, as long as a restart of it takes. Longer than this, a
-	// turn should fail instead of hanging.
-	retryFor = 10 * time.Second
-	// firstPause and longestPause are between the tries. They double, with a random part.
 	firstPause   = 10 * time.Millisecond
 	longestPause = time.Second
 )
 
-// retry calls f until it gets an answer from the database. maybe says that an earlier try may have taken effect: f then
+// retry is try with an end: see [store.CallTimeout].
+func (s *Store) retry(ctx context.Context, f func(ctx context.Context, maybe bool) error) error {
+	ctx, cancel := store.Within(ctx)
+	defer cancel()
+	return s.try(ctx, f)
+}
+
+// try calls f until it gets an answer from the database; after [store.CallTimeout] no other try begins. maybe says that an earlier try may have taken effect: f then
 // must find out, so that nothing is done twice. An error that leaves this open is a [store.Fault] with Unknown set.
 // A store that was closed makes no try at all: the pool would report its own error.
-func (s *Store) retry(ctx context.Context, f func(ctx context.Context, maybe bool) error) error {
+func (s *Store) try(ctx context.Context, f func(ctx context.Context, maybe bool) error) error {
 	if s.alive.Err() != nil {
 		return store.ErrClosed
 	}
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return s.fault(ctx, ctx.Err())
 	}
 	// By this host's clock, which may be wrong but goes on: time.Now has a monotonic reading.
-	until := time.Now().Add(retryFor)
+	until := time.Now().Add(store.CallTimeout)
 	var maybe bool
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := f(ctx, maybe)
 		// Once a try may have taken effect, this holds for all that follow.
 		again, committed := broken(err)
 		maybe = maybe || committed
-		// A try in progress is not cut off at the time limit, only no other begins.
 		if !again || ctx.Err() != nil || s.alive.Err() != nil || time.Now().After(until) {
 			return s.final(ctx, err, maybe)
 		}
@@ -66,10 +71,19 @@ func (s *Store) once(ctx context.Context, f func(ctx context.Context) error) err
 }
 
 // final is the error of a call that is given up. That the database could not be reached says more than that the time
-// was over.
+// was over; but a call that its caller has ended, and that has had no effect, is that.
 func (s *Store) final(ctx context.Context, err error, maybe bool) error {
-	if again, _ := broken(err); !again || s.alive.Err() != nil || !maybe && errors.Is(ctx.Err(), context.Canceled) {
+	slow := ctx.Err() != nil && isTimeout(err)
+	if slow {
+		// Other connections may be as dead, as after a switch to a standby: the next calls make new ones.
+		s.pool.Reset()
+	}
+	ours := errors.Is(context.Cause(ctx), store.ErrSlow)
+	switch again, _ := broken(err); {
+	case !again, s.alive.Err() != nil, !maybe && errors.Is(ctx.Err(), context.Canceled), slow && !maybe && !ours:
 		return s.fault(ctx, err)
+	case slow && ours:
+		return &store.Fault{Cause: store.Slow, Store: s.name, Unknown: maybe, Err: store.ErrSlow}
 	}
 	// What is tried again is a connection, even if its error has no code that says so.
 	cause := cause(err)
@@ -77,4 +91,9 @@ func (s *Store) final(ctx context.Context, err error, maybe bool) error {
 		cause = store.Gone
 	}
 	return &store.Fault{Cause: cause, Store: s.name, Unknown: maybe, Err: err}
+}
+
+// isTimeout says whether err is of a context that has ended.
+func isTimeout(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || pgconn.Timeout(err)
 }

@@ -71,7 +71,7 @@ func (s *Store) tell() {
 		s.news.pending = map[store.Key]uint64{}
 		s.news.mu.Unlock()
 		// Without a database nothing is kept for later: hosts that come back look at all sessions anyway.
-		ctx, cancel := context.WithTimeout(s.alive, retryFor)
+		ctx, cancel := store.Within(s.alive)
 		_, _ = s.pool.Exec(ctx, "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", channel,
 			s.news.payloads(pending))
 		cancel()
