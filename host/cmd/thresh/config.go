@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 func configCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show the settings in force, price lists and JSON Schemas",
+		Short: "Check and show the settings in force, price lists and JSON Schemas",
 		Args:  noArgs,
 		// The command alone does nothing; its help lists what there is.
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -26,9 +25,7 @@ func configCommand(a *app) *cobra.Command {
 		Use:   "explain [KEY…]",
 		Short: "Show settings: the value, where it came from, the default and the meaning",
 		Long: `Shows every setting with its value and where it was set. With keys, or groups such as
-compression.density, it shows the default, the allowed values and the meaning of each as well.
-
-The exit status is 1 if compression.strategy names a strategy for which there is no plugin.`,
+compression.density, it shows the default, the allowed values and the meaning of each as well.`,
 		Example: `  thresh config explain
   thresh config explain compression.threshold model
   thresh config explain -o json`,
@@ -48,42 +45,17 @@ The exit status is 1 if compression.strategy names a strategy for which there is
 			}
 			switch {
 			case a.output == "json":
-				err = a.printJSON(found)
+				return a.printJSON(found)
 			case len(keys) > 0:
 				a.printSettings(found)
-			default:
-				err = a.printSettingsTables(found)
+				return nil
 			}
-			// After the output: the settings are shown whole, and the exit status says that one of them cannot work.
-			return errors.Join(err, a.checkStrategies(cmd, found))
+			return a.printSettingsTables(found)
 		},
 	}
 	a.addOutput(explain)
-	cmd.AddCommand(explain, pricesCommand(a), schemaCommand(a))
+	cmd.AddCommand(configCheck(a), explain, pricesCommand(a), schemaCommand(a))
 	return cmd
-}
-
-// checkStrategies returns an error for each of the settings that names a strategy of which there is no plugin.
-// Defaults are not checked: no one chose them, and plugins may be installed later.
-func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) error {
-	var errs []error
-	// A host is needed to know which plugins there are, with the same search, trust and settings as in a session.
-	h, err := a.open(cmd) // starts no plugin
-	if err != nil {
-		return nil // about something else, which the commands that need a host report
-	}
-	defer h.Close()
-	for _, e := range found {
-		name, isText := e.Value.(string)
-		// Also in profiles: profiles.NAME.compression.strategy.
-		if !strings.HasSuffix("."+e.Key, ".compression.strategy") || !isText || e.Origin.Layer == config.LayerDefault {
-			continue
-		}
-		if err := h.CheckStrategy(name); err != nil {
-			errs = append(errs, fmt.Errorf("%s (%s): %w", e.Key, e.Origin, err))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // printSettingsTables prints all settings, one per line, those for tuning last. Long values and origins are cut: the

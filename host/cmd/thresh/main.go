@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	_ "github.com/thresh-dev/thresh/host/early" // lets a launcher skip the initialisation of this program
 	"github.com/thresh-dev/thresh/host/internal/engine"
 )
@@ -71,10 +73,10 @@ func (a *app) exit(err error, interrupted bool) int {
 		return 1
 	// Both: an error of its own that happened during the shutdown must still be shown.
 	case interrupted && errors.Is(err, context.Canceled):
-		fmt.Fprintln(a.err, "thresh: interrupted")
+		a.say(hclog.Error, "interrupted")
 		return 1
 	default:
-		fmt.Fprintln(a.err, "thresh: "+strings.TrimSpace(err.Error()))
+		a.say(hclog.Error, strings.TrimSpace(err.Error()))
 		return 1
 	}
 }

@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -9,22 +8,6 @@ import (
 func TestNamesAreCheckedWhenTheyAreSet(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "gate")
-	for _, args := range [][]string{{}, {"-o", "json"}, {"compression.strategy"}} {
-		r := p.run(append([]string{"config", "explain", "--strategy", "high-densty"}, args...)...)
-		if !strings.Contains(r.stdout, "high-densty") {
-			t.Errorf("config explain %q prints %.300s", args, r.stdout)
-		}
-		r.stdout = ""
-		r.failed(t, 1, "compression.strategy (flag --strategy)", `"high-densty"`, `did you mean "high-density"?`,
-			"gate")
-	}
-	for _, args := range [][]string{{"compression.strategy", "--strategy", "gate"}, {"model", "--strategy", "gait"},
-		{}} {
-		if r := p.run(append([]string{"config", "explain"}, args...)...).done(t); r.stderr != "" {
-			t.Errorf("config explain %q: %s", args, r.stderr)
-		}
-	}
-
 	a := p.serve()
 	wrong := object{"compression.strategy": "high-densty"}
 	want := []string{`"high-densty"`, `did you mean "high-density"?`, "gate"}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
@@ -58,6 +59,9 @@ type app struct {
 	// those kinds about other files.
 	noted    map[string]string
 	repeated int
+
+	// jsonLog writes what [app.say] says where log.format is json; nil elsewhere.
+	jsonLog hclog.Logger
 
 	// hangup is what SIGHUP does; nil if it ends the command.
 	hangup atomic.Pointer[func()]
@@ -304,6 +308,28 @@ func (a *app) attach(cmd *cobra.Command) (map[string]string, error) {
 		sockets[name] = socket
 	}
 	return sockets, nil
+}
+
+// logger returns the log of a command that serves. With log.format json, every line of the command is JSON from then
+// on.
+func (a *app) logger(set config.Log) hclog.Logger {
+	if set.Format == "json" {
+		// What a command says for people is said at any level of the log.
+		a.jsonLog = engine.DefaultLogger(a.err, config.Log{Level: "info", Format: set.Format})
+	}
+	return engine.DefaultLogger(a.err, set)
+}
+
+// say prints a line for people on standard error, or a line of JSON in a log of such lines.
+func (a *app) say(level hclog.Level, text string) {
+	switch {
+	case a.jsonLog != nil:
+		a.jsonLog.Log(level, text)
+	case level == hclog.Warn:
+		fmt.Fprintln(a.err, "thresh: warning: "+text)
+	default:
+		fmt.Fprintln(a.err, "thresh: "+text)
+	}
 }
 
 // printJSON prints v as one line of JSON. HTML characters are not escaped: conversations are full of <, > and &, and

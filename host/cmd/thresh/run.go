@@ -14,7 +14,6 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
@@ -65,7 +64,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	// The agent that talks to this process is its only client, so nothing needs a token.
 	options := host.Options{Config: c, Attach: attach}
 	// This logger is for the endpoint and the door. The host makes its own.
-	log := engine.DefaultLogger(a.err, c.Settings().Log)
+	log := a.logger(c.Settings().Log)
 	meter, end, err := a.measure(c.Settings().Metrics.Listen, log)
 	if err != nil {
 		return err
@@ -100,10 +99,9 @@ func (a *app) measure(address string, log hclog.Logger) (meter metric.MeterProvi
 		return nil, nil, fmt.Errorf("metrics.listen: %w", err)
 	}
 	// Port 0 picks a free one, which a script can read from here.
-	fmt.Fprintln(a.err, "thresh: metrics at "+e.URL())
+	a.say(hclog.Info, "metrics at "+e.URL())
 	if !access.LoopbackName(address) {
-		fmt.Fprintln(a.err, "thresh: warning: metrics are served to everyone who can reach this address, without "+
-			"authentication")
+		a.say(hclog.Warn, "metrics are served to everyone who can reach this address, without authentication")
 	}
 	return e.Meter(), func() {
 		if err := e.Close(); err != nil {

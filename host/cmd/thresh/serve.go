@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -103,6 +104,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 		return err
 	}
 	set := c.Settings()
+	log := a.logger(set.Log)
 	// A socket of systemd goes before serve.listen, as it is open already.
 	l, err := inheritedListener(os.Getenv, os.Unsetenv)
 	if err == nil && l == nil {
@@ -117,7 +119,6 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err != nil {
 		return err
 	}
-	log := engine.DefaultLogger(a.err, set.Log)
 	measured, err := endpoint.New(endpoint.Options{
 		Version: buildinfo.Version(),
 		Log:     log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
@@ -139,6 +140,9 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err != nil {
 		return err
 	}
+	if err := machine.Check(c); err != nil {
+		return errors.Join(err, machine.Close())
+	}
 	// Access tokens are in the same store as the sessions, so that hosts which share a database share both.
 	kept := machine.Store() // named tokens are kept where sessions are
 	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
@@ -155,16 +159,17 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 		}
 	}
 	defer a.onHangup(func() { a.reload(cmd, h, log) })()
-	fmt.Fprintln(a.err, "thresh: serving at "+network.URL(l, certificate != nil))
+	a.say(hclog.Info, "serving at "+network.URL(l, certificate != nil))
 	notify("READY=1")
 	// systemd must hear of the end when it begins: a drain can take serve.drain, and a service that does not answer
 	// for so long would look stuck.
 	stop := context.AfterFunc(cmd.Context(), func() { notify("STOPPING=1") })
 	defer stop()
+	ready := func(ctx context.Context) error { return cmp.Or(kept.Ready(ctx), machine.Check(machine.Config())) }
 	// A door that fails cancels ctx, which ends the others: a service with half of its doors would look healthy.
 	doors.Go(func() error {
 		return network.Serve(ctx, l, certificate, set.Serve.Drain, network.Options{
-			Host: h, Guard: guard, Store: kept, Ready: kept.Ready, Recall: set.Proxy.Recall, Watch: seen,
+			Host: h, Guard: guard, Store: kept, Ready: ready, Recall: set.Proxy.Recall, Watch: seen,
 			Metrics: measured.Handler(), Requests: requests, Log: log,
 		})
 	})
@@ -206,7 +211,7 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Opt
 		defer p.Close()
 		return network.Run(ctx, p.Server(), l, certificate, set.Serve.Drain, o.Logger)
 	})
-	fmt.Fprintln(a.err, "thresh: proxy at "+network.URL(l, certificate != nil))
+	a.say(hclog.Info, "proxy at "+network.URL(l, certificate != nil))
 	return nil
 }
 
@@ -234,11 +239,9 @@ func (a *app) admission(
 	}
 	// One without the other is an error of LoadX509KeyPair, and not served without TLS.
 	if set.TLS.Cert != "" || set.TLS.Key != "" {
-		pair, err := tls.LoadX509KeyPair(set.TLS.Cert, set.TLS.Key)
-		if err != nil {
-			return nil, "", fmt.Errorf("serve.tls.cert and serve.tls.key: %w", err)
+		if certificate, err = certificateOf(set.TLS); err != nil {
+			return nil, "", err
 		}
-		certificate = &pair
 	}
 	switch {
 	// Anyone on the machine reaches a loopback address, so the user's own token is needed there.
@@ -248,12 +251,20 @@ func (a *app) admission(
 	case local || certificate != nil:
 		return certificate, "", nil
 	case insecure:
-		fmt.Fprintf(a.err, "thresh: warning: --insecure: conversations and tokens are unencrypted for everyone on the "+
-			"way to %s\n", l.Addr())
+		a.say(hclog.Warn, fmt.Sprintf("--insecure: conversations and tokens are unencrypted for everyone on the way to %s",
+			l.Addr()))
 		return nil, "", nil
 	}
 	return nil, "", fmt.Errorf("%s: %s can be reached from other machines: set serve.tls.cert and serve.tls.key, or "+
 		"say --insecure", key, l.Addr())
+}
+
+func certificateOf(set config.ServeTLS) (*tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(set.Cert, set.Key)
+	if err != nil {
+		return nil, fmt.Errorf("serve.tls.cert and serve.tls.key: %w", err)
+	}
+	return &pair, nil
 }
 
 // reload reads the configuration again. What is wrong with it is logged, and the host goes on as it was. It runs on

@@ -75,7 +75,8 @@ func (p *place) listening(cmd *exec.Cmd) *server {
 			if _, proxy, ok := strings.Cut(line, "thresh: proxy at "); ok {
 				s.proxy = strings.TrimSpace(proxy)
 			}
-			if _, address, ok := strings.Cut(line, "thresh: serving at "); ok {
+			if _, address, ok := strings.Cut(line, "serving at "); ok {
+				address, _, _ = strings.Cut(address, `"`) // the rest of a line of JSON
 				ready <- strings.TrimSpace(address)
 			}
 			if err != nil {

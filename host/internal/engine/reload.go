@@ -14,11 +14,6 @@ import (
 // one of them differs, nothing is changed, and the error wraps [ErrFixed] and names the keys. It is all or nothing: a
 // configuration that is refused leaves the one before in force.
 func (h *Host) Reload(c *config.Config) error {
-	set := c.Settings()
-	// A price list that is wrong is reported now, not by each session that is opened later.
-	if _, err := h.prices.choose(set); err != nil {
-		return err
-	}
 	// Such as addresses and directories, which are in use.
 	changed, err := fixed(h.Config(), c)
 	if err != nil {
@@ -27,9 +22,13 @@ func (h *Host) Reload(c *config.Config) error {
 	if len(changed) > 0 {
 		return fmt.Errorf("reload: %s %w while the host runs: restart it", strings.Join(changed, ", "), ErrFixed)
 	}
+	h.plugins.Rescan()
+	// What is wrong is reported now, not by each session that is opened later.
+	if err := h.Check(c); err != nil {
+		return fmt.Errorf("reload: %w", err)
+	}
 	// Sessions that are opened at this moment have one of the two configurations, never a mix.
 	h.config.Store(c)
-	h.plugins.Rescan()
 	return nil
 }
 

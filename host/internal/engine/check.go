@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+)
+
+// Check returns what is wrong with a configuration that reading it does not show: a strategy that no plugin has, also
+// in a profile that is not in force, a price list that does not exist, a model without its key. It starts no plugin and
+// calls no model. The error has a line for each problem, with where the setting was made.
+func (h *Host) Check(c *config.Config) error {
+	set := c.Settings()
+	_, prices := h.prices.choose(set)
+	errs := []error{prices}
+	strategies := []string{"compression.strategy"}
+	for _, name := range c.Profiles() {
+		strategies = append(strategies, "profiles."+name+".compression.strategy")
+	}
+	for _, key := range strategies {
+		e, err := c.Explain(key)
+		if err != nil {
+			return err
+		}
+		name, chosen := e[0].Value.(string)
+		// The default may be missing: a session that only keeps a history needs no strategy.
+		if !chosen || e[0].Origin.Layer == config.LayerDefault {
+			continue
+		}
+		if err := h.plugins.Check(name); err != nil {
+			errs = append(errs, fmt.Errorf("%s (%s): %w", key, e[0].Origin, err))
+		}
+	}
+	// A profile may lack a model, unless it was chosen for its model.
+	if _, err := h.Model(c); err != nil && (set.Compression.Profile != "" || !errors.Is(err, prepare.ErrNoLLM)) {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
