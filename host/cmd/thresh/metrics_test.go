@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -75,6 +76,11 @@ func TestRunServesMetrics(t *testing.T) {
 	} {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	for _, want := range []string{"go_goroutines", "process_open_fds", "process_resident_memory_bytes"} {
+		if runtime.GOOS == "linux" && !strings.Contains(text, "\n"+want+" ") {
+			t.Errorf("nothing says how much the process takes: no %s", want)
 		}
 	}
 	if !strings.Contains(text, `thresh_tokens_saved_total{step="optimize",strategy="high-density"} `) {

@@ -52,6 +52,8 @@ func Run(ctx context.Context, server *http.Server, l net.Listener, certificate *
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	server.BaseContext = func(net.Listener) context.Context { return requests }
+	l = bound(l, log)
+	refuseOn(server)
 	served := make(chan error, 1)
 	go func() {
 		if certificate != nil {
