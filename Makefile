@@ -29,7 +29,8 @@ SLOW := ./docs/guidetest
 # 'make test' vets and builds tests with the flags that programs ship with, and so do tests that build programs (through
 # the environment) and the tools that it needs: each package is compiled once, and clones in other directories share the
 # build cache. With a larger heap the compiler collects garbage less often, which saves a fifth of its time.
-LEAN := GOGC=400 CGO_ENABLED=0 GOFLAGS='$(shell $(GO) env GOFLAGS) -trimpath -tags=grpcnotrace'
+FLAGS := GOGC=400 GOFLAGS='$(shell $(GO) env GOFLAGS) -trimpath -tags=grpcnotrace'
+LEAN  := $(FLAGS) CGO_ENABLED=0
 # 'make lint' vets; debug information is left out because linking it takes longer than most tests. Many tests wait for
 # processes, so that twice as many packages are tested at a time as there are processors.
 CPUS      := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -38,6 +39,7 @@ ALL        = $(filter-out $(shell $(GO) list $(SLOW)),$(shell $(GO) list ./...))
 
 # The race detector needs a C compiler; without one 'make race' does nothing, and says so.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
+RACED = $(FLAGS) $(if $(RACE),CGO_ENABLED=1,CGO_ENABLED=0) $(GO) test $(TESTFLAGS) $(RACE)
 # In these packages nothing runs concurrently but what is named below: they compute, convert, or start programs as a user
 # does. Under the race detector they take 3 to 10 times as long to build and to run, and prove nothing more. Every other
 # package, new ones too, runs under it. So does host/cmd/thresh: its tests then also build 'thresh run' with the detector.
@@ -74,12 +76,13 @@ demo: build ## replay the sample sessions through the plugins and show what that
 
 test: check unit ## lint, generated code, and all tests but the slow ones, with real processes
 
+FULL = THRESH_TEST_FULL=1 $(LEAN) $(GO) test $(TESTFLAGS)
 test-slow: build ## the guide for authors, npm, long recordings, the stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh version | grep -qF '$(VERSION)' || { echo "thresh version does not print $(VERSION)"; exit 1; }
-	$(GO) test $(SLOW)
-	THRESH_TEST_FULL=1 $(GO) test ./docs/scalesim ./host/internal/engine ./host/internal/lab/compare ./host/internal/lab/verify ./host/internal/tokens
-	THRESH_TEST_FULL=1 $(GO) test ./host/internal/plugins -run TestAPluginSees
-	THRESH_TEST_FULL=1 $(GO) test ./host/cmd/thresh -run 'TestAFileThatIsNoSession|TestTheExampleInTheREADME|TestWhenTheModelFails'
+	$(LEAN) $(GO) test $(TESTFLAGS) $(SLOW)
+	$(FULL) ./docs/scalesim ./host/internal/engine ./host/internal/lab/compare ./host/internal/lab/verify ./host/internal/tokens
+	$(FULL) ./host/internal/plugins -run TestAPluginSees
+	$(FULL) ./host/cmd/thresh -run 'TestAFileThatIsNoSession|TestTheExampleInTheREADME|TestWhenTheModelFails'
 
 # The agents run where only loopback is, if this user may make such a network namespace.
 AGENTS  := $(CURDIR)/.bin/agents
@@ -87,7 +90,7 @@ OFFLINE := $(shell unshare -rn true 2>/dev/null && echo "unshare -rn sh -c 'ip l
 test-clients: ## Claude Code, Codex and others through thresh wrap against a strict server; needs node, npm and python3
 	@if command -v npm >/dev/null && command -v python3 >/dev/null; then host/internal/door/proxy/clienttest/install.sh $(AGENTS); \
 	else echo "NOTE: without npm and python3 no agent runs here"; fi
-	$(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest
+	$(LEAN) $(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest
 	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v -test.timeout 60m
 
 test-vm: ## the tests of isolation on another kernel, in QEMU: KERNEL=image [VMARCH=arm64] [BUSYBOX=static binary]
@@ -114,16 +117,16 @@ unit: ## all tests but the slow ones, with real processes
 
 race: ## the tests again, under the race detector, of all packages in which things run concurrently
 ifdef RACE
-	$(GO) test $(TESTFLAGS) $(RACE) $(filter-out $(shell $(GO) list $(PURE)),$(ALL))
-	$(GO) test $(TESTFLAGS) $(RACE) -run '$(CONCURRENT)' $(WATCHED)
+	$(RACED) $(filter-out $(shell $(GO) list $(PURE)),$(ALL))
+	$(RACED) -run '$(CONCURRENT)' $(WATCHED)
 else
 	@echo "NOTE: no C compiler: nothing runs under the race detector"
 endif
 
 test-postgres: ## the tests that need PostgreSQL, longer than in 'make test', where they are skipped without it
-	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/store/postgres -faults 15s
-	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/engine -run 'TestHosts.*/postgres'
-	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) ./host/cmd/thresh -run '(TestKilledAtRandomMoments|TestServicesOnOneStoreAreOne)/.*postgres'
+	THRESH_POSTGRES=require $(RACED) ./host/internal/store/postgres -faults 15s
+	THRESH_POSTGRES=require $(RACED) ./host/internal/engine -run 'TestHosts.*/postgres'
+	THRESH_POSTGRES=require $(LEAN) $(GO) test $(TESTFLAGS) ./host/cmd/thresh -run '(TestKilledAtRandomMoments|TestServicesOnOneStoreAreOne)/.*postgres'
 
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
