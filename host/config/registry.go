@@ -111,8 +111,8 @@ func Specs() []Spec {
 			Allowed: []string{"", "cl100k_base", "o200k_base", "p50k_base", "r50k_base"},
 			Meaning: "Encoding that tokens are counted with; empty lets model.name decide."}),
 		model(Spec{Key: "model.priceList", By: ByProject | BySession, Type: String, Default: "auto",
-			Meaning: "Price list of the model's provider, see 'thresh config prices'; auto chooses by model.name, none uses " +
-				"no price list."}),
+			Meaning: "Price list of the model's provider, see 'thresh config prices'; auto chooses by model.name, " +
+				"auto-1h the one for a prompt cache that is kept for an hour, none uses no price list."}),
 		host(Spec{Key: "model.priceFile", By: ByProject, Type: Path, Default: "", DefaultText: "the shipped price lists",
 			optional: true, contained: true,
 			Meaning: "YAML file with your own price lists, which take precedence over the shipped ones; empty for " +

@@ -138,7 +138,7 @@ var wrapped = []wrapping{
 }
 
 // anyAgent is for commands that are not known: most programs read one of these.
-var anyAgent = wrapping{variables: []variable{anthropicURL, openaiURL,
+var anyAgent = wrapping{variables: []variable{anthropicURL, {"ANTHROPIC_API_URL", "", "anthropic"}, openaiURL,
 	{"OPENAI_API_BASE", "/v1", "openai"}, geminiURL}}
 
 // wrappedFor returns how the agent with a command is told. A path, and the suffix that Windows adds, do not change

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/config"
@@ -23,11 +24,11 @@ func newCatalog(file string) catalog {
 	})
 }
 
-// choose returns the price list that the settings ask for: the one that model.priceList names or, for "auto", the one
-// of model.name. It is nil if there is none. Where no list can apply, the catalog is not read.
+// choose returns the price list that the settings ask for: the one that model.priceList names or, for "auto" and
+// "auto-1h", one of model.name. It is nil if there is none. Where no list can apply, the catalog is not read.
 func (c catalog) choose(set config.Settings) (*pricing.List, error) {
 	m := set.Model
-	if m.PriceList == pricing.None || m.PriceList == pricing.Auto && m.Name == "" {
+	if m.PriceList == pricing.None || strings.HasPrefix(m.PriceList, pricing.Auto) && m.Name == "" {
 		return nil, nil
 	}
 	all, err := c()

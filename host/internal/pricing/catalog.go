@@ -165,14 +165,16 @@ func bare(model string) func(func(string) bool) {
 
 // The values of the setting model.priceList that name no list. A list cannot have one of these names.
 const (
-	// Auto chooses by the model's name; so does "".
-	Auto = "auto"
+	// Auto chooses by the model's name; so does "". AutoHour prefers the list for a cache that is kept for an hour.
+	Auto     = "auto"
+	AutoHour = "auto-1h"
 	// None switches prices off.
 	None = "none"
 )
 
 // Choose returns the list that the setting model.priceList selects for a model: the one of that name, for [Auto] the
-// one that [Catalog.ForModel] finds. It returns nil, without an error, for [None] and if no list matches the model.
+// one that [Catalog.ForModel] finds, for [AutoHour] the one with "-1h" behind that one's name, if there is one. It
+// returns nil, without an error, for [None] and if no list matches the model.
 // The error is that of [Catalog.Named].
 func (c *Catalog) Choose(setting, model string) (*List, error) {
 	switch setting {
@@ -180,6 +182,14 @@ func (c *Catalog) Choose(setting, model string) (*List, error) {
 		return nil, nil
 	case "", Auto:
 		return c.ForModel(model), nil
+	case AutoHour:
+		l := c.ForModel(model)
+		if l != nil {
+			if hour, err := c.Named(l.Name + "-1h"); err == nil {
+				return hour, nil
+			}
+		}
+		return l, nil
 	}
 	return c.Named(setting)
 }

@@ -1,9 +1,13 @@
 package modelapi
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 // gemini is generateContent and streamGenerateContent. Which of the two it is stands in the address, not in the body.
-type gemini struct{ stream bool }
+// lax: a model before Gemini 3, which demands no signatures.
+type gemini struct{ stream, lax bool }
 
 // fail has the status of a bad request for all, which is what clients of these tests look at.
 func (gemini) fail(status int, message string) any {
@@ -14,54 +18,62 @@ func (gemini) fail(status int, message string) any {
 // by as many results, and come after a user's turn or after results.
 func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 	p := prompt{body: body, stream: g.stream, auto: true}
-	for _, t := range list(body["tools"]) {
-		p.segments = append(p.segments, segmentOf(t))
-		for _, f := range list(obj(t)["functionDeclarations"]) {
-			// Clients send either: JSON schema, or the older subset of OpenAPI.
-			schema := obj(obj(f)["parametersJsonSchema"])
-			if schema == nil {
-				schema = obj(obj(f)["parameters"])
-			}
-			p.tools = append(p.tools, tool{name: text(obj(f)["name"]), schema: schema})
+	first := body // what has the tools
+	if name := text(body["cachedContent"]); name != "" {
+		if first = s.threads[name]; first == nil || body["tools"] != nil || body["systemInstruction"] != nil {
+			return p, badRequest("CachedContent can not be used with GenerateContent request setting " +
+				"system_instruction, tools or tool_config.")
 		}
 	}
-	if v := body["systemInstruction"]; v != nil {
-		p.segments = append(p.segments, segmentOf(v))
+	p.tools, p.segments = g.cacheable(first)
+	for _, v := range list(first["contents"]) {
+		if text(body["cachedContent"]) != "" {
+			p.segments = append(p.segments, segmentOf(v))
+		}
 	}
 	all := list(body["contents"])
 	if len(all) == 0 {
 		return p, badRequest("* GenerateContentRequest.contents: contents is not specified")
 	}
 	p.compacts = summary(all[len(all)-1])
-	// Only the turn directly before may have open calls.
-	open := 0 // calls of the turn before
-	for i, v := range all {
-		p.segments = append(p.segments, segmentOf(v))
-		role, parts := text(obj(v)["role"]), list(obj(v)["parts"])
-		if len(parts) == 0 {
-			return p, badRequest("* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.", i)
-		}
+	// Contents of one role that follow each other are one turn: Google's client sends each part of a streamed answer as
+	// one, LangChain each result.
+	before, open := "", 0 // the role and the calls of the turn before
+	for i := 0; i < len(all); {
+		role := text(obj(all[i])["role"])
 		if role != "user" && role != "model" && role != "function" {
 			return p, badRequest("Please use a valid role: user, model.")
 		}
-		calls, results, err := g.parts(s, i, parts)
-		if err != nil {
-			return p, err
+		calls, results, said := 0, 0, false
+		for ; i < len(all) && text(obj(all[i])["role"]) == role; i++ {
+			p.segments = append(p.segments, segmentOf(all[i]))
+			parts := list(obj(all[i])["parts"])
+			if len(parts) == 0 {
+				return p, badRequest("* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.", i)
+			}
+			c, n, err := g.parts(s, i, calls, parts)
+			if err != nil {
+				return p, err
+			}
+			// A proxy that removes a person's turn alone makes such a history, or one that begins with calls.
+			if c > 0 && (before == "" || said) {
+				return p, badRequest("Please ensure that function call turn comes immediately after a user turn " +
+					"or after a function response turn.")
+			}
+			calls, results = calls+c, results+n
+			has := func(thought bool) bool {
+				return slices.ContainsFunc(parts, func(v any) bool {
+					return text(obj(v)["text"]) != "" && truth(obj(v)["thought"]) == thought
+				})
+			}
+			said = said || role == "model" && has(false) && !has(true)
 		}
 		// All or none: Gemini has no results that come later.
 		if results != open {
 			return p, badRequest("Please ensure that the number of function response parts is equal to the " +
-				"number of function " +
-				"call parts of the function call turn.")
+				"number of function call parts of the function call turn.")
 		}
-		// A call that follows a model's turn would have no cause. A proxy that removes a user's turn alone makes such a
-		// history.
-		if calls > 0 && (i == 0 || text(obj(all[i-1])["role"]) == "model") {
-			return p, badRequest("Please ensure that function call turn comes immediately after a user turn " +
-				"or after a function " +
-				"response turn.")
-		}
-		open = calls
+		before, open = role, calls
 	}
 	// The model is not asked while its calls wait.
 	if open > 0 {
@@ -72,15 +84,46 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 	return p, nil
 }
 
-// parts counts calls and results, and checks signatures: those of the first call of a turn are demanded. A signature
-// that is present must be the one issued for the same arguments. The lock is held.
-func (gemini) parts(s *Server, i int, parts []any) (calls, results int, err error) {
+// cacheable returns the tools of a request or of cached contents, and what comes before the contents.
+func (gemini) cacheable(body object) (tools []tool, segments []segment) {
+	for _, t := range list(body["tools"]) {
+		segments = append(segments, segmentOf(t))
+		for _, f := range list(obj(t)["functionDeclarations"]) {
+			// Clients send either: JSON schema, or the older subset of OpenAPI.
+			schema := obj(obj(f)["parametersJsonSchema"])
+			if schema == nil {
+				schema = obj(obj(f)["parameters"])
+			}
+			tools = append(tools, tool{name: text(obj(f)["name"]), schema: schema})
+		}
+	}
+	if v := body["systemInstruction"]; v != nil {
+		segments = append(segments, segmentOf(v))
+	}
+	return tools, segments
+}
+
+// cached keeps contents for requests that name them. The lock is held.
+func (g gemini) cached(s *Server, body object) object {
+	name := s.id("cachedContents/c")
+	s.threads[name] = body
+	_, segments := g.cacheable(body)
+	for _, v := range list(body["contents"]) {
+		segments = append(segments, segmentOf(v))
+	}
+	input, read, _ := s.cache.request(segments, true)
+	return object{"name": name, "model": body["model"], "usageMetadata": object{"totalTokenCount": input + read}}
+}
+
+// parts counts calls and results of a content, before which its turn had some calls, and checks signatures: that of the
+// first call of a turn is demanded. One that is present must be that issued for the same arguments. The lock is held.
+func (g gemini) parts(s *Server, i, before int, parts []any) (calls, results int, err error) {
 	for j, v := range parts {
 		part := obj(v)
 		// A turn without calls needs no signature.
 		proof := text(part["thoughtSignature"])
 		if call := obj(part["functionCall"]); call != nil {
-			if proof == "" && calls == 0 {
+			if proof == "" && calls+before == 0 && !g.lax {
 				return 0, 0, badRequest("Function call is missing a thought_signature in functionCall parts. "+
 					"(contents[%d])", i)
 			}

@@ -3,6 +3,7 @@ package modelapi
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -24,15 +25,26 @@ func (messages) fail(status int, message string) any {
 // covers all that is before it.
 func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error) {
 	p := prompt{body: body, stream: truth(body["stream"])}
+	// A thread is kept here: what is new comes behind it.
+	if thread := obj(body["thread"]); text(thread["type"]) == "continue" {
+		before := s.threads[text(thread["previous_message_id"])]
+		if before == nil || body["system"] != nil || body["tools"] != nil {
+			return p, badRequest("thread: the thread does not exist, or has a system prompt and tools")
+		}
+		body["messages"] = slices.Concat(list(before["messages"]), list(body["messages"]))
+		body["system"], body["tools"] = before["system"], before["tools"]
+	}
 	if body["max_tokens"] == nil && !m.counting {
 		return p, badRequest("max_tokens: Field required")
 	}
 	// Over the whole request.
-	marks := 0
+	marks, short, mixed := 0, false, false
 	add := func(v any) {
 		g := segmentOf(v)
 		if g.mark {
 			marks++
+			hour := text(obj(obj(v)["cache_control"])["ttl"]) == "1h"
+			mixed, short = mixed || hour && short, short || !hour
 		}
 		p.segments = append(p.segments, g)
 	}
@@ -88,6 +100,9 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 	if marks > 4 {
 		return p, badRequest("A maximum of 4 blocks with cache_control may be provided. Found %d.", marks)
 	}
+	if mixed {
+		return p, badRequest("a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block")
+	}
 	// Adaptive thinking does not demand it: the model may have decided not to think.
 	if m.thinks(body) && text(obj(body["thinking"])["type"]) == "enabled" {
 		if err := m.finalThinks(all); err != nil {
@@ -111,7 +126,7 @@ func (messages) roles(r *http.Request, all []any) error {
 	for i, v := range all {
 		switch role := text(obj(v)["role"]); {
 		case role == "user", role == "assistant" && i > 0:
-		case role == "system" && i > 0 && strings.Contains(r.Header.Get("anthropic-beta"), "mid-conversation-system"):
+		case role == "system" && i > 0 && strings.Contains(r.Header.Get("anthropic-beta"), "mid-conversation-"):
 		case i == 0:
 			return badRequest("messages: first message must use the \"user\" role")
 		default:
@@ -252,6 +267,10 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 		"cache_creation_input_tokens": u.written, "output_tokens": u.output}
 	message := object{"id": s.id("msg_"), "type": "message", "role": "assistant", "model": p.body["model"],
 		"content": blocks, "stop_reason": stop, "stop_sequence": nil, "usage": counted}
+	if p.body["thread"] != nil {
+		p.body["messages"] = append(list(p.body["messages"]), object{"role": "assistant", "content": anys(blocks)})
+		s.threads[text(message["id"])] = p.body
+	}
 	begin := object{}
 	for k, v := range message {
 		begin[k] = v
@@ -299,4 +318,12 @@ func messageBlock(i int, b object) []event {
 	out := []event{{"content_block_start", object{"type": "content_block_start", "index": i, "content_block": begin}}}
 	return append(append(out, deltas...),
 		event{"content_block_stop", object{"type": "content_block_stop", "index": i}})
+}
+
+// anys is a list as JSON has it.
+func anys(list []object) (out []any) {
+	for _, v := range list {
+		out = append(out, v)
+	}
+	return out
 }

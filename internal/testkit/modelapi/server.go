@@ -69,6 +69,7 @@ type Server struct {
 	issued   map[string]string   // signatures and encrypted reasoning, with what they were issued for
 	follows  map[string]string   // the id of an item of the Responses API, by that of the reasoning before it
 	stored   map[string][]object // the items of a response, by its id
+	threads  map[string]object   // the request of a thread, with its answer, by the answer's id; cached contents
 	ids      int
 }
 
@@ -79,8 +80,8 @@ type object = map[string]any
 // New starts a server on a free port of the loopback interface. The caller closes it.
 func New(o Options) *Server {
 	s := &Server{options: o, steps: map[[sha256.Size]byte]int{}, issued: map[string]string{},
-		follows: map[string]string{},
-		stored:  map[string][]object{}, cache: cache{known: map[[sha256.Size]byte]bool{}}}
+		follows: map[string]string{}, threads: map[string]object{},
+		stored: map[string][]object{}, cache: cache{known: map[[sha256.Size]byte]bool{}}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
 }
@@ -191,6 +192,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, status, a, 400, "The request body is not valid JSON: "+err.Error())
 		return
 	}
+	if strings.HasSuffix(r.URL.Path, "/cachedContents") {
+		s.mu.Lock()
+		made := gemini{}.cached(s, body)
+		s.mu.Unlock()
+		status(200)
+		writeJSON(w, 200, made)
+		return
+	}
 	s.mu.Lock()
 	p, err := a.judge(s, r, body)
 	s.mu.Unlock()
@@ -262,6 +271,7 @@ func (s *Server) refuse(w http.ResponseWriter, status func(int), a api, code int
 // address that no API has. Some clients put /v1 into their base address and some do not.
 func apiOf(r *http.Request) (a api, counts bool) {
 	path := strings.TrimPrefix(r.URL.Path, "/v1")
+	lax := strings.Contains(path, "gemini-2")
 	switch {
 	case path == "/messages":
 		return messages{}, false
@@ -272,11 +282,13 @@ func apiOf(r *http.Request) (a api, counts bool) {
 	case path == "/responses":
 		return responses{}, false
 	case strings.HasSuffix(path, ":generateContent"):
-		return gemini{}, false
+		return gemini{lax: lax}, false
 	case strings.HasSuffix(path, ":streamGenerateContent"):
-		return gemini{stream: true}, false
+		return gemini{stream: true, lax: lax}, false
+	case strings.HasSuffix(path, "/cachedContents"):
+		return gemini{}, false
 	case strings.HasSuffix(path, ":countTokens"):
-		return gemini{}, true
+		return gemini{lax: lax}, true
 	}
 	return nil, false
 }

@@ -33,7 +33,9 @@ func TestWhatIsSavedIsTheProvidersBill(t *testing.T) {
 		marks int
 		words []string
 	}{
-		"marked":   {messagesForm{"s"}, "anthropic-sonnet", 2, nil},
+		"marked": {messagesForm{"s"}, "anthropic-sonnet", 2, nil},
+		"an hour": {messagesForm{"s"}, "anthropic-sonnet-1h", 2, []string{marker, `,"cache_control":{"type":"ephemeral",` +
+			`"ttl":"1h"}`}},
 		"prefix":   {messagesForm{"s"}, "anthropic-sonnet", 1, []string{marker + "}]}]", "}]}]"}},
 		"unmarked": {messagesForm{"s"}, "anthropic-sonnet", 0, []string{marker, ""}},
 		"chat":     {chatForm{}, "openai-gpt-5", 0, nil},
@@ -49,16 +51,16 @@ func TestWhatIsSavedIsTheProvidersBill(t *testing.T) {
 				t.Fatal(err)
 			}
 			// A long system prompt, as agents have, and longer than the shortest that a provider caches.
-			words := append(c.words, "You are a test.", strings.Repeat("You are a test. ", 800))
+			words := append(c.words, `"claude-test"`, `"claude-sonnet-4-5"`, `"model":"test"`, `"model":"gpt-5"`, "You are a test.", strings.Repeat("You are a test. ", 800))
 			once := func(dry bool) (tokens int, bill float64, totals proxy.Totals) {
 				up := provider(t, modelapi.Options{Script: work(12)})
-				p := stand(t, up.URL, map[string]any{"model.contextLimit": 10_000, "model.priceList": c.list,
+				p := stand(t, up.URL, map[string]any{"model.contextLimit": 10_000,
 					"compression.preserveThreshold": 0.2}, func(o *proxy.Options) { o.DryRun = dry })
 				a := &agent{form: editedForm{c.form, strings.NewReplacer(words...)}, base: p.url, result: files}
 				if status := a.run(t, "Fix it."); status != http.StatusOK {
 					t.Fatal(status)
 				}
-				if marks := bytes.Count(a.sent[0], []byte(marker)); marks != c.marks {
+				if marks := bytes.Count(a.sent[0], []byte(`"cache_control"`)); marks != c.marks {
 					t.Errorf("%d marks", marks)
 				}
 				for _, r := range up.Models() {

@@ -218,6 +218,10 @@ func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	if r.Model != "" && byDefault(c, "model.name") {
 		set["model.name"] = r.Model
 	}
+	// It decides when the cache counts as lost, and what a rewrite costs.
+	if r.CachesForAnHour() && byDefault(c, "model.priceList") {
+		set["model.priceList"] = "auto-1h"
+	}
 	limit := c.Settings().Model.ContextLimit
 	if byDefault(c, "model.contextLimit") {
 		if x.route.api == body.Messages && strings.Contains(beta, "context-1m") || x.route.api == body.Gemini {

@@ -137,10 +137,12 @@ func (u Upstreams) target(rt route, r *http.Request) *url.URL {
 	to := *base
 	// Joined as text: a client may escape a slash in a model's name, which must stay escaped.
 	escaped := r.URL.EscapedPath()
-	if rt.provider == openai {
-		escaped = strings.TrimPrefix(escaped, "/v1")
+	root, path := strings.TrimSuffix(base.Path, "/"), rt.path
+	// Some of Anthropic's clients expect the version in the base URL, such as the AI SDK.
+	if rt.provider == openai || strings.HasSuffix(root, "/v1") {
+		path, escaped = strings.TrimPrefix(path, "/v1"), strings.TrimPrefix(escaped, "/v1")
 	}
-	to.Path = strings.TrimSuffix(base.Path, "/") + rt.path
+	to.Path = root + path
 	to.RawPath = strings.TrimSuffix(base.EscapedPath(), "/") + escaped
 	to.RawQuery = r.URL.RawQuery
 	return &to

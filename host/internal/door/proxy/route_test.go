@@ -30,6 +30,9 @@ func TestAKeyGoesToItsProvider(t *testing.T) {
 	for _, client := range []string{"", "anthropic", "gemini"} {
 		of[client] = stand(t, "", nil, func(o *proxy.Options) { o.Client, o.Upstreams = client, ups })
 	}
+	versioned := ups
+	versioned.Anthropic = address("anthropic", "/v1")
+	of["versioned"] = stand(t, "", nil, func(o *proxy.Options) { o.Upstreams = versioned })
 	bearer := func(key string) http.Header { return http.Header{"Authorization": {"Bearer " + key}} }
 	none, claude := http.Header{}, http.Header{"X-Api-Key": {"k"}, "Anthropic-Version": {"2023-06-01"}}
 	type asked struct {
@@ -52,6 +55,9 @@ func TestAKeyGoesToItsProvider(t *testing.T) {
 		{"anthropic", "/v1/files", bearer("k"), "anthropic /v1/files"},
 		{"anthropic", "/v1/embeddings", bearer("k"), "openai /v1/embeddings"},
 		{"gemini", "/v1/what-is-new", none, "gemini /v1/what-is-new"},
+		{"", "/messages", none, "anthropic /v1/messages"},
+		{"versioned", "/messages", none, "anthropic /v1/messages"},
+		{"versioned", "/v1/messages/count_tokens", none, "anthropic /v1/messages/count_tokens"},
 	}
 	for _, path := range []string{"embeddings", "models", "files", "images/generations", "audio/speech", "moderations",
 		"completions", "batches", "vector_stores/vs_1/search", "conversations"} {

@@ -126,8 +126,21 @@ func TestEntriesOfARequest(t *testing.T) {
 	}
 }
 
+// apart are conversations whose turns are in several items: LangChain sends each result alone, Google's own client each
+// part of a streamed answer.
+var apart = map[API]string{
+	Messages: strings.Replace(bodies[Messages], `"content":"one"},`, `"content":"one"}]},{"role":"user","content":[`, 1),
+	Gemini: strings.NewReplacer(`}}},{"functionResponse"`, `}}}]},{"role":"user","parts":[{"functionResponse"`,
+		`true},{"functionCall"`, `true}]},{"role":"model","parts":[{"functionCall"`).Replace(bodies[Gemini]),
+}
+
 // A view that shows everything edits nothing; every other view gives a request that is valid, whatever it leaves out.
 func TestEveryViewGivesAValidRequest(t *testing.T) {
+	everyView(t, bodies)
+	everyView(t, apart)
+}
+
+func everyView(t *testing.T, bodies map[API]string) {
 	for api, raw := range bodies {
 		r := index(t, api, raw)
 		entries, view := numbered(r)

@@ -54,8 +54,7 @@ func (r *Request) Edits(p *Plan) []Edit {
 		d.gone[i] = d.allGone(i)
 	}
 	// Made items stand at the borders of items. A view has them between exchanges, so that they part none. Gemini
-	// takes no call behind another item of the model: there, what the model says becomes a part of the item with the
-	// call.
+	// takes no call behind words of the model in another item: there, they become a part of the turn with the call.
 	for _, m := range p.made {
 		at := r.lead
 		if m.behind >= 0 {
@@ -63,7 +62,7 @@ func (r *Request) Edits(p *Plan) []Edit {
 			at = refs[len(refs)-1].Item + 1
 		}
 		next := d.next(at)
-		if r.API == Gemini && m.entry.Speaker == content.AI && next < len(r.Items) && r.calls(next) {
+		if r.API == Gemini && m.entry.Speaker == content.AI && next < len(r.Items) && r.speaker(next) == content.AI {
 			d.first[next] = join(d.first[next], r.newParts(m.entry))
 			continue
 		}

@@ -14,9 +14,12 @@ type messagesReader struct{}
 
 func (messagesReader) names() (string, []string) { return "messages", []string{"system", "tools"} }
 
-// top reads the limit of the answer, and Claude Code's name of the session.
+// top reads the limit of the answer, and Claude Code's name of the session. A request in a thread holds what is new.
 func (messagesReader) top(r *Request) {
 	t := r.tape
+	if !t.absent(t.get(0, "thread")) {
+		r.Reason = Continued
+	}
 	r.Completion = r.integer(t.get(0, "max_tokens"))
 	// Claude Code writes an object as a string here.
 	if user := t.str(t.get(t.get(0, "metadata"), "user_id")); strings.HasPrefix(user, "{") {

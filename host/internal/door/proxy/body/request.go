@@ -34,8 +34,8 @@ const (
 	// Compaction: the client asks for a summary of the history in order to begin a new one. The model should see all of
 	// that history, if it fits.
 	Compaction Reason = "compaction"
-	// Continued: the provider has the earlier history (previous_response_id, conversation), the request only what is
-	// new.
+	// Continued: the provider keeps the history (previous_response_id, conversation, thread), and the request has only
+	// what is new.
 	Continued Reason = "continued"
 	// OpenTools: a call still waits for its result. Only the provider knows what to make of such a request.
 	OpenTools Reason = "open-tools"

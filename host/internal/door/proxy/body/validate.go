@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -189,23 +190,13 @@ func (r *Request) order(was *Request) error {
 	return r.adjacent()
 }
 
-// adjacent checks that results stand where the API looks for them: behind the calls, before anything else. The Chat
-// Completions API allows results of the same message in between, the others calls of the same turn.
+// adjacent checks that results stand where the API looks for them: behind the calls of their turn, before anything else
+// but other results.
 func (r *Request) adjacent() error {
 	for ref, call := range r.pairs.call {
-		switch r.API {
-		case Responses: // anywhere behind the call
-		case Chat:
-			for i := call.Item + 1; i < ref.Item; i++ {
-				if r.speaker(i) != content.Tool {
-					return fmt.Errorf("item %d stands between a call and its result", i)
-				}
-			}
-		default:
-			for i := call.Item + 1; i < ref.Item; i++ {
-				if r.speaker(i) != content.AI {
-					return fmt.Errorf("item %d stands between a call and its result", i)
-				}
+		for i := call.Item + 1; i < ref.Item && r.API != Responses; i++ { // there, anywhere behind the call
+			if by := r.speaker(i); by == content.Human || by == content.AI && r.API == Chat {
+				return fmt.Errorf("item %d stands between a call and its result", i)
 			}
 		}
 	}
@@ -218,13 +209,18 @@ func (r *Request) startsHuman() bool {
 	return r.lead < len(r.Items) && r.speaker(r.lead) == content.Human
 }
 
-// callsBehindModel reports whether a call stands behind another item of the model. Gemini takes calls behind a
-// person's item or results only.
+// callsBehindModel reports whether a call stands behind an item of the model with words, and without reasoning that led
+// to the call. Gemini takes the parts of one turn in several items, and no call behind another turn of the model.
 func (r *Request) callsBehindModel() bool {
-	for i := 1; i < len(r.Items); i++ {
-		if r.calls(i) && r.speaker(i-1) == content.AI {
+	said := false
+	for i := range r.Items {
+		if said = said && r.speaker(i) == content.AI; said && r.calls(i) {
 			return true
 		}
+		has := func(k PartKind) bool {
+			return slices.ContainsFunc(r.Items[i].Parts, func(p Part) bool { return p.Kind == k })
+		}
+		said = said || r.speaker(i) == content.AI && has(Text) && !has(Bound)
 	}
 	return false
 }
