@@ -93,7 +93,7 @@ The last lines name the variant that would have been the cheapest at the first p
 that keep the recall of --min-recall, and the settings for it; --write adds these to ./thresh.yaml.
 
 A file that cannot be read is reported, and the others are still compared. --report writes a
-self-contained HTML page with charts.`
+self-contained HTML page.`
 
 // compareCommand compares strategies. It defines a --strategy of its own that hides the common one, because here it
 // takes a list, and an -o of its own, because it can also print CSV.
@@ -125,7 +125,7 @@ func compareCommand(a *app) *cobra.Command {
 	// StringArray, as the values contain commas themselves.
 	f.StringArrayVar(&c.vary, "vary", nil, "try each value of a setting: `KEY=V1,V2` (repeatable)")
 	f.StringSliceVar(&c.prices, "prices", nil, "use these price lists: `LISTS`, separated by commas")
-	f.StringVar(&c.report, "report", "", "write an HTML page with charts to `FILE`, too")
+	f.StringVar(&c.report, "report", "", "write an HTML page to `FILE`, too")
 	f.IntVar(&c.parallel, "parallel", 0, "replay `N` sessions at a time; 0 means one per processor")
 	f.Float64Var(&c.minRecall, "min-recall", 95, "recommend only what keeps a recall of at least `PERCENT`")
 	f.BoolVar(&c.write, "write", false, "add the recommended settings to ./thresh.yaml, or to the file of --config")

@@ -1,220 +1,141 @@
 package htmlreport
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
+	"strings"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
 
-// The size of a chart and the margins around its plot area, in units of the SVG view box. One unit is one CSS pixel
-// at the page's full width; the browser scales it down on narrow screens.
+// The size of the chart and its margins, in units of the SVG view box: CSS pixels at the page's full width.
 const (
-	chartWidth  = 760
-	chartHeight = 250
+	chartWidth  = 960
+	chartHeight = 300
 	roomLeft    = 62
-	roomRight   = 150 // the names of lines stand there
+	roomRight   = 14
 	roomTop     = 12
 	roomBottom  = 36
-)
-
-// line is the series of one variant over the turns. Style is the number of the series (see seriesStyle); 0 is doing
-// nothing. Points are in the order of their turns.
-type line struct {
-	Style  int
-	Name   string
-	Points []point
-}
-
-// level is a horizontal line across all turns, such as the context limit.
-type level struct {
-	Name string
-	Y    float64
-	// Below puts the label under the line instead of above it, so that the labels of a limit and of a threshold just
-	// below it do not overlap. A label above the line would leave the chart for a level at its top.
-	Below bool
-}
-
-// chart is the data of a chart. Desc is the text alternative for screen readers.
-type chart struct {
-	ID, Title, Desc string
-	// Unit names what the vertical axis shows.
-	Unit   string
-	Lines  []line
-	Levels []level
-	// Marks are turns at which something happened to all lines, drawn as vertical lines: compactions by the recorder.
-	Marks []float64
-	// Label formats a value of the vertical axis. Axes of tokens and of dollars differ in it.
-	Label func(float64) string
-	// Most limits the points per line; see [thin].
-	Most int
-}
-
-// drawing is a chart with all coordinates computed, ready for the template, which has no arithmetic. Coordinates are
-// text with a fixed number of digits: the same report must give the same bytes on every machine.
-type drawing struct {
-	ID, Title, Desc, Unit string
-	Width, Height         int
-	Left, Right           string
-	Top, Bottom           string
-	// LabelX is the right edge of the labels on the vertical axis. XLabelY and XNameY are the baselines of the labels
-	// and of the name of the horizontal axis. LevelX is the left edge of the names of levels, EndX that of lines'
-	// names.
-	LabelX, XLabelY, XNameY, LevelX, EndX string
-	XTicks, YTicks                        []tick
-	Paths                                 []path
-	Levels                                []tick
-	Marks                                 []string
-	// Ends are the names of lines, next to where each ends; empty if there are too many to tell apart.
-	Ends []endLabel
-	// Beyond names what does not fit into the chart because it is far above everything else; it is listed in the
-	// caption. Empty in most charts.
-	Beyond []string
-}
-
-// tick is a labelled position on an axis; for levels, TextAt is the baseline of the label.
-type tick struct{ At, TextAt, Label string }
-
-// endLabel is the name of a line; TextAt is its baseline.
-type endLabel struct {
-	Style        int
-	Name, TextAt string
-}
-
-// path is one line of the chart; D is the "d" attribute of an SVG path.
-type path struct {
-	Style   int
-	Name, D string
-}
-
-// A value far above the rest would flatten all other lines. A level more than farAbove times as high as every line is
-// only named in the caption. The line of doing nothing is clipped where it gets cutAbove times as high as everything
-// else: in a long session it grows without bound, while the lines that matter stay near the limit.
-const (
-	farAbove = 1.6
+	// maxPoints is every second pixel: more could not be told apart.
+	maxPoints = 360
+	// cutAbove is how many times as high as all else the line of doing nothing may get before it is cut: in a long
+	// session it grows without bound, while the lines that matter stay near the limit.
 	cutAbove = 2.5
 )
 
-// draw computes the drawing. Turns run from 1 on the horizontal axis, values from 0 on the vertical one.
-func (c chart) draw() drawing {
-	// The last turn, the highest value of all lines, and the highest of the lines of strategies.
-	last, most, others := 1.0, 0.0, 0.0
-	for _, l := range c.Lines {
-		for _, p := range l.Points {
-			last, most = max(last, p.X), max(most, p.Y)
-			if l.Style > 0 {
-				others = max(others, p.Y)
-			}
+// drawing is the chart with all coordinates computed, as the template has no arithmetic. They are text with a fixed
+// number of digits: the same report gives the same bytes on every machine.
+type drawing struct {
+	Title, Desc                     string
+	Width, Height                   int
+	Left, Right, Top, Bottom        int
+	LabelX, LevelX, XLabelY, XNameY int
+	XTicks, YTicks, Levels          []tick
+	Paths                           []path
+	Marks                           []string // turns before which the recorder compacted its own history
+	Cut                             bool     // the line of doing nothing leaves the chart
+}
+
+// tick is a labelled position on an axis, or a level across the chart. TextAt is the baseline of its label.
+type tick struct{ At, TextAt, Label string }
+
+// path is one line. D is the "d" attribute of an SVG path.
+type path struct {
+	Style   int // 0 is doing nothing
+	Name, D string
+	points  []point
+}
+
+// contextChart draws what was sent in the session with the most tokens, without a strategy and with one variant.
+func contextChart(r *compare.Report, variant int) *drawing {
+	var s *compare.SessionReport
+	for i := range r.Sessions {
+		if c := &r.Sessions[i]; len(c.Variants[variant].Points) > 0 && (s == nil || c.Nothing.Unpruned > s.Nothing.Unpruned) {
+			s = c
 		}
 	}
-	d := drawing{
-		ID: c.ID, Title: c.Title, Desc: c.Desc, Unit: c.Unit, Width: chartWidth, Height: chartHeight,
-		Left: coordinate(roomLeft), Right: coordinate(chartWidth - roomRight),
-		Top: coordinate(roomTop), Bottom: coordinate(chartHeight - roomBottom),
-		LabelX: coordinate(roomLeft - 6), XLabelY: coordinate(chartHeight - roomBottom + 15),
-		XNameY: coordinate(chartHeight - 4), LevelX: coordinate(roomLeft + 4),
-		EndX: coordinate(chartWidth - roomRight + 6),
+	if s == nil {
+		return nil
 	}
-	// The value at the upper edge.
-	top := most
-	var drawn []level
-	for _, l := range c.Levels {
-		if l.Y > most*farAbove {
-			d.Beyond = append(d.Beyond, l.Name)
-			continue
+	d := &drawing{
+		Title: "Tokens sent in each turn of " + short(s.Name), Width: chartWidth, Height: chartHeight,
+		Left: roomLeft, Right: chartWidth - roomRight, Top: roomTop, Bottom: chartHeight - roomBottom,
+		LabelX: roomLeft - 6, LevelX: roomLeft + 4, XLabelY: chartHeight - roomBottom + 15, XNameY: chartHeight - 4,
+	}
+	var desc []string
+	for style, res := range []*compare.Result{&s.Nothing, &s.Variants[variant]} {
+		p := path{Style: style, Name: compare.NothingName}
+		if style > 0 {
+			p.Name = short(res.Variant)
 		}
-		drawn = append(drawn, l)
-		others = max(others, l.Y)
-		// Before the clipping below, which counts levels among what matters.
-		top = max(top, l.Y*1.08) // room for its name
-	}
-	if others > 0 && top > others*cutAbove {
-		top = others * cutAbove
-		d.Beyond = append(d.Beyond, fmt.Sprintf("the rest of what no strategy would send, up to %s", number(int(most))))
-	}
-	// A session without tokens; any scale will do.
-	if top <= 0 {
-		top = 1
-	}
-	// A session of one turn has no width: its only point stands at the left edge.
-	x := func(v float64) float64 {
-		return roomLeft + (chartWidth-roomLeft-roomRight)*(v-1)/max(last-1, 1)
-	}
-	y := func(v float64) float64 {
-		return chartHeight - roomBottom - (chartHeight-roomTop-roomBottom)*v/top
-	}
-	for _, v := range ticks(top, 5) {
-		d.YTicks = append(d.YTicks, tick{At: coordinate(y(v)), TextAt: coordinate(y(v) + 4), Label: c.Label(v)})
-	}
-	// Turns are whole numbers: fractional ticks of short sessions are dropped, and the tick at 0 becomes turn 1.
-	for _, v := range ticks(last, 8) {
-		v = max(v, 1)
-		if v == float64(int(v)) {
-			d.XTicks = append(d.XTicks, tick{At: coordinate(x(v)), Label: strconv.Itoa(int(v))})
+		for _, at := range res.Points {
+			p.points = append(p.points, point{float64(at.Turn), float64(at.Sent)})
 		}
+		d.Paths = append(d.Paths, p)
+		desc = append(desc, fmt.Sprintf("%s: peak %s, sent in all %s.", p.Name, number(res.Peak), number(res.Sent)))
 	}
-	for _, l := range drawn {
-		baseline := y(l.Y) - 4
-		if l.Below {
-			baseline = y(l.Y) + 12
-		}
-		d.Levels = append(d.Levels, tick{At: coordinate(y(l.Y)), TextAt: coordinate(baseline), Label: l.Name})
+	d.Desc = strings.Join(desc, " ")
+	limit, threshold := 0.0, 0.0
+	if l := s.Variants[variant].Limits; l != nil {
+		limit, threshold = float64(l.Hard), l.Trigger
 	}
-	for _, m := range c.Marks {
-		d.Marks = append(d.Marks, coordinate(x(m)))
-	}
-	for _, l := range c.Lines {
-		d.Paths = append(d.Paths, path{Style: l.Style, Name: l.Name, D: trace(thin(l.Points, c.Most), top, x, y)})
-	}
-	d.Ends = ends(c.Lines, func(v float64) float64 { return y(min(v, top)) })
+	d.draw(limit, threshold, s.Boundaries)
 	return d
 }
 
-// The height of a line's name, and how much of it fits.
-const (
-	endHeight = 12
-	endLength = 24
-)
-
-// ends places the names of lines where these end, and moves those apart that would stand on each other.
-func ends(lines []line, y func(float64) float64) []endLabel {
-	type end struct {
-		line
-		at float64
-	}
-	var all []end
-	for _, l := range lines {
-		if n := len(l.Points); n > 0 {
-			all = append(all, end{l, y(l.Points[n-1].Y)})
+// draw places the lines, the axes, the limit and the threshold (0 for none).
+func (d *drawing) draw(limit, threshold float64, boundaries []int) {
+	last, most, others := 1.0, 1.0, 1.0
+	for _, p := range d.Paths {
+		for _, at := range p.points {
+			last, most = max(last, at.X), max(most, at.Y)
+			if p.Style > 0 {
+				others = max(others, at.Y)
+			}
 		}
 	}
-	if len(all)*endHeight > chartHeight-roomTop-roomBottom {
-		return nil
+	// A limit far above every line would flatten them.
+	if limit > 1.6*most {
+		limit, threshold = 0, 0
 	}
-	slices.SortStableFunc(all, func(a, b end) int { return cmp.Compare(a.at, b.at) })
-	for i := 1; i < len(all); i++ { // down, from the top
-		all[i].at = max(all[i].at, all[i-1].at+endHeight)
+	top := max(most, limit*1.08) // with room for its name
+	if bound := cutAbove * max(others, limit); top > bound {
+		top, d.Cut = bound, true
 	}
-	bottom := float64(chartHeight - roomBottom)
-	for i := len(all) - 1; i >= 0; i-- { // and up again, what went below the axis
-		all[i].at = min(all[i].at, bottom)
-		bottom = all[i].at - endHeight
+	// A session of one turn has no width: its only point stands at the left edge.
+	x := func(v float64) float64 { return roomLeft + (chartWidth-roomLeft-roomRight)*(v-1)/max(last-1, 1) }
+	y := func(v float64) float64 { return chartHeight - roomBottom - (chartHeight-roomTop-roomBottom)*v/top }
+	for _, v := range ticks(top, 5) {
+		d.YTicks = append(d.YTicks, tick{coordinate(y(v)), coordinate(y(v) + 4), thousands(v)})
 	}
-	var out []endLabel
-	for _, e := range all {
-		out = append(out, endLabel{e.Style, text.ClipMiddle(e.Name, endLength), coordinate(e.at + 4)})
+	// Turns are whole numbers: fractional ticks of short sessions are dropped, and the tick at 0 becomes turn 1.
+	for _, v := range ticks(last, 8) {
+		if v = max(v, 1); v == float64(int(v)) {
+			d.XTicks = append(d.XTicks, tick{At: coordinate(x(v)), Label: strconv.Itoa(int(v))})
+		}
 	}
-	return out
+	// The threshold's name stands below its line: it is just below the limit.
+	if limit > 0 {
+		d.Levels = append(d.Levels, tick{coordinate(y(limit)), coordinate(y(limit) - 4), "limit " + number(int(limit))})
+	}
+	if threshold > 0 {
+		d.Levels = append(d.Levels, tick{coordinate(y(threshold)), coordinate(y(threshold) + 12),
+			"threshold " + number(int(threshold))})
+	}
+	for _, turn := range boundaries {
+		d.Marks = append(d.Marks, coordinate(x(float64(turn))))
+	}
+	for i := range d.Paths {
+		p := &d.Paths[i]
+		p.D = trace(thin(p.points, maxPoints), top, x, y)
+	}
 }
 
-// trace returns a line as the "d" attribute of an SVG path. Parts above top are left out: the line is cut exactly
-// where it crosses top, by interpolation, and continued with a new subpath where it comes back.
+// trace returns a line as the "d" attribute of an SVG path. Parts above top are left out: the line is cut exactly where
+// it crosses top, by interpolation, and continued where it comes back.
 func trace(points []point, top float64, x, y func(float64) float64) string {
 	d := make([]byte, 0, 12*len(points)+8)
-	// M begins a subpath, L continues it.
-	pen := byte('M')
+	pen := byte('M') // M begins a subpath, L continues it
 	to := func(p point) {
 		d = append(d, pen)
 		d = append(d, coordinate(x(p.X))...)
@@ -241,12 +162,7 @@ func trace(points []point, top float64, x, y func(float64) float64) string {
 	return string(d)
 }
 
-// coordinate formats a coordinate with at most one decimal: a tenth of a pixel. More digits would only make the page
-// larger, and tens of thousands of points have two each.
+// coordinate formats a coordinate with at most one decimal: a tenth of a pixel.
 func coordinate(v float64) string {
-	text := strconv.FormatFloat(v, 'f', 1, 64)
-	if n := len(text) - 2; text[n:] == ".0" {
-		return text[:n]
-	}
-	return text
+	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
 }

@@ -2,66 +2,54 @@ package htmlreport
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// table is a table of results: one row for doing nothing and one for each variant. Heads are those of the columns
-// after the variant's name, and of each row's cells.
+// table is a table of the page. The first of Heads is that of the rows' names.
 type table struct {
 	Caption string
 	Heads   []string
-	Rows    []row
+	// Text aligns the cells at the left.
+	Text bool
+	Rows []row
+	// Rest is how many rows were left out.
+	Rest int
 }
 
-// tables are the figures of all variants: those that most readers want in a table that fits the page, and More.
-type tables struct{ Main, More table }
-
-// row is one row of a table. Series selects the colour of its marker.
+// row is one row. Problem says why figures are missing or not of all sessions.
 type row struct {
-	Series int
-	Name   string
-	// Problem says why there are no figures or not all of them. Empty means that there are none.
-	Problem string
-	Empty   bool
-	// Cells are in the order of the heads.
-	Cells []string
+	Name, Problem string
+	Cells         []string
 }
 
-// column is one column of the tables of results.
+// add adds a row while there is room.
+func (t *table) add(name string, cells ...string) {
+	if len(t.Rows) == maxRows {
+		t.Rest++
+		return
+	}
+	t.Rows = append(t.Rows, row{Name: name, Cells: cells})
+}
+
+// column is one column of a table of results.
 type column struct {
 	head string
 	cell func(*compare.Result) string
 }
 
-// moreColumns are the columns of the table that readers open. Soft hyphens let long heads break on a phone.
-var moreColumns = []column{
-	{"recall, results only", func(r *compare.Result) string { return recalled(r.Recall.ShareResults) }},
-	{"needs of edits", func(r *compare.Result) string {
-		return spread(r.Needs.ShareEdits, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Edits })
-	}},
-	{"re-reads", func(r *compare.Result) string { return number(r.Rereads.Calls) }},
-	{"turns", func(r *compare.Result) string { return number(r.Turns) }},
-	{"tokens sent", func(r *compare.Result) string { return number(r.Sent) }},
-	{"peak", func(r *compare.Result) string { return number(r.Peak) }},
-	{"opti\u00admised", func(r *compare.Result) string { return number(r.Optimized) }},
-	{"held back", func(r *compare.Result) string { return number(r.Held) }},
-	{"com\u00adpressed", func(r *compare.Result) string { return number(r.Compressed) }},
-	{"at the hard limit", func(r *compare.Result) string { return number(r.Laddered) }},
-	{"tokens pruned", func(r *compare.Result) string { return number(r.Pruned.Tokens) }},
-}
-
-// mainColumns are the columns of the other table: the cost by each price list first.
-func mainColumns(lists []*pricing.List) []column {
-	var out []column
-	for _, l := range lists {
-		cell := func(r *compare.Result) string { return costCell(r, l.Name) }
-		out = append(out, column{"USD, " + short(l.Name), cell})
+// totals has what most readers choose by, at the first price list, without variants that decided by another one.
+func totals(r *compare.Report) table {
+	var columns []column
+	ran := (*compare.Result).Ran
+	if len(r.Prices) > 0 {
+		list := r.Prices[0].Name
+		columns = append(columns, column{"USD, " + short(list), func(r *compare.Result) string { return costCell(r, list) }})
+		ran = pricedBy(list)
 	}
-	return append(out,
+	columns = append(columns,
 		column{"saved", func(r *compare.Result) string { return percent(r.Saved) }},
 		column{"recall", func(r *compare.Result) string {
 			return spread(r.Recall.Share, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Recall })
@@ -72,64 +60,81 @@ func mainColumns(lists []*pricing.List) []column {
 		column{"over limit", func(r *compare.Result) string { return number(r.OverLimit) }},
 		column{"rewrites", func(r *compare.Result) string { return number(r.Rewrites) }},
 	)
+	return results(r, "Totals of all sessions", columns, ran)
 }
 
-// Doing nothing is the first row and has the first colour.
-// resultTables returns the results without times, which differ between runs and have a section of their own. of is what
-// they are the results of.
-func resultTables(r *compare.Report, res *compare.Results, of string) tables {
-	return tables{
-		Main: resultTable(res, "Totals of "+of, mainColumns(r.Prices)),
-		More: resultTable(res, "More figures of "+of, moreColumns),
+// more has the rest of the figures, and the cost by each price list in detail.
+func more(r *compare.Report) section {
+	out := section{Title: "More figures", Tables: []table{results(r, "More totals of all sessions", []column{
+		{"recall, results only", func(r *compare.Result) string { return recalled(r.Recall.ShareResults) }},
+		{"needs of edits", func(r *compare.Result) string {
+			return spread(r.Needs.ShareEdits, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Edits })
+		}},
+		{"re-reads", func(r *compare.Result) string { return number(r.Rereads.Calls) }},
+		{"turns", func(r *compare.Result) string { return number(r.Turns) }},
+		{"tokens sent", func(r *compare.Result) string { return number(r.Sent) }},
+		{"peak", func(r *compare.Result) string { return number(r.Peak) }},
+		{"optimised", func(r *compare.Result) string { return number(r.Optimized) }},
+		{"held back", func(r *compare.Result) string { return number(r.Held) }},
+		{"compressed", func(r *compare.Result) string { return number(r.Compressed) }},
+		{"at the hard limit", func(r *compare.Result) string { return number(r.Laddered) }},
+		{"tokens pruned", func(r *compare.Result) string { return number(r.Pruned.Tokens) }},
+	}, (*compare.Result).Ran)}}
+	for _, l := range r.Prices {
+		of := func(text func(compare.Cost) string) func(*compare.Result) string {
+			return func(r *compare.Result) string { c, _ := r.Cost(l.Name); return text(c) }
+		}
+		out.Tables = append(out.Tables, results(r, "Cost by "+short(l.Name), []column{
+			{"USD", func(r *compare.Result) string { return costCell(r, l.Name) }},
+			{"tokens read from the cache", of(func(c compare.Cost) string { return number(c.CacheRead) })},
+			{"tokens written to the cache", of(func(c compare.Cost) string { return number(c.CacheWrite) })},
+			{"tokens without the cache", of(func(c compare.Cost) string { return number(c.Uncached) })},
+			{"USD for the strategy's own model calls", of(func(c compare.Cost) string { return dollars(c.Model, c.Nothing) })},
+		}, pricedBy(l.Name)))
+	}
+	return out
+}
+
+// pricedBy reports of a result whether it ran and decided by no other list.
+func pricedBy(list string) func(*compare.Result) bool {
+	return func(r *compare.Result) bool {
+		_, priced := r.Cost(list)
+		return priced && r.Ran()
 	}
 }
 
-// resultTable makes the rows of one table. A variant that did not run has none.
-func resultTable(res *compare.Results, caption string, columns []column) table {
-	t := table{Caption: caption}
-	for _, f := range columns {
-		t.Heads = append(t.Heads, f.head)
+// results has a row for doing nothing and one for each variant that is shown.
+func results(r *compare.Report, caption string, columns []column, shown func(*compare.Result) bool) table {
+	t := table{Caption: caption, Heads: []string{"variant"}}
+	for _, c := range columns {
+		t.Heads = append(t.Heads, c.head)
 	}
-	t.Rows = append(t.Rows, resultRow(&res.Nothing, 0, columns))
-	for i := range res.Variants {
-		if v := &res.Variants[i]; v.Ran() {
-			t.Rows = append(t.Rows, resultRow(v, i+1, columns))
+	add := func(name string, res *compare.Result) {
+		var cells []string
+		for _, c := range columns {
+			cells = append(cells, c.cell(res))
+		}
+		out := row{Name: short(name), Problem: shorten(res.Error, maxSentence), Cells: cells}
+		if !res.Done && out.Problem == "" {
+			out.Problem = "not finished: the comparison was stopped"
+		}
+		t.Rows = append(t.Rows, out)
+	}
+	add(compare.NothingName, &r.Totals.Nothing)
+	for i := range r.Totals.Variants {
+		if v := &r.Totals.Variants[i]; shown(v) {
+			add(v.Variant, v)
 		}
 	}
 	return t
 }
 
-// resultRow formats one result. A row with a problem keeps the figures that it has.
-func resultRow(res *compare.Result, series int, columns []column) row {
-	out := row{
-		Series: series, Name: short(res.Variant), Problem: shorten(res.Error, maxSentence), Empty: res.Turns == 0,
-	}
-	if series == 0 {
-		out.Name = compare.NothingName
-	}
-	// A failed variant has its own reason.
-	if !res.Done && out.Problem == "" {
-		out.Problem = "not finished: the comparison was stopped"
-	}
-	if !out.Empty {
-		for _, f := range columns {
-			out.Cells = append(out.Cells, f.cell(res))
-		}
-	}
-	return out
-}
-
-// costCell is the cost by a list, of variants with the difference to doing nothing; "–" for a variant that decided by
-// another list.
+// costCell is the cost by a list, of variants with the difference to doing nothing.
 func costCell(res *compare.Result, list string) string {
-	c, ok := res.Cost(list)
-	switch {
-	case !ok:
-		return "–"
-	case res.Variant == compare.NothingName:
+	c, _ := res.Cost(list)
+	if res.Variant == compare.NothingName {
 		return dollars(c.USD, c.USD)
 	}
-	// In totals over several sessions, one bad session may hide in the sum.
 	worst := ""
 	if c.PerSession != nil && res.Sessions > 1 {
 		worst = ", worst " + relative(c.PerSession.Worst)
@@ -137,194 +142,100 @@ func costCell(res *compare.Result, list string) string {
 	return dollars(c.USD, c.Nothing) + " (" + relative(c.Relative) + worst + ")"
 }
 
-// spread formats a share; in totals also the mean and the lowest of the sessions' shares.
+// spread formats a share; in totals of several sessions that differ also the lowest of theirs.
 func spread(share float64, sessions *compare.PerSession, of func(*compare.PerSession) compare.Spread) string {
-	if sessions == nil {
-		return recalled(share)
+	if sessions != nil && of(sessions).Differs(share) {
+		return recalled(share) + " (worst " + recalled(of(sessions).Worst) + ")"
 	}
-	s := of(sessions)
-	return fmt.Sprintf("%s (mean %s, worst %s)", recalled(share), recalled(s.Mean), recalled(s.Worst))
+	return recalled(share)
 }
 
-// costHeads are the columns of the tables that break a cost down.
-var costHeads = []string{"USD", "against nothing", "tokens read from the cache", "tokens written to the cache",
-	"tokens without the cache", "USD for the strategy's own model calls"}
-
-// costTables returns one table per price list, without variants that were not priced by it.
-func costTables(r *compare.Report) []table {
-	var out []table
-	for _, list := range r.Prices {
-		t := table{Caption: "Cost by " + short(list.Name) + " in detail", Heads: costHeads}
-		// A variant that did not run has no row, as all its figures would be 0.
-		add := func(res *compare.Result, series int, name string) {
-			c, ok := res.Cost(list.Name)
-			if !ok || res.Turns == 0 {
-				return
-			}
-			t.Rows = append(t.Rows, row{Series: series, Name: short(name), Cells: []string{
-				dollars(c.USD, c.Nothing), relative(c.Relative), number(c.CacheRead), number(c.CacheWrite),
-				number(c.Uncached), dollars(c.Model, c.Nothing),
-			}})
-		}
-		add(&r.Totals.Nothing, 0, compare.NothingName)
-		for i := range r.Totals.Variants {
-			add(&r.Totals.Variants[i], i+1, r.Totals.Variants[i].Variant)
-		}
-		out = append(out, t)
+// sessions says what one variant made of each session.
+func sessions(r *compare.Report, variant int) section {
+	total := &r.Totals.Variants[variant]
+	name := short(total.Variant)
+	t := table{Caption: "Each session with " + name,
+		Heads: []string{"session", "entries", "turns", "tokens sent", "saved"}}
+	for _, c := range total.Costs {
+		t.Heads = append(t.Heads, "USD, "+short(c.List))
 	}
-	return out
-}
-
-// pruned shows what one variant removed, by tool and by file.
-type pruned struct {
-	Series       int
-	Name         string
-	Entries      string
-	Tokens       string
-	Tools, Files []shareRow
-}
-
-// shareTable is one of the two tables of pruned.
-type shareTable struct {
-	Caption, Head string
-	Series        int
-	Rows          []shareRow
-}
-
-// ToolTable and FileTable are called by the template, which cannot construct values.
-func (p pruned) ToolTable() shareTable {
-	return shareTable{"By tool: " + p.Name, "tool", p.Series, p.Tools}
-}
-
-func (p pruned) FileTable() shareTable {
-	return shareTable{"By file: " + p.Name, "file", p.Series, p.Files}
-}
-
-// shareRow is one row of a shareTable, with a bar that shows its size relative to the largest row.
-type shareRow struct {
-	Name, Count, Tokens, Part string
-	// Bar is the width of the bar, from 0 to barWidth.
-	Bar string
+	t.Heads = append(t.Heads, "recall", "needs", "compactions by the recorder")
+	for i := range r.Sessions {
+		s := &r.Sessions[i]
+		res := &s.Variants[variant]
+		cells := []string{number(s.Entries), number(res.Turns), number(res.Sent), percent(res.Saved)}
+		for _, c := range total.Costs {
+			cells = append(cells, costCell(res, c.List))
+		}
+		cells = append(cells, recalled(res.Recall.Share), recalled(res.Needs.Share), number(len(s.Boundaries)))
+		t.add(short(s.Name), cells...)
+	}
+	return section{Title: "Session by session, with " + name, Tables: []table{t}}
 }
 
 // maxPath is how many characters of a path are shown: its root and its end, which tell files apart.
 const maxPath = 56
 
-// barWidth is the width of the longest bar, in pixels.
-const barWidth = 120
-
-// prunedTables returns a section for each variant that pruned anything. The row budget of the page is divided among
-// the variants, with three rows as the least that is of use.
-func prunedTables(r *compare.Report) []pruned {
-	var out []pruned
-	// Half for tools, half for files.
-	most := max(shareRowsOfAll/2/max(len(r.Variants), 1), 3)
-	// There are colours for so many variants.
-	for i := range r.Totals.Variants[:min(len(r.Totals.Variants), maxVariants-1)] {
-		res := &r.Totals.Variants[i]
-		if res.Pruned.Entries == 0 {
-			continue
-		}
-		out = append(out, pruned{
-			Series: i + 1, Name: short(res.Variant),
-			Entries: number(res.Pruned.Entries), Tokens: number(res.Pruned.Tokens),
-			Tools: shareRows(res.Pruned.Tools, res.Pruned.Tokens, most),
-			Files: shareRows(res.Pruned.Files, res.Pruned.Tokens, most),
-		})
-	}
-	return out
-}
-
-// shareRows returns at most most rows; the last one sums up the others. whole is the number of tokens that 100 %
-// stands for. A share may be negative, if a replacement was larger than what it replaced; its bar is empty.
-func shareRows(shares []compare.Share, whole, most int) []shareRow {
-	if len(shares) > most {
-		rest := compare.Share{}
-		for _, s := range shares[most-1:] {
-			// A share may already stand for several.
-			rest.Rest += max(s.Rest, 1)
-			rest.Count += s.Count
-			rest.Tokens += s.Tokens
-		}
-		shares = append(slices.Clone(shares[:most-1]), rest)
-	}
-	// Not 0, by which it divides.
-	widest := 1
-	for _, s := range shares {
-		widest = max(widest, s.Tokens)
-	}
-	var out []shareRow
-	for _, s := range shares {
-		name := clean(text.ClipMiddle(s.Name, maxPath))
-		if s.Rest > 0 {
-			name = fmt.Sprintf("%s more", number(s.Rest))
-		}
-		part := "–"
-		if whole > 0 {
-			part = percent(float64(s.Tokens) / float64(whole))
-		}
-		out = append(out, shareRow{Name: name, Count: number(s.Count), Tokens: number(s.Tokens), Part: part,
-			Bar: coordinate(barWidth * float64(max(s.Tokens, 0)) / float64(widest))})
-	}
-	return out
-}
-
-// lostTable lists identifiers that a variant lost. Count is the number of all of them, Rows are the first ones.
-type lostTable struct {
-	Name  string
-	Count string
-	Rows  []lostRow
-}
-
-// lostRow is one [compare.Lost]. Turn counts from 1; Entry and From are positions of recorded entries, from 0.
-type lostRow struct {
-	Identifier, Session string
-	Turn, Entry, From   int
-}
-
-// lostTables returns a table for each variant that lost anything, within the row budget of the page.
-func lostTables(r *compare.Report) []lostTable {
-	var out []lostTable
-	most := max(lostRowsOfAll/max(len(r.Variants), 1), 3)
-	for i := range r.Totals.Variants[:min(len(r.Totals.Variants), maxVariants-1)] {
-		res := &r.Totals.Variants[i]
-		if len(res.Recall.Lost) == 0 {
-			continue
-		}
-		t := lostTable{Name: short(res.Variant), Count: number(res.Recall.Used - res.Recall.Kept)}
-		for _, l := range res.Recall.Lost[:min(len(res.Recall.Lost), most)] {
-			t.Rows = append(t.Rows, lostRow{short(l.Identifier), short(l.Session), l.Turn, l.Entry, l.From})
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
-// priceRow is one price list, as the page is often read long after prices have changed.
-type priceRow struct {
-	Name, Input, Read, Write, Output, TTL, Minimum, AsOf, Source, Note string
-}
-
-// priceRows formats the price lists. A list without a price for cache reads belongs to a provider without a prompt
-// cache; a TTL of 0 means that cached prompts do not expire within a session.
-func priceRows(lists []*pricing.List) []priceRow {
-	var out []priceRow
-	for _, l := range lists {
-		row := priceRow{
-			Name: short(l.Name), Input: price(l.Input), Read: "no cache", Write: "no cache", Output: price(l.Output),
-			TTL: "–", Minimum: "–", AsOf: short(l.AsOf), Source: short(l.Source), Note: shorten(l.Note, maxSentence),
-		}
-		if l.CacheRead > 0 {
-			row.Read, row.Write = price(l.Read()), price(l.Write())
-			row.TTL, row.Minimum = "no end", number(l.CacheMinimum)
-			// 0 is a cache without an end, as far as a session goes.
-			if l.CacheTTL > 0 {
-				row.TTL = l.CacheTTL.String()
+// pruned says what one variant removed, by tool and by file.
+func pruned(r *compare.Report, variant int) section {
+	v := &r.Totals.Variants[variant]
+	out := section{Title: "What " + short(v.Variant) + " pruned",
+		Lead: fmt.Sprintf("%s tokens in %s changes. What replaced them, such as a summary, is subtracted; an entry counts "+
+			"each time it was changed.", number(v.Pruned.Tokens), number(v.Pruned.Entries))}
+	add := func(head string, shares []compare.Share) {
+		t := table{Caption: "By " + head, Heads: []string{head, "times", "tokens", "share"}}
+		for _, s := range shares {
+			name := clean(text.ClipMiddle(s.Name, maxPath))
+			if s.Rest > 0 {
+				name = number(s.Rest) + " more"
 			}
+			t.add(name, number(s.Count), number(s.Tokens), percent(float64(s.Tokens)/float64(max(v.Pruned.Tokens, 1))))
 		}
-		out = append(out, row)
+		out.Tables = append(out.Tables, t)
 	}
+	add("tool", v.Pruned.Tools)
+	add("file", v.Pruned.Files)
 	return out
+}
+
+// lost lists identifiers that one variant lost.
+func lost(r *compare.Report, variant int) section {
+	v := &r.Totals.Variants[variant]
+	t := table{Caption: "The first of " + number(v.Recall.Used-v.Recall.Kept), Heads: []string{"identifier", "session",
+		"used in turn", "by entry", "last seen in entry"}}
+	for _, l := range v.Recall.Lost {
+		t.add(short(l.Identifier), short(l.Session), number(l.Turn), number(l.Entry), number(l.From))
+	}
+	return section{Title: "What later turns missed with " + short(v.Variant), Tables: []table{t},
+		Lead: "Identifiers that a later turn used and that were in the unpruned history then, but not in what was sent."}
+}
+
+// compared lists the settings of the variants and the prices: the page may be read long after both have changed.
+func compared(r *compare.Report) section {
+	variants := table{Caption: "Variants", Text: true,
+		Heads: []string{"variant", "strategy", "settings", "decides by the price list"}}
+	for _, v := range r.Variants {
+		variants.add(short(v.Name), short(v.Strategy), settingsText(v.Settings), short(v.PriceList))
+	}
+	prices := table{Caption: "Prices, in USD for a million tokens", Text: true, Heads: []string{"list", "input",
+		"cache read", "cache write", "output", "cached for", "cached from, tokens", "as of", "source", "note"}}
+	for _, l := range r.Prices {
+		read, write, ttl, least := "no cache", "no cache", "–", "–"
+		if l.CacheRead > 0 {
+			read, write, ttl, least = price(l.Read()), price(l.Write()), lifetime(l), number(l.CacheMinimum)
+		}
+		prices.add(short(l.Name), price(l.Input), read, write, price(l.Output), ttl, least, short(l.AsOf), short(l.Source),
+			shorten(l.Note, maxSentence))
+	}
+	return section{Title: "What was compared, at which prices", Tables: []table{variants, prices}}
+}
+
+// lifetime is how long a list's cache lives. 0 is a cache that does not expire within a session.
+func lifetime(l *pricing.List) string {
+	if l.CacheTTL > 0 {
+		return l.CacheTTL.String()
+	}
+	return "no end"
 }
 
 // price formats USD per million tokens with as many digits as the list has.
