@@ -60,8 +60,9 @@ const (
 	KindStrategy Kind = "strategy"
 	// KindPlugin: the plugin failed: it did not start, crashed, ran into a timeout, or returned an error.
 	KindPlugin Kind = "plugin"
-	// KindHost: the plugin could not be started because the machine lacks something: file descriptors, space, memory,
-	// processes, the run directory. The plugin is not at fault; the same call succeeds when the cause is gone.
+	// KindHost: the machine lacks something: file descriptors, space, memory, processes, the run directory. So a plugin
+	// could not be started, which is not at fault, or a transcript (setting transcript.dir) could not be written, of
+	// which nothing is lost. The same call succeeds when the cause is gone.
 	KindHost Kind = "host"
 	// KindAnswer: the plugin returned a result that cannot be applied to the history.
 	KindAnswer Kind = "answer"
@@ -76,7 +77,7 @@ const (
 	// KindStore: sessions cannot be read from their store or written to it (setting sessions.store). Nothing that was
 	// acknowledged is lost, and the same call succeeds when the cause is gone.
 	KindStore Kind = "store"
-	// KindInternal: anything else, such as a failed write of the transcript.
+	// KindInternal: anything else, such as a method that panicked.
 	KindInternal Kind = "internal"
 )
 
@@ -84,7 +85,7 @@ const (
 type Error struct {
 	Kind Kind
 	// Retryable says that the same call may succeed if it is made again. It can be set with [KindPlugin], [KindModel],
-	// [KindHost] and [KindStore], and is with [KindDeadline] and a transcript that cannot be written.
+	// [KindHost] and [KindStore], and is with [KindDeadline].
 	Retryable bool
 	// MaybeApplied says that the call may have taken effect all the same: its write was sent, and no answer came. It is
 	// retryable then only if the same call does not do it twice, as an addition with a key ([AddOptions]) does not.
@@ -180,8 +181,8 @@ func classify(err error) error {
 		if errors.Is(plugin, plugins.ErrHost) {
 			e.Kind = KindHost
 		}
-	case errors.As(err, &log):
-		e.Retryable = true
+	case errors.As(err, &log), errors.Is(err, transcriptlog.ErrDir):
+		e.Kind, e.Retryable = KindHost, true
 	}
 	if unknown := (*engine.UnknownError)(nil); errors.As(err, &unknown) {
 		e.MaybeApplied, e.Retryable = true, e.Retryable && unknown.Repeatable

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/config"
@@ -12,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 )
 
 func TestTheKindOfAnError(t *testing.T) {
@@ -47,6 +49,19 @@ func TestTheKindOfAnError(t *testing.T) {
 	}
 	if classify(nil) != nil {
 		t.Error("nil became an error")
+	}
+}
+
+// A full disk is the machine's, also where the transcript is written.
+func TestATranscriptThatCannotBeWritten(t *testing.T) {
+	for _, cause := range []error{
+		&transcriptlog.UnwrittenError{Path: "x", Entries: 2, Err: syscall.ENOSPC},
+		fmt.Errorf("%w: %w", transcriptlog.ErrDir, syscall.ENOSPC),
+	} {
+		var got *Error
+		if !errors.As(classify(cause), &got) || got.Kind != KindHost || !got.Retryable {
+			t.Errorf("%+v", got)
+		}
 	}
 }
 

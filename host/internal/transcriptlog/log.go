@@ -28,6 +28,9 @@ type Log struct {
 	system  string // the line of the system prompt; "" if none was ever set
 }
 
+// ErrDir: no file can be made in the directory.
+var ErrDir = errors.New("transcript.dir")
+
 // UnwrittenError says that a [Log] holds entries that its file does not. They are written by the next [Log.Flush] or
 // [Log.Close] that succeeds.
 type UnwrittenError struct {
@@ -54,10 +57,10 @@ func (e *UnwrittenError) Unwrap() error { return e.Err }
 
 // Open creates the file of a session in dir, which is created if it does not exist. The file is named after the
 // session's id. Characters that do not belong in a file name are replaced, and a number is appended if the name is
-// taken. Only the user may read the file. Errors name the setting transcript.dir.
+// taken. Only the user may read the file. Errors wrap [ErrDir].
 func Open(dir, session string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("transcript.dir: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrDir, err)
 	}
 	name := safeName(session)
 	for n := 1; ; n++ {
@@ -70,7 +73,7 @@ func Open(dir, session string) (*Log, error) {
 		case err == nil:
 			return &Log{path: path, file: f}, nil
 		case !errors.Is(err, fs.ErrExist):
-			return nil, fmt.Errorf("transcript.dir: %w", err)
+			return nil, fmt.Errorf("%w: %w", ErrDir, err)
 		}
 	}
 }

@@ -71,10 +71,10 @@ func (s *Store) causeOf(code int) store.Cause {
 		return store.Locked
 	case codes.SQLITE_PERM, codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_AUTH:
 		return store.Denied
-	// ENOSPC is SQLITE_FULL by itself. What is left under this code are errors of the disk, and the limit of the
-	// process.
+	// ENOSPC is SQLITE_FULL by itself, but where the index of the log needs the space. What is left under this code are
+	// errors of the disk, and the limit of the process.
 	case codes.SQLITE_IOERR:
-		if s.atLimit() {
+		if code == codes.SQLITE_IOERR_SHMSIZE || s.atLimit() {
 			return store.Full
 		}
 	}

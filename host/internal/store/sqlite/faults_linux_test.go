@@ -26,6 +26,28 @@ func TestFileSystemWithoutSpace(t *testing.T) {
 	})
 }
 
+func TestANewFileWithoutSpace(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
+		t.Skipf("SKIPPED: a small file system cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	ballast := filepath.Join(dir, "ballast")
+	// With a page left, the file has room and the index of its log has not.
+	for _, left := range []int64{0, 4096, 8192, 16384} {
+		_ = os.WriteFile(ballast, make([]byte, 4<<20), 0o600)
+		if info, err := os.Stat(ballast); err != nil || os.Truncate(ballast, info.Size()-left) != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(t.Context(), filepath.Join(dir, "sessions.db"))
+		wantCause(t, err, store.Full)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	openFile(t, filepath.Join(dir, "sessions.db"))
+}
+
 func TestFileThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	root := os.Geteuid() == 0 // may write to every file, but not on a file system that is read-only
