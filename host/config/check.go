@@ -12,14 +12,11 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// The check of one value against its row of the registry. It is the only place that knows which Go types stand for
-// which [Type], in files, flags, JSON and Go programs alike.
+// The check of one value against its registry row: the only place that knows which Go types belong to which [Type].
 
-// Check returns v as the Go type of the setting, or an error that says what is allowed. Text is read as the setting's
-// type, as it is in the environment; what JSON makes of a value is accepted too. Paths stay as they are.
-//
-// The types are string (also for a [Name] and a [Path]), bool, int, float64, [time.Duration], []string, and
-// [json.RawMessage] for [Objects].
+// Check returns v as the Go type of the setting, or an error that says what is allowed. The types are string (also for
+// a [Name] and a [Path]), bool, int, float64, [time.Duration], []string, and [json.RawMessage] for [Objects]. Text is
+// read as in the environment, and values as JSON decodes them are accepted. Paths are not resolved.
 func (s Spec) Check(v any) (any, error) {
 	typed, bad := s.check(v, false)
 	if bad != nil {
@@ -30,7 +27,7 @@ func (s Spec) Check(v any) (any, error) {
 
 // badValue is what is wrong with a value, before its place is known.
 type badValue struct {
-	// value is as an error shows it: clipped, and without control characters.
+	// value is clipped for display, without control characters.
 	value   string
 	problem string
 	nearest string
@@ -38,7 +35,7 @@ type badValue struct {
 	element int
 }
 
-// refuse returns the usual problem of a value. What is allowed instead comes from the setting.
+// refuse returns the usual problem of a value; the setting adds what is allowed.
 func refuse(v any) *badValue {
 	return &badValue{value: show(v), problem: "is not allowed", element: -1}
 }
@@ -48,17 +45,15 @@ func (b *badValue) in(s Spec, key string, at Origin) *Error {
 	if b.element >= 0 {
 		key = fmt.Sprintf("%s[%d]", key, b.element)
 	}
-	// Not even clipped: the first characters of a key are enough to tell whose it is. An address has one in front of an
-	// @ or in a query.
+	// Not even clipped: a key's first characters show whose it is. An address has a key before an @ or in a query.
 	if s.secret || s.Type == URL && strings.ContainsAny(b.value, "@?") {
 		b.value, b.problem = "", "is not allowed (the value is not shown, as it might be a key)"
 	}
 	return &Error{Origin: at, Key: key, Value: b.value, Problem: b.problem, Allowed: s.Want(), Nearest: b.nearest}
 }
 
-// check is Check; with strict, as for files, text is accepted for text only: YAML has types of its own. Checks come
-// before layers are merged, since only then the place of a value is known, and a wrong value is wrong even where
-// another layer hides it.
+// check is Check. With strict, as for files, text is accepted only where the setting is text, as YAML has types of its
+// own. Each layer is checked before merging: a wrong value is wrong even where another layer hides it.
 func (s Spec) check(v any, strict bool) (any, *badValue) {
 	switch s.Type {
 	case Boolean:
@@ -93,10 +88,8 @@ func (s Spec) checkBool(v any, strict bool) (any, *badValue) {
 	return nil, refuse(v)
 }
 
-// checkInt accepts whole numbers of any Go or JSON type. Text counts only where the source has nothing else, so that
-// a quoted number in a file is reported instead of being guessed at.
+// checkInt accepts whole numbers of any Go or JSON type. A quoted number in a file is refused.
 func (s Spec) checkInt(v any, strict bool) (any, *badValue) {
-	// Text is tried second: a flag has only text, a file has both.
 	n, ok := toInt(v)
 	if text, isText := v.(string); isText && !strict {
 		parsed, err := strconv.Atoi(text)
@@ -121,9 +114,8 @@ func (s Spec) checkNumber(v any, strict bool) (any, *badValue) {
 	return f, nil
 }
 
-// checkDuration accepts text with a unit, also in files: YAML has no durations.
+// checkDuration accepts text with a unit, also in files. A bare number is refused: it could be seconds or milliseconds.
 func (s Spec) checkDuration(v any) (any, *badValue) {
-	// A bare number is refused: whether it means seconds or milliseconds would be a guess.
 	d, ok := v.(time.Duration)
 	if text, isText := v.(string); isText {
 		parsed, err := time.ParseDuration(text)
@@ -135,18 +127,16 @@ func (s Spec) checkDuration(v any) (any, *badValue) {
 	return d, nil
 }
 
-// checkText is for all types that stay text. Only a choice among few values has a nearest one to suggest.
 func (s Spec) checkText(v any) (any, *badValue) {
 	given, ok := v.(string)
 	switch {
-	// Not text: false in an environment variable is text, in a file it is not.
 	case !ok,
 		s.Type == Name && !strategyName.MatchString(given),
-		// No system has a path with a NUL byte, and errors of the system would name only its beginning.
+		// No system has a path with a NUL byte, and the system's errors would show only what precedes it.
 		s.Type == Path && strings.ContainsRune(given, 0),
 		s.valid != nil && !s.valid(given):
 		return nil, refuse(v)
-	case s.renamed[given] != "": // read as the new value once layers are merged: see [Config.Warnings]
+	case s.renamed[given] != "": // read as the new value when layers are merged: see [Config.Warnings]
 	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, given):
 		bad := refuse(v)
 		bad.nearest = nearest.One(given, s.Allowed)
@@ -155,10 +145,8 @@ func (s Spec) checkText(v any) (any, *badValue) {
 	return given, nil
 }
 
-// checkList returns a list of strings or paths, checked element by element. The position of a bad element is in the
-// error, so that a long list in a file need not be searched.
+// checkList checks a list of strings or paths element by element. Its error has the position of the bad element.
 func (s Spec) checkList(v any, strict bool) (any, *badValue) {
-	// Elements are checked like settings of their own.
 	element := Spec{Type: String, Allowed: s.Allowed}
 	if s.Type == Paths {
 		element.Type = Path
@@ -179,11 +167,11 @@ func (s Spec) checkList(v any, strict bool) (any, *badValue) {
 	default:
 		return nil, refuse(v)
 	}
-	// Not nil, even if it is empty: an empty list is a value, and replaces that of a weaker layer.
+	// Not nil, even if empty: an empty list is a value, and replaces the list of a weaker layer.
 	list := make([]string, 0, len(items))
 	for i, item := range items {
 		text, bad := element.checkText(item)
-		// In a list an empty path would mean the working directory, which no one writes on purpose.
+		// An empty path in a list would mean the working directory; it is surely a mistake.
 		if bad == nil && s.Type == Paths && text == "" {
 			bad = refuse(item)
 		}
@@ -196,8 +184,7 @@ func (s Spec) checkList(v any, strict bool) (any, *badValue) {
 	return list, nil
 }
 
-// checkScalar accepts everything that a strategy's own setting may be. Text stays text: only the strategy knows the
-// type.
+// checkScalar accepts what a strategy's own setting may be. Text stays text: only the strategy knows the type.
 func checkScalar(v any) (any, *badValue) {
 	switch v := v.(type) {
 	case string, bool:
@@ -206,7 +193,7 @@ func checkScalar(v any) (any, *badValue) {
 	if n, ok := toInt(v); ok {
 		return n, nil
 	}
-	// NaN and infinities have no form in JSON, in which settings reach a plugin.
+	// JSON, in which plugins get their settings, has no NaN or infinities.
 	if f, ok := toFloat(v); ok && (Spec{}).inBounds(f) {
 		return f, nil
 	}
@@ -225,7 +212,7 @@ func toInt(v any) (int, bool) {
 			return n, true
 		}
 	}
-	// Above 2^53 a float64 does not hold every integer, so that it is unknown which one was meant.
+	// Above 2^53 a float64 does not hold every integer, so which one was meant is unknown.
 	f, ok := toFloat(v)
 	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 		return 0, false
@@ -233,7 +220,6 @@ func toInt(v any) (int, bool) {
 	return int(f), true
 }
 
-// toFloat accepts the number types of Go callers, YAML and JSON.
 func toFloat(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:

@@ -14,34 +14,31 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// Config is a set of layers and the values that result. It is immutable and safe for concurrent use. [Config.With]
-// makes a copy that shares the layers, so that an override for a session costs no second reading of files.
+// Config is a set of layers and the values that result. It is immutable and safe for concurrent use.
 type Config struct {
-	// places says what relative paths and machine-dependent defaults stand for.
 	places places
-	// files are the absolute paths of the files that exist, weakest first.
+	// files are absolute paths of files that exist, weakest first.
 	files []string
-	// layers never change after [Load], so that copies share them: files, environment, flags.
-	layers []*layer // files, environment, flags
+	// layers (files, environment, flags) never change after [Load]; copies share them.
+	layers []*layer
 	// session holds the overrides of [Config.With]; each copy has its own.
 	session *layer
 
-	warnings []string // see Warnings
+	warnings []string
 
-	// settings are the decoded values; callers get clones, as they hold slices and maps.
 	settings Settings
 	// merged has what holds, as a [setting] by key, and all profiles, in force or not.
-	merged *koanf.Koanf // what holds, as a [setting] by key; and all profiles, in force or not
-	// profiles are the names of all profiles, each with the place that mentions it nearest to the user.
+	merged *koanf.Koanf
+	// profiles has the names of all profiles, each with the mention of it that is nearest to the user.
 	profiles map[string]Origin
-	// providers are those of the profiles that have one.
+	// providers has the profiles that have one.
 	providers map[string]Provider
 }
 
-// Settings returns the values in force, as a copy. It costs about a microsecond, so that callers may ask each time.
+// Settings returns a copy of the values in force, in about a microsecond.
 func (c *Config) Settings() Settings { return c.settings.clone() }
 
-// Warnings says what works and should be changed: values that have another name now. Each is one line that says where.
+// Warnings lists, one line each with its place, values that still work but have a new name.
 func (c *Config) Warnings() []string { return slices.Clone(c.warnings) }
 
 // Files returns the absolute paths of the files that were read, weakest first.
@@ -51,43 +48,38 @@ func (c *Config) Files() []string { return slices.Clone(c.files) }
 func (c *Config) Profiles() []string { return slices.Sorted(maps.Keys(c.profiles)) }
 
 // With returns a copy with a session override; c does not change. Value is a typed value, a value as JSON decodes it,
-// or text. Nil removes an earlier override of the key. Setting "profile" activates another profile.
-//
-// If several overrides only make sense together, use [Config.WithAll].
+// or text. Nil removes an earlier override of the key. [Config.WithAll] takes several.
 func (c *Config) With(key string, value any, source string) (*Config, error) {
 	return c.WithAll(Override{Key: key, Value: value, Source: source})
 }
 
-// WithAll is [Config.With] for several overrides at once. The error joins everything that is wrong with them.
+// WithAll is [Config.With] for several overrides. The error joins everything that is wrong with them.
 func (c *Config) WithAll(overrides ...Override) (*Config, error) {
 	return c.WithBy(operator, overrides...)
 }
 
-// WithBy is [Config.WithAll] for overrides of someone who may not set everything: see [Spec.By].
+// WithBy is [Config.WithAll] for a setter who may not set everything: see [Spec.By].
 func (c *Config) WithBy(by Setter, overrides ...Override) (*Config, error) {
-	// Profiles, values and settings are worked out again from the layers: another profile changes any of them.
 	derived := &Config{places: c.places, files: c.files, layers: c.layers, session: c.session.clone()}
 	p := &problems{}
-	// All problems are collected first; the first wrong override does not hide the others.
 	for _, ov := range overrides {
 		derived.session.override(by, ov, c.places, p)
 	}
 	return derived.resolved(p)
 }
 
-// resolved stacks the layers and returns c, or everything that is wrong. It fills in the fields that follow from the
-// layers. It is called once for each Config, before anyone else has it.
+// resolved stacks the layers and fills in the fields that follow from them, or returns everything that is wrong. It is
+// called once for each Config, before it is shared.
 func (c *Config) resolved(p *problems) (*Config, error) {
 	// A new slice: appending to c.layers could write into an array that copies share.
 	all := append([]*layer{defaults(c.places)}, c.layers...)
 	all = append(all, c.session)
-	// The choice of a profile is the one setting that decides which layers there are, so it is looked up before they
-	// are stacked.
+	// The choice of a profile decides which layers there are, so it is looked up before they are stacked.
 	chosen := setting{Value: ""}
-	others := chosen // What it would be without the project file.
+	others := chosen // the choice without the project file
 	c.profiles = map[string]Origin{}
 	for _, l := range all {
-		// The nearest layer that mentions a profile is where errors about the whole profile point.
+		// Errors about a whole profile point to the nearest layer that mentions it.
 		maps.Copy(c.profiles, l.profiles)
 		if v, ok := l.values[keyProfile].(setting); ok {
 			chosen = v
@@ -96,20 +88,18 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 			}
 		}
 	}
-	// Everything that is set, with the profiles still apart.
 	known, err := stack(all...)
 	if err != nil {
 		return nil, err
 	}
 	profile := profileLayer(chosen.Value.(string), known)
 	c.checkChosenProfile(chosen, profile, p)
-	// The project file changed the user's choice.
 	if name := others.Value.(string); name != chosen.Value {
 		c.checkLostProfile(chosen, name, profileLayer(name, known), p)
 	}
-	// The profile goes above the files, wherever it is defined: the environment and flags are nearer to the user.
+	// A profile is above all files, wherever it is defined: the environment and flags are nearer to the user.
 	above := slices.IndexFunc(all, func(l *layer) bool { return l.name == LayerEnvironment || l.name == LayerSession })
-	// Merging is most of the cost of an override, and sessions without a profile need only one.
+	// Merging is most of the cost of an override, and without a profile one is enough.
 	if c.merged = known; len(profile.values) > 0 {
 		if c.merged, err = stack(slices.Insert(all, above, profile)...); err != nil {
 			return nil, err
@@ -121,7 +111,6 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 	if err := c.decode(); err != nil {
 		return nil, err
 	}
-	// On the merged values: limits that do not go together may come from different layers.
 	c.crossCheck(p)
 	if err := c.readProviders(p); err != nil {
 		return nil, err
@@ -132,11 +121,10 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 	return c, nil
 }
 
-// defaults is the layer of the registry.
+// defaults is the layer of the registry. A setting without a default is absent from it.
 func defaults(pl places) *layer {
 	l, x := newLayer(LayerDefault), registry()
 	for _, key := range x.keys {
-		// A setting without a default is absent, which is how Settings tells "not set" from a value.
 		if v := x.specs[key].defaultOn(pl); v != nil {
 			l.values[key] = setting{v, Origin{Layer: LayerDefault}}
 		}
@@ -144,8 +132,8 @@ func defaults(pl places) *layer {
 	return l
 }
 
-// profileLayer is what all layers together set for a profile; empty for the name "". Its provider is left out: that is
-// not a setting, and is read for all profiles, in force or not.
+// profileLayer is what all layers together set for a profile; empty for the name "". The provider is left out: it is
+// not a setting, and is read for all profiles.
 func profileLayer(name string, known *koanf.Koanf) *layer {
 	l := newLayer(LayerProfile)
 	for key, v := range known.Cut(groupProfiles + "." + name).All() {
@@ -157,7 +145,7 @@ func profileLayer(name string, known *koanf.Koanf) *layer {
 	return l
 }
 
-// rename replaces values that have another name now, and warns of them.
+// rename replaces values that have a new name now, with a warning.
 func (c *Config) rename() error {
 	for _, key := range registry().renames {
 		v := c.setting(key)
@@ -180,7 +168,7 @@ func (c *Config) rename() error {
 func (c *Config) decode() error {
 	into := struct {
 		Settings `koanf:",squash"`
-		Profiles any `koanf:"profiles"` // [Config.readProviders] takes from them what is not a setting.
+		Profiles any `koanf:"profiles"` // read by [Config.readProviders]
 	}{}
 	if err := c.merged.UnmarshalWithConf("", &into, unmarshalConf); err != nil {
 		return fmt.Errorf("a setting in the registry does not fit its field: %w", err)
@@ -190,27 +178,24 @@ func (c *Config) decode() error {
 	return nil
 }
 
-// unmarshalConf makes koanf as strict as the checks before it: no conversion of types, and no row of the registry
-// without a field.
+// unmarshalConf makes koanf as strict as the checks before it: no type conversion, and each registry row needs a field.
 var unmarshalConf = koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
 	ErrorUnused: true,
 	DecodeHook:  mapstructure.DecodeHookFuncType(decodeHook),
 }}
 
-// decodeHook takes the value out of a [setting], and fits a number to an int field ([Density] says how). Numbers of
-// files and JSON are floats even if they have no fraction.
+// decodeHook unwraps a [setting] and rounds a float down to an int field: numbers in files and JSON may be floats.
 func decodeHook(_, to reflect.Type, v any) (any, error) {
 	if s, ok := v.(setting); ok {
 		v = s.Value
 	}
 	if f, ok := v.(float64); ok && to == reflect.TypeFor[int]() {
-		// Never below 0 and never beyond what every platform's int holds.
 		return int(min(max(math.Floor(f), 0), math.MaxInt32)), nil
 	}
 	return v, nil
 }
 
-// setting returns what holds for a key; the zero setting if nothing does.
+// setting returns what holds for a key; the zero setting if it is not set.
 func (c *Config) setting(key string) setting {
 	v, _ := c.merged.Get(key).(setting)
 	return v
@@ -219,7 +204,7 @@ func (c *Config) setting(key string) setting {
 // crossCheck finds values that are valid by themselves but not together.
 func (c *Config) crossCheck(p *problems) {
 	if p.unread {
-		return // What is missing may be in the file that could not be read.
+		return // what seems missing may be in the unread file
 	}
 	known := c.Profiles()
 	want := "a profile that is defined under profiles; there is none"
@@ -238,7 +223,7 @@ func (c *Config) crossCheck(p *problems) {
 	if m.CompletionBudget >= m.ContextLimit && !p.keys[keyContextLimit] && !p.keys[keyCompletionBudget] {
 		limit := show(m.ContextLimit) + " (" + c.setting(keyContextLimit).Origin.String() + ")"
 		p.add(keyCompletionBudget, &Error{
-			Origin: c.setting(keyCompletionBudget).Origin, // Never the default, as 0 leaves something.
+			Origin: c.setting(keyCompletionBudget).Origin, // never the default, as 0 leaves room
 			Key:    keyCompletionBudget, Value: show(m.CompletionBudget),
 			Problem: "leaves nothing of the context window",
 			Allowed: "less than " + keyContextLimit + ", which is " + limit})

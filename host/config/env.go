@@ -8,13 +8,12 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// loadEnv reads the THRESH_ variables. Unknown ones are errors, because a misspelled variable would be ignored
-// silently. An empty variable counts as not set.
+// loadEnv reads the THRESH_ variables. Unknown ones are errors: a misspelt one would be ignored silently.
 func loadEnv(env []string, pl places, p *problems) *layer {
 	l, x := newLayer(LayerEnvironment), registry()
-	// By name, the last one wins, as in the shell that made the environment.
+	// Of two with one name the last wins, as in the shell.
 	values := map[string]string{}
-	// In the order of the environment, so that errors have an order.
+	// names keeps the order of the environment for errors.
 	var names []string
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
@@ -30,7 +29,7 @@ func loadEnv(env []string, pl places, p *problems) *layer {
 		at := Origin{Layer: l.name, Source: name}
 		key, known := x.env[name]
 		switch {
-		// A search for the nearest name for each of thousands of variables would take seconds.
+		// Searching the nearest name for each of thousands of variables would take seconds.
 		case !known && p.full():
 			p.more++
 		case !known:
@@ -43,8 +42,7 @@ func loadEnv(env []string, pl places, p *problems) *layer {
 	return l
 }
 
-// exempt reports whether a variable belongs to the protocol between a host and its plugins. A host that a plugin starts
-// sees them. All other variables with the prefix are taken for settings.
+// exempt reports whether a variable is part of the protocol between host and plugins.
 func exempt(name string) bool {
 	return strings.HasPrefix(name, "THRESH_STRATEGY_") || name == "THRESH_LIFELINE_FD"
 }

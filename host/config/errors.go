@@ -11,15 +11,13 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// Error is one problem in the configuration. [Load] and [Config.With] join all that they find; [errors.As] finds the
-// first.
+// Error is one problem in the configuration. [Load] and [Config.With] join all they find; [errors.As] finds the first.
 type Error struct {
-	// Origin is where the problem is. For a value from a file: the line of the value, or of its key if the key is what
-	// is wrong.
+	// Origin is where the problem is; in a file, the line of the value, or of the key if the key is wrong.
 	Origin Origin
-	// Key is the setting; "" if the problem is a whole file. With an index for an element of a list: plugins.dirs[1].
+	// Key is the setting, with an index for an element of a list (plugins.dirs[1]); "" for a whole file.
 	Key string
-	// Value is the bad value, clipped and fit to be shown; "" if there is none.
+	// Value is the bad value, clipped for display; "" if there is none.
 	Value string
 	// Problem is what is wrong with it; "" if Err says it.
 	Problem string
@@ -27,7 +25,7 @@ type Error struct {
 	Allowed string
 	// Nearest is what was probably meant; "" if nothing is similar.
 	Nearest string
-	// Err is the cause, for [errors.Is]: that of a file that cannot be read, or [ErrFixed]; nil for other problems.
+	// Err is the cause, for [errors.Is]: why a file cannot be read, or [ErrFixed]; nil for other problems.
 	Err error
 }
 
@@ -58,27 +56,23 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// maxProblems bounds what one load reports. It also bounds the work: a file with a million wrong keys must not cost a
-// search for the nearest key for each of them. 20 fit a screen.
+// maxProblems bounds what one load reports, to fit a screen, and its work: a file with a million wrong keys must not
+// cost a million searches for the nearest key.
 const maxProblems = 20
 
-// problems collects errors up to maxProblems and counts the rest.
 type problems struct {
-	// In the order in which layers are read.
+	// list is in the order in which layers are read.
 	list []error
-	// more counts what was found beyond maxProblems.
 	more int
 	keys map[string]bool // settings that have a problem
-	// unread is set if a whole file could not be read, so that references to what it may define cannot be checked.
-	// Without it a typo in one file would be followed by complaints about every profile that the file defines.
+	// unread is set if a whole file could not be read. References to what it may define are then not checked: one typo
+	// would be followed by complaints about every profile in the file.
 	unread bool
 }
 
-// add notes a problem with a setting. Key is what later checks ask for: the setting's own key, without the profile
-// that it is in, or "" for a whole file.
+// add notes a problem. Key, which later checks ask for, is the setting's own, without its profile; "" for a whole file.
 func (p *problems) add(key string, e *Error) {
 	if p.full() {
 		p.more++
@@ -91,11 +85,9 @@ func (p *problems) add(key string, e *Error) {
 	p.list = append(p.list, e)
 }
 
-// full reports whether further problems are only counted. Where a search for the nearest key would come first, ask
-// before it.
+// full reports whether further problems are only counted. Ask before a search for the nearest key.
 func (p *problems) full() bool { return len(p.list) == maxProblems }
 
-// err joins the problems; nil if there are none.
 func (p *problems) err() error {
 	if p.more > 0 {
 		return errors.Join(append(p.list, fmt.Errorf("and %d more problems", p.more))...)
@@ -114,20 +106,18 @@ func show(v any) string {
 		return shorten(string(v))
 	case fmt.Stringer:
 		return v.String()
-	// Their content is left out: a wrong list may be long, and its kind is what is wrong.
 	case []any, []string:
 		return "a list"
 	case map[string]any:
 		return "a table"
 	}
-	// Numbers and truth values as they are written in YAML and JSON.
 	if b, err := json.Marshal(v); err == nil {
 		return shorten(string(b))
 	}
 	return shorten(fmt.Sprint(v))
 }
 
-// showKey quotes a key that holds characters which a terminal would interpret.
+// showKey quotes a key with characters that a terminal would interpret.
 func showKey(key string) string {
 	key = shorten(key)
 	if strings.ContainsFunc(key, func(c rune) bool { return c == utf8.RuneError || !strconv.IsPrint(c) }) {
@@ -136,9 +126,7 @@ func showKey(key string) string {
 	return key
 }
 
-// maxShown is how many bytes of a value or a key are shown. Long enough for a key and short enough that an error
-// stays one line.
+// maxShown is how many bytes of a value or a key are shown: an error fits on a line.
 const maxShown = 80
 
-// shorten clips a text that may be of any length, as values in a stranger's file may be.
 func shorten(s string) string { return text.Clip(s, maxShown) }

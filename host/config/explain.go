@@ -8,34 +8,32 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// Explanation is everything there is to know about one setting. Durations are text, such as "10s". Its JSON form is
-// stable: scripts read it from 'thresh config explain -o json'.
+// Explanation is everything about one setting. Durations are text, such as "10s". Its JSON form is stable: scripts read
+// it from 'thresh config explain -o json'.
 type Explanation struct {
 	Key  string `json:"key"`
 	Type Type   `json:"type"`
 	// Value is nil if nothing was set and there is no default.
 	Value  any    `json:"value"`
 	Origin Origin `json:"origin"`
-	// Default is nil if there is none; DefaultText then describes what applies. Both may be set.
+	// Default is nil if there is none; DefaultText says what applies then. Both may be set.
 	Default     any    `json:"default"`
 	DefaultText string `json:"defaultText,omitempty"`
 	Unit        string `json:"unit,omitempty"`
-	// Allowed says in words what the setting may be.
+	// Allowed says in words what is allowed.
 	Allowed string `json:"allowed"`
 	Meaning string `json:"meaning"`
 	Tuning  bool   `json:"tuning,omitempty"` // [Spec.Tuning]
 	// Env is the environment variable; "" if there is none.
 	Env string `json:"env,omitempty"`
-	// NotBy are those who cannot set it: [LayerProjectFile], [LayerSession], [LayerToken].
+	// NotBy lists who cannot set it: [LayerProjectFile], [LayerSession], [LayerToken].
 	NotBy []Layer `json:"notBy,omitempty"`
 }
 
-// Explain explains the given settings, or groups of settings; none means all, and the strategies' own settings that
-// are set. In profiles.<name>.<key> the value is what the profile sets, whether it is in force or not. The error
-// joins an [*Error] for each unknown key.
+// Explain explains settings or groups of settings; without keys, all of them and the strategies' own settings that are
+// set. For profiles.<name>.<key> the value is the profile's, in force or not. Each unknown key is an [*Error].
 func (c *Config) Explain(keys ...string) ([]Explanation, error) {
 	if len(keys) == 0 {
-		// Profiles are left out: what they set is not in force, unless it is among the values anyway.
 		keys = append(Keys(), groupStrategies)
 	}
 	p := &problems{}
@@ -49,7 +47,6 @@ func (c *Config) Explain(keys ...string) ([]Explanation, error) {
 		case t.profile != "" && !defined:
 			guess := nearest.One(t.profile, c.Profiles())
 			p.add(key, &Error{Key: key, Problem: "there is no such profile", Nearest: guess})
-		// A setting that is not set is explained as well, with its default.
 		case t.leaf:
 			found = append(found, c.explain(key, t.spec))
 		default:
@@ -61,7 +58,7 @@ func (c *Config) Explain(keys ...string) ([]Explanation, error) {
 	return found, p.err()
 }
 
-// under returns the settings of a group: those of the registry in its order, then what else is set, sorted.
+// under returns the settings of a group: the registry's in its order, then what else is set, sorted.
 func (c *Config) under(group string) []string {
 	keys := registry().under(group)
 	for _, key := range c.merged.Keys() {
@@ -72,10 +69,9 @@ func (c *Config) under(group string) []string {
 	return keys
 }
 
-// explain explains one setting. Values of strategies' settings whose names look like secrets are hidden.
+// explain explains one setting, without values that look secret.
 func (c *Config) explain(key string, s Spec) Explanation {
 	v := c.setting(key)
-	// Not set, and without a default: Origin says where a value would come from if there were none.
 	if v.Value == nil {
 		v.Origin.Layer = LayerDefault
 	}
@@ -89,12 +85,12 @@ func (c *Config) explain(key string, s Spec) Explanation {
 			e.NotBy = append(e.NotBy, l)
 		}
 	}
-	// Keys with names of the user's have no variable.
+	// Keys that contain a user's name have no variable.
 	if _, plain := registry().specs[key]; plain {
 		e.Env = envName(key)
 	}
 	switch {
-	// A strategy may have a setting for a key, although it should name a file or a variable.
+	// A strategy may take a key as a setting, although it should name a file or a variable.
 	case v.Value != nil && s.Type == Scalar && looksSecret(key):
 		e.Value = "(not shown)"
 	case s.Key == keyStore:
@@ -103,13 +99,11 @@ func (c *Config) explain(key string, s Spec) Explanation {
 	return e
 }
 
-// readable returns a value as it would be written, as a copy.
 func readable(v any) any {
 	switch v := v.(type) {
 	case time.Duration:
 		return v.String()
 	case []string:
-		// The caller may change what it gets.
 		return slices.Clone(v)
 	}
 	return v

@@ -12,24 +12,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFileBytes bounds a settings file, in bytes. A larger one is something else with the same name. The bound also
-// limits the work: every key is looked up, and every node is visited once. 1 MiB: a file with every setting is below
-// 20 kB.
+// maxFileBytes bounds a settings file: 1 MiB, where a file with every setting is below 20 kB. It also bounds the work.
 const maxFileBytes = 1 << 20
 
-// loadFile reads a file into a layer. Problems go to p. A missing file is no problem if it is optional; found reports
-// whether there is one.
+// loadFile reads a file into a layer. An optional file may be missing; found reports whether it exists.
 func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l *layer, found bool) {
 	l = newLayer(name)
 	at := Origin{Layer: name, File: path}
-	// Found is true: a file that cannot be read is there, and [Config.Files] names it.
+	// Found even if unreadable: [Config.Files] names it.
 	fail := func(e *Error) (*layer, bool) {
 		p.unread = true
 		p.add("", e)
 		return l, true
 	}
 	data, err := readFile(path)
-	// A directory on the way that cannot be searched is an error: the file may exist.
 	if optional && errors.Is(err, fs.ErrNotExist) {
 		return l, false
 	}
@@ -42,21 +38,18 @@ func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l
 		return fail(bad)
 	}
 	if root != nil {
-		// All problems of a file are collected, so that one run shows them all.
 		w := &walker{layer: l, file: path, places: pl, problems: p, seen: map[string]int{}}
 		w.table("", root)
 	}
 	return l, true
 }
 
-// readFile returns the text of a small regular file.
-//
-// The errors do not name the path: the caller's error does.
+// readFile returns the text of a small regular file. Its errors do not name the path; the caller's does.
 func readFile(path string) ([]byte, error) {
 	if path == os.DevNull {
-		return nil, nil // The way to say "no file" where a file must be named.
+		return nil, nil // the way to say "no file"
 	}
-	// Looked at before it is opened, as opening a named pipe would wait for its writer.
+	// Before it is opened: opening a named pipe would wait for its writer.
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, cause(err)
@@ -72,21 +65,20 @@ func readFile(path string) ([]byte, error) {
 		return nil, cause(err)
 	}
 	defer f.Close()
-	// One byte more than allowed, by which a larger file is known. Its size alone would not do: it may grow meanwhile.
+	// One byte too many shows a file that is too large; its size would not do, as it may grow meanwhile.
 	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	switch {
 	case err != nil:
 		return nil, cause(err)
 	case len(data) > maxFileBytes:
 		return nil, fmt.Errorf("it is larger than %d bytes", maxFileBytes)
-	// The YAML library would report a position in a file that no editor shows.
+	// The YAML library would report a position that no editor shows.
 	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
 		return nil, errors.New("it is not UTF-8 text")
 	}
 	return data, nil
 }
 
-// cause drops the path from an error of package os, since [Error] names it already.
 func cause(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
@@ -94,7 +86,7 @@ func cause(err error) error {
 	return err
 }
 
-// parse returns the mapping at the root of a YAML document, nil if there is nothing in it.
+// parse returns the root mapping of a YAML document; nil if it is empty or only comments.
 func parse(data []byte) (*yaml.Node, *Error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -103,14 +95,12 @@ func parse(data []byte) (*yaml.Node, *Error) {
 	} else if err != nil {
 		return nil, syntaxError(data, err)
 	}
-	// What a second document sets would be ignored otherwise.
 	if err := decoder.Decode(&second); err == nil {
 		return nil, &Error{Origin: Origin{Line: second.Line}, Problem: "begins a second YAML document",
 			Allowed: "one document in a file"}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, syntaxError(data, err)
 	}
-	// A file of comments is empty, not wrong.
 	if len(doc.Content) == 0 || isNull(doc.Content[0]) {
 		return nil, nil
 	}

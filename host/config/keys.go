@@ -11,10 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// What a key stands for. Keys are dotted paths; those of the registry are fixed, and below profiles, strategies and
-// grants there are names of the user's. What is wrong with a key is found here, with a guess at what was meant.
+// What a key means. Keys are dotted paths. The registry's are fixed; users name those below profiles, strategies and
+// grants.
 
-// Keys that this package itself refers to, and the groups below which names are the user's.
 const (
 	keyProfile            = "profile"
 	keyCompressionProfile = "compression.profile"
@@ -30,29 +29,26 @@ const (
 )
 
 var (
-	// strategyName is also what a plugin's file name must end with. freeName is for profiles and the settings of
-	// strategies: without dots, which separate the parts of a key.
+	// strategyName is also what a plugin's file name ends with. freeName is for profiles and strategies' settings: no
+	// dots, which separate the parts of a key.
 	strategyName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	freeName     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 )
 
-// index is the registry, ready to be asked. It does not change after it was built. It is built once, as each key of
-// each layer asks it.
+// index is the registry, prepared for lookups. It never changes.
 type index struct {
-	// keys are in the order of [Specs].
 	keys  []string
 	specs map[string]Spec
-	// renames are the keys of settings of which a value has another name now.
+	// renames are the keys of settings with renamed values.
 	renames []string
 	groups  map[string]bool // every proper prefix of a key, and the two free groups
-	// Built from the keys and not parsed back: "_" in a variable may be a dot or the end of a word.
+	// Not parsed back from names: "_" in a variable may be a dot or precede a capital letter.
 	env map[string]string // variable to key
 
 	provider map[string]Spec // by key in a profile, such as provider.kind
 }
 
-// registry returns the index. It is not a variable that init fills, so that a program that never loads a
-// configuration does not pay for it.
+// registry returns the index. Built on first use: a program that never loads a configuration does not pay for it.
 var registry = sync.OnceValue(func() *index {
 	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true,
 		groupGrants: true}, env: map[string]string{}, provider: map[string]Spec{}}
@@ -66,7 +62,6 @@ var registry = sync.OnceValue(func() *index {
 			x.renames = append(x.renames, s.Key)
 		}
 		x.env[envName(s.Key)] = s.Key
-		// Each prefix before a dot is a group.
 		for i, c := range s.Key {
 			if c == '.' {
 				x.groups[s.Key[:i]] = true
@@ -76,8 +71,7 @@ var registry = sync.OnceValue(func() *index {
 	return x
 })
 
-// envName returns the environment variable of a key. compression.llm.maxCalls is THRESH_COMPRESSION_LLM_MAX_CALLS.
-// The way back is ambiguous: a capital letter and a dot both become "_".
+// envName returns the environment variable of a key: compression.llm.maxCalls is THRESH_COMPRESSION_LLM_MAX_CALLS.
 func envName(key string) string {
 	var b strings.Builder
 	b.WriteString(envPrefix)
@@ -95,8 +89,7 @@ func envName(key string) string {
 	return b.String()
 }
 
-// target is what a full key stands for: a setting (leaf), a group of settings, or nothing (then problem says why). Both
-// kinds of "something" have an empty problem.
+// target is what a full key means: a setting (leaf), a group of settings, or nothing (then problem says why).
 type target struct {
 	leaf    bool
 	spec    Spec   // of a leaf
@@ -105,7 +98,6 @@ type target struct {
 	nearest string
 }
 
-// find says what a full key stands for.
 func (x *index) find(key string) target {
 	rest, ok := strings.CutPrefix(key, groupProfiles+".")
 	if !ok {
@@ -115,7 +107,6 @@ func (x *index) find(key string) target {
 	if !freeName.MatchString(profile) {
 		return target{problem: "a profile's name consists of letters, digits, hyphens and underscores"}
 	}
-	// The profile as a whole: a group.
 	if !more {
 		return target{profile: profile}
 	}
@@ -130,7 +121,7 @@ func (x *index) find(key string) target {
 	}
 	t.profile = profile
 	t.spec.By &= inProfile
-	// The setting "profile" itself, for one: a profile cannot choose another.
+	// Such as the setting "profile": a profile cannot choose another.
 	if t.leaf && !t.spec.PersistToProfile {
 		return target{problem: "cannot be set in a profile"}
 	}
@@ -140,7 +131,6 @@ func (x *index) find(key string) target {
 	return t
 }
 
-// findPlain is find for a key outside of profiles.
 func (x *index) findPlain(key string) target {
 	if s, ok := x.specs[key]; ok {
 		return target{leaf: true, spec: s}
@@ -148,7 +138,7 @@ func (x *index) findPlain(key string) target {
 	if x.groups[key] {
 		return target{}
 	}
-	// The most likely mistake, as a provider looks like a group of settings.
+	// The most likely mistake: a provider looks like a group of settings.
 	if first, _, _ := strings.Cut(key, "."); first == groupProvider {
 		return target{problem: "a provider belongs in a profile", nearest: groupProfiles + ".<name>." + key}
 	}
@@ -166,19 +156,17 @@ func (x *index) findPlain(key string) target {
 	if !more {
 		return target{}
 	}
-	// A dot in it would look like a group.
 	if !freeName.MatchString(own) {
 		return target{problem: "the key of a strategy's own setting consists of letters, digits, hyphens and " +
 			"underscores"}
 	}
-	// Any key and any simple value: the plugin that knows better may not even be installed. [Config.Strategy] checks
-	// again.
+	// Any key and any simple value, as the plugin may not even be installed. [Config.Strategy] checks again.
 	s := ownSpec
 	s.Key = key
 	return target{leaf: true, spec: s}
 }
 
-// findGrant is find for a key below plugins.grants, of which rest is the part after that.
+// findGrant is find for a key below plugins.grants; rest is what follows that.
 func findGrant(key, rest string) target {
 	name, own, more := strings.Cut(rest, ".")
 	switch {
@@ -204,12 +192,12 @@ func findGrant(key, rest string) target {
 	return t
 }
 
-// ownSpec is the row of every strategy's own setting. What a token may set of them depends on what is declared.
+// ownSpec is the row of every strategy's own setting. What a token may set depends on what the strategy declares.
 var ownSpec = Spec{Key: "<key>", By: ByProject | BySession | ByToken, Type: Scalar, PersistToProfile: true,
 	DefaultText: "the strategy's own", Category: categoryBehavior,
 	Meaning: "The strategy's own setting. A token sets numbers, durations, truth values and choices, no free text."}
 
-// grantSpecs are what can be granted to a plugin, by the last part of the key. A grant is an exception from isolation.
+// grantSpecs are the exceptions from isolation that a plugin can be granted, by the last part of the key.
 var grantSpecs = []Spec{
 	{Key: "network", Type: Boolean, Default: false, Category: categoryHost,
 		Meaning: "Whether the plugin may use the network."},
@@ -220,7 +208,7 @@ var grantSpecs = []Spec{
 			"the system."},
 }
 
-// NamedSpecs returns the settings with a name of the user's in their key: those of strategies, and grants for plugins.
+// NamedSpecs returns the settings with a user's name in their key: those of strategies, and grants for plugins.
 func NamedSpecs() []Spec {
 	own := ownSpec
 	own.Key = groupStrategies + ".<name>." + own.Key
@@ -232,14 +220,13 @@ func NamedSpecs() []Spec {
 	return specs
 }
 
-// nearestKey guesses at a full key, and at the last part of a key if there is only one part. "" if nothing is
-// similar.
+// nearestKey guesses at a full key, or, for a key without dots, at the last part of one. "" if nothing is similar.
 func (x *index) nearestKey(key string) string {
 	candidates := slices.Concat(x.keys, slices.Sorted(maps.Keys(x.groups)))
 	if guess := nearest.One(key, candidates); guess != "" || strings.Contains(key, ".") {
 		return guess
 	}
-	// "threshold" alone is what a user remembers of compression.threshold.
+	// Users remember "threshold" of compression.threshold.
 	last := map[string]string{}
 	for _, k := range x.keys {
 		last[k[strings.LastIndexByte(k, '.')+1:]] = k
@@ -247,7 +234,6 @@ func (x *index) nearestKey(key string) string {
 	return last[nearest.One(key, slices.Sorted(maps.Keys(last)))]
 }
 
-// under returns the keys of the settings in a group.
 func (x *index) under(group string) []string {
 	var keys []string
 	for _, k := range x.keys {

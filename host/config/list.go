@@ -7,21 +7,20 @@ import (
 	"strings"
 )
 
-// split splits text into the elements of a list: a JSON array, or elements separated by commas, or for paths as in
-// PATH. Only flags and variables need it: files have lists.
+// split splits text from a flag or variable into list elements: a JSON array, or separated by commas; paths as in PATH.
 func (s Spec) split(text string) []any {
 	var items []any
-	// Text that begins with a bracket and is no JSON is a path or a name of its own.
+	// Text that begins with a bracket but is not JSON is a path or a name.
 	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &items) == nil {
 		return items
 	}
-	// The empty list, which differs from no value.
+	// An empty list, not an absent one.
 	if text == "" {
 		return nil
 	}
 	parts := strings.Split(text, ",")
 	if s.Type == Paths {
-		// As in PATH, since a comma may be part of a path.
+		// A comma may be part of a path.
 		parts = filepath.SplitList(text)
 	}
 	for _, part := range parts {
@@ -30,7 +29,8 @@ func (s Spec) split(text string) []any {
 	return items
 }
 
-// checkObjects takes a list of objects as JSON (raw, or text unless strict) or as the values that JSON decodes to.
+// checkObjects accepts a list of objects as JSON (raw, or text unless strict) or as JSON decodes to. Package tools
+// reads the content; only the shape is checked here.
 func checkObjects(v any, strict bool) (any, *badValue) {
 	var raw []byte
 	switch v := v.(type) {
@@ -57,7 +57,6 @@ func checkObjects(v any, strict bool) (any, *badValue) {
 			return nil, &badValue{value: shorten(string(item)), problem: "is not an object", element: i}
 		}
 	}
-	// A copy: an override may come from a caller that changes its bytes later. Only the shape was checked; package
-	// tools reads the rules.
+	// A copy: the caller of an override may change its bytes later.
 	return json.RawMessage(bytes.Clone(raw)), nil
 }

@@ -7,36 +7,33 @@ import (
 	"strings"
 )
 
-// Options say where [Load] looks. The zero value is what a program started by hand wants. Tests set all of them, so
-// that nothing of the machine gets in.
+// Options say where [Load] looks. The zero value suits a program started by hand. Tests set all of them.
 type Options struct {
-	// ConfigFile stands in for the user file and the project file, and must exist. "" looks those two up; either may
-	// be absent. A relative path stands against WorkDir.
+	// ConfigFile replaces the user file and the project file, and must exist. "" looks those two up; either may be
+	// absent. A relative path is relative to WorkDir.
 	ConfigFile string
-	// WorkDir is where the project file is looked up and what relative paths stand against. "" is the working
-	// directory.
+	// WorkDir has the project file, and relative paths start from it. "" is the working directory.
 	WorkDir string
-	// Profile chooses the profile, as an override of the setting "profile" would. "" leaves it to the other layers.
+	// Profile chooses the profile, as an override of "profile" would; "" leaves it to the other layers.
 	Profile string
-	// Env are variables as NAME=value; of two with one name the later holds. Nil is the environment of the process.
+	// Env are variables as NAME=value; the later of two with one name wins. Nil is the environment of the process.
 	Env []string
 	// Overrides are flags; later ones win.
 	Overrides []Override
-	// Executable is the program next to which plugins are looked up. "" is the running one.
+	// Executable is the program with plugins next to it. "" is the running one.
 	Executable string
 }
 
-// Override sets one setting from outside of files and environment.
 type Override struct {
 	// Key is a full key; profiles.<name>.… and strategies.<name>.… are allowed.
 	Key string
-	// Value is a typed value, what JSON makes of one, or text. Nil takes back an earlier override of the key.
+	// Value is a typed value, a value as JSON decodes it, or text. Nil removes an earlier override of the key.
 	Value any
 	// Source is named in errors and explanations, for example "--set".
 	Source string
 }
 
-// ParseOverride takes "key=value" apart, as a flag has it. The error is an [*Error].
+// ParseOverride parses a flag's "key=value". The error is an [*Error].
 func ParseOverride(text, source string) (Override, error) {
 	key, value, ok := strings.Cut(text, "=")
 	if !ok || key == "" {
@@ -47,8 +44,8 @@ func ParseOverride(text, source string) (Override, error) {
 	return Override{Key: key, Value: value, Source: source}, nil
 }
 
-// Load reads all layers. The error joins everything that is wrong with them, each an [*Error]. Nothing but files of
-// settings is opened: plugin directories need not exist, and strategies are not asked.
+// Load reads all layers. The error joins everything that is wrong, each an [*Error]. It opens settings files only:
+// plugin directories need not exist, and strategies are not asked.
 func Load(o Options) (*Config, error) {
 	if o.Env == nil {
 		o.Env = os.Environ()
@@ -59,8 +56,7 @@ func Load(o Options) (*Config, error) {
 	}
 	c := &Config{places: pl}
 	p := &problems{}
-	// Weakest first. The user's file and the project's are looked up and may be missing; a file that was named must
-	// exist.
+	// Weakest first.
 	files := []struct {
 		path     string
 		name     Layer
@@ -78,9 +74,9 @@ func Load(o Options) (*Config, error) {
 		files[0].path, files[0].name, files[0].optional = path, LayerConfigFile, false
 	}
 	for _, f := range files {
-		// "" is a user without a home directory, such as a service.
+		// A user without a home directory, such as a service, has no user file.
 		if f.path == "" || f.name == LayerProjectFile && f.path == pl.userFile() {
-			continue // In the latter case it was read as the user file.
+			continue // in the latter case it was read as the user file
 		}
 		if f.name == LayerProjectFile && leaves(f.path, pl.workDir) {
 			p.unread = true
@@ -94,17 +90,15 @@ func Load(o Options) (*Config, error) {
 		if found {
 			c.files = append(c.files, f.path)
 		}
-		// Also the layer of a file that does not exist: it is empty.
 		c.layers = append(c.layers, l)
 	}
-	// The environment goes above the files, and flags above both: what is nearer to the command wins.
+	// What is nearer to the command wins.
 	c.layers = append(c.layers, loadEnv(o.Env, pl, p))
 
 	flags := newLayer(LayerFlag)
 	if o.Profile != "" {
 		flags.override(operator, Override{Key: keyProfile, Value: o.Profile, Source: "--profile"}, pl, p)
 	}
-	// In their order: a later one of the same key replaces the earlier.
 	for _, ov := range o.Overrides {
 		flags.override(operator, ov, pl, p)
 	}
@@ -113,7 +107,7 @@ func Load(o Options) (*Config, error) {
 	return c.resolved(p)
 }
 
-// override takes one override into the layer, if its setter may set it.
+// override adds an override to the layer, if the setter may set it.
 func (l *layer) override(by Setter, ov Override, pl places, p *problems) {
 	at := Origin{Layer: l.name, Source: ov.Source}
 	if by.Layer == LayerToken {
@@ -124,12 +118,11 @@ func (l *layer) override(by Setter, ov Override, pl places, p *problems) {
 	case t.problem != "":
 		p.add(ov.Key, &Error{Origin: at, Key: ov.Key, Problem: t.problem, Nearest: t.nearest})
 		return
-	// A whole group cannot be set by a flag; a file can hold one.
 	case !t.leaf:
 		p.add(ov.Key, &Error{Origin: at, Key: ov.Key, Problem: "is a group of settings", Allowed: members(ov.Key)})
 		return
 	case ov.Value == nil:
-		// Only of this layer: what files and environment say holds again.
+		// Only from this layer: weaker layers apply again.
 		delete(l.values, ov.Key)
 		return
 	}
@@ -143,11 +136,9 @@ func (l *layer) override(by Setter, ov Override, pl places, p *problems) {
 		return
 	}
 	l.declare(t.profile, at)
-	// Relative paths of flags and variables stand against the working directory, as in a shell.
 	l.values[ov.Key] = setting{pl.resolve(t.spec, v, pl.workDir), at}
 }
 
-// members says what can be set in a group.
 func members(group string) string {
 	switch keys := registry().under(group); {
 	case len(keys) > 0:

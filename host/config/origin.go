@@ -2,10 +2,9 @@ package config
 
 import "fmt"
 
-// Layer is a place that values come from.
 type Layer string
 
-// The layers, weakest first. [LayerConfigFile] stands in for the two before it.
+// The layers, weakest first. [LayerConfigFile] replaces the two before it.
 const (
 	LayerDefault     Layer = "default"
 	LayerUserFile    Layer = "user file"
@@ -24,14 +23,14 @@ type Origin struct {
 	Layer Layer `json:"layer"`
 	// Profile is the profile that holds the value, in [LayerProfile].
 	Profile string `json:"profile,omitempty"`
-	// File is an absolute path and Line counts from 1; "" and 0 if the value is in no file.
+	// File is absolute and Line counts from 1; "" and 0 if the value is in no file.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
-	// Source is the environment variable, or what the caller gave in [Override.Source].
+	// Source is the environment variable, or [Override.Source].
 	Source string `json:"source,omitempty"`
 }
 
-// String returns for example "project file /src/thresh.yaml:3" or "environment THRESH_MODEL_NAME".
+// String returns, for example, "project file /src/thresh.yaml:3" or "environment THRESH_MODEL_NAME".
 func (o Origin) String() string {
 	text := string(o.Layer)
 	if text == "" {
@@ -45,7 +44,6 @@ func (o Origin) String() string {
 	return text
 }
 
-// place returns file and line, or the source.
 func (o Origin) place() string {
 	switch {
 	case o.File == "":

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Paths: the directories that defaults depend on, and how relative paths become absolute. After loading, every path
-// in [Settings] is absolute, so that a later change of the working directory has no effect.
+// Paths: the directories that defaults depend on. After loading, every path in [Settings] is absolute, so changing the
+// working directory has no effect.
 
-// places are the directories of this machine and user that settings depend on. All are absolute, or "" if unknown.
+// places are this machine's and user's directories; all absolute, or "" if unknown.
 type places struct {
 	workDir, execDir, home, configHome, dataHome, stateHome string
 }
 
-// newPlaces determines the directories from options and environment, by the XDG base directory specification.
+// newPlaces determines the directories by the XDG base directory specification.
 func newPlaces(o Options) (places, error) {
 	var p places
 	var err error
@@ -24,7 +24,7 @@ func newPlaces(o Options) (places, error) {
 	}
 	executable := o.Executable
 	if executable == "" {
-		// A system that cannot tell has no plugins next to the executable; nothing else changes.
+		// Unknown on some systems: then no plugins are next to the executable.
 		executable, _ = os.Executable()
 	}
 	if executable != "" {
@@ -35,7 +35,7 @@ func newPlaces(o Options) (places, error) {
 	for _, entry := range o.Env {
 		name, value, _ := strings.Cut(entry, "=")
 		if !filepath.IsAbs(value) {
-			continue // The XDG specification wants relative ones ignored.
+			continue // the XDG specification says to ignore relative ones
 		}
 		switch name {
 		case "HOME":
@@ -48,7 +48,6 @@ func newPlaces(o Options) (places, error) {
 			p.stateHome = value
 		}
 	}
-	// The defaults of the XDG specification. Without a home there is no such directory, and no user file.
 	if p.home != "" && p.configHome == "" {
 		p.configHome = filepath.Join(p.home, ".config")
 	}
@@ -61,10 +60,8 @@ func newPlaces(o Options) (places, error) {
 	return p, nil
 }
 
-// fileName is the name of the user file and of the project file.
 const fileName = "thresh.yaml"
 
-// userFile returns the path of the user file, "" if there is no place for it.
 func (p places) userFile() string {
 	if p.configHome == "" {
 		return ""
@@ -72,10 +69,8 @@ func (p places) userFile() string {
 	return filepath.Join(p.configHome, "thresh", fileName)
 }
 
-// pluginDirs returns the default plugin directories: the host's own first, so that a user's copy never hides a bundled
-// plugin.
+// pluginDirs returns the default plugin directories: the host's own first, never hidden by a user's copy.
 func (p places) pluginDirs() []string {
-	// The user's own come second.
 	dirs := []string{}
 	if p.execDir != "" {
 		dirs = append(dirs, filepath.Join(p.execDir, "plugins"))
@@ -86,7 +81,6 @@ func (p places) pluginDirs() []string {
 	return dirs
 }
 
-// lockFile returns the path of the plugins' lock file; "" if there is no place for it.
 func (p places) lockFile() string {
 	if p.stateHome == "" {
 		return ""
@@ -94,7 +88,6 @@ func (p places) lockFile() string {
 	return filepath.Join(p.stateHome, "thresh", "plugins.lock")
 }
 
-// tokenFile returns the path of the local user's access token; "" if there is no place for it.
 func (p places) tokenFile() string {
 	if p.stateHome == "" {
 		return ""
@@ -102,7 +95,7 @@ func (p places) tokenFile() string {
 	return filepath.Join(p.stateHome, "thresh", "token")
 }
 
-// dirOf returns the directory against which relative paths in a file are resolved; for "", the working directory.
+// dirOf returns the directory that relative paths in a file start from; for "", the working directory.
 func (p places) dirOf(file string) string {
 	if file == "" {
 		return p.workDir
@@ -110,11 +103,10 @@ func (p places) dirOf(file string) string {
 	return filepath.Dir(file)
 }
 
-// resolve makes the paths in a checked value absolute. An empty path is the working directory, unless it means none.
+// resolve makes the paths in a checked value absolute. An empty path is the working directory, or none if optional.
 func (p places) resolve(s Spec, v any, dir string) any {
 	switch s.Type {
 	case Path:
-		// "" means "none" for these settings, and the working directory for others.
 		if s.optional && v == "" {
 			return v
 		}
@@ -129,14 +121,13 @@ func (p places) resolve(s Spec, v any, dir string) any {
 	return v
 }
 
-// absolute resolves one path; "~/" is expanded here, because no shell sees a path in a file.
+// absolute resolves one path; "~/" is expanded, as no shell sees a path in a file. Without a home the tilde is kept.
 func (p places) absolute(path, dir string) string {
 	rest, inHome := strings.CutPrefix(path, "~/")
 	switch {
 	case path == "":
 		return p.workDir
 	case inHome && p.home != "":
-		// No shell sees a path in a file. A user without a home keeps the tilde, in a path that does not exist.
 		return filepath.Join(p.home, rest)
 	case filepath.IsAbs(path):
 		return filepath.Clean(path)
@@ -144,7 +135,6 @@ func (p places) absolute(path, dir string) string {
 	return filepath.Join(dir, path)
 }
 
-// defaultOn returns the default on this machine; nil if there is none.
 func (s Spec) defaultOn(p places) any {
 	if s.fallback != nil {
 		return s.fallback(p)

@@ -14,53 +14,49 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// How models are reached: the part of a profile that is not settings of the host. It has a registry of its own, the
-// same checks, and stricter rules about who may set it, as it names keys and addresses.
+// How models are reached: the part of a profile that is not settings of the host. It names keys and addresses, so its
+// rules about who may set it are stricter.
 
-// The kinds of providers.
 const (
-	// KindOpenAI is chat completions: OpenAI and every server that is compatible with it.
+	// KindOpenAI is chat completions: OpenAI and every compatible server.
 	KindOpenAI = "openai"
 	// KindAnthropic is the messages API.
 	KindAnthropic = "anthropic"
 )
 
-// Provider is how a model is reached: the settings under profiles.<name>.provider. It never holds a key.
+// Provider holds the settings under profiles.<name>.provider: how a model is reached. It never holds a key.
 type Provider struct {
 	// Kind is [KindOpenAI] or [KindAnthropic].
 	Kind string `koanf:"kind"`
-	// Model is the model's name, as the provider calls it.
+	// Model is the provider's name for the model.
 	Model string `koanf:"model"`
 	// BaseURL is "" for the provider's own.
 	BaseURL string `koanf:"baseURL"`
-	// KeyEnv names an environment variable and KeyFile (absolute) a file that holds the key. At most one is set; none
-	// is for a server that wants no key.
+	// KeyEnv names an environment variable, and KeyFile (absolute) a file, with the key. At most one is set; none if
+	// the server wants no key.
 	KeyEnv  string `koanf:"keyEnv"`
 	KeyFile string `koanf:"keyFile"`
-	// ContextLimit and MaxOutput are in tokens; MaxOutput is the lower one.
+	// ContextLimit and MaxOutput are in tokens; MaxOutput is smaller.
 	ContextLimit int `koanf:"contextLimit"`
 	MaxOutput    int `koanf:"maxOutput"`
-	// Timeout is for a whole call, retries included, and IdleTimeout for a silence of the server.
+	// Timeout is for a whole call with its retries, IdleTimeout for silence of the server.
 	Timeout     time.Duration `koanf:"timeout"`
 	IdleTimeout time.Duration `koanf:"idleTimeout"`
-	// Retries is how often a call is tried again; 0 is never.
-	Retries int    `koanf:"retries"`
-	Prices  Prices `koanf:"prices"`
+	Retries     int           `koanf:"retries"`
+	Prices      Prices        `koanf:"prices"`
 }
 
-// Prices are in US dollars per million tokens. The zero value costs nothing.
+// Prices are in US dollars per million tokens. The zero value is free.
 type Prices struct {
 	Input  float64 `koanf:"input"`
 	Output float64 `koanf:"output"`
-	// CacheRead and CacheWrite are for input from and to the provider's cache; nil means the price of other input.
+	// CacheRead and CacheWrite are for reads and writes of the provider's cache; nil is the input price.
 	CacheRead  *float64 `koanf:"cacheRead"`
 	CacheWrite *float64 `koanf:"cacheWrite"`
 }
 
-// ProviderSpecs returns the settings that a profile holds under "provider", with keys such as "provider.kind". They
-// can be set in profiles.<name> only.
+// ProviderSpecs returns the settings of a profile's provider (provider.kind and others), found in profiles.<name> only.
 func ProviderSpecs() []Spec {
-	// Keys are relative to the profile.
 	row := func(s Spec) Spec {
 		s.Key, s.Category, s.PersistToProfile = groupProvider+"."+s.Key, categoryProvider, true
 		s.By |= BySession
@@ -72,12 +68,12 @@ func ProviderSpecs() []Spec {
 		s.Type, s.Min, s.OpenMin, s.Unit = Integer, new(0.0), true, "tokens"
 		return row(s)
 	}
-	// No project sets these: it would decide how long a session hangs.
+	// A project that set these would decide how long a session hangs.
 	wait := func(s Spec) Spec {
 		s.Type, s.Min, s.OpenMin = Duration, new(0.0), true
 		return row(s)
 	}
-	// Nor these: with wrong prices, the user's budget and the decisions that rest on prices are wrong.
+	// Not for projects either: wrong prices distort the user's budget and decisions.
 	price := func(s Spec) Spec {
 		s.Key, s.Type, s.Min, s.Unit = "prices."+s.Key, Number, new(0.0), "US dollars per million tokens"
 		return row(s)
@@ -115,8 +111,7 @@ func ProviderSpecs() []Spec {
 	}
 }
 
-// Provider returns how a profile's model is reached; false if the profile has no provider, or there is no such
-// profile.
+// Provider returns how a profile's model is reached; false if there is no such profile, or it has no provider.
 func (c *Config) Provider(profile string) (Provider, bool) {
 	p, ok := c.providers[profile]
 	for _, price := range []**float64{&p.Prices.CacheRead, &p.Prices.CacheWrite} {
@@ -128,7 +123,7 @@ func (c *Config) Provider(profile string) (Provider, bool) {
 }
 
 var (
-	// envVariable is upper case, so that a key that was written instead of a name is told apart.
+	// envVariable is upper case, to catch a key written in place of a name.
 	envVariable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 	// literalKey matches the usual beginnings of keys, secretName the last part of a setting's key, and providerKeys
 	// what people write for a key under provider.
@@ -137,53 +132,49 @@ var (
 	providerKeys = regexp.MustCompile(`(?i)^provider\.(api|auth|secret)?[_-]?(key|token|secret|password|credentials?)$`)
 )
 
-// looksSecret guesses from a key's last part that its value is not for everybody's eyes.
+// looksSecret guesses from a key's last part that its value is secret.
 func looksSecret(key string) bool {
 	return secretName.MatchString(key[strings.LastIndexByte(key, '.')+1:])
 }
 
-// plausiblePath is false for a key that was written where a file should be named.
+// plausiblePath is false for a key written in place of a file name.
 func plausiblePath(text string) bool { return text != "" && !literalKey.MatchString(text) }
 
-// validURL refuses credentials, queries and fragments: paths are appended to the URL, and a key in it would end up in
-// logs.
+// validURL refuses credentials, queries and fragments: paths are appended to it, and a key in it would be logged.
 func validURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
 		u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
 }
 
-// validUpstream is validURL for an address that agents' keys are sent to: only this machine may get them in the clear.
+// validUpstream is validURL for an address that agents' keys are sent to: in the clear only to this machine.
 func validUpstream(text string) bool {
 	u, err := url.Parse(text)
 	return validURL(text) && err == nil &&
 		(u.Scheme == "https" || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
-// findProvider says what a key in a profile's provider stands for.
 func (x *index) findProvider(key string) target {
 	if s, ok := x.provider[key]; ok {
 		return target{leaf: true, spec: s}
 	}
-	// A group, such as provider.prices.
 	for known := range x.provider {
 		if strings.HasPrefix(known, key+".") {
 			return target{}
 		}
 	}
 	if providerKeys.MatchString(key) {
-		// The value is never read, so that no error can show it.
+		// The value is never read, so no error can show it.
 		return target{problem: "a key is not written into settings: name an environment variable in provider.keyEnv " +
 			"or a file in provider.keyFile"}
 	}
 	return target{problem: "unknown setting", nearest: nearest.One(key, slices.Sorted(maps.Keys(x.provider)))}
 }
 
-// readProviders reads the provider of every profile that has one.
 func (c *Config) readProviders(p *problems) error {
 	c.providers = map[string]Provider{}
 	for _, name := range c.Profiles() {
-		// From all layers: a project may add to a provider of the user's what is not trusted.
+		// From all layers: a project may add what is untrusted to a user's provider.
 		set := c.merged.Cut(groupProfiles + "." + name)
 		if !set.Exists(groupProvider) {
 			continue
@@ -200,9 +191,7 @@ func (c *Config) readProviders(p *problems) error {
 	return nil
 }
 
-// decodeProvider returns a profile's provider with defaults filled in. An error is a bug in the registry.
 func decodeProvider(profile *koanf.Koanf) (Provider, error) {
-	// Defaults are the weakest layer here too, so that koanf merges them as it does for settings.
 	l := newLayer(LayerDefault)
 	for key, s := range registry().provider {
 		if s.Default != nil {
@@ -218,7 +207,7 @@ func decodeProvider(profile *koanf.Koanf) (Provider, error) {
 		return provider, err
 	}
 	err = k.UnmarshalWithConf(groupProvider, &provider, unmarshalConf)
-	// 0 is not allowed as a value, so it means that nothing was set.
+	// 0 is not a valid value, so it means unset.
 	if provider.ContextLimit == 0 {
 		provider.ContextLimit = 128_000
 		if provider.Kind == KindAnthropic {
@@ -228,7 +217,6 @@ func decodeProvider(profile *koanf.Koanf) (Provider, error) {
 	return provider, err
 }
 
-// checkProvider finds what is missing in a provider, and values that do not go together.
 func (c *Config) checkProvider(name string, pr Provider, profile *koanf.Koanf, p *problems) {
 	const kind, model, maxOutput = "provider.kind", "provider.model", "provider.maxOutput"
 	const keyEnv, keyFile, contextLimit = "provider.keyEnv", "provider.keyFile", "provider.contextLimit"
@@ -236,9 +224,9 @@ func (c *Config) checkProvider(name string, pr Provider, profile *koanf.Koanf, p
 		v, _ := profile.Get(key).(setting)
 		return v.Origin
 	}
-	// Keyed by the full key: two profiles may lack the same.
+	// Keyed by the full key: two profiles may lack the same setting.
 	complain := func(key string, e Error) {
-		if !p.keys[key] { // Else an error names the value already.
+		if !p.keys[key] { // else an error names the value already
 			e.Key = groupProfiles + "." + name + "." + key
 			p.add(e.Key, &e)
 		}
@@ -258,7 +246,7 @@ func (c *Config) checkProvider(name string, pr Provider, profile *koanf.Koanf, p
 	if pr.MaxOutput >= pr.ContextLimit && !p.keys[contextLimit] {
 		at := origin(maxOutput)
 		if !profile.Exists(maxOutput) {
-			at = origin(contextLimit) // One of the two is set, as the defaults leave room.
+			at = origin(contextLimit) // one of the two is set, as the defaults leave room
 		}
 		complain(maxOutput, Error{Origin: at, Value: show(pr.MaxOutput),
 			Problem: "leaves nothing of the context window",

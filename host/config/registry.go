@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// The categories of the registry. The first one's name is set by REQ-HD-009.
+// REQ-HD-009 names the category cli-behavior.
 const (
 	categoryBehavior = "cli-behavior"
 	categoryModel    = "model"
@@ -16,19 +16,17 @@ const (
 	categoryProvider = "provider"
 )
 
-// Specs returns the registry in the order in which people should read it. What only a profile holds is in
-// [ProviderSpecs], and what has names of the user's in its key in [NamedSpecs].
+// Specs returns the registry in the order in which people should read it. [ProviderSpecs] has what only a profile
+// holds, [NamedSpecs] keys with a user's name in them.
 func Specs() []Spec {
-	// A share is between 0 and 1. Which side is open is up to the setting.
 	share := func(s Spec) Spec {
 		s.Type, s.Min, s.Max = Number, new(0.0), new(1.0)
 		return s
 	}
-	// Where a default was measured, docs/economics.md has the figures; the others are chosen so that a mistake costs
-	// little. To change one, change this row, or package contract for what strategies are told: help, schema and
-	// documentation follow.
+	// docs/economics.md has the figures behind measured defaults; the others are chosen to make mistakes cheap. To
+	// change one, change its row, or package contract for what strategies are told: help, schema and pages follow.
 	compress, density := contract.DefaultCompressSettings(), contract.DefaultDensityConfig()
-	// What a strategy does to the session's own history, and what the agent knows best.
+	// anyone is for what a strategy does to the session's own history, and for what the agent knows best.
 	const anyone = ByProject | BySession | ByToken
 	specs := []Spec{
 		behavior(Spec{Key: "compression.strategy", By: anyone, Type: Name, Default: "high-density",
@@ -56,7 +54,7 @@ func Specs() []Spec {
 			Meaning: "What to do if the request exceeds the context limit even after compression: remove large tool " +
 				"results, then the oldest exchanges, then the middle of new results, then the oldest words of people " +
 				"(make-room); the same without people's words (make-room-keep-human); or fail (error)."}),
-		// Bounds on what one compression can cost, also with a faulty plugin.
+		// These bound the cost of one compression, also with a faulty plugin.
 		behavior(Spec{Key: "compression.llm.maxCalls", Tuning: true, By: BySession, Type: Integer, Default: 32, Min: new(0.0),
 			OpenMin: true, Unit: "calls",
 			Meaning: "Maximum number of model calls in one compression."}),
@@ -210,7 +208,7 @@ func Specs() []Spec {
 			Meaning: "Address where 'thresh run' serves metrics to Prometheus, such as 127.0.0.1:9464; port 0 picks " +
 				"a free one; empty for none."}),
 
-		// OpenAI's clients put the version into the base URL, the others add it themselves.
+		// OpenAI's clients expect the version in the base URL, the others add it themselves.
 		upstream(Spec{Key: "proxy.upstreams.anthropic", Default: "https://api.anthropic.com",
 			Meaning: "Where the proxy sends requests of the Messages API; without /v1."}),
 		upstream(Spec{Key: "proxy.upstreams.openai", Default: "https://api.openai.com/v1",
@@ -235,31 +233,27 @@ func Specs() []Spec {
 	return specs
 }
 
-// Keys returns the keys of the registry, in its order. Keys under profiles.<name> and strategies.<name> are not among
-// them.
+// Keys returns the keys of the registry, in its order, without those under profiles.<name> and strategies.<name>.
 func Keys() []string {
 	return slices.Clone(registry().keys)
 }
 
-// behavior settings say what strategies do, and may differ between profiles and sessions.
 func behavior(s Spec) Spec {
 	s.Category, s.PersistToProfile = categoryBehavior, true
 	return s
 }
 
-// model settings describe the agent's model, of which a profile usually has its own.
 func model(s Spec) Spec {
 	s.Category, s.PersistToProfile = categoryModel, true
 	return s
 }
 
-// host settings are about the program that runs sessions, and not about what a strategy does.
 func host(s Spec) Spec {
 	s.Category, s.PersistToProfile = categoryHost, true
 	return s
 }
 
-// upstream settings say where requests of agents are sent, with their keys. A project file that changed one would
+// upstream settings say where agents' requests are sent, with their keys. A project file that could change one would
 // collect the keys of everyone who opens it.
 func upstream(s Spec) Spec {
 	s.Type, s.valid = URL, validUpstream

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// schemaDialect is the version of JSON Schema that editors understand best.
+// schemaDialect is the JSON Schema version that editors support best.
 const schemaDialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Schema returns the JSON Schema of a file of settings, made from the registry. Editors check and complete thresh.yaml
-// with it. Loading a file checks more: what is a path, which names exist, which layer may set what.
+// Schema returns the JSON Schema of a settings file, for editors. Loading checks more: what is a path, which names
+// exist, who may set what.
 //
-// A key may be nested or written in full (model.contextLimit), at the top and in a profile. Keys that are written in
-// full in part only are accepted unchecked.
+// A key may be nested or written in full (model.contextLimit), at the top and in a profile. Partly nested keys with a
+// dot are accepted unchecked.
 func Schema() json.RawMessage {
 	profile := newSchemaNode()
 	root := newSchemaNode()
@@ -23,7 +23,6 @@ func Schema() json.RawMessage {
 			profile.put(s.Key, s.schema())
 		}
 	}
-	// A provider is reached through a profile only.
 	for _, s := range ProviderSpecs() {
 		profile.put(s.Key, s.schema())
 	}
@@ -31,7 +30,7 @@ func Schema() json.RawMessage {
 	for _, s := range grantSpecs {
 		grant.put(s.Key, s.schema())
 	}
-	// The settings of a strategy are known to its plugin alone.
+	// Only its plugin knows a strategy's settings.
 	own := schemaNode{"type": "object", "propertyNames": schemaNode{"pattern": freeName.String()},
 		"additionalProperties": Spec{Type: Scalar}.schema()}
 	strategies := named(strategyName.String(), own, "Settings of strategies, by the strategy's name.")
@@ -48,25 +47,22 @@ func Schema() json.RawMessage {
 	return append(raw, '\n')
 }
 
-// schemaNode is a JSON Schema. A map, as it is only built and encoded, never asked.
 type schemaNode map[string]any
 
-// newSchemaNode returns the schema of an object with no settings yet. Keys with a dot in them are settings written in
-// full, of which the schema knows only some.
+// newSchemaNode returns the schema of an object without settings yet. It allows unknown keys with a dot.
 func newSchemaNode() schemaNode {
 	return schemaNode{"type": []string{"object", "null"}, "properties": schemaNode{}, "additionalProperties": false,
 		"patternProperties": schemaNode{`\.`: schemaNode{}}}
 }
 
-// named is the schema of an object whose fields are all alike and have names of the user's.
+// named is the schema of an object of like fields with user-chosen names.
 func named(pattern string, each schemaNode, meaning string) schemaNode {
 	return schemaNode{"type": []string{"object", "null"}, "description": meaning,
 		"propertyNames": schemaNode{"pattern": pattern}, "additionalProperties": each}
 }
 
-// put adds the schema of a setting under its key, nested and in full.
+// put adds the schema of a setting under its key, both nested and in full: a file may mix them.
 func (n schemaNode) put(key string, setting schemaNode) {
-	// In full at this level, and nested below: both are written, also mixed in one file.
 	properties := n["properties"].(schemaNode)
 	properties[key] = setting
 	group, rest, nested := strings.Cut(key, ".")
@@ -79,7 +75,6 @@ func (n schemaNode) put(key string, setting schemaNode) {
 	properties[group].(schemaNode).put(rest, setting)
 }
 
-// schema returns the schema of a setting.
 func (s Spec) schema() schemaNode {
 	n := schemaNode{}
 	if s.Meaning != "" {
@@ -98,7 +93,7 @@ func (s Spec) schema() schemaNode {
 		if s.Max != nil {
 			n["maximum"] = *s.Max
 		}
-	// What time.ParseDuration takes. A bare number is none: it does not say whether it means seconds.
+	// What time.ParseDuration accepts, but no bare number: it could be seconds or milliseconds.
 	case Duration:
 		n["type"], n["pattern"] = "string", `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$|^0$`
 	case Name:
@@ -125,9 +120,9 @@ func (s Spec) schema() schemaNode {
 	return n
 }
 
-// schemaDefault names the default, unless it depends on the machine or on other settings.
+// schemaDefault adds the default, unless it depends on the machine or on other settings.
 func (s Spec) schemaDefault(n schemaNode) {
-	// A list as a default would be copied into files by editors, and then stay what it was when it changes here.
+	// No lists: editors copy defaults into files, which then miss later changes of the default.
 	switch s.Type {
 	case Boolean, Integer, Number:
 		if s.Default != nil {

@@ -10,20 +10,19 @@ import (
 )
 
 // Who may set what. A project's file is read because it is in the working directory, so anyone may have written it. It
-// chooses among what the user has; it does not decide which programs run, what they are kept from, for how long and at
-// what cost, or where conversations and keys go. A session of an access token is someone else's altogether: it sets
-// what strategies do with its own history, and what only its agent knows, such as its model. The rule is in the row of
-// each setting ([Spec.By]), and [judge] is the one place that reads it: for files, and for sessions of every door.
+// chooses among what the user has; it does not decide which programs run, what confines them, for how long and at what
+// cost, or where conversations and keys go. A session of an access token belongs to someone else: it sets what
+// strategies do with its own history, and what only its agent knows, such as its model. Each setting's row has the rule
+// ([Spec.By]); only [judge] applies it, for files and for sessions of every door.
 
-// Setters are who may set a setting besides whoever runs the host, who sets everything: in a file of their own, in the
-// environment, by a flag. The zero value lets nobody else, so a new setting is closed until its row says otherwise.
+// Setters are who may set a setting besides whoever runs the host, who sets everything, in a file, the environment or a
+// flag. The zero value is no one else: a new setting is closed until its row says otherwise.
 type Setters uint8
 
-// The setters.
 const (
 	// ByProject is a project's file ([LayerProjectFile]).
 	ByProject Setters = 1 << iota
-	// BySession is a session of the local user ([LayerSession]). A setting without it concerns the whole host.
+	// BySession is a session of the local user ([LayerSession]). Without it the setting is for the whole host.
 	BySession
 	// ByToken is a session of an access token ([LayerToken]).
 	ByToken
@@ -31,16 +30,15 @@ const (
 	ByGrant
 )
 
-// inProfile is the most that anyone else may set in a profile: to a token, a profile is what it was granted.
+// inProfile is the most that others may set in a profile: a token's profiles are what it was granted.
 const inProfile = ByProject | BySession
 
-// ErrFixed: the setting cannot be changed, or not any more.
+// ErrFixed is returned for a setting that cannot be changed, or no longer.
 var ErrFixed = errors.New("cannot be changed")
 
-// errPerHost is the cause of an error about a setting that no session may set.
 var errPerHost = fmt.Errorf("%w for one session: it concerns the whole host", ErrFixed)
 
-// MaySet reports whether a layer may set the setting; a token perhaps only to a value that it was granted.
+// MaySet reports whether a layer may set the setting; a token perhaps only to a granted value.
 func (s Spec) MaySet(l Layer) bool {
 	switch l {
 	case LayerDefault, LayerUserFile, LayerConfigFile, LayerEnvironment, LayerFlag:
@@ -55,23 +53,22 @@ func (s Spec) MaySet(l Layer) bool {
 	return false
 }
 
-// PerHost reports whether the setting concerns the whole host: no session may set it, and a change needs a restart.
+// PerHost reports whether the setting is for the whole host: no session may set it, and a change needs a restart.
 func (s Spec) PerHost() bool { return !s.MaySet(LayerSession) }
 
 // Setter is who sets settings. The zero value may set nothing.
 type Setter struct {
-	// Layer is [LayerSession] for sessions of the local user, and [LayerToken] for those of others.
+	// Layer is [LayerSession] for the local user's sessions, [LayerToken] for others'.
 	Layer Layer
-	// Token is the name of the access token, and Profiles are those that it may choose by name.
+	// Token is the access token's name; Profiles are those it may choose by name.
 	Token    string
 	Profiles []string
 }
 
-// whoever runs the host.
+// operator is whoever runs the host.
 var operator = Setter{Layer: LayerFlag}
 
-// MaySet returns an [*Error] if someone may not set a setting to a value. Whether there is such a setting, and whether
-// the value is a right one, it does not check.
+// MaySet returns an [*Error] if the setter may not set key to value. It does not check key and value.
 func (c *Config) MaySet(by Setter, key string, value any) error {
 	t := registry().find(key)
 	if !t.leaf {
@@ -83,7 +80,7 @@ func (c *Config) MaySet(by Setter, key string, value any) error {
 	return nil
 }
 
-// judge returns the error of someone who may not set a setting to a value; nil if they may.
+// judge returns the error for a setter who may not set s to value; nil if they may.
 func judge(by Setter, key string, s Spec, value any, at Origin, pl places) *Error {
 	e := &Error{Origin: at, Key: key}
 	switch {
@@ -91,7 +88,7 @@ func judge(by Setter, key string, s Spec, value any, at Origin, pl places) *Erro
 		e.Problem, e.Allowed = "cannot be set in a project's file, which may come from a stranger", ownPlaces(key, pl)
 	case !s.MaySet(by.Layer) && by.Layer == LayerSession:
 		e.Err, e.Allowed = errPerHost, ownPlaces(key, pl)
-	// No path of the host's is named to someone else.
+	// Others do not learn the host's paths.
 	case !s.MaySet(by.Layer):
 		e.Problem, e.Allowed = "cannot be set with an access token", "it in the configuration of the host"
 	case by.Layer == LayerToken && s.By&ByToken == 0:
@@ -110,8 +107,8 @@ func judge(by Setter, key string, s Spec, value any, at Origin, pl places) *Erro
 	return e
 }
 
-// notDeclaredForTokens is the error for a strategy's own setting that a token has set and may not. What a strategy
-// takes as free text may name a file or an address.
+// notDeclaredForTokens is the error for a strategy's own setting with a type that a token may not set. Free text may
+// name a file or an address.
 func notDeclaredForTokens(s Spec, key string, at Origin) *Error {
 	switch {
 	case at.Layer != LayerToken, s.Type == Boolean, s.Type == Integer, s.Type == Number, s.Type == Duration,
@@ -122,39 +119,37 @@ func notDeclaredForTokens(s Spec, key string, at Origin) *Error {
 		Allowed: "it in the configuration of the host"}
 }
 
-// ownPlaces says in words where a setting may stand that others may not set.
+// ownPlaces says where a setting that others may not set belongs.
 func ownPlaces(key string, pl places) string {
 	var in []string
 	if path := pl.userFile(); path != "" {
 		in = append(in, path)
 	}
 	in = append(in, "a file named with --config")
-	// Keys in profiles have no variable.
 	if _, plain := registry().specs[key]; plain {
 		in = append(in, envName(key))
 	}
 	return "it in " + strings.Join(in, ", ") + " or --set"
 }
 
-// checkChosenProfile finds a project file whose choice of a profile does what the file itself may not do.
+// checkChosenProfile finds a project file that chooses a profile to do what the file itself may not.
 func (c *Config) checkChosenProfile(chosen setting, profile *layer, p *problems) {
 	c.checkChoice(chosen, profile, "the profile sets ", p)
 }
 
-// checkLostProfile finds a project file whose choice of a profile disables settings that the file may not change: those
-// of the profile called name, which would be in force otherwise.
+// checkLostProfile finds a project file that chooses another profile, and so disables settings of the one called name
+// that the file may not change.
 func (c *Config) checkLostProfile(chosen setting, name string, profile *layer, p *problems) {
 	c.checkChoice(chosen, profile, "it takes profile "+name+" out of force, which sets ", p)
 }
 
-// checkChoice reports a project file's choice of a profile if the settings that it affects include one that the file
-// may not set.
+// checkChoice reports a project file's choice of a profile that affects a setting which the file may not set.
 func (c *Config) checkChoice(chosen setting, about *layer, why string, p *problems) {
 	if chosen.Origin.Layer != LayerProjectFile {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(about.values)) {
-		// One such setting is reason enough; the first by name, so that the message is the same each time.
+		// One is reason enough: the first by name, so the message is stable.
 		if !registry().find(key).spec.MaySet(LayerProjectFile) {
 			place := about.values[key].(setting).Origin.place()
 			p.add(keyProfile, &Error{Origin: chosen.Origin, Key: keyProfile, Value: show(chosen.Value),
@@ -166,9 +161,9 @@ func (c *Config) checkChoice(chosen setting, about *layer, why string, p *proble
 	}
 }
 
-// leaves reports whether a path leads out of a directory, as it stands or by symbolic links. Errors about a file quote
-// parts of it: a stranger's checkout that names a file of the user's would make them print it, in a log that others
-// read perhaps. What does not exist leads nowhere.
+// leaves reports whether a path leads out of a directory, directly or by symbolic links. Errors about a file quote
+// parts of it: a stranger's checkout could make them print a user's file in a log that others read. A path that does
+// not exist leads nowhere.
 func leaves(path, dir string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -182,7 +177,6 @@ func leaves(path, dir string) bool {
 	return err != nil || !filepath.IsLocal(inside)
 }
 
-// outsideOfProject is the error for a project file that names a file elsewhere.
 func outsideOfProject(key string, at Origin, value any, pl places) *Error {
 	return &Error{Origin: at, Key: key, Value: show(value), Allowed: ownPlaces(key, pl),
 		Problem: "is outside of the directory of the project's file, which may come from a stranger"}

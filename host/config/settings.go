@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Settings are the typed values of all layers together. Values were checked; paths are absolute.
+// Settings are the checked values of all layers together. Paths are absolute.
 type Settings struct {
 	Compression Compression `koanf:"compression"`
 	Model       Model       `koanf:"model"`
@@ -24,19 +24,17 @@ type Settings struct {
 	Serve       Serve       `koanf:"serve"`
 	// Profile is the profile in force; "" is none.
 	Profile string `koanf:"profile"`
-	// Strategies are the strategies' own settings, by strategy and key, as they were written: bool, int, float64, or
-	// string. [Config.Strategy] checks them against what a strategy declares.
+	// Strategies are the strategies' own settings, by strategy and key, as written: bool, int, float64, or string.
+	// [Config.Strategy] checks them against what a strategy declares.
 	Strategies map[string]map[string]any `koanf:"strategies"`
 }
 
 // Compression holds the settings under "compression".
 type Compression struct {
-	// Strategy is a strategy's name.
 	Strategy string `koanf:"strategy"`
-	// Threshold is a share of the context limit in (0, 1]. Nil means that it is not set: the default of
-	// the strategy then applies (REQ-HD-001.10).
+	// Threshold is a share of the context limit in (0, 1]; nil leaves it to the strategy (REQ-HD-001.10).
 	Threshold *float64 `koanf:"threshold"`
-	// Profile names the profile whose model is used for compression; it exists. "" is none.
+	// Profile is an existing profile, whose model is used for compression. "" is none.
 	Profile string `koanf:"profile"`
 	// PreserveThreshold and TopPreserveThreshold are shares of the entries, at the end and at the start, in [0, 1].
 	PreserveThreshold    float64 `koanf:"preserveThreshold"`
@@ -50,42 +48,43 @@ type Compression struct {
 	Density   Density        `koanf:"density"`
 }
 
-// CompressionLLM holds the settings under "compression.llm": how much the model may be used.
+// CompressionLLM holds the settings under "compression.llm": limits for the use of the model.
 type CompressionLLM struct {
 	// MaxCalls and MaxTokens (sent and generated) bound one Compress.
 	MaxCalls  int `koanf:"maxCalls"`
 	MaxTokens int `koanf:"maxTokens"`
-	// Cooldown is how long the model is not called after a non-retryable error; 0 switches it off.
+	// Cooldown is the pause in model calls after a non-retryable error; 0 for none.
 	Cooldown time.Duration `koanf:"cooldown"`
 }
 
-// Density holds the settings under "compression.density" (REQ-HD-009). Those that a strategy is told have the type of
-// the contract, and reach it without being copied field by field. RecencyRetention is rounded down, and at least 0.
+// Density holds the settings under "compression.density" (REQ-HD-009). What a strategy is told has the contract's type,
+// and is not copied field by field. RecencyRetention is rounded down, and at least 0.
 type Density struct {
 	contract.DensityConfig `koanf:",squash"`
 	// Cadence is "every-turn", "gated" or "priced"; "" if the price list decides.
 	Cadence string `koanf:"cadence"`
-	// OptimizeThreshold is a share of the context limit, MinSavings is in tokens; both are for the cadence "gated".
+	// OptimizeThreshold is a share of the context limit, MinSavings is in tokens; OptimizeThreshold applies to cadence
+	// "gated", MinSavings also to "priced".
 	OptimizeThreshold float64 `koanf:"optimizeThreshold"`
 	MinSavings        int     `koanf:"minSavings"`
-	// ToolPresets are names of presets of the tool taxonomy. Empty means that none applies.
+	// ToolPresets are names of presets of the tool taxonomy; empty for none.
 	ToolPresets []string `koanf:"toolPresets"`
-	// Tools are further rules of the taxonomy, as a JSON array of objects; nil is none. Only its shape was checked.
+	// Tools are further taxonomy rules, as a JSON array of objects; nil for none. Only its shape was checked.
 	Tools json.RawMessage `koanf:"tools"`
 }
 
 // Model holds the settings under "model". Sizes are in tokens.
 type Model struct {
-	// Name is "" if the agent's model is not known.
+	// Name is "" if the agent's model is unknown.
 	Name         string `koanf:"name"`
 	ContextLimit int    `koanf:"contextLimit"`
-	// CompletionBudget is set aside for the answer; it is below ContextLimit.
+	// CompletionBudget is reserved for the answer; it is below ContextLimit.
 	CompletionBudget int `koanf:"completionBudget"`
 	// Encoding is "" if the model's name decides.
 	Encoding string `koanf:"encoding"`
-	// PriceList is the name of a price list, "auto" if the model's name decides, or "none".
+	// PriceList is the name of a price list, "auto" (by the model's name), or "none".
 	PriceList string `koanf:"priceList"`
-	// PriceFile is an absolute path; "" if only the shipped price lists are used.
+	// PriceFile is an absolute path; "" uses only the shipped price lists.
 	PriceFile string `koanf:"priceFile"`
 }
 
@@ -97,7 +96,7 @@ type Workspace struct {
 
 // Transcript holds the settings under "transcript" (REQ-HD-012).
 type Transcript struct {
-	// Dir is an absolute path; "" if no transcript is written. It need not exist.
+	// Dir is an absolute path, which need not exist; "" writes no transcript.
 	Dir string `koanf:"dir"`
 }
 
@@ -113,13 +112,13 @@ type Sessions struct {
 
 // Prompts holds the settings under "prompts" (REQ-HD-010).
 type Prompts struct {
-	// Dir is an absolute path; "" if only the shipped prompts are used. It need not exist.
+	// Dir is an absolute path, which need not exist; "" uses only the shipped prompts.
 	Dir string `koanf:"dir"`
 }
 
 // Plugins holds the settings under "plugins".
 type Plugins struct {
-	// Dirs are absolute paths, in the order in which they are searched. They need not exist.
+	// Dirs are absolute paths in search order. They need not exist.
 	Dirs            []string      `koanf:"dirs"`
 	StartTimeout    time.Duration `koanf:"startTimeout"`
 	OptimizeTimeout time.Duration `koanf:"optimizeTimeout"`
@@ -127,15 +126,15 @@ type Plugins struct {
 	StopTimeout     time.Duration `koanf:"stopTimeout"`
 	// MaxAnswerBytes bounds one answer of a plugin.
 	MaxAnswerBytes int `koanf:"maxAnswerBytes"`
-	// MirrorBytes is how much memory a plugin may take for its mirrors of histories; 0: it keeps none.
+	// MirrorBytes is the memory in bytes for a plugin's mirrors of histories; 0: it keeps none.
 	MirrorBytes int `koanf:"mirrorBytes"`
-	// MaxHostCalls bounds how many requests a plugin makes to the host during one Compress.
+	// MaxHostCalls bounds a plugin's requests to the host during one Compress.
 	MaxHostCalls int `koanf:"maxHostCalls"`
-	// MaxCrashes is how many crashes within five minutes put a plugin into quarantine.
+	// MaxCrashes is how many crashes within five minutes put a plugin in quarantine.
 	MaxCrashes int `koanf:"maxCrashes"`
 	// Integrity is tofu, locked or off.
 	Integrity string `koanf:"integrity"`
-	// LockFile is an absolute path, "" if there is none. It need not exist.
+	// LockFile is an absolute path, which need not exist; "" for none.
 	LockFile string `koanf:"lockFile"`
 	// Isolation is best-effort, strict or off.
 	Isolation string `koanf:"isolation"`
@@ -147,11 +146,9 @@ type Plugins struct {
 
 // Grant holds the settings under "plugins.grants.<name>".
 type Grant struct {
-	// Network lets the plugin use the network.
-	Network bool `koanf:"network"`
-	// Processes lets it start other processes.
+	Network   bool `koanf:"network"`
 	Processes bool `koanf:"processes"`
-	// Read are absolute paths of files and directories that it may read and run programs from.
+	// Read are absolute paths of files and directories that the plugin may read, and run programs from.
 	Read []string `koanf:"read"`
 }
 
@@ -165,16 +162,16 @@ type Log struct {
 
 // Serve holds the settings under "serve".
 type Serve struct {
-	// Listen is HOST:PORT or unix:PATH. It is checked when it is used.
+	// Listen is HOST:PORT or unix:PATH, checked when used.
 	Listen string `koanf:"listen"`
 	// TokenFile is an absolute path; "" if the local user has no token.
 	TokenFile string   `koanf:"tokenFile"`
 	TLS       ServeTLS `koanf:"tls"`
-	// Drain is how long requests in progress have to end.
+	// Drain is how long requests in progress may take to end.
 	Drain time.Duration `koanf:"drain"`
 }
 
-// ServeTLS holds the settings under "serve.tls". Both are absolute paths, or "" without TLS.
+// ServeTLS holds the settings under "serve.tls": absolute paths, or "" without TLS.
 type ServeTLS struct {
 	Cert string `koanf:"cert"`
 	Key  string `koanf:"key"`
@@ -182,31 +179,30 @@ type ServeTLS struct {
 
 // Metrics holds the settings under "metrics".
 type Metrics struct {
-	// Listen is an address such as 127.0.0.1:9464; "" if metrics are not served. It is checked when it is used.
+	// Listen is an address such as 127.0.0.1:9464, checked when used; "" serves no metrics.
 	Listen string `koanf:"listen"`
 }
 
 // Proxy holds the settings under "proxy".
 type Proxy struct {
-	// Listen is HOST:PORT; "" if 'thresh serve' is no proxy. It is checked when it is used.
+	// Listen is HOST:PORT, checked when used; "" if 'thresh serve' is no proxy.
 	Listen    string    `koanf:"listen"`
 	Upstreams Upstreams `koanf:"upstreams"`
 	// OnError is forward or fail.
 	OnError string `koanf:"onError"`
-	// Recall: removed results can be asked for.
+	// Recall lets the agent ask for removed results.
 	Recall bool `koanf:"recall"`
 }
 
-// Upstreams are the base URLs of the providers that the proxy stands before. OpenAI's has the version, the others' do
-// not.
+// Upstreams are the providers' base URLs. OpenAI's has the version, the others do not.
 type Upstreams struct {
 	Anthropic string `koanf:"anthropic"`
 	OpenAI    string `koanf:"openai"`
 	Gemini    string `koanf:"gemini"`
 }
 
-// CompressSettings returns the settings that a strategy is told for a Compress. Todos and TranscriptPath belong to a
-// session and are left empty.
+// CompressSettings returns the settings that a strategy is told for a Compress. Todos and TranscriptPath, which belong
+// to a session, are empty.
 func (s Settings) CompressSettings() contract.CompressSettings {
 	return contract.CompressSettings{
 		ContextLimit: s.Model.ContextLimit, CompletionBudget: s.Model.CompletionBudget,
@@ -215,7 +211,7 @@ func (s Settings) CompressSettings() contract.CompressSettings {
 	}
 }
 
-// clone returns a copy that shares nothing that a caller could change.
+// clone returns a copy that shares nothing a caller could change.
 func (s Settings) clone() Settings {
 	if t := s.Compression.Threshold; t != nil {
 		s.Compression.Threshold = new(*t)

@@ -9,10 +9,10 @@ import (
 // Type is the type of a setting.
 type Type string
 
-// The types. In text (environment, flags), lists of strings are separated by commas and lists of paths as in PATH;
-// all three lists may be written as a JSON array as well.
+// The types. In text (environment, flags), lists of strings are separated by commas and lists of paths as in PATH; all
+// three lists may be JSON arrays as well.
 const (
-	// String is text, from [Spec.Allowed] if there is any.
+	// String is text, from [Spec.Allowed] if that is set.
 	String Type = "string"
 	// Name is lower-case letters and digits in groups joined by single hyphens.
 	Name    Type = "name"
@@ -21,7 +21,7 @@ const (
 	Number  Type = "number"
 	// Duration is text such as 10s, 2m or 1m30s.
 	Duration Type = "duration"
-	// Path is a path; a relative one stands against the file that holds it, else against the working directory.
+	// Path starts, if relative, from the directory of the file that holds it, else from the working directory.
 	Path Type = "path"
 	// EnvName is the name of an environment variable, in upper case.
 	EnvName Type = "environment variable"
@@ -31,47 +31,44 @@ const (
 	Paths   Type = "list of paths"
 	// Objects is a list of objects, kept as JSON.
 	Objects Type = "list of objects"
-	// Scalar is text, a number or a truth value: what a strategy's own setting may be before the strategy is known.
+	// Scalar is text, a number or a truth value: a strategy's own setting before the strategy is known.
 	Scalar Type = "scalar"
 )
 
-// Spec is a row of the registry: the description of one setting.
+// Spec is a row of the registry: one setting.
 type Spec struct {
-	// Key is the full key, such as compression.threshold; in [ProviderSpecs] it is relative to the profile, and in
-	// what a strategy declares to the strategy.
+	// Key is the full key, such as compression.threshold; in [ProviderSpecs] it is relative to the profile, in a
+	// strategy's declaration to the strategy.
 	Key  string
 	Type Type
-	// Default has the Go type of the setting's field in [Settings]. Nil means that there is none, or that it depends
-	// on the machine; DefaultText then says in words what holds.
+	// Default has the Go type of the setting's field in [Settings]. It is nil if there is none or it depends on the
+	// machine; DefaultText then says what holds.
 	Default     any
 	DefaultText string
-	// Allowed lists the values of a String, or of the elements of Strings. Empty allows any.
+	// Allowed lists the values of a String, or of the elements of Strings; empty allows any.
 	Allowed []string
-	// Min and Max bound an Integer, a Number or (in seconds) a Duration; nil means no bound. OpenMin excludes Min
-	// itself.
+	// Min and Max bound an Integer, a Number or (in seconds) a Duration; nil is no bound. OpenMin excludes Min itself.
 	Min, Max *float64
 	OpenMin  bool
-	// Unit is what a number counts, for example "tokens"; "" if nothing. Shown behind the value by explanations and
-	// documentation.
-	Unit string
-	// Meaning is one sentence for people.
+	// Unit is what a number counts, for example "tokens"; "" if nothing.
+	Unit    string
 	Meaning string
 	// Category groups settings (REQ-HD-009).
 	Category string
-	// PersistToProfile is set if profiles.<name> may contain the setting.
+	// PersistToProfile allows the setting in profiles.<name>.
 	PersistToProfile bool
-	// Tuning is set if the default is right for almost everyone. Lists show these settings apart.
+	// Tuning is set if the default suits almost everyone. Lists show these settings apart.
 	Tuning bool
-	// By are those who may set the setting besides whoever runs the host. 0: nobody else.
+	// By are those who may set it besides whoever runs the host; 0 for no one else.
 	By Setters
 
-	// renamed has earlier names of allowed values, with those that hold now. They work still, with a warning.
+	// renamed maps old names of allowed values to the new ones. They still work, with a warning.
 	renamed map[string]string
-	// contained is set if a project file can name only a path within its own directory.
+	// contained limits a project file to paths within its own directory.
 	contained bool
 	// optional is set if an empty path means "none".
 	optional bool
-	// secret is set if a wrong value must not be shown, because it may be an API key.
+	// secret hides a wrong value, which may be an API key.
 	secret bool
 	// valid judges a text; nil allows any. want says in words what it allows; "" is what the type allows.
 	valid func(string) bool
@@ -80,8 +77,7 @@ type Spec struct {
 	fallback func(places) any
 }
 
-// Want describes the allowed values, for example "a number above 0 and at most 1". It completes "; want …" in errors,
-// and is what 'config explain' calls allowed.
+// Want describes the allowed values, for example "a number above 0 and at most 1". It completes "; want …" in errors.
 func (s Spec) Want() string {
 	if s.want != "" {
 		return s.want
@@ -125,7 +121,7 @@ func (s Spec) Want() string {
 // bounds returns the bounds in words, with a leading space; "" if there are none.
 func (s Spec) bounds() string {
 	var parts []string
-	// A bound in seconds, for a duration, reads right only as 0. No duration has another.
+	// A duration's bound, in seconds, would read wrong, except 0. No duration has another.
 	if s.Min != nil && s.OpenMin {
 		parts = append(parts, fmt.Sprintf("above %v", *s.Min))
 	} else if s.Min != nil {
@@ -142,7 +138,6 @@ func (s Spec) bounds() string {
 
 // inBounds is false for NaN and infinities, with or without bounds.
 func (s Spec) inBounds(f float64) bool {
-	// x-x is NaN for NaN and the infinities, and 0 for all else.
 	if f-f != 0 {
 		return false
 	}
@@ -152,7 +147,6 @@ func (s Spec) inBounds(f float64) bool {
 	return s.Max == nil || f <= *s.Max
 }
 
-// quoteEmpty lists values. The empty one is a choice too, and is shown as "".
 func quoteEmpty(values []string) string {
 	shown := slices.Clone(values)
 	for i, v := range shown {

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// The values of sessions.store. A file has its path after the colon, a database is an address.
+// The values of sessions.store that are not an address.
 const (
 	storeMemory = "memory"
 	storeSQLite = "sqlite"
 )
 
-// keyStore is the setting that says where sessions are kept.
 const keyStore = "sessions.store"
 
-// validStore judges a value of sessions.store. Whether there is such a database is found out when it is opened.
+// validStore judges a value of sessions.store. Whether the database exists shows when it is opened.
 func validStore(value string) bool {
 	if path, ok := strings.CutPrefix(value, storeSQLite+":"); ok {
 		return path != "" && !strings.ContainsRune(path, 0)
@@ -26,8 +25,8 @@ func validStore(value string) bool {
 	return value == storeMemory || value == storeSQLite
 }
 
-// store returns a value of sessions.store with the path of its file: a relative one is that from the working directory.
-// Without a home directory there is no place for the file of "sqlite", which then stays as it is.
+// store completes a value of sessions.store with the absolute path of its file. Without a home directory "sqlite" has
+// no place for it, and is returned as it is.
 func (p places) store(value string) string {
 	if value == storeSQLite && p.stateHome != "" {
 		return storeSQLite + ":" + filepath.Join(p.stateHome, "thresh", "sessions.db")
@@ -38,7 +37,6 @@ func (p places) store(value string) string {
 	return value
 }
 
-// withoutPassword returns a value of sessions.store as it may be shown.
 func withoutPassword(value any) any {
 	text, _ := value.(string)
 	u, err := url.Parse(text)

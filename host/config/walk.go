@@ -8,21 +8,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// From YAML nodes to settings. Nodes and not decoded maps, because errors need lines, and because a decoder drops
-// keys that are set twice.
+// From YAML nodes to settings. Decoded maps would not do: errors need lines, and a decoder drops keys set twice.
 
-// walker takes the settings out of the nodes of one YAML file. It descends only where the registry has groups, so that
-// deep nesting and aliases in the file do no harm.
+// walker takes the settings out of one YAML file. It enters only groups of the registry, so nesting and aliases are
+// harmless.
 type walker struct {
 	layer    *layer
 	file     string
 	places   places
 	problems *problems
-	// A key counts once in each file; other files may set it again.
-	seen map[string]int // full key to line
+	seen     map[string]int // full key to line
 }
 
-// at returns where a node is.
 func (w *walker) at(n *yaml.Node) Origin {
 	return Origin{Layer: w.layer.name, File: w.file, Line: n.Line}
 }
@@ -35,12 +32,12 @@ func (w *walker) table(path string, n *yaml.Node) {
 		if path != "" {
 			full = path + "." + key.Value
 		}
-		// "a.b: 1" and "a: {b: 1}" name the same setting, so YAML itself does not see every key that is set twice. Also
-		// for groups: "log: {…}" twice is most likely a merge of two edits gone wrong.
+		// "a.b: 1" and "a: {b: 1}" are the same setting, so YAML does not see every duplicate. Groups too: "log: {…}"
+		// twice is most likely a failed merge of two edits.
 		line, twice := w.seen[full]
 		problem := keyProblem(path, key)
 		switch {
-		// Counted without looking, so that the number is about right and a huge file of nonsense costs little.
+		// Counted without looking, so a huge file of nonsense costs little.
 		case w.problems.full():
 			w.problems.more++
 		case problem != "":
@@ -55,7 +52,6 @@ func (w *walker) table(path string, n *yaml.Node) {
 	}
 }
 
-// keyProblem says what is wrong with a key as such, "" if nothing.
 func keyProblem(path string, key *yaml.Node) string {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	switch {
@@ -64,16 +60,14 @@ func keyProblem(path string, key *yaml.Node) string {
 	case key.ShortTag() == "!!merge":
 		return "merge keys of YAML are not supported: write the settings out"
 	case strings.Contains(key.Value, ".") && (last == groupProfiles || last == groupStrategies):
-		// Without this a profile "gpt-4.1" would be called an unknown setting "1" of a profile "gpt-4".
+		// Otherwise a profile "gpt-4.1" would be an unknown setting "1" of a profile "gpt-4".
 		return "a name here consists of letters, digits, hyphens and underscores, without a dot"
 	}
 	return ""
 }
 
-// entry takes what a key stands for: a setting, or a group of settings.
 func (w *walker) entry(full string, at Origin, value *yaml.Node) {
 	t := registry().find(full)
-	// At the key, as that is what is wrong or what the value belongs to.
 	e := &Error{Origin: at, Key: full}
 	switch {
 	case t.problem != "":
@@ -83,7 +77,7 @@ func (w *walker) entry(full string, at Origin, value *yaml.Node) {
 	case !t.leaf && value.Kind != yaml.MappingNode && !isNull(value):
 		e.Value, e.Problem, e.Allowed = show(plain(value)), "is not allowed", "a table of settings"
 	default:
-		// Even if it sets nothing, so that "profile: p" can name it.
+		// Even if it sets nothing: "profile: p" can name it.
 		w.layer.declare(t.profile, at)
 		if t.leaf {
 			w.leaf(full, t.spec, value)
@@ -95,7 +89,7 @@ func (w *walker) entry(full string, at Origin, value *yaml.Node) {
 	w.problems.add(full, e)
 }
 
-// leaf checks a value against its row of the registry and takes it into the layer. Null is "not set here".
+// leaf checks a value and adds it to the layer. Null is "not set here".
 func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
 	if isNull(n) {
 		return
@@ -109,7 +103,6 @@ func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
 	if s.Type == Objects && n.Kind == yaml.SequenceNode {
 		raw, err := appendJSON(nil, n, 0)
 		if err != nil {
-			// The cause names the line within the list.
 			bad = &badValue{value: "this list", problem: "cannot be used: " + err.Error(), element: -1}
 		}
 		v = json.RawMessage(raw)
@@ -127,21 +120,21 @@ func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
 		w.layer.values[full] = setting{v, at}
 		return
 	}
-	// Lists of many lines: the element's own line is what an editor should jump to.
+	// In a list of many lines, the element's line.
 	if bad.element >= 0 && bad.element < len(n.Content) {
 		at.Line = n.Content[bad.element].Line
 	}
 	w.problems.add(s.Key, bad.in(s, full, at))
 }
 
-// odd is what no setting can be, such as a value with a tag of its own. Errors show it as it was written.
+// odd is a value that no setting can have, such as one with a tag of its own, as written in the file.
 type odd string
 
 // String makes [show] print it without quotes.
 func (o odd) String() string { return string(o) }
 
-// plain returns what a node holds as JSON would decode it: nil, bool, string, []any, an empty map for a mapping (no
-// setting is one), int, int64, uint64 or float64; [odd] for everything else.
+// plain returns a node as JSON would decode it: nil, bool, string, []any, an empty map for a mapping (no setting is
+// one), int, int64, uint64 or float64; [odd] for everything else.
 func plain(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -158,7 +151,7 @@ func plain(n *yaml.Node) any {
 	switch n.ShortTag() {
 	case "!!null":
 		return nil
-	case "!!str", "!!timestamp": // A date is text that happens to look like one.
+	case "!!str", "!!timestamp": // a date is text that happens to look like one
 		return n.Value
 	case "!!bool", "!!int", "!!float":
 		var v any
@@ -169,5 +162,4 @@ func plain(n *yaml.Node) any {
 	return odd(shorten(strings.TrimSpace(n.Tag + " " + n.Value)))
 }
 
-// isNull reports whether a node is null or empty, which both mean "not set here".
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }

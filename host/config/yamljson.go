@@ -8,13 +8,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDepth bounds the nesting of objects in a file. Deeper than any rule, and shallow enough for every JSON parser that
-// reads the rules.
+// maxDepth bounds the nesting of objects in a file: deeper than any rule, and shallow enough for every JSON parser.
 const maxDepth = 100
 
-// appendJSON writes a node as JSON. It is done node by node because the YAML library compares every two keys of a
-// mapping, and because numbers keep their digits and keys their order this way. Errors name the line of the file. depth
-// counts from 0.
+// appendJSON writes a node as JSON. Errors name the file's line; depth counts from 0. It works node by node because the
+// YAML library compares every two keys of a mapping, and to keep the digits of numbers and the order of keys.
 func appendJSON(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("line %d is nested deeper than %d levels", n.Line, maxDepth)
@@ -36,13 +34,13 @@ func appendJSON(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 		return appendObject(to, n, depth)
 	case yaml.ScalarNode:
 		return appendScalar(to, n)
-	// An alias would let a few lines of YAML stand for gigabytes of JSON.
+	// A few lines of aliases can expand to gigabytes of JSON.
 	default:
 		return nil, fmt.Errorf("line %d holds an alias of YAML, which is not supported", n.Line)
 	}
 }
 
-// appendObject writes a mapping. Keys must be text, as JSON has no others.
+// appendObject writes a mapping. Keys must be text, as in JSON.
 func appendObject(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 	seen := make(map[string]bool, len(n.Content)/2)
 	to = append(to, '{')
@@ -51,7 +49,7 @@ func appendObject(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" {
 			return nil, fmt.Errorf("line %d has a key that is not text", key.Line)
 		}
-		// JSON has no rule for repeated keys, and readers differ in which one they take.
+		// Readers of JSON differ in how they treat repeated keys.
 		if seen[key.Value] {
 			return nil, fmt.Errorf("line %d sets %s twice", key.Line, show(key.Value))
 		}
@@ -71,7 +69,7 @@ func appendObject(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 	return append(to, '}'), nil
 }
 
-// appendScalar writes a single value. Dates and the like, which JSON does not have, become text.
+// appendScalar writes a single value. Dates and the like become text.
 func appendScalar(to []byte, n *yaml.Node) ([]byte, error) {
 	v := plain(n)
 	switch v.(type) {
@@ -79,7 +77,7 @@ func appendScalar(to []byte, n *yaml.Node) ([]byte, error) {
 		return nil, fmt.Errorf("line %d: %s is not allowed", n.Line, v)
 	case nil, string, bool:
 	default:
-		// The number as it was written: 12345678901234567890123 keeps all its digits.
+		// The number as written: 12345678901234567890123 keeps all its digits.
 		if json.Valid([]byte(n.Value)) {
 			return append(to, n.Value...), nil
 		}
