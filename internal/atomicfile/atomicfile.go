@@ -1,9 +1,5 @@
-// Package atomicfile replaces files as a whole. A reader sees the old content or the new content, never a part of it,
-// and a failed write leaves the old content. It is for the host: the lock file, reports and transcripts are written
-// with it.
-//
-// [Write] writes a file, and [Read] reads one. [Check] tells in advance whether that can work, so that a command can refuse a bad path
-// before it does an hour of work.
+// Package atomicfile replaces files as a whole: a reader sees the old content or the new content, never a part of it,
+// and a failed write leaves the old content. The lock file, reports and transcripts are written with it.
 package atomicfile
 
 import (
@@ -16,8 +12,8 @@ import (
 	"syscall"
 )
 
-// Read returns the content of a regular file of at most most bytes. Anything else is an error, and is not opened: a
-// named pipe would wait for a writer, and a device has no end.
+// Read returns the content of a regular file of at most most bytes. It opens nothing else: a named pipe would wait for
+// a writer, and a device has no end.
 func Read(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -26,7 +22,7 @@ func Read(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Another may have taken its place since.
+	// O_NONBLOCK, because a named pipe may have taken its place since.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -40,13 +36,13 @@ func Read(path string, most int64) ([]byte, error) {
 }
 
 // Check returns an error if no file can be written at path: its directory is missing, or path exists and is not a
-// regular file. It does not check permissions. A symlink is followed; its target need not exist.
+// regular file. A command calls it before it works for an hour. It does not check permissions.
 func Check(path string) error {
 	_, err := target(path)
 	return err
 }
 
-// target resolves symlinks, so that a rename replaces the file that a link points at instead of the link.
+// target resolves symlinks, so that a rename replaces the target of a link, not the link.
 func target(path string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -71,10 +67,9 @@ func target(path string) (string, error) {
 	return path, nil
 }
 
-// Write writes a temporary file in the same directory with the function write, syncs it, gives it the permissions
-// mode, and renames it to path. If anything fails, it removes the temporary file and returns the error.
-//
-// The temporary file must be in the same directory because a rename is atomic only within one file system.
+// Write writes a temporary file with the function write, syncs it, gives it the permissions mode, and renames it to
+// path. On an error it removes the temporary file, which is in the same directory because a rename is atomic only
+// within one file system.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	if path, err = target(path); err != nil {
 		return err

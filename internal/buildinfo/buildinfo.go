@@ -1,13 +1,13 @@
 // Package buildinfo says which build of thresh this is. 'thresh version' prints it, plugins are told the version when
 // they are started, and reports and metrics carry it.
 //
-// A release build stamps the version and the commit:
+// A release build stamps it:
 //
 //	go build -ldflags "-X github.com/thresh-dev/thresh/internal/buildinfo.version=v1.2.3
 //		-X github.com/thresh-dev/thresh/internal/buildinfo.commit=0123abc" ./host/cmd/thresh
 //
-// Without stamps the package falls back on what the Go toolchain recorded. That covers 'go install …@v1.2.3', builds
-// from a git checkout, and programs that embed the host as a module dependency.
+// Without stamps it uses what the Go toolchain recorded. That covers 'go install …@v1.2.3', builds from a git checkout,
+// and programs that embed the host as a module dependency.
 package buildinfo
 
 import (
@@ -16,34 +16,30 @@ import (
 	"sync"
 )
 
-// version and commit are stamped by the build (-ldflags -X); "" if they were not.
+// version and commit are stamped by the build (-ldflags -X).
 var version, commit string
 
 const module = "github.com/thresh-dev/thresh"
 
-// development is the version of a build that nothing is known about.
 const development = "(devel)"
 
-// Info describes a build.
 type Info struct {
-	// Version is a version such as "v1.2.3"; "(devel)" if it is not known.
+	// Version is such as "v1.2.3"; "(devel)" if it is not known.
 	Version string `json:"version"`
-	// Commit is the git commit; "" if it is not known. It ends in "+dirty" if the toolchain saw uncommitted changes.
+	// Commit is "" if it is not known. It ends in "+dirty" if the toolchain saw uncommitted changes.
 	Commit string `json:"commit,omitempty"`
-	// Go is the version of the Go toolchain, such as "go1.26.0".
+	// Go is the version of the toolchain, such as "go1.26.0".
 	Go string `json:"go"`
 }
 
-// Get returns the description of this build.
 var Get = sync.OnceValue(func() Info {
 	info, _ := debug.ReadBuildInfo()
 	return describe(version, commit, info)
 })
 
-// Version returns the version of this build: [Info.Version].
 func Version() string { return Get().Version }
 
-// describe combines the stamps with what the toolchain recorded, which may be nil. Stamps take precedence.
+// describe combines the stamps with what the toolchain recorded. Stamps take precedence.
 func describe(version, commit string, recorded *debug.BuildInfo) Info {
 	out := Info{Version: version, Commit: commit, Go: runtime.Version()}
 	if recorded == nil {
@@ -58,7 +54,7 @@ func describe(version, commit string, recorded *debug.BuildInfo) Info {
 	return out
 }
 
-// recordedVersion is the version of this module, whether it is the program or a dependency of one.
+// recordedVersion covers both the program and a dependency of one.
 func recordedVersion(info *debug.BuildInfo) string {
 	if info.Main.Path == module && info.Main.Version != "" {
 		return info.Main.Version
@@ -71,7 +67,6 @@ func recordedVersion(info *debug.BuildInfo) string {
 	return development
 }
 
-// recordedCommit is the commit of the checkout that the program was built in; "" if it was not built in one.
 func recordedCommit(info *debug.BuildInfo) string {
 	var revision, dirty string
 	for _, s := range info.Settings {

@@ -7,16 +7,15 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// Bounds of a strategy's own counters. They are in each outcome and are shown to people.
+// Bounds of a strategy's own counters, which are in each outcome and shown to people.
 const (
-	MaxCounts     = 64 // labels
-	MaxCountLabel = 64 // bytes of one
+	MaxCounts     = 64
+	MaxCountLabel = 64 // bytes
 )
 
-// ErrCounts is the error for counters that are too many, or whose labels are not fit to be shown.
 var ErrCounts = errors.New("the strategy's counts are out of bounds")
 
-// Counts judges the counters that a strategy reports of a Compress.
+// Counts judges the counters that a strategy reports of a Compress; the error wraps [ErrCounts].
 func Counts(counts map[string]int64) error {
 	if len(counts) > MaxCounts {
 		return fmt.Errorf("%w: %d labels, at most %d are allowed", ErrCounts, len(counts), MaxCounts)

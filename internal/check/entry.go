@@ -8,19 +8,16 @@ import (
 )
 
 // Content returns what keeps c from being a proper entry of a conversation: an unknown speaker, no blocks, a null
-// block, a call or response without its id or in the wrong place, raw JSON that is none. A block of a kind that this
-// version does not know is no fault. It says nothing about the entry's place among others (see pairs.go), and nothing
-// about its size. The error is a sentence for the one who made the entry; it wraps nothing, as callers wrap it in a
-// sentinel of their own.
+// block, a call or response without its id or in the wrong place, invalid raw JSON. A block of unknown kind is no
+// fault. It judges neither the entry's place among others (pairs.go) nor its size. The error is a sentence for whoever
+// made the entry and wraps nothing: callers wrap it in a sentinel of their own.
 func Content(c content.Content) error { return entry(c, rawjson.Valid) }
 
-// Parsed is [Content] for an entry whose raw JSON was cut out of JSON that was read: it is not read once more.
+// Parsed is [Content] for an entry cut out of JSON that was parsed: its raw JSON is not read again.
 func Parsed(c content.Content) error { return entry(c, func([]byte) bool { return true }) }
 
-// entry judges an entry; valid tells whether a text is JSON.
 func entry(c content.Content, valid func([]byte) bool) error {
-	// Known speakers are those that package turns and every transcript format can place. An unknown one would have to
-	// be dropped, or guessed at, before the provider sees it.
+	// A provider's request has no place for an unknown speaker.
 	if !c.Speaker.Known() {
 		return fmt.Errorf("unknown speaker %q: use human, ai or tool", c.Speaker)
 	}
@@ -35,10 +32,9 @@ func entry(c content.Content, valid func([]byte) bool) error {
 	return nil
 }
 
-// block judges one block of an entry.
 func block(speaker content.Speaker, b content.Block, valid func([]byte) bool) error {
 	switch b := b.(type) {
-	// A nil block is a programming error of an author in Go. On the wire it cannot occur.
+	// A programming error of an author in Go; it cannot occur on the wire.
 	case nil:
 		return fmt.Errorf("it is nil")
 	case content.Opaque:
@@ -47,13 +43,12 @@ func block(speaker content.Speaker, b content.Block, valid func([]byte) bool) er
 		if speaker != content.AI {
 			return fmt.Errorf("a tool_call of speaker %q: only the ai calls tools", speaker)
 		}
-		// Without an id no response can be matched to the call, and providers refuse the request. Ids need not be
-		// unique: recorders repeat them, and package turns pairs such calls by their order.
+		// Without an id no response matches the call, and providers refuse the request. Ids need not be unique:
+		// recorders repeat them, and package turns pairs such calls by their order.
 		if b.ID == "" || b.Name == "" {
 			return fmt.Errorf("a tool_call needs id and name")
 		}
-		// Raw JSON is passed on as it is. Invalid text here would make the whole request invalid, not just this block.
-		// Empty means that there are no parameters.
+		// Invalid raw JSON would make the whole request invalid. Empty means no parameters.
 		if len(b.Parameters) > 0 && !valid(b.Parameters) {
 			return fmt.Errorf("the parameters of call %q are not JSON", b.ID)
 		}
@@ -61,7 +56,7 @@ func block(speaker content.Speaker, b content.Block, valid func([]byte) bool) er
 		if speaker != content.Tool {
 			return fmt.Errorf("a tool_response of speaker %q: only a tool responds", speaker)
 		}
-		// ToolName may be empty: only some providers ask for it, and it can be found by the call.
+		// ToolName may be empty: only some providers ask for it, and the call has it.
 		if b.CallID == "" {
 			return fmt.Errorf("a tool_response needs callId")
 		}
@@ -72,10 +67,9 @@ func block(speaker content.Speaker, b content.Block, valid func([]byte) bool) er
 	return nil
 }
 
-// opaque judges a block that was not understood: of a kind of its own it is welcome, otherwise it is a broken block.
+// opaque judges a block that was not understood: a kind of its own is welcome, anything else is a broken block.
 func opaque(b content.Opaque) error {
 	switch kind := b.Kind(); kind {
-	// A block without a type cannot be told apart from garbage, and no provider accepts one.
 	case "":
 		return fmt.Errorf("it has no type: %.40s", b.JSON)
 	case content.KindText, content.KindToolCall, content.KindToolResponse,

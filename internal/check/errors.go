@@ -9,17 +9,17 @@ import (
 var (
 	// ErrConflict: removals and replacements must not overlap (REQ-HD-001.6).
 	ErrConflict = errors.New("an entry is both removed and replaced, or named twice")
-	// ErrOutOfBounds: indexes count from 0 in the history that the strategy was given (REQ-HD-001.7). Also for the
-	// positions of blocks within an entry.
+	// ErrOutOfBounds: indexes count from 0 in the history that the strategy was given (REQ-HD-001.7), and block
+	// positions in the entry.
 	ErrOutOfBounds = errors.New("an index is out of bounds")
-	// Kept entries and kept blocks ascend: an answer shortens a conversation and never reorders it.
+	// An answer shortens a conversation and never reorders it.
 	ErrOutOfOrder = errors.New("kept parts are out of order or kept twice")
 	// A provider refuses a response whose call is not in the message before it.
 	ErrOrphaned = errors.New("a tool response lost its call")
 	// A provider refuses a call without a response, unless it is in the last message.
 	ErrUnanswered = errors.New("a tool call lost its response")
-	// Histories with repeated ids exist. If one of two calls with the same id goes, the response of the other one may
-	// now seem to answer a call that had another result, and no provider would notice.
+	// Histories with repeated ids exist. If one of two calls with one id is removed, the response of the other may seem
+	// to answer it, and no provider would notice.
 	ErrMismatched = errors.New("ids repeat, and a response now seems to answer another call")
 	// The tool is still running, and its response will need the call.
 	ErrPendingRemoved = errors.New("a tool call that still waits for its response was removed")
@@ -27,7 +27,7 @@ var (
 	ErrHumanLost = errors.New("what a person said vanished")
 	// For an Optimize: see human.go for what an edit may do.
 	ErrHumanChanged = errors.New("an edit changes what a person said beyond taking lines out of it")
-	// What the model did and what its tools answered only loses parts: see model.go.
+	// See model.go.
 	ErrCallChanged    = errors.New("a tool call was changed or made up: its name and parameters are the model's")
 	ErrResultChanged  = errors.New("a tool's result was changed or made up: an edit may take lines out of it")
 	ErrOutcomeChanged = errors.New("a failed tool call was made to look successful, or the reverse")
@@ -35,30 +35,25 @@ var (
 		"square brackets in their place")
 	// Providers check these proofs, and refuse a request in which one does not fit.
 	ErrSigned = errors.New("signed thinking was changed, or went without its entry")
-	// The agent pins an entry; strategies leave it alone, whatever it costs.
 	ErrPinned = errors.New("a pinned entry was removed or changed")
-	// What such a block means to the agent or the provider is not known here, so that only the agent may drop it.
+	// What it means to the agent or the provider is not known here, so only the agent may drop it.
 	ErrOpaqueChanged = errors.New("a block of unknown kind was changed")
-	// [Content] says what is wrong; Error.Detail holds its words.
+	// Error.Detail says what [Content] found.
 	ErrInvalidEntry = errors.New("an entry is not valid")
-	// A Compress that keeps and adds nothing.
-	ErrEmptied = errors.New("the whole history vanished")
+	ErrEmptied      = errors.New("the whole history vanished")
 )
 
-// Error is one thing wrong with an answer.
 type Error struct {
-	// Index is an entry of the history that the strategy was given or, if New, of the history that it made; -1 if it is
-	// about the whole answer. Authors count from 0, as in the history that their code gets.
+	// Index is a position in the history that the strategy was given or, if New, in its answer; -1 for the whole
+	// answer. It counts from 0, as authors do.
 	Index int
 	New   bool
-	// Detail is for people: the ids, counts or positions that the kind of fault leaves open; "" if it says it all.
+	// Detail is for people: the ids, counts or positions that Err leaves open; "" if there are none.
 	Detail string
-	// Err is the kind, one of the errors above. Callers ask with [errors.Is]; conformance checks list which kinds they
-	// saw.
+	// Err is one of the errors above.
 	Err error
 }
 
-// Error is a sentence for the author of the strategy, with the entry in front.
 func (e *Error) Error() string {
 	where := ""
 	switch {
@@ -73,10 +68,8 @@ func (e *Error) Error() string {
 	return where + e.Err.Error() + " (" + e.Detail + ")"
 }
 
-// Unwrap returns the kind of fault, one of this package's errors.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrong makes an Error about an entry of the history that the strategy was given.
 func wrong(index int, err error, format string, args ...any) *Error {
 	return &Error{Index: index, Err: err, Detail: fmt.Sprintf(format, args...)}
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
-// What a person said may only lose parts, and where a part went a marker says so. Precisely: an edit of a human entry
-// puts, for each block that it does not keep, one new text block in its place. For a text block that is the text with
-// runs of whole lines replaced by one marker line each; every other line stays byte for byte. For a block of another
-// kind it is one marker line. Blank text may go without a trace. Text blocks that follow each other may also lose lines
-// as if they were one text, so that one marker stands for an inclusion that was sent as several blocks.
+// What a person said may only lose parts, each with a marker in its place. An edit of a human entry puts, for each
+// block that it does not keep, one new text block in its place. A text block becomes the text with runs of whole lines
+// replaced by one marker line each; every other line is unchanged, byte for byte. A block of another kind becomes one
+// marker line. Blank text needs no marker. Text blocks that follow each other may also lose lines as if they were one
+// text, so that one marker stands for an inclusion that was sent as several blocks.
 //
-// A marker line has one of two forms, in which there is no room for words that the person could have said:
+// A marker line has one of two forms with no room for words that the person could have said:
 //
 //	[Earlier inclusion of <path> removed — included again later]
 //	[removed], [3 lines removed], [image removed], …
 //
 // The path must stand in the text that was edited.
 
-// marker is a line that says only that something was removed. The closed list of nouns is the point: with free words
-// between the brackets, a strategy could put a sentence into a person's mouth.
+// marker has a closed list of nouns: with free words between the brackets, a strategy could put a sentence into a
+// person's mouth.
 var marker = regexp.MustCompile(`^\[(?:(?:[0-9]{1,9} )?` +
 	`(?:lines?|characters?|tokens?|blocks?|text|code|image|file|attachment) )?removed\]$`)
 
-// isMarker reports whether a line is a marker for something that was removed from text. Text is what the marker stands
-// in place of: the path of an inclusion must occur there. A "\r" at the end belongs to the line break of the original.
+// isMarker reports whether a line is a marker for something removed from text: the path of an inclusion must occur
+// there. A "\r" at the end belongs to the line break of the original.
 func isMarker(line, text string) bool {
 	line = strings.TrimSuffix(line, "\r")
 	if path, ok := marks.ReadInclusion(line); ok {
@@ -39,25 +39,21 @@ func isMarker(line, text string) bool {
 	return marker.MatchString(line)
 }
 
-// reduces reports whether text is original with runs of whole lines replaced by one marker line each. It takes time
-// proportional to both: segments between markers are found from left to right, the first place that fits, which finds a
-// way if there is one. Original and text have no line break at their ends in general, so both get one: then every line,
-// the last one too, ends alike.
+// reduces reports whether text is original with runs of whole lines replaced by one marker line each. Segments between
+// markers are matched leftmost, which takes time proportional to both texts and finds a way if there is one. Both texts
+// get a line break at the end, as every line then ends alike.
 func reduces(original, text string) bool {
 	original += "\n"
-	// A run of removed lines begins right where the segment before it ended, at ends, and covers at least one whole
-	// line: a marker that stands for nothing would be an insertion.
+	// A run of removed lines begins where the segment before it ended (ends), and covers at least one whole line: a
+	// marker that stands for nothing would be an insertion.
 	at, ends := 0, 0 // the next byte of original; where the last marker's run must have begun
 	var segment strings.Builder
 	first := true
 	// The first segment is anchored at the beginning of original, the last one at its end, and the others float.
-	// Leftmost placement leaves the most room for what follows, so that no other placement could succeed where this one
-	// fails.
 	place := func(last bool) bool { // puts the segment, which ends at a marker or at the end of text
 		s := segment.String()
 		segment.Reset()
 		switch {
-		// No marker at all: nothing may have changed.
 		case first && last:
 			return original == s
 		case first:
@@ -69,16 +65,16 @@ func reduces(original, text string) bool {
 		if skipped < 0 {
 			return false // there is no line for the marker to stand for
 		}
-		// The earliest place for this segment: behind the one line that the marker needs.
+		// Behind the one line that the marker needs.
 		begin := ends + skipped + 1
 		// An empty last segment means that text ends with a marker, which may stand for everything up to the end.
-		// Otherwise the segment is the end of original, and begins at the beginning of a line.
+		// Otherwise the segment is the last whole lines of original.
 		if last {
 			start := len(original) - len(s)
 			at = len(original)
 			return s == "" || start >= begin && original[start-1] == '\n' && original[start:] == s
 		}
-		// The line break in front makes sure that the segment begins at the beginning of a line.
+		// The line break in front: the segment begins at the beginning of a line.
 		found := strings.Index(original[begin-1:], "\n"+s)
 		at = begin + found + len(s)
 		return found >= 0
@@ -97,16 +93,15 @@ func reduces(original, text string) bool {
 	return place(true)
 }
 
-// reduced reports whether an edit of a human entry only took parts out. kept is, for each block of after, its position
-// in before or -1. It decides between trimming, which keeps a person's words genuine, and rewriting, after which the
-// entry counts as made by the strategy ([Part.Made]).
+// reduced reports whether an edit of a human entry only took parts out; otherwise the entry counts as made by the
+// strategy ([Part.Made]). kept is, for each block of after, its position in before or -1.
 func reduced(before, after []content.Block, kept []int) bool {
 	return reducedEach(before, after, kept) || reducedTogether(before, after)
 }
 
-// reducedTogether is for an inclusion that an agent sent as several text blocks: one marker may stand for what several
-// of them held. Read one after the other, the texts between two blocks of other kinds lose lines as one text does. A
-// block that goes has no unknown fields, and those of the others stay in their order.
+// reducedTogether is for an inclusion that an agent sent as several text blocks: one marker may stand for several of
+// them. The texts between two blocks of other kinds lose lines as one text. A removed block has no unknown fields, and
+// the fields of the others keep their order.
 func reducedTogether(before, after []content.Block) bool {
 	for {
 		was, n, extra := joined(before)
@@ -125,8 +120,7 @@ func reducedTogether(before, after []content.Block) bool {
 	}
 }
 
-// joined reads the text blocks at the beginning of blocks one after the other, each on lines of its own. extra are their
-// unknown fields.
+// joined reads the leading text blocks, each on lines of its own. extra are their unknown fields.
 func joined(blocks []content.Block) (text string, n int, extra []content.Fields) {
 	var b strings.Builder
 	for _, block := range blocks {
@@ -146,14 +140,14 @@ func joined(blocks []content.Block) (text string, n int, extra []content.Fields)
 	return b.String(), n, extra
 }
 
-// reducedEach is for edits in which each text block keeps a place of its own.
+// reducedEach is for edits in which each text block keeps its place.
 func reducedEach(before, after []content.Block, kept []int) bool {
 	next := 0 // the first block of before that is not accounted for
-	// gone accounts for the removed blocks up to to, of which news are the new blocks that stand there, in order.
+	// gone accounts for the removed blocks before to; news are the new blocks in their place.
 	gone := func(to int, news []content.Block) bool {
 		for ; next < to; next++ {
-			// Blank text says nothing, so that no marker is asked for. A marker that a strategy puts there all the same
-			// is refused below, as one too many.
+			// Blank text needs no marker. One that a strategy puts there all the same is refused below, as one too
+			// many.
 			if t, ok := before[next].(content.Text); ok && strings.TrimSpace(t.Text) == "" {
 				continue
 			}
@@ -178,9 +172,8 @@ func reducedEach(before, after []content.Block, kept []int) bool {
 	return gone(len(before), news)
 }
 
-// replaces reports whether a new block of a human entry is what may be left of an old one. A text block may shrink by
-// whole lines and keeps its unknown fields, such as a cache mark. A block of another kind, an image for example,
-// becomes one marker line.
+// replaces reports whether b may be left of a block of a human entry. A text block may lose whole lines and keeps its
+// unknown fields, such as a cache mark. A block of another kind, such as an image, becomes one marker line.
 func replaces(old, b content.Block) bool {
 	text, ok := b.(content.Text)
 	if !ok {
@@ -192,20 +185,17 @@ func replaces(old, b content.Block) bool {
 	return len(text.Extra.All()) == 0 && marker.MatchString(text.Text)
 }
 
-// repeatsItself reports whether an edit took only such inclusions out of a human entry as the rest of the same entry
-// includes again. It is the one edit that the newest human entry may have: the person sent the file twice in one
-// message, and nothing that was sent is gone.
+// repeatsItself reports whether an edit only took out of a human entry what the same entry includes again further down.
+// No other edit is allowed on the newest human entry: nothing that was sent is gone.
 func repeatsItself(before, after content.Content) bool {
-	// A line that was there before is no change. Every new line must be the marker of an inclusion whose file is
-	// included again further down.
+	// Every new line must be the marker of an inclusion whose file is included again further down.
 	was := map[string]bool{}
 	for _, line := range lines(before) {
 		was[line] = true
 	}
 	// Files are compared by their last path element, as agents name the same file relative to different directories.
-	later := map[string]bool{} // the names of files that are included in what follows
+	later := map[string]bool{} // names of files that are included further down
 	all := lines(after)
-	// From the end, so that what follows a line is known when the line is reached.
 	for i := len(all) - 1; i >= 0; i-- {
 		line := all[i]
 		switch p, isInclusion := marks.ReadInclusion(line); {
@@ -220,8 +210,8 @@ func repeatsItself(before, after content.Content) bool {
 	return true
 }
 
-// Included returns the path of the line that begins an included file. The two forms are those of the agents that the
-// presets know; package sdk/prune prunes by the same two.
+// Included returns the path in a line that begins an included file, in the two forms that the presets' agents use and
+// sdk/prune prunes by.
 func Included(line string) (p string, ok bool) {
 	if p, ok = strings.CutPrefix(line, "Content from @"); ok {
 		return strings.CutSuffix(p, ":")
@@ -233,8 +223,7 @@ func Included(line string) (p string, ok bool) {
 	return "", false
 }
 
-// lines returns the lines of all text in an entry, without their line ends. Blocks are separate lines even if their
-// text has no line break at the end.
+// lines returns the lines of all text in an entry, without line ends. A block always ends a line.
 func lines(c content.Content) (all []string) {
 	for _, b := range c.Blocks {
 		if t, ok := b.(content.Text); ok {
@@ -246,13 +235,13 @@ func lines(c content.Content) (all []string) {
 	return all
 }
 
-// madeBy is the field of an entry's metadata that names the strategy that made the entry. The name is part of the
-// native form: readers of transcripts and other strategies rely on it.
+// madeBy is the metadata field that names the strategy that made an entry. It is part of the native form: readers of
+// transcripts and other strategies rely on it.
 const madeBy = "madeBy"
 
-// MarkMade returns an entry with metadata that says that a strategy made it. Where a person speaks in it, this is how
-// readers and later strategies tell it from what a person said. All other fields of the metadata stay, in their order
-// and byte for byte. An earlier mark is replaced: the last strategy to write the entry is the one that answers for it.
+// MarkMade returns an entry whose metadata says that a strategy made it, so a summary is never taken for what a person
+// said. Other fields of the metadata are kept byte for byte, in their order. An earlier mark is replaced: the last
+// strategy to write the entry answers for it.
 func MarkMade(c content.Content, strategy string) content.Content {
 	fields := []byte{'{'}
 	s := rawjson.New(c.Metadata)
@@ -264,7 +253,7 @@ func MarkMade(c content.Content, strategy string) content.Content {
 		}
 		return err
 	})
-	if err != nil { // none, or no object: it says nothing
+	if err != nil { // none, or no object
 		fields = fields[:1]
 	}
 	fields = append(append(append(fields, content.String(madeBy)...), ':'), content.String(strategy)...)

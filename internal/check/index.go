@@ -10,36 +10,35 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Index remembers of a history what judging edits needs of it: where the calls and responses with an id stand, and what
-// a person said last. With it, an Optimize is judged in the time of its edits and of the entries that share an id with
-// them, whatever the length of the history. The history may grow at its end, and edits may change it: see
-// [Index.Applied]. For any other rewrite a new index is needed. The zero value has seen nothing. It is safe for
-// concurrent use.
+// Index remembers of a history what judging edits needs: where the calls and responses with an id are, and what a
+// person said last. An Optimize is then judged in the time of its edits and of the entries that share an id with them,
+// whatever the length of the history. The history may grow at its end, and edits may change it ([Index.Applied]); any
+// other rewrite needs a new index. The zero value has seen nothing. It is safe for concurrent use.
 //
-// Entries go by numbers: the position that an entry would have if none had ever been removed. So an entry that is
-// removed costs nothing for those behind it.
+// Entries have numbers: the position that an entry would have if none had ever been removed. So a removal costs nothing
+// for the entries behind it.
 type Index struct {
 	mu   sync.Mutex
 	seen int32              // how many entries have a number
-	ids  map[string][]int32 // the entries with a call or a response, by its id, ascending and without repeats
-	// humans are the entries in which a person said something, ascending. They are few.
+	ids  map[string][]int32 // the entries with a call or a response, by its id, ascending, each once
+	// humans are the entries in which a person said something, ascending.
 	humans []int32
-	gone   []int32 // the entries that were removed, ascending
+	gone   []int32 // the removed entries, ascending
 }
 
-// position returns where the entry with a number stands. Callers hold x.mu.
+// position returns the position of the entry with a number. Callers hold x.mu.
 func (x *Index) position(number int32) int {
 	before, _ := slices.BinarySearch(x.gone, number)
 	return int(number) - before
 }
 
-// number is the inverse of position, for entries that were not looked at too. Callers hold x.mu.
+// number is the inverse of position, also for entries not seen yet. Callers hold x.mu.
 func (x *Index) number(position int) int32 {
 	before := sort.Search(len(x.gone), func(i int) bool { return int(x.gone[i])-i > position })
 	return int32(position + before)
 }
 
-// extend looks at the entries up to n that were not looked at. Callers hold x.mu.
+// extend reads the entries up to n that it has not seen. Callers hold x.mu.
 func (x *Index) extend(n int, at func(int) content.Content) {
 	if x.ids == nil {
 		x.ids = map[string][]int32{}
@@ -61,8 +60,7 @@ func (x *Index) extend(n int, at func(int) content.Content) {
 }
 
 // newest returns the last of the first n entries in which a person said something; -1 if there is none. Blank entries
-// are passed over: an agent may send one to make the model go on, and the request before it is still what counts.
-// Callers hold x.mu.
+// do not count: an agent may send one to make the model go on. Callers hold x.mu.
 func (x *Index) newest(n int) int {
 	if i, _ := slices.BinarySearch(x.humans, x.number(n)); i > 0 {
 		return x.position(x.humans[i-1])
@@ -71,8 +69,8 @@ func (x *Index) newest(n int) int {
 }
 
 // Applied returns the index of the history that changes make of this one, in time that depends on the changes only.
-// They are what [Index.Optimize] returned without an error, and at is the history that they were judged against. The
-// index gives away what it knows: it is then one that has seen nothing, and still right for that history.
+// changes are what [Index.Optimize] returned without an error, and at is the history that they were judged against. x
+// is empty afterwards, and still valid for its history.
 func (x *Index) Applied(at func(int) content.Content, changes []Change) *Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -81,13 +79,13 @@ func (x *Index) Applied(at func(int) content.Content, changes []Change) *Index {
 	if y.ids == nil {
 		return y
 	}
-	numbers := make([]int32, len(changes)) // before any of them is gone
+	numbers := make([]int32, len(changes)) // before any of them is removed
 	for i, c := range changes {
 		numbers[i] = y.number(c.Index)
 	}
 	for i, c := range changes {
 		// Edits bring no ids: a call without its response, or the reverse, would have been refused.
-		left := idsOf(c.Content) // none of an entry that is removed
+		left := idsOf(c.Content) // empty for a removed entry
 		for id := range idsOf(at(c.Index)) {
 			if _, stays := left[id]; !stays {
 				y.forget(id, numbers[i])
@@ -101,7 +99,6 @@ func (x *Index) Applied(at func(int) content.Content, changes []Change) *Index {
 	return y
 }
 
-// forget takes an entry out of the list of an id.
 func (x *Index) forget(id string, number int32) {
 	left := x.ids[id]
 	if k, found := slices.BinarySearch(left, number); found {
@@ -113,15 +110,14 @@ func (x *Index) forget(id string, number int32) {
 	}
 }
 
-// idsOf returns the ids of the calls and responses in an entry.
 func idsOf(c content.Content) map[string]struct{} {
 	ids := map[string]struct{}{}
 	collectIDs(ids, c)
 	return ids
 }
 
-// Optimize returns what the edits do to a history of n entries (REQ-HD-003), in the order of the entries; a later call
-// may bring a longer or a shorter beginning of the same history. The error joins everything that is wrong, each an
+// Optimize returns what the edits do to a history of n entries (REQ-HD-003), in the order of the entries. A later call
+// may pass a longer or a shorter beginning of the same history. The error joins everything that is wrong, each an
 // [*Error].
 func (x *Index) Optimize(n int, at func(int) content.Content, edits []rewrite.Edit) ([]Change, error) {
 	if len(edits) == 0 {
@@ -130,8 +126,7 @@ func (x *Index) Optimize(n int, at func(int) content.Content, edits []rewrite.Ed
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.extend(n, at)
-	// In the order of the entries, as they are applied; the strategy's own order means nothing. A copy, because the
-	// caller keeps the edits.
+	// Applied in the order of the entries. A copy, because the caller keeps the edits.
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b rewrite.Edit) int { return a.Index - b.Index })
 	var found problems
@@ -146,15 +141,15 @@ func (x *Index) Optimize(n int, at func(int) content.Content, edits []rewrite.Ed
 			changes = append(changes, x.change(&found, at(e.Index), e, n))
 		}
 	}
-	// Pairs mean something only where each edit by itself is right.
+	// Pairs mean something only if each edit by itself is right.
 	if len(found) == 0 {
 		x.pairs(&found, n, at, changes)
 	}
 	return changes, found.err()
 }
 
-// change judges one edit of a history of n entries by itself: what the entry may lose, whoever answers whom. All that
-// is wrong is found, not the first thing only, so that an author sees it in one run. Callers hold x.mu.
+// change judges one edit by itself, apart from pairs. It finds everything that is wrong, so an author sees it in one
+// run. Callers hold x.mu.
 func (x *Index) change(found *problems, c content.Content, e rewrite.Edit, n int) Change {
 	if e.Remove {
 		if c.Pinned() {
@@ -180,11 +175,9 @@ func (x *Index) change(found *problems, c content.Content, e rewrite.Edit, n int
 	return Change{Part: part}
 }
 
-// pairs finds where the pairing of calls and responses got worse. Ids are paired independently of each other, so that
-// only those matter which an edit touches, and of the history only the entries that hold them.
-//
-// That an entry of the AI comes between a call and its response (a late response) needs no look here: an Optimize adds
-// no entries, so that it can only take such entries out.
+// pairs finds where the pairing of calls and responses got worse. Ids are paired independently of each other, so only
+// the touched ones matter, and only the entries that hold them. Late responses need no look: an Optimize adds no
+// entries, so nothing new can come between a call and its response.
 func (x *Index) pairs(found *problems, n int, at func(int) content.Content, changes []Change) {
 	ids := map[string]struct{}{}
 	for _, c := range changes {
@@ -194,7 +187,7 @@ func (x *Index) pairs(found *problems, n int, at func(int) content.Content, chan
 	if len(ids) == 0 {
 		return
 	}
-	// The same entries before and after, in their order: what pairs there pairs so in the whole history.
+	// The entries that hold the ids: they pair as they do in the whole history.
 	var where []int
 	for id := range ids {
 		for _, number := range x.ids[id] {
@@ -235,7 +228,6 @@ func (x *Index) pairs(found *problems, n int, at func(int) content.Content, chan
 	})
 }
 
-// collectIDs adds the ids of the calls and responses in an entry.
 func collectIDs(ids map[string]struct{}, c content.Content) {
 	for _, b := range c.Blocks {
 		if id, ok := callID(b); ok {

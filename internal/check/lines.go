@@ -2,26 +2,26 @@ package check
 
 import "strings"
 
-// A line of at least LongLine bytes may be left in pieces of at least LeastPiece bytes. A shorter line stays or goes:
-// a part of it could say something else.
+// LongLine is the length in bytes from which a line may be left in pieces, each of at least LeastPiece bytes. A shorter
+// line is kept or removed whole: a part of it could say something else.
 const (
 	LongLine   = 400
 	LeastPiece = 32
 )
 
-// isMark reports whether a line says only that something is gone: it stands in square brackets.
+// isMark reports whether a line says only that something is gone, in square brackets.
 func isMark(line string) bool {
 	line = strings.TrimSuffix(line, "\r")
 	return len(line) > 2 && line[0] == '[' && line[len(line)-1] == ']'
 }
 
-// isLessText reports whether text is original with lines taken out and marks put in: what is not a mark is, in order
-// and byte for byte, lines of original, or pieces of long ones. Where a piece does not begin or end with its line, a
-// mark stands right before or behind it. Of a text that is not empty, something is left. A line break at the end does
-// not count.
+// isLessText reports whether text is original with lines taken out and marks put in. Everything but the marks must be
+// lines of original, or pieces of long ones, in order and byte for byte. Where a piece does not begin or end with its
+// line, a mark is right before or behind it. Something is left of a text that is not empty. A line break at the end
+// does not count.
 //
-// Each line is looked for from where the one before it was found, and taken where it stands first, which leaves the
-// most for those that follow. So no byte is looked at again and again, whatever the two texts are.
+// Each line is looked for from where the one before it was found and taken at the first match, which leaves the most
+// for those that follow, so the time is linear whatever the two texts are.
 func isLessText(original, text string) bool {
 	if original == text {
 		return true
@@ -33,9 +33,9 @@ func isLessText(original, text string) bool {
 	if text == "" {
 		return false
 	}
-	lines := newLines(original) // with the empty one behind a line break at its end
+	lines := newLines(original) // including the empty one behind a line break at its end
 	line, text, more := strings.Cut(text, "\n")
-	marked := false // a mark stands right before the line
+	marked := false
 	for {
 		next, rest, another := strings.Cut(text, "\n")
 		isIt := isMark(line)
@@ -50,11 +50,10 @@ func isLessText(original, text string) bool {
 	}
 }
 
-// unread are the lines of a text that are still to be read.
 type unread struct {
 	text       string
-	start, end int // the line in which at is, without its line break
-	at         int // the first byte that was not read
+	start, end int // the line that holds at, without its line break
+	at         int // the first unread byte
 }
 
 func newLines(text string) *unread {
@@ -63,7 +62,7 @@ func newLines(text string) *unread {
 	return u
 }
 
-// next goes on to the next line. Behind the last one, start is beyond the text.
+// next reads the next line. Behind the last one, start is beyond the text.
 func (u *unread) next() {
 	u.start = u.end + 1
 	u.at, u.end = u.start, len(u.text)
@@ -74,8 +73,8 @@ func (u *unread) next() {
 	}
 }
 
-// find reads up to the end of the first place where a line stands, or a piece of a long one. A mark before or behind it
-// says that it may begin or end within its line.
+// find reads up to the end of the first match of a line, or of a piece of a long one. before and behind say that a mark
+// stands there, so the piece may begin or end within its line.
 func (u *unread) find(line string, before, behind bool) bool {
 	for ; u.start <= len(u.text); u.next() {
 		rest := u.text[u.at:u.end]

@@ -9,25 +9,24 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// What the model did, and what its tools answered, may only lose parts. Precisely: an edit of an entry of the AI or of
-// a tool keeps its blocks, drops them, or puts in the place of one
+// What the model did, and what its tools answered, may only lose parts. An edit of an entry of the AI or of a tool
+// keeps its blocks, drops them, or puts in the place of one
 //
 //   - for a text, a thought or a piece of code: less of it (see isLessText);
-//   - for a response: less of its result and of its error, and nothing else changed; one with an error keeps some of it;
-//   - a text block of nothing but marks, which stands for what went.
+//   - for a response: less of its result and of its error, nothing else changed; one with an error keeps some of it;
+//   - a text block of nothing but marks, in place of what was removed.
 //
-// A call is kept or dropped as it is. A signed block is kept as long as its entry is. A new entry of a Compress, which
-// the host marks as made, holds no other calls and results than the history.
+// A call is kept or dropped as it is. A signed block is kept with its entry. A new entry of a Compress, which the host
+// marks as made, holds no other calls and results than the history.
 
-// signed reports whether a block carries a provider's proof, which holds for these bytes and this place only.
+// signed reports whether a block carries a provider's proof, which is valid for these bytes in this place only.
 func signed(b content.Block) bool {
 	t, ok := b.(content.Thinking)
 	return ok && (t.Signature != "" || t.Extra.Has("encryptedContent"))
 }
 
-// less finds where the new blocks of an edited entry are more than parts of those that it had. kept is, for each of
-// blocks, its position in was or -1. It takes time proportional to the entry before and after, and reports the first
-// wrong block only.
+// less finds the first new block of an edited entry that is more than a part of what the entry had. kept is, for each
+// of blocks, its position in was or -1. It takes time proportional to the entry before and after.
 func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
 	stays := make([]bool, len(was))
 	for _, k := range kept {
@@ -41,7 +40,7 @@ func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
 			return
 		}
 	}
-	next, behind := 0, 0 // the first block of was that no block is made of yet; the next block that is kept
+	next, behind := 0, 0 // the first block of was that no block is made of yet; the next kept block
 	for i, b := range blocks {
 		if kept[i] >= 0 {
 			next = kept[i] + 1
@@ -69,13 +68,12 @@ func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
 	}
 }
 
-// onlyMarks reports whether a block is text that says nothing but that something is gone.
+// onlyMarks reports whether a block is text that only says that something is gone.
 func onlyMarks(b content.Block) bool {
 	t, ok := b.(content.Text)
 	return ok && len(t.Extra.All()) == 0 && isLessText("", t.Text)
 }
 
-// isLess reports whether b is what may be left of a block.
 func isLess(was, b content.Block) bool {
 	switch was := was.(type) {
 	case content.Text:
@@ -95,12 +93,11 @@ func isLess(was, b content.Block) bool {
 	return content.Equal(was, b)
 }
 
-// sameOutcome reports whether two responses are those of one call, and both failed or neither did.
 func sameOutcome(a, b content.ToolResponse) bool {
 	return a.CallID == b.CallID && a.ToolName == b.ToolName && a.Failed() == b.Failed()
 }
 
-// fault is what is wrong with a new block that is nothing that may be left of those in whose place it stands.
+// fault says what is wrong with a new block that cannot be what is left of those in its place.
 func fault(was []content.Block, b content.Block) error {
 	switch b := b.(type) {
 	case content.ToolCall:
@@ -122,14 +119,14 @@ func fault(was []content.Block, b content.Block) error {
 	return ErrWordsAdded
 }
 
-// isLessResult reports whether the result of b is what may be left of that of was. A result that is text, or becomes
-// text, loses lines. One that stays JSON of another kind keeps its form, and its strings lose lines.
+// isLessResult reports whether the result of b is what may be left of the result of was. A result that is text, or
+// becomes text, loses lines. Other JSON keeps its form, and its strings lose lines.
 func isLessResult(was, b content.ToolResponse) bool {
 	if bytes.Equal(was.Result, b.Result) {
 		return true
 	}
 	if len(b.Result) == 0 {
-		return false // a model would be told that there was none
+		return false // a model would be told that there was no result
 	}
 	if b.Result[0] == '"' {
 		return isLessText(was.ResultText(), b.ResultText())
@@ -149,11 +146,11 @@ func isLessResult(was, b content.ToolResponse) bool {
 	return bytes.Equal(was.Result[atOld:], b.Result[atNow:])
 }
 
-// madeUp finds new entries with calls or results that the history does not hold: summaries are words, and what was done
-// is not the strategy's to say.
+// madeUp finds new entries with calls or results that the history does not hold: a summary is words, and a strategy
+// cannot say what was done.
 func (p *problems) madeUp(history []content.Content, parts []Part) {
 	type place struct{ part, block int }
-	var unknown map[string][]place // by the bytes of the block
+	var unknown map[string][]place
 	ids := map[string]bool{}
 	for i, part := range parts {
 		if part.Index >= 0 {

@@ -9,36 +9,33 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// side is one side of a pair by what a rewrite does not shift: the id of the call, and the entry of the history that
-// the strategy was given (below 0: a new entry). Several blocks of an entry may be the same side, so sides are counted.
-// Positions alone would not do: a rewrite shifts them. Ids alone would not do either: recorders repeat ids in one
-// session.
+// side is one side of a pair in terms that a rewrite does not change: the id of the call, and the entry of the history
+// that the strategy was given (below 0: a new entry). Ids alone would not do, because recorders repeat ids in one
+// session. Several blocks of an entry may be the same side, so sides are counted.
 type side struct {
 	entry int
 	call  string
 }
 
-// couple is a call and its response.
 type couple struct{ call, response side }
 
-// pairing counts who is alone and who is not in a history. Two pairings, before and after, are compared as multisets.
-// The answer is wrong only where the second is worse than the first.
+// pairing counts sides and couples in a history. Two pairings, before and after, are compared as multisets: the answer
+// is wrong only where the second is worse.
 type pairing struct {
 	// together are the calls that have a response, with that response.
 	together map[couple]int
-	// late are those of together that a provider does not take for pairs, see [turns.Pairs.Late].
+	// late are those of together that a provider does not take for pairs ([turns.Pairs.Late]).
 	late map[couple]int
 	// orphans are responses without a call, waiting are calls without a response.
 	orphans map[side]int
 	waiting map[side]int
-	// calls are all calls; pending are those of waiting after which no one but tools spoke: the tool may still be
-	// running.
+	// pending are those of waiting after which only tools spoke: the tool may still be running.
 	calls, pending map[side]int
 }
 
-// pairingOf returns the pairing of the calls with the given ids in a history; origin names the entries. Only touched
-// ids are counted: a conversation has thousands of calls, and an answer usually changes a few. last is the last entry
-// that is no tool's, as origin names it: unanswered calls there and behind it are pending.
+// pairingOf returns the pairing of the calls with the given ids; origin names the entries. Only touched ids are
+// counted: a conversation has thousands of calls, and an answer usually changes a few. last is the last entry not of a
+// tool, as origin names it: unanswered calls in it or behind it are pending.
 func pairingOf(
 	history []content.Content, pairs *turns.Pairs, ids map[string]struct{}, origin func(i int) int, last int,
 ) pairing {
@@ -66,8 +63,6 @@ func pairingOf(
 			p.orphans[s]++
 		}
 	}
-	// The comparison below is with the last entry of the AI or a person: calls in it, or behind it, may still be
-	// running.
 	for _, ref := range pairs.Pending() {
 		s, wanted := at(ref)
 		if !wanted {
@@ -75,8 +70,7 @@ func pairingOf(
 		}
 		p.waiting[s]++
 		p.calls[s]++
-		// An older call without a response was abandoned, which is a fault of the recording and not of the answer. It
-		// may be removed.
+		// An older call without a response was abandoned, which is the recording's fault. It may be removed.
 		if s.entry >= last {
 			p.pending[s]++
 		}
@@ -84,7 +78,7 @@ func pairingOf(
 	return p
 }
 
-// origin returns where a block of the answer stood in the history; ok is false for a block that is new.
+// origin returns where a block of the answer was in the history; ok is false for a new block.
 func origin(parts []Part, at turns.At) (was turns.At, ok bool) {
 	part := parts[at.Entry]
 	switch {
@@ -98,7 +92,6 @@ func origin(parts []Part, at turns.At) (was turns.At, ok bool) {
 	}
 }
 
-// callID returns the id that a call or response carries.
 func callID(b content.Block) (id string, ok bool) {
 	switch b := b.(type) {
 	case content.ToolCall:
@@ -110,14 +103,13 @@ func callID(b content.Block) (id string, ok bool) {
 	}
 }
 
-// touched returns the ids of all calls and responses that a rewrite could have parted: those in entries that went,
-// changed or are new. Calls with other ids are paired as they were, since ids are paired independently of each other. A
-// history whose calls all have ids of their own, and an answer that keeps entries whole, make this empty: the usual
+// touched returns the ids of all calls and responses that a rewrite could have parted: those in removed, changed or new
+// entries. Other ids pair as they did. An answer that keeps all entries with calls whole touches none, so the usual
 // answer is judged without building a single pairing.
 func touched(history []content.Content, parts []Part) map[string]struct{} {
 	ids := map[string]struct{}{}
 	collect := func(c content.Content) { collectIDs(ids, c) }
-	// next is the first entry of the history that no part has accounted for; entries that are skipped were removed.
+	// next is the first entry that no part has accounted for; skipped entries were removed.
 	next := 0
 	for _, part := range parts {
 		if part.Index < 0 {
@@ -139,9 +131,8 @@ func touched(history []content.Content, parts []Part) map[string]struct{} {
 	return ids
 }
 
-// pairs finds where the pairing of calls and responses got worse: a pair stays or goes as one, and a call that still
-// waits stays. What was wrong before may stay so; recorded histories come with orphans, and it is not for a strategy to
-// repair them. The cost is that of pairing both histories once, and nothing if no id was touched.
+// pairs finds where the pairing of calls and responses got worse. What was wrong before may stay wrong; a strategy need
+// not repair recorded orphans. It costs pairing both histories once, or nothing if no id was touched.
 func (p *problems) pairs(history []content.Content, parts []Part) {
 	made := make([]content.Content, len(parts))
 	for i, part := range parts {
@@ -151,7 +142,7 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	// ids are added.
 	ids := touched(history, parts)
 	pairs := turns.Pair(made)
-	for call, response := range pairs.Answered() { // what is new may stand between a call and its response
+	for call, response := range pairs.Answered() {
 		if pairs.Late(response) {
 			id, _ := callID(made[call.Entry].Blocks[call.Block])
 			ids[id] = struct{}{}
@@ -165,7 +156,7 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	was := pairingOf(history, paired, ids, func(i int) int { return i }, last)
 	is := pairingOf(made, pairs, ids, func(i int) int {
 		if parts[i].Index < 0 {
-			// Each new entry gets a number of its own below 0, so that two new entries are never the same side.
+			// A number of its own below 0: two new entries are never the same side.
 			return -1 - i
 		}
 		return parts[i].Index
@@ -174,13 +165,11 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	p.crossed(paired, pairs, history, parts, func(i int) int { return i })
 }
 
-// exchange is where a call and its response stand.
 type exchange struct{ call, response turns.At }
 
-// crossed reports calls that got the response to another call of their id. The sides of a [pairing] do not tell blocks
-// of one entry with one id apart; here, where both halves of a pair are blocks that were given, they must be those that
-// were a pair, or equal to them. parts are the entries of the pairs is, history those of was, and place says where in
-// history an entry is that parts name.
+// crossed reports calls that got the response to another call of their id. A [pairing] does not tell apart blocks of
+// one entry with one id; here, where both halves of a pair are old blocks, they must be a pair of the history, or equal
+// to one. parts are the entries of is, history those of was, and place maps a part's index to a position in history.
 func (p *problems) crossed(
 	was, is *turns.Pairs, history []content.Content, parts []Part, place func(entry int) int,
 ) {
@@ -190,7 +179,7 @@ func (p *problems) crossed(
 	}
 	var stayed []exchange
 	var swapped []swap
-	var entries []int // those in which halves of swapped stand
+	var entries []int // of halves of swapped
 	for call, response := range is.Answered() {
 		c, known := origin(parts, call)
 		r, knownToo := origin(parts, response)
@@ -206,11 +195,11 @@ func (p *problems) crossed(
 			swapped, entries = append(swapped, swap{x, err}), append(entries, x.call.Entry, x.response.Entry)
 		}
 	}
-	if len(swapped) == 0 { // the usual case, for which no blocks are compared
+	if len(swapped) == 0 { // the usual case, which compares no blocks
 		return
 	}
 	alike := likeness(history, entries)
-	left := map[exchange]int{} // how many pairs of history there may still be that read like this one
+	left := map[exchange]int{} // how many pairs of history that read like this one are left
 	for call, response := range was.Answered() {
 		left[alike(exchange{call, response})]++
 	}
@@ -226,9 +215,9 @@ func (p *problems) crossed(
 	}
 }
 
-// likeness returns a function that gives all pairs that read the same the same name: each half is named by the first
-// block of its entry that equals it, in the given entries. Equal blocks of an entry stand for each other: a strategy
-// that removes the first of two equal calls may say that the first one stays, as nothing tells them apart.
+// likeness returns a function that names pairs, so that pairs that read alike get one name: each half is named by the
+// first block of its entry that equals it, in the given entries. A strategy that removes the first of two equal calls
+// may say that it kept the first, as nothing tells them apart.
 func likeness(history []content.Content, entries []int) func(exchange) exchange {
 	firsts := map[int][]int{}
 	for _, i := range entries {
@@ -245,7 +234,6 @@ func likeness(history []content.Content, entries []int) func(exchange) exchange 
 	return func(x exchange) exchange { return exchange{name(x.call), name(x.response)} }
 }
 
-// lastSpoken returns the last entry that is no tool's; -1 if there is none.
 func lastSpoken(n int, at func(int) content.Content) int {
 	last := n - 1
 	for last >= 0 && at(last).Speaker == content.Tool {
@@ -254,11 +242,10 @@ func lastSpoken(n int, at func(int) content.Content) int {
 	return last
 }
 
-// worse reports where a pairing is worse than the one before.
 func (p *problems) worse(was, is pairing) {
 	var found problems
-	// The error points at the entry in the numbering in which its author knows it: the given history, or the answer for
-	// a new one.
+	// The error names the entry in the numbering that its author knows: the given history, or the answer for a new
+	// entry.
 	report := func(s side, err error) {
 		e := wrong(s.entry, err, "call id %q", s.call)
 		if s.entry < 0 {
@@ -287,13 +274,13 @@ func (p *problems) worse(was, is pairing) {
 			report(c.response, ErrMismatched)
 		}
 	}
-	// Compared with all calls, not with those still pending: a call that has its response by now is still there.
+	// Compared with all calls, not only the pending ones: a call that has its response by now is still there.
 	for s, n := range was.pending {
 		if n > is.calls[s] {
 			report(s, ErrPendingRemoved)
 		}
 	}
-	slices.SortFunc(found, func(a, b *Error) int { // maps have no order, but a message should
+	slices.SortFunc(found, func(a, b *Error) int { // in a fixed order: maps have none
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Error(), b.Error()))
 	})
 	*p = append(*p, found...)

@@ -5,18 +5,17 @@ import (
 	"fmt"
 )
 
-// problems are what is wrong with one answer. It is no error itself. A nil problems turned into an error would not be
+// problems are what is wrong with one answer. It is no error itself, because a nil problems as an error would not be
 // nil.
 type problems []*Error
 
-// mostProblems bounds what is reported: an answer may be wrong in a million places. The first ten are enough to see the
-// mistake, and messages with all of them would fill logs.
+// mostProblems bounds what is reported: an answer may be wrong in a million places, and messages with all of them would
+// fill logs.
 const mostProblems = 10
 
-// All are kept until the end, also those beyond the bound: the message says how many there are.
+// add keeps all, also those beyond the bound: the message says how many there are.
 func (p *problems) add(e *Error) { *p = append(*p, e) }
 
-// err joins the problems; nil if there are none.
 func (p problems) err() error {
 	var all []error
 	for i, e := range p {

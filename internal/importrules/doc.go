@@ -1,5 +1,3 @@
-// Package importrules holds the direction of imports: its test fails when a package imports what its room may not know.
-//
-// The rules are the table in rules_test.go, each with the reason that the failing test prints. ARCHITECTURE.md draws
-// the same layers.
+// Package importrules is a test that fails when a package imports what its room may not know. The rules and their
+// reasons are the table in rules_test.go; ARCHITECTURE.md draws the same layers.
 package importrules

@@ -1,7 +1,5 @@
-// Package nearest finds what a misspelt name was meant to be, for "did you mean …?".
-//
-// It is apart from package text because of its library: strategies show text too, and the programs of their authors
-// should not depend on more modules than they need.
+// Package nearest finds what a misspelt name was meant to be. It is apart from package text because of its library: the
+// programs of strategy authors depend on text.
 package nearest
 
 import (
@@ -14,11 +12,10 @@ import (
 )
 
 // maxGuess is the length in bytes up to which a misspelt word is worth a guess. The edit distance costs the product of
-// the lengths, and what is longer is no spelling mistake.
+// the lengths.
 const maxGuess = 100
 
-// One returns the candidate that given was most likely meant to be, for "did you mean …?"; "" if none is near.
-// Upper and lower case are the same.
+// One returns the candidate that given was most likely meant to be, whatever the case; "" if none is near.
 func One(given string, candidates []string) string {
 	if near := Some(given, slices.Values(candidates), 1); len(near) > 0 {
 		return near[0]
@@ -26,8 +23,8 @@ func One(given string, candidates []string) string {
 	return ""
 }
 
-// Some returns up to most candidates that given may have been meant to be, the nearest first, each once.
-// Candidates at the same distance stand in the order of their letters, so that a message is the same each time.
+// Some returns up to most candidates that given may have been meant to be, nearest first, then alphabetically, each
+// once.
 func Some(given string, candidates iter.Seq[string], most int) []string {
 	if given == "" || len(given) > maxGuess {
 		return nil

@@ -7,32 +7,31 @@ import (
 
 // Edit is one edit of an Optimize: it removes an entry or gives it new blocks.
 type Edit struct {
-	// Index is the entry's position in the history that was sent.
+	// Index is the position in the history that was sent.
 	Index  int
 	Remove bool
-	// Blocks are the entry's blocks from now on, if Remove is false.
+	// Blocks are the entry's new blocks if Remove is false.
 	Blocks []BlockPiece
-	// Reason is why; the zero value is none.
 	Reason contract.Reason
 }
 
-// BlockPiece is one block of an edited entry: a new one, or one that it had.
+// BlockPiece is one block of an edited entry.
 type BlockPiece struct {
-	// Keep is the position of the kept block in the original entry, if Block is nil.
+	// Keep is the position in the original entry, if Block is nil.
 	Keep int
-	// Block is the new block; nil: a block is kept.
+	// Block is the new block; nil if a block is kept.
 	Block content.Block
 }
 
 // Piece is a part of a compressed history: [Keep], [Edited] or [Added].
 type Piece interface{ piece() }
 
-// Keep is a run of entries of the input, [From, To), unchanged.
+// Keep is a run of unchanged entries of the input, [From, To).
 type Keep struct{ From, To int }
 
 // Edited is an entry of the input with other blocks.
 type Edited struct {
-	// Index is the entry's position in the history that was sent.
+	// Index is the position in the history that was sent.
 	Index  int
 	Blocks []BlockPiece
 }

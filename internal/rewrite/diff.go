@@ -10,15 +10,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// ErrBadResult is wrapped by errors about a result that a strategy may not return. They are sentences for its author.
+// ErrBadResult is wrapped by errors about a result that a strategy must not return. They are written for its author.
 var ErrBadResult = errors.New("the strategy returned a bad result")
 
 // Edits turns the result of an Optimize into edits, ascending by entry, that name the blocks they keep. A replacement
-// that changes nothing makes no edit. Of the reasons, what is ill-formed and what belongs to no edit is left out.
+// that changes nothing makes no edit, and ill-formed reasons or those without an edit are dropped.
 func Edits(
 	history []content.Content, removals []int, replacements map[int]content.Content, reasons map[int]contract.Reason,
 ) ([]Edit, error) {
-	// The order is the author's promise; sorting here would hide a mistake in how the list was made.
+	// The author promises the order; sorting would hide a mistake in how the list was made.
 	for i, index := range removals {
 		if err := inHistory("Removals", index, len(history)); err != nil {
 			return nil, err
@@ -32,10 +32,9 @@ func Edits(
 	for index := range replacements {
 		replaced = append(replaced, index)
 	}
-	// A map has no order, and edits must ascend.
 	slices.Sort(replaced)
 	edits := make([]Edit, 0, len(removals)+len(replaced))
-	for len(removals) > 0 || len(replaced) > 0 { // merged by index: the time is that of the edits, not of the history
+	for len(removals) > 0 || len(replaced) > 0 { // merged by index: the time depends on the edits, not on the history
 		if len(replaced) == 0 || len(removals) > 0 && removals[0] < replaced[0] {
 			index := removals[0]
 			removals = removals[1:]
@@ -52,11 +51,11 @@ func Edits(
 				ErrBadResult, index)
 		}
 		original, replacement := history[index], replacements[index]
-		// A strategy may return an entry as it got it. That is no mistake, and costs nothing on the wire.
+		// An entry returned as it was is no mistake, and costs nothing on the wire.
 		if replacement.Equal(original) {
 			continue
 		}
-		// Pruning changes what an entry holds, never whose it is or when it was said.
+		// Pruning changes what an entry holds, never its speaker or metadata.
 		if what := changedField(original, replacement); what != "" {
 			return nil, fmt.Errorf("%w: Optimize replaced entry %d and changed its %s; only blocks may change",
 				ErrBadResult,
@@ -70,7 +69,6 @@ func Edits(
 	return edits, nil
 }
 
-// inHistory returns an error for a position that is none of the history's.
 func inHistory(where string, index, length int) error {
 	if index >= 0 && index < length {
 		return nil
@@ -80,10 +78,9 @@ func inHistory(where string, index, length int) error {
 		length)
 }
 
-// OnlyBlocksDiffer reports whether two entries are the same but for their blocks.
+// OnlyBlocksDiffer reports whether two entries are the same except for their blocks.
 func OnlyBlocksDiffer(a, b content.Content) bool { return changedField(a, b) == "" }
 
-// changedField names what differs between two entries apart from their blocks; "" if nothing does.
 func changedField(a, b content.Content) string {
 	switch {
 	case a.Speaker != b.Speaker:
@@ -96,14 +93,12 @@ func changedField(a, b content.Content) string {
 	return ""
 }
 
-// Pieces turns a compressed history into pieces. An entry that says where it stood ([content.Content.Origin]) and is as
-// it was is kept; one with other blocks is edited; every other one is new, and so is one that stands behind an entry
-// that followed it in the input, or for the second time.
-//
-// Adjacent entries that are kept become one piece, so that keeping a long history costs one range.
+// Pieces turns a compressed history into pieces. An unchanged entry that says where it stood ([content.Content.Origin])
+// is kept, one with other blocks is edited, and every other one is new, including one that repeats or precedes what was
+// already kept. Adjacent kept entries become one piece, so keeping a long history costs one range.
 func Pieces(history, result []content.Content) []Piece {
 	var pieces []Piece
-	var run Keep // the entries that are being kept, not yet in pieces
+	var run Keep // kept entries that are not in pieces yet
 	flush := func() {
 		if run.From < run.To {
 			pieces = append(pieces, run)
@@ -114,7 +109,7 @@ func Pieces(history, result []content.Content) []Piece {
 	for _, c := range result {
 		origin, ok := c.Origin()
 		switch {
-		// An origin is a claim of the strategy's process. A wrong one makes the entry new, and loses only its id.
+		// An origin is what the strategy claims. A wrong one makes the entry new, and loses only its id.
 		case !ok || origin < next || origin >= len(history) || changedField(history[origin], c) != "":
 			flush()
 			pieces = append(pieces, Added{Content: c})

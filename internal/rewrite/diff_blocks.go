@@ -8,19 +8,19 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// BlockPieces says which of the original blocks stand in blocks, in their order, and which blocks are new. It takes the
-// first one that fits, so that the time is proportional to the entry; a block that was moved ahead of others may be
-// sent as new. Which of equal blocks was meant, it cannot know: whoever judges an answer takes them for the same.
+// BlockPieces says which of the original blocks are still in blocks, and which blocks are new. It takes the first
+// match, in time proportional to the entry; a block that was moved ahead of others may be sent as new. It cannot know
+// which of several equal blocks was meant: internal/check takes them for the same.
 func BlockPieces(original, blocks []content.Block) []BlockPiece {
 	pieces := make([]BlockPiece, len(blocks))
-	next := 0 // the first original block that may still be kept
+	next := 0
 	var index blockIndex
 	for i, b := range blocks {
 		at := next
 		if len(blocks) == len(original) {
-			at = max(i, next) // of equal blocks, the one in the same place: a block before it was replaced
+			at = max(i, next) // of equal blocks, the one in the same place
 		}
-		if at >= len(original) || !content.Equal(original[at], b) { // mostly a block stands where it stood
+		if at >= len(original) || !content.Equal(original[at], b) { // most blocks are where they were
 			if index == nil {
 				index = indexBlocks(original)
 			}
@@ -36,7 +36,7 @@ func BlockPieces(original, blocks []content.Block) []BlockPiece {
 	return pieces
 }
 
-// Firsts returns for each block the position of the first one that equals it, in time proportional to the blocks.
+// Firsts returns for each block the position of the first one that equals it. It is linear in the blocks.
 func Firsts(blocks []content.Block) []int {
 	firsts, index := make([]int, len(blocks)), indexBlocks(blocks)
 	for i, b := range blocks {
@@ -45,7 +45,7 @@ func Firsts(blocks []content.Block) []int {
 	return firsts
 }
 
-// orNull makes of a missing block what it is in the native form: in a BlockPiece nil has another meaning.
+// orNull writes a nil block as the null it is in the native form: nil in a BlockPiece means a kept block.
 func orNull(b content.Block) content.Block {
 	if b == nil {
 		return content.Opaque{JSON: json.RawMessage("null")}
@@ -56,11 +56,9 @@ func orNull(b content.Block) content.Block {
 // seed keeps hostile blocks from being made to collide.
 var seed = maphash.MakeSeed()
 
-// blockIndex holds the ascending positions of blocks by hash.
+// blockIndex holds ascending positions by hash.
 type blockIndex map[uint64][]int
 
-// indexBlocks hashes every block once. It is called at the first block that does not stand where it stood: an entry
-// that keeps all its blocks needs no index.
 func indexBlocks(blocks []content.Block) blockIndex {
 	index := make(blockIndex, len(blocks))
 	for i, b := range blocks {
@@ -70,7 +68,7 @@ func indexBlocks(blocks []content.Block) blockIndex {
 	return index
 }
 
-// find returns the first position from next on at which b stands, -1 if there is none.
+// find returns the first position, at least next, at which b stands; -1 if there is none.
 func (x blockIndex) find(blocks []content.Block, b content.Block, next int) int {
 	positions := x[hashBlock(b)]
 	for _, at := range positions[sort.SearchInts(positions, next):] {
@@ -81,7 +79,6 @@ func (x blockIndex) find(blocks []content.Block, b content.Block, next int) int 
 	return -1
 }
 
-// hashBlock covers all of a block. Blocks that are written alike only share a hash; find compares them.
 func hashBlock(b content.Block) uint64 {
 	return maphash.Bytes(seed, content.AppendBlock(nil, b))
 }

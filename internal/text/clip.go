@@ -2,11 +2,9 @@ package text
 
 import "unicode/utf8"
 
-// Ellipsis stands for what was cut off.
 const Ellipsis = "…"
 
-// Clip returns s if it has at most limit bytes. Otherwise it returns at most limit bytes of its beginning, cut between
-// two characters, and an [Ellipsis].
+// Clip returns s, or at most limit bytes of its beginning, cut between two characters, and an [Ellipsis].
 func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -14,7 +12,7 @@ func Clip(s string, limit int) string {
 	return s[:boundary(s, limit)] + Ellipsis
 }
 
-// boundary returns the largest position of at most limit at which a character of s begins.
+// boundary returns the largest position, at most limit, at which a character of s begins.
 func boundary(s string, limit int) int {
 	limit = max(0, limit)
 	for limit > 0 && !utf8.RuneStart(s[limit]) {
@@ -23,9 +21,8 @@ func boundary(s string, limit int) int {
 	return limit
 }
 
-// ClipMiddle returns s if it has at most columns characters. Otherwise it keeps the beginning and the end, with an
-// [Ellipsis] between them, in columns characters together: of a path, both the root and the file's name can be
-// recognised. The end gets the larger part, as it tells paths apart.
+// ClipMiddle returns s, or its beginning and end with an [Ellipsis] between them, in columns characters altogether. It
+// is for paths: the end gets the larger part, as it tells them apart.
 func ClipMiddle(s string, columns int) string {
 	if len(s) <= columns || utf8.RuneCountInString(s) <= columns {
 		return s
@@ -36,7 +33,6 @@ func ClipMiddle(s string, columns int) string {
 	return s[:skipForward(s, head)] + Ellipsis + s[skipBackward(s, tail):]
 }
 
-// skipForward returns the position behind the first n characters of s.
 func skipForward(s string, n int) (at int) {
 	for ; n > 0 && at < len(s); n-- {
 		_, size := utf8.DecodeRuneInString(s[at:])
@@ -45,7 +41,6 @@ func skipForward(s string, n int) (at int) {
 	return at
 }
 
-// skipBackward returns the position before the last n characters of s.
 func skipBackward(s string, n int) int {
 	at := len(s)
 	for ; n > 0 && at > 0; n-- {

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Printable makes s fit for one line of a terminal or of a log: white space becomes a space, any other character that
-// does not print becomes U+FFFD, and what is left is clipped to limit bytes. Escape sequences lose their ESC and with
-// it their effect.
+// Printable makes s safe for one line of a terminal or of a log: white space becomes a space, any other character that
+// does not print becomes U+FFFD, and the rest is clipped to limit bytes. Escape sequences lose their ESC and with it
+// their effect.
 func Printable(s string, limit int) string {
-	clipped := len(s) > 4*limit // no output byte can come from further behind
+	clipped := len(s) > 4*limit // no output byte comes from further on
 	if clipped {
 		s = s[:boundary(s, 4*limit)]
 	}
@@ -21,7 +21,7 @@ func Printable(s string, limit int) string {
 	return Clip(s, limit)
 }
 
-// Lines is [Printable] for text of several lines, each of at most limit bytes: line breaks stay, and a tab becomes four
+// Lines is [Printable] for several lines of at most limit bytes each: line breaks are kept, and a tab becomes four
 // spaces.
 func Lines(s string, limit int) string {
 	var out strings.Builder
@@ -35,7 +35,6 @@ func Lines(s string, limit int) string {
 	return out.String()
 }
 
-// visible is how [Printable] shows one character.
 func visible(r rune) rune {
 	switch {
 	case unicode.IsPrint(r):
@@ -47,11 +46,10 @@ func visible(r rune) rune {
 	}
 }
 
-// OneLine returns at most columns characters of s as one line of words: what does not print is dropped, and runs of
-// white space are one space.
+// OneLine returns s as one line of at most columns characters: what does not print is dropped, and runs of white space
+// are one space.
 func OneLine(s string, columns int) string {
-	// A character has at most four bytes. The rest of a very long text cannot be seen; the factor leaves room for white
-	// space.
+	// A character has at most four bytes; the factor 8 leaves room for white space. The rest cannot be seen.
 	window := 8 * utf8.UTFMax * max(columns, 1)
 	s = strings.TrimSpace(s[:boundaryOrEnd(s, 1<<20)])
 	clipped := len(s) > window

@@ -10,13 +10,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// DecodeEdit decodes a thresh.v1.Edit. It does not see the history, so indices are only checked to fit an int; whether
-// they name an entry is for package check. Errors wrap [ErrMalformed].
+// DecodeEdit decodes a thresh.v1.Edit. Whether indices name an entry is for package check. Errors wrap [ErrMalformed].
 //
-// The last of several actions wins, as proto3 requires of a oneof. An edit without any action is an error: it comes
-// from a newer peer with an action that this version would silently drop.
+// The last of several actions wins, as proto3 requires of a oneof. An edit without any action is an error: it has an
+// action of a newer peer, which this version would silently drop.
 func DecodeEdit(msg []byte) (rewrite.Edit, error) {
-	// The number of the last action; 0 is none.
 	var e rewrite.Edit
 	var action protowire.Number
 	c := own(msg)
@@ -26,7 +24,7 @@ func DecodeEdit(msg []byte) (rewrite.Edit, error) {
 			e.Index = c.int()
 		case editRemove:
 			action, e.Remove, e.Blocks = c.num, true, nil
-			// An empty Remove message has no fields to read. The call only checks the wire type.
+			// An empty Remove has no fields to read; the call only checks the wire type.
 			c.message()
 		case editReplace:
 			blocks, err := decodeReplace(c.message())
@@ -48,22 +46,21 @@ func DecodeEdit(msg []byte) (rewrite.Edit, error) {
 	return e, c.err
 }
 
-// decodeReason decodes a thresh.v1.Reason. The reason is advice for logs and reports, so an ill-formed one never costs
-// the edit: invalid fields are dropped, not reported. Whether SupersededBy names an entry is checked later, against the
-// history.
+// decodeReason decodes a thresh.v1.Reason. It is advice for logs and reports, so invalid fields are dropped and never
+// cost the edit. Whether SupersededBy names an entry is checked later.
 func decodeReason(msg []byte) contract.Reason {
 	var r contract.Reason
 	c := cursor{rest: msg}
 	for c.next() {
 		switch {
 		case c.num == reasonRule && c.typ == protowire.BytesType && len(c.body) <= contract.MaxRule:
-			// Clean returns "" for a rule other than lower-case letters, digits and hyphens. Such a rule leaves an
-			// earlier valid one in place; an explicit empty rule clears it.
+			// Clean returns "" for an invalid rule. It leaves an earlier valid one in place; an explicit empty rule
+			// clears it.
 			if rule := (contract.Reason{Rule: string(c.body)}).Clean(0).Rule; rule != "" || len(c.body) == 0 {
 				r.Rule = rule
 			}
 		case c.num == reasonSupersededBy && c.typ == protowire.VarintType && c.number <= math.MaxInt:
-			// Position 0 is valid, hence the pointer: nil means that the plugin named no entry.
+			// Position 0 is valid, hence the pointer.
 			r.SupersededBy = new(int(c.number))
 		}
 	}
@@ -71,9 +68,8 @@ func decodeReason(msg []byte) contract.Reason {
 }
 
 // decodeReplace decodes the blocks of a thresh.v1.Replace. The result is never nil: replacing an entry by zero blocks
-// differs from removing it, and the check of answers refuses the former with its own message.
+// differs from removing it, and package check refuses it with its own message.
 func decodeReplace(msg []byte) ([]rewrite.BlockPiece, error) {
-	// As many as the message holds, counted first: no append then copies them.
 	blocks := make([]rewrite.BlockPiece, 0, count(msg, replaceBlocks))
 	c := cursor{rest: msg}
 	for c.next() {
@@ -89,9 +85,8 @@ func decodeReplace(msg []byte) ([]rewrite.BlockPiece, error) {
 	return blocks, c.err
 }
 
-// decodeBlockPiece decodes a thresh.v1.BlockPiece. In an answer, new blocks of a kind that this version does not know
-// are refused: the host could not keep them. So is a piece with neither field, which is how a new alternative of the
-// oneof looks to this version.
+// decodeBlockPiece decodes a thresh.v1.BlockPiece. A piece with neither field is refused: a new alternative of the
+// oneof looks like that to this version.
 func decodeBlockPiece(msg []byte, u unknown) (rewrite.BlockPiece, error) {
 	var p rewrite.BlockPiece
 	found := false
@@ -114,8 +109,8 @@ func decodeBlockPiece(msg []byte, u unknown) (rewrite.BlockPiece, error) {
 	return p, c.err
 }
 
-// DecodePiece decodes a thresh.v1.Piece. It does not know the history; its errors wrap [ErrMalformed]. A piece with
-// none of the three alternatives is an error, because leaving it out would lose a part of the history.
+// DecodePiece decodes a thresh.v1.Piece; its errors wrap [ErrMalformed]. A piece with none of the three alternatives is
+// an error, because leaving it out would lose a part of the history.
 func DecodePiece(msg []byte) (rewrite.Piece, error) {
 	var p rewrite.Piece
 	var err error
@@ -144,8 +139,8 @@ func DecodePiece(msg []byte) (rewrite.Piece, error) {
 	return p, nil
 }
 
-// decodeKeep decodes a thresh.v1.KeepRange, a half-open range [From, To) of entry positions. Whether the range fits the
-// history is for the check of answers. Zero fields are absent on the wire, so an empty message is [0, 0).
+// decodeKeep decodes a thresh.v1.KeepRange, [From, To). Zero fields are absent on the wire, so an empty message is [0,
+// 0).
 func decodeKeep(msg []byte) (rewrite.Keep, error) {
 	var k rewrite.Keep
 	c := cursor{rest: msg}
@@ -160,8 +155,8 @@ func decodeKeep(msg []byte) (rewrite.Keep, error) {
 	return k, c.err
 }
 
-// decodeEdited decodes a thresh.v1.EditedEntry: an entry that keeps everything but its blocks. The index may come after
-// the blocks, so an error can name entry 0 although another one is meant.
+// decodeEdited decodes a thresh.v1.EditedEntry. The index may come after the blocks, so an error can name entry 0
+// although another one is meant.
 func decodeEdited(msg []byte) (rewrite.Edited, error) {
 	var e rewrite.Edited
 	e.Blocks = make([]rewrite.BlockPiece, 0, count(msg, editedBlocks))

@@ -9,7 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Field numbers of thresh.v1.Edit, Reason, Replace, BlockPiece, Piece, KeepRange and EditedEntry.
 const (
 	editIndex, editRemove, editReplace, editReason = 1, 2, 3, 4
 	reasonRule, reasonSupersededBy                 = 1, 2
@@ -20,9 +19,8 @@ const (
 	editedIndex, editedBlocks                      = 1, 2
 )
 
-// edit writes the body of a thresh.v1.Edit: index, action, reason. An edit that does not remove always has a Replace,
-// even an empty one, because the reader refuses an edit without action. The reason needs no cleaning: package rewrite
-// has cleaned it.
+// edit writes the body of a thresh.v1.Edit. An edit that does not remove always has a Replace, even an empty one,
+// because the reader refuses an edit without action. Package rewrite has cleaned the reason.
 func (e *encoder) edit(edit rewrite.Edit) {
 	e.uint(editIndex, uint64(edit.Index))
 	if edit.Remove {
@@ -42,7 +40,6 @@ func (e *encoder) edit(edit rewrite.Edit) {
 	}
 }
 
-// blockPieces writes the pieces as the repeated field num, each a thresh.v1.BlockPiece.
 func (e *encoder) blockPieces(num protowire.Number, pieces []rewrite.BlockPiece) {
 	for i, p := range pieces {
 		body := e.open(num)
@@ -55,8 +52,7 @@ func (e *encoder) blockPieces(num protowire.Number, pieces []rewrite.BlockPiece)
 	}
 }
 
-// piece writes the body of a thresh.v1.Piece: one of three. A type outside the three, such as a pointer or nil, is
-// [ErrBadContent]; it is a bug in the strategy, and the error names the type.
+// piece writes the body of a thresh.v1.Piece. A type outside the three, such as a pointer or nil, is [ErrBadContent].
 func (e *encoder) piece(p rewrite.Piece) {
 	switch p := p.(type) {
 	case rewrite.Keep:
@@ -75,7 +71,6 @@ func (e *encoder) piece(p rewrite.Piece) {
 	}
 }
 
-// keep writes a range as the field num.
 func (e *encoder) keep(num protowire.Number, k rewrite.Keep) {
 	body := e.open(num)
 	e.uint(keepFrom, uint64(k.From))

@@ -8,33 +8,31 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Call is what opens every Optimize and Compress: the parameters that an author sees, and what only travels. It is the
-// header that Optimize and Compress share.
+// Call is the header that Optimize and Compress share: the parameters that an author sees, and what only travels.
 type Call struct {
 	contract.CallParams
-	// ID is unique among all calls of this host process. Every call back to the host's services carries it, which is
-	// how the host finds the budget, the deadline and the session of the call.
+	// ID is unique among all calls of this host process. Every call back to the host's services carries it; the host
+	// finds the budget, the deadline and the session by it.
 	ID string
-	// Epoch changes whenever the host rewrote the history. It is for logs.
+	// Epoch changes whenever the host rewrote the history, for logs.
 	Epoch uint64
 	// Held is how many entries the plugin is expected to hold from an earlier call; 0 means that the whole history
-	// follows. Digest is that of what made them. A plugin that does not hold them answers with Resync.
+	// follows. Digest is the digest of what made them. A plugin that does not hold them answers with Resync.
 	Held   uint64
 	Digest Digest
-	// Pieces is how many pieces follow the header, which say what became of what the plugin holds; 0: it is unchanged.
+	// Pieces is how many pieces follow the header to say what became of what the plugin holds; 0: it is unchanged.
 	Pieces int
-	// Entries is how many entries follow the pieces. The stream is refused if it has fewer or more.
+	// Entries is how many entries follow the pieces. A stream with fewer or more is refused.
 	Entries int
-	// Tools is the tool taxonomy in force, as JSON; empty for the SDK's default. It travels opaque, so that a host can
-	// add fields to the taxonomy without a new protocol version.
+	// Tools is the tool taxonomy in force, as JSON; empty for the SDK's default. It is opaque to the protocol, so a
+	// host can add fields without a new version.
 	Tools []byte
 	// SameTools says that the taxonomy is that of the call which left what the plugin holds. Tools are empty then: they
 	// would be 20 KB, ten times what a turn adds.
 	SameTools bool
 }
 
-// toCallHeader and fromCallHeader are a pair, as is everything in this file: toX writes what fromX reads. A field added
-// to one alone is dropped on the way; a test that sends every field through both catches it.
+// toCallHeader and fromCallHeader are a pair, like all others in this file: a test sends every field through both.
 func toCallHeader(c Call) *threshv1.CallHeader {
 	base := &threshv1.Base{Epoch: c.Epoch, Length: c.Held, Pieces: uint64(c.Pieces), SameTools: c.SameTools}
 	if c.Held > 0 {
@@ -53,7 +51,7 @@ func toCallHeader(c Call) *threshv1.CallHeader {
 }
 
 // fromCallHeader refuses a missing header and one that announces more than MaxInt32 entries, which no stream within
-// [MaxHistory] could hold. With the latter error it still returns the call, so that logs can name its session.
+// [MaxHistory] can hold. With the latter error it still returns the call, so logs can name its session.
 func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
 	if h == nil {
 		return Call{}, noCallHeader(nil)
@@ -67,16 +65,15 @@ func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
 		ID:    h.GetCallId(),
 		Epoch: h.GetBase().GetEpoch(),
 		Held:  h.GetBase().GetLength(),
-		// Clamped because an int has 32 bits on some platforms. The check below reports the real number.
-		Pieces:  int(min(h.GetBase().GetPieces(), math.MaxInt32)),
-		Entries: int(min(h.GetEntries(), math.MaxInt32)),
-		Tools:   h.GetTools(),
-		// Without a mirror there is nothing that they could be the same as.
+		// Clamped for platforms with a 32-bit int; the check below reports the real number.
+		Pieces:    int(min(h.GetBase().GetPieces(), math.MaxInt32)),
+		Entries:   int(min(h.GetEntries(), math.MaxInt32)),
+		Tools:     h.GetTools(),
 		SameTools: h.GetBase().GetSameTools() && h.GetBase().GetLength() > 0,
 	}
 	var known bool
 	if c.Digest, known = decodeDigest(h.GetBase().GetDigest()); !known {
-		c.Digest = Digest{} // that of no bytes, which no mirror has
+		c.Digest = Digest{} // the digest of no bytes, which no mirror has
 	}
 	if c.Held == 0 && c.Pieces > 0 {
 		return c, fmt.Errorf("%w: Base.pieces is %d with a Base.length of 0", ErrMalformed, c.Pieces)
@@ -91,20 +88,17 @@ func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
 	return c, nil
 }
 
-// toOptimizeHeader makes the first message of an Optimize.
 func toOptimizeHeader(c Call, p contract.OptimizeParams) *threshv1.OptimizeHeader {
 	return &threshv1.OptimizeHeader{Call: toCallHeader(c), Density: toDensityConfig(p.Density)}
 }
 
-// fromOptimizeHeader reads the first message of an Optimize. h may be nil, which is an error. Getters of generated
-// messages accept nil.
+// fromOptimizeHeader takes a nil h for an error.
 func fromOptimizeHeader(h *threshv1.OptimizeHeader) (Call, contract.OptimizeParams, error) {
 	c, err := fromCallHeader(h.GetCall())
 	return c, contract.OptimizeParams{Density: fromDensityConfig(h.GetDensity())}, err
 }
 
-// toDensityConfig sends the default for "", so that UNSPECIFIED never goes out: plugins in other languages need no rule
-// for it. RecencyRetention counts tool results.
+// toDensityConfig sends the default for "", so plugins in other languages need no rule for UNSPECIFIED.
 func toDensityConfig(d contract.DensityConfig) *threshv1.DensityConfig {
 	out := &threshv1.DensityConfig{
 		ReadWritePruning: d.ReadWritePruning,
@@ -119,8 +113,7 @@ func toDensityConfig(d contract.DensityConfig) *threshv1.DensityConfig {
 	return out
 }
 
-// fromDensityConfig maps a PartialWrites value it does not know to the default, PartialWritesPrune. The settings tune
-// the strategy, so a value of a newer host must not fail the call.
+// fromDensityConfig maps an unknown PartialWrites to the default: a newer host's value must not fail the call.
 func fromDensityConfig(d *threshv1.DensityConfig) contract.DensityConfig {
 	out := contract.DensityConfig{
 		ReadWritePruning: d.GetReadWritePruning(),
@@ -135,8 +128,6 @@ func fromDensityConfig(d *threshv1.DensityConfig) contract.DensityConfig {
 	return out
 }
 
-// toCompressHeader makes the first message of a Compress. A new parameter of package contract is one more line here and
-// one in fromCompressHeader; the test of the pair fails until both are there.
 func toCompressHeader(c Call, p contract.CompressParams) *threshv1.CompressHeader {
 	return &threshv1.CompressHeader{
 		Call:                 toCallHeader(c),
@@ -157,7 +148,6 @@ func toCompressHeader(c Call, p contract.CompressParams) *threshv1.CompressHeade
 	}
 }
 
-// fromCompressHeader reads the first message of a Compress. A reason from a newer host is read as the threshold.
 func fromCompressHeader(h *threshv1.CompressHeader) (Call, contract.CompressParams, error) {
 	c, err := fromCallHeader(h.GetCall())
 	reason, known := compressReasons.from(h.GetReason())
@@ -184,7 +174,7 @@ func fromCompressHeader(h *threshv1.CompressHeader) (Call, contract.CompressPara
 	}, err
 }
 
-// toModel keeps nil, which tells the strategy that it may not call a model. Both limits are in tokens; 0 is unknown.
+// toModel keeps nil, which tells the strategy that it may not call a model.
 func toModel(m *contract.Model) *threshv1.Model {
 	if m == nil {
 		return nil
@@ -194,7 +184,6 @@ func toModel(m *contract.Model) *threshv1.Model {
 	}
 }
 
-// fromModel is the inverse of toModel. It keeps nil too.
 func fromModel(m *threshv1.Model) *contract.Model {
 	if m == nil {
 		return nil
@@ -204,8 +193,8 @@ func fromModel(m *threshv1.Model) *contract.Model {
 	}
 }
 
-// toTodos converts a list of tasks with its subtasks to any depth. Statuses are the agent's own words, not an
-// enumeration: agents differ, and strategies show them to a model as they are.
+// toTodos converts subtasks to any depth. Statuses are the agent's own words, not an enumeration: agents differ, and
+// strategies show them to a model as they are.
 func toTodos(in []contract.Todo) []*threshv1.Todo {
 	var out []*threshv1.Todo
 	for _, t := range in {
@@ -219,8 +208,7 @@ func toTodos(in []contract.Todo) []*threshv1.Todo {
 	return out
 }
 
-// fromTodos is the inverse of toTodos. Depth needs no limit here: gRPC refuses messages over [MaxGRPCMessage], and
-// protobuf's own parser limits the nesting.
+// fromTodos needs no limit of depth: gRPC refuses messages over [MaxGRPCMessage], and protobuf's parser limits nesting.
 func fromTodos(in []*threshv1.Todo) []contract.Todo {
 	var out []contract.Todo
 	for _, t := range in {

@@ -12,22 +12,23 @@ import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
 
-// Codec is gRPC's codec for protocol buffers, but for chunks of requests, which are megabytes together. gRPC's clears a
-// megabyte for each when it is sent and when it arrives, and copies it once more than this one when it arrives.
+// Codec is gRPC's codec for protocol buffers, except for chunks of requests, which are megabytes altogether: gRPC's
+// clears a megabyte for each when it is sent and when it arrives, and copies it once more on arrival.
 func Codec() encoding.CodecV2 { return codec{encoding.GetCodecV2("proto")} }
 
 type codec struct{ encoding.CodecV2 }
 
-// The field of a chunk in requests of both kinds, and what goes before its bytes at most: a tag and a length.
+// chunkField is the field of a chunk in both kinds of requests, chunkHead the most bytes in front of it: tag and
+// length.
 const chunkField, chunkHead = 2, 1 + 5
 
-// smallChunk is how many bytes are left to gRPC, which has buffers of that size.
+// smallChunk is the size in bytes below which gRPC has buffers of its own.
 const smallChunk = 4 << 10
 
-// Name is empty, so that the content type stays application/grpc, as it is without a codec of one's own.
+// Name is empty: the content type stays application/grpc, as without a codec.
 func (codec) Name() string { return "" }
 
-// Marshal encodes a message. What it returns does not refer to the message.
+// Marshal returns nothing that refers to the message.
 func (c codec) Marshal(message any) (mem.BufferSlice, error) {
 	var chunk []byte
 	switch m := message.(type) {
@@ -44,7 +45,7 @@ func (c codec) Marshal(message any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.NewBuffer(buf, sendBuffers)}, nil
 }
 
-// Unmarshal decodes a message. What it decodes does not refer to data.
+// Unmarshal decodes nothing that refers to data.
 func (c codec) Unmarshal(data mem.BufferSlice, message any) error {
 	switch m := message.(type) {
 	case *threshv1.OptimizeRequest:
@@ -61,7 +62,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, message any) error {
 	return c.CodecV2.Unmarshal(data, message)
 }
 
-// chunkOf returns a copy of the chunk in a message, if that is all there is in it and it is not small.
+// chunkOf returns a copy of the chunk in a message that holds nothing else and is not small.
 func chunkOf(data mem.BufferSlice) (chunk []byte, ok bool) {
 	if data.Len() < smallChunk {
 		return nil, false
@@ -80,16 +81,16 @@ func chunkOf(data mem.BufferSlice) (chunk []byte, ok bool) {
 	for i, part := range data {
 		parts[i] = part.ReadOnlyData()
 	}
-	// Joined, because that needs no memory that is cleared first.
+	// Join needs no memory that is cleared first.
 	return bytes.Join(parts, nil)[n+m:], true
 }
 
-// buffers are used again when gRPC has sent them. They are not cleared, because they are written before they are read.
+// buffers are reused after gRPC has sent them, and not cleared: they are written before they are read.
 type buffers struct{ free sync.Pool }
 
 var sendBuffers = &buffers{}
 
-// Get returns a buffer of a length, whose content is not defined.
+// Get returns a buffer of length n with undefined content.
 func (b *buffers) Get(n int) *[]byte {
 	if buf, ok := b.free.Get().(*[]byte); ok && cap(*buf) >= n {
 		*buf = (*buf)[:n]
@@ -99,5 +100,4 @@ func (b *buffers) Get(n int) *[]byte {
 	return &buf
 }
 
-// Put takes a buffer back.
 func (b *buffers) Put(buf *[]byte) { b.free.Put(buf) }

@@ -19,25 +19,25 @@ import (
 // cursor walks over the fields of one protobuf message. Use it as `for c.next() { switch c.num … }` and return c.err at
 // the end.
 //
-// The first error sticks and ends the walk, so accessors return zero values instead of errors, and callers check once.
-// Decoded strings and JSON refer to the bytes that are walked. They must therefore not be those of a chunk, which is
-// reused, and of which a history would keep all of 1 MiB alive for one short entry: see own.
+// The first error sticks and ends the walk, so accessors return zero values instead of errors. Decoded strings and JSON
+// refer to the walked bytes, which must therefore not be a chunk's: it is reused, and one short entry would keep all of
+// its 1 MiB alive. See own.
 type cursor struct {
 	rest   []byte
 	num    protowire.Number
 	typ    protowire.Type
-	body   []byte // of a BytesType field
-	number uint64 // of a VarintType field
+	body   []byte
+	number uint64
 	err    error
 }
 
-// own returns a cursor over a copy of a message that was taken out of a stream. The copy is the only one: everything
-// decoded from the message refers to it, so that an entry costs one allocation for all its texts. No two fields share a
-// byte, so that writing to raw JSON in place can never change a string.
+// own returns a cursor over a copy of a message taken out of a stream. Everything decoded refers to this copy, so an
+// entry costs one allocation for all its texts. No two fields share a byte, so writing to raw JSON in place never
+// changes a string.
 func own(msg []byte) cursor { return cursor{rest: bytes.Clone(msg)} }
 
-// next moves to the next field. It returns false at the end and after an error. Fixed-size and group fields, which the
-// protocol does not use, are skipped as whole fields, so that a newer peer may use them.
+// next moves to the next field. It returns false at the end and after an error. Fixed-size and group fields, which only
+// a newer peer may send, are skipped.
 func (c *cursor) next() bool {
 	if len(c.rest) == 0 || c.err != nil {
 		return false
@@ -73,7 +73,7 @@ func (c *cursor) next() bool {
 	return true
 }
 
-// varint is protowire.ConsumeVarint, faster for one and two bytes, as nearly all tags and lengths of a history have.
+// varint is protowire.ConsumeVarint, faster for one and two bytes, which nearly all tags and lengths of a history have.
 func varint(b []byte) (v uint64, n int) {
 	switch {
 	case len(b) > 0 && b[0] < 0x80:
@@ -84,7 +84,7 @@ func varint(b []byte) (v uint64, n int) {
 	return protowire.ConsumeVarint(b)
 }
 
-// fail records a parse error and ends the walk. code is the negative result of a protowire.Consume function.
+// fail ends the walk with the error for code, the negative result of a protowire.Consume function.
 func (c *cursor) fail(code int) bool { return c.failed(protowire.ParseError(code)) }
 
 func (c *cursor) failed(err error) bool {
@@ -92,11 +92,11 @@ func (c *cursor) failed(err error) bool {
 	return false
 }
 
-// errFieldNumber is for a field that has the number 0, or one above what protobuf allows.
+// errFieldNumber is for a field number that is 0 or above what protobuf allows.
 var errFieldNumber = errors.New("invalid field number")
 
-// want reports whether the field has the wire type that the protocol gives it, and records an error if not. A known
-// field with another type is a broken peer, not a newer one: protobuf never changes the type of a field number.
+// want reports whether the field has the wire type that the protocol gives it, and records an error if not. Another
+// type means a broken peer, not a newer one: protobuf never changes the type of a field number.
 func (c *cursor) want(typ protowire.Type) bool {
 	if c.typ != typ && c.err == nil {
 		c.err = fmt.Errorf("%w: field %d has wire type %d, not %d", ErrMalformed, c.num, c.typ, typ)
@@ -104,7 +104,6 @@ func (c *cursor) want(typ protowire.Type) bool {
 	return c.err == nil
 }
 
-// message returns the body of the field, which is an embedded message or bytes.
 func (c *cursor) message() []byte {
 	if !c.want(protowire.BytesType) {
 		return nil
@@ -112,7 +111,6 @@ func (c *cursor) message() []byte {
 	return c.body
 }
 
-// str returns the field, which is a string.
 func (c *cursor) str() string {
 	s, err := decodeString(c.message())
 	if err != nil && c.err == nil {
@@ -121,14 +119,13 @@ func (c *cursor) str() string {
 	return s
 }
 
-// raw returns the field, which is JSON. It is not validated here. The check of answers does that, and its
-// error names the entry.
+// raw does not validate the JSON. Package check does, and its error names the entry.
 func (c *cursor) raw() json.RawMessage {
 	return decodeRaw(c.message())
 }
 
-// int returns the field, an unsigned number that must fit into an int. All indices and counts of the protocol are such.
-// After an error the value is meaningless, and c.err is set.
+// int returns an unsigned number that must fit into an int, as all indices and counts of the protocol do. After an
+// error the value is meaningless.
 func (c *cursor) int() int {
 	if c.want(protowire.VarintType) && c.number > math.MaxInt {
 		c.err = fmt.Errorf("%w: field %d is %d, out of range", ErrMalformed, c.num, c.number)
@@ -136,9 +133,8 @@ func (c *cursor) int() int {
 	return int(c.number)
 }
 
-// count returns how often the field num occurs in msg, up to the first byte that cannot be read. It sizes slices
-// exactly: the extra pass over tags is cheap, and a history decoded into grown slices would waste up to half of its
-// memory.
+// count returns how often the field num occurs in msg, up to the first unreadable byte. It sizes slices exactly: the
+// extra pass over tags is cheap, and a history decoded into grown slices would waste up to half of its memory.
 func count(msg []byte, num protowire.Number) int {
 	n := 0
 	for c := (cursor{rest: msg}); c.next(); {
@@ -150,7 +146,7 @@ func count(msg []byte, num protowire.Number) int {
 }
 
 // decodeString returns b as a string without copying it; b is never written to again. Text that is not UTF-8 is an
-// error, as proto3 demands. It is not repaired: only a peer without a protobuf library sends such text.
+// error, as proto3 demands.
 func decodeString(b []byte) (string, error) {
 	if !utf8.Valid(b) {
 		return "", fmt.Errorf("%w: a string is not UTF-8", ErrMalformed)
@@ -158,8 +154,8 @@ func decodeString(b []byte) (string, error) {
 	return unsafe.String(unsafe.SliceData(b), len(b)), nil
 }
 
-// decodeRaw returns b without room behind it, so that an append copies. Empty becomes nil, because package content
-// represents absent JSON as nil and compares blocks by it.
+// decodeRaw returns b without spare capacity, so an append copies. Empty becomes nil: absent JSON is nil in package
+// content, which compares blocks by it.
 func decodeRaw(b []byte) json.RawMessage {
 	if len(b) == 0 {
 		return nil
@@ -167,11 +163,10 @@ func decodeRaw(b []byte) json.RawMessage {
 	return b[:len(b):len(b)]
 }
 
-// DecodeEntry decodes a thresh.v1.Entry, which only a host sends. Blocks of kinds from a newer host are carried as
-// [content.Opaque]: a strategy can keep what it does not understand. Errors wrap [ErrMalformed].
+// DecodeEntry decodes a thresh.v1.Entry. Blocks of kinds from a newer host become [content.Opaque]: a strategy can keep
+// what it does not understand. Errors wrap [ErrMalformed].
 func DecodeEntry(msg []byte) (Entry, error) { return decodeEntry(bytes.Clone(msg)) }
 
-// decodeEntry is DecodeEntry for a message that the result may refer to.
 func decodeEntry(msg []byte) (Entry, error) {
 	var e Entry
 	c := cursor{rest: msg}
@@ -191,14 +186,13 @@ func decodeEntry(msg []byte) (Entry, error) {
 	return e, c.err
 }
 
-// DecodeContent decodes a thresh.v1.Content that a plugin sent. Errors wrap [ErrMalformed] and name the block. A block
-// of an unknown kind is an error here: the host could not keep what it cannot read.
+// DecodeContent decodes a thresh.v1.Content that a plugin sent. Errors wrap [ErrMalformed] and name the block.
 func DecodeContent(msg []byte) (content.Content, error) {
 	return decodeContent(bytes.Clone(msg), refuseUnknown)
 }
 
-// unknown decides about a block of a kind that only a newer peer knows. A plugin carries it, a host refuses it: the
-// host owns the history and would store something that it can neither count nor send to a provider.
+// unknown decides about a block of a kind that only a newer peer knows. A plugin carries it. A host refuses it: it
+// would store something that it can neither count nor send to a provider.
 type unknown bool
 
 const (
@@ -206,8 +200,7 @@ const (
 	refuseUnknown unknown = false
 )
 
-// decodeContent decodes a thresh.v1.Content. It skips fields that it does not know. Blocks is empty but not nil unless
-// NoBlocks is set; see appendContent for the difference.
+// decodeContent skips fields that it does not know. Blocks is empty but not nil unless NoBlocks is set (see content).
 func decodeContent(msg []byte, u unknown) (content.Content, error) {
 	var out content.Content
 	var extra []content.Field
@@ -241,7 +234,7 @@ func decodeContent(msg []byte, u unknown) (content.Content, error) {
 	return out, c.err
 }
 
-// speaker returns the constant for a known speaker, so that histories do not hold thousands of copies of "tool".
+// speaker returns the constant for a known speaker; otherwise histories would hold thousands of copies of "tool".
 func speaker(s string) content.Speaker {
 	switch s {
 	case string(content.AI):
@@ -254,8 +247,8 @@ func speaker(s string) content.Speaker {
 	return content.Speaker(s)
 }
 
-// decodeBlock decodes a thresh.v1.Block. Of several kinds in one message the last one counts, as in a oneof. The body
-// is decoded after the walk, because the extra fields of a block may come before or after it.
+// decodeBlock decodes a thresh.v1.Block. The last of several kinds counts, as in a oneof. The body is decoded after the
+// walk, because extra fields may come before or after it.
 func decodeBlock(msg []byte, u unknown) (content.Block, error) {
 	var (
 		kind  protowire.Number
@@ -292,14 +285,14 @@ func decodeBlock(msg []byte, u unknown) (content.Block, error) {
 	return newBlock(kind, v, content.FieldsOf(extra...)), nil
 }
 
-// rawField reports whether a field of a block's message is raw JSON; all others are strings. Field 3 is
-// ToolCall.parameters and ToolResponse.result. It must agree with blockValues.
+// rawField reports whether a field of a block's message is raw JSON: ToolCall.parameters and ToolResponse.result. All
+// others are strings. It must agree with blockValues.
 func rawField(kind, num protowire.Number) bool {
 	return num == 3 && (kind == blockToolCall || kind == blockToolResponse)
 }
 
-// decodeValues decodes the message of a block of the given kind into its fields by number. One generic walk serves all
-// kinds, because their messages hold nothing but strings and raw JSON, numbered from 1 without gaps.
+// decodeValues decodes a block's message into its fields by number. One walk serves all kinds: they hold nothing but
+// strings and raw JSON, numbered from 1 without gaps.
 func decodeValues(kind protowire.Number, msg []byte) (values, error) {
 	var v values
 	c := cursor{rest: msg}
@@ -316,16 +309,14 @@ func decodeValues(kind protowire.Number, msg []byte) (values, error) {
 	return v, c.err
 }
 
-// unknownBlock represents a block of a kind from a newer peer. It holds the block's bytes in base64, so two of them are
-// equal only if their bytes are. Answers refer to kept blocks by equality, and the right one must be found.
+// unknownBlock holds the block's bytes in base64, so two of them are equal only if their bytes are: answers refer to
+// kept blocks by equality.
 func unknownBlock(msg []byte) content.Block {
 	const prefix, suffix = `{"type":"unknown","protobuf":"`, `"}`
 	raw := append([]byte(prefix), base64.StdEncoding.EncodeToString(msg)...)
 	return content.Opaque{JSON: append(raw, suffix...)}
 }
 
-// decodeField decodes a thresh.v1.Field: a field of the native JSON form that this version does not know. Value is raw
-// JSON and not validated here.
 func decodeField(msg []byte) (content.Field, error) {
 	var f content.Field
 	c := cursor{rest: msg}

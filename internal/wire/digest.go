@@ -5,34 +5,33 @@ import (
 	"hash/crc32"
 )
 
-// Digest identifies the state of a mirror by the bytes that made it: everything that was sent in chunks since, and
-// including, the last whole history. Both sides extend it by what is new, so that it costs the same for any history.
+// Digest identifies the state of a mirror by the bytes that made it: everything sent in chunks since the last whole
+// history, including it. Both sides extend it by what is new, so it costs the same for any history.
 //
-// It compares two ends of one connection that ran apart, by a lost call or an eviction. It is no protection against
-// forgery: anyone who can speak to a plugin can send it any history. Hence a checksum that every language has, and not
-// a cryptographic hash, which would cost more than decoding the history.
+// It detects two ends of one connection that ran apart, by a lost call or an eviction. It does not protect against
+// forgery: anyone who can speak to a plugin can send it any history. Hence a checksum that every language has, not a
+// cryptographic hash, which would cost more than decoding the history.
 //
-// The zero value is that of no bytes.
+// The zero value is the digest of no bytes.
 type Digest struct {
-	Bytes uint64 // how many
+	Bytes uint64
 	CRC   uint32 // IEEE, as in zlib
 }
 
-// digestSize is the length of an encoded digest, in bytes.
 const digestSize = 12
 
-// add extends the digest by the bytes of a chunk. How bytes are cut into chunks does not matter.
+// add extends the digest. How bytes are cut into chunks does not matter.
 func (d *Digest) add(chunk []byte) {
 	d.Bytes += uint64(len(chunk))
 	d.CRC = crc32.Update(d.CRC, crc32.IEEETable, chunk)
 }
 
-// encode returns the digest as it travels: the number of bytes, then the CRC-32, both big-endian.
+// encode returns the number of bytes, then the CRC-32, both big-endian.
 func (d Digest) encode() []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, d.Bytes), d.CRC)
 }
 
-// decodeDigest reads a digest. ok is false for one of another length, as a newer host may send: it fits no mirror.
+// decodeDigest reports ok as false for another length, as a newer host may send: it fits no mirror.
 func decodeDigest(b []byte) (d Digest, ok bool) {
 	if len(b) != digestSize {
 		return Digest{}, false

@@ -9,7 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Field numbers of thresh.v1.Content and thresh.v1.Block.
 const (
 	contentSpeaker  = 1
 	contentBlocks   = 2
@@ -27,17 +26,17 @@ const (
 	blockExtra        = 15
 )
 
-// value is one field of a block's message: a string or raw JSON, never both.
+// value is a string or raw JSON, never both.
 type value struct {
 	str string
 	raw json.RawMessage
 }
 
-// values are the fields of a block's message, numbered from 1 in order. Five is what the largest kind, Media, has. A
-// fixed array keeps encoding free of allocations: it runs for every block of every call.
+// values are the fields of a block's message, numbered from 1; Media has the most, five. An array keeps encoding free
+// of allocations: it runs for every block of every call.
 type values [5]value
 
-// fields writes the fields that are not empty. For JSON, empty means absent; see decodeRaw.
+// fields writes the fields that are not empty.
 func (e *encoder) fields(v *values) {
 	for i := range v {
 		e.str(protowire.Number(i+1), v[i].str)
@@ -45,10 +44,10 @@ func (e *encoder) fields(v *values) {
 	}
 }
 
-// blockValues takes a block apart. kind is its field number in thresh.v1.Block, 0 if b is not a block that can be sent.
-// It is the only place that maps Go fields to field numbers for writing; newBlock is its inverse for reading.
+// blockValues takes a block apart. kind is its field number in thresh.v1.Block, 0 if b cannot be sent. newBlock is its
+// inverse.
 //
-// A nil block is sent as the JSON null in an opaque block, so that positions of blocks stay the same on both sides.
+// A nil block is sent as the JSON null in an opaque block, which keeps positions the same on both sides.
 func blockValues(b content.Block) (kind protowire.Number, v values, extra content.Fields) {
 	switch b := b.(type) {
 	case content.Text:
@@ -73,9 +72,8 @@ func blockValues(b content.Block) (kind protowire.Number, v values, extra conten
 	}
 }
 
-// block writes the body of a thresh.v1.Block: the block's own message in the field of its kind, then the fields that
-// this version does not know. An opaque block has neither: its field is the JSON itself. Blocks other than the model's
-// seven kinds, for example pointers to blocks, are refused with [ErrBadContent].
+// block writes the body of a thresh.v1.Block. Anything but the plain values of the model's seven kinds, for example a
+// pointer, is refused with [ErrBadContent].
 func (e *encoder) block(b content.Block) {
 	kind, v, extra := blockValues(b)
 	switch kind {
@@ -93,8 +91,8 @@ func (e *encoder) block(b content.Block) {
 	}
 }
 
-// extra writes unknown fields of the native form, as repeated thresh.v1.Field in the field num. They travel so that a
-// block which a strategy returns unchanged compares equal to the host's and counts as kept.
+// extra writes unknown fields of the native form, as repeated thresh.v1.Field. They travel because a block that a
+// strategy returns unchanged must equal the host's to count as kept.
 func (e *encoder) extra(num protowire.Number, extra content.Fields) {
 	for _, f := range extra.All() {
 		body := e.open(num)
@@ -104,7 +102,7 @@ func (e *encoder) extra(num protowire.Number, extra content.Fields) {
 	}
 }
 
-// blockAt writes the block at a position as the field num, and names the position if it cannot be sent.
+// blockAt writes block i as the field num, and names i if the block cannot be sent.
 func (e *encoder) blockAt(num protowire.Number, i int, b content.Block) {
 	before := e.err
 	body := e.open(num)
@@ -115,9 +113,8 @@ func (e *encoder) blockAt(num protowire.Number, i int, b content.Block) {
 	}
 }
 
-// content writes the body of a thresh.v1.Content. NoBlocks marks an entry whose blocks are missing (nil), because a
-// repeated field cannot tell this from zero blocks. The native form keeps the two apart, and entries must compare
-// equal.
+// content writes the body of a thresh.v1.Content. NoBlocks marks missing (nil) blocks: a repeated field cannot tell
+// them from zero blocks, and the native form keeps the two apart.
 func (e *encoder) content(c content.Content) {
 	e.str(contentSpeaker, string(c.Speaker))
 	for i, b := range c.Blocks {
@@ -130,18 +127,17 @@ func (e *encoder) content(c content.Content) {
 	}
 }
 
-// AppendContent writes the body of a thresh.v1.Content, of an entry that was decoded from one.
+// AppendContent writes the body of a thresh.v1.Content; c was decoded from one, so it cannot fail.
 func AppendContent(dst []byte, c content.Content) []byte {
 	e := encoder{buf: dst}
 	e.content(c)
 	return e.buf
 }
 
-// CopyContent returns a copy of c whose texts refer to buf, which holds what AppendContent wrote for c.
+// CopyContent decodes what AppendContent wrote into buf. The copy's texts refer to buf.
 func CopyContent(buf []byte) (content.Content, error) { return decodeContent(buf, carryUnknown) }
 
-// newBlock builds a block from its fields; it is the inverse of blockValues. kind has been checked by the caller, so
-// the default is blockOpaque.
+// newBlock is the inverse of blockValues. The caller has checked kind, so the default is blockOpaque.
 func newBlock(kind protowire.Number, v values, extra content.Fields) content.Block {
 	switch kind {
 	case blockText:

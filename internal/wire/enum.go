@@ -5,15 +5,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// names maps the words of package contract to the values of a protocol enumeration. It must be one to one. Words that
-// only a newer peer has differ in meaning per enumeration, so from leaves the decision to its caller.
+// names maps the words of package contract to the values of a protocol enumeration, one to one.
 type names[W ~string, E comparable] map[W]E
 
-// to returns the value for a word; UNSPECIFIED, the zero value, for a word that the protocol does not have.
+// to returns UNSPECIFIED, the zero value, for a word that the protocol does not have.
 func (n names[W, E]) to(word W) E { return n[word] }
 
-// from returns the word for a value; known is false for UNSPECIFIED and for values of a newer peer. The linear search
-// is fine for maps of at most four entries.
+// from reports known as false for UNSPECIFIED and for values of a newer peer.
 func (n names[W, E]) from(value E) (word W, known bool) {
 	for word, v := range n {
 		if v == value {

@@ -6,9 +6,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Fingerprint returns a hash of all of c but its origin, and how many bytes its texts have. It is good within one
-// process and compares equal for entries that are written alike. It hashes the texts where they are, which takes a
-// small part of the time of writing them.
+// Fingerprint returns a hash of all of c but its origin, and the bytes of its texts. It is valid within one process,
+// and equal for entries that are written alike. It hashes the texts in place, in a small part of the time of writing
+// them.
 func Fingerprint(seed maphash.Seed, c *content.Content) (hash uint64, texts int) {
 	f := fingerprint{seed: seed}
 	f.text(string(c.Speaker))
@@ -29,17 +29,16 @@ func Fingerprint(seed maphash.Seed, c *content.Content) (hash uint64, texts int)
 	return f.sum, f.texts
 }
 
-// fingerprint is a hash of a sequence of values.
 type fingerprint struct {
 	seed  maphash.Seed
 	sum   uint64
 	texts int
 }
 
-// number adds one value. The factor makes the order count; it is that of FNV-1a.
+// number adds one value. The factor, that of FNV-1a, makes the order count.
 func (f *fingerprint) number(n uint64) { f.sum = (f.sum ^ n) * 0x100000001b3 }
 
-// text adds a string. Most fields are empty, and need no hash.
+// text needs no hash for an empty field, which most are.
 func (f *fingerprint) text(s string) {
 	if s == "" {
 		f.number(0)
@@ -49,7 +48,7 @@ func (f *fingerprint) text(s string) {
 	f.number(maphash.String(f.seed, s))
 }
 
-// raw adds raw JSON, which is as good as absent if it is empty.
+// raw takes empty JSON for absent.
 func (f *fingerprint) raw(b []byte) {
 	if len(b) == 0 {
 		f.number(0)
@@ -59,7 +58,6 @@ func (f *fingerprint) raw(b []byte) {
 	f.number(maphash.Bytes(f.seed, b))
 }
 
-// fields adds fields of the native form that this version does not know.
 func (f *fingerprint) fields(fields content.Fields) {
 	all := fields.All()
 	f.number(uint64(len(all)))

@@ -21,7 +21,7 @@ func ToInfo(i contract.Info, sdk string) (*threshv1.GetInfoResponse, error) {
 		RequiresLlm: i.RequiresLLM,
 		Features: &threshv1.Features{
 			NeedsNetwork: i.NeedsNetwork,
-			// A strategy that is only called at the threshold gains too little from a mirror to take memory for it.
+			// A strategy that is called at the threshold only gains too little from a mirror to take memory for it.
 			HistoryDelta: i.Trigger.Mode == contract.ModeContinuous,
 		},
 		Sdk: validUTF8(sdk),
@@ -36,8 +36,8 @@ func ToInfo(i contract.Info, sdk string) (*threshv1.GetInfoResponse, error) {
 	return out, nil
 }
 
-// FromInfo reads an answer to GetInfo. It judges only the encoding. A trigger mode or setting type that this version
-// does not know comes through under its protocol name, so that [contract.Info.Validate] can name it in its error.
+// FromInfo reads an answer to GetInfo and judges only the encoding. An unknown trigger mode or setting type comes
+// through under its protocol name, so [contract.Info.Validate] can name it in its error.
 func FromInfo(r *threshv1.GetInfoResponse) (contract.Info, error) {
 	mode, known := triggerModes.from(r.GetTrigger().GetMode())
 	if !known {
@@ -61,11 +61,10 @@ func FromInfo(r *threshv1.GetInfoResponse) (contract.Info, error) {
 	return out, nil
 }
 
-// HistoryDelta reports whether a plugin says that it mirrors histories, so that only what is new need be sent.
+// HistoryDelta reports whether a plugin mirrors histories, so only what is new need be sent.
 func HistoryDelta(r *threshv1.GetInfoResponse) bool { return r.GetFeatures().GetHistoryDelta() }
 
-// toConfigField fails only if the default does not marshal, which [contract.Info.Validate] excludes. Minimum and
-// Maximum are pointers on both sides: 0 is a valid bound.
+// toConfigField fails only if the default does not marshal, which [contract.Info.Validate] excludes.
 func toConfigField(f contract.ConfigField) (*threshv1.ConfigField, error) {
 	out := &threshv1.ConfigField{
 		Key: validUTF8(f.Key), Type: configTypes.to(f.Type), Description: validUTF8(f.Description),
@@ -83,8 +82,8 @@ func toConfigField(f contract.ConfigField) (*threshv1.ConfigField, error) {
 	return out, nil
 }
 
-// fromConfigField decodes the default the way encoding/json decodes into any: numbers are float64, also for integers. A
-// null default is refused, because Go would read it as no default at all.
+// fromConfigField decodes the default as any: numbers are float64, also integers. Null is refused, because Go would
+// read it as no default.
 func fromConfigField(f *threshv1.ConfigField) (contract.ConfigField, error) {
 	kind, known := configTypes.from(f.GetType())
 	if !known {
@@ -96,7 +95,7 @@ func fromConfigField(f *threshv1.ConfigField) (contract.ConfigField, error) {
 	}
 	if raw := f.GetDefaultValue(); len(raw) > 0 {
 		err := json.Unmarshal(raw, &out.Default)
-		if err != nil || out.Default == nil { // null would read as no default
+		if err != nil || out.Default == nil {
 			return out, fmt.Errorf(
 				"%w: setting %q: its default %.100q is not a JSON value", ErrMalformed, f.GetKey(), raw,
 			)
@@ -107,28 +106,26 @@ func fromConfigField(f *threshv1.ConfigField) (contract.ConfigField, error) {
 
 // Configuration is the content of a Configure, the first call after the handshake.
 type Configuration struct {
-	// HostServiceID is the id of the host's services at go-plugin's broker; 0: this host offers none.
+	// HostServiceID is the id of the host's services at go-plugin's broker; 0 if there are none.
 	HostServiceID uint32
 	// Config holds the strategy's own settings, with defaults filled in.
 	Config contract.Config
 	// LogLevel is the least severe level that the host keeps: "trace", "debug", "info", "warn" or "error".
 	LogLevel string
-	// MirrorBytes is the most that the plugin's mirrors of histories may take together, in bytes; 0: it keeps none;
-	// nil: [DefaultMirrorBytes].
+	// MirrorBytes is the most bytes that all the plugin's mirrors may take; 0 for no mirrors, nil for
+	// [DefaultMirrorBytes].
 	MirrorBytes *uint64
 }
 
-// DefaultMirrorBytes is the most that a plugin's mirrors take together where the host says nothing.
+// DefaultMirrorBytes applies if the host says nothing.
 const DefaultMirrorBytes = 256 << 20
 
-// ToConfigure makes the request of a Configure.
 func ToConfigure(c Configuration) *threshv1.ConfigureRequest {
 	return &threshv1.ConfigureRequest{
 		HostServiceId: c.HostServiceID, Config: c.Config, LogLevel: validUTF8(c.LogLevel), MirrorBytes: c.MirrorBytes,
 	}
 }
 
-// FromConfigure reads the request of a Configure.
 func FromConfigure(r *threshv1.ConfigureRequest) Configuration {
 	return Configuration{
 		HostServiceID: r.GetHostServiceId(), Config: r.GetConfig(), LogLevel: r.GetLogLevel(),

@@ -9,26 +9,24 @@ import (
 	"github.com/thresh-dev/thresh/internal/rewrite"
 )
 
-// MirrorPiece is a part of a rewritten history, made of the entries that a plugin holds: one of Kept, Edited and Entry.
+// MirrorPiece is a part of a rewritten history in terms of the entries that a plugin holds: one of Kept, Edited and
+// Entry.
 type MirrorPiece struct {
-	// Kept is a run of entries that the plugin holds, if the other two are nil.
+	// Kept is a run of held entries, if the other two are nil.
 	Kept rewrite.Keep
-	// Edited is one that it holds, with other blocks; Tokens is its size then, in tokens.
+	// Edited is a held entry with other blocks; Tokens is its new size, in tokens.
 	Edited *rewrite.Edited
 	Tokens int
-	// Entry is one that it does not hold.
+	// Entry is one that the plugin does not hold.
 	Entry *Entry
 }
 
-// Field numbers of thresh.v1.MirrorPiece and MirrorEdit.
 const (
 	mirrorKeep, mirrorEdited, mirrorEntry = 1, 2, 3
 
 	mirrorEditIndex, mirrorEditTokens, mirrorEditBlocks = 1, 2, 3
 )
 
-// mirrorPiece writes the body of a thresh.v1.MirrorPiece. A piece of several kinds is written as the first of Edited,
-// Entry and Kept.
 func (e *encoder) mirrorPiece(p MirrorPiece) {
 	switch {
 	case p.Edited != nil:
@@ -46,12 +44,11 @@ func (e *encoder) mirrorPiece(p MirrorPiece) {
 	}
 }
 
-// DecodeMirrorPiece decodes a thresh.v1.MirrorPiece, which only a host sends. Whether positions are those of entries
-// that the plugin holds is for the mirror. A piece with none of the three alternatives is an error: leaving it out
-// would lose a part of the history. Errors wrap [ErrMalformed].
+// DecodeMirrorPiece decodes a thresh.v1.MirrorPiece. Whether positions name held entries is for the mirror. A piece
+// with none of the three alternatives is an error: leaving it out would lose a part of the history. Errors wrap
+// [ErrMalformed].
 func DecodeMirrorPiece(msg []byte) (MirrorPiece, error) { return decodeMirrorPiece(bytes.Clone(msg)) }
 
-// decodeMirrorPiece is DecodeMirrorPiece for a message that the result may refer to.
 func decodeMirrorPiece(msg []byte) (MirrorPiece, error) {
 	var p MirrorPiece
 	found := false
@@ -82,8 +79,7 @@ func decodeMirrorPiece(msg []byte) (MirrorPiece, error) {
 	return p, c.err
 }
 
-// decodeMirrorEdit decodes a thresh.v1.MirrorEdit. Blocks of kinds that only a newer host knows are carried, as in an
-// entry.
+// decodeMirrorEdit carries blocks of kinds that only a newer host knows, as in an entry.
 func decodeMirrorEdit(msg []byte) (MirrorPiece, error) {
 	e := rewrite.Edited{Blocks: make([]rewrite.BlockPiece, 0, count(msg, mirrorEditBlocks))}
 	p := MirrorPiece{Edited: &e}
@@ -105,7 +101,6 @@ func decodeMirrorEdit(msg []byte) (MirrorPiece, error) {
 	return p, c.err
 }
 
-// entry writes the body of a thresh.v1.Entry.
 func (e *encoder) entry(entry Entry) {
 	e.str(entryID, entry.ID)
 	e.uint(entryTokens, uint64(entry.Tokens))
@@ -114,7 +109,6 @@ func (e *encoder) entry(entry Entry) {
 	e.shut(body)
 }
 
-// Field numbers of thresh.v1.Entry.
 const (
 	entryID, entryTokens, entryContent protowire.Number = 1, 2, 3
 )

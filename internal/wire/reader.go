@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// UntilEnd as [Limits.Count] means that the number of messages was not announced: io.EOF between two messages is the
-// regular end.
+// UntilEnd as [Limits.Count] means that the number of messages was not announced: io.EOF between two is the regular
+// end.
 const UntilEnd = -1
 
-// Limits says what a stream may hold. Zero values of Message and Total mean the protocol's maximum, not zero; a Count
-// of 0 is an announced stream without messages.
+// Limits says what a stream may hold. Message and Total of 0 mean the protocol's maximum; a Count of 0 is an announced
+// stream without messages.
 type Limits struct {
 	// Of is the word for one message in errors, for example "entry".
 	Of string
@@ -22,11 +22,10 @@ type Limits struct {
 	// Total is the most bytes of the stream; 0 is [MaxHistory].
 	Total int
 	// Charge is told what the stream takes of this process's memory, in bytes, before it takes it: chunks as they
-	// arrive, and what decoding adds to them. An error ends the reading. nil: no one keeps accounts.
+	// arrive, and what decoding adds. An error ends the reading. nil: not accounted.
 	Charge func(bytes int) error
 }
 
-// charge calls Charge if there is one.
 func (l Limits) charge(bytes int) error {
 	if l.Charge == nil {
 		return nil
@@ -34,21 +33,20 @@ func (l Limits) charge(bytes int) error {
 	return l.Charge(bytes)
 }
 
-// Reader takes messages out of a stream of chunks, wherever the sender cut it. Chunk borders carry no meaning: a
-// message may span many chunks, even its length prefix may, and chunks may be empty. The time is linear in the bytes. A
-// Reader is for one goroutine.
+// Reader takes messages out of a stream of chunks, wherever the sender cut it: a message, even its length prefix, may
+// span chunks, and chunks may be empty. The time is linear in the bytes. A Reader is for one goroutine.
 type Reader struct {
 	recv   func() ([]byte, error)
 	limits Limits
-	chunk  []byte // what is unread of the last chunk
-	joined []byte // a message that was cut, put together
-	stable bool   // messages stay valid: chunks are not reused, and joined must not be either
-	index  int    // how many messages were read
+	chunk  []byte // the unread rest of the last chunk
+	joined []byte
+	stable bool // messages stay valid: neither chunks nor joined are reused
+	index  int
 	total  int
 }
 
-// NewReader returns a Reader of the chunks that recv returns. A chunk must stay valid until the next call of recv. recv
-// returns io.EOF at the stream's end; its other errors are returned as they are, so that gRPC statuses survive.
+// NewReader returns a Reader of the chunks that recv returns, each valid until the next call. recv returns io.EOF at
+// the stream's end; its other errors are returned unchanged, which keeps gRPC statuses.
 func NewReader(recv func() ([]byte, error), limits Limits) *Reader {
 	if limits.Message == 0 {
 		limits.Message = MaxMessage
@@ -62,8 +60,8 @@ func NewReader(recv func() ([]byte, error), limits Limits) *Reader {
 	return &Reader{recv: recv, limits: limits}
 }
 
-// ReadAll decodes all messages of a stream. decode gets a slice that is valid only during its call. An error of decode
-// ends the reading and is wrapped with the message's position.
+// ReadAll decodes all messages of a stream. decode gets a slice that is valid only during its call; its error ends the
+// reading and is wrapped with the message's position.
 func ReadAll[T any](recv func() ([]byte, error), limits Limits, decode func(msg []byte) (T, error)) ([]T, error) {
 	r := NewReader(recv, limits)
 	out := make([]T, 0, max(0, min(limits.Count, trusted)))
@@ -83,12 +81,12 @@ func ReadAll[T any](recv func() ([]byte, error), limits Limits, decode func(msg 
 	}
 }
 
-// trusted is the announced count up to which memory is allocated in advance. Beyond it, memory grows only as messages
-// arrive: a peer that announces two billion entries and sends none must not exhaust the memory.
+// trusted is the announced count up to which memory is allocated in advance: a peer that announces two billion entries
+// and sends none must not exhaust the memory.
 const trusted = 1 << 14
 
-// Next returns the next message, valid until the following call, or io.EOF after the last one. It returns
-// [ErrTruncated], [ErrTrailing], [ErrTooLarge] or [ErrMalformed], wrapped, if the stream is broken.
+// Next returns the next message, valid until the following call, or io.EOF after the last one. A broken stream is
+// [ErrTruncated], [ErrTrailing], [ErrTooLarge] or [ErrMalformed], wrapped.
 func (r *Reader) Next() ([]byte, error) {
 	if r.index == r.limits.Count {
 		return nil, r.end()
@@ -112,8 +110,8 @@ func (r *Reader) Next() ([]byte, error) {
 	return msg, nil
 }
 
-// size reads the length prefix of the next message, a varint of up to ten bytes that may span chunks. io.EOF before its
-// first byte is the regular end of a stream without an announced count.
+// size reads the length prefix of the next message, a varint of up to ten bytes. io.EOF before its first byte is the
+// regular end of a stream without an announced count.
 func (r *Reader) size() (uint64, error) {
 	var size uint64
 	for shift := 0; shift < 64; shift += 7 {
@@ -141,9 +139,9 @@ func (r *Reader) size() (uint64, error) {
 	)
 }
 
-// take returns the next size bytes. They alias the chunk if they lie within one, which is the common case and copies
-// nothing. Otherwise they are joined in a buffer that the next call overwrites, unless messages stay valid. The buffer
-// grows with what arrives, not to the size that was claimed.
+// take returns the next size bytes: a part of the chunk if they lie within one, which copies nothing, otherwise a
+// buffer that the next call overwrites unless messages stay valid. The buffer grows with what arrives, not to the
+// claimed size.
 func (r *Reader) take(size int) ([]byte, error) {
 	if size <= len(r.chunk) {
 		msg := r.chunk[:size:size]
@@ -166,7 +164,7 @@ func (r *Reader) take(size int) ([]byte, error) {
 	}
 }
 
-// fill receives one chunk, which may be empty; callers loop. It enforces the limits of chunks and of the whole stream.
+// fill receives one chunk, which may be empty, and enforces the limits of chunks and of the whole stream.
 func (r *Reader) fill() error {
 	chunk, err := r.recv()
 	if err != nil {
@@ -185,7 +183,7 @@ func (r *Reader) fill() error {
 	return nil
 }
 
-// ended turns io.EOF inside a message into [ErrTruncated], naming what is missing. Other errors pass through.
+// ended turns io.EOF inside a message into [ErrTruncated].
 func (r *Reader) ended(err error) error {
 	switch {
 	case !errors.Is(err, io.EOF):

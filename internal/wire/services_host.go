@@ -14,21 +14,19 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// The host's ends of the services' streams.
 type (
 	// EstimateStream is the host's end of an EstimateTokens: the plugin streams entries, the host answers once.
 	EstimateStream = grpc.ClientStreamingServer[threshv1.EstimateTokensRequest, threshv1.EstimateTokensResponse]
-	// GenerateStream is the host's end of a Generate: the plugin streams its request, the host streams text back. Its
-	// context ends when the plugin cancels or dies.
+	// GenerateStream is the host's end of a Generate. Its context ends when the plugin cancels or dies.
 	GenerateStream = grpc.BidiStreamingServer[threshv1.GenerateRequest, threshv1.GenerateResponse]
 )
 
-// maxDelta is the most text in one message to a plugin, in bytes. A model's answer can exceed the message limits of
-// gRPC libraries if a provider does not stream and returns it at once.
+// maxDelta is the most text in one message, in bytes: a provider that does not stream may return an answer over the
+// message limits of gRPC libraries.
 const maxDelta = MaxChunk / 2
 
-// ReceiveEstimate reads which call an EstimateTokens is for. The returned function then reads the entries to be
-// counted. The split lets the caller refuse an unknown or finished call before it buffers megabytes for it.
+// ReceiveEstimate reads which call an EstimateTokens is for. The returned function then reads the entries. The split
+// lets the caller refuse an unknown or finished call before it buffers megabytes for it.
 func ReceiveEstimate(
 	stream EstimateStream,
 ) (call string, entries func(limits Limits) ([]content.Content, error), err error) {
@@ -37,7 +35,7 @@ func ReceiveEstimate(
 		return "", nil, noCallID(err)
 	}
 	next := func() ([]byte, error) {
-		if first != nil { // it may hold entries too
+		if first != nil { // the first message may hold entries too
 			chunk := first.GetChunk()
 			first = nil
 			return chunk, nil
@@ -50,7 +48,7 @@ func ReceiveEstimate(
 	}, nil
 }
 
-// SendEstimate answers an EstimateTokens with one count of tokens per entry, in the order of the entries.
+// SendEstimate answers an EstimateTokens with one token count per entry, in their order.
 func SendEstimate(stream EstimateStream, counts []int) error {
 	r := &threshv1.EstimateTokensResponse{Tokens: make([]int64, len(counts))}
 	for i, n := range counts {
@@ -59,9 +57,8 @@ func SendEstimate(stream EstimateStream, counts []int) error {
 	return stream.SendAndClose(r)
 }
 
-// ReceiveGenerate reads which call a Generate is for. The returned function then reads the rest of the request. The
-// split lets the caller refuse a call without a grant before it receives the conversation. A negative MaxOutputTokens
-// is read as 0, which means no limit of the strategy's own.
+// ReceiveGenerate reads which call a Generate is for; the returned function reads the rest, so the caller can refuse a
+// call without a grant first. A negative MaxOutputTokens is read as 0, no limit of the strategy's own.
 func ReceiveGenerate(
 	stream GenerateStream,
 ) (call string, request func(limits Limits) (contract.GenerateRequest, error), err error) {
@@ -81,8 +78,8 @@ func ReceiveGenerate(
 	}, nil
 }
 
-// SendText streams text of a completion, in messages of at most maxDelta bytes. It cuts between characters, because
-// each message is a proto3 string and must be valid UTF-8 by itself.
+// SendText streams text of a completion in messages of at most maxDelta bytes, cut between characters: each is a proto3
+// string and must be valid UTF-8 by itself.
 func SendText(stream GenerateStream, text string) error {
 	for text = validUTF8(text); text != ""; {
 		n := min(len(text), maxDelta)
@@ -98,19 +95,17 @@ func SendText(stream GenerateStream, text string) error {
 	return nil
 }
 
-// SendCompletion ends the answer to a Generate with usage and finish reason. [SendText] has sent the text before.
-// Without this message the plugin treats the text as truncated.
+// SendCompletion ends the answer to a Generate, after [SendText]. Without it the plugin treats the text as truncated.
 func SendCompletion(stream GenerateStream, c contract.Completion) error {
 	end := &threshv1.GenerateResponse_End{End: toGenerateEnd(c)}
 	return stream.Send(&threshv1.GenerateResponse{Part: end})
 }
 
-// ToPrompt makes the answer to a ResolvePrompt.
 func ToPrompt(text string) *threshv1.ResolvePromptResponse {
 	return &threshv1.ResolvePromptResponse{Text: validUTF8(text)}
 }
 
-// toGenerateEnd leaves the text out, which travels ahead of it. Token counts are the provider's, 0 if it reports none.
+// toGenerateEnd leaves out the text, which was streamed ahead. Token counts are the provider's, 0 if it reports none.
 func toGenerateEnd(c contract.Completion) *threshv1.GenerateEnd {
 	return &threshv1.GenerateEnd{
 		FinishReason: validUTF8(c.FinishReason),
@@ -120,7 +115,7 @@ func toGenerateEnd(c contract.Completion) *threshv1.GenerateEnd {
 	}
 }
 
-// fromGenerateEnd is the inverse of toGenerateEnd; the caller adds the text.
+// fromGenerateEnd leaves the text to the caller.
 func fromGenerateEnd(e *threshv1.GenerateEnd) contract.Completion {
 	return contract.Completion{
 		FinishReason: e.GetFinishReason(),
@@ -130,7 +125,7 @@ func fromGenerateEnd(e *threshv1.GenerateEnd) contract.Completion {
 	}
 }
 
-// readContents reads entries without ids to the end of a stream. Their number is not announced.
+// readContents reads entries without ids to the end of a stream; their number is not announced.
 func readContents(next func() ([]byte, error), limits Limits) ([]content.Content, error) {
 	limits.Of, limits.Count = "entry", UntilEnd
 	return ReadAll(next, limits, func(msg []byte) (content.Content, error) {
@@ -141,8 +136,7 @@ func readContents(next func() ([]byte, error), limits Limits) ([]content.Content
 	})
 }
 
-// noCallID is the error for a stream that fails before it has named its call. io.EOF there is a breach of the protocol;
-// other errors are gRPC's own and stay as they are.
+// noCallID is the error for a stream that fails before it has named its call. gRPC's own errors stay as they are.
 func noCallID(err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: the stream ended before the message that names the call", ErrProtocol)

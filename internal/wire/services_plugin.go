@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// EstimateTokens asks the host how many tokens the entries take, for the call with the given id. The counts match the
-// entries one to one; any other number of counts is an [ErrProtocol]. Errors of the stream are gRPC's, as they came.
+// EstimateTokens asks the host how many tokens each entry takes, for the call with the given id. Another number of
+// counts than entries is an [ErrProtocol]. Errors of the stream are gRPC's, as they came.
 func EstimateTokens(
 	ctx context.Context, client threshv1.HostServiceClient, call string, entries []content.Content,
 ) ([]int, error) {
@@ -49,8 +49,8 @@ func EstimateTokens(
 }
 
 // Generate asks the host for a completion, for the call with the given id. onText, which may be nil, gets the text as
-// it arrives, on this goroutine: a slow onText slows the stream. The request is checked before it is sent, so that a
-// strategy's mistake is reported without a round trip.
+// it arrives, on this goroutine: a slow onText slows the stream. The request is checked first, so a strategy's mistake
+// is reported without a round trip.
 func Generate(
 	ctx context.Context, client threshv1.HostServiceClient, call string, r contract.GenerateRequest,
 	onText func(string),
@@ -68,9 +68,8 @@ func Generate(
 	return receiveCompletion(stream, onText)
 }
 
-// onlyText refuses what a GenerateRequest must not hold: speakers other than human and ai, and blocks other than text.
-// Tool calls would need their schemas, which strategies do not have; the request would fail at some providers only. The
-// error names entry and block, for the author of the strategy.
+// onlyText refuses speakers other than human and ai, and blocks other than text. Tool calls would need their schemas,
+// which strategies do not have; the request would fail at some providers only.
 func onlyText(entries []content.Content) error {
 	for i, e := range entries {
 		if e.Speaker != content.Human && e.Speaker != content.AI {
@@ -87,7 +86,6 @@ func onlyText(entries []content.Content) error {
 	return nil
 }
 
-// sendGenerate sends the header and the conversation, and closes its half of the stream.
 func sendGenerate(stream threshv1.HostService_GenerateClient, call string, r contract.GenerateRequest) error {
 	h := &threshv1.GenerateRequest_Header{Header: &threshv1.GenerateHeader{
 		CallId: call, System: validUTF8(r.System), MaxOutputTokens: int64(r.MaxOutputTokens),
@@ -104,14 +102,14 @@ func sendGenerate(stream threshv1.HostService_GenerateClient, call string, r con
 	return stream.CloseSend()
 }
 
-// receiveCompletion reads the text as it arrives, up to the message that ends it. A stream without that end was cut.
+// receiveCompletion reads up to the message that ends the answer. A stream without that end was cut.
 func receiveCompletion(
 	stream threshv1.HostService_GenerateClient, onText func(string),
 ) (contract.Completion, error) {
 	var text strings.Builder
 	for {
 		part, err := stream.Recv()
-		// The end has the usage. Without it the text may be half of the answer.
+		// Without the end, which has the usage, the text may be half of the answer.
 		if errors.Is(err, io.EOF) {
 			return contract.Completion{}, fmt.Errorf("%w: the host's answer has no end", ErrTruncated)
 		}
@@ -132,8 +130,8 @@ func receiveCompletion(
 	}
 }
 
-// ResolvePrompt asks the host for the text of the named prompt, for the call with the given id. Users override prompts
-// in files of the workspace, which a sandboxed plugin cannot read itself.
+// ResolvePrompt asks the host for the text of the named prompt. Users override prompts in files of the workspace, which
+// a sandboxed plugin cannot read itself.
 func ResolvePrompt(
 	ctx context.Context, client threshv1.HostServiceClient, call, name string,
 ) (string, error) {
@@ -141,7 +139,7 @@ func ResolvePrompt(
 	return answer.GetText(), err
 }
 
-// sendContents sends entries without ids, in chunks. Ids are the host's, and these entries are not from its history.
+// sendContents sends entries without ids: they are not from the host's history.
 func sendContents(entries []content.Content, send func(chunk []byte) error) error {
 	w := NewWriter(send)
 	for i, e := range entries {

@@ -11,9 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// codeOf maps the meanings that both sides agree on to codes and back. The order matters: the first that an error wraps
-// is its code. Context errors come first, because a cancelled call often fails with another error as well. No code may
-// occur twice, or [RemoteError.Is] would not find the second meaning.
+// codeOf maps the meanings that both sides agree on to codes and back. The first that an error wraps is its code:
+// context errors come first, because a cancelled call often fails with another error as well. No code may occur twice,
+// or [RemoteError.Is] would miss the second meaning.
 var codeOf = []struct {
 	err  error
 	code codes.Code
@@ -26,8 +26,7 @@ var codeOf = []struct {
 	{contract.ErrNotFound, codes.NotFound},
 }
 
-// faultOf maps one side's faults to codes, one way only. gRPC itself and other libraries use these codes too, so the
-// code does not imply the meaning on the other side.
+// faultOf maps one side's faults to codes, one way only: gRPC itself and other libraries use these codes too.
 var faultOf = []struct {
 	err  error
 	code codes.Code
@@ -38,8 +37,8 @@ var faultOf = []struct {
 }
 
 // ToStatus turns an error into what a gRPC handler returns: the code is its meaning, the message its text. An error
-// that already carries a status keeps its code. Anything else is UNKNOWN, which is also what gRPC libraries of other
-// languages make of an exception. nil stays nil.
+// that carries a status keeps its code. Anything else is UNKNOWN, which is also what gRPC libraries of other languages
+// make of an exception. nil stays nil.
 func ToStatus(err error) error {
 	if err == nil {
 		return nil
@@ -47,8 +46,8 @@ func ToStatus(err error) error {
 	return status.Error(code(err), validUTF8(err.Error()))
 }
 
-// code finds the meaning of an error. Agreed meanings come before faults of one side, and both before a status that the
-// error carries: wrapping an error in ErrUnavailable must win over the code of the failed call inside it.
+// code prefers agreed meanings to one side's faults, and both to a status that the error carries: wrapping an error in
+// ErrUnavailable must win over the code of the failed call inside it.
 func code(err error) codes.Code {
 	for _, m := range codeOf {
 		if errors.Is(err, m.err) {
@@ -67,17 +66,16 @@ func code(err error) codes.Code {
 	return codes.Unknown
 }
 
-// RemoteError is an error that came over gRPC. Values of sentinel errors do not travel, so errors.Is works by code: it
-// finds [contract.ErrUnavailable], [contract.ErrNotGranted], [contract.ErrBudgetSpent], [contract.ErrNotFound],
-// context.Canceled and context.DeadlineExceeded. The message is the other side's text, without gRPC's "rpc error: code
-// = …" prefix.
+// RemoteError is an error that came over gRPC. errors.Is works by code: it finds [contract.ErrUnavailable],
+// [contract.ErrNotGranted], [contract.ErrBudgetSpent], [contract.ErrNotFound], context.Canceled and
+// context.DeadlineExceeded. The message is the other side's, without gRPC's "rpc error: code = …" prefix.
 type RemoteError struct {
 	Code    codes.Code
 	Message string
 }
 
-// FromStatus turns an error of a gRPC call into a [*RemoteError]. Errors that carry no status, such as those of this
-// side, stay as they are. nil stays nil.
+// FromStatus turns an error of a gRPC call into a [*RemoteError]. Errors without a status, such as this side's own, and
+// nil are returned as they are.
 func FromStatus(err error) error {
 	if err == nil {
 		return nil
@@ -90,7 +88,6 @@ func FromStatus(err error) error {
 	return &RemoteError{Code: s.Code(), Message: s.Message()}
 }
 
-// Error returns the other side's message, or the name of the code if the message is empty.
 func (e *RemoteError) Error() string {
 	if e.Message == "" {
 		return e.Code.String()
@@ -98,7 +95,6 @@ func (e *RemoteError) Error() string {
 	return e.Message
 }
 
-// Is reports whether target is what the code means.
 func (e *RemoteError) Is(target error) bool {
 	for _, m := range codeOf {
 		if m.code == e.Code {
@@ -108,6 +104,5 @@ func (e *RemoteError) Is(target error) bool {
 	return false
 }
 
-// GRPCStatus keeps the code when a handler returns the error to its own caller. Without it the code would become
-// UNKNOWN.
+// GRPCStatus keeps the code when a handler returns the error to its own caller; it would become UNKNOWN otherwise.
 func (e *RemoteError) GRPCStatus() *status.Status { return status.New(e.Code, e.Message) }

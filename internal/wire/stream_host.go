@@ -13,24 +13,23 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Stream is the host's end of one Optimize or Compress: a header and the history go out, a [Result] with the metadata M
-// and then the parts P come back. Use it in this order, on one goroutine: Send, Result, Parts. Cancel the context given
-// to OpenX to abandon it; otherwise read it to its end, or gRPC keeps its resources.
+// Stream is the host's end of one Optimize or Compress: a header and the history are sent, a [Result] with the metadata
+// M and then the parts P come back. Call Send, Result and Parts in this order, on one goroutine. To abandon it, cancel
+// the context given to OpenX; otherwise read it to its end, or gRPC keeps its resources.
 //
-// The generated streams of the two calls have different types. The function fields hide this, so the code above them
-// exists once.
+// The function fields hide the two calls' different generated types.
 type Stream[M contract.DensityMetadata | contract.CompressMetadata, P any] struct {
-	of         string // what a part is called in errors
+	of         string // the word for a part in errors
 	sendHeader func() error
 	sendChunk  func(chunk []byte) error
 	closeSend  func() error
 	recv       func() (message[M], error)
 	decode     func(msg []byte) (P, error)
-	shape      shape  // of what decode decodes
+	shape      shape  // of what decode returns
 	digest     Digest // of what the plugin holds, extended by what is sent
 }
 
-// message is one message of an answer, freed of its generated type. Only one of header and chunk is set.
+// message is one message of an answer: either header or chunk is set.
 type message[M contract.DensityMetadata | contract.CompressMetadata] struct {
 	isHeader bool
 	header   Result[M]
@@ -56,7 +55,6 @@ func OpenOptimize(
 			return s.Send(&threshv1.OptimizeRequest{Part: &threshv1.OptimizeRequest_Chunk{Chunk: chunk}})
 		},
 		closeSend: s.CloseSend,
-		// On error m is nil; getters of generated messages accept that.
 		recv: func() (message[contract.DensityMetadata], error) {
 			m, err := s.Recv()
 			h := m.GetHeader()
@@ -66,7 +64,6 @@ func OpenOptimize(
 	}, nil
 }
 
-// OpenCompress begins a Compress. It is [OpenOptimize] with other types.
 func OpenCompress(
 	ctx context.Context, client threshv1.StrategyServiceClient, c Call, p contract.CompressParams,
 ) (*Stream[contract.CompressMetadata, rewrite.Piece], error) {
@@ -97,8 +94,8 @@ func OpenCompress(
 func (s *Stream[M, P]) Of() string { return s.of }
 
 // Send sends the whole request: the header, the pieces that say what became of the entries that the plugin holds, and
-// the entries that follow. If the plugin ends the call before it has read everything, gRPC's Send returns io.EOF
-// and keeps the cause for Recv. Hence io.EOF is not an error here; Result returns the cause.
+// the entries that follow. If the plugin ends the call early, gRPC's Send returns io.EOF and keeps the cause for Recv:
+// that is no error here, and Result returns the cause.
 func (s *Stream[M, P]) Send(pieces []MirrorPiece, entries iter.Seq[Entry]) error {
 	err := s.sendHeader()
 	if err == nil {
@@ -113,11 +110,10 @@ func (s *Stream[M, P]) Send(pieces []MirrorPiece, entries iter.Seq[Entry]) error
 	return err
 }
 
-// Digest returns the digest of what the plugin holds once it has received what was sent. It is complete after Send.
+// Digest returns the digest of what the plugin holds once it has received everything sent. It is complete after Send.
 func (s *Stream[M, P]) Digest() Digest { return s.digest }
 
-// sendHistory sends pieces and entries in chunks. It encodes entries one by one, so that the history is never in memory
-// twice.
+// sendHistory encodes entries one by one, so the history is never in memory twice.
 func (s *Stream[M, P]) sendHistory(pieces []MirrorPiece, entries iter.Seq[Entry]) error {
 	w := NewWriter(func(chunk []byte) error {
 		s.digest.add(chunk)
@@ -129,7 +125,7 @@ func (s *Stream[M, P]) sendHistory(pieces []MirrorPiece, entries iter.Seq[Entry]
 		}
 	}
 	i := 0
-	// ids and counts go with the entries, so that a strategy need not ask for what the host knows.
+	// Sent with ids and counts: a strategy need not ask for what the host knows.
 	for e := range entries {
 		if err := w.Entry(e.ID, e.Tokens, e.Content); err != nil {
 			return fmt.Errorf("entry %d: %w", i, err)
@@ -139,8 +135,8 @@ func (s *Stream[M, P]) sendHistory(pieces []MirrorPiece, entries iter.Seq[Entry]
 	return w.Flush()
 }
 
-// Result receives the header of the answer. It blocks until the strategy has finished its work, or the context ends.
-// Its errors are gRPC's, or wrap [ErrProtocol].
+// Result receives the header of the answer. It blocks until the strategy has finished or the context ends. Its errors
+// are gRPC's, or wrap [ErrProtocol].
 func (s *Stream[M, P]) Result() (Result[M], error) {
 	m, err := s.recv()
 	switch {
@@ -155,8 +151,7 @@ func (s *Stream[M, P]) Result() (Result[M], error) {
 }
 
 // Parts receives the parts that the header announced, and the end of the answer. limits.Count must be the header's
-// Parts. check sees every part as it arrives; its first error ends the receiving, so that a bad answer is not read to
-// its end.
+// Parts. The first error of check ends the receiving: a bad answer is not read to its end.
 func (s *Stream[M, P]) Parts(limits Limits, check func(P) error) ([]P, error) {
 	limits.Of = s.of
 	return ReadAll(func() ([]byte, error) {
@@ -166,7 +161,7 @@ func (s *Stream[M, P]) Parts(limits Limits, check func(P) error) ([]P, error) {
 		}
 		return m.chunk, err
 	}, limits, func(msg []byte) (P, error) {
-		// By what the part will take in memory, before it is decoded: a small message may describe a large value.
+		// Charged before decoding: a small message may describe a large value.
 		if err := limits.charge(weigh(msg, s.shape)); err != nil {
 			var none P
 			return none, err
@@ -179,8 +174,7 @@ func (s *Stream[M, P]) Parts(limits Limits, check func(P) error) ([]P, error) {
 	})
 }
 
-// Drain receives the answer to its end and returns the error that the call ended with, nil for a regular end. It checks
-// nothing of the content. Use it after a header that has no parts.
+// Drain receives an answer without parts to its end, unchecked, and returns the error that the call ended with.
 func (s *Stream[M, P]) Drain() error {
 	for {
 		if _, err := s.recv(); errors.Is(err, io.EOF) {

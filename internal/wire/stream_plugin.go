@@ -12,28 +12,28 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Update is the history of a request, as it is sent: whole, or as what changes in what the plugin holds.
+// Update is the history of a request as it is sent: whole, or as changes to what the plugin holds.
 type Update struct {
 	// Resync says that the plugin does not hold what the request builds on. Nothing else is set; answer with a [Result]
 	// with Resync.
 	Resync bool
-	// Pieces say what becomes of the entries that the plugin holds; none: they stay as they are.
+	// Pieces say what becomes of the held entries; none: they are unchanged.
 	Pieces []MirrorPiece
-	// Entries follow behind them, Count of them at most as they are announced. Without held entries they are the whole
-	// history. Read them to their end, once: they are received meanwhile, so that the plugin takes them in while the
-	// host still sends. An error is the last one, and what was read before it is of no use.
+	// Entries follow behind them; Count, at most as announced, sizes a slice. Without held entries they are the whole
+	// history. Read them to their end, once: they are received meanwhile, while the host still sends. An error is the
+	// last one, and what was read before it is of no use.
 	Entries iter.Seq2[Entry, error]
 	Count   int
-	// Digest is that of what the plugin holds once it has applied the update. It is complete after Entries.
+	// Digest is the digest of what the plugin holds once it has applied the update. It is complete after Entries.
 	Digest Digest
-	// Bytes is how much memory the texts of Pieces and Entries keep alive: they refer to what was received, without a
-	// copy of each text. It is complete after Entries.
+	// Bytes is how much memory the texts of Pieces and Entries keep alive: they refer to what was received. It is
+	// complete after Entries.
 	Bytes int
 }
 
-// ReceiveOptimize reads the request of an Optimize up to its entries, at the plugin's end. fits reports whether the
-// plugin holds what the request builds on ([Call.Held] entries with [Call.Digest]); it is asked only for a request that
-// builds on something. On an error the call may still be filled in, for logs.
+// ReceiveOptimize reads the request of an Optimize up to its entries. fits reports whether the plugin holds what the
+// request builds on ([Call.Held] entries with [Call.Digest]); it is asked only if there is such. On an error the call
+// may still be filled in, for logs.
 func ReceiveOptimize(
 	stream threshv1.StrategyService_OptimizeServer, fits func(Call) bool,
 ) (Call, contract.OptimizeParams, *Update, error) {
@@ -73,19 +73,17 @@ func ReceiveCompress(
 	return call, params, update, err
 }
 
-// receive reads what follows the header of a request: as many pieces as it announces, and then the entries, for as long
-// as they are asked for. recv tells a chunk from a second header, which breaks the protocol. It is not generic: every
-// instance would make each plugin larger.
+// receive reads what follows the header of a request: the announced pieces, and the entries as they are asked for. recv
+// tells a chunk from a second header, which breaks the protocol. It is not generic: every instance would make each
+// plugin larger.
 func receive(
 	call Call, fits func(Call) bool, recv func() (chunk []byte, isChunk bool, err error),
 ) (*Update, error) {
-	// What is announced is not trusted for an allocation.
 	up := &Update{Count: min(call.Entries, trusted)}
 	if call.Held > 0 {
 		if !fits(call) {
 			return &Update{Resync: true}, nil
 		}
-		// The digest goes on from what is held, and covers the bytes as they were sent.
 		up.Digest = call.Digest
 	}
 	r := NewReader(func() ([]byte, error) {
@@ -109,14 +107,13 @@ func receive(
 		}
 		up.Pieces = append(up.Pieces, p)
 	}
-	// Errors are yielded, so that a loop cannot miss one.
 	up.Entries = func(yield func(Entry, error) bool) {
 		for i := call.Pieces; ; i++ {
 			msg, err := r.Next()
 			if errors.Is(err, io.EOF) {
 				return
 			}
-			// The position is that in the message, pieces counted too.
+			// i is the position in the message, pieces included.
 			var e Entry
 			if err == nil {
 				if e, err = decodeEntry(msg); err != nil {
@@ -131,18 +128,16 @@ func receive(
 	return up, nil
 }
 
-// noCallHeader is the error for a request that does not open with a header. err is what Recv returned, nil if it
-// returned a message of another kind.
+// noCallHeader is the error for a request that does not open with a header. err is what Recv returned.
 func noCallHeader(err error) error {
 	if err != nil && !errors.Is(err, io.EOF) {
-		return err // gRPC's own; it has answered already
+		return err // gRPC's own, which has answered already
 	}
 	return fmt.Errorf("%w: the first message of a call is a header with a CallHeader", ErrMalformed)
 }
 
-// SendEdits answers an Optimize. It overwrites r.Parts with the number of edits. An edit that cannot be sent fails the
-// call after the header is out: the host sees a truncated answer together with the error's status, and keeps its
-// history.
+// SendEdits answers an Optimize. It overwrites r.Parts. An edit that cannot be sent fails the call after the header is
+// out: the host sees a truncated answer with the error's status, and keeps its history.
 func SendEdits(
 	stream threshv1.StrategyService_OptimizeServer, r Result[contract.DensityMetadata], edits []rewrite.Edit,
 ) error {
@@ -162,7 +157,7 @@ func SendEdits(
 	return w.Flush()
 }
 
-// SendPieces answers a Compress. It overwrites r.Parts with the number of pieces; see [SendEdits] for errors.
+// SendPieces answers a Compress. It overwrites r.Parts; see [SendEdits] for errors.
 func SendPieces(
 	stream threshv1.StrategyService_CompressServer, r Result[contract.CompressMetadata], pieces []rewrite.Piece,
 ) error {

@@ -3,11 +3,11 @@ package wire
 import "google.golang.org/protobuf/encoding/protowire"
 
 // decodedPart is about what a part, an entry, a block or an unknown field takes in memory besides its texts, in bytes.
-// An empty block takes four bytes on the wire: without this, megabytes of them would be charged for a small part of
-// what they cost.
+// An empty block takes four bytes on the wire: without this, megabytes of them would be charged for a fraction of what
+// they cost.
 const decodedPart = 128
 
-// shape says what a message holds that takes memory of its own.
+// shape says which parts of a message take memory of their own.
 type shape int
 
 const (
@@ -21,7 +21,7 @@ const (
 	shapeBlock
 )
 
-// inside returns the shape of what a field of a message holds. weighs reports whether it takes memory of its own.
+// inside returns the shape of a message's field. weighs reports whether it takes memory of its own.
 func (s shape) inside(field protowire.Number) (inner shape, weighs bool) {
 	switch {
 	case s == shapeEdit && field == editReplace:
@@ -42,8 +42,8 @@ func (s shape) inside(field protowire.Number) (inner shape, weighs bool) {
 	return leaf, false
 }
 
-// weigh returns about what decoding a message adds to its bytes in memory. It allocates nothing, so that a message that
-// would take too much is refused before it does.
+// weigh returns about what decoding a message adds to its bytes in memory. It allocates nothing, so a message that
+// would take too much is refused first.
 func weigh(msg []byte, s shape) int { return decodedPart + weighInside(msg, s) }
 
 func weighInside(msg []byte, s shape) int {
