@@ -11,7 +11,7 @@ import (
 
 // CreateAccess implements [store.Accesses]. A token that is valid stays as it is.
 func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
-	return s.write(ctx, func(st *statements, _ *job) error {
+	return s.change(ctx, func(st *statements, _ *job) error {
 		return changeAccess(store.ErrExists, st.createAccess, access.Name, blob(access.Hash),
 			// The time of creation is that of the host, which is the only clock there is on the machine.
 			time.Now().UnixMicro(), blob(access.Limits))
@@ -21,7 +21,7 @@ func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 // RevokeAccess implements [store.Accesses]. The row stays, so that the sessions and the spending of the name are kept
 // for a token that replaces it.
 func (s *Store) RevokeAccess(ctx context.Context, name string) error {
-	return s.write(ctx, func(st *statements, _ *job) error {
+	return s.change(ctx, func(st *statements, _ *job) error {
 		return changeAccess(store.ErrNotFound, st.revoke, name, time.Now().UnixMicro())
 	})
 }
@@ -66,11 +66,11 @@ func (s *Store) Accesses(ctx context.Context) ([]store.Access, error) {
 
 // Spend implements [store.Accesses]. The sum is made by the statement, so that no host overwrites another's. A context
 // that ends after the writer has taken the job does not withdraw it: the sum is the one that was committed.
-func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum int64, err error) {
-	err = s.write(ctx, func(st *statements, _ *job) error {
-		return st.spend.QueryRowContext(background, name, day, amount).Scan(&sum)
+func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (int64, error) {
+	return write(ctx, s, func(st *statements, _ *job) (sum int64, err error) {
+		err = st.spend.QueryRowContext(background, name, day, amount).Scan(&sum)
+		return sum, err
 	})
-	return sum, err
 }
 
 // Usage implements [store.Accesses]. It adds up the owner's sessions: there are few enough of them in a file.
@@ -83,9 +83,9 @@ func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err err
 }
 
 // Secret implements [store.Store]. One statement makes it and reads it, so that two processes get the same.
-func (s *Store) Secret(ctx context.Context, name string) (secret []byte, err error) {
-	err = s.write(ctx, func(st *statements, _ *job) error {
-		return st.secret.QueryRowContext(background, name, store.NewSecret()).Scan(&secret)
+func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
+	return write(ctx, s, func(st *statements, _ *job) (secret []byte, err error) {
+		err = st.secret.QueryRowContext(background, name, store.NewSecret()).Scan(&secret)
+		return secret, err
 	})
-	return secret, err
 }

@@ -26,6 +26,8 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	case err == nil, errors.As(err, &ours), errors.As(err, &conflict), errors.As(err, &leased),
 		errors.Is(err, store.ErrExists), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrClosed):
 		return err
+	case errors.Is(context.Cause(ctx), store.ErrSlow):
+		return &store.Fault{Cause: store.Slow, Store: s.path, Err: store.ErrSlow}
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	// database/sql has no value for this error.
@@ -36,7 +38,7 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	if gone := s.displaced(); gone != nil {
 		return gone
 	}
-	// Unknown is never set: a caller waits until the writer knows whether the commit was made.
+	// Unknown is not set: the writer knows whether the commit was made.
 	return &store.Fault{Cause: s.cause(err), Store: s.path, Err: err}
 }
 

@@ -184,6 +184,48 @@ func TestACanceledCallHasNoEffect(t *testing.T) {
 	wantLog(t, s, "first", "second")
 }
 
+// A disk that does not answer holds no call for longer than its bound. A call that the writer has not begun has no
+// effect; of one that it has, nothing is known.
+func TestADiskThatStalls(t *testing.T) {
+	s, h := filled(t)
+	within := func() (context.Context, context.CancelFunc) { // in place of CallTimeout
+		return context.WithTimeoutCause(t.Context(), 50*time.Millisecond, store.ErrSlow)
+	}
+	began, release := make(chan struct{}), make(chan struct{})
+	stalled := func(ctx context.Context) error {
+		return s.change(ctx, func(*statements, *job) error {
+			close(began)
+			<-release
+			return nil
+		})
+	}
+	errs := make(chan error, 1)
+	go func() {
+		ctx, cancel := within()
+		defer cancel()
+		errs <- stalled(ctx)
+	}()
+	<-began
+	ctx, cancel := within()
+	defer cancel()
+	_, err := s.Append(ctx, key, h.Position(), change("never"))
+	for _, c := range []struct {
+		err     error
+		unknown bool
+	}{{err, false}, {<-errs, true}} {
+		var fault *store.Fault
+		if !errors.As(c.err, &fault) || fault.Cause != store.Slow || fault.Unknown != c.unknown {
+			t.Errorf("got %v, want one of an unknown outcome: %v", c.err, c.unknown)
+		}
+	}
+	wantLog(t, s, "first") // readers do not need the writer
+	close(release)
+	if _, err := s.Append(t.Context(), key, h.Position(), change("second")); err != nil {
+		t.Error(err)
+	}
+	wantLog(t, s, "first", "second")
+}
+
 func TestDamagedFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(t *testing.T, path string)

@@ -63,7 +63,7 @@ func rename(t *testing.T, from, to string) {
 // A file that is deleted in the middle of a commit: whoever waits for it is told that it is not kept.
 func TestAFileThatIsDeletedDuringACommit(t *testing.T) {
 	s, h := filled(t)
-	err := s.write(t.Context(), func(*statements, *job) error { return os.Remove(s.path) })
+	err := s.change(t.Context(), func(*statements, *job) error { return os.Remove(s.path) })
 	wantCause(t, err, store.Displaced)
 	if fault := (*store.Fault)(nil); !errors.As(err, &fault) || !fault.Unknown {
 		t.Errorf("%+v", err)

@@ -18,22 +18,19 @@ var background = context.Background()
 func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
 
 // Create implements [store.Sessions].
-//
-// As in all methods that write, what the writer runs sets the results: the call returns after it.
-func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (h store.Head, err error) {
+func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (store.Head, error) {
 	if err := key.Check(); err != nil {
-		return h, err
+		return store.Head{}, err
 	}
-	err = s.write(ctx, func(st *statements, _ *job) error {
-		_, h, err = scanHead(st.create.QueryRowContext(background, key.Owner, key.ID, int64(store.NewFence()),
+	return write(ctx, s, func(st *statements, _ *job) (store.Head, error) {
+		_, h, err := scanHead(st.create.QueryRowContext(background, key.Owner, key.ID, int64(store.NewFence()),
 			origin.Parent.Owner, origin.Parent.ID, int64(origin.ForkedAt), origin.ForkedEntries,
 			time.Now().UnixMicro()))
 		if errors.Is(err, sql.ErrNoRows) { // the insert met a session of this name, and did nothing
-			return fmt.Errorf("session %q: %w", key.ID, store.ErrExists)
+			err = fmt.Errorf("session %q: %w", key.ID, store.ErrExists)
 		}
-		return err
+		return h, err
 	})
-	return h, err
 }
 
 // Head implements [store.Sessions]. It is read outside of the writer, and sees what was committed before. It waits for
@@ -61,7 +58,7 @@ func (s *Store) find(ctx context.Context, key store.Key) (int64, store.Head, err
 // Append implements [store.Sessions]. The update of the session's row comes first, with the condition. If it finds no
 // row, nothing has been changed, and the transaction goes on with the appends of others.
 func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, change store.Change) (
-	h store.Head, err error) {
+	store.Head, error) {
 	// In bytes, as the store counts a session's size.
 	var size, snapshot int
 	data := make([][]byte, len(change.Records))
@@ -78,39 +75,33 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 	for i, content := range change.Contents {
 		hashes[i] = store.HashOf(content) // here, not in the writer, which everyone waits for
 	}
-	err = s.write(ctx, func(st *statements, j *job) error {
-		var id int64
-		id, h, err = scanHead(st.append.QueryRowContext(background, key.Owner, key.ID, len(change.Records), snapshot,
+	return write(ctx, s, func(st *statements, j *job) (store.Head, error) {
+		id, h, err := scanHead(st.append.QueryRowContext(background, key.Owner, key.ID, len(change.Records), snapshot,
 			change.Summary.Entries, change.Summary.Tokens, size, time.Now().UnixMicro(),
 			int64(at.Revision), int64(at.Fence), at.Holder))
 		if errors.Is(err, sql.ErrNoRows) {
-			return st.refuse(key, at)
+			return h, st.refuse(key, at)
 		}
 		if err != nil {
-			return err
+			return h, err
 		}
 		// The condition of the update has made sure that the session is at this revision.
 		seq := int64(at.Revision)
 		for i, r := range change.Records {
 			seq++
 			if _, err := st.record.ExecContext(background, id, seq, int(r.Kind), data[i]); err != nil {
-				return err
+				return h, err
 			}
 		}
 		for i, content := range change.Contents {
 			if err := st.keep(id, &h, hashes[i], content); err != nil {
-				return err
+				return h, err
 			}
 		}
 		// Sent only after the commit.
 		j.notice = store.Notice{Key: key, Revision: h.Revision}
-		return nil
+		return h, nil
 	})
-	if err != nil {
-		// h may hold the head of a transaction that was rolled back.
-		return store.Head{}, err
-	}
-	return h, nil
 }
 
 // refuse says why an append changed nothing. It reads in the same transaction: what it reports is where the session was
@@ -156,17 +147,20 @@ func blob(data []byte) []byte {
 
 // Lease implements [store.Sessions]. The clock is the machine's, which all processes on the file share. The fence grows
 // with the holder, in the same statement.
-func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (h store.Head, err error) {
-	var refused *store.LeasedError // not as the job's error: what the job wrote has to be committed
-	err = s.write(ctx, func(st *statements, _ *job) error {
-		refused = nil // of a try before
+func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (store.Head, error) {
+	// A refusal is not the job's error: what the job wrote has to be committed.
+	type answer struct {
+		head    store.Head
+		refused *store.LeasedError
+	}
+	got, err := write(ctx, s, func(st *statements, _ *job) (a answer, err error) {
 		var last string
 		var until int64
 		switch err := st.holder.QueryRowContext(background, key.Owner, key.ID).Scan(&last, &until); {
 		case errors.Is(err, sql.ErrNoRows):
-			return notFound(key)
+			return a, notFound(key)
 		case err != nil:
-			return err
+			return a, err
 		}
 		// Time is taken in the writer, after any wait for it: a caller's own would be out of date.
 		now := time.Now().UnixMicro()
@@ -177,24 +171,24 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 			if most := now + ttl.Microseconds(); until > most {
 				until = most
 				if _, err := st.shorten.ExecContext(background, key.Owner, key.ID, until); err != nil {
-					return err
+					return a, err
 				}
 			}
-			refused = &store.LeasedError{Key: key, Holder: last, Left: time.Duration(until-now) * time.Microsecond}
-			return nil
+			a.refused = &store.LeasedError{Key: key, Holder: last, Left: time.Duration(until-now) * time.Microsecond}
+			return a, nil
 		}
-		_, h, err = scanHead(st.lease.QueryRowContext(background, key.Owner, key.ID, holder, now+ttl.Microseconds()))
-		return err
+		_, a.head, err = scanHead(st.lease.QueryRowContext(background, key.Owner, key.ID, holder, now+ttl.Microseconds()))
+		return a, err
 	})
-	if err == nil && refused != nil {
-		return store.Head{}, refused
+	if got.refused != nil {
+		return store.Head{}, got.refused
 	}
-	return h, err
+	return got.head, err
 }
 
 // Release implements [store.Sessions]. The holder stays in the row, so that it keeps its fence if it is the next one.
 func (s *Store) Release(ctx context.Context, key store.Key, holder string) error {
-	return s.write(ctx, func(st *statements, _ *job) error {
+	return s.change(ctx, func(st *statements, _ *job) error {
 		// No row is changed if another has the lease, which is no error.
 		_, err := st.release.ExecContext(background, key.Owner, key.ID, holder)
 		return err
@@ -209,7 +203,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key) error {
 // delete deletes a session unless it was used at or after a time. The steps are one transaction, so that no reader sees
 // a session without its records. References go before contents and before the session, as foreign keys are enforced.
 func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time) error {
-	return s.write(ctx, func(st *statements, j *job) error {
+	return s.change(ctx, func(st *statements, j *job) error {
 		id, h, err := scanHead(st.head.QueryRowContext(background, key.Owner, key.ID))
 		if errors.Is(err, sql.ErrNoRows) || err == nil && !h.Used.Before(usedBefore) {
 			return notFound(key)

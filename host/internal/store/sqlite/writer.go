@@ -17,8 +17,8 @@ const (
 	pollInterval = 200 * time.Millisecond
 )
 
-// job is a call that writes. Either its caller withdraws it or the writer takes it, never both: a caller always knows
-// whether its call had an effect.
+// job is a call that writes. Either its caller withdraws it or the writer takes it, never both: a caller knows whether
+// its call had an effect, unless the disk does not answer in time.
 type job struct {
 	// do runs in a transaction that other jobs share. If its error is not a failure of SQLite, such as a conflict, it
 	// has changed nothing: the others are committed all the same.
@@ -32,12 +32,28 @@ type job struct {
 	done   chan struct{}
 }
 
-// write has the writer do a job, and returns when it is committed. The end of ctx withdraws the job only as long as
-// the writer has not taken it.
-func (s *Store) write(ctx context.Context, do func(*statements, *job) error) error {
+// write has the writer do a job, and returns what that has returned when it is committed. The end of ctx withdraws the
+// job only as long as the writer has not taken it. The job may run on when the caller has given it up: it must not share
+// memory with it.
+func write[T any](ctx context.Context, s *Store, do func(*statements, *job) (T, error)) (T, error) {
+	var answer, none T
 	j := &job{done: make(chan struct{})}
-	j.do = func(st *statements) error { return do(st, j) }
-	return s.submit(ctx, j)
+	j.do = func(st *statements) (err error) {
+		answer, err = do(st, j)
+		return err
+	}
+	ctx, cancel := store.Within(ctx)
+	defer cancel()
+	if err := s.submit(ctx, j); err != nil {
+		return none, err
+	}
+	return answer, nil
+}
+
+// change is write for a job without an answer.
+func (s *Store) change(ctx context.Context, do func(*statements, *job) error) error {
+	_, err := write(ctx, s, func(st *statements, j *job) (struct{}, error) { return struct{}{}, do(st, j) })
+	return err
 }
 
 // outside has the writer run f on its connection, outside of transactions.
@@ -46,19 +62,20 @@ func (s *Store) outside(ctx context.Context, f func(*sql.Conn) error) error {
 }
 
 // submit hands a job to the writer and waits for it. The error is the job's, [store.ErrClosed] if the store was closed
-// before the writer took it, or the cause of ctx if the caller withdrew it.
+// before the writer took it, or what the end of ctx means if the caller withdrew it.
 func (s *Store) submit(ctx context.Context, j *job) error {
 	// Checked first, because a select takes any of its cases that is ready.
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return s.fault(ctx, ctx.Err())
 	}
 	if s.closed() {
 		return store.ErrClosed
 	}
+	until := time.Now().Add(store.CallTimeout)
 	select {
 	case s.jobs <- j:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return s.fault(ctx, ctx.Err())
 	// The queue is bounded, so that a call may wait here too while the writer is busy.
 	case <-s.stop:
 		return store.ErrClosed
@@ -68,8 +85,11 @@ func (s *Store) submit(ctx context.Context, j *job) error {
 		return j.err
 	case <-ctx.Done():
 		if j.owned.CompareAndSwap(false, true) {
-			return context.Cause(ctx)
-			// The writer has taken it, and will finish it in any case: only the answer tells whether it had an effect.
+			return s.fault(ctx, ctx.Err())
+		}
+		// The writer has taken it, and will finish it in any case: only the answer tells whether it had an effect.
+		if errors.Is(context.Cause(ctx), store.ErrSlow) || j.alone == nil && !j.isDone(until) {
+			return &store.Fault{Cause: store.Slow, Store: s.path, Unknown: true, Err: store.ErrSlow}
 		}
 		<-j.done
 		return j.err
@@ -79,6 +99,16 @@ func (s *Store) submit(ctx context.Context, j *job) error {
 		}
 		<-j.done
 		return j.err
+	}
+}
+
+// isDone waits for the job until a time, and reports whether it is done.
+func (j *job) isDone(until time.Time) bool {
+	select {
+	case <-j.done:
+		return true
+	case <-time.After(time.Until(until)):
+		return false
 	}
 }
 
