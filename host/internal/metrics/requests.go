@@ -11,15 +11,34 @@ import (
 // Requests measures the requests that a served host answers or refuses. It is safe for concurrent use.
 type Requests struct {
 	attributes attributes
+	meter      metric.Meter
 	time       metric.Float64Histogram
 }
 
 // NewRequests makes the instrument at a provider. version is the host's.
 func NewRequests(provider metric.MeterProvider, version string) (*Requests, error) {
 	m := maker{meter: provider.Meter(scope, metric.WithInstrumentationVersion(version))}
-	r := &Requests{time: m.seconds("thresh.service.duration",
+	r := &Requests{meter: m.meter, time: m.seconds("thresh.service.duration",
 		"Time of requests, from the header to the end of the answer.", callBounds)}
 	return r, errors.Join(m.errs...)
+}
+
+// Ready has the host asked at each collection whether requests would succeed. The nil Requests asks nothing.
+func (r *Requests) Ready(ready func() bool) {
+	if r == nil {
+		return
+	}
+	observe := func(_ context.Context, o metric.Int64Observer) error {
+		n := int64(0)
+		if ready() {
+			n = 1
+		}
+		o.Observe(n)
+		return nil
+	}
+	// The error is that of a name, which is none.
+	_, _ = r.meter.Int64ObservableGauge("thresh.ready", metric.WithInt64Callback(observe),
+		metric.WithDescription("1 if requests would succeed, 0 if the session store cannot be used."))
 }
 
 // Done records a request. method is "" if it reached none. Both words must be from fixed lists. The nil Requests

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -62,6 +63,29 @@ var ErrSlow = fmt.Errorf("no answer within %v", CallTimeout)
 // Within bounds a call, or several that belong together.
 func Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, CallTimeout, ErrSlow)
+}
+
+// Doubt remembers that writing failed in a way that reading does not show. The zero value has none.
+type Doubt struct{ there atomic.Bool }
+
+// Note takes in the error of a call.
+func (d *Doubt) Note(err error) {
+	if IsCause(err, Full) || IsCause(err, Denied) || IsCause(err, Slow) {
+		d.there.Store(true)
+	}
+}
+
+// Ready tries a write as long as there is a doubt.
+func (d *Doubt) Ready(ctx context.Context, in Accesses) error {
+	if !d.there.Load() {
+		return nil
+	}
+	// The local user, who has no limit, spends nothing.
+	_, err := in.Spend(ctx, "", "ready", 1)
+	if err == nil {
+		d.there.Store(false)
+	}
+	return err
 }
 
 // Cause is why a store cannot do its work.

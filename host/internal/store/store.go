@@ -28,7 +28,8 @@ type Store interface {
 
 	// Vacuum returns space that deleted sessions have left to the file system, where the store can.
 	Vacuum(ctx context.Context) error
-	// Ready returns why calls would fail now; nil if they would not. It tries once, and costs no more than a look-up.
+	// Ready returns why calls would fail now; nil if they would not. It tries once, and costs no more than a look-up, or
+	// a small write as long as writes are known to fail.
 	Ready(ctx context.Context) error
 	// Size returns what the store holds.
 	Size(ctx context.Context) (Size, error)

@@ -95,7 +95,14 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	add(sessionv1connect.NewSessionServiceHandler(
 		&sessions{service: s, guard: o.Guard, store: o.Store, most: maxRequest, ending: ending}, options...))
 	add(sessionv1connect.NewPluginServiceHandler(plugins{s, o.Log}, options...))
-	ready := &readiness{ending: ending, ask: o.Ready, log: o.Log}
+	ready := &readiness{ending: ending, log: o.Log}
+	if o.Ready != nil {
+		ready.ask = func(ctx context.Context) (err error) {
+			defer o.Host.Guard("ready", &err)
+			return o.Ready(ctx)
+		}
+	}
+	o.Requests.Ready(func() bool { return ready.problem() == "" })
 	path, checks := grpchealth.NewHandler(health{ready}, connect.WithReadMaxBytes(openBytes))
 	add(path, checks)
 	toAll(path+"Check", checks.ServeHTTP)

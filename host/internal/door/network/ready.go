@@ -2,10 +2,14 @@ package network
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
 const (
@@ -24,11 +28,13 @@ type readiness struct {
 
 	mu    sync.Mutex // held while the host is asked, so that it is asked once
 	asked time.Time
-	err   string // what it said
+	// answer is what a question waits for that took longer than readyTimeout: no other is asked meanwhile.
+	answer chan error
+	err    error // what it said
 }
 
-// problem says why no requests should be sent; "" if they should. As everyone may ask, it names no file and no address:
-// the log does, once for each problem.
+// problem says why no requests should be sent; "" if they should. As everyone may ask, it has a word for the cause, and
+// names no file and no address: the log does, once for each problem.
 func (r *readiness) problem() string {
 	if ended(r.ending) {
 		return "shutting down"
@@ -41,27 +47,51 @@ func (r *readiness) problem() string {
 	if time.Since(r.asked) > readyFor {
 		r.look()
 	}
-	if r.err != "" {
-		return "the session store cannot be used: the log says why"
+	if r.err == nil {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("the session store cannot be used (%s): the log says more", causeOf(r.err))
 }
 
-// look asks the host. Callers hold r.mu.
-func (r *readiness) look() {
-	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
-	defer cancel()
-	before := r.err
-	r.err = ""
-	if err := r.ask(ctx); err != nil {
-		r.err = err.Error()
+// causeOf is the word for a problem.
+func causeOf(err error) store.Cause {
+	if fault := (*store.Fault)(nil); errors.As(err, &fault) {
+		return fault.Cause
 	}
+	return store.Broken
+}
+
+// look asks the host, and waits for the answer for readyTimeout. Callers hold r.mu.
+func (r *readiness) look() {
+	before := r.err
+	r.err = r.wait()
 	r.asked = time.Now()
 	switch {
-	case r.err == before:
-	case r.err == "":
+	case r.err == nil && before != nil:
 		r.log.Info("ready again")
-	default:
-		r.log.Error("not ready: the session store cannot be used", "error", r.err)
+	case r.err != nil && before == nil:
+		r.log.Error("not ready: the session store cannot be used", "cause", causeOf(r.err), "error", r.err)
+	}
+}
+
+// wait returns what the host says. A disk may keep a question that no context ends.
+func (r *readiness) wait() error {
+	patience := time.Duration(0)
+	if r.answer == nil {
+		patience = readyTimeout
+		answer := make(chan error, 1)
+		r.answer = answer
+		go func() {
+			ctx, cancel := context.WithTimeoutCause(context.Background(), readyTimeout, store.ErrSlow)
+			defer cancel()
+			answer <- r.ask(ctx)
+		}()
+	}
+	select {
+	case err := <-r.answer:
+		r.answer = nil
+		return err
+	case <-time.After(patience):
+		return &store.Fault{Cause: store.Slow, Store: "(asked whether it is ready)", Err: store.ErrSlow}
 	}
 }

@@ -219,10 +219,17 @@ func TestAnAddOfUnknownOutcome(t *testing.T) {
 // moved is a store that cannot be used for a while.
 type moved struct {
 	store.Store
-	away atomic.Bool
+	away  atomic.Bool
+	asked atomic.Int32
+	// hangs, if not nil, keeps whoever asks until it is closed.
+	hangs chan struct{}
 }
 
 func (m *moved) Ready(context.Context) error {
+	m.asked.Add(1)
+	if m.hangs != nil {
+		<-m.hangs
+	}
 	if m.away.Load() {
 		return &store.Fault{Cause: store.Displaced, Store: "/secret/s.db", Err: errors.New("the file was deleted")}
 	}
@@ -234,8 +241,48 @@ func TestAHostWhoseStoreIsAway(t *testing.T) {
 	t.Parallel()
 	kept := &moved{Store: store.NewMemory()}
 	s, _ := onStore(t, kept)
-	ready := func() (int, string) {
-		t.Helper()
+	wait := func(want int) string { t.Helper(); return s.waitReady(want) }
+	wait(http.StatusOK)
+	kept.away.Store(true)
+	if text := wait(http.StatusServiceUnavailable); strings.Contains(text, "secret") ||
+		!strings.Contains(text, "(displaced)") {
+		t.Error(text)
+	}
+	kept.away.Store(false)
+	wait(http.StatusOK)
+	s.stop()
+	if log := s.log.String(); strings.Count(log, "/secret/s.db") != 1 || !strings.Contains(log, "ready again") {
+		t.Errorf("the log:\n%s", log)
+	}
+}
+
+// A store that does not even say whether it is ready holds no one who asks, and is asked once.
+func TestAHostWhoseStoreHangs(t *testing.T) {
+	t.Parallel()
+	kept := &moved{Store: store.NewMemory(), hangs: make(chan struct{})}
+	s, _ := onStore(t, kept)
+	began := time.Now()
+	for range 3 {
+		if text := s.waitReady(http.StatusServiceUnavailable); !strings.Contains(text, "(slow)") {
+			t.Error(text)
+		}
+		time.Sleep(readyFor + readyFor/10) // until it would be asked again
+	}
+	if took := time.Since(began); took > 3*readyTimeout {
+		t.Errorf("three questions took %v", took)
+	}
+	if n := kept.asked.Load(); n != 1 {
+		t.Errorf("it was asked %d times", n)
+	}
+	close(kept.hangs)
+	s.waitReady(http.StatusOK)
+}
+
+// waitReady asks until the status is as wanted, and returns what is said with it.
+func (s *served) waitReady(want int) string {
+	t := s.t
+	t.Helper()
+	for {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/readyz", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -244,32 +291,15 @@ func TestAHostWhoseStoreIsAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer answer.Body.Close()
 		text, _ := io.ReadAll(answer.Body)
-		return answer.StatusCode, string(text)
-	}
-	wait := func(want int) string {
-		t.Helper()
-		for {
-			if status, text := ready(); status == want {
-				return text
-			}
-			select {
-			case <-time.After(readyFor / 10):
-			case <-t.Context().Done():
-				t.Fatal(t.Context().Err())
-			}
+		answer.Body.Close()
+		if answer.StatusCode == want {
+			return string(text)
 		}
-	}
-	wait(http.StatusOK)
-	kept.away.Store(true)
-	if text := wait(http.StatusServiceUnavailable); strings.Contains(text, "secret") {
-		t.Error(text)
-	}
-	kept.away.Store(false)
-	wait(http.StatusOK)
-	s.stop()
-	if log := s.log.String(); strings.Count(log, "/secret/s.db") != 1 || !strings.Contains(log, "ready again") {
-		t.Errorf("the log:\n%s", log)
+		select {
+		case <-time.After(readyFor / 10):
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		}
 	}
 }

@@ -24,9 +24,10 @@ import (
 
 // Store is a database with sessions.
 type Store struct {
-	name string // the database, for errors, without a password
-	pool *pgxpool.Pool
-	hub  store.Hub
+	name  string // the database, for errors, without a password
+	pool  *pgxpool.Pool
+	hub   store.Hub
+	doubt store.Doubt
 	// news is told to the other hosts; hub tells the watchers of this one.
 	news *news
 
@@ -78,7 +79,10 @@ func (s *Store) Ready(ctx context.Context) error {
 	if s.alive.Err() != nil {
 		return store.ErrClosed
 	}
-	return s.fault(ctx, s.pool.Ping(ctx))
+	if err := s.pool.Ping(ctx); err != nil {
+		return s.fault(ctx, err)
+	}
+	return s.doubt.Ready(ctx, s)
 }
 
 // Size implements [store.Store]. Free is 0: PostgreSQL uses the space of deleted rows itself, and does not return it.

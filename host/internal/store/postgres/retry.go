@@ -43,7 +43,9 @@ func (s *Store) try(ctx context.Context, f func(ctx context.Context, maybe bool)
 		again, committed := broken(err)
 		maybe = maybe || committed
 		if !again || ctx.Err() != nil || s.alive.Err() != nil || time.Now().After(until) {
-			return s.final(ctx, err, maybe)
+			err = s.final(ctx, err, maybe)
+			s.doubt.Note(err)
+			return err
 		}
 		// Hosts that lost the database together should not come back together.
 		select {

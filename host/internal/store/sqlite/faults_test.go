@@ -111,10 +111,14 @@ func testFull(t *testing.T, s *Store, h store.Head, use func() (free func())) {
 		}
 	}
 	wantCause(t, err, store.Full)
+	wantCause(t, s.Ready(t.Context()), store.Full)
 	if now, err := s.Head(t.Context(), key); err != nil || now.Position() != h.Position() {
 		t.Errorf("while full the session is at %+v, acknowledged was %+v (%v)", now.Position(), h.Position(), err)
 	}
 	free()
+	if err := s.Ready(t.Context()); err != nil {
+		t.Errorf("with space again: %v", err)
+	}
 	if _, err := s.Append(t.Context(), key, h.Position(), change("after")); err != nil {
 		t.Fatalf("with space again: %v", err)
 	}
@@ -219,7 +223,13 @@ func TestADiskThatStalls(t *testing.T) {
 		}
 	}
 	wantLog(t, s, "first") // readers do not need the writer
+	asked, cancel := within()
+	defer cancel()
+	wantCause(t, s.Ready(asked), store.Slow)
 	close(release)
+	if err := s.Ready(t.Context()); err != nil {
+		t.Errorf("when the disk answers again: %v", err)
+	}
 	if _, err := s.Append(t.Context(), key, h.Position(), change("second")); err != nil {
 		t.Error(err)
 	}

@@ -2,11 +2,13 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
@@ -80,6 +82,30 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.displaced(); err != nil {
 		return err
 	}
+	if err := s.space(); err != nil {
+		return err
+	}
 	var n int
-	return s.fault(ctx, s.queries.exists.QueryRowContext(ctx, 0).Scan(&n))
+	if err := s.queries.exists.QueryRowContext(ctx, 0).Scan(&n); err != nil {
+		return s.fault(ctx, err)
+	}
+	return s.doubt.Ready(ctx, s)
+}
+
+// leastSpace is what a small append takes, with the pages around it.
+const leastSpace = 64 << 10
+
+// space returns a fault if the file system is full, or the file as large as it may get. It costs some microseconds.
+func (s *Store) space() error {
+	if s.atLimit() {
+		return &store.Fault{Cause: store.Full, Store: s.path, Err: errors.New("the limit on the size of files is reached")}
+	}
+	var at syscall.Statfs_t
+	if err := syscall.Statfs(s.path, &at); err != nil || at.Blocks == 0 { // of a file system that does not say
+		return nil
+	}
+	if left := uint64(at.Bavail) * uint64(at.Bsize); left < leastSpace {
+		return &store.Fault{Cause: store.Full, Store: s.path, Err: fmt.Errorf("%d bytes are left", left)}
+	}
+	return nil
 }

@@ -29,7 +29,8 @@ type Store struct {
 	// path is also what errors call the store.
 	path string
 	// file is the one that was opened, for [Store.displaced].
-	file os.FileInfo
+	file  os.FileInfo
+	doubt store.Doubt
 	// hub passes notices on to the watchers of this process.
 	hub store.Hub
 

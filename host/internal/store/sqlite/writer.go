@@ -45,6 +45,7 @@ func write[T any](ctx context.Context, s *Store, do func(*statements, *job) (T, 
 	ctx, cancel := store.Within(ctx)
 	defer cancel()
 	if err := s.submit(ctx, j); err != nil {
+		s.doubt.Note(err)
 		return none, err
 	}
 	return answer, nil
