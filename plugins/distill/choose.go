@@ -62,7 +62,6 @@ func (p *plan) choose(price float64) (tokens float64) {
 			stays = stays || kept
 		}
 		switch g.gone = !stays; {
-		// Once more, for exchanges that stay because of a line and not for their call.
 		case stays:
 			p.cover(g.ids)
 			tokens += g.base

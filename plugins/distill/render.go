@@ -41,7 +41,6 @@ func (p *plan) render() (entries []sdk.Content, counts map[string]int64) {
 			p.shrink(g, now, counts)
 		}
 	}
-	// A run of entries that go ends at the next one that stays: there the line for their calls belongs.
 	fold := folder{in: p.in, pairs: p.pairs}
 	for i, entry := range now {
 		switch {
@@ -113,7 +112,6 @@ func (t *text) shortened() (short content.Literal, gone int) {
 		if from == at {
 			return
 		}
-		// A piece of a long line has no line break.
 		if s := b.String(); s != "" && s[len(s)-1] != '\n' {
 			b.WriteByte('\n')
 		}

@@ -120,9 +120,8 @@ func (s *state) takeResponses(history []sdk.Content, i int32, entry *sdk.Content
 	}
 }
 
-// answer takes in the response r to a call: from now on a read may go, and a write counts.
-//
-//   - A call of such a tool whose parameters name no file is skipped, with a line in the log at debug (EC-016).
+// answer takes in the response r to a call: from now on a read may go, and a write counts. A call whose parameters
+// should name a file and do not is skipped, with a line in the log at debug (EC-016).
 func (s *state) answer(history []sdk.Content, r *toolResult, response sdk.ToolResponse, log *slog.Logger) {
 	at, ok := s.match.Response(response.CallID, response.ToolName)
 	if !ok {

@@ -34,7 +34,6 @@ func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf
 
 // addAll adds every problem of a joined error, with advice where there is some.
 func (p *problems) addAll(err error) {
-	// Joined errors come from the host's checks, which report all that is wrong.
 	var several interface{ Unwrap() []error }
 	if errors.As(err, &several) {
 		for _, e := range several.Unwrap() {
@@ -82,7 +81,6 @@ func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
 		reason := r.Reasons[i]
 		_, replaced := r.Replacements[i]
 		_, removed := slices.BinarySearch(r.Removals, i)
-		// Clean is what both sides apply, so that this test and the host agree.
 		switch clean := reason.Clean(len(history)); {
 		case !replaced && !removed:
 			found.add("Reasons names entry %d, which is neither removed nor replaced", i)
@@ -115,7 +113,6 @@ func checkCompressed(history []sdk.Content, r sdk.CompressResult) problems {
 	case r.NoOp == "":
 		_, err := check.Compress(history, rewrite.Pieces(history, r.History))
 		found.addAll(err)
-	// A no-op without a history is always fine.
 	case len(r.History) > 0:
 		found.add("the result is a no-op (%s) and has a history; it can only be one of them", r.NoOp)
 	}

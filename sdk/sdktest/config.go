@@ -76,7 +76,6 @@ func (c Config) model(info sdk.Info) *sdk.Model {
 	if !info.RequiresLLM {
 		return nil
 	}
-	// A copy, as a strategy may change what it is given.
 	m := *cmp.Or(c.Model, &sdk.Model{Name: "sdktest", ContextLimit: 128_000, MaxOutput: 8192})
 	return &m
 }
@@ -104,7 +103,6 @@ func (c Config) call(info sdk.Info, history []sdk.Content) (sdk.Call, error) {
 	}
 	return sdk.Call{
 		CallParams: sdk.CallParams{
-			// No strategy may depend on either.
 			SessionID: "test",
 			Revision:  1,
 			CallSettings: sdk.CallSettings{
@@ -156,7 +154,6 @@ func (c Config) optimizeInput(info sdk.Info, history []sdk.Content) (sdk.Optimiz
 // compressInput is what a host tells a Compress: what the test set, and the defaults of package contract for the rest.
 func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.CompressInput, error) {
 	call, err := c.call(info, history)
-	// The error of call is returned at the end, with an input that is not used then.
 	count := c.counter()
 	counted := withOrigins(history) // its own copy: what a strategy does to its input must not change the counts
 	set := contract.DefaultCompressSettings()

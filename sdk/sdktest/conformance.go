@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/testkit/samples"
 	"github.com/thresh-dev/thresh/sdk"
 )
@@ -60,25 +61,16 @@ func curated(history []sdk.Content) []sdk.Content {
 // compressSample compresses a history that just reaches the threshold, and judges what that achieved.
 func (c Config) compressSample(ctx context.Context, s sdk.Strategy, info sdk.Info, history []sdk.Content) error {
 	threshold := cmp.Or(c.Threshold, info.Trigger.DefaultThreshold)
-	// At least 100, so that an empty history has a limit too.
 	c.ContextLimit = max(int(float64(c.counter()(history))/threshold), 100)
 	out, err := c.Compress(ctx, s, history)
 	if err != nil || out.NoOp != "" {
 		return err
 	}
-	var found problems
-	// The target is worked out by the SDK's own method, as strategies do.
 	params := sdk.CompressParams{Threshold: threshold}
 	params.ContextLimit = c.ContextLimit
-	target := params.Target()
-	switch before, after := out.TokensBefore, out.TokensAfter; {
-	case after > before, after == before && len(out.History) == len(history):
-		found.add("the result is not smaller: %d tokens, before %d; return sdk.NoOp with a reason instead", after,
-			before)
-	case float64(after) > target && !out.Metadata.TargetMissed:
-		found.add("the result has %d tokens, the target is %.0f (CompressInput.Target), "+
-			"and Metadata.TargetMissed is not set", after, target)
-	}
+	var found problems
+	found.addAll(check.Size(out.TokensBefore, out.TokensAfter, len(history), len(out.History), params.Target(),
+		out.Metadata.TargetMissed))
 	return found.err("Compress")
 }
 

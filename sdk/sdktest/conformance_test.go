@@ -107,7 +107,7 @@ func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
 		want     string
 	}{
 		"a response without its call": {suffix{carelessly: true}, "lost its call"},
-		"a target that was missed":    {suffix{silently: true}, "TargetMissed is not set"},
+		"a target that was missed":    {suffix{silently: true}, "target_missed is not set"},
 		"a pinned entry that is gone": {suffix{thoroughly: true}, "a pinned entry was removed or changed"},
 		"a stale memo":                {remembering{stale: true}, "a memo must not change the result"},
 		"a memo of applied edits":     {remembering{misplaces: true}, "left by edits that were applied"},

@@ -31,7 +31,6 @@ func (c Config) session(
 		}
 		s.add(history[:n])
 		history = history[n:]
-		// The reference, without any memory.
 		want, _, err := c.optimizeOnce(ctx, o, info, s.was)
 		if err != nil {
 			return err

@@ -67,7 +67,6 @@ func (a *attribution) turn(t replay.Turn) {
 		}
 	}
 	for _, c := range t.Prepared.Outcome.Changes {
-		// Negative for an entry that was added.
 		a.sum.tokens += c.Before - c.After
 		if c.Kind == outcome.Added {
 			continue // it came in the place of others, such as a summary
@@ -110,7 +109,6 @@ func (a *attribution) share(index, tokens int) {
 		made := a.part(index, j, b)
 		whole += made.weight
 		at := slices.IndexFunc(parts, func(have part) bool { return have.tool == made.tool && have.file == made.file })
-		// The last part then stands for several tools.
 		if at < 0 && len(parts) == maxParts {
 			at = maxParts - 1
 		}

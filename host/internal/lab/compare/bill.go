@@ -44,7 +44,6 @@ func (b *bill) request(t replay.Turn, sent bool) []float64 {
 		b.unpruned = min(b.unpruned, b.system)
 	}
 	usd := make([]float64, len(b.lists))
-	// What the request has in common with the one before, from its beginning on.
 	stable := t.Stable.Tokens
 	if b.untouched {
 		stable = b.unpruned

@@ -73,7 +73,6 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		s.Name, string(s.Format), v.Name, v.Strategy, settingsCell(v.Settings), list, strconv.FormatBool(res.Done),
 		res.Error,
 	}
-	// All of these may hold text of a file or of a command line.
 	for i := range row {
 		row[i] = harmless(row[i])
 	}
@@ -81,7 +80,6 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		// All rows have as many cells as the head, as RFC 4180 demands.
 		return append(row, make([]string, len(csvHead)-len(row))...)
 	}
-	// The number of the cost columns in csvHead.
 	cost := make([]string, 7)
 	if c != nil {
 		cost = append([]string{decimal(c.USD), decimal(c.Model), decimal(c.Nothing), decimal(c.Relative)},

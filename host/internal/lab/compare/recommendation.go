@@ -41,7 +41,6 @@ func (x *Recommendation) Headline(name func(string) string, recall func(float64)
 	case x.Variant == "":
 		return "Doing nothing is best at " + list + "'s prices: no strategy that was compared is cheaper " + floor
 	default:
-		// The sentence names the list anyway.
 		variant := name(strings.TrimSuffix(x.Variant, " ("+x.PriceList+")"))
 		return variant + " is the cheapest at " + list + "'s prices " + floor
 	}

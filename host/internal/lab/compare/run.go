@@ -36,7 +36,6 @@ func Run(ctx context.Context, h *engine.Host, o Options) (*Report, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	// Once the options are known to be good: it may start plugins to ask for their trigger.
 	c.plan(ctx)
 	// From here on only ctx and sessions that cannot be counted end the run.
 	err := c.replayAll(ctx)
@@ -53,8 +52,7 @@ type comparison struct {
 	options  Options
 	parallel int
 
-	variants []variant
-	// In the order of the options.
+	variants   []variant
 	recordings []*recording
 	slots      [][]slot // by session and variant
 
@@ -105,7 +103,6 @@ func (c *comparison) check() error {
 			return fmt.Errorf("session %d (%q): %w: it has no transcript", i, s.Name, ErrOptions)
 		}
 	}
-	// 0 is the number of processors.
 	if c.parallel < 0 {
 		return fmt.Errorf("%d replays at a time: %w", c.parallel, ErrOptions)
 	}
@@ -128,7 +125,6 @@ func (v Variant) name() string {
 // it would have made other decisions, so its cost by that list would describe a situation that cannot occur.
 func (c *comparison) plan(ctx context.Context) {
 	for _, v := range c.options.Variants {
-		// To see its settings in force.
 		made := c.column(v, v.name(), nil)
 		if !c.byPrice(ctx, made) {
 			c.variants = append(c.variants, made)
@@ -136,7 +132,6 @@ func (c *comparison) plan(ctx context.Context) {
 		}
 		for _, l := range c.options.Prices {
 			name := v.name()
-			// With one list the name would only be longer.
 			if len(c.options.Prices) > 1 {
 				name += " (" + l.Name + ")"
 			}
@@ -263,7 +258,6 @@ func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slo
 	if v.config != nil {
 		set = v.config.Settings()
 	}
-	// Each replay has an observer, which no other touches.
 	o := observe(rec, v.lists)
 	o.held = newHeld(rec)
 	var err error
@@ -272,7 +266,6 @@ func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slo
 	}
 	for t, err := range rec.Turns(ctx, c.host, replay.Options{Settings: v.overrides}) {
 		switch {
-		// An interrupted replay is not a failed one.
 		case err != nil && ctx.Err() != nil:
 			return slot{}
 		case err != nil:

@@ -24,7 +24,6 @@ func (c *comparison) report() *Report {
 		session := SessionReport{Name: s.Name, Format: s.Transcript.Format, Entries: len(s.Transcript.Entries)}
 		session.Results = Results{Variants: []Result{}}
 		var untouched slot
-		// Nil for a session that was not analysed before the comparison was stopped.
 		if rec := c.recordings[i]; rec != nil {
 			session.Tokens, session.Timed, session.Boundaries = rec.tokens(), rec.Timed(), rec.boundaries()
 			untouched = c.untouched(rec, c.slots[i])

@@ -69,7 +69,6 @@ func (r *Recall) add(o *Recall) {
 	r.Kept += o.Kept
 	r.UsedResults += o.UsedResults
 	r.KeptResults += o.KeptResults
-	// Examples for people; the counts are complete.
 	r.Lost = append(r.Lost, o.Lost[:min(len(o.Lost), MaxLost-len(r.Lost))]...)
 }
 

@@ -34,7 +34,6 @@ func (r *recording) findUsed() [][]usedWord {
 						s = strings.Clone(s) // s is a slice of the text, and would keep all of it in memory
 						r.words[s], r.names = id, append(r.names, s)
 					}
-					// n+1, as 0 is what a map has for words that were never seen.
 					if seen[id] != n+1 {
 						seen[id] = n + 1
 						out[n] = append(out[n], usedWord{word: id, entry: int32(i)})
@@ -54,7 +53,6 @@ func (r *recording) findRepeats() [][]repeatedCall {
 		turn int
 		at   turns.At
 	}
-	// Keys are long, but there are as many as calls in one session.
 	byCall := map[string][]placed{}
 	var order []string
 	for n := range r.Requests {
@@ -81,7 +79,6 @@ func (r *recording) findRepeats() [][]repeatedCall {
 		if len(calls) == 1 {
 			continue
 		}
-		// Groups are numbered behind the words: both are things that an entry can hold.
 		group := int32(r.things)
 		r.things++
 		for _, c := range calls {
@@ -117,72 +114,92 @@ func canonical(raw json.RawMessage) string {
 }
 
 // keepVisible reduces what the answers used to what was in the unpruned request. Anything else the model knew from
-// elsewhere (its training, the system prompt), and no pruning can take that away. It passes over the session once,
-// with counts that follow the window from the last compaction to the current request.
+// elsewhere (its training, the system prompt), and no pruning can take that away.
 func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall, calls [][]neededCall) {
-	// Kept for each thing, so that a word is known to be in the request without looking through it.
-	total := make([]int32, r.things) // how many entries of the request hold a thing
-	other := make([]int32, r.things) // how many of those are no results of tools
-	last := make([]int32, r.things)  // the last entry that holds it
-	var held [][]int32               // the things in the entries from position first on
-	first := 0
-	// by is 1 when the entry enters the request, and -1 when it leaves.
-	count := func(i int, things []int32, by int32) {
-		for _, id := range things {
-			total[id] += by
-			if r.entries()[i].Speaker != content.Tool {
-				other[id] += by
-			}
-		}
-	}
-	finder, withheld := newFinder(r), r.withheld()
+	w := newWindow(r)
 	for n, q := range r.Requests {
-		if q.From != first { // the recorder compacted: nothing of before is left
-			for k, things := range held {
-				count(first+k, things, -1)
-			}
-			held, first = nil, q.From
-		}
-		for i := first + len(held); i < q.Entry; i++ {
-			var things []int32
-			// A withheld entry holds nothing, but keeps its place, so that positions stay right.
-			if !withheld[i] {
-				things = finder.find(r.entries()[i])
-			}
-			held = append(held, things)
-			count(i, things, 1)
-			for _, id := range things {
-				last[id] = int32(i)
-			}
-		}
-		// u.from is where the model probably had it from: the nearest mention.
+		w.move(q.From, q.Entry)
 		for _, u := range used[n] {
-			if total[u.word] > 0 {
-				u.onlyResults, u.from = other[u.word] == 0, last[u.word]
+			if w.total[u.word] > 0 {
+				// The model probably had it from the nearest mention.
+				u.onlyResults, u.from = w.other[u.word] == 0, w.last[u.word]
 				r.uses[n].words = append(r.uses[n].words, u)
 			}
 		}
 		for _, c := range calls[n] {
-			// A call keeps only the things that were there unpruned, so that the strategy is not blamed for what was
-			// never there.
-			stood := neededCall{}
-			for _, id := range c.things {
-				if total[id] > 0 {
-					stood.things = append(stood.things, id)
-					// Lines are numbered last, which is how a line is told from a word.
-					stood.edit = stood.edit || int(id) >= r.things-len(r.lines)
-				}
-			}
-			if len(stood.things) > 0 {
+			if stood := w.standing(c); len(stood.things) > 0 {
 				r.uses[n].calls = append(r.uses[n].calls, stood)
 			}
 		}
 		for _, c := range repeats[n] {
-			if total[c.group] > 0 {
+			if w.total[c.group] > 0 {
 				r.uses[n].repeats = append(r.uses[n].repeats, c)
 			}
 		}
 	}
+}
+
+// window counts the things in the unpruned request as it moves over the session, so that the session is passed over
+// once.
+type window struct {
+	r        *recording
+	finder   *finder
+	withheld map[int]bool
+	total    []int32   // how many entries of the request hold a thing
+	other    []int32   // how many of those are no results of tools
+	last     []int32   // the last entry that holds it
+	held     [][]int32 // the things in the entries from position first on
+	first    int
+}
+
+func newWindow(r *recording) *window {
+	return &window{r: r, finder: newFinder(r), withheld: r.withheld(), total: make([]int32, r.things),
+		other: make([]int32, r.things), last: make([]int32, r.things)}
+}
+
+// move makes it the window of the entries from from up to to. from changes where the recorder compacted: nothing of
+// before is left then.
+func (w *window) move(from, to int) {
+	if from != w.first {
+		for k, things := range w.held {
+			w.count(w.first+k, things, -1)
+		}
+		w.held, w.first = nil, from
+	}
+	for i := w.first + len(w.held); i < to; i++ {
+		var things []int32
+		// A withheld entry holds nothing, but keeps its place, so that positions stay right.
+		if !w.withheld[i] {
+			things = w.finder.find(w.r.entries()[i])
+		}
+		w.held = append(w.held, things)
+		w.count(i, things, 1)
+		for _, id := range things {
+			w.last[id] = int32(i)
+		}
+	}
+}
+
+// count counts the things of an entry that enters the window (by 1) or leaves it (by -1).
+func (w *window) count(entry int, things []int32, by int32) {
+	for _, id := range things {
+		w.total[id] += by
+		if w.r.entries()[entry].Speaker != content.Tool {
+			w.other[id] += by
+		}
+	}
+}
+
+// standing returns of a call's things those that were there unpruned: the strategy is not blamed for what was never
+// there.
+func (w *window) standing(c neededCall) (stood neededCall) {
+	for _, id := range c.things {
+		if w.total[id] > 0 {
+			stood.things = append(stood.things, id)
+			stood.edit = stood.edit || int(id) >= w.r.things-len(w.r.lines) // lines are numbered last
+		}
+	}
+	return stood
 }
 
 // finder finds the things of a recording in entries. It is not safe for concurrent use; each replay has its own. seen

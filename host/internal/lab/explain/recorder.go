@@ -26,8 +26,7 @@ type Recorder struct {
 	entries []Entry
 	made    []Made
 	// Of a history since the recorder's last compaction; an id of before is unknown.
-	places map[string]place // by id in the history of now
-	// Those that were reported.
+	places   map[string]place // by id in the history of now
 	problems map[problem]bool
 	rules    map[ruleKey]*Rule
 }
@@ -113,7 +112,6 @@ func (r *Recorder) begin(index int) {
 	for _, at := range r.places {
 		gone = append(gone, at)
 	}
-	// Those of the file and those that were made, by position.
 	slices.SortFunc(gone, func(a, b place) int { return cmp.Compare(a.index, b.index) }) // the order of a map is none
 	for _, at := range gone {
 		if s := r.state(at); s.Status != Removed {

@@ -25,7 +25,6 @@ func Describe(entries []content.Content, taxonomy *tools.Taxonomy) []string {
 	pairs := turns.Pair(entries)
 	out := make([]string, len(entries))
 	for i, c := range entries {
-		// Parameters are looked at only for the block that is shown.
 		out[i] = describe(c, func(block int) (subject string, failed bool) {
 			at := turns.At{Entry: i, Block: block}
 			call, ok := c.Blocks[block].(content.ToolCall)

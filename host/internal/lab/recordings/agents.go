@@ -33,7 +33,6 @@ var agents = []agent{
 		roots: func(s System) []string {
 			return s.or("CLAUDE_CONFIG_DIR", "projects", s.home(".claude", "projects"), s.config("claude", "projects"))
 		},
-		// Files of sub-agents are next to those of sessions.
 		patterns: []string{"*/*.jsonl"}, not: "agent-*",
 	},
 	{

@@ -29,7 +29,6 @@ func isDatabase(path string) bool {
 		return false
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	// Names do not count: a database may be called anything.
 	head := make([]byte, len(sqliteMagic))
 	_, err = io.ReadFull(f, head)
 	return err == nil && string(head) == sqliteMagic
@@ -174,7 +173,6 @@ func exportFrom(path, id string) (*export, error) {
 		return nil, err
 	}
 	defer d.close()
-	// Which of many is meant is up to the person, who sees how to name one.
 	if id == "" {
 		found, err := d.found()
 		if err != nil || len(found) == 0 {

@@ -19,7 +19,6 @@ import (
 
 // Found is one session.
 type Found struct {
-	// Path is what [Read] takes.
 	Path string
 	// Agent is the one in whose place it was; "" for a file that [Walk] found.
 	Agent string
@@ -134,7 +133,6 @@ func Walk(path string) (found []Found, many bool, err error) {
 		}
 		return found, true, err
 	}
-	// A directory with the events of one conversation is one session.
 	if info, err := os.Stat(path); err != nil || !info.IsDir() || len(eventsOf(path)) > 0 {
 		return nil, false, nil
 	}
@@ -153,7 +151,6 @@ func walk(dir string) ([]Found, error) {
 			return nil // what cannot be read holds none
 		case d.IsDir() && path != dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
 			return filepath.SkipDir
-		// Files of which a session is put together.
 		case d.IsDir() && path != dir && isPieces(path):
 			return filepath.SkipDir
 		case d.IsDir():

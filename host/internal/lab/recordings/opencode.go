@@ -40,7 +40,6 @@ func (d *database) export(id string) (*export, error) {
 		return nil, err
 	}
 	for _, r := range rows {
-		// A part that is not whole leaves a gap, which is counted.
 		parts[r["message_id"]] = append(parts[r["message_id"]], e.record([]byte(r["data"])))
 	}
 	rows, err = d.rows(`select id, data from message where session_id = ? order by time_created, id`, id)

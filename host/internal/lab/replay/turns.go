@@ -42,12 +42,10 @@ func (r *Recording) Turns(ctx context.Context, h *engine.Host, o Options) iter.S
 // driver is one replay. It is used by one goroutine.
 type driver struct {
 	*Recording
-	host    *engine.Host
-	options Options
-	// Found once: boundaries do not change.
+	host     *engine.Host
+	options  Options
 	replaced map[int]bool // entries before which the recorder's compactions emptied the context
 
-	// nil before the first entry, and after close.
 	session *engine.Session
 	tasks   todos.Tracker // of all sessions: the recorder's compactions keep the list
 	next    int           // the entry to be added next
@@ -57,8 +55,7 @@ type driver struct {
 	sent       bool // a request could be sent: from then on, the provider's cache holds the system prompt
 	boundaries int  // since the last turn
 	problems   int  // of the session's history at the last turn
-	// What was added since the last turn.
-	added []Added
+	added      []Added
 }
 
 // drive replays all of the recording. It reports whether the consumer stopped it. Entries behind the last request
@@ -179,10 +176,8 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 		Reported: request.Reported, Projected: out.Projected, unpruned: request.Projected, At: request.At,
 		HostTime: out.HostTime, PluginTime: out.Optimize.PluginTime + out.Compress.PluginTime,
 		From: request.From, Boundaries: d.boundaries, Added: d.added, Prepared: p,
-		// An outcome lists the problems of the whole history.
 		NewProblems: len(out.Problems) - d.problems,
 	}
-	// For the next turn.
 	d.boundaries, d.problems, d.added = 0, len(out.Problems), nil
 	if overflow != nil {
 		turn.Overflow = overflow.Error()

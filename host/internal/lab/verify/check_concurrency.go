@@ -26,7 +26,6 @@ func checkConcurrency(ctx context.Context, s *suite) (string, error) {
 		return "", err
 	}
 	detail := ""
-	// A strategy without an Optimize is still checked with Compress.
 	if st.Info().Trigger.Mode == sdk.ModeContinuous {
 		if err := s.optimizeAtOnce(ctx, st); err != nil {
 			return "", fmt.Errorf("calls of Optimize at once: %w", err)
@@ -40,7 +39,6 @@ func checkConcurrency(ctx context.Context, s *suite) (string, error) {
 		return "", fmt.Errorf("calls of Compress at once: %w", err)
 	}
 	detail += fmt.Sprintf("%d Compress", s.bounds.calls)
-	// A strategy that calls no model cannot wait for one.
 	if s.asked.generations.Load() == 0 {
 		return detail, nil
 	}

@@ -38,7 +38,6 @@ func checkSIGTERM(ctx context.Context, s *suite) (string, error) {
 		return "", err
 	}
 	defer p.end()
-	// Measured for the report; the verdict rests on the bound alone.
 	start := time.Now()
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return "", fmt.Errorf("sending SIGTERM: %w", err)

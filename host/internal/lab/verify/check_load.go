@@ -77,8 +77,6 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 			return err
 		}
 		defer p.end()
-		// Fails with the sample's name: the large one takes long to read, and a plugin that is slow there may be fast
-		// elsewhere.
 		d, err := s.cancelOne(ctx, p, op, sm, work)
 		if err != nil {
 			return fmt.Errorf("%s: %w", op, on(&sm, err))
@@ -110,7 +108,6 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 	defer cancel()
 	sent, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
-		// The goroutine ends with the call, which ends with its context at the latest.
 		ended <- p.call(call, rawCall{
 			op: op, sample: sm, info: p.info.Info, settings: defaultsOf(p.info.Info), sent: func() { note(sent) },
 		})
@@ -125,7 +122,6 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 	where := "cancelled at work"
 	select {
 	case err := <-ended:
-		// Nothing was cancelled: the plugin hung before it had begun.
 		if status.Code(err) == codes.DeadlineExceeded {
 			return "", fmt.Errorf("it did not take the request: %w", err)
 		}
@@ -150,11 +146,9 @@ func (p ready) rests(react time.Duration) error {
 		asked := p.host.tally.total()
 		before, err := cpuTime(p.PID())
 		measured := err == nil
-		// waits for restTime unless the process exits
 		if p.Gone(restTime) {
 			return fmt.Errorf("its process ended (%s)", p.ExitState())
 		}
-		// From then on every request to the host is one too many.
 		late := time.Since(start) > react
 		if n := p.host.tally.total() - asked; n > 0 && late {
 			return fmt.Errorf("it still asks the host for services, %d times", n)

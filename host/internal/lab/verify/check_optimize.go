@@ -43,7 +43,6 @@ func checkOptimizeValid(ctx context.Context, s *suite) (string, error) {
 	}
 	all, edits := s.all(), 0
 	for _, sm := range all {
-		// The validator runs inside, and its error names the rule that was broken.
 		o, err := optimize(ctx, st, sm, "valid", 1)
 		if err != nil {
 			return "", err
@@ -66,7 +65,6 @@ func checkOptimizeDeterministic(ctx context.Context, s *suite) (string, error) {
 	}
 	var first []optimized
 	for i := range starts {
-		// A new process each time. Its host is new as well, which does no harm and keeps the code short.
 		st, end, err := s.fresh(ctx)
 		if err != nil {
 			return "", err
@@ -101,7 +99,6 @@ func optimizeAll(ctx context.Context, s *suite, ask func(sm sample, n int) (opti
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, plugins.ErrStrategy), errors.As(err, new(*check.Error)):
-			// The text of the error is compared: an error that differs between calls is a difference too.
 			a = optimized{bytes: "error: " + err.Error()}
 		case err != nil:
 			return nil, err
@@ -139,7 +136,6 @@ func checkOptimizePure(ctx context.Context, s *suite) (string, error) {
 		st.EndSession(session)
 		return optimize(ctx, st, sm, session, revision)
 	}
-	// The third round repeats the first under the same ids: a cache filled in between would show now.
 	rounds := []func(sm sample, n int) (optimized, error){
 		func(sm sample, _ int) (optimized, error) { return whole(sm, "a", 1) },
 		func(sm sample, n int) (optimized, error) {
@@ -180,7 +176,6 @@ func checkOptimizeIdempotent(ctx context.Context, s *suite) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Nothing was pruned, so that there is no result of its own to run on.
 		if first.edits == 0 {
 			continue
 		}

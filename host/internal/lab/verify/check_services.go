@@ -56,7 +56,6 @@ func checkServicesFailing(ctx context.Context, s *suite) (string, error) {
 		if err != nil && panicked(err) {
 			return "", fmt.Errorf("when %s: %w", way, err)
 		}
-		// A Compress that succeeded in spite of the fault has no error, and errors.As is false.
 		var failure *plugins.Error
 		for _, cause := range []error{host.estimateErr, host.generateErr} {
 			if errors.Is(cause, sdk.ErrUnavailable) && errors.As(err, &failure) && !failure.Retryable {

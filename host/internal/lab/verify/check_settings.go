@@ -52,7 +52,6 @@ func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, contr
 	if err != nil {
 		return err
 	}
-	// The process is still there while judge looks at it, and ends after that.
 	return judge(p, info.Info, p.configure(ctx, settings))
 }
 
@@ -63,7 +62,6 @@ func (s *suite) declared(ctx context.Context) (*contract.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Only its description is needed.
 	p.end()
 	if len(p.info.Config) == 0 {
 		return &p.info.Info, skipped("it declares no settings")
@@ -88,15 +86,12 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 	}
 	tried := 0
 	for _, f := range info.Config {
-		// One setting at a time, all others at their defaults.
 		for _, value := range edges(f) {
-			// The rest is left out without a word: the count in the report shows it.
 			if tried == mostTried {
 				break
 			}
 			tried++
 			err := s.try(ctx, settingsOf(*info, f.Key, value), func(_ *raw, _ contract.Info, err error) error {
-				// A combination may be refused, as long as the key is named.
 				if err != nil && (status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), f.Key)) {
 					return fmt.Errorf(
 						"%s = %s, which it declares as allowed: %w", f.Key, text.OneLine(string(value), 100), err)
@@ -115,7 +110,6 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 // values, and both booleans. Off-by-one checks fail at the bounds.
 func edges(f contract.ConfigField) []json.RawMessage {
 	var out []json.RawMessage
-	// Values are encoded here and never written by hand, so that a default of any type fits.
 	add := func(v any) {
 		if raw, err := json.Marshal(v); err == nil { // fails for infinities, which bound nothing
 			out = append(out, raw)
@@ -155,7 +149,6 @@ var garbage = []string{
 // Each setting gets one kind of garbage in turn, which keeps the number of starts linear.
 func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 	info, err := s.declared(ctx)
-	// A plugin without declared settings still gets those that are no object, and one that it does not know.
 	if err != nil && !errors.As(err, new(skipped)) || info == nil {
 		return "", err
 	}
@@ -204,7 +197,6 @@ func judgeGarbage(ctx context.Context, p *raw, settings, key string, err error) 
 		if err := want(what, err, codes.InvalidArgument); err != nil {
 			return err
 		}
-		// The exact wording is the author's own.
 		if key != "" && !strings.Contains(status.Convert(err).Message(), key) {
 			return fmt.Errorf("%s was refused, but the message does not name the key %s: %s",
 				what, key, text.OneLine(status.Convert(err).Message(), 200))
@@ -235,7 +227,6 @@ func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried i
 		for _, settings := range all {
 			tried++
 			err := p.callIn(ctx, s, rawCall{op: op, sample: sm, info: info, settings: []byte(settings)})
-			// Any other code is an answer that the plugin chose.
 			switch status.Code(err) {
 			case codes.Internal, codes.Unavailable, codes.DeadlineExceeded:
 				return 0, fmt.Errorf("%s with the settings %s: %w; "+
@@ -269,7 +260,6 @@ func (s *suite) order(ctx context.Context, p *raw, info contract.Info) error {
 	if err := p.configure(ctx, defaultsOf(info)); err != nil {
 		return err
 	}
-	// Only strategies with the trigger "threshold" have an Optimize to refuse.
 	if len(operations(info)) == 1 {
 		c.op = plugins.OpOptimize
 		return want("Optimize, without a continuous trigger,", p.callIn(ctx, s, c), codes.Unimplemented)

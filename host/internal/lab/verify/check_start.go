@@ -12,7 +12,6 @@ import (
 // checkHandshake demands that the plugin starts, completes go-plugin's handshake and accepts its own defaults within
 // the host's start timeout. If it does not, all later checks are skipped: see errNoStart.
 func checkHandshake(ctx context.Context, s *suite) (string, error) {
-	// Up to Configure with the declared defaults. A plugin that refuses its own defaults can never run.
 	p, err := s.up(ctx)
 	if err != nil {
 		return "", err
@@ -29,7 +28,6 @@ func checkStdout(ctx context.Context, s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// noticeHang may shorten the bound, so that it is remembered for the message.
 	detail, bound := "", s.bounds.call
 	for _, op := range operations(p.info.Info) {
 		// Other checks judge the answer. A hang is noticed here, because this is the first call of the run.
@@ -48,7 +46,6 @@ func checkStdout(ctx context.Context, s *suite) (string, error) {
 		return "", fmt.Errorf("it writes to standard output, which is for the handshake line alone; "+
 			"it printed %d other lines, such as %q", lines, first)
 	}
-	// An interrupted run has proved nothing.
 	return detail, ctx.Err()
 }
 
@@ -74,7 +71,6 @@ func checkGetInfo(ctx context.Context, s *suite) (string, error) {
 func checkGetInfoStable(ctx context.Context, s *suite) (string, error) {
 	const asked = 3
 	var first *client.Declaration
-	// As many starts as for the answers of an Optimize, for the same reason.
 	for start := range starts {
 		p, err := s.up(ctx)
 		if err != nil {

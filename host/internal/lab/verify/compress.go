@@ -20,7 +20,6 @@ import (
 // must be curated. The context limit is derived from the sample's size and the plugin's own threshold, so that each
 // sample is in need of compression, whatever its size.
 func compressCall(sm sample, info contract.Info) prepare.CompressCall {
-	// Counted after curation, as hosts count what they send.
 	current := sm.tokens()
 	threshold := info.Trigger.DefaultThreshold
 	set := contract.DefaultCompressSettings()
@@ -59,7 +58,6 @@ type compressed struct {
 // passes in the host too. Errors name the sample.
 func compress(ctx context.Context, st *plugins.Strategy, sm sample, services contract.Host) (compressed, error) {
 	sm = sm.curated()
-	// The call's own target is what the answer is judged by.
 	in := compressCall(sm, st.Info())
 	a, err := st.Compress(ctx, in, services)
 	if err != nil {
@@ -85,7 +83,6 @@ func (s *suite) compressing(ctx context.Context) (*plugins.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The first call decides for the whole run, so that a strategy is not half skipped.
 	if s.asked == nil {
 		host := &services{}
 		_, err := compress(ctx, st, s.plain(), host)
@@ -146,7 +143,6 @@ func gone(c compressed) (lost, of int) {
 			continue
 		}
 		of++
-		// Blank texts are contained in any text.
 		missing := func(t string) bool { return !said[t] && !strings.Contains(fresh.String(), t) }
 		if !kept[e] && slices.ContainsFunc(texts(e.Content), missing) {
 			lost++
@@ -163,7 +159,6 @@ const mostQuotes = 256 << 10
 // count may be the one that covers human entries. The check is about silence, not about bookkeeping.
 func announced(c compressed) int {
 	m, most := c.metadata, 0
-	// The counts are those of the protocol's metadata; a strategy sets the ones that fit it.
 	if m.MiddleCompressed != nil {
 		most = *m.MiddleCompressed
 	}

@@ -9,7 +9,6 @@ import (
 // The part of JUnit's XML format that CI systems read. There is no schema that all of them follow; this subset is
 // understood by Jenkins, GitLab and the common GitHub actions.
 type (
-	// One suite, as each run judges one plugin.
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`
 		Suites  []junitSuite `xml:"testsuite"`

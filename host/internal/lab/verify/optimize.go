@@ -76,7 +76,6 @@ func optimize(
 	if err != nil {
 		return optimized{}, on(&sm, fmt.Errorf("the host refuses the answer: %w", err))
 	}
-	// After validation, so that an answer which the host refuses is never compared.
 	encoded, err := encodeEdits(a.Edits, a.Metadata)
 	if err != nil {
 		return optimized{}, on(&sm, err)
@@ -109,14 +108,12 @@ func applied(sm sample, parts []check.Part) sample {
 		switch {
 		case p.Index < 0:
 			out.entries[i] = &history.Entry{
-				// Ids need to be unique only within the sample; i is the position in the result.
 				ID: fmt.Sprint("new", i), Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content,
 			}
 		case p.Edited:
 			out.entries[i] = &history.Entry{
 				ID: sm.entries[p.Index].ID, Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content,
 			}
-		// An entry that stays keeps its count as well, as in the host.
 		default:
 			out.entries[i] = sm.entries[p.Index]
 		}

@@ -83,7 +83,6 @@ func tokens(c content.Content) int {
 		// 4000 bytes stand for 1,000 tokens, whatever the size of the data.
 		case content.Media:
 			n += 4000
-		// As JSON, since what a model reads of it is not known.
 		case content.Opaque:
 			n += len(b.JSON)
 		}

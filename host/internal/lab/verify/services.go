@@ -95,7 +95,6 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 			return sdk.Completion{}, ctx.Err()
 		}
 	}
-	// With breakOff the error comes in the middle of the answer instead.
 	if s.generateErr != nil && !s.breakOff {
 		return sdk.Completion{}, s.generateErr
 	}
@@ -115,7 +114,6 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 			return sdk.Completion{}, s.generateErr
 		}
 	}
-	// The size of the request in tokens, for the account of what was spent.
 	in := 0
 	for _, e := range req.Entries {
 		in += tokens(e)
