@@ -3,6 +3,8 @@ package modelapi
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"net/http"
+	"net/url"
 )
 
 // segment is a part of a prompt that can be the end of what is cached. mark: the client set a marker there. The text is
@@ -70,4 +72,37 @@ func (c *cache) request(segments []segment, auto bool) (input, cached, written i
 		written = max(0, stored-cached)
 	}
 	return total - cached - written, cached, written
+}
+
+// As returns what was received so far, counted as if it had come with other bodies, before a prompt cache that has seen
+// nothing else. The error is that of a body that would have been refused.
+func (s *Server) As(body func(*Request) []byte) (out []*Request, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := cache{known: map[[sha256.Size]byte]bool{}}
+	for _, r := range s.requests {
+		as := *r
+		as.Body = body(r)
+		out = append(out, &as)
+		if as.Tokens == 0 {
+			continue
+		}
+		address, err := url.Parse(r.Path)
+		var read object
+		if err == nil {
+			err = json.Unmarshal(as.Body, &read)
+		}
+		if err != nil {
+			return nil, err
+		}
+		request := &http.Request{Header: r.Header, URL: address}
+		a, _ := apiOf(request)
+		p, err := a.judge(s, request, read)
+		if err != nil {
+			return nil, err
+		}
+		input, cached, written := c.request(p.segments, p.auto)
+		as.Tokens, as.Cached, as.Written = input+cached+written, cached, written
+	}
+	return out, nil
 }

@@ -45,8 +45,8 @@ type Request struct {
 	Body         []byte
 	Status       int
 	// Tokens is the size of the prompt, Cached how much of it was in the cache, and Written how much was stored beyond
-	// that where clients pay for it. Model: it had tools. Compacts: the client asked for a summary of its history. All
-	// are zero for a refused request and for a question about tokens.
+	// that where clients pay for it; zero for a request that was asked to fail. Model: it had tools. Compacts: the
+	// client asked for a summary of its history. All are zero for a refused request and for a question about tokens.
 	Tokens, Cached, Written int
 	Model, Compacts         bool
 }
@@ -95,8 +95,11 @@ func (s *Server) Requests() []*Request {
 }
 
 // Models returns the requests with tools that were answered.
-func (s *Server) Models() (out []*Request) {
-	for _, r := range s.Requests() {
+func (s *Server) Models() []*Request { return Answered(s.Requests()) }
+
+// Answered returns those of requests that had tools and were answered.
+func Answered(requests []*Request) (out []*Request) {
+	for _, r := range requests {
 		if r.Model && r.Status == http.StatusOK {
 			out = append(out, r)
 		}
@@ -161,8 +164,8 @@ type usage struct{ input, cached, written, output int }
 // when no request is on its way any more.
 func (s *Server) WaitIdle() { s.running.Wait() }
 
-// The order matters: rules first, then the cache, then faults and the limit. A request that fails by a fault has warmed
-// the cache, as a real one may have.
+// The order matters: rules first, then errors that are asked for, then the cache and the limit. A provider that answers
+// with an error at once has cached nothing.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.running.Add(1)
 	defer s.running.Done()
@@ -207,24 +210,30 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, status, a, 400, err.Error())
 		return
 	}
+	// Faults are for requests with tools only, so that n does not depend on a client's side questions.
+	var fault Fault
+	if !counts {
+		fault = s.begin(seen, p)
+	}
+	if fault.Status != 0 {
+		status(fault.Status)
+		writeJSON(w, fault.Status, a.fail(fault.Status, "asked to fail"))
+		return
+	}
 	u := usage{output: 20}
 	s.mu.Lock()
 	u.input, u.cached, u.written = s.cache.request(p.segments, p.auto)
-	s.mu.Unlock()
 	total := u.input + u.cached + u.written
+	if !counts {
+		seen.Tokens, seen.Cached, seen.Written = total, u.cached, u.written
+	}
+	s.mu.Unlock()
 	if counts {
 		status(200)
 		writeJSON(w, 200, object{"input_tokens": total, "totalTokens": total})
 		return
 	}
-	// Faults are for requests with tools only, so that n does not depend on a client's side questions.
-	fault := s.begin(seen, p, u)
-	switch limit := s.options.ContextLimit; {
-	case fault.Status != 0:
-		status(fault.Status)
-		writeJSON(w, fault.Status, a.fail(fault.Status, "asked to fail"))
-		return
-	case limit > 0 && total > limit:
+	if limit := s.options.ContextLimit; limit > 0 && total > limit {
 		status(400)
 		writeJSON(w, 400, a.fail(400, tooLong(a, total, limit)))
 		return
@@ -246,10 +255,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 // begin counts a request and returns its fault. Faults are numbered by it, counting failed requests too, so that a
 // fault for n = 1 does not hit the retry.
-func (s *Server) begin(r *Request, p prompt, u usage) Fault {
+func (s *Server) begin(r *Request, p prompt) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.Tokens, r.Cached, r.Written = u.input+u.cached+u.written, u.cached, u.written
 	r.Model, r.Compacts = len(p.tools) > 0, p.compacts
 	if !r.Model || s.options.Fault == nil {
 		return Fault{}

@@ -14,10 +14,12 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
-// each runs a test with every agent.
+// each runs a test with every agent, side by side: agents wait most of the time.
 func each(t *testing.T, test func(t *testing.T, c client)) {
+	t.Parallel()
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			c.installed(t)
 			c.limit = cmp.Or(c.limit, 16_000)
 			test(t, c)
@@ -38,13 +40,26 @@ func flags(settings map[string]any, more ...string) (out []string) {
 	return append(out, more...)
 }
 
-// Each agent does its work through thresh wrap, with a history that is pruned and compressed on the way.
+// Each agent does its work through thresh wrap, with a history that is pruned and compressed on the way. It does not
+// compact its history by itself, although what its provider reports would make it do that, and its model gets a result
+// back that was removed, where the agent has tools of MCP servers.
 func TestAgentsWorkThroughWrap(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		p := newPlace(t)
-		up := modelapi.New(modelapi.Options{Script: modelapi.LongFix(14), Dir: p.project})
+		settings := small(c)
+		options := modelapi.Options{Script: modelapi.LongFix(16), Dir: p.project}
+		if c.compacts != nil {
+			settings["model.contextLimit"] = c.compacts.limit
+			options = c.compacting(p)
+		}
+		recalls := c.recalls(t, p)
+		if recalls {
+			settings["proxy.recall"] = true
+			options.Script = append(options.Script, modelapi.Turn{modelapi.Find()}, modelapi.Turn{modelapi.Recall()})
+		}
+		up := modelapi.New(options)
 		defer up.Close()
-		e := p.run(t, c, up.URL, flags(small(c), "wrap")...)
+		e := p.run(t, c, up.URL, flags(settings, "wrap")...)
 		e.check(t, p, up)
 		line := e.lastLine()
 		t.Log(line)
@@ -52,15 +67,25 @@ func TestAgentsWorkThroughWrap(t *testing.T) {
 			strings.Contains(line, "; 0 of ") != c.continued {
 			t.Errorf("the last line is %q", line)
 		}
+		if n := compactions(up); n > 0 {
+			t.Errorf("%d compactions", n)
+		}
+		sent := up.Models()
+		// The last request has the answer of the last call; the lines are of the log that the removed result showed.
+		lines := func(fromEnd int) int { return bytes.Count(sent[len(sent)-fromEnd].Body, []byte("level=info")) }
+		if last, before := lines(1), lines(2); recalls && last < before+20 {
+			t.Errorf("%d requests; the last has %d lines of the log, the one before %d", len(sent), last, before)
+		}
 	})
 }
 
 // Every byte that was not edited is the agent's, what was sent is sent again until a rewrite, and a request that the
-// agent repeats gets the same sent. The agent's own bytes come through a dry run, which changes nothing.
+// agent repeats gets the same sent. The provider's prompt cache misses at rewrites alone, and the bill is as much smaller
+// as the proxy says. The agent's own bytes come through a dry run, which changes nothing.
 func TestEveryByteButTheEditsIsTheAgents(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		p := newPlace(t)
-		up := modelapi.New(modelapi.Options{Script: modelapi.LongFix(14), Dir: p.project,
+		up := modelapi.New(modelapi.Options{Script: modelapi.NewsFix(24), Dir: p.project,
 			Fault: func(n int) (f modelapi.Fault) {
 				if n == 9 && !c.noRetry {
 					f.Status = http.StatusServiceUnavailable
@@ -109,6 +134,13 @@ func TestEveryByteButTheEditsIsTheAgents(t *testing.T) {
 			t.Errorf("%d requests were edited, %d repeated, the beginning changed %d times; %+v", edited, retries,
 				breaks, totals)
 		}
+		if !c.continued {
+			without, err := up.As(func(sent *modelapi.Request) []byte { return r.client(t, sent) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkBill(t, accountOf(t, without), accountOf(t, up.Requests()), totals)
+		}
 	})
 }
 
@@ -122,34 +154,21 @@ func compactions(up *modelapi.Server) (n int) {
 	return n
 }
 
-// Where an agent compacts its history by itself, it does not through thresh. Where thresh has too much room to prevent
-// it, the requests for summaries pass as they came, and what follows is a conversation of its own: a branch, if the
-// agent says what it is of.
-func TestNoCompactionOfTheAgent(t *testing.T) {
+// Where thresh has too much room to prevent that an agent compacts its history, the requests for summaries pass as they
+// came, and what follows is a conversation of its own: a branch, if the agent says what it is of.
+func TestCompactionsOfTheAgent(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		if c.compacts == nil {
 			t.Skip("SKIPPED: it does not compact in a conversation of this kind")
 		}
-		c.args, c.env = append(c.args, c.compacts.args...), append(c.env, c.compacts.env...)
-		if c.prompts = c.compacts.prompts; c.prompts != nil {
-			c.args = c.compacts.args
-		}
-		provider := func(p place) *modelapi.Server {
-			script := modelapi.LongFix(16)
-			for range len(c.prompts) - 1 { // each but the last is answered before the work is done
-				script = slices.Insert(script, len(script)-2, modelapi.Turn{})
-			}
-			up := modelapi.New(modelapi.Options{Script: script, Dir: p.project, Scale: c.compacts.scale})
-			t.Cleanup(up.Close)
-			return up
-		}
 		p := newPlace(t)
-		up := provider(p)
+		up := modelapi.New(c.compacting(p))
+		defer up.Close()
 		r := record(t, p, up.URL,
 			map[string]any{"compression.strategy": "top-down-truncation", "model.contextLimit": 2_000_000})
 		p.run(t, c, r.URL, "wrap", "--dry-run").check(t, p, up)
 		if compactions(up) == 0 {
-			t.Fatal("the control run does not compact")
+			t.Fatal("it does not compact")
 		}
 		goesOn := false // after the first compaction
 		for i, s := range up.Requests() {
@@ -172,14 +191,20 @@ func TestNoCompactionOfTheAgent(t *testing.T) {
 		if totals := r.proxy.Totals(); totals.Failed > 0 || goesOn == (roots+branches == 1) || c.named() && roots > 1 {
 			t.Errorf("%d conversations and %d branches; %+v", roots, branches, totals)
 		}
-		p = newPlace(t)
-		up = provider(p)
-		p.run(t, c, up.URL, flags(map[string]any{"model.contextLimit": c.compacts.limit, "model.completionBudget": 1,
-			"compression.preserveThreshold": 0.2}, "wrap")...).check(t, p, up)
-		if n := compactions(up); n > 0 {
-			t.Errorf("%d compactions", n)
-		}
 	})
+}
+
+// compacting drives an agent into a compaction of its own, where thresh does not prevent that.
+func (c *client) compacting(p place) modelapi.Options {
+	c.args, c.env = append(c.args, c.compacts.args...), append(c.env, c.compacts.env...)
+	if c.prompts = c.compacts.prompts; c.prompts != nil {
+		c.args = c.compacts.args
+	}
+	script := modelapi.LongFix(16)
+	for range len(c.prompts) - 1 { // each but the last is answered before the work is done
+		script = slices.Insert(script, len(script)-2, modelapi.Turn{})
+	}
+	return modelapi.Options{Script: script, Dir: p.project, Scale: c.compacts.scale}
 }
 
 // Each agent has a section of the documentation, with the command by which it is started here.

@@ -1,10 +1,13 @@
 package clienttest
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // client is an agent and how it is called: as docs/use-with.md says, and so that it goes on alone.
@@ -129,13 +132,13 @@ func (c client) command(t *testing.T) []string {
 		return args
 	}
 	// Node looks for packages where a program is: the loops are run where the SDKs are.
+	args[1] = filepath.Join(dir, "loops.mjs")
 	text, err := os.ReadFile("testdata/loops.mjs")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "loops.mjs"), text, 0o600)
+	if err == nil { // another test may be reading it
+		err = atomicfile.Write(args[1], 0o600, func(w io.Writer) error { _, err := w.Write(text); return err })
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	args[1] = filepath.Join(dir, "loops.mjs")
 	return args
 }

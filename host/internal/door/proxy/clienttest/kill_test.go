@@ -2,9 +2,12 @@ package clienttest
 
 import (
 	"bufio"
+	"fmt"
+	"net"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -78,11 +81,19 @@ type daemon struct {
 	cmd           *exec.Cmd
 }
 
+// ports counts the ports that daemons were given, from 20,000: below those that the system gives to connections of other
+// tests while a daemon is down.
+var ports atomic.Int32
+
 // start starts it: with the proxy on the port that it had, if it had one.
 func (d *daemon) start() {
-	listen := "127.0.0.1:0"
-	if d.url != "" {
-		listen = strings.TrimPrefix(d.url, "http://")
+	listen := strings.TrimPrefix(d.url, "http://")
+	for listen == "" {
+		free, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20_000+ports.Add(1)))
+		if err == nil {
+			listen = free.Addr().String()
+			free.Close()
+		}
 	}
 	d.cmd = exec.Command(d.place.thresh(), append([]string{"serve"}, flags(map[string]any{"plugins.isolation": "off",
 		"sessions.store": d.place.storeIn(), "serve.listen": "127.0.0.1:0", "proxy.listen": listen,

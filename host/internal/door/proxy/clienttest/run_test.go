@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -34,18 +35,38 @@ type place struct{ home, project, bin string }
 func newPlace(t *testing.T) place {
 	t.Helper()
 	p := place{t.TempDir(), t.TempDir(), t.TempDir()}
-	programs, err := binaries.Build("host/cmd/thresh")
+	from, err := built()
+	if err == nil {
+		err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			to := filepath.Join(p.bin, strings.TrimPrefix(path, from))
+			return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Link(path, to))
+		})
+	}
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := binaries.Copy(programs[0], p.thresh()); err != nil {
-		t.Fatal(err)
-	}
-	if err := binaries.Strategies(filepath.Join(p.bin, "plugins")); err != nil {
 		t.Fatal(err)
 	}
 	project(t, p.project)
 	return p
+}
+
+// built is a directory with thresh and its strategies, of which each place has links.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "clienttest")
+	if err == nil {
+		err = binaries.Install(dir)
+	}
+	return dir, err
+})
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if dir, _ := built(); dir != "" {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(status)
 }
 
 func (p place) thresh() string { return filepath.Join(p.bin, "thresh") }
@@ -105,7 +126,7 @@ func (e ended) lastLine() string {
 	return lines[strings.LastIndexByte(lines, '\n')+1:]
 }
 
-// check fails the test unless an agent did its work and the provider refused nothing.
+// check fails the test unless an agent did its work, left no process behind, and the provider refused nothing.
 func (e ended) check(t *testing.T, p place, up *modelapi.Server) {
 	t.Helper()
 	if e.err != nil || !fixed(t, p.project) {
@@ -116,6 +137,21 @@ func (e ended) check(t *testing.T, p place, up *modelapi.Server) {
 	}
 	if len(up.Models()) == 0 {
 		t.Error("no request to the model")
+	}
+	// A process of the run has its home, whatever its parent is. Next to a wrapped run, it would serve a later one with
+	// the address of a proxy that has ended.
+	environs, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil || len(environs) == 0 {
+		t.Fatal(environs, err)
+	}
+	for _, path := range environs {
+		if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte("HOME="+p.home+"\x00")) {
+			command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+			t.Errorf("left: %q", bytes.Split(command, []byte{0}))
+		}
+	}
+	if found, err := filepath.Glob(p.home + "/.cline/data/locks/*/*"); err != nil || len(found) > 0 {
+		t.Errorf("left: %q, %v", found, err)
 	}
 }
 

@@ -37,11 +37,13 @@ func (p place) sessions(t *testing.T) []stored {
 
 // A subagent has a session of its own, whose parent is the agent's.
 func TestSubagentsHaveAParent(t *testing.T) {
+	t.Parallel()
 	for _, c := range clients {
 		if !c.named() || c.name == "codex-own-provider" {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			c.installed(t)
 			if c.name == "codex" { // its newer models start subagents that answer by mail, which the script does not read
 				c.args = append(slices.Clone(c.args), "-m", "gpt-5")
