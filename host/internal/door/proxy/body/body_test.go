@@ -39,7 +39,9 @@ var bodies = map[API]string{
 		{"type":"function_call","id":"fc1","call_id":"t1","name":"read_file","arguments":"{}"},
 		{"type":"custom_tool_call","call_id":"t2","name":"apply_patch","input":"*** Begin"},
 		{"type":"function_call_output","call_id":"t1","output":"one"},{"type":"custom_tool_call_output","call_id":"t2",` +
-		`"output":"two"}, {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hm."}]},
+		`"output":"two"},{"type":"custom_tool_call_output","call_id":"t2","output":"more"},
+		{"type":"agent_message","author":"/root/a","recipient":"/root","content":[{"type":"input_text","text":"Done."}]},
+		{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hm."}]},
 		{"role":"user","content":"And?"},
 		{"type":"function_call","id":"fc3","call_id":"t3","name":"bash","arguments":"{}"},
 		{"type":"function_call_output","call_id":"t3","output":"three"}],"tools":[{"type":"function"}]}`,
@@ -158,6 +160,16 @@ func everyView(t *testing.T, bodies map[API]string) {
 				}
 			}
 		}
+	}
+}
+
+// What the model has not seen yet stays, also where another agent's words follow it: these are not the model's own.
+func TestWhatIsNewStays(t *testing.T) {
+	r := index(t, Responses, strings.Replace(bodies[Responses], `"output":"three"}`, `"output":"three"},
+		{"type":"agent_message","content":[{"type":"input_text","text":"Done, too."}]}`, 1))
+	entries, _ := numbered(r)
+	if got := edit(t, r, entries, nil); !strings.Contains(got, "three") {
+		t.Errorf("got %s", got)
 	}
 }
 

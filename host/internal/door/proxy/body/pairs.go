@@ -17,6 +17,11 @@ type Ref struct{ Item, Part int }
 type pairs struct {
 	// call is the call that a response answers.
 	call map[Ref]Ref
+	// extra is the call that a further result is of; nil if there is none. byID are the calls of the first items, as
+	// many as named says.
+	extra map[Ref]Ref
+	byID  map[string]Ref
+	named int
 	// open is the first item of the exchange at the end, whose results the model has not seen yet; the number of items
 	// if there is none.
 	open int
@@ -40,11 +45,17 @@ func (r *Request) pair() Reason {
 			case Response:
 				id, name := r.responseID(p)
 				at, ok := match.Response(id, name)
+				if !ok && r.more(Ref{i, j}, id) {
+					continue
+				}
 				if !ok {
 					r.pairs = pairs{}
 					return Unpaired
 				}
 				r.pairs.call[Ref{i, j}] = Ref{at.Entry, at.Block}
+			case Extra: // taken over from the request before
+				id, _ := r.responseID(p)
+				r.more(Ref{i, j}, id)
 			}
 		}
 	}
@@ -55,6 +66,33 @@ func (r *Request) pair() Reason {
 	}
 	r.pairs.open = r.lastExchange()
 	return ""
+}
+
+// more makes a part a further result if the call with an id was answered before. It reports whether that is so.
+func (r *Request) more(at Ref, id string) bool {
+	if r.API != Responses || id == "" {
+		return false
+	}
+	p := &r.pairs
+	if p.extra == nil {
+		p.extra, p.byID = map[Ref]Ref{}, map[string]Ref{}
+	}
+	for ; p.named < at.Item; p.named++ {
+		for j := range r.Items[p.named].Parts {
+			if part := &r.Items[p.named].Parts[j]; part.Kind == Call {
+				id, _ := r.callID(part)
+				p.byID[id] = Ref{p.named, j}
+			}
+		}
+	}
+	call, ok := p.byID[id]
+	if ok {
+		p.extra[at] = call
+		if part := r.part(at); part.Kind != Extra { // parts of the request before may be read meanwhile
+			part.Kind = Extra
+		}
+	}
+	return ok
 }
 
 // lastExchange returns the first item of the exchange at the end: the model's run of items with calls that nothing of

@@ -52,7 +52,8 @@ const blanked = "[result removed]"
 //   - What the model said in one turn goes as a whole or not at all, so that reasoning stays with what follows it, and
 //     signatures with the calls that they are for. A call that should go alone stays, and its result is blanked.
 //   - Results go exactly if their call goes.
-//   - Parts of unknown kinds and instructions stay, and with them the turn that they are in.
+//   - Parts of unknown kinds and instructions stay, and with them the turn that they are in; further results of a call
+//     stay, and with them that call.
 //   - What is left begins with words of a person: the last before it stay.
 //   - For Gemini, words of a person stay between the model's words and a call, where nothing else is left.
 //   - The exchange at the end stays: the model has not seen its results yet. They may be shortened.
@@ -173,8 +174,11 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 				entryOf[ref] = i
 			}
 			// Pinned items and open exchanges are whole items, so that one look at any part decides for the entry.
-			if part.Kind == Fixed || r.Items[ref.Item].Pinned || ref.Item >= r.pairs.open {
+			if part.Kind == Fixed || part.Kind == Extra || r.Items[ref.Item].Pinned || ref.Item >= r.pairs.open {
 				f.gone = false
+			}
+			if call, ok := r.pairs.extra[ref]; ok {
+				p.fates[entryOf[call]].gone = false
 			}
 			if text, ok := f.texts[j]; ok && !r.mayRead(part, ref, text) {
 				delete(f.texts, j)
@@ -197,7 +201,7 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 		for j, ref := range e.Refs {
 			call, response := r.pairs.call[ref]
 			if !response {
-				f.gone = f.gone && wasGone // an attachment next to results
+				f.gone = f.gone && wasGone // an attachment next to results, or a further one
 				continue
 			}
 			if p.fates[entryOf[call]].gone {

@@ -61,6 +61,9 @@ const (
 	Bound
 	// Fixed never changes and never goes: what this version does not know, what the provider made for itself.
 	Fixed
+	// Extra is a further result of a call, fixed too, and its call stays with it: Codex has one for each message that a
+	// script of its model gives out while it runs.
+	Extra
 )
 
 // Part is a piece of an item that becomes one block of an entry. Its span is that of the whole value, or of the whole

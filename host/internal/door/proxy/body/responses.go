@@ -30,7 +30,7 @@ func (responsesReader) item(r *Request, n int32) (Item, error) {
 	}
 	kind := t.get(n, "type")
 	switch {
-	case kind == none, t.is(kind, "message"):
+	case kind == none, t.is(kind, "message"), t.is(kind, "agent_message"):
 		return responsesMessage(t, n)
 	case t.is(kind, "function_call"), t.is(kind, "custom_tool_call"):
 		if !named(t, n, "call_id", "name") {
@@ -81,6 +81,7 @@ func responsesMessage(t *tape, n int32) (Item, error) {
 		return item, nil
 	case t.is(role, "system"), t.is(role, "developer"):
 		item.Pinned = true
+	case t.is(t.get(n, "type"), "agent_message"): // words of another agent to this one
 	case !t.is(role, "user"):
 		return item, ErrForm
 	}

@@ -125,7 +125,8 @@ func (r *Request) bound() []boundPart {
 			if p.Kind == Text && !r.Items[i].Pinned || p.Kind == Response || p.Kind == Media {
 				continue
 			}
-			b := boundPart{Span: p.Span, text: r.unmarked(p), mayGo: p.Kind != Fixed && !r.Items[i].Pinned, turn: turn}
+			b := boundPart{Span: p.Span, text: r.unmarked(p), turn: turn,
+				mayGo: p.Kind != Fixed && p.Kind != Extra && !r.Items[i].Pinned}
 			if p.Speaker != content.AI {
 				b.turn = -1 - i // instructions are in no turn of the model
 			}
