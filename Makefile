@@ -91,7 +91,8 @@ test-clients: ## Claude Code, Codex and others through thresh wrap against a str
 	@if command -v npm >/dev/null && command -v python3 >/dev/null; then host/internal/door/proxy/clienttest/install.sh $(AGENTS); \
 	else echo "NOTE: without npm and python3 no agent runs here"; fi
 	$(LEAN) $(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest
-	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v -test.timeout 60m
+	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v \
+		-test.timeout 60m -test.parallel $(shell expr 2 '*' $(CPUS))
 
 test-vm: ## the tests of isolation on another kernel, in QEMU: KERNEL=image [VMARCH=arm64] [BUSYBOX=static binary]
 	tools/vm/test.sh $(KERNEL) $(VMARCH)

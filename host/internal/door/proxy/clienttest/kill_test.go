@@ -40,7 +40,9 @@ func TestAgentsFinishWhateverIsKilled(t *testing.T) {
 		d.upstream = up.URL
 		d.start()
 		defer d.stop()
-		p.run(t, c, d.url, "wrap", "--dry-run").check(t, p, up)
+		e := p.run(t, c, d.url, "wrap", "--dry-run")
+		d.stop()
+		e.check(t, p, up)
 		if c.continued {
 			return
 		}
