@@ -17,18 +17,62 @@ import (
 // the process, or in a file that no one looks for. So each call looks whether the path still names the file that was
 // opened, and the writer does once more before it tells its callers that they are done.
 
-// displaced returns why the store must not be used: its path does not name its file any more. It costs a microsecond.
+// displaced returns why the store must not be used: its path does not name its file any more, or its write-ahead log,
+// with what was added last, is not the one that it had. It costs two microseconds.
 func (s *Store) displaced() error {
-	now, err := os.Stat(s.path)
-	if s.file == nil || err == nil && os.SameFile(now, s.file) {
+	if s.file == nil {
 		return nil
 	}
-	what := "was deleted or renamed"
-	if err == nil {
-		what = "was replaced by another file"
+	now, err := os.Stat(s.path)
+	what := "the file was deleted or renamed while it was in use"
+	switch log := s.log.Load(); {
+	case err == nil && !os.SameFile(now, s.file):
+		what = "the file was replaced by another file while it was in use"
+	case err == nil && s.cut.Load():
+		what = fmt.Sprintf("its log, %s-wal, was cut while it was in use: what was added last may be lost", s.path)
+		return &store.Fault{Cause: store.Displaced, Store: s.path, Err: errors.New(what)}
+	case err == nil:
+		if log == nil {
+			return nil
+		}
+		if now, err := os.Stat(s.path + "-wal"); err == nil && os.SameFile(now, *log) {
+			return nil
+		}
+		// SQLite still has it open, and does as much with it when it is closed.
+		what = fmt.Sprintf("its log, %s-wal, was deleted or replaced while it was in use; end thresh, which moves the log "+
+			"into the file, before anything else opens that", s.path)
+		return &store.Fault{Cause: store.Displaced, Store: s.path, Err: errors.New(what)}
 	}
-	return &store.Fault{Cause: store.Displaced, Store: s.path, Err: fmt.Errorf("the file %s while it was in use%s", what,
-		rescue(s.path, s.file))}
+	return &store.Fault{Cause: store.Displaced, Store: s.path, Err: errors.New(what + rescue(s.path, s.file))}
+}
+
+// Sizes in the log, in bytes: of its header, and of a page with what comes before it.
+const logHeader, logFrame = 32, 24 + 4096
+
+// checkLog notices that the log was cut since the last commit. SQLite would go on behind the gap, which is empty when it
+// is read.
+func (w *writer) checkLog(ctx context.Context) error {
+	info, err := os.Stat(w.path + "-wal")
+	if err != nil || info.Size() >= w.logSize {
+		return nil
+	}
+	// A checkpoint may have emptied it, after which all is in the file. If it was cut, this cannot read what is missing.
+	var busy, frames, moved int64
+	err = w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &moved)
+	if err != nil || moved < frames && logHeader+frames*logFrame > info.Size() {
+		w.cut.Store(true)
+		return w.displaced()
+	}
+	w.logSize = info.Size()
+	return nil
+}
+
+// seeLog takes the log as it is for the one that it has to be from now on.
+func (w *writer) seeLog() {
+	if info, err := os.Stat(w.path + "-wal"); err == nil {
+		w.log.Store(&info)
+		w.logSize = info.Size()
+	}
 }
 
 // rescue says where the sessions still are, as far as the system tells: where the file is now or, if it has no name any

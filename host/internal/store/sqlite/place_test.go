@@ -93,3 +93,64 @@ func TestAFileThatIsDeletedDuringACommit(t *testing.T) {
 	}
 	wantLog(t, openFile(t, saved), "first")
 }
+
+// The log next to the file has what was added last. Without it, or with a part of it, nothing more is acknowledged, as
+// that could not be read later.
+func TestALogThatIsNotAsItWas(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(log string) error
+		says   string
+		kept   bool // what was acknowledged before is there when the store is opened again
+	}{
+		"deleted":  {os.Remove, "-wal, was deleted", true},
+		"replaced": {func(log string) error { return errors.Join(os.Remove(log), os.WriteFile(log, nil, 0o600)) }, "-wal, was deleted or replaced", true},
+		"emptied":  {func(log string) error { return os.Truncate(log, 0) }, "-wal, was cut", false},
+		"cut":      {func(log string) error { return os.Truncate(log, logHeader+2*logFrame) }, "-wal, was cut", false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s, h := filled(t)
+			h, err := s.Append(t.Context(), key, h.Position(), change("second"))
+			if err == nil {
+				err = c.change(s.path + "-wal")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				_, err := s.Append(t.Context(), key, h.Position(), change("lost"))
+				if wantCause(t, err, store.Displaced); err != nil && !strings.Contains(err.Error(), c.says) {
+					t.Error(err)
+				}
+			}
+			wantCause(t, s.Ready(t.Context()), store.Displaced)
+			if err := s.Close(); err != nil {
+				t.Log(err)
+			}
+			if c.kept {
+				wantLog(t, openFile(t, s.path), "first", "second")
+			}
+		})
+	}
+}
+
+// Others may move the log into the file and empty it.
+func TestALogThatWasEmptiedByACheckpoint(t *testing.T) {
+	s, h := filled(t)
+	other := openFile(t, s.path)
+	for _, text := range []string{"second", "third"} {
+		if _, err := other.read.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(s.path + "-wal"); err != nil || info.Size() > 0 {
+			t.Errorf("the log was not emptied: %v", err)
+		}
+		var err error
+		if h, err = s.Append(t.Context(), key, h.Position(), change(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Vacuum(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantLog(t, s, "first", "second", "third")
+}

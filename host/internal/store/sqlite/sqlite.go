@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -29,7 +30,10 @@ type Store struct {
 	// path is also what errors call the store.
 	path string
 	// file is the one that was opened, for [Store.displaced].
-	file  os.FileInfo
+	file os.FileInfo
+	// log is the write-ahead log next to it; nil while the writer is not connected. cut is set if that was found cut.
+	log   atomic.Pointer[os.FileInfo]
+	cut   atomic.Bool
 	doubt store.Doubt
 	// hub passes notices on to the watchers of this process.
 	hub store.Hub

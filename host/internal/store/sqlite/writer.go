@@ -121,6 +121,7 @@ type writer struct {
 	conn    *sql.Conn // nil after a failure, until the next batch connects
 	st      statements
 	version int64 // PRAGMA data_version: it changes with the commits of others
+	logSize int64 // of the write-ahead log after the last commit, in bytes
 }
 
 // connect opens the writer's connection.
@@ -140,12 +141,14 @@ func (w *writer) prepare(ctx context.Context) error {
 		return err
 	}
 	_, err := w.others(ctx)
+	w.seeLog()
 	return err
 }
 
 // disconnect gives the connection up, with any transaction that is open on it. SQLite rolls that back. It may be called
 // on a writer that has failed to connect.
 func (w *writer) disconnect() {
+	w.log.Store(nil) // SQLite removes it with the last connection
 	w.st.close()
 	if w.conn != nil {
 		_ = w.conn.Close()
@@ -277,6 +280,9 @@ func (w *writer) connected(f func(context.Context) error) error {
 			return w.fault(ctx, err)
 		}
 	}
+	if err := w.checkLog(ctx); err != nil {
+		return err
+	}
 	// A lock that was not free says nothing about the connection.
 	err := w.fault(ctx, f(ctx))
 	if err == nil {
@@ -285,6 +291,7 @@ func (w *writer) connected(f func(context.Context) error) error {
 			gone.Unknown = true
 			return gone
 		}
+		w.seeLog()
 	}
 	if err != nil && !store.IsCause(err, store.Locked) && !store.IsCause(err, store.Displaced) {
 		w.disconnect()
