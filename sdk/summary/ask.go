@@ -26,7 +26,6 @@ type asker struct {
 // are several.
 func (a *asker) fold(ctx context.Context, parts []part, prior string) (string, error) {
 	snapshot := prior
-	// In the order of the conversation, so that later parts correct earlier ones.
 	for _, p := range parts {
 		var err error
 		if snapshot, err = a.ask(ctx, p, snapshot); err != nil {

@@ -29,7 +29,6 @@ type draft struct {
 // updated next time instead of being summarised again.
 func (d *draft) compose(keep []bool, kept, factBytes int) sdk.Content {
 	var b strings.Builder
-	// First, so that a reader who knows nothing of the rest still recognises a snapshot.
 	b.WriteString(d.snapshot)
 	writeMessages(&b, d.messages, keep, kept, d.more)
 	writeFacts(&b, d.facts, factBytes)

@@ -13,8 +13,6 @@ const Fewest = 4
 // result may therefore be smaller than at.
 func Cut(history []sdk.Content, at int) int {
 	at = turns.CutForward(history, at)
-	// The last entry that is not a tool's. Calls from there on are still running; earlier unanswered calls were
-	// abandoned.
 	last := len(history) - 1 // the last entry that is not a tool's: calls from there on are being run
 	for last >= 0 && history[last].Speaker == sdk.Tool {
 		last--
@@ -23,7 +21,6 @@ func Cut(history []sdk.Content, at int) int {
 		return at // what waits is behind the cut, or was abandoned long ago
 	}
 	for _, call := range turns.Pair(history).Pending() {
-		// Pending yields calls in their order, so that this is the first that runs.
 		if call.Entry >= last && call.Entry < at {
 			return turns.CutBackward(history, call.Entry)
 		}

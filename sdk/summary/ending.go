@@ -68,7 +68,6 @@ func (e *ending) with(ctx context.Context, snapshot string) (Result, error) {
 		return Result{}, err
 	}
 	shortTokens := counts[0] + counts[1]
-	// What is left to be spent on the words and the facts.
 	gain := e.before - shortTokens
 	if gain <= 0 {
 		return e.noGain(), nil

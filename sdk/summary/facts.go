@@ -45,9 +45,8 @@ const (
 // collector gathers facts, from the newest call to the oldest, so that the newest fact about a file or command wins and
 // full lists hold the newest.
 type collector struct {
-	in    sdk.CompressInput
-	facts facts
-	// What the lists have.
+	in                       sdk.CompressInput
+	facts                    facts
 	modified, commands, read map[string]bool
 }
 
@@ -74,7 +73,6 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 			if !c.isNews(use) {
 				continue // reading a result takes its time
 			}
-			// The call was interrupted, or its response is not recorded.
 			result := noResult
 			if at, ok := pairs.Response(turns.At{Entry: i, Block: j}); ok {
 				// The response may stand behind the range; it is a fact about the range all the same.
@@ -212,7 +210,6 @@ func readFacts(text string) (f facts, rest string) {
 			list = &f.commands
 		case readHead:
 			list = &f.read
-		// A line that is neither a heading nor a fact of a list: here someone else's text begins.
 		default:
 			fact, ok := strings.CutPrefix(line, factStart)
 			if !ok || list == nil {

@@ -77,7 +77,6 @@ type fitter struct {
 // necessary: a model that sees everything at once writes a better snapshot than one that folds. prior is the size of
 // the snapshot that is to be updated. Pieces are changed in place.
 func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
-	// What one request with the old snapshot can hold.
 	room := w.room(prior)
 	if err := w.check(room); err != nil {
 		return nil, err
@@ -85,7 +84,6 @@ func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
 	if f.reduce(pieces, room) <= room {
 		return []part{{pieces, 1, 1}}, nil
 	}
-	// In parts, the snapshot may grow up to this size, and every part must still fit.
 	room = w.room(w.carried)
 	if err := w.check(room); err != nil {
 		return nil, err
@@ -110,7 +108,6 @@ func (f *fitter) pack(pieces []piece, room int) [][]piece {
 		if len(packed) <= mostParts {
 			break
 		}
-		// The counters are kept only for the try that is used.
 		try := *f
 		packed = fill(try.squeeze(pieces, most), room)
 		if len(packed) <= mostParts {
@@ -133,7 +130,6 @@ func total(pieces []piece) (n int) {
 func (f *fitter) reduce(pieces []piece, room int) int {
 	sum := total(pieces)
 	for i := range pieces {
-		// No more is reduced than is needed: each line loses what the model could have used.
 		if sum <= room {
 			break
 		}
@@ -142,7 +138,6 @@ func (f *fitter) reduce(pieces []piece, room int) int {
 		if entry.Speaker != sdk.Tool {
 			continue
 		}
-		// How many results of this entry became lines.
 		n := int64(0)
 		// The whole entry is rendered again, as a piece has one text for all its blocks.
 		text, _ := flatten(entry, func(block int, r sdk.ToolResponse) string {
@@ -197,7 +192,6 @@ func (f *fitter) shorten(p *piece, room int) {
 // people said, stay whole. If there are too many pieces even for that, the oldest are left out, with a note in their
 // place. It returns a new slice.
 func (f *fitter) squeeze(pieces []piece, room int) []piece {
-	// Below leastPiece nothing useful is left, and entries are dropped instead.
 	limit := max(levelOf(pieces, room), leastPiece)
 	out := slices.Clone(pieces)
 	for i := range out {

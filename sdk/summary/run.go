@@ -48,7 +48,6 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 	// Of the whole history: a call in the range may have its response behind it.
 	pairs := turns.Pair(in.History)
 	s := scan(in, r, pairs)
-	// Nothing but blank entries.
 	if len(s.pieces) == 0 && s.prior == "" {
 		return Result{Range: r, NoOp: sdk.NoOpTooFew}, nil
 	}
@@ -78,7 +77,6 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 	if err != nil {
 		return Result{}, err
 	}
-	// In order of preference.
 	candidates := []string{snapshot}
 	if in.Verification {
 		revised, err := a.verify(ctx, s.pieces, snapshot)
@@ -93,7 +91,6 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 		"modelCalls": a.calls, "parts": int64(len(parts)),
 		"resultsReduced": f.reduced, "entriesCut": f.cut, "entriesLeftOut": f.left,
 	}
-	// Counts the candidates, and is a no-op if none is shorter than the range.
 	return e.result(ctx, candidates)
 }
 

@@ -101,7 +101,6 @@ func (a *aider) flush() {
 		c.Speaker = content.Human
 	}
 	a.b.add(a.line, c)
-	// The person's own command for a new beginning.
 	if a.human && (text == "/clear" || text == "/reset") {
 		a.b.boundary(BoundaryChat, nil)
 	}

@@ -49,7 +49,6 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 	}
 	for _, raw := range list {
 		blocks := b.exactBlock(raw, anthropicBlock(raw))
-		// There is at least one block: see [anthropicBlock].
 		_, isResponse := blocks[0].(content.ToolResponse)
 		// A result's media follow it in blocks and share its origin.
 		p.add(isResponse, blocks...)
@@ -112,7 +111,6 @@ func anthropicResult(id string, o object) []content.Block {
 	r := content.ToolResponse{
 		CallID: id, ToolName: o.text("name"), Extra: o.without("type", "tool_use_id", "content", "is_error", "name"),
 	}
-	// The result keeps the tool's own words.
 	if o.isTrue("is_error") {
 		r.Error = flaggedError
 	}
@@ -128,7 +126,6 @@ func resultOf(
 	raw []byte,
 	readMedia func(object) (content.Media, bool),
 ) (result json.RawMessage, media []content.Block) {
-	// A plain text, or null, is the result as it is.
 	list, ok := elements(raw)
 	if !ok {
 		return bytes.Clone(raw), nil

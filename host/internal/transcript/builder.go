@@ -79,7 +79,6 @@ func (b *builder) pair(entry, from int) {
 			// Of every speaker, also of an unknown one: a name is better than none.
 			b.names[block.ID] = block.Name
 			if c.Speaker == content.AI {
-				// Only a call of the model expects a response.
 				b.match.Call(block.ID, block.Name, turns.At{Entry: entry, Block: j})
 			}
 		case content.ToolResponse:
@@ -159,7 +158,6 @@ const maxMark = 64
 // otherFields remarks on the top-level fields of a one-document file that are not read. It is one note, as there is one
 // such object per file.
 func (b *builder) otherFields(top object, known func(name string) bool) {
-	// At most this many are named.
 	const most = 20 // by name
 	var left []string
 	more := 0
@@ -200,7 +198,6 @@ func (b *builder) finish(o Options) (*Transcript, error) {
 // inspect notes what is not well-formed. Strategies leave such entries alone and providers may refuse them, so users
 // should know why an entry is never pruned.
 func (b *builder) inspect(i int, c content.Content) {
-	// In every note, as users look for the place in the file.
 	line := b.t.Lines[i]
 	if !c.Speaker.Known() {
 		b.oddity(

@@ -204,7 +204,6 @@ func (c *claudeThread) assistant(r record, message object) {
 	blocks := c.b.messageContent(r.line, message.raw("content")).blocks
 	var meta metadata
 	id := message.text("id")
-	// A line without an id is a message of its own.
 	entry, merge := c.open[id]
 	if merge = merge && id != ""; merge {
 		meta.raw("timestamp", asObject(c.b.t.Entries[entry].Metadata).raw("timestamp"))
@@ -241,7 +240,6 @@ func (c *claudeCode) end() error {
 	b := c.main.b
 	b.t.Format = ClaudeCode
 	switch side := c.side.b; {
-	// Nothing to decide.
 	case c.sideLines == 0:
 	case len(b.t.Entries) == 0:
 		// Line numbers stay right: both threads count the lines of the one file.

@@ -97,7 +97,6 @@ func (c *codex) record(r record) error {
 	case "response_item":
 		c.item(r.line, stamp, payload)
 	case "compacted":
-		// Newer versions list the context, older ones have only a summary.
 		c.compacted(r.line, stamp, payload)
 	case "event_msg":
 		// A task begins with the limit of its model, and each report of usage repeats it.

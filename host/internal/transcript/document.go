@@ -44,7 +44,6 @@ func (d *document) at(name string) int { return d.top.field(name).at }
 // each calls element for each element of the list in the field name, or of the document itself if name is "". A missing
 // list or another value is [ErrMalformed]. An error of element ends the walk.
 func (d *document) each(name string, element func(i, line int, raw []byte) error) error {
-	// The name is for the error.
 	list := field{name: "the file", value: d.data}
 	if name != "" {
 		list = d.top.field(name)

@@ -89,7 +89,6 @@ func failAt(line int, reason error, format string, args ...any) error {
 // locate turns an error of rawjson into an Error. text begins at the given line and byte of the file. Text that ends
 // too early is [ErrTruncated], because the remedy differs: the file was cut, not written wrongly.
 func locate(err error, text []byte, line int, offset int64) error {
-	// Its offset is in text, and so are the line breaks that are counted.
 	var syntax *rawjson.SyntaxError
 	if !errors.As(err, &syntax) {
 		return failAt(line, ErrMalformed, "%v", err)

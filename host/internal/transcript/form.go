@@ -67,7 +67,6 @@ func Parse(f Format, before Before, raw []json.RawMessage) (Parsed, error) {
 		return Parsed{}, err
 	}
 	for i, message := range raw {
-		// Nil for something else, which the next line reports.
 		o := asObject(message)
 		if kind(message) != '{' {
 			return Parsed{}, &MessageError{i, -1, fmt.Errorf("it is %s, not an object", clip(message))}

@@ -169,7 +169,6 @@ func checkParts(raw []byte, check func(kind string, part object) error) (part in
 		o := asObject(raw)
 		kind := o.text("type")
 		switch {
-		// Parts are objects in every form.
 		case o == nil:
 			return i, fmt.Errorf("it is %s, not an object", clip(raw))
 		case kind == "":

@@ -38,8 +38,9 @@ type FormatInfo struct {
 	Writes      bool   `json:"writes"`
 }
 
-// Formats lists the formats that can be read, and which of them can be written. The recordings of other agents are read
-// only: they need fields that a history does not have.
+// Formats lists the formats that can be read, ours first, then those of agents and of providers, and which of them can
+// be written. The recordings of other agents are read only: they need fields that a history does not have. The
+// descriptions are parts of sentences in help and errors, without a full stop.
 func Formats() []FormatInfo {
 	return []FormatInfo{
 		{Native, "thresh's own: a list of entries, {\"history\": [...]}, or one entry a line", true},
@@ -97,13 +98,10 @@ func formatNames(writable bool) string {
 	return strings.Join(names, ", ")
 }
 
-// lineReaders are the formats of one record a line, documentReaders those of one JSON value. A format may be in both: a
-// recorder that changed from one to the other, or a list that people split into lines. A line reader is made for one
-// file, as it keeps state; a document reader is a function that is done when it returns. Aider is in neither: its files
-// are not JSON, so that [read] takes them before.
+// lineReaders are the formats of one record a line, documentReaders those of one JSON value: what "--from FORMAT" can
+// name. A format may be in both: a recorder that changed from one to the other, or a list that people split into lines.
+// Aider is in neither, as its files are not JSON.
 var (
-	// The order of the list is the order in messages and in -o json: ours, then agents, then providers. The
-	// descriptions are parts of sentences in help and errors, without a period.
 	lineReaders = map[Format]func(*builder) lineReader{
 		Native:            func(b *builder) lineReader { return &nativeLines{b: b} },
 		ClaudeCode:        func(b *builder) lineReader { return newClaude(b) },
@@ -120,17 +118,16 @@ var (
 		OpenAIResponses:   func(b *builder) lineReader { return newResponses(b) },
 	}
 	documentReaders = map[Format]documentReader{
-		Native: readNative,
-		// These two lists are what "--from FORMAT" can name. Detection, in sniff.go, returns readers directly.
-		GeminiCLI:         readGemini,
-		OpenCode:          readOpenCode,
-		OpenHands:         inList(readOpenHands),
-		SWEAgent:          readSWEAgent,
+		Native:    readNative,
+		GeminiCLI: readGemini,
+		OpenCode:  readOpenCode,
+		OpenHands: inList(readOpenHands),
+		SWEAgent:  readSWEAgent,
+		// The messages decide which of these three it was: Cline stores those of Anthropic's API.
 		Cline:             inList(readMessages),
 		OpenAIChat:        inList(readMessages),
 		AnthropicMessages: inList(readMessages),
-		// Cline stores messages of Anthropic's API; which of the three it was is decided by the messages.
-		OpenAIResponses: inList(readResponses),
+		OpenAIResponses:   inList(readResponses),
 	}
 )
 

@@ -54,7 +54,6 @@ func isGeminiCallField(name string) bool {
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
 	b.t.ID = d.top.text("sessionId")
-	// The project's hash and the times hold no conversation.
 	b.otherFields(d.top, isGeminiTop)
 	return d.each("messages", func(i, line int, raw []byte) error {
 		if kind(raw) != '{' {
@@ -79,7 +78,6 @@ func (b *builder) geminiRecord(line int, raw []byte) {
 	m := asObject(raw)
 	switch t := m.text("type"); t {
 	case "user":
-		// A newer version of the recorder may hold content in a field that is not known here.
 		b.unread(line, "a user message", m, isGeminiField)
 		meta := stamped(m.raw("timestamp"))
 		// A message that only repeats results has nothing left; one that is really empty stays an entry.
@@ -147,7 +145,6 @@ func (b *builder) geminiMessage(line int, m object) {
 	thoughts, _ := elements(m.raw("thoughts"))
 	for _, raw := range thoughts {
 		thought := asObject(raw)
-		// With "subject: " in front only where there is a subject.
 		said = append(said, content.Thinking{
 			Thought: strings.TrimPrefix(thought.text("subject")+": "+thought.text("description"), ": "),
 		})

@@ -24,7 +24,6 @@ const maxUndecided = 100
 // lineFile is a file of one object per line while it is read. The format is found once, at the beginning; a record that
 // does not fit it later is up to the reader of that format.
 type lineFile struct {
-	// s has the position, o what the caller allows, and b collects.
 	s *source
 	o Options
 	b *builder
@@ -64,7 +63,6 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 	if reader == nil {
 		return nil, unknownObject(waiting[0])
 	}
-	// In order, so that notes and entries have the lines of the file.
 	for _, rec := range waiting {
 		if err := reader.record(rec); err != nil {
 			return nil, err

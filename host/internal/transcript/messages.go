@@ -22,7 +22,6 @@ import (
 func readMessages(name string) documentReader {
 	return func(b *builder, d *document) error {
 		m := messages{b: b}
-		// Before the messages, as its entry is the first.
 		m.system(d.line, d.top)
 		err := d.each(name, func(i, line int, raw []byte) error {
 			o := asObject(raw)
@@ -178,7 +177,6 @@ func (m *messages) learn(o object) {
 	for _, raw := range list {
 		switch asObject(raw).text("type") {
 		case "tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document":
-			// Both flags may be set, in files that mix the forms.
 			m.anthropic = true
 		case "image_url", "input_audio":
 			m.openAI = true

@@ -61,12 +61,10 @@ func readOpenHands(list string) documentReader {
 		if text := d.top.text("instruction"); text != "" {
 			o.ask(d.line, nil, content.Text{Text: text})
 		}
-		// What the agent keeps beside the events of a conversation.
 		state := d.top.object("base_state")
 		b.t.ID = state.text("id")
 		b.t.workedIn(state.object("workspace").text("working_dir"))
 		b.t.Model = state.object("agent").object("llm").text("model")
-		// The rest are events, read one at a time.
 		err := d.each(list, func(_, line int, raw []byte) error {
 			return o.record(record{line: line, whole: raw, object: asObject(raw)})
 		})

@@ -73,7 +73,6 @@ func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media,
 // was changed since.
 func (a *answer) parts(text func(string, object) []byte, media func(content.Media) []byte) (body []byte, ok bool) {
 	layout := a.Extra.Get(fieldParts)
-	// The list itself is the result.
 	if string(layout) == "true" {
 		return a.Result, kind(a.Result) == '['
 	}
@@ -94,7 +93,6 @@ func (a *answer) parts(text func(string, object) []byte, media func(content.Medi
 			out, attached = append(out, media(attached[0])), attached[1:]
 			continue
 		}
-		// The newline that joined two texts.
 		if texts > 0 {
 			if !strings.HasPrefix(all, "\n") {
 				return nil, false

@@ -80,7 +80,6 @@ func plan(t *Transcript, form Format) *planner {
 			p.entry(i, c)
 		}
 	}
-	// After the last entry, when no further response can come.
 	p.close()
 	if n := len(t.Boundaries); n > 0 {
 		p.tally.count(0, -1, fmt.Sprintf("list of %d compactions left out; the whole history is written", n))
@@ -152,7 +151,6 @@ func (p *planner) entry(i int, c content.Content) {
 		case content.Code:
 			t.blocks = append(t.blocks, content.Text{Text: "```" + block.Language + "\n" +
 				strings.TrimSuffix(block.Code, "\n") + "\n```"})
-		// Texts, thoughts and unknown blocks are up to the writer.
 		default:
 			t.blocks = append(t.blocks, block)
 		}

@@ -59,7 +59,6 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 				e.Detail += "; nearest: " + names
 			}
 		}
-		// The reader knows no path: it reads from pipes too.
 		e.Path = path
 		return nil, err
 	}
@@ -107,7 +106,6 @@ func read(s *source, o Options) (*Transcript, error) {
 			return nil, err
 		}
 		return readDocument(all, o, line, offset)
-	// The only line is cut, which may be a document.
 	case !complete && o.AllowCut && errors.Is(err, io.ErrUnexpectedEOF):
 		return readDocument(first, o, line, offset)
 	default:
@@ -121,7 +119,6 @@ func read(s *source, o Options) (*Transcript, error) {
 	case kind(first) != '{':
 		return nil, failAt(s.line, ErrMalformed, "something follows the list that ended on line %d", line)
 	}
-	// The second line belongs to the reader of lines.
 	s.again = true
 	return readLines(s, o, first, line, offset)
 }

@@ -31,7 +31,6 @@ func (t *Transcript) Requests() []Request {
 	replaced, usage := t.Replaced(), t.Usage
 	var out []Request
 	var next Request
-	// Records the request that entry answers.
 	ask := func(entry int) {
 		next.Entry, next.Reported = entry, 0
 		// Usage of an entry that did not begin an answer belongs to no request here.

@@ -85,7 +85,6 @@ func (r *responses) item(line int, o object) {
 		block := codexReasoning(o).(content.Thinking)
 		r.say(line, withItem(block, o.but("type", "encrypted_content")))
 	case t == "function_call":
-		// Arguments that are no JSON stay text.
 		parameters, _ := argumentsOf(o.raw("arguments"))
 		parameters = exactArguments(parameters, o.raw("arguments"))
 		r.call(line, o, o.text("name"), content.ToolCall{Parameters: parameters},
@@ -165,7 +164,6 @@ func (r *responses) output(line int, o object) {
 	if parts != nil {
 		response.Extra = response.Extra.With(content.Field{Name: fieldParts, Value: parts})
 	}
-	// Attachments follow the response that they belong to.
 	blocks := append(one(response), media...)
 	// The model's next item answers another request.
 	r.ai = -1

@@ -144,7 +144,6 @@ func systemMessages(system []content.Block) []systemMessage {
 		if !ok {
 			continue // nothing but text gets here
 		}
-		// "" in the blocks that continue a message.
 		role, _ := rawjson.Text(text.Extra.Get(fieldRole))
 		if role != "" || len(out) == 0 {
 			out = append(out, systemMessage{role: firstText(role, roleSystem)})

@@ -59,7 +59,6 @@ func (b *builder) judge(given bool) error {
 	}
 	// Words that stand in the place of a result are among the entries.
 	understood = max(understood-b.misplaced, 0)
-	// For files in which next to nothing was missed, however short they are.
 	b.t.understood = 1
 	if missed < fewMissed {
 		return nil

@@ -75,7 +75,6 @@ func parseUsage(raw []byte) (Usage, error) {
 	p := usageParser{o: o}
 	var u Usage
 	prompt := p.present("promptTokens", "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "input")
-	// Whether the cached parts are in it is decided below.
 	u.PromptTokens = p.count(prompt)
 	u.Output = p.count(p.present("completionTokens", "completion_tokens", "output_tokens", "outputTokens",
 		"candidatesTokenCount", "output")) +

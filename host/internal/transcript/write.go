@@ -139,7 +139,6 @@ func nativeFields(t *Transcript) []content.Field {
 	if len(t.Boundaries) > 0 {
 		var list []byte
 		for i, b := range t.Boundaries {
-			// Opens the list before the first element, and separates the others.
 			list = append(list, "[,"[min(i, 1)])
 			list = fmt.Appendf(list, `{"index":%d,"kind":%s`, b.Index, content.String(b.Kind))
 			if len(b.Meta) > 0 {

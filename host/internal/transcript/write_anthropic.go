@@ -46,7 +46,6 @@ func renderAnthropic(t *Transcript, exact bool) rendered {
 	for _, t := range turns {
 		a.turn(t)
 	}
-	// The last message has no successor that would end it.
 	a.flush()
 	r := rendered{messages: a.out, form: AnthropicMessages, tally: &a.tally}
 	if len(system) > 0 {
@@ -58,7 +57,6 @@ func renderAnthropic(t *Transcript, exact bool) rendered {
 // turn adds one turn and the responses to its calls. System entries after the beginning become user messages, because
 // the API has a system prompt only outside of the messages.
 func (a *anthropicWriter) turn(t turn) {
-	// Also for the tool: its results are blocks of a user message.
 	role := roleUser
 	switch {
 	case t.role == roleAssistant:
@@ -269,7 +267,6 @@ func (a *anthropicWriter) resultContent(r *answer, entry int) []byte {
 	if r.exact && len(r.media) == 0 && r.Result == nil && onlyFlag {
 		return nil
 	}
-	// The two closures write a part of either kind; exact results and assembled ones share them.
 	text := func(text string, fields object) []byte {
 		var m metadata
 		m.text("type", "text")

@@ -81,7 +81,6 @@ func (o *openAIWriter) turn(t turn) {
 		calls = append(calls, o.call(c, t.entry))
 	}
 	if len(calls) > 0 {
-		// Behind the content, where OpenAI's own messages have them.
 		m.raw("tool_calls", list(calls))
 	}
 	// Servers that show the thoughts of a model want them back with its calls.
@@ -139,7 +138,6 @@ func (o *openAIWriter) call(c *call, entry int) []byte {
 		inner.rest(function)
 		m.text("type", firstText(item.text("type"), "function"))
 		m.raw("function", inner.json())
-		// Set above already, and a field may be set only once.
 		item = item.but("type")
 	}
 	m.rest(item)
@@ -149,7 +147,6 @@ func (o *openAIWriter) call(c *call, entry int) []byte {
 // answers writes the tool messages, then a user message with their media, because all tool messages must directly
 // follow the calls.
 func (o *openAIWriter) answers(t turn) {
-	// Collected over all results of the turn, so that one message holds them.
 	var media []content.Block
 	for _, a := range t.answers {
 		// One message for each result: this API has no other way.

@@ -49,7 +49,6 @@ func renderResponses(t *Transcript, exact bool) rendered {
 // turn writes one turn, its calls, and the responses after it. Its order is that of the model's output, which the API
 // checks: reasoning stands before the call that it led to.
 func (w *responsesWriter) turn(t turn) {
-	// To see whether anything of the turn could be written.
 	before := len(w.out)
 	// Texts and attachments share a message; every other block is an item of its own, at its place between them.
 	for len(t.blocks) > 0 {
@@ -87,7 +86,6 @@ func (w *responsesWriter) messageLen(t turn) int {
 			if !isResponsesPart(block.Kind()) {
 				return i
 			}
-		// Calls and thinking are items.
 		default:
 			return i
 		}
@@ -104,7 +102,6 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 		if t.exact {
 			fields = asObject(text.Extra.Get(fieldItem))
 		}
-		// The blocks belong to the history.
 		blocks = slices.Clone(blocks)
 		// Only a text can carry them, and it is the first.
 		// The message's fields are no fields of its text.
@@ -118,7 +115,6 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 	m.text("role", t.role)
 	text, isText := blocks[0].(content.Text)
 	switch {
-	// Everything in it was left out, with a note for each.
 	case len(parts) == 0:
 		return
 	case len(blocks) == 1 && isText && (len(text.Extra.All()) == 0 || !t.exact):
@@ -300,7 +296,6 @@ func (w *responsesWriter) answer(a *answer, entry int) {
 
 // result returns a tool's result: text, or parts if it has attachments.
 func (w *responsesWriter) result(a *answer, entry int) json.RawMessage {
-	// text and media write one part each, for results that go back as they came and for those that are put together.
 	text := func(text string, fields object) []byte {
 		var m metadata
 		m.text("type", "input_text")
