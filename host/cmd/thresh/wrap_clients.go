@@ -46,6 +46,8 @@ type wrapping struct {
 	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none. The proxy then
 	// sends the requests there, instead of to the provider.
 	own func(getenv func(string) string) string
+	// stored finds one of the variables in the agent's configuration, for a variable that is not set; nil for none.
+	stored func(name string, getenv func(string) string) string
 	// past says why the agent's requests will not come through the proxy; nil if nothing of that kind is known.
 	past func(getenv func(string) string) string
 	// files are for agents that read from files what others have variables and arguments for.
@@ -135,6 +137,8 @@ var wrapped = []wrapping{
 			{name: "providers.json", text: clineSettings, variable: "CLINE_PROVIDER_SETTINGS_PATH"},
 			{name: "mcp.json", text: clineServers, variable: "CLINE_MCP_SETTINGS_PATH"},
 		}},
+	{command: "goose", how: "ANTHROPIC_HOST, OPENAI_HOST, GOOGLE_HOST", stored: gooseConfig, variables: []variable{
+		{"ANTHROPIC_HOST", "", "anthropic"}, {"OPENAI_HOST", "", "openai"}, {"GOOGLE_HOST", "", "gemini"}}},
 }
 
 // anyAgent is for commands that are not known: most programs read one of these.
@@ -342,7 +346,14 @@ func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (pro
 		// All that are overwritten for the agent are read: any of them may be where its requests went.
 		from := ""
 		for _, v := range append([]variable{u.variable}, w.variables...) {
-			switch said := getenv(v.name); {
+			said := getenv(v.name)
+			if w.stored != nil {
+				said = cmp.Or(said, w.stored(v.name, getenv))
+			}
+			if said != "" && v.path != u.path { // the agent adds the version, which the upstream has
+				said = strings.TrimSuffix(said, "/") + u.path
+			}
+			switch {
 			case v.upstream != u.upstream || said == "":
 			case from != "" && strings.TrimSuffix(said, "/") != strings.TrimSuffix(*u.value, "/"):
 				return proxy.Upstreams{}, fmt.Errorf("%s and %s name different addresses: unset one, or set %s",
@@ -365,6 +376,21 @@ func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (pro
 		}
 	}
 	return proxy.ParseUpstreams(set)
+}
+
+// gooseConfig finds a variable in goose's configuration, in the plain form of a line in which goose writes it.
+func gooseConfig(name string, getenv func(string) string) string {
+	home, _ := os.UserHomeDir()
+	text, err := os.ReadFile(filepath.Join(cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "goose",
+		"config.yaml"))
+	if err != nil {
+		return ""
+	}
+	m := regexp.MustCompile(`(?m)^` + name + `:\s*["']?([^"'\s#]+)`).FindSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
 }
 
 // nearby reports whether an address is http:// of a private network or of a name. A setting cannot name one, as keys are

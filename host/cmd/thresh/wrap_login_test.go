@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/thresh-dev/thresh/host/config"
 )
 
 // Requests of Codex go to the server that its login is for.
@@ -30,5 +32,27 @@ func TestCodexLogin(t *testing.T) {
 		if got := codexProvider(getenv); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// goose reads addresses without the version, and from its configuration where no variable is set.
+func TestWhereGooseSendsItsRequests(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "goose"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := "GOOSE_PROVIDER: openai\nOPENAI_HOST: http://gpu-box:8000/\nANTHROPIC_HOST: 'https://one.example'\n"
+	if err := os.WriteFile(filepath.Join(dir, "goose", "config.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(config.Options{WorkDir: dir, Env: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, err := upstreamsFor(c, wrappedFor("goose"), func(name string) string {
+		return map[string]string{"XDG_CONFIG_HOME": dir, "ANTHROPIC_HOST": "https://two.example"}[name]
+	})
+	if err != nil || up.OpenAI.String() != "http://gpu-box:8000/v1" || up.Anthropic.String() != "https://two.example" {
+		t.Errorf("%v %v", up, err)
 	}
 }

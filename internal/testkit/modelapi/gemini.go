@@ -86,7 +86,11 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 
 // cacheable returns the tools of a request or of cached contents, and what comes before the contents.
 func (gemini) cacheable(body object) (tools []tool, segments []segment) {
-	for _, t := range list(body["tools"]) {
+	all := list(body["tools"])
+	if one := obj(body["tools"]); one != nil { // goose sends one for a list, which the API takes
+		all = []any{one}
+	}
+	for _, t := range all {
 		segments = append(segments, segmentOf(t))
 		for _, f := range list(obj(t)["functionDeclarations"]) {
 			// Clients send either: JSON schema, or the older subset of OpenAPI.

@@ -150,9 +150,9 @@ func value(name string, property object, values map[string]string, do string) (a
 	// No text fits; such parameters are limits and switches.
 	case kind == "boolean" || kind == "number" || kind == "integer":
 		return nil, false
-	case do == "edit" && (strings.Contains(name, "old") || strings.Contains(name, "search")):
+	case do == "edit" && (strings.Contains(name, "old") || strings.Contains(name, "search") || name == "before"):
 		return values["old"], true
-	case do == "edit" && strings.HasPrefix(name, "new"):
+	case do == "edit" && (strings.HasPrefix(name, "new") || name == "after"):
 		return values["new"], true
 	case do == "edit" && name == "edits":
 		return several(""), true
