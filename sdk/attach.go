@@ -17,12 +17,12 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// attachFlag makes a plugin that was started by hand wait for a host that is told to use it. It is for debugging: the
-// host does not verify, isolate or end such a process, and waits for its answers without a timeout.
+// attachFlag makes a plugin started by hand wait for a host that is told to use it. It is for debugging: the host does
+// not verify, isolate or end such a process, and waits for its answers without a timeout.
 const attachFlag = "--attach"
 
-// serveAttached serves one host until that host is gone, or the process is interrupted. It prints the flag for the host
-// on stdout, and everything else on stderr, so that scripts can capture the flag. It returns the exit code.
+// serveAttached serves one host until that host is gone, or the process is interrupted, and returns the exit code. It
+// prints the flag for the host on stdout and everything else on stderr, so scripts can capture the flag.
 func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 	fail := func(err error) int {
 		_, _ = fmt.Fprintln(stderr, "thresh:", err)
@@ -78,23 +78,23 @@ func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 	return exitDone
 }
 
-// hostWatch calls gone when a host's connection has ended. An attached process has no lifeline.
+// hostWatch calls gone when a host's connection ends: an attached process has no lifeline.
 type hostWatch struct{ gone func() }
 
 var _ stats.Handler = hostWatch{}
 
-// HandleConn notices the end of a connection.
+// HandleConn implements stats.Handler.
 func (w hostWatch) HandleConn(_ context.Context, s stats.ConnStats) {
 	if _, over := s.(*stats.ConnEnd); over {
 		w.gone()
 	}
 }
 
-// HandleRPC has nothing to do.
+// HandleRPC implements stats.Handler.
 func (hostWatch) HandleRPC(context.Context, stats.RPCStats) {}
 
-// TagConn adds nothing.
+// TagConn implements stats.Handler.
 func (hostWatch) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
 
-// TagRPC adds nothing.
+// TagRPC implements stats.Handler.
 func (hostWatch) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }

@@ -11,10 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// byHand answers a person who started the plugin. Without arguments the exit code is 1: a script that starts a plugin
-// by mistake should notice. args are those of the process, its own name first. Nothing here may need a host.
+// byHand answers a person who started the plugin, without a host. Without arguments the exit code is 1: a script that
+// starts a plugin by mistake should notice. args begin with the program's own name.
 func byHand(info Info, args []string, stdout, stderr io.Writer) int {
-	// A single flag or none: a plugin has no other options, so there is nothing to combine.
 	flag := ""
 	if len(args) == 2 {
 		flag = args[1]
@@ -38,14 +37,12 @@ func byHand(info Info, args []string, stdout, stderr io.Writer) int {
 		usage(stderr, info, args)
 		return exitBad
 	}
-	// Hosts set an environment variable; without it a person or a script started the program.
 	usage(stderr, info, args)
 	return exitFailed
 }
 
-// usage prints what the program is and what it can do when started by hand.
 func usage(w io.Writer, info Info, args []string) {
-	// Under the name that it was started by, which may not be the one a host needs.
+	// The name that it was started by, which may not be the one a host needs.
 	program := "thresh-strategy-" + info.Name
 	if len(args) > 0 {
 		program = filepath.Base(args[0])
@@ -66,7 +63,7 @@ Name the file thresh-strategy-%s, put it into a plugin directory, check it with
 `, info.Name, info.Name)
 }
 
-// description is what --describe prints. The names are read by scripts, and stay.
+// description is what --describe prints. Scripts read the names, so they do not change.
 type description struct {
 	Name             string             `json:"name"`
 	Version          string             `json:"version"`
@@ -79,8 +76,7 @@ type description struct {
 	SDK              string             `json:"sdk"`
 }
 
-// fieldDescription is one setting in a description, a [ConfigField] in JSON. Both have the same fields, so that one is
-// converted to the other; a new field of ConfigField must be added here.
+// fieldDescription is a [ConfigField] in JSON, with the same fields in the same order: one is converted to the other.
 type fieldDescription struct {
 	Key         string     `json:"key"`
 	Type        ConfigType `json:"type"`
@@ -91,8 +87,6 @@ type fieldDescription struct {
 	Maximum     *float64   `json:"maximum,omitempty"`
 }
 
-// describe prints what the strategy declares, for people and for scripts that check plugins without starting a host. It
-// holds for the strategy as it is compiled; settings change nothing of it.
 func describe(w io.Writer, info Info) error {
 	d := description{
 		Name:             info.Name,
@@ -112,8 +106,8 @@ func describe(w io.Writer, info Info) error {
 	return enc.Encode(d)
 }
 
-// sdkName returns the name and version of this SDK from the binary's build information. Development builds have no
-// version. It is in the answer to GetInfo too, for people who look for a plugin that was built with an old SDK.
+// sdkName returns the name and version of this SDK from the binary's build information; development builds have no
+// version. It is in the answer to GetInfo too, to find plugins built with an old SDK.
 func sdkName() string {
 	const module, name = "github.com/thresh-dev/thresh", "thresh-sdk-go"
 	info, ok := debug.ReadBuildInfo()
@@ -128,8 +122,7 @@ func sdkName() string {
 	return name
 }
 
-// printBad lists why a strategy cannot be served, one reason per line. The reasons are for the author, who sees them at
-// the first start.
+// printBad lists why a strategy cannot be served, one reason per line.
 func printBad(w io.Writer, args []string, err error) {
 	program := "plugin"
 	if len(args) > 0 {

@@ -2,7 +2,7 @@ package sdk
 
 import "github.com/thresh-dev/thresh/sdk/content"
 
-// The model of a history, from package [content], so that an author needs one import.
+// The model of a history, from package [content].
 type (
 	// Content is one entry of a history. See [content.Content].
 	Content = content.Content

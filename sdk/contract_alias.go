@@ -2,7 +2,7 @@ package sdk
 
 import "github.com/thresh-dev/thresh/sdk/contract"
 
-// What a strategy declares about itself, from package [contract], so that an author needs one import.
+// What a strategy declares about itself, from package [contract].
 type (
 	// Info is what a strategy tells the host at the handshake. See [contract.Info].
 	Info = contract.Info

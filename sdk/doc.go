@@ -37,13 +37,10 @@
 // sdk/sdktest tests a strategy without a host.
 //
 // The package does the rest: the handshake, streams, protobuf, panics (which fail one call, not the process),
-// cancellation, logging, and exiting when the host is gone. It compares the history that a strategy returns with the
-// one that came. Entries and blocks that were kept are named in the answer instead of sent, and so keep their ids and
-// token counts.
+// cancellation, logging, and exiting when the host is gone. It compares the returned history with the one that came:
+// the answer names kept entries and blocks instead of sending them, so they keep their ids and token counts.
 //
-// For readers of the source: strategy.go is what an author implements and returns; contract_alias.go and
-// content_alias.go offer the shared vocabulary under this package's name. serve.go starts the server; byhand.go and
-// attach.go are for people who start a plugin themselves; end.go notices that the host is gone. service*.go serve the
-// calls, history.go keeps what came with one, host.go and hostconn.go call the host back, intercept.go turns panics and
-// errors into statuses, log.go writes the host's log. Messages are converted in internal/wire.
+// The source: strategy.go is what an author implements; serve.go starts the server, byhand.go and attach.go are for
+// people who start a plugin themselves; service*.go serve the calls, mirror*.go hold histories between them, host*.go
+// call the host back. Messages are converted in internal/wire.
 package sdk

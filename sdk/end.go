@@ -20,15 +20,15 @@ import (
 const stopGrace = time.Second
 
 // ending stops the server when the process must end. The signal and the lifeline may arrive before there is a server,
-// and at the same time; mu guards both fields.
+// and together; mu guards both fields.
 type ending struct {
 	mu     sync.Mutex
 	server *grpc.Server
 	over   bool
 }
 
-// watchEnd watches for SIGTERM and for the end of the lifeline. The lifeline is the only sign of a host that was
-// killed: gRPC keeps the socket open and waits for connections.
+// watchEnd watches for SIGTERM and for the end of the lifeline, the only sign of a host that was killed: gRPC keeps the
+// socket open and waits for connections.
 func watchEnd(log *slog.Logger) (*ending, error) {
 	e := &ending{}
 	if v := os.Getenv(wire.EnvLifeline); v != "" {
@@ -68,7 +68,7 @@ func openLifeline(v string) (*os.File, error) {
 	return f, nil
 }
 
-// stops registers the server to be stopped. If the end has come already, it stops at once.
+// stops registers the server to be stopped; at once, if the end has come already.
 func (e *ending) stops(server *grpc.Server) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -2,10 +2,10 @@ package sdk
 
 import "github.com/thresh-dev/thresh/sdk/contract"
 
-// What [Host] calls fail of, for errors.Is. A strategy may return them, or errors that wrap them, as its own: the host
-// reads their meaning. Every other error means that the call failed and that asking again would not help.
+// Why a call of [Host] fails, for errors.Is. A strategy may return them, wrapped or not: the host reads their meaning.
+// Every other error means that the call failed and that asking again would not help.
 var (
-	// ErrUnavailable means that the failure may pass: the same call made again later can succeed.
+	// ErrUnavailable means that the same call made later can succeed.
 	ErrUnavailable = contract.ErrUnavailable
 	// ErrNotGranted means that the host does not offer this: no usable provider profile, no [Info.RequiresLLM], or the
 	// call that the [Host] belonged to is over.

@@ -1,14 +1,13 @@
 package sdk
 
-// history is the history of one call. Its entries are those of a mirror: they are only read, or copied.
+// history is the history of one call. Its entries are a mirror's: they are only read, or copied.
 type history struct {
 	entries []Content
-	sums    []int // sums[i] is what the entries before i count, in tokens, so that any range costs two lookups
+	sums    []int // sums[i] is the tokens of the entries before i: any range costs two lookups
 }
 
 // copied returns a copy for a Compress, whose author may change entries and blocks freely. Texts and raw JSON are
-// shared: nothing modifies them. The blocks share one array, so that a history of thousands of entries costs two
-// allocations.
+// shared: nothing modifies them. The blocks share one array, so a copy costs two allocations.
 func (h *history) copied() []Content {
 	out := make([]Content, len(h.entries))
 	blocks := 0
@@ -27,8 +26,7 @@ func (h *history) copied() []Content {
 	return out
 }
 
-// tokens returns the tokens of the entries [from, to), clipped to the history. An author asks for many ranges while
-// looking for a cut, so each must cost the same.
+// tokens returns the tokens of the entries [from, to), clipped to the history.
 func (h *history) tokens(from, to int) int {
 	from, to = max(from, 0), min(to, len(h.entries))
 	if from >= to {

@@ -9,18 +9,18 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// boundHost is the Host of one Compress call. It refuses requests after the call, so that a goroutine which a strategy
-// left behind cannot spend another call's budget. It is safe for concurrent use.
+// boundHost is the Host of one Compress call. It refuses requests after the call: a goroutine left behind cannot spend
+// another call's budget. It is safe for concurrent use.
 type boundHost struct {
 	conn *hostConn
-	call context.Context // ends with the Compress call, and with it everything that was asked for it
+	call context.Context // ends with the Compress call, and with it every request
 	id   string
 	// history has the counts that came with the call; they need no request.
 	history *history
 }
 
-// begin returns the client, and a context that ends with ctx or with the call, whichever is first. It waits for the
-// connection to the host. Call the returned function when the request is done.
+// begin waits for the connection to the host. The returned context ends with ctx or with the call, whichever is first;
+// call the returned function when the request is done.
 func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, context.Context, context.CancelFunc,
 	error) {
 	if h.call.Err() != nil {
@@ -41,8 +41,7 @@ func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, cont
 	return h.conn.client, ctx, func() { stop(); cancel() }, nil
 }
 
-// EstimateTokens asks the host only about entries without a count: those that were changed or created. An entry that
-// the strategy was given, unchanged, has its count already.
+// EstimateTokens asks the host only about changed and new entries. The others came with their counts.
 func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]int, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -52,7 +51,7 @@ func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]in
 		return nil, hostError("EstimateTokens", err)
 	}
 	defer done()
-	// fresh are sent, and places says where their counts belong.
+	// fresh are sent; places are the indices of their counts.
 	counts := make([]int, len(entries))
 	var fresh []Content
 	var places []int
@@ -77,8 +76,8 @@ func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]in
 	return counts, nil
 }
 
-// Generate asks the host's model. onText gets the text as it arrives; the completion contains all of it. The request
-// counts against the budget of this Compress, which the host keeps; over it, the error is [ErrBudgetSpent].
+// Generate asks the host's model. onText gets the text as it arrives; the completion contains all of it. The host
+// counts the request against the budget of this Compress; over it, the error is [ErrBudgetSpent].
 func (h *boundHost) Generate(ctx context.Context, req GenerateRequest, onText func(string)) (Completion, error) {
 	client, ctx, done, err := h.begin(ctx)
 	if err != nil {
@@ -89,7 +88,7 @@ func (h *boundHost) Generate(ctx context.Context, req GenerateRequest, onText fu
 	return c, hostError("Generate", err)
 }
 
-// ResolvePrompt asks the host. Nothing is cached, because users may edit prompts between calls.
+// ResolvePrompt caches nothing: users may edit prompts between calls.
 func (h *boundHost) ResolvePrompt(ctx context.Context, name string) (string, error) {
 	client, ctx, done, err := h.begin(ctx)
 	if err != nil {
@@ -100,7 +99,7 @@ func (h *boundHost) ResolvePrompt(ctx context.Context, name string) (string, err
 	return text, hostError("ResolvePrompt", err)
 }
 
-// hostError names the failed request, and makes the meaning of a gRPC status visible to errors.Is. nil stays nil.
+// hostError names the failed request, and makes the meaning of a gRPC status visible to errors.Is.
 func hostError(what string, err error) error {
 	if err == nil {
 		return nil

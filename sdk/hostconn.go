@@ -12,8 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// hostConn is the process's only connection to the host's services. All calls share it. client and err may be read once
-// ready is closed.
+// hostConn is the process's only connection to the host's services. client and err may be read once ready is closed.
 type hostConn struct {
 	broker *plugin.GRPCBroker
 	id     uint32
@@ -30,8 +29,8 @@ func newHostConn(broker *plugin.GRPCBroker, id uint32) *hostConn {
 	return &hostConn{broker: broker, id: id, ready: make(chan struct{})}
 }
 
-// connect dials in the background. It must not wait for the first use: the broker drops an address that was not dialled
-// within five seconds, and gives it out only once.
+// connect dials in the background, before the first use: the broker drops an address that was not dialled within five
+// seconds, and gives it out only once.
 func (h *hostConn) connect() {
 	h.once.Do(func() {
 		if h.id == 0 {
@@ -47,7 +46,7 @@ func (h *hostConn) connect() {
 				h.err = fmt.Errorf("connecting to the host's services: %w", err)
 				return
 			}
-			h.client = threshv1.NewHostServiceClient(conn) // open for as long as the process lives
+			h.client = threshv1.NewHostServiceClient(conn) // open as long as the process lives
 		}()
 	})
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Check returns what is wrong with a strategy before any host has seen it: an invalid [Info], or a trigger that does
-// not go with its methods. [Serve] refuses to start such a strategy. It is nil for a good one.
+// not fit its methods. [Serve] refuses to start such a strategy.
 func Check(s Strategy) error {
 	if s == nil {
 		return errors.New("sdk.Serve needs a strategy, not nil")

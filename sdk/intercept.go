@@ -15,13 +15,12 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// streamWorkers is how many goroutines wait for calls. A goroutine that has served one has the stack for the next. More
-// calls at a time get one each, as they all would otherwise; two of these serve go-plugin as long as the process lives.
+// streamWorkers is how many goroutines wait for calls: one that has served a call has the stack for the next. More
+// calls at a time get a new one each. go-plugin's own streams hold two of these as long as the process lives.
 const streamWorkers = 8
 
-// serverOptions makes every handler return a status, also when it panics: one call fails, while the process and the
-// calls of other sessions continue. A panic on a goroutine that a strategy started itself cannot be caught and ends the
-// process.
+// serverOptions makes every handler return a status, even if it panics: one call fails, while the process and other
+// sessions continue. A panic on a goroutine that a strategy started cannot be caught and ends the process.
 func serverOptions(log *slog.Logger) []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(wire.MaxGRPCMessage),
@@ -41,7 +40,6 @@ func serverOptions(log *slog.Logger) []grpc.ServerOption {
 	}
 }
 
-// recovered is deferred. It turns a panic into the call's INTERNAL error and logs the stack.
 func recovered(log *slog.Logger, method string, err *error) {
 	p := recover()
 	if p == nil {
@@ -53,7 +51,6 @@ func recovered(log *slog.Logger, method string, err *error) {
 	*err = status.Error(codes.Internal, fmt.Sprintf("panic in %s: %s", method, what))
 }
 
-// panicStack removes the frames of the recovery itself from a stack.
 func panicStack(stack []byte) string {
 	s := string(stack)
 	if _, below, ok := strings.Cut(s, "\npanic("); ok {

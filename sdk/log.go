@@ -13,32 +13,30 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// Limits of a line, in bytes, and the form of its time. The host's reader splits lines at 64 KiB.
+// Limits of a line, in bytes, and the form of its time.
 const (
 	logTime = "2006-01-02T15:04:05.000000Z07:00"
-	// A line above 64 KiB would lose its level in the host; lines stay far below that.
+	// The host's reader splits lines at 64 KiB, and the rest of a longer line would lose its level.
 	maxLogValue = 8 << 10
 	maxLogLine  = 32 << 10
 )
 
 // logHandler writes JSON lines in the form that go-plugin reads from a plugin's stderr: @level, @message and @timestamp
-// in addition to the attributes. Groups become prefixes: "group.key". It is immutable; With… return copies. The host
-// takes the level and the message from these fields and writes the line into its own log.
+// in addition to the attributes. Groups become prefixes: "group.key". It is immutable; With… return copies.
 type logHandler struct {
 	out    *logOutput
 	attrs  []slog.Attr // with their groups in their keys
-	prefix string      // of the open groups, with a dot at its end
+	prefix string      // of the open groups, ending in a dot
 }
 
-// logOutput is where all handlers of a process write, and from which level on.
 type logOutput struct {
-	mu    sync.Mutex // one line at a time
+	mu    sync.Mutex
 	w     io.Writer
 	level slog.LevelVar
 }
 
-// newLogHandler writes to w at level info until the host says otherwise (ConfigureRequest.log_level). w is the
-// process's standard error, which go-plugin reads.
+// newLogHandler writes to w, the process's stderr, at level info until the host says otherwise
+// (ConfigureRequest.log_level).
 func newLogHandler(w io.Writer) *logHandler { return &logHandler{out: &logOutput{w: w}} }
 
 // Enabled implements slog.Handler. The level may change while the process runs.
@@ -60,7 +58,7 @@ func (h *logHandler) WithGroup(name string) slog.Handler {
 	return &logHandler{out: h.out, attrs: h.attrs, prefix: h.prefix + name + "."}
 }
 
-// Handle writes one line. Attributes for which the line has no room are dropped, and the line says so.
+// Handle writes one line. It drops attributes that do not fit and says so in the line.
 func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	attrs := h.attrs[:len(h.attrs):len(h.attrs)]
 	r.Attrs(func(a slog.Attr) bool {
@@ -72,7 +70,7 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 		"@message":   clipLog(r.Message),
 		"@timestamp": r.Time.Format(logTime),
 	}
-	// Room for the message is kept apart, so that attributes cannot crowd it out.
+	// Attributes cannot take the room of the message.
 	room := maxLogLine - maxLogValue
 	for _, a := range attrs {
 		raw := logJSON(a.Value)
@@ -80,7 +78,6 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 			line["attributes_dropped"] = true
 			break
 		}
-		// Of two attributes with one key the later one counts, as a JSON object has a key once.
 		line[logKey(a.Key)] = raw
 	}
 	b, err := json.Marshal(line)
@@ -93,10 +90,9 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-// appendAttrs adds attributes with their full keys. Groups are flattened, and empty attributes left out, as slog asks.
+// appendAttrs adds attributes with their full keys. It flattens groups and drops empty attributes, as slog asks.
 func appendAttrs(dst []slog.Attr, prefix string, attrs []slog.Attr) []slog.Attr {
 	for _, a := range attrs {
-		// Values may be computed lazily; from here on they are what they are.
 		a.Value = a.Value.Resolve()
 		switch {
 		case a.Equal(slog.Attr{}):
@@ -111,7 +107,7 @@ func appendAttrs(dst []slog.Attr, prefix string, attrs []slog.Attr) []slog.Attr 
 	return dst
 }
 
-// logKey keeps the names with an @ to ourselves: the host's reader takes them for its own and insists on strings.
+// logKey keeps names with an @ for the SDK: the host's reader takes them for its own and insists on strings.
 func logKey(key string) string {
 	if strings.HasPrefix(key, "@") {
 		return "_" + key
@@ -144,13 +140,12 @@ func logJSON(v slog.Value) json.RawMessage {
 	return raw
 }
 
-// clipLog cuts text to half of the longest value, since escaping can double it.
+// clipLog cuts text to half of maxLogValue, since escaping can double it.
 func clipLog(s string) string {
 	return text.Clip(s, maxLogValue/2)
 }
 
-// levelName is the name that the host's log uses for a level. slog's levels are numbers with gaps, so that any level in
-// between has the name of the one below.
+// levelName is hclog's name for a level. Levels between two names have the lower one.
 func levelName(l slog.Level) string {
 	switch {
 	case l < slog.LevelDebug:
@@ -165,10 +160,9 @@ func levelName(l slog.Level) string {
 	return "error"
 }
 
-// levelOf reads ConfigureRequest.log_level. Unknown names (from a newer host) are info.
+// levelOf reads ConfigureRequest.log_level. Unknown names, of a newer host, are info.
 func levelOf(name string) slog.Level {
 	switch name {
-	// hclog's trace has no name in slog; it is one step below debug.
 	case "trace":
 		return slog.LevelDebug - 4
 	case "debug":

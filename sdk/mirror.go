@@ -11,32 +11,32 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// mirror is a session's history as this process holds it between calls, so that the host sends only what changes. It
-// belongs to one call at a time: mirrors.take hands it out, and mirrors.keep gets it back after the call. A call that
-// fails gives nothing back. The host forgets what it sent then, too, so that both sides start again with everything.
+// mirror is a session's history as this process holds it between calls, so the host sends only what changes. It belongs
+// to one call at a time: mirrors.take hands it out, and mirrors.keep takes it back after the call. A call that fails
+// gives nothing back; the host then forgets what it sent, and both sides start again with everything.
 type mirror struct {
 	session string
 	digest  wire.Digest
-	// entries are what authors see, without a copy. A change that an author makes here by mistake would stay, hence
+	// entries are what authors see, without a copy. A change that an author makes here by mistake would persist, hence
 	// marks. Entries know their own position ([Content.Origin]).
 	entries []Content
-	sums    []int // sums[i] is what the entries before i count, in tokens
+	sums    []int // sums[i] is the tokens of the entries before i
 	bytes   int   // roughly what all of m takes in memory: loaded, and what Go needs around the texts
 
-	// Texts refer to the messages that brought them, which stay in memory as long as any of their entries does. So
-	// loaded, the size of these messages, may become more than texts, that of the entries: see repack.
+	// Texts refer to the messages that brought them, which are in memory as long as any of their entries is. So loaded,
+	// the size of these messages, may exceed texts, the size of the entries: see repack.
 	loaded, texts int
 
-	marks   []mark // of the entries as they came; some of them are checked after each Optimize
-	arrived int    // the first of the entries that came with the last call; all of them are checked
-	checked int    // the next of the others whose turn it is
+	marks   []mark // of the entries as they came
+	arrived int    // the first entry that came with the last call; all of those are checked
+	checked int    // the next of the others to be checked
 
 	newer, older *mirror // neighbours in mirrors, in the order of use
 
 	tools *tools.Taxonomy // of the last call; never nil after it
 
 	memo      Memo
-	memoBytes int // what it and edits take in memory; part of bytes
+	memoBytes int // what memo and edits take in memory; part of bytes
 	memoLen   int // how many entries at the beginning are still those that the memo was stored for
 	memoFor   memoKey
 	edits     []rewrite.Edit // what the call that stored the memo answered, until the history is rewritten
@@ -45,21 +45,21 @@ type mirror struct {
 
 // mark is what is noted of an entry before any author sees it.
 type mark struct {
-	hash  uint32 // 32 bits are enough: it finds mistakes, and an author who wants to deceive it deceives only himself
+	hash  uint32 // 32 bits are enough: it finds mistakes, and an author who deceives it deceives only himself
 	texts uint32 // bytes; a message has at most 256 MiB
 }
 
-// newMirror returns an empty mirror. It is not kept yet: a mirror is one of a process's only after mirrors.keep.
+// newMirror returns an empty mirror, which the process holds only after mirrors.keep.
 func newMirror(session string) *mirror { return &mirror{session: session, sums: []int{0}} }
 
-// fits reports whether a request builds on exactly what m holds. The digest alone would do; the length is compared too
-// because the positions in pieces and answers depend on it.
+// fits reports whether a request builds on exactly what m holds. The length is compared too because the positions in
+// pieces and answers depend on it.
 func (m *mirror) fits(c wire.Call) bool {
 	return uint64(len(m.entries)) == c.Held && m.digest == c.Digest && m.tools != nil
 }
 
-// apply takes in what a request sends, while it arrives. Without a rewrite its time is that of what is sent. After an
-// error the mirror is useless: it may hold a part of the update, and its digest is still the old one.
+// apply takes in what a request sends, while it arrives. Without a rewrite its time depends on what is sent. After an
+// error the mirror is useless: it may hold a part of the update under the old digest.
 func (m *mirror) apply(up *wire.Update) error {
 	same := len(m.entries)
 	if len(up.Pieces) > 0 {
@@ -74,8 +74,7 @@ func (m *mirror) apply(up *wire.Update) error {
 		}
 	}
 	m.arrived = len(m.entries)
-	// A whole history gets no room behind it: sessions that are only restored never need it. What grows gets it from
-	// append, a quarter at a time.
+	// A whole history gets no spare capacity: sessions that are only restored never need it.
 	if m.entries == nil {
 		m.entries, m.sums = make([]Content, 0, up.Count), append(make([]int, 0, up.Count+1), 0)
 		m.marks = make([]mark, 0, up.Count)
@@ -95,7 +94,7 @@ func (m *mirror) apply(up *wire.Update) error {
 	}
 	m.digest = up.Digest
 	m.memoLen = min(m.memoLen, same)
-	// A memo that fits nothing tells nothing, but may hold on to texts that are gone.
+	// A memo that fits nothing may hold on to texts that are gone.
 	if m.memoLen == 0 && m.applied == 0 {
 		m.memo = Memo{}
 	}
@@ -118,7 +117,7 @@ func (m *mirror) put(c Content, tokens int, k mark) {
 	m.marks = append(m.marks, k)
 }
 
-// drop takes entries that are no longer put anywhere out of the account.
+// drop takes entries that are no longer kept out of the account.
 func (m *mirror) drop(entries []Content, marks []mark) {
 	for i := range entries {
 		m.texts -= int(marks[i].texts)
@@ -126,20 +125,20 @@ func (m *mirror) drop(entries []Content, marks []mark) {
 	}
 }
 
-// rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. What
-// follows these is moved; texts are not looked at, unless they are new or gone.
+// rewrite makes of the entries what the pieces say, and returns how many at the beginning are unchanged. It does not
+// look at texts, unless they are new or gone.
 func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 	if p := pieces[0]; p.Entry == nil && p.Edited == nil && p.Kept.From == 0 && p.Kept.To <= len(m.entries) {
 		same, pieces = p.Kept.To, pieces[1:]
 	}
-	// What edits left moves toward the beginning, each entry to a place that was read before. New entries need room.
+	// Without new entries each one moves toward the beginning, to a place that was read before.
 	old, sums, marks := m.entries[same:], slices.Clone(m.sums[same:]), m.marks[same:]
 	if slices.ContainsFunc(pieces, func(p wire.MirrorPiece) bool { return p.Entry != nil }) {
 		old, marks = slices.Clone(old), slices.Clone(marks)
 	}
 	was := m.entries
 	m.entries, m.sums, m.marks = m.entries[:same], m.sums[:same+1], m.marks[:same]
-	next := 0 // the first entry of old that a piece may still name
+	next := 0
 	for i, p := range pieces {
 		switch {
 		case p.Entry != nil:
@@ -174,14 +173,13 @@ func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 	return same, nil
 }
 
-// badPiece is the error for a piece that the entries do not allow.
 func badPiece(i int, what string) error {
 	return fmt.Errorf("%w: piece %d of the history %s, which is out of bounds or out of order", wire.ErrMalformed, i,
 		what)
 }
 
-// applyBlocks returns the blocks that the pieces make of an entry's blocks. It never writes to old: the memo of an
-// author may refer to it.
+// applyBlocks returns the blocks that the pieces make of an entry's blocks. It never writes to old: an author's memo
+// may refer to it.
 func applyBlocks(old []Block, pieces []rewrite.BlockPiece) ([]Block, error) {
 	out := make([]Block, len(pieces))
 	next := 0
@@ -198,11 +196,11 @@ func applyBlocks(old []Block, pieces []rewrite.BlockPiece) ([]Block, error) {
 	return out, nil
 }
 
-// repackAbove is how many bytes of texts that are gone are too few to be worth a repack.
+// repackAbove is how many bytes of removed texts are worth a repack.
 const repackAbove = 64 << 10
 
-// repack gives the texts memory of their own, after a rewrite that left less than half of what was loaded. Its time is
-// that of what is left, and at least as much has to be sent before it is due again.
+// repack gives the texts memory of their own after a rewrite that left less than half of what was loaded. It is linear
+// in what is left, and at least as much has to be sent before it is due again.
 func (m *mirror) repack() error {
 	m.bytes -= m.loaded
 	m.loaded = 0
@@ -220,7 +218,7 @@ func (m *mirror) repack() error {
 	return nil
 }
 
-// view returns the history for one call. Room behind it is cut off, so that an append of the author copies.
+// view returns the history for one call. It has no spare capacity, so an author's append copies.
 func (m *mirror) view() *history {
 	return &history{entries: slices.Clip(m.entries), sums: m.sums}
 }
@@ -229,10 +227,9 @@ func (m *mirror) view() *history {
 // takes 1 µs, and 5,000 entries have all been checked after 625 calls.
 const perCheck = 8
 
-// untouched returns an error if the author changed an entry in place: in one of the entries that came with this call,
-// or in one of those whose turn it is. An Optimize must report its changes as edits. A change in place would be lost
-// silently, and the next call would see it. The check of a part in turn keeps the cost of a call independent of the
-// history; package sdktest and `thresh plugins verify` compare everything.
+// untouched returns an error if the author changed an entry in place: a change must be an edit, or it would be lost
+// silently and the next call would see it. It checks the new entries and a few of the others in turn, so its cost does
+// not depend on the history; package sdktest and `thresh plugins verify` compare everything.
 func (m *mirror) untouched() error {
 	for i := m.arrived; i < len(m.entries); i++ {
 		if markOf(&m.entries[i]) != m.marks[i] {
@@ -251,7 +248,6 @@ func (m *mirror) untouched() error {
 	return nil
 }
 
-// changedInPlace is the error for an author who wrote to in.History.
 func changedInPlace(entry int, when string) error {
 	return fmt.Errorf("%w: Optimize changed entry %d of in.History in place%s; put a changed copy into Replacements",
 		rewrite.ErrBadResult, entry, when)

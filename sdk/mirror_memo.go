@@ -10,21 +10,19 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// memoKey is everything besides the history that an Optimize may depend on. A memo does not outlive a change of it.
+// memoKey is everything besides the history that an Optimize may depend on. A change of it ends a memo.
 type memoKey struct {
 	root    string
 	config  Config
-	tools   *tools.Taxonomy // the parsed one: taxonomies shares it between calls
+	tools   *tools.Taxonomy // shared between calls by taxonomies
 	density DensityConfig
 }
 
-// equal compares the taxonomies as pointers. A taxonomy that was parsed again counts as another one, which costs a memo
-// and nothing else.
+// equal compares the taxonomies as pointers: one that was parsed again costs a memo and nothing else.
 func (k memoKey) equal(l memoKey) bool {
 	return k.root == l.root && k.tools == l.tools && k.density == l.density && bytes.Equal(k.config, l.config)
 }
 
-// prepareMemo gives a call with key k the memo, and tells it what of the history it still fits.
 func (m *mirror) prepareMemo(k memoKey, in *OptimizeInput) {
 	if !m.memoFor.equal(k) {
 		m.memo, m.memoLen, m.memoFor, m.edits, m.applied = Memo{}, 0, k, nil, 0
@@ -33,19 +31,19 @@ func (m *mirror) prepareMemo(k memoKey, in *OptimizeInput) {
 	in.Memo, in.Unchanged, in.Applied = &m.memo, m.memoLen, m.applied
 }
 
-// settleMemo notes what the memo fits after an Optimize that succeeded with edits. A memo that was not stored in this
-// call keeps what it fitted before.
+// settleMemo notes what the memo fits after a successful Optimize. A memo not stored in this call still fits what it
+// did.
 func (m *mirror) settleMemo(edits []rewrite.Edit) {
 	if m.memo.Stored() {
 		m.memoLen, m.edits, m.applied = len(m.entries), edits, 0
 	}
-	if m.memo.value == nil { // nothing can be carried over
+	if m.memo.value == nil {
 		m.memoLen, m.edits, m.applied = 0, nil, 0
 	}
 	m.weighMemo()
 }
 
-// weighMemo brings the account up to date with what the memo takes, and the edits that are kept with it.
+// weighMemo counts again what the memo and the edits kept with it take.
 func (m *mirror) weighMemo() {
 	const edit = 64 + 2*24 // with its blocks, of which few are new
 	m.bytes -= m.memoBytes
@@ -60,7 +58,7 @@ func (m *mirror) weighMemo() {
 // cut runs of kept entries as it likes. Whether the pieces are in bounds is for [mirror.rewrite] to find out.
 func follows(pieces []wire.MirrorPiece, edits []rewrite.Edit, n int) bool {
 	next := 0 // the first entry that no piece names so far
-	// removed passes over entries that no piece names, up to one that is named: the edits must remove them all.
+	// removed passes over the entries before to, which no piece names: the edits must remove them all.
 	removed := func(to int) bool {
 		for ; next < to && len(edits) > 0 && edits[0].Remove && edits[0].Index == next; next++ {
 			edits = edits[1:]
@@ -96,7 +94,6 @@ func samePiece(a, b rewrite.BlockPiece) bool {
 	return content.Equal(a.Block, b.Block)
 }
 
-// removals returns how many entries the edits remove.
 func removals(edits []rewrite.Edit) (n int) {
 	for _, e := range edits {
 		if e.Remove {

@@ -18,22 +18,21 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// Exit codes of a plugin process.
 const (
 	exitDone   = 0
 	exitFailed = 1 // started by hand, or the socket could not be opened
-	exitBad    = 2 // the strategy or the start is wrong: nothing will help but another binary
+	exitBad    = 2 // the strategy or the start is wrong: only another binary will help
 )
 
 // Serve serves the strategy to the host that started this process, and ends the process when the host is done with it
 // or gone. It is all that a strategy's main does.
 //
-// A strategy that [Check] refuses is not served: the reasons go to stderr and the process exits with 2. Started by
-// hand, the process says what it is and exits with 1; with --describe it prints what the strategy declares, as JSON;
-// with --attach it waits for a host that is told to use this very process, so that a debugger can look at it.
+// If [Check] refuses a strategy, the reasons are printed on stderr and the process exits with 2. Started by hand, the
+// process says what it is and exits with 1; with --describe it prints what the strategy declares, as JSON; with
+// --attach it waits for a host that is told to use this very process, for a debugger.
 func Serve(s Strategy) { os.Exit(serve(s, os.Args, os.Stdout, os.Stderr)) }
 
-// serve is Serve without the exit, for tests. It returns the exit code.
+// serve returns the exit code.
 func serve(s Strategy, args []string, stdout, stderr io.Writer) int {
 	if err := Check(s); err != nil {
 		printBad(stderr, args, err)
@@ -82,7 +81,6 @@ func serveHost(s Strategy, stderr io.Writer) int {
 	return exitDone
 }
 
-// grpcPlugin is what go-plugin serves.
 type grpcPlugin struct {
 	plugin.NetRPCUnsupportedPlugin
 	svc *service

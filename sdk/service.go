@@ -18,8 +18,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// service serves a strategy over gRPC. Calls for several sessions run concurrently; of one session, a second call finds
-// no mirror and asks for the whole history. Its handlers return plain errors, which serverOptions converts to statuses.
+// service serves a strategy over gRPC. Calls for several sessions run concurrently; a second call of one session finds
+// no mirror and asks for the whole history. Handlers return plain errors, which serverOptions converts to statuses.
 type service struct {
 	threshv1.UnimplementedStrategyServiceServer
 
@@ -28,14 +28,13 @@ type service struct {
 	info     *threshv1.GetInfoResponse
 	log      *slog.Logger
 	setLevel func(slog.Level)
-	broker   *plugin.GRPCBroker // set before the server starts
+	broker   *plugin.GRPCBroker
 	// nil before Configure.
 	configured atomic.Pointer[configuration]
 	taxonomies taxonomies
 	mirrors    mirrors
 }
 
-// configuration is the content of Configure. It never changes.
 type configuration struct {
 	config Config
 	host   *hostConn
@@ -46,11 +45,10 @@ func (s *service) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1.
 	return s.info, nil
 }
 
-// Configure takes the settings, once, and connects to the host's services. Settings that the strategy refuses leave the
-// process as it was, so that the host can report them.
+// Configure takes the settings, once, and connects to the host's services. Refused settings leave the process as it
+// was: the host can report them.
 func (s *service) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*threshv1.ConfigureResponse, error) {
 	conf := wire.FromConfigure(r)
-	// Before anything is stored, so that a refused Configure may be repeated with other settings.
 	if err := s.checkConfig(conf.Config); err != nil {
 		return nil, err
 	}
@@ -70,8 +68,8 @@ func (s *service) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*t
 	return &threshv1.ConfigureResponse{}, nil
 }
 
-// checkConfig refuses settings that are not a JSON object, and those that the strategy refuses. INVALID_ARGUMENT tells
-// the host that the user must change a setting. No settings are no object, and fine.
+// checkConfig refuses settings that are no JSON object, and those that the strategy refuses. INVALID_ARGUMENT tells the
+// host that the user must change a setting.
 func (s *service) checkConfig(config Config) error {
 	if len(config) > 0 {
 		var object map[string]json.RawMessage
@@ -87,15 +85,14 @@ func (s *service) checkConfig(config Config) error {
 	return nil
 }
 
-// call builds what a strategy sees from a header and the mirror that the request left. history is that of the mirror or
-// a copy, as the call needs it.
+// call builds what a strategy sees from a header and the mirror. history is the mirror's or a copy, as the call needs
+// it.
 func (s *service) call(h wire.Call, c *configuration, m *mirror, history []Content) (Call, error) {
 	if !bytes.Equal(h.Config, c.config) { // a session may have settings of its own
 		if err := s.checkConfig(h.Config); err != nil {
 			return Call{}, err
 		}
 	}
-	// SameTools: the mirror has the taxonomy of the call before.
 	if !h.SameTools {
 		var err error
 		if m.tools, err = s.taxonomies.get(h.Tools); err != nil {
@@ -111,7 +108,7 @@ func (s *service) call(h wire.Call, c *configuration, m *mirror, history []Conte
 }
 
 // holds returns the function that tells whether this process holds what a request builds on. It puts the session's
-// mirror into m. One that does not fit is of no use any more and is dropped with it.
+// mirror into m. One that does not fit is dropped with the call.
 func (s *service) holds(m **mirror) func(wire.Call) bool {
 	return func(c wire.Call) bool {
 		*m = s.mirrors.take(c.SessionID)
@@ -121,21 +118,19 @@ func (s *service) holds(m **mirror) func(wire.Call) bool {
 
 // updated returns the mirror after what a request sends: m, or a new one for a whole history.
 func (s *service) updated(m *mirror, c wire.Call, up *wire.Update) (*mirror, error) {
-	// Nothing was held before: this is a whole history.
 	if c.Held == 0 {
-		s.mirrors.take(c.SessionID) // not kept until the end of the call, so that there are never two in memory
+		s.mirrors.take(c.SessionID) // dropped now: there are never two in memory
 		m = newMirror(c.SessionID)
 	}
 	return m, m.apply(up)
 }
 
-// EndSession drops what is held of a session. It is called for sessions that this process never saw, too.
+// EndSession drops what is held of a session, which this process may never have seen.
 func (s *service) EndSession(_ context.Context, r *threshv1.EndSessionRequest) (*threshv1.EndSessionResponse, error) {
 	s.mirrors.take(r.GetSessionId())
 	return &threshv1.EndSessionResponse{}, nil
 }
 
-// ready returns the content of Configure; an error before it was called.
 func (s *service) ready() (*configuration, error) {
 	if c := s.configured.Load(); c != nil {
 		return c, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// Compress serves one Compress. gRPC calls it on a goroutine per call. It is like [service.Optimize], with the host's
-// services and a copy of the history, which the strategy may change.
+// Compress is like [service.Optimize], with the host's services and a copy of the history, which the strategy may
+// change.
 func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error {
 	conf, err := s.ready()
 	if err != nil {
@@ -22,7 +22,6 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 		return err
 	}
 	answer := wire.Result[CompressMetadata]{Revision: call.Revision, Resync: update.Resync}
-	// Nothing was changed here; the host sends everything.
 	if update.Resync {
 		return wire.SendPieces(stream, answer, nil)
 	}
@@ -35,11 +34,10 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	if in.Call, err = s.call(call, conf, m, history.copied()); err != nil {
 		return err
 	}
-	// It is usable until this call ends.
 	host := &boundHost{conn: conf.host, call: stream.Context(), id: call.ID, history: history}
 	result, err := s.strategy.Compress(stream.Context(), host, in)
 	if ctxErr := stream.Context().Err(); ctxErr != nil {
-		return ctxErr // the host does not wait any more
+		return ctxErr // the host no longer waits
 	}
 	if err != nil {
 		return err
@@ -47,7 +45,6 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	if err := checkResult(result); err != nil {
 		return err
 	}
-	// A no-op has no pieces.
 	pieces := rewrite.Pieces(history.entries, result.History)
 	s.mirrors.keep(m) // before the answer: the next call may follow at once
 	answer.NoOp, answer.Metadata = result.NoOp, result.Metadata

@@ -10,9 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// Optimize serves one Optimize. gRPC calls it on a goroutine per call. The session's mirror is taken out for the call
-// and put back only if the call succeeds: a mirror is a cache, and one whose state is in doubt is dropped. Errors are
-// those of the strategy, of the protocol, and of an answer that is not one.
+// Optimize takes the session's mirror and puts it back only if the call succeeds: a mirror is a cache, and one whose
+// state is in doubt is dropped.
 func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error {
 	optimizer, ok := s.strategy.(Optimizer)
 	if !ok {
@@ -22,7 +21,6 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err != nil {
 		return err
 	}
-	// The header first. What this process holds decides how the rest is read.
 	var m *mirror
 	call, params, update, err := wire.ReceiveOptimize(stream, s.holds(&m))
 	if err != nil {
@@ -30,24 +28,22 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	}
 	answer := wire.Result[DensityMetadata]{Revision: call.Revision, Resync: update.Resync}
 	if update.Resync {
-		// The host sends everything with its next message; nothing was changed here.
 		return wire.SendEdits(stream, answer, nil)
 	}
 	m, err = s.updated(m, call, update)
 	if err != nil {
 		return err
 	}
-	// The strategy gets the mirror itself: a copy would cost the history at each turn. See [mirror.untouched].
+	// The strategy gets the mirror itself: a copy would cost the whole history at each turn. See [mirror.untouched].
 	history := m.view()
 	in := OptimizeInput{OptimizeParams: params}
 	if in.Call, err = s.call(call, conf, m, history.entries); err != nil {
 		return err
 	}
-	// What the strategy remembered after its last call, if the edits that it asked for were applied as they were.
 	m.prepareMemo(memoKey{in.WorkspaceRoot, in.Config, in.Tools, params.Density}, &in)
 	result, err := optimizer.Optimize(stream.Context(), in)
 	if ctxErr := stream.Context().Err(); ctxErr != nil {
-		return ctxErr // the host does not wait any more
+		return ctxErr // the host no longer waits
 	}
 	if err != nil {
 		return err
@@ -55,7 +51,6 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err := m.untouched(); err != nil {
 		return err
 	}
-	// Positions are found by the entries' origin, so that authors never handle them.
 	edits, err := rewrite.Edits(history.entries, result.Removals, result.Replacements, result.Reasons)
 	if err != nil {
 		return err

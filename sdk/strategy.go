@@ -8,15 +8,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Strategy makes a history smaller when it is over the threshold. A strategy keeps nothing between calls: calls for
-// many sessions arrive at the same time, and the process may be replaced between any two.
+// Strategy makes a history smaller when it is over the threshold. It keeps nothing between calls: calls for many
+// sessions arrive at the same time, and the process may be replaced between any two.
 type Strategy interface {
 	// Info declares what the strategy is. It must return the same value every time.
 	Info() Info
 
 	// Compress is called when the history is over the threshold (REQ-HD-008). It returns a new history, made of entries
-	// of in.History (kept as they are, or copied and changed) and of new ones, or the reason why there is nothing to
-	// do.
+	// of in.History (unchanged, or copied and changed) and of new ones, or the reason why there is nothing to do.
 	//
 	// The host refuses a result in which a tool response lost its call, and keeps the history as it was. ctx is done
 	// when the host no longer waits for the answer; its deadline is the host's setting plugins.compressTimeout. The
@@ -26,13 +25,13 @@ type Strategy interface {
 
 // Optimizer is the second half of a strategy whose trigger is [Continuous] (REQ-HD-001.2).
 type Optimizer interface {
-	// Optimize prunes without an LLM, before every threshold check. It must be deterministic, must not change
-	// in.History, and applying its result and running it again must change nothing.
+	// Optimize prunes without an LLM, before every threshold check. It must be deterministic and must not change
+	// in.History. Running it again on its result must change nothing.
 	Optimize(ctx context.Context, in OptimizeInput) (DensityResult, error)
 }
 
-// ConfigChecker is for a strategy whose settings depend on one another. Types, bounds and allowed values need no
-// checker: they are declared in [Info.Config], and the host checks them.
+// ConfigChecker is for a strategy whose settings depend on one another. The host checks types, bounds and allowed
+// values, which [Info.Config] declares.
 type ConfigChecker interface {
 	// CheckConfig returns an error that names the setting and what it may be. It is called before any other call, and
 	// again for sessions whose settings differ.
@@ -42,53 +41,49 @@ type ConfigChecker interface {
 // Call is what Optimize and Compress have in common.
 type Call struct {
 	contract.CallParams
-	// History is the strategy's to read and to copy from; its entries know where they stood ([content.Content.Origin]).
+	// History may be read and copied from; its entries know where they were ([content.Content.Origin]).
 	History []Content
 	// Tools tells what a tool call reads, writes and runs. Never nil.
 	Tools *tools.Taxonomy
-	// Log goes to the host's log. Never nil. Do not log what people said.
+	// Log writes to the host's log. Never nil. Do not log what people said.
 	Log *slog.Logger
 }
 
-// OptimizeInput is what [Optimizer.Optimize] gets. History is the raw history (REQ-HD-002.9).
-//
-// A strategy may ignore Unchanged, Applied and Memo and look at the whole history each time. One that uses them costs
-// what is new instead of what the history is.
+// OptimizeInput is what [Optimizer.Optimize] gets. History is the raw history (REQ-HD-002.9). A strategy may ignore
+// Unchanged, Applied and Memo and look at the whole history each time; with them it only pays for what is new.
 type OptimizeInput struct {
 	Call
 	contract.OptimizeParams
 
-	// Unchanged is how many entries at the beginning of History are, unchanged and at the same positions, those of the
-	// call that stored the Memo. What the memo says of later positions no longer holds: a rewrite of the history
-	// (edits that were applied, a Compress) starts at the lowest entry that it touched, and entries may be fewer than
-	// they were. Edits that an earlier call returned may not have been applied: the host holds them back while
-	// applying them would cost more than it saves. They belong into the result again. 0 when the memo is empty.
+	// Unchanged is how many entries at the beginning of History are unchanged since the call that stored the Memo; 0 if
+	// the memo is empty. What the memo says of later positions no longer holds: a rewrite of the history (edits that
+	// were applied, a Compress) starts at the lowest entry that it touched, and may leave fewer entries. Edits of an
+	// earlier call may not have been applied, because the host holds them back while applying them would cost more than
+	// it saves. They belong in the result again.
 	Unchanged int
-	// Applied is more than 0 if the history was rewritten since by exactly the edits that the call which stored the
-	// Memo returned, all of them and nothing else. It is then how many entries at the beginning of History these edits
-	// left. A strategy that knows its last edits can take them into its memo and go on behind these entries. One that
-	// does not may ignore Applied and begin at Unchanged, which is right in any case.
+	// Applied is more than 0 if the history was rewritten by exactly the edits that the call which stored the Memo
+	// returned, and nothing else. It is then how many entries at the beginning of History these edits left. A strategy
+	// that remembers its last edits can continue behind these entries; starting at Unchanged is right in any case.
 	Applied int
-	// Memo is kept with the session's history and lost with it. It may be nil, as in a unit test that sets none; its
-	// methods accept that.
+	// Memo is kept with the session's history and lost with it. It may be nil, as in a unit test; its methods accept
+	// that.
 	Memo *Memo
 }
 
-// DensityResult is a set of edits to the history that Optimize was given. The zero value changes nothing.
+// DensityResult is a set of edits to the history. The zero value changes nothing.
 type DensityResult struct {
-	// Removals are the positions of entries to be removed, ascending.
+	// Removals are the positions of removed entries, ascending.
 	Removals []int
-	// Replacements maps positions to entries that differ from the original in their blocks only. No position may stand
-	// in Removals too (REQ-HD-001.6).
+	// Replacements maps positions to entries that differ from the original in their blocks only. No position may be in
+	// Removals too (REQ-HD-001.6).
 	Replacements map[int]Content
-	// Reasons says for positions in Removals and Replacements why. It is for people who ask what became of an entry,
-	// and optional: a position without a reason is fine, and so is nil.
+	// Reasons says why for positions in Removals and Replacements, for people who ask what became of an entry. It is
+	// optional.
 	Reasons  map[int]Reason
 	Metadata DensityMetadata
 }
 
-// CompressInput is what [Strategy.Compress] gets. History is the curated history: without entries of the AI that are
-// empty.
+// CompressInput is what [Strategy.Compress] gets. History is the curated history: without empty entries of the AI.
 type CompressInput struct {
 	Call
 	contract.CompressParams
@@ -106,8 +101,8 @@ func (in CompressInput) Tokens(from, to int) int {
 	return in.TokensIn(from, to)
 }
 
-// TokensOf returns what the host's tokenizer counts for entries of History that are kept. Entries that you made or
-// changed have no count: ask [Host.EstimateTokens] for these.
+// TokensOf returns what the host's tokenizer counts for unchanged entries of History. For entries that you made or
+// changed ask [Host.EstimateTokens].
 func (in CompressInput) TokensOf(kept []Content) (tokens int) {
 	for _, entry := range kept {
 		if i, ok := entry.Origin(); ok {
@@ -117,7 +112,7 @@ func (in CompressInput) TokensOf(kept []Content) (tokens int) {
 	return tokens
 }
 
-// CompressResult is what a Compress did: a new history, or a no-op. Make it with [Applied] or [NoOp].
+// CompressResult is a new history, or a no-op. Make it with [Applied] or [NoOp].
 type CompressResult struct {
 	// NoOp is not empty if nothing was done.
 	NoOp     NoOpReason

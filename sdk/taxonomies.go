@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// taxonomies caches parsed taxonomies: one comes with every call, mostly the same. It is safe for concurrent use;
-// callers share the parsed ones, which are immutable.
+// taxonomies caches parsed taxonomies, which are immutable: one comes with every call, mostly the same. It is safe for
+// concurrent use.
 type taxonomies struct {
 	mu     sync.Mutex
 	parsed map[string]*tools.Taxonomy // by their JSON
@@ -16,11 +16,10 @@ type taxonomies struct {
 // maxTaxonomies bounds the cache. Sessions with tools of their own may be many; only a few are active at a time.
 const maxTaxonomies = 32
 
-// noTools is the empty taxonomy. There is one, because a memo is kept as long as the taxonomy is the same.
+// noTools is the empty taxonomy, only one because a memo is kept as long as the taxonomy is the same.
 var noTools tools.Taxonomy
 
-// get returns the taxonomy for its JSON, from the cache if possible. When the cache is full it is emptied, which is
-// simpler than eviction and rare. No JSON is the empty taxonomy.
+// get parses data, unless it is cached. A full cache is emptied: simpler than eviction, and rare.
 func (t *taxonomies) get(data []byte) (*tools.Taxonomy, error) {
 	if len(data) == 0 {
 		return &noTools, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Speaker is who an entry is from. The system prompt is not an entry: it stays outside of the history.
+// Speaker is who an entry is from. The system prompt is not an entry: it is outside of the history.
 type Speaker string
 
 // The speakers of the native form. Any other value is carried, and no strategy touches such an entry.
@@ -22,12 +22,11 @@ const (
 // Known reports whether s is one of [Human], [AI] and [Tool].
 func (s Speaker) Known() bool { return s == Human || s == AI || s == Tool }
 
-// Content is one entry of a history: what one speaker said at one time.
-//
-// The zero value is an entry without speaker and blocks; it is carried but never sent to a model.
+// Content is one entry of a history: what one speaker said at one time. The zero value, without speaker and blocks, is
+// carried but never sent to a model.
 type Content struct {
 	Speaker Speaker
-	// Blocks are the parts of the entry in order. Nil means that the entry had none at all.
+	// Blocks are the parts of the entry in order. Nil means that the entry had no list of blocks at all.
 	Blocks []Block
 	// Metadata is a JSON object (timestamp, model, usage, isSummary, …) that no model sees, or nil.
 	Metadata json.RawMessage
@@ -38,8 +37,7 @@ type Content struct {
 }
 
 // Origin returns the position that c had in the history that a strategy was given; ok is false for a new entry. A copy
-// of an entry keeps its origin, however it is changed. This tells the SDK which entries a strategy kept, without
-// comparing texts.
+// keeps it, however it is changed: this tells the SDK which entries a strategy kept without comparing texts.
 func (c Content) Origin() (index int, ok bool) { return c.origin - 1, c.origin > 0 }
 
 // WithOrigin returns a copy of c with the origin index. It is for the SDK and for tests.
@@ -48,8 +46,8 @@ func (c Content) WithOrigin(index int) Content {
 	return c
 }
 
-// Equal reports whether c and d have the same speaker, blocks, metadata and extra fields. Origins do not count. Raw
-// JSON is compared byte by byte, so 1.0 differs from 1: a host must not replace what it did not understand.
+// Equal compares everything but the origin. Raw JSON is compared byte by byte, so 1.0 differs from 1: a host must not
+// replace what it did not understand.
 func (c Content) Equal(d Content) bool {
 	return c.Speaker == d.Speaker &&
 		(c.Blocks == nil) == (d.Blocks == nil) &&
@@ -58,16 +56,15 @@ func (c Content) Equal(d Content) bool {
 		c.Extra.Equal(d.Extra)
 }
 
-// HasContent reports whether a model would see anything of c: a block that is neither blank nor empty.
-// A thinking block counts when it holds a thought or encrypted reasoning.
+// HasContent reports whether a model would see anything of c: a block that is not blank. Thinking counts when it holds
+// a thought or encrypted reasoning.
 func (c Content) HasContent() bool { return slices.ContainsFunc(c.Blocks, hasContent) }
 
 // Blank reports whether c is an entry of the AI without content. Providers refuse such entries, so a host sends none,
 // and a Compress gets none (REQ-HD-002.9).
 func (c Content) Blank() bool { return c.Speaker == AI && !c.HasContent() }
 
-// hasContent reports whether a model would see anything of one block. Calls and responses count even without arguments
-// or result, because removing one would orphan the other.
+// hasContent counts calls and responses even without arguments or result: removing one would orphan the other.
 func hasContent(b Block) bool {
 	switch b := b.(type) {
 	case Text:
@@ -90,10 +87,10 @@ func hasContent(b Block) bool {
 }
 
 // Block is one part of an entry: [Text], [ToolCall], [ToolResponse], [Media], [Thinking], [Code], or [Opaque] for
-// everything that this version does not know. The set is closed; a type switch over these seven is complete. Use plain
+// everything that this version does not know. The set is closed: a type switch over these seven is complete. Use plain
 // values, not pointers.
 type Block interface {
-	// Kind is the block's "type" in the native form; for Opaque what stood there, "" if nothing did.
+	// Kind is the block's "type" in the native form; for Opaque what its JSON says, "" if nothing.
 	Kind() string
 	block()
 }
@@ -104,7 +101,7 @@ type Text struct {
 	Extra Fields
 }
 
-// ToolCall asks for a tool to be run. It stands in entries of the [AI].
+// ToolCall asks for a tool to be run, in an entry of the [AI].
 type ToolCall struct {
 	// ID pairs the call with its response. Ids repeat in real transcripts, even within one entry; package turns has the
 	// rule that says which response answers which call.
@@ -115,25 +112,25 @@ type ToolCall struct {
 	Extra      Fields
 }
 
-// ToolResponse is what a tool answered. It stands in entries of a [Tool].
+// ToolResponse is what a tool answered, in an entry of a [Tool].
 type ToolResponse struct {
 	CallID   string
 	ToolName string
 	// Result is any JSON value, usually a string; nil when there was none.
 	Result json.RawMessage
-	// Error is the tool's failure in words. Empty means that the call succeeded as far as the tool said.
+	// Error is the tool's failure in words; "" if it reported none.
 	Error string
 	Extra Fields
 }
 
-// Failed reports whether the response is marked as a failure. Many agents never do that, or only for some tools: how a
-// call ended, a taxonomy's Judge says (package tools).
+// Failed reports whether the response is marked as a failure. Many agents never do that, or only for some tools: ask a
+// taxonomy's Judge (package tools) how a call ended.
 func (r ToolResponse) Failed() bool { return r.Error != "" }
 
 // ResultText returns the result as a model reads it: the string itself if it is one, else its JSON.
 func (r ToolResponse) ResultText() string { return rawText(r.Result) }
 
-// WithResultText returns a copy of r whose result is the string s; every other field stays.
+// WithResultText returns a copy of r whose result is the string s.
 func (r ToolResponse) WithResultText(s string) ToolResponse {
 	r.Result = String(s)
 	return r
@@ -157,7 +154,7 @@ type Thinking struct {
 	Extra     Fields
 }
 
-// Code is a piece of code that a speaker gave as such.
+// Code is a piece of code that a speaker marked as such.
 type Code struct {
 	Code     string
 	Language string
@@ -165,7 +162,7 @@ type Code struct {
 }
 
 // Opaque is a block that this version does not know or cannot read, as the raw JSON that was read (null included). It
-// is carried unchanged and never rewritten.
+// is carried unchanged.
 type Opaque struct{ JSON json.RawMessage }
 
 // The kinds of block in the native form.
@@ -237,8 +234,8 @@ type Field struct {
 	Value json.RawMessage
 }
 
-// Fields are unknown fields in the order in which they were read. The zero value has none, as nearly all entries and
-// blocks: so it takes one word of memory. Fields are not changed once they are made.
+// Fields are unknown fields in the order in which they were read. They are immutable. The zero value has none, as in
+// nearly all entries and blocks, and takes one word of memory.
 type Fields struct{ list *[]Field }
 
 // FieldsOf returns the given fields. It keeps the list.
@@ -257,7 +254,7 @@ func (f Fields) All() []Field {
 	return *f.list
 }
 
-// With returns f with more fields behind its own, as a list of its own: to add many, collect them and use [FieldsOf].
+// With returns f followed by more, as a new list: to add many, collect them and use [FieldsOf].
 func (f Fields) With(more ...Field) Fields {
 	if len(more) == 0 {
 		return f

@@ -11,15 +11,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// ErrNotAnEntry is wrapped by every error of [Content.UnmarshalJSON]: the JSON is not a history entry. The errors of
-// the JSON itself are [*rawjson.SyntaxError].
+// ErrNotAnEntry is wrapped by every error of [Content.UnmarshalJSON]. Errors of the JSON itself are also
+// [*rawjson.SyntaxError].
 var ErrNotAnEntry = errors.New("not a history entry")
 
 // UnmarshalJSON reads an entry in the native form. It refuses only what is not an entry at all (not an object, a
-// speaker that is not a string, blocks that are not an array); a block that it cannot read becomes an [Opaque] block.
-// Null blocks and metadata count as absent. If a field occurs twice the last value counts, as in encoding/json.
-//
-// The result is valid UTF-8: other bytes, and escaped halves of surrogate pairs in a text, become U+FFFD here, once.
+// speaker that is not a string, blocks that are not an array); an unreadable block becomes an [Opaque] block. Null
+// blocks and metadata count as absent. If a field occurs twice the last value counts, as in encoding/json. The result
+// is valid UTF-8: other bytes, and escaped halves of surrogate pairs in a text, become U+FFFD.
 func (c *Content) UnmarshalJSON(data []byte) error {
 	d := decoder{s: rawjson.New(validUTF8(data))}
 	out, err := d.entry()
@@ -29,12 +28,11 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotAnEntry, err)
 	}
-	// Only now: after an error c is as it was.
 	*c = out
 	return nil
 }
 
-// ParseBlock reads one block in the native form. What it cannot read becomes an [Opaque] block with the same JSON; text
+// ParseBlock reads one block in the native form. An unreadable one becomes an [Opaque] block with the same JSON; text
 // that is not JSON is kept in it as a JSON string.
 func ParseBlock(raw json.RawMessage) Block {
 	if len(raw) == 0 {
@@ -55,14 +53,12 @@ func ParseBlock(raw json.RawMessage) Block {
 // decoder reads entries in one pass. Everything it returns is a copy: a history must not keep the file's buffer alive.
 type decoder struct {
 	s       *rawjson.Scanner
-	scratch fieldList // the fields of the block at hand
+	scratch fieldList
 }
 
-// entry reads one entry. Fields that this version does not know go to Extra, in their order.
 func (d *decoder) entry() (Content, error) {
 	var out Content
 	var extra fieldList
-	// Names are compared as bytes, and most are known: no string is made of them.
 	err := d.s.Object(func(name []byte) error {
 		switch string(name) {
 		case "speaker":
@@ -100,7 +96,6 @@ func (d *decoder) entry() (Content, error) {
 
 // blocks reads the array of blocks; null and a missing field are nil, an empty array is not.
 func (d *decoder) blocks() ([]Block, error) {
-	// A value that is no array is an error, and null is none.
 	if d.s.Kind() != '[' {
 		raw, err := d.s.Skip()
 		if err == nil && !rawjson.IsNull(raw) {
@@ -117,7 +112,7 @@ func (d *decoder) blocks() ([]Block, error) {
 	return blocks, err
 }
 
-// block reads the next value as a block. Its only errors are syntax errors; an unreadable block is opaque.
+// block returns syntax errors only; an unreadable block is opaque.
 func (d *decoder) block() (Block, error) {
 	start := d.s.Offset()
 	if d.s.Kind() != '{' {
@@ -138,17 +133,17 @@ func (d *decoder) block() (Block, error) {
 	if b := r.block(); b != nil && !r.bad {
 		return b, nil
 	}
-	// The whole text of the block, white space included, so that it is written back as it was.
+	// The whole text of the block, white space included: it is written back as it was.
 	return Opaque{JSON: bytes.Clone(d.s.Since(start))}, nil
 }
 
-// blockReader takes the known fields out of a block's fields; the rest is the block's Extra. It is used for one block.
+// blockReader takes the known fields out of a block's fields; the rest is the block's Extra.
 type blockReader struct {
 	fields *fieldList
-	bad    bool // a field that must be a string is none
+	bad    bool // a field that must be a string is not
 }
 
-// block returns nil for a kind that this version does not know. If a required field is bad, the result is discarded.
+// block returns nil for an unknown kind. If a required field is bad, the result is discarded.
 func (r *blockReader) block() Block {
 	switch r.str("type") {
 	case KindText:
@@ -174,7 +169,6 @@ func (r *blockReader) block() Block {
 	}
 }
 
-// str takes a field that must be a string.
 func (r *blockReader) str(name string) string {
 	s, ok := rawjson.Text(r.fields.take(name))
 	if !ok {
@@ -183,8 +177,8 @@ func (r *blockReader) str(name string) string {
 	return s
 }
 
-// opt takes a field that may be absent. An empty value, or one that is not a string, stays in Extra, so that it is
-// written back unchanged.
+// opt takes a field that may be absent. An empty value, or one that is not a string, stays in Extra and is written back
+// unchanged.
 func (r *blockReader) opt(name string) string {
 	s, _ := rawjson.Text(r.fields.get(name))
 	if s != "" {
@@ -193,7 +187,6 @@ func (r *blockReader) opt(name string) string {
 	return s
 }
 
-// raw takes a field as raw JSON, copied: an entry must not keep the file's buffer alive.
 func (r *blockReader) raw(name string) json.RawMessage { return bytes.Clone(r.fields.take(name)) }
 
 // failure reads "error". A value that is not a string but means failure (an object, true) counts too; it stays in
@@ -211,10 +204,8 @@ func (r *blockReader) failure() string {
 	}
 }
 
-// rest returns the fields that were not taken.
 func (r *blockReader) rest() Fields { return r.fields.copy() }
 
-// validUTF8 replaces bytes that are not UTF-8, as encoding/json does.
 func validUTF8(data []byte) []byte {
 	if utf8.Valid(data) {
 		return data
@@ -222,8 +213,7 @@ func validUTF8(data []byte) []byte {
 	return bytes.ToValidUTF8(data, []byte("\ufffd"))
 }
 
-// clip returns the beginning of raw for an error message.
 func clip(raw []byte) string {
 	const most = 40
-	return text.Printable(string(raw[:min(len(raw), most+1)]), most) // only what is shown is copied
+	return text.Printable(string(raw[:min(len(raw), most+1)]), most) // copies only what is shown
 }

@@ -5,13 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// MarshalJSON writes c in the native form: speaker, blocks, metadata, then the unknown fields. json.Marshal escapes
-// "<", ">" and "&" in the result and compacts raw JSON. Call [Content.AppendJSON] to get the bytes unchanged. The error
-// is always nil.
+// MarshalJSON writes c in the native form. json.Marshal escapes "<", ">" and "&" in the result and compacts raw JSON;
+// call [Content.AppendJSON] to get the bytes unchanged. The error is always nil.
 func (c Content) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
-// AppendJSON appends what [Content.MarshalJSON] returns. Unlike encoding/json it escapes no HTML and leaves raw JSON
-// untouched, byte by byte.
+// AppendJSON appends what [Content.MarshalJSON] returns: no HTML is escaped, and raw JSON is unchanged.
 func (c Content) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"speaker":`...)
 	dst = appendString(dst, string(c.Speaker))
@@ -67,7 +65,6 @@ func AppendBlock(dst []byte, b Block) []byte {
 		w.str("code", b.Code)
 		w.opt("language", b.Language)
 	case Opaque:
-		// The zero value; without this the list around it would be no JSON.
 		if len(b.JSON) == 0 {
 			return append(dst, "null"...)
 		}
@@ -84,8 +81,7 @@ type blockWriter struct {
 	extra Fields
 }
 
-// newBlock begins a block with its type, which every reader wants first. The closing brace is written by the caller,
-// behind the extra fields.
+// newBlock begins a block with its type, which every reader wants first. The caller writes the closing brace.
 func newBlock(dst []byte, kind string, extra Fields) blockWriter {
 	dst = append(dst, `{"type":`...)
 	return blockWriter{dst: appendString(dst, kind), extra: extra}
@@ -98,7 +94,6 @@ func (w *blockWriter) key(name string) {
 	w.dst = append(w.dst, '"', ':')
 }
 
-// str writes a field that is always there, even if it is empty.
 func (w *blockWriter) str(name, value string) {
 	w.key(name)
 	w.dst = appendString(w.dst, value)
@@ -112,7 +107,6 @@ func (w *blockWriter) opt(name, value string) {
 	}
 }
 
-// raw writes JSON as it stands: digits, key order and white space stay.
 func (w *blockWriter) raw(name string, value json.RawMessage) {
 	if len(value) > 0 {
 		w.key(name)
@@ -120,7 +114,6 @@ func (w *blockWriter) raw(name string, value json.RawMessage) {
 	}
 }
 
-// appendFields writes unknown fields behind the known ones, in their order. The values are raw JSON.
 func appendFields(dst []byte, fields Fields) []byte {
 	for _, f := range fields.All() {
 		dst = append(dst, ',')
@@ -133,13 +126,11 @@ func appendFields(dst []byte, fields Fields) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string in its shortest form: only quotes, backslashes and control characters are
-// escaped. Bytes that are not UTF-8 become U+FFFD.
+// appendString escapes only quotes, backslashes and control characters. Bytes that are not UTF-8 become U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
-		// Runs without anything to escape are copied as a whole.
 		c := s[i]
 		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
 			i++

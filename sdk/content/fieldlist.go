@@ -5,15 +5,13 @@ import (
 	"slices"
 )
 
-// fieldList collects the fields of an object in order. If a name occurs twice the last value counts, at the place of
-// the first. A short list is searched linearly and a long one by an index, so that an object with a million fields
-// costs no more per field than one with ten. The values alias the text that is being read.
+// fieldList collects the fields of an object in order. A long list is searched by an index: an object with a million
+// fields costs no more per field than one with ten. The values alias the text that is being read.
 type fieldList struct {
 	fields []rawField
 	index  map[string]int // nil while the list is short
 }
 
-// rawField is one field of an object as it stands in the text.
 type rawField struct {
 	name  string
 	value []byte
@@ -22,10 +20,10 @@ type rawField struct {
 // shortList is how many fields a list has before it gets an index.
 const shortList = 16
 
-// reset empties the list and keeps its array for the next object.
+// reset keeps the array for the next object.
 func (l *fieldList) reset() { *l = fieldList{fields: l.fields[:0]} }
 
-// set adds a field. Of several fields with one name the last counts, at the place of the first, as in encoding/json.
+// set adds a field. Of several fields with one name the last value counts, at the place of the first.
 func (l *fieldList) set(name, value []byte) {
 	if i := l.find(name); i >= 0 {
 		l.fields[i].value = value
@@ -43,8 +41,6 @@ func (l *fieldList) set(name, value []byte) {
 	}
 }
 
-// find returns the position of a field, -1 if there is none. Objects with many fields have an index, so that a hostile
-// one does not take quadratic time.
 func (l *fieldList) find(name []byte) int {
 	if l.index != nil {
 		if i, ok := l.index[string(name)]; ok {
@@ -55,8 +51,8 @@ func (l *fieldList) find(name []byte) int {
 	return slices.IndexFunc(l.fields, func(f rawField) bool { return f.name == string(name) })
 }
 
-// get returns the value of a field, nil if there is none. It looks through the whole list: it is for the few fields
-// that a kind of block knows.
+// get looks through the whole list: it is for the few fields that a kind of block knows. It returns nil if there is
+// none.
 func (l *fieldList) get(name string) []byte {
 	for i := range l.fields {
 		if l.fields[i].name == name {
@@ -66,7 +62,7 @@ func (l *fieldList) get(name string) []byte {
 	return nil
 }
 
-// take returns what get does and removes the field. Nothing may be set afterwards, as the index would be wrong.
+// take removes the field that get returns. Nothing may be set afterwards, as the index would be wrong.
 func (l *fieldList) take(name string) []byte {
 	for i := range l.fields {
 		if f := l.fields[i]; f.name == name {
@@ -77,7 +73,6 @@ func (l *fieldList) take(name string) []byte {
 	return nil
 }
 
-// copy returns the fields as a list of their own.
 func (l *fieldList) copy() Fields {
 	out := make([]Field, len(l.fields))
 	for i, f := range l.fields {
@@ -86,7 +81,7 @@ func (l *fieldList) copy() Fields {
 	return FieldsOf(out...)
 }
 
-// intern returns name as a string, without an allocation for the names that every block has.
+// intern avoids an allocation for the names that every block has.
 func intern(name []byte) string {
 	switch string(name) {
 	case "type":

@@ -8,14 +8,13 @@ import (
 
 // Literal is a string in JSON text such as the parameters or the result of a tool.
 type Literal struct {
-	// From and To are where it stands, quotation marks included.
+	// From and To are its bounds in bytes, quotation marks included.
 	From, To int
-	// Text is what it says.
-	Text string
+	Text     string
 }
 
 // Literals returns the strings in JSON text at any depth, in their order, but not the names of fields. It looks at each
-// byte once, also where the text is not valid JSON.
+// byte once, even if the text is not valid JSON.
 func Literals(raw json.RawMessage) (found []Literal) {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '"' {
@@ -33,7 +32,7 @@ func Literals(raw json.RawMessage) (found []Literal) {
 			after++
 		}
 		if after < len(raw) && raw[after] == ':' {
-			continue // the name of a field
+			continue
 		}
 		if text, ok := rawjson.Text(raw[from:to]); ok {
 			found = append(found, Literal{from, to, text})
@@ -42,7 +41,7 @@ func Literals(raw json.RawMessage) (found []Literal) {
 	return found
 }
 
-// WithLiterals returns a copy of JSON text in which these literals, in their order, say what their Text is now.
+// WithLiterals returns a copy of raw in which the literals, in their order, have their current Text.
 func WithLiterals(raw json.RawMessage, changed []Literal) (out json.RawMessage) {
 	at := 0
 	for _, l := range changed {

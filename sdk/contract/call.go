@@ -8,11 +8,10 @@ type CallSettings struct {
 	Config Config
 }
 
-// CallParams is what Optimize and Compress have in common, apart from the history itself.
+// CallParams is what Optimize and Compress have in common, apart from the history.
 type CallParams struct {
 	SessionID string
-	// Revision of the history, as the host counts it. It changes with every change of the history, and an answer that
-	// is for another revision is refused.
+	// Revision changes with every change of the history. The host refuses an answer for another revision.
 	Revision uint64
 	CallSettings
 }

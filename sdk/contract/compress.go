@@ -2,30 +2,30 @@ package contract
 
 // CompressSettings are the settings in force that a Compress is told.
 type CompressSettings struct {
-	// ContextLimit is the model's context limit and CompletionBudget what of it is set aside for the answer, in tokens.
+	// ContextLimit is the model's context limit, CompletionBudget the part of it reserved for the answer, in tokens.
 	ContextLimit, CompletionBudget int
-	// PreserveThreshold and TopPreserveThreshold are the shares of entries, at the end and at the start, to leave
-	// alone.
+	// PreserveThreshold and TopPreserveThreshold are the shares of entries to leave alone at the end and at the start.
 	PreserveThreshold, TopPreserveThreshold float64
-	// Todos are the tasks that are not done (REQ-HD-011).
+	// Todos are the unfinished tasks (REQ-HD-011).
 	Todos []Todo
 	// TranscriptPath is where the whole conversation can be read (REQ-HD-012); "" if nowhere.
 	TranscriptPath string
-	// UserMessageBudget is how many tokens of what people said in a summarised range stay word for word, newest first.
+	// UserMessageBudget is how many tokens of what people said in a summarised range are kept word for word, newest
+	// first.
 	UserMessageBudget int
 	// Verification asks for a second pass that looks for omissions in a summary.
 	Verification bool
 }
 
-// DefaultCompressSettings is what holds when no setting of the host is set. ContextLimit is a common one: a host that
-// does not know its model's limit uses it.
+// DefaultCompressSettings applies when no setting of the host is set. ContextLimit is a common one, for a host that
+// does not know its model's limit.
 func DefaultCompressSettings() CompressSettings {
 	return CompressSettings{
 		ContextLimit: 200_000, PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
 	}
 }
 
-// CompressParams is what a Compress is told beyond [CallParams].
+// CompressParams is what a Compress is told in addition to [CallParams].
 type CompressParams struct {
 	CompressSettings
 	// CurrentTokens is what the history counts now, PendingTokens what the next request adds to it.
@@ -39,12 +39,12 @@ type CompressParams struct {
 	Model *Model
 }
 
-// TargetShare of the threshold is what a compressed history should fit into, so that the next Compress is some way off
+// TargetShare of the threshold is what a compressed history should fit into: the next Compress is then some way off
 // (REQ-HD-008.6).
 const TargetShare = 0.6
 
 // Target returns (threshold × (context limit − completion budget) − pending tokens) × [TargetShare], in tokens, not
-// rounded; at least 0. Every request carries the pending tokens, so their room is not the history's to use.
+// rounded; at least 0. Every request carries the pending tokens, so the history cannot use their room.
 func (p CompressParams) Target() float64 {
 	trigger := p.Threshold * float64(p.ContextLimit-max(0, p.CompletionBudget))
 	return max(0, trigger-float64(max(0, p.PendingTokens))) * TargetShare
@@ -80,8 +80,8 @@ type Todo struct {
 	Subtasks []Todo `json:"subtasks,omitempty"`
 }
 
-// NoOpReason says why a Compress had nothing to do. A no-op is neither a success nor an error: the history stays, and
-// the host does not ask again until something was added. A strategy may have reasons of its own.
+// NoOpReason says why a Compress had nothing to do. A no-op is neither a success nor an error: the history is
+// unchanged, and the host does not ask again until something was added. A strategy may have reasons of its own.
 type NoOpReason string
 
 // The reasons that the shipped strategies and the host give.
@@ -104,6 +104,6 @@ type CompressMetadata struct {
 	MiddleCompressed *int `json:"middleCompressed,omitempty"`
 	// TargetMissed says that the result is still over [CompressParams.Target].
 	TargetMissed bool `json:"targetMissed,omitempty"`
-	// Counts are counters of the strategy's own, for example "exchangesDropped".
+	// Counts are the strategy's own counters, for example "exchangesDropped".
 	Counts map[string]int64 `json:"counts,omitempty"`
 }

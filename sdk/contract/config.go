@@ -30,11 +30,10 @@ type ConfigField struct {
 	Minimum, Maximum *float64
 }
 
-// Config is a strategy's own settings as a JSON object, checked by the host, with defaults filled in. Nil is no
-// settings.
+// Config is a strategy's own settings as a JSON object, checked by the host, with defaults filled in; nil for none.
 type Config json.RawMessage
 
-// Decode stores the settings in the struct that v points to, by its json tags. Without settings, v stays as it is.
+// Decode stores the settings in the struct that v points to, by its json tags. Without settings v is unchanged.
 func (c Config) Decode(v any) error {
 	if len(c) == 0 {
 		return nil

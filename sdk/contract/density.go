@@ -1,6 +1,6 @@
 package contract
 
-// OptimizeParams is what an Optimize is told beyond [CallParams].
+// OptimizeParams is what an Optimize is told in addition to [CallParams].
 type OptimizeParams struct {
 	Density DensityConfig
 }
@@ -21,37 +21,36 @@ type DensityConfig struct {
 	// FileDedupe keeps only the last of several inclusions of one file.
 	FileDedupe bool
 	// RecencyPruning replaces old tool results by a pointer; RecencyRetention is how many results to keep per tool
-	// name. Below 1 counts as 1 (REQ-HD-013.6).
+	// name, at least 1 (REQ-HD-013.6).
 	RecencyPruning   bool
 	RecencyRetention int
 	// PartialWrites is [PartialWritesPrune] unless set.
 	PartialWrites PartialWrites
 }
 
-// DefaultDensityConfig is what holds when no setting under compression.density is set (REQ-HD-009).
+// DefaultDensityConfig applies when no setting under compression.density is set (REQ-HD-009).
 func DefaultDensityConfig() DensityConfig {
 	return DensityConfig{
 		ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: PartialWritesPrune,
 	}
 }
 
-// Reason says why an entry was removed or replaced. It is for people; the host decides nothing by it. What is
-// ill-formed in it is dropped, and the rest of the answer counts without. Where several reasons apply to one entry,
-// give the first. The zero value is no reason.
+// Reason says why an entry was removed or replaced. It is for people; the host decides nothing by it and drops
+// ill-formed parts of it. If several reasons apply to one entry, give the first. The zero value is no reason.
 type Reason struct {
-	// Rule names the rule, for example "stale-read", in at most [MaxRule] characters of a to z, 0 to 9 and hyphens.
-	// "" is none.
+	// Rule names the rule, for example "stale-read", in at most [MaxRule] characters of a to z, 0 to 9 and hyphens; ""
+	// for none.
 	Rule string
 	// SupersededBy is the position, in the history that the strategy was given, of the entry that made this one
-	// dispensable: the later write of a stale read, the newer result of an old one. It may be the same entry, where a
-	// later block did. Nil is none.
+	// dispensable: the later write of a stale read, the newer result of an old one. It may be the same entry. Nil is
+	// none.
 	SupersededBy *int
 }
 
 // MaxRule bounds [Reason.Rule], in characters.
 const MaxRule = 64
 
-// Clean returns the reason without what is ill-formed, for an edit of a history with the given number of entries.
+// Clean returns the reason without ill-formed parts, for a history with the given number of entries.
 func (r Reason) Clean(entries int) Reason {
 	if !validRule(r.Rule) {
 		r.Rule = ""

@@ -2,10 +2,10 @@ package contract
 
 import "errors"
 
-// What a call can fail of, beyond an error that only its text describes. They keep their meaning across the process
-// boundary: errors.Is finds on one side what the other side wrapped.
+// Why a call failed, where a caller can act on it. They keep their meaning across the process boundary: errors.Is finds
+// on one side what the other side wrapped.
 var (
-	// ErrUnavailable: the failure may pass; the same call made again later can succeed.
+	// ErrUnavailable: the same call made later can succeed.
 	ErrUnavailable = errors.New("temporarily unavailable")
 	// ErrNotGranted: the host does not offer this to the strategy, now or at all.
 	ErrNotGranted = errors.New("not granted by the host")

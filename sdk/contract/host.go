@@ -9,7 +9,7 @@ import (
 // Host is what a strategy can ask the host for, during its Compress only. It is safe for concurrent use.
 type Host interface {
 	// EstimateTokens counts entries with the host's tokenizer, one count for each, in tokens. Ask for many at once, and
-	// only for entries that were changed or made: the others came with their counts.
+	// only for changed or new entries: the others came with their counts.
 	EstimateTokens(ctx context.Context, entries []content.Content) ([]int, error)
 
 	// Generate runs one completion on the host's model and calls onText (which may be nil) with each piece of text as

@@ -16,18 +16,17 @@ import (
 type Info struct {
 	// Name is lower-case letters, digits and hyphens: what follows "thresh-strategy-" in the binary's name.
 	Name string
-	// Version is the strategy's own, for people and for the host's lock file.
+	// Version is for people and for the host's lock file.
 	Version string
 	// Description is one line for people.
 	Description string
-	// Trigger says when the host calls the strategy.
-	Trigger Trigger
+	Trigger     Trigger
 	// RequiresLLM says that Compress calls [Host.Generate].
 	RequiresLLM bool
-	// NeedsNetwork says that the strategy cannot work without the network. A host gives plugins no network unless its
-	// user grants it (plugins.grants.<name>.network). Calling [Host.Generate] needs no network.
+	// NeedsNetwork says that the strategy cannot work without the network, which its user must grant
+	// (plugins.grants.<name>.network). [Host.Generate] needs no network.
 	NeedsNetwork bool
-	// Config declares the strategy's own settings. Users set them as strategies.<name>.<key>.
+	// Config declares the strategy's own settings, which users set as strategies.<name>.<key>.
 	Config []ConfigField
 }
 
@@ -43,14 +42,14 @@ const (
 // Known reports whether m is one of the trigger modes.
 func (m TriggerMode) Known() bool { return m == ModeContinuous || m == ModeThreshold }
 
-// Trigger is a mode and the default threshold: the share of the context limit, in (0, 1], from which on Compress is
-// called when compression.threshold is not set.
+// Trigger is a mode and the default threshold: the share of the context limit, in (0, 1], from which Compress is called
+// when compression.threshold is not set.
 type Trigger struct {
 	Mode             TriggerMode
 	DefaultThreshold float64
 }
 
-// A name is part of a file's name and of settings, and a key of settings: both must need no quotes anywhere.
+// A name is part of a file's name and of settings: it must need no quotes anywhere.
 var (
 	nameRule = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	keyRule  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
@@ -64,9 +63,8 @@ func ValidName(name string) bool { return nameRule.MatchString(name) }
 // underscores.
 func ValidKey(key string) bool { return keyRule.MatchString(key) }
 
-// Validate returns all that breaks the rules for an Info, joined; nil if nothing does.
+// Validate returns everything that is wrong with an Info, joined: an author corrects it in one go.
 func (i Info) Validate() error {
-	// All of them: an author corrects them in one go.
 	var errs []error
 	if !ValidName(i.Name) {
 		errs = append(errs, fmt.Errorf("Info.Name is %q; it must be lower-case letters and digits in groups "+
@@ -96,10 +94,10 @@ func (i Info) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Such text could control a terminal.
+// unprintable text could control a terminal.
 func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
 
-// validate judges a declaration by itself; whether two have one key, Validate sees.
+// validate judges a declaration by itself.
 func (f ConfigField) validate() error {
 	if !ValidKey(f.Key) {
 		return errors.New("a key is a letter followed by at most 99 letters, digits, hyphens and underscores, " +
@@ -125,8 +123,7 @@ func (f ConfigField) validate() error {
 	return f.validateDefault()
 }
 
-// validateDefault judges the default as any value of a user is judged: by type, allowed values and bounds. nil is no
-// default.
+// validateDefault judges the default as a user's value is judged; nil is no default.
 func (f ConfigField) validateDefault() error {
 	if f.Default == nil {
 		return nil
@@ -157,7 +154,7 @@ func (f ConfigField) validateDefault() error {
 	return nil
 }
 
-// number takes any number type of Go, as authors write what they like; ok is false for anything else.
+// number takes any number type of Go, as authors write what they like.
 func number(v reflect.Value) (float64, bool) {
 	switch {
 	case v.CanInt():

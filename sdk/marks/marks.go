@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// What the host writes to make room: RemovedResult begins the line in the place of a result, RemovedBytes is in the
-// line in the place of the middle of one.
+// What the host writes to make room: RemovedResult begins the line in place of a result, RemovedBytes is in the line in
+// place of a result's middle.
 const (
 	RemovedResult = "[result removed"
 	RemovedBytes  = " bytes removed here to stay under the context limit: entry "
@@ -24,7 +24,7 @@ const (
 //	[… 230 characters omitted, to the end of the line]     of the line before
 //	[… 230 characters omitted, from the start of the line] of the line behind
 //
-// So it can be told how many lines a text had, whatever was left out of it, and in how many steps.
+// From these follows how many lines a text had, whatever was left out of it, in any number of steps.
 const (
 	start  = tools.Omission
 	end    = "]"
@@ -34,7 +34,7 @@ const (
 	gone   = " omitted"
 )
 
-// Lines returns how many lines a text has: what is behind its last line break is one if it is not empty.
+// Lines returns how many lines a text has; an unterminated last line counts.
 func Lines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && text[len(text)-1] != '\n' {
@@ -43,7 +43,7 @@ func Lines(text string) int {
 	return n
 }
 
-// Omitted returns the mark of so many lines, with a line break.
+// Omitted returns the mark for so many lines, with a line break.
 func Omitted(lines int) string { return start + count(lines, "line") + gone + end + "\n" }
 
 func count(n int, noun string) string {
@@ -53,9 +53,8 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// Cut returns the marks in the place of text[from:to], and how many lines that is: lines of which a part stays do not
-// count. A mark that goes counts for what it stands for. It must not go without the parts of lines next to it: see
-// [Joins].
+// Cut returns the marks in place of text[from:to], and how many whole lines that is. A removed mark counts for what it
+// says. It must not be removed without the parts of lines next to it: see [Joins].
 func Cut(text string, from, to int) (marks string, lines int) {
 	head, tail := "", ""
 	// A part of a line at either end; both ends may be within the same line.
@@ -81,13 +80,13 @@ func Cut(text string, from, to int) (marks string, lines int) {
 	return head + tail, lines
 }
 
-// part returns the mark of a part of a line. Its line break does not count: a mark ends in one, too.
+// part does not count the line break: a mark ends in one, too.
 func part(s, where string) string {
 	return start + count(utf8.RuneCountInString(strings.TrimSuffix(s, "\n")), "character") + where + end + "\n"
 }
 
-// Read returns how many lines a line adds to the text that it stands in, if it is a mark: those that it stands for; 0
-// for a part of a line, and one less than none for a part between two others.
+// Read returns how many lines a line adds to its text, if it is a mark: those that it says are omitted; 0 for a part of
+// a line, and -1 for a part between two others.
 func Read(line string) (lines int, ok bool) {
 	if !Like(line) {
 		return 0, false
@@ -123,7 +122,7 @@ func Read(line string) (lines int, ok bool) {
 // Like reports whether a line could be taken for a mark.
 func Like(line string) bool { return strings.HasPrefix(line, start) }
 
-// Joins reports whether a line is a mark of a part of a line: one of which a part stands before it, behind it.
+// Joins reports whether a line is a mark for a part of a line, and on which sides of it the other parts are.
 func Joins(line string) (before, behind bool) {
 	if _, ok := Read(line); !ok {
 		return false, false
@@ -150,8 +149,8 @@ func LinesIn(text string) (n int) {
 	return n
 }
 
-// LinesOf returns how many lines a result had when it came: those of its texts, which are the strings in it. ok is
-// false if that cannot be told: the host cut its middle out.
+// LinesOf returns how many lines a result had when it came: the lines of the strings in it. ok is false if that cannot
+// be told because the host cut its middle out.
 func LinesOf(result json.RawMessage) (n int, ok bool) {
 	for _, s := range content.Literals(result) {
 		if strings.Contains(s.Text, RemovedBytes) {
@@ -162,8 +161,8 @@ func LinesOf(result json.RawMessage) (n int, ok bool) {
 	return n, true
 }
 
-// ForWhole reports whether a whole result is a sentence that stands for it: the pointer, or what the host wrote to make
-// room. There is nothing in it to leave out, and no line of it is one of the tool's.
+// ForWhole reports whether a whole result is a sentence in its place: the pointer, or what the host wrote to make room.
+// No line of it is the tool's, and nothing in it can be left out.
 func ForWhole(result json.RawMessage) bool {
 	const longest = 512
 	if len(result) > longest || len(result) < 2 || result[0] != '"' || result[1] != '[' {
@@ -173,15 +172,15 @@ func ForWhole(result json.RawMessage) bool {
 	return text == tools.Pruned || strings.HasPrefix(text, RemovedResult) && strings.HasSuffix(text, "]")
 }
 
-// The line in the place of a file that a person included, around its path: the file is included again later. If it is
-// no longer, the line says less.
+// The line in place of a file that a person included, around its path. inclusionEnd is replaced by inclusionAlone if
+// the later inclusion is removed.
 const (
 	inclusion      = "[Earlier inclusion of "
 	inclusionEnd   = " removed — included again later]"
 	inclusionAlone = " removed]"
 )
 
-// Inclusion returns the line in the place of an inclusion of a file that is included again later.
+// Inclusion returns the line in place of an inclusion of a file that is included again later.
 func Inclusion(path string) string { return inclusion + path + inclusionEnd }
 
 // InclusionAlone returns that line once the later inclusion is gone.

@@ -9,23 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// Reference is what a mark says that stands in the place of lines which an earlier result in the same request has:
+// Reference is what a mark says in place of lines that an earlier result in the same request has:
 //
 //	[… 14 lines omitted: lines 12-25 of the result of read_file src/a.go above]
 //	[… 14 lines omitted: lines 12-25 of the 2nd last result of bash go test ./... above]
 //	[… 14 lines omitted: lines 12-25 of the result of Read src/a.go above, numbered from 31]
 //
-// The lines that were there are byte for byte lines From to To of that result. If Number is not 0, a tool that reads
-// files numbered both, and the numbers differ: here they began with Number.
+// The omitted lines are byte for byte lines From to To of that result. If Number is not 0, a tool that reads files
+// numbered both, and the numbers differ: the omitted ones began with Number.
 type Reference struct {
-	From, To int // lines of the result, from 1 on, the last one included
+	From, To int // lines of the result, from 1, inclusive
 	// Nth is which of the results with that label, counted backwards from the mark: 1 is the last one above it.
 	Nth    int
 	Label  string
 	Number int
 }
 
-// MostNth bounds [Reference.Nth]: nobody counts back further.
+// MostNth bounds [Reference.Nth]: no reader counts back further.
 const MostNth = 20
 
 // String returns the mark, without a line break.
@@ -41,7 +41,7 @@ func (r Reference) String() string {
 		start, count(r.To-r.From+1, "line"), gone, r.From, r.To, nth, r.Label, numbered, end)
 }
 
-// Refers is in every such mark, also where it stands in JSON.
+// Refers is in every such mark, even inside JSON.
 const Refers = gone + ": lines "
 
 func ordinal(n int) string {
@@ -62,8 +62,8 @@ func ordinal(n int) string {
 var reference = regexp.MustCompile(`^\[… (\d{1,9}) lines? omitted: lines (\d{1,9})-(\d{1,9}) of the ` +
 	`(?:(\d{1,2})(?:st|nd|rd|th) last )?result of (.+) above(?:, numbered from (\d{1,9}))?\]$`)
 
-// ReadReference is the inverse of [Reference.String]; ok is false for any other line. A line break at the end counts
-// for nothing.
+// ReadReference is the inverse of [Reference.String]; ok is false for any other line. A line break at the end is
+// ignored.
 func ReadReference(line string) (r Reference, ok bool) {
 	line = strings.TrimRight(line, "\r\n")
 	if !strings.HasPrefix(line, start) || !strings.Contains(line, Refers) {
@@ -78,16 +78,15 @@ func ReadReference(line string) (r Reference, ok bool) {
 }
 
 func number(s string) int {
-	n, _ := strconv.Atoi(s) // "" is 0; the expression allows digits alone
+	n, _ := strconv.Atoi(s) // "" is 0; the expression allows only digits
 	return n
 }
 
 // labelLength is how much of a label a mark shows, in characters.
 const labelLength = 80
 
-// Label names a result in a mark: by its tool and what its call was about, on one line. Results with equal labels are
-// told apart by [Reference.Nth]. Brackets become parentheses: what a tool was called with cannot forge the end of a
-// mark.
+// Label names a result in a mark: its tool and what its call was about, on one line. [Reference.Nth] tells equal labels
+// apart. Brackets become parentheses: what a tool was called with cannot forge the end of a mark.
 func Label(tool, subject string) string {
 	s := tool + " " + subject
 	if most := 2 * utf8.UTFMax * labelLength; len(s) > most {
@@ -130,8 +129,8 @@ func Number(line string) (n int, rest string, ok bool) {
 	return 0, "", false
 }
 
-// Renumbered returns lines that a tool numbered with the numbers from first on; ok is false if they are not numbered
-// one after the other. Numbers keep their width where blanks or zeros fill it.
+// Renumbered returns lines that a tool numbered with numbers from first on; ok is false if they are not numbered
+// consecutively. Numbers keep their width if blanks or zeros fill it.
 func Renumbered(lines []string, first int) (out []string, ok bool) {
 	out = make([]string, len(lines))
 	from := 0
@@ -160,8 +159,8 @@ func Renumbered(lines []string, first int) (out []string, ok bool) {
 	return out, true
 }
 
-// Resolve returns the lines that the mark stands for, without line breaks. lines are those of the result that it refers
-// to. ok is false if these are not there.
+// Resolve returns the omitted lines, without line breaks. lines are those of the result that the mark refers to; ok is
+// false if it has too few.
 func (r Reference) Resolve(lines []string) (out []string, ok bool) {
 	if r.To > len(lines) {
 		return nil, false

@@ -9,16 +9,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Exchange finds the calls that results answer, entry by entry, as far as both stand in one exchange: a request has no
-// others. The zero value has seen nothing.
+// Exchange finds the calls that results answer, entry by entry, if both are in one exchange: a request has no others.
+// The zero value has seen nothing.
 type Exchange struct {
 	match turns.Matcher
 	calls []content.ToolCall
-	ai    bool // the last entry was one of the AI
+	ai    bool // the last entry was the AI's
 	n     int
 }
 
-// Add takes in the next entry of a conversation, and calls answered for each response in it whose call is known.
+// Add reads the next entry of a conversation, and calls answered for each response in it whose call is known.
 func (x *Exchange) Add(entry *content.Content, answered func(block int, call content.ToolCall)) {
 	if entry.Speaker == content.AI && !x.ai {
 		*x = Exchange{}
@@ -43,7 +43,6 @@ func (x *Exchange) Add(entry *content.Content, answered func(block int, call con
 	}
 }
 
-// LabelOf returns the label of the result of a call.
 func LabelOf(t *tools.Taxonomy, call content.ToolCall) string {
 	return Label(call.Name, t.Use(call.Name, call.Parameters).Subject)
 }
@@ -68,7 +67,7 @@ func Results(n int, at func(int) *content.Content, t *tools.Taxonomy) (all []Res
 	return all
 }
 
-// HasText reports whether a result has lines. One without is no result to count.
+// HasText reports whether a result has lines. One without is not counted as a result.
 func HasText(result json.RawMessage) bool {
 	for _, s := range content.Literals(result) {
 		if s.Text != "" {

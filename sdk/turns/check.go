@@ -13,9 +13,9 @@ type ProblemKind string
 const (
 	// Orphaned is a response whose call is nowhere before it.
 	Orphaned ProblemKind = "orphaned"
-	// Duplicate is a response to a call that another response has answered already.
+	// Duplicate is a response to a call that another response has answered.
 	Duplicate ProblemKind = "duplicate"
-	// Unanswered is a call without a response although the conversation went on. Calls at the very end are pending,
+	// Unanswered is a call without a response although the conversation continued. Calls at the very end are pending,
 	// which is no problem.
 	Unanswered ProblemKind = "unanswered"
 )
@@ -25,7 +25,7 @@ type Problem struct {
 	Kind ProblemKind
 	// At is the place of the response or call.
 	At At
-	// ID is the id of the call.
+	// ID is the call's.
 	ID string
 }
 

@@ -2,12 +2,12 @@ package turns
 
 import "github.com/thresh-dev/thresh/sdk/content"
 
-// CutForward moves a cut to a safe place: what is before it and what follows may be treated differently, with every
-// call and its responses on the same side. at is the position of the first entry that follows the cut.
+// CutForward moves a cut to a safe place, with every call and its responses on the same side. at is the position of the
+// first entry behind the cut.
 //
 // The cut moves forward, past entries of tools and past all pairs that it would part. If that runs off the end, it
 // moves backward instead, to before the calls that the last entries answer. The result is in [0, len(history)]: 0 if
-// there is no other safe place. A cut at or beyond either end is already safe and is only brought into that range.
+// there is no other safe place. A cut at or beyond either end is only brought into that range.
 func CutForward(history []content.Content, at int) int {
 	at, parted := prepareCut(history, at)
 	if parted == nil {
@@ -30,15 +30,14 @@ func CutBackward(history []content.Content, at int) int {
 	return backward(history, parted, at)
 }
 
-// SafeTail returns the last n entries, fewer where that would part a response from its call; more only where otherwise
-// nothing would be left. The result shares its array with history, cut off so that appending to it copies.
+// SafeTail returns the last n entries, fewer if that would part a response from its call; more only if nothing would be
+// left otherwise. Appending to the result does not touch history.
 func SafeTail(history []content.Content, n int) []content.Content {
 	from := len(history) - min(max(n, 0), len(history))
 	return history[CutForward(history, from):len(history):len(history)]
 }
 
-// prepareCut brings at into range and counts, for every cut, the pairs that it parts. It returns nil if at is at an
-// end.
+// prepareCut brings at into range and counts the pairs that each cut parts; nil if at is at an end.
 func prepareCut(history []content.Content, at int) (int, []int) {
 	at = min(max(at, 0), len(history))
 	if at == 0 || at == len(history) {

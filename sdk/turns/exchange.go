@@ -2,13 +2,13 @@ package turns
 
 import "github.com/thresh-dev/thresh/sdk/content"
 
-// Exchange is the smallest set of entries that must stay or go together: entries of the AI with calls and the entries
-// with their responses, or one entry that belongs to no pair.
+// Exchange is the smallest set of entries that must be kept or removed together: entries of the AI with calls and the
+// entries with their responses, or one entry that belongs to no pair.
 type Exchange struct {
 	// Entries are positions in the history, ascending. They need not be adjacent: a human may have spoken while a tool
 	// was running.
 	Entries []int
-	// Pairs counts the calls that were answered.
+	// Pairs counts the answered calls.
 	Pairs int
 	// Pending reports whether a call of the exchange has no response.
 	Pending bool
@@ -21,7 +21,7 @@ func (e Exchange) First() int { return e.Entries[0] }
 func (e Exchange) Last() int { return e.Entries[len(e.Entries)-1] }
 
 // Exchanges divides a history into exchanges, ordered by their first entries. Every entry is in exactly one. pairs is
-// what [Pair] returned for this history; nil lets Exchanges do it.
+// the result of [Pair] for this history, or nil.
 func Exchanges(history []content.Content, pairs *Pairs) []Exchange {
 	if pairs == nil {
 		pairs = Pair(history)
@@ -36,13 +36,13 @@ func Exchanges(history []content.Content, pairs *Pairs) []Exchange {
 		}
 	}
 
-	// The entries of all exchanges share one array: count, then hand out.
+	// The entries of all exchanges share one array.
 	size := make([]int, n)
 	for i := range n {
 		size[sets.find(i)]++
 	}
 	room := make([]int, n)
-	index := make([]int, n) // of the exchange of a set, which begins with the set's first entry
+	index := make([]int, n) // of the exchange of a set, by the set's first entry
 	var out []Exchange
 	used := 0
 	for i := range n {

@@ -4,13 +4,12 @@ package turns
 // for programs that read a conversation as it grows. The zero value has seen nothing.
 //
 // Ids repeat in real transcripts, even within one message. A response answers the nearest preceding entry that holds an
-// unanswered call with its id. Where that entry holds several, it answers the first unanswered one with the name of its
+// unanswered call with its id. If that entry holds several, it answers the first unanswered one with the name of its
 // tool, else the first unanswered one: agents answer the calls of one message in their order. No call has two
-// responses. Which blocks count, and where a conversation begins, is the caller's to say.
+// responses. The caller decides which blocks count, and where a conversation begins.
 //
-// All calls and responses together cost time linear in their number, also where all have the same id. A call that was
-// answered has no effect any more: a program that follows a conversation may go on when such a call and its response
-// were taken out of it.
+// All calls and responses together cost time linear in their number, even if all have the same id. An answered call has
+// no effect any more: a program may continue after such a call and its response were removed from the conversation.
 type Matcher struct {
 	calls []waiting
 	// The groups with one id are a stack: top has 1 + the index of the last one that may have an unanswered call.
@@ -20,8 +19,8 @@ type Matcher struct {
 	named map[groupName]*queue
 }
 
-// waiting is a call. Its links are 1 + an index in Matcher.calls, 0 for none. Numbers have 32 bits here: a matcher may
-// live as long as its conversation, with thousands of calls.
+// waiting is a call. Its links are 1 + an index in Matcher.calls, 0 for none. Numbers have 32 bits: a matcher may live
+// as long as its conversation, with thousands of calls.
 type waiting struct {
 	name         string
 	entry, block int32
@@ -42,8 +41,8 @@ type group struct {
 	size  int32
 }
 
-// queue is a list of calls that are linked in their order. A call is in two queues, by order and by name, so a call
-// that was answered through one leaves the other when it comes to its head. The tail stays when the queue is empty.
+// queue is a linked list of calls. A call is in two queues, by order and by name, so a call answered through one leaves
+// the other only when it reaches its head. The tail is kept when the queue is empty.
 type queue struct{ head, tail int32 }
 
 type groupName struct {
@@ -51,7 +50,7 @@ type groupName struct {
 	name  string
 }
 
-// Call takes in a call of the tool name, in the order of the conversation.
+// Call adds a call of the tool name, in the order of the conversation.
 func (m *Matcher) Call(id, name string, at At) {
 	if m.top == nil {
 		m.top = make(map[string]int32)
@@ -75,7 +74,6 @@ func (m *Matcher) Call(id, name string, at At) {
 	in.push(m.calls, call, next)
 }
 
-// byName puts a call at the end of the queue of its name.
 func (m *Matcher) byName(group, call int32) {
 	if m.named == nil {
 		m.named = make(map[groupName]*queue)
@@ -89,8 +87,8 @@ func (m *Matcher) byName(group, call int32) {
 	q.push(m.calls, call, nextNamed)
 }
 
-// Response takes in a response of the tool name, "" if it does not say, and returns the call that it answers. ok is
-// false if no call with its id waits.
+// Response adds a response of the tool name, "" if unknown, and returns the call that it answers. ok is false if no
+// call with its id waits.
 func (m *Matcher) Response(id, name string) (call At, ok bool) {
 	top := m.top[id]
 	for g := top; g != 0; g = m.groups[g-1].below {
@@ -115,8 +113,7 @@ func (m *Matcher) Response(id, name string) (call At, ok bool) {
 	return none, false
 }
 
-// Reset forgets everything, in time proportional to what there was since the last Reset, and keeps the memory for what
-// comes next.
+// Reset forgets everything and keeps the memory, in time proportional to what was added since the last Reset.
 func (m *Matcher) Reset() {
 	// One by one: clear takes the time of the largest that a map has ever been.
 	for _, g := range m.groups {
@@ -128,13 +125,11 @@ func (m *Matcher) Reset() {
 	m.calls, m.groups = m.calls[:0], m.groups[:0]
 }
 
-// link is which of a call's links a queue follows.
 type link func(w *waiting) *int32
 
 func next(w *waiting) *int32      { return &w.next }
 func nextNamed(w *waiting) *int32 { return &w.nextNamed }
 
-// push puts a call at the end.
 func (q *queue) push(calls []waiting, call int32, l link) {
 	if q.tail != 0 {
 		*l(&calls[q.tail-1]) = call

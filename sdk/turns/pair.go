@@ -12,16 +12,16 @@ type At struct{ Entry, Block int }
 // Pairs says which response answers which call. Make it with [Pair].
 type Pairs struct {
 	start   []int // where the blocks of an entry begin in partner, and one more at the end
-	partner []At  // of every block, in order; none where it has none
-	spoke   []int // for every entry, where the AI last began to speak, up to and with it; -1 if it did not yet
+	partner []At  // of every block, in order; none if it has none
+	spoke   []int // for every entry, where the AI last began to speak, up to and including it; -1 if it did not yet
 	pending []At
 	orphans []At
 }
 
 var none = At{-1, -1}
 
-// Pair finds the call of every response, by the rule of [Matcher]: calls are those in entries of the AI, responses
-// those in entries of a tool.
+// Pair finds the call of every response, by the rule of [Matcher]. Calls count in entries of the AI, responses in
+// entries of a tool.
 func Pair(history []content.Content) *Pairs {
 	p := &Pairs{start: make([]int, len(history)+1), spoke: make([]int, len(history))}
 	for i := range history {
@@ -66,9 +66,8 @@ func Pair(history []content.Content) *Pairs {
 	return p
 }
 
-// Late reports whether the AI spoke again between a call and this response to it. Providers take responses right after
-// the calls only: to them a late response has no call, and its call no response. So a host sends neither the response
-// nor the call without an answer, although the two belong together and stay or go together.
+// Late reports whether the AI spoke again between a call and this response. Providers take responses right after the
+// calls only, so a host sends neither a late response nor its call, although the two belong together.
 func (p *Pairs) Late(response At) bool {
 	call, ok := p.Call(response)
 	return ok && call.Entry < p.spoke[response.Entry]
@@ -112,7 +111,6 @@ func (p *Pairs) Pending() []At { return p.pending }
 // Orphans returns the responses that have no call, in order. It must not be changed.
 func (p *Pairs) Orphans() []At { return p.orphans }
 
-// entries returns the number of entries of the history.
 func (p *Pairs) entries() int { return len(p.start) - 1 }
 
 // blocks returns the partners of the blocks of entry i.

@@ -22,9 +22,8 @@ func KeepLast(history []content.Content, n int) []content.Content {
 }
 
 // Pinned returns the positions in [from, to) of the entries that a Compress must keep there, ascending: pinned ones
-// ([content.Content.Pinned]), each with its whole exchange. It returns nil if nothing is pinned.
-//
-// Both bounds must be safe places to cut, so that no exchange is on two sides of one.
+// ([content.Content.Pinned]), each with its whole exchange; nil if nothing is pinned. Both bounds must be safe cuts, so
+// no exchange is on two sides of one.
 func Pinned(history []content.Content, from, to int) (positions []int) {
 	if !slices.ContainsFunc(history[from:to], content.Content.Pinned) {
 		return nil

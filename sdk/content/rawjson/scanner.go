@@ -7,15 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deeply values may be nested. It is the limit of encoding/json: deeper values could be read by no
-// other Go program.
+// MaxDepth is how deeply values may be nested. It is the limit of encoding/json: no other Go program could read more.
 const MaxDepth = 10_000
 
 // SyntaxError reports where JSON text is broken. It is returned as a pointer.
 type SyntaxError struct {
 	// Offset is the byte at which it broke, counted from the start of what the Scanner was given.
 	Offset int
-	// Message is what is wrong, for people.
+	// Message is for people.
 	Message string
 	// Err is [io.ErrUnexpectedEOF] if the text ended in the middle of a value; otherwise nil.
 	Err error
@@ -26,21 +25,20 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.Mes
 // Unwrap returns e.Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// ErrKind is wrapped by the errors of [Scanner.Object] and [Scanner.Array] when the value is of another kind. It is no
-// syntax error: the text may be valid JSON that a caller did not expect.
+// ErrKind is wrapped by the errors of [Scanner.Object] and [Scanner.Array] for a value of another kind. It is no syntax
+// error: the text may be valid JSON.
 var ErrKind = errors.New("unexpected kind of JSON value")
 
-// Scanner reads JSON text value by value, without decoding and without copies. It stands before a value. The text must
-// not change while it is in use. After an error the position is undefined. It is for one goroutine.
+// Scanner reads JSON text value by value, without decoding and without copies. The text must not change meanwhile.
+// After an error the position is undefined. It is for one goroutine.
 type Scanner struct {
 	// pos is the next byte to read; at most len(data).
-	data []byte
-	pos  int
-	// notUTF8: a string that was passed has bytes that are not UTF-8.
+	data    []byte
+	pos     int
 	notUTF8 bool
 }
 
-// New returns a Scanner that stands before the first value of data.
+// New returns a Scanner before the first value of data.
 func New(data []byte) *Scanner { return &Scanner{data: data} }
 
 // Kind returns the first byte of the next value: '{', '[', '"', 't', 'f', 'n', '-' or a digit in JSON, 0 at the end.
@@ -59,15 +57,13 @@ func (s *Scanner) Offset() int {
 	return s.pos
 }
 
-// Since returns the text from an earlier [Scanner.Offset] to the end of the last value. Its capacity is cut, so
-// appending to it does not overwrite the text behind.
+// Since returns the text from an earlier [Scanner.Offset] to the end of the last value. Appending to it copies.
 func (s *Scanner) Since(offset int) []byte { return s.data[offset:s.pos:s.pos] }
 
-// Pass steps over a value that is known to be whole and to end at offset, such as one that was read before.
+// Pass steps over a value that is known to be valid and to end at offset, such as one that was read before.
 func (s *Scanner) Pass(offset int) { s.pos = offset }
 
-// UTF8 reports whether all strings that were read so far, names included, are valid UTF-8. Outside of strings, JSON has
-// ASCII alone.
+// UTF8 reports whether all strings read so far, names included, are valid UTF-8. Outside of strings JSON is ASCII.
 func (s *Scanner) UTF8() bool { return !s.notUTF8 }
 
 // Rest returns an error if anything but white space follows.
@@ -79,19 +75,17 @@ func (s *Scanner) Rest() error {
 }
 
 // Object reads an object and calls field for each of its fields, in order and including repeated names. field must read
-// the value with one call of Skip, Object or Array. The name is decoded and valid until field returns. An error of
-// field is returned as it is.
+// the value with one call of Skip, Object or Array. The name is decoded and valid until field returns. Errors of field
+// are returned unchanged.
 func (s *Scanner) Object(field func(name []byte) error) error {
 	if err := s.open('{', "an object"); err != nil {
 		return err
 	}
-	// Empty; otherwise a name must follow, and a comma before the closing brace is refused.
 	if s.Kind() == '}' {
 		s.pos++
 		return nil
 	}
 	for {
-		// White space before and after names and colons is skipped by Kind.
 		name, err := s.name()
 		if err != nil {
 			return err
@@ -107,7 +101,7 @@ func (s *Scanner) Object(field func(name []byte) error) error {
 }
 
 // Array reads an array and calls element for each of its elements; element must read the value, with one call of Skip,
-// Object or Array. An error of element is returned as it is.
+// Object or Array. Errors of element are returned unchanged.
 func (s *Scanner) Array(element func(i int) error) error {
 	if err := s.open('[', "an array"); err != nil {
 		return err
@@ -116,7 +110,6 @@ func (s *Scanner) Array(element func(i int) error) error {
 		s.pos++
 		return nil
 	}
-	// As for objects: a comma must be followed by a value.
 	for i := 0; ; i++ {
 		if err := element(i); err != nil {
 			return err
@@ -128,7 +121,7 @@ func (s *Scanner) Array(element func(i int) error) error {
 	}
 }
 
-// Skip reads the next value and returns its bytes, which alias the Scanner's text. The value is validated completely.
+// Skip validates the next value and returns its bytes, which alias the Scanner's text.
 func (s *Scanner) Skip() ([]byte, error) {
 	start := s.Offset()
 	if err := s.skip(); err != nil {
@@ -137,8 +130,8 @@ func (s *Scanner) Skip() ([]byte, error) {
 	return s.data[start:s.pos:s.pos], nil
 }
 
-// Valid reports whether data is one JSON value. It takes a third of the time of [encoding/json.Valid] for text, and has
-// the bounds of this package.
+// Valid reports whether data is one JSON value, nested at most [MaxDepth] deep. For text it takes a third of the time
+// of [encoding/json.Valid].
 func Valid(data []byte) bool {
 	s := New(data)
 	return s.skip() == nil && s.Rest() == nil
@@ -190,7 +183,6 @@ func (s *Scanner) name() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// nameToken steps over a field's name and returns where it began.
 func (s *Scanner) nameToken() (start int, err error) {
 	if c := s.Kind(); c != '"' {
 		if s.pos >= len(s.data) {
@@ -202,7 +194,6 @@ func (s *Scanner) nameToken() (start int, err error) {
 	return start, s.str()
 }
 
-// colon steps over the colon between name and value.
 func (s *Scanner) colon() error {
 	if c := s.Kind(); c != ':' {
 		if s.pos >= len(s.data) {
@@ -214,7 +205,6 @@ func (s *Scanner) colon() error {
 	return nil
 }
 
-// space steps over white space, of which JSON has four characters.
 func (s *Scanner) space() {
 	for s.pos < len(s.data) {
 		switch s.data[s.pos] {
@@ -226,20 +216,18 @@ func (s *Scanner) space() {
 	}
 }
 
-// fail returns a syntax error at an offset, in bytes from 0.
 func (s *Scanner) fail(offset int, message string) error {
 	return &SyntaxError{Offset: offset, Message: message}
 }
 
-// end returns the error for text that ends too early. It wraps io.ErrUnexpectedEOF, so that readers can tell a cut file
-// from a broken one.
+// end is the error for text that ends too early. It wraps io.ErrUnexpectedEOF, which tells a cut file from a broken
+// one.
 func (s *Scanner) end() error {
 	return &SyntaxError{
 		Offset: len(s.data), Message: "the JSON ends in the middle of a value", Err: io.ErrUnexpectedEOF,
 	}
 }
 
-// describe names a byte in an error, safely for a terminal.
 func describe(c byte) string {
 	switch {
 	case c == 0:

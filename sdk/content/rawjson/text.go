@@ -8,19 +8,18 @@ import (
 	"unsafe"
 )
 
-// Text decodes a JSON string; ok is false if raw is not a string. White space around it is not allowed.
-//
-// The result is valid UTF-8: a byte that is not, and an escaped half of a surrogate pair, become U+FFFD.
+// Text decodes a JSON string; ok is false if raw is anything else, or has white space around it. The result is valid
+// UTF-8: a byte that is not, and an escaped half of a surrogate pair, become U+FFFD.
 func Text(raw []byte) (text string, ok bool) {
 	if !quoted(raw) {
 		return "", false
 	}
-	// At least one byte of two goes with each escape, which begins with a backslash and may consist of two.
+	// Each escape loses at least half of its bytes, and may be two backslashes.
 	buf, ok := AppendText(make([]byte, 0, len(raw)-2-bytes.Count(raw, []byte{'\\'})/2), raw)
 	if !ok {
 		return "", false
 	}
-	return unsafe.String(unsafe.SliceData(buf), len(buf)), true // it is written to no more
+	return unsafe.String(unsafe.SliceData(buf), len(buf)), true // buf is not written again
 }
 
 // AppendText is [Text] that appends to a buffer. If ok is false, what it appended means nothing.
@@ -31,7 +30,6 @@ func AppendText(buf, raw []byte) (text []byte, ok bool) {
 	if inner := raw[1 : len(raw)-1]; utf8.Valid(inner) {
 		return unescaped(buf, inner)
 	}
-	// The slow path, for bytes that are not UTF-8.
 	var decoded string
 	if err := json.Unmarshal(raw, &decoded); err != nil {
 		return buf, false
@@ -41,15 +39,14 @@ func AppendText(buf, raw []byte) (text []byte, ok bool) {
 
 func quoted(raw []byte) bool { return len(raw) >= 2 && raw[0] == '"' && raw[len(raw)-1] == '"' }
 
-// plain reports whether the inside of a JSON string is its own value: no escapes, valid UTF-8. It is the fast path for
-// most strings.
+// plain reports whether the inside of a JSON string is its own value: no escapes, valid UTF-8.
 func plain(inner []byte) bool {
 	end, above := endSafe(inner, 0)
 	return end == len(inner) && (above == 0 || utf8.Valid(inner))
 }
 
-// unescaped appends the value of a JSON string, of which inner is what is between its quotes and valid UTF-8. ok is
-// false for what may not stand there.
+// unescaped appends the value of a JSON string; inner is what is between its quotes, in valid UTF-8. ok is false if it
+// is invalid.
 func unescaped(buf, inner []byte) (text []byte, ok bool) {
 	for {
 		n, _ := endSafe(inner, 0)
@@ -84,7 +81,7 @@ func unescaped(buf, inner []byte) (text []byte, ok bool) {
 	}
 }
 
-// escapes maps what follows a backslash to what the two mean; 0 is no escape of two bytes.
+// escapes maps the byte after a backslash to what the two mean; 0 is no escape of two bytes.
 var escapes = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
@@ -107,11 +104,10 @@ func unit(b []byte) (r rune) {
 	return r
 }
 
-// IsNull reports whether raw is null, empty or white space. Recorders write null for absent values, and Go has nil.
+// IsNull reports whether raw is null, empty or white space: recorders write null for absent values.
 func IsNull(raw []byte) bool {
 	s := New(raw)
 	switch s.Kind() {
-	// Nothing there counts as null.
 	case 0:
 		return true
 	case 'n':
@@ -121,9 +117,8 @@ func IsNull(raw []byte) bool {
 	}
 }
 
-// Field returns the value of an object's field as it stands; nil if there is no such field, or raw is not a valid
-// object. If a name occurs twice, the last value counts, as in encoding/json. It reads the whole object: use it for
-// small ones.
+// Field returns the raw value of an object's field; nil if there is none, or raw is not a valid object. If a name
+// occurs twice, the last value counts, as in encoding/json. It reads the whole object: use it for small ones.
 func Field(raw []byte, name string) []byte {
 	var value []byte
 	s := New(raw)

@@ -7,14 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// skip reads one value of any kind. It does not recurse: a slice of closing delimiters keeps the nesting, so that
-// hostile input cannot exhaust the stack. The first 64 levels need no allocation. s.pos ends behind the value. Errors
-// are [*SyntaxError], with the byte at which the text stopped being JSON.
+// skip reads one value of any kind. It does not recurse: a slice of closing delimiters keeps the nesting, so hostile
+// input cannot exhaust the stack. The first 64 levels need no allocation. Errors are [*SyntaxError], with the byte at
+// which the text stopped being JSON.
 func (s *Scanner) skip() error {
 	var buf [64]byte
-	// One closing delimiter for each level that is open.
 	open := buf[:0]
-	// The inner loop closes what ends here and stops where the next value begins.
 	for {
 		// A value starts here.
 		c := s.Kind()
@@ -24,7 +22,7 @@ func (s *Scanner) skip() error {
 				return s.fail(s.pos, fmt.Sprintf("values are nested deeper than %d", MaxDepth))
 			}
 			s.pos++
-			open = append(open, c+2) // '}' and ']' stand two behind '{' and '['
+			open = append(open, c+2) // '}' and ']' are two behind '{' and '['
 			if s.Kind() == c+2 {
 				break // empty: the closing delimiter is read below
 			}
@@ -45,7 +43,6 @@ func (s *Scanner) skip() error {
 				return nil
 			}
 			closing := open[len(open)-1]
-			// Then a comma and the next value, or an error.
 			if c := s.Kind(); c == closing {
 				s.pos++
 				open = open[:len(open)-1]
@@ -54,7 +51,6 @@ func (s *Scanner) skip() error {
 			if _, err := s.more(closing); err != nil {
 				return err
 			}
-			// The next value has a name in front.
 			if closing == '}' {
 				if err := s.field(); err != nil {
 					return err
@@ -65,8 +61,7 @@ func (s *Scanner) skip() error {
 	}
 }
 
-// field reads a field's name and colon without decoding the name. Names are decoded by [Scanner.Object], and only for
-// callers that want them.
+// field reads a field's name and colon without decoding the name.
 func (s *Scanner) field() error {
 	if _, err := s.nameToken(); err != nil {
 		return err
@@ -74,7 +69,6 @@ func (s *Scanner) field() error {
 	return s.colon()
 }
 
-// scalar steps over a string, number or literal that begins with c.
 func (s *Scanner) scalar(c byte) error {
 	switch {
 	case c == '"':
@@ -94,7 +88,7 @@ func (s *Scanner) scalar(c byte) error {
 	}
 }
 
-// safe tells which bytes may stand unescaped in a string. All bytes above ASCII are: they are parts of characters.
+// safe tells which bytes may be unescaped in a string. All bytes above ASCII are: they are parts of characters.
 var safe = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= 0x20 && c != '"' && c != '\\'
@@ -102,22 +96,21 @@ var safe = func() (t [256]bool) {
 	return t
 }()
 
-// endSafe returns the position of the first byte from i on that may not stand unescaped in a string, or len(data). It
-// looks at eight bytes at a time: strings are most of a history. above is not 0 if one of the bytes before that
-// position, or of the few behind it, is above ASCII.
+// endSafe returns the position of the first byte from i on that must be escaped in a string, or len(data). It looks at
+// eight bytes at a time: strings are most of a history. above is not 0 if one of the bytes before that position, or of
+// the few behind it, is above ASCII.
 func endSafe(data []byte, i int) (end int, above uint64) {
 	const (
 		ones = 0x0101010101010101
 		high = 0x80 * ones
 	)
 	seen := uint64(0)
-	// Eight bytes are compared at once; ones and high have a bit in each of them.
 	for ; i+8 <= len(data); i += 8 {
 		w := binary.LittleEndian.Uint64(data[i:])
 		seen |= w
 		quote, backslash := w^('"'*ones), w^('\\'*ones)
 		// The high bit of a byte is set where w has a byte below 0x20, and where one of the others is 0. Above the
-		// first such byte it may be set wrongly, by a borrow.
+		// first such byte a borrow may set it wrongly.
 		if found := ((w-0x20*ones)&^w | (quote-ones)&^quote | (backslash-ones)&^backslash) & high; found != 0 {
 			return i + bits.TrailingZeros64(found)/8, seen & high
 		}
@@ -129,9 +122,8 @@ func endSafe(data []byte, i int) (end int, above uint64) {
 	return i, seen & high
 }
 
-// str steps over a string. Escapes are checked here and decoded only if [Text] is called.
+// str checks escapes; [Text] decodes them.
 func (s *Scanner) str() error {
-	// Local copies, which the compiler can keep in registers.
 	data, start := s.data, s.pos+1
 	for i, above := start, uint64(0); ; {
 		end, more := endSafe(data, i)
@@ -161,7 +153,7 @@ func (s *Scanner) str() error {
 	}
 }
 
-// escape checks the escape sequence at i and returns its size. The character itself is not made.
+// escape checks the escape sequence at i and returns its size.
 func (s *Scanner) escape(i int) (int, error) {
 	if i+1 >= len(s.data) {
 		return 0, s.end()
@@ -185,13 +177,11 @@ func (s *Scanner) escape(i int) (int, error) {
 	}
 }
 
-// isHex accepts both cases, as JSON does.
 func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// literal steps over true, false or null. The word is compared byte by byte, so that an error names the byte that is
-// wrong.
+// literal compares byte by byte: an error names the wrong byte.
 func (s *Scanner) literal(word string) error {
 	for i := range len(word) {
 		if s.pos+i >= len(s.data) {
@@ -205,15 +195,14 @@ func (s *Scanner) literal(word string) error {
 	return nil
 }
 
-// number steps over a number of any size. Digits are never converted, so large ids and long fractions stay exact. What
-// follows the number is looked at by the caller.
+// number steps over a number of any size. Digits are never converted, so large ids and long fractions are exact.
 func (s *Scanner) number() error {
 	i := s.pos
 	if s.data[i] == '-' {
 		i++
 	}
 	if i < len(s.data) && s.data[i] == '0' {
-		i++ // nothing may follow a leading zero but a fraction or an exponent
+		i++ // only a fraction or an exponent may follow a leading zero
 	} else if err := s.digits(&i); err != nil {
 		return err
 	}
@@ -236,8 +225,7 @@ func (s *Scanner) number() error {
 	return nil
 }
 
-// digits reads one or more digits from *i on. The error is that of truncated text if the text ends where a digit is
-// needed.
+// digits reads one or more digits from *i on.
 func (s *Scanner) digits(i *int) error {
 	start := *i
 	for *i < len(s.data) && '0' <= s.data[*i] && s.data[*i] <= '9' {
