@@ -7,16 +7,15 @@ import (
 	"slices"
 )
 
-// usualWorkdirs are the parameters in which agents name the directory of a command. They hold for shell rules that name
-// none: agents share names of tools, and a directory that went unnoticed would make a path another file's.
+// usualWorkdirs are the parameters in which agents name the directory of a command, for shell rules that name none:
+// agents share names of tools, and an unnoticed directory would make a path another file's.
 var usualWorkdirs = []locator{
 	{name: "workdir"}, {name: "cwd"}, {name: "dir_path"}, {name: "directory"}, {name: "working_directory"},
 	{name: "workingDirectory"}, {name: "working_dir"},
 }
 
-// compile checks a rule and makes it ready. It shares nothing with r that the caller could change. It goes on after an
-// error, which changes nothing: the first is kept. The error is nil if the rule is good; else it names the field, and
-// the rule's first name.
+// compile checks a rule and prepares it for use. It shares nothing with r that the caller could change. It continues
+// after an error, of which the first is kept.
 func compile(r *Rule) (*rule, *RuleError) {
 	c := compiler{src: r}
 	out := &rule{
@@ -45,14 +44,13 @@ func compile(r *Rule) (*rule, *RuleError) {
 			fmt.Errorf("%q is no class; it may be read, write, search, shell, web or other", string(r.Class)),
 		)
 	}
-	// It says that the call writes the whole file; without a path there is no file.
 	if r.Whole && (r.Class != ClassWrite || len(r.Paths) == 0) {
 		c.fail("whole", errors.New("it is only for a write rule with paths"))
 	}
 	if slices.Contains(r.Has, "") {
 		c.fail("has", errors.New("a parameter's name must not be empty"))
 	}
-	// Sorted, so that of several errors the same one is reported each time.
+	// Sorted: of several errors always the same one is reported.
 	for _, name := range slices.Sorted(maps.Keys(r.When)) {
 		if name == "" || len(r.When[name]) == 0 {
 			c.fail("when", fmt.Errorf("parameter %q needs a name and at least one value", name))
@@ -69,13 +67,11 @@ func compile(r *Rule) (*rule, *RuleError) {
 	return out, c.err
 }
 
-// compiler keeps the first thing that is wrong.
 type compiler struct {
 	src *Rule
 	err *RuleError
 }
 
-// fail keeps the first error, with the rule's first name to find it by.
 func (c *compiler) fail(field string, err error) {
 	if c.err != nil {
 		return

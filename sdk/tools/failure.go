@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Agents report failure in their own words, and few mark it apart from the result. A write that failed has not changed
-// its file, so that earlier reads of it stay valid: an unnoticed failure would prune them.
+// Agents report failure in their own words, and few mark it apart from the result. A failed write has not changed its
+// file, so earlier reads of it are still valid: an unnoticed failure would prune them.
 
 const (
 	// What lies between the head and the tail of a result is output, and may say anything.
@@ -22,8 +22,7 @@ const (
 //go:embed failure.json
 var commonFailure []byte
 
-// shared are the signs of a failure that all agents share, whatever their rules say. They are data, in failure.json,
-// next to those of each agent.
+// shared are the signs of a failure that all agents share, whatever their rules say.
 type shared struct {
 	every *signs // of every tool
 	write *signs // of a tool that writes files; wide on purpose
@@ -37,7 +36,7 @@ var commonSigns = sync.OnceValue(func() (s shared) {
 	return shared{newSigns(&f.Every), newSigns(&f.Write)}
 })
 
-// all returns everything that f lists. Validation and tests look through it.
+// all returns everything that f lists.
 func (f *Failure) all() []string {
 	all := slices.Concat(f.ExitLine, f.LastExitLine, f.ExitField, f.ErrorField, f.Prefix, f.FirstLine, f.LastLine, f.Tag,
 		f.Running, f.Silent)
@@ -47,8 +46,8 @@ func (f *Failure) all() []string {
 	return all
 }
 
-// signs is a [Failure] made ready: its texts are in lower case. Results are compared in lower case too, as agents
-// differ in it. It is made once for each taxonomy and is safe for concurrent use.
+// signs is a compiled [Failure], in lower case, as results are compared: agents differ in it. It is safe for concurrent
+// use.
 type signs struct {
 	exitLine, lastExitLine, running, lastLine, silent []linePattern
 	prefix, firstLine, tag                            []string
@@ -56,8 +55,7 @@ type signs struct {
 	fieldValue                                        []fieldValue
 }
 
-// path leads to a member of an object, values are its texts that mean failure. Paths are split at dots:
-// "metadata.exit_code" is a member of a member.
+// fieldValue has a member's path, split at dots, and its texts that mean failure.
 type fieldValue struct {
 	path   []string
 	values []string
@@ -82,7 +80,6 @@ func newSigns(f *Failure) *signs {
 	return s
 }
 
-// lower returns a copy in lower case.
 func lower(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
@@ -91,12 +88,11 @@ func lower(texts []string) []string {
 	return out
 }
 
-// inText reports whether a text begins like that of a failure.
 func (s *signs) inText(t *printedText) bool {
 	line, _, _ := strings.Cut(t.head, "\n")
 	first, _, _ := strings.Cut(line, " ")
 	for _, p := range s.prefix {
-		// "*error:" stands for the first word of Python's exceptions, such as "valueerror:".
+		// "*error:" is the first word of Python's exceptions, such as "valueerror:".
 		if end, ok := strings.CutPrefix(p, "*"); ok && strings.HasSuffix(first, end) {
 			return true
 		}
@@ -104,19 +100,17 @@ func (s *signs) inText(t *printedText) bool {
 			return true
 		}
 	}
-	// Signs of a first line may stand anywhere in it.
 	return slices.ContainsFunc(s.firstLine, func(sign string) bool { return holds(line, sign) }) || s.inTag(t)
 }
 
-// inTag reports whether a text as a whole is in one of the tags.
 func (s *signs) inTag(t *printedText) bool {
 	return slices.ContainsFunc(s.tag, func(name string) bool {
 		return strings.HasPrefix(t.head, "<"+name+">") && strings.HasSuffix(t.tail, "</"+name+">")
 	})
 }
 
-// holds reports whether a sign stands in a line. One that ends in a letter or digit must be a word of its own there:
-// "eexist" is no sign in "fileexists.ts".
+// holds reports whether a sign is in a line. One that ends in a letter or digit must be a whole word: "eexist" is no
+// sign in "fileexists.ts".
 func holds(line, sign string) bool {
 	// Runes and not bytes: results are in any language.
 	first, _ := utf8.DecodeRuneInString(sign)
@@ -135,7 +129,7 @@ func holds(line, sign string) bool {
 	}
 }
 
-// endsWord reports whether a word that begins with sign ends with it, too: "error" is no sign in "error_test.go".
+// endsWord reports whether a word that begins with sign also ends with it: "error" is no sign in "error_test.go".
 func endsWord(sign, rest string) bool {
 	last, _ := utf8.DecodeLastRuneInString(sign)
 	if !isWord(last) {
@@ -146,15 +140,15 @@ func endsWord(sign, rest string) bool {
 	return size == 0 || !isWord(next) && (!strings.ContainsRune("./-", next) || !isWord(after))
 }
 
-// RuneError, which ends of texts give, is none.
+// RuneError is what the ends of texts give.
 func isWord(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// inObject looks at the members of an object. exited reports whether they state how the call ended.
+// inObject looks at the members of an object. exited reports whether they say how the call ended.
 func (s *signs) inObject(o map[string]any) (failed, exited bool) {
 	for _, path := range s.exitField {
-		// Not a success, or an exit code. encoding/json makes every number a float64.
+		// A success flag, or an exit code. encoding/json makes every number a float64.
 		switch v := memberOf(o, path).(type) {
 		case bool:
 			failed, exited = failed || !v, true
@@ -188,7 +182,6 @@ func blank(v any) bool {
 	return true // absent or null
 }
 
-// memberOf returns the member that a path leads to, nil if there is none.
 func memberOf(o map[string]any, path []string) any {
 	v := o[path[0]]
 	for _, name := range path[1:] {

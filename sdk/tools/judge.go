@@ -9,18 +9,18 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Outcome is how a call ended, in the words in which results that were cut to one line say it.
+// Outcome is how a call ended, in the words that a result cut to one line uses.
 type Outcome string
 
 // The outcomes.
 const (
-	// OutcomeSuccess: the response bears no sign of anything else.
+	// OutcomeSuccess: the response has no sign of anything else.
 	OutcomeSuccess Outcome = "success"
 	// OutcomeError: the call failed, was refused or timed out.
 	OutcomeError Outcome = "error"
 	// OutcomeRunning: the response came before the command ended.
 	OutcomeRunning Outcome = "still running"
-	// OutcomeUnknown: the agent never says how a command ended, or the response does not hold any more what it said.
+	// OutcomeUnknown: the agent never says how a command ended, or the response no longer holds what it said.
 	OutcomeUnknown Outcome = "outcome unknown"
 )
 
@@ -34,17 +34,16 @@ type Verdict struct {
 
 // Judge says how a call ended, as far as its response shows. It is the one place that decides this. In this order:
 //
-//   - The response has an error, as agents set it that know, or a member of the result says so.
-//   - One of its first or last lines says it, where the agent puts it: a rule for the tool that fits the call knows the
-//     line, or it is one of those that all agents share. The lines between are output, and may say anything.
-//   - The result begins like that of a failure. What a tool read, found or fetched may say anything, so that only the
-//     rules for the tool count there. Of a call that writes files, all signs count by which agents commonly report a
-//     failure, because to take a failed write for a success loses what is known of the file.
+//   - The response has an error, if the agent sets it, or a member of the result says so.
+//   - One of its first or last lines says it: a rule for the tool that fits the call knows the line, or all agents
+//     share it. The lines between are output, and may say anything.
+//   - The result begins like a failure. What a tool read, found or fetched may say anything, so only the rules for the
+//     tool count there. For a call that writes files, all signs count by which agents commonly report a failure:
+//     taking a failed write for a success would lose what is known of the file.
 //
-// A result that was pruned or cut where such a sign would stand is [OutcomeUnknown].
+// A result that was pruned or cut where such a sign would be is [OutcomeUnknown].
 //
-// call is the call that r answers; where it is lost, one with the tool's name alone. The cost is linear in the size of
-// the result.
+// call is the call that r answers; if it is lost, one with the tool's name alone. The cost is linear in the result.
 func (t *Taxonomy) Judge(call content.ToolCall, r content.ToolResponse) Verdict {
 	if r.Error != "" {
 		return Verdict{Outcome: OutcomeError}
@@ -99,16 +98,15 @@ func background(p params) bool {
 	return slices.ContainsFunc(backgrounds[:], func(name string) bool { return string(p.get(name)) == "true" })
 }
 
-// judge looks at one result.
 type judge struct {
 	of            *result
 	own           []*signs // of the rules for the tool
 	common, write *signs
-	read, content bool // what the result holds is a file's, or something found elsewhere
+	read, content bool // the result holds a file, or something found elsewhere
 	writes        bool
 }
 
-// verdict is that of the result alone. stated says that something in it says how the call ended.
+// verdict judges the result alone. stated says that something in it says how the call ended.
 func (j *judge) verdict() (v Verdict, stated bool) {
 	success, failure := Verdict{Outcome: OutcomeSuccess}, Verdict{Outcome: OutcomeError}
 	if o, ok := j.lined(); ok {
@@ -143,7 +141,7 @@ func (j *judge) verdict() (v Verdict, stated bool) {
 	return success, false
 }
 
-// fields looks at the members of the result. An object in a text that was read is a file's.
+// fields looks at the members of the result. An object in a text that was read is a part of the file.
 func (j *judge) fields(all []*signs) (failed, exited bool) {
 	objects := j.of.objects
 	if j.read {
@@ -155,7 +153,7 @@ func (j *judge) fields(all []*signs) (failed, exited bool) {
 			failed, exited = failed || f, exited || e
 		}
 	}
-	// Of a file that was read, the members that the agent knows decide.
+	// For a file that was read, the members that the agent knows decide.
 	if j.read {
 		for _, o := range j.of.objects[j.of.parsed:] {
 			for _, s := range j.own {
@@ -207,7 +205,7 @@ func (j *judge) lines(all []*signs) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// begins reports whether a text begins like that of a failure.
+// begins reports whether a text begins like a failure.
 func (j *judge) begins(all []*signs) bool {
 	for i := range j.of.texts {
 		for _, s := range all {
@@ -229,7 +227,7 @@ func (j *judge) tagged() bool {
 	return false
 }
 
-// silent reports whether the result is of an agent that never says how a command ended.
+// silent reports whether the result's agent never says how a command ended.
 func (j *judge) silent() bool {
 	for i := range j.of.texts {
 		for line := range j.of.texts[i].last() {
@@ -243,14 +241,13 @@ func (j *judge) silent() bool {
 	return false
 }
 
-// Pruned is the text in the place of an old result (REQ-HD-007.2). It tells the model how to get the result back.
+// Pruned is the text in place of an old result (REQ-HD-007.2). It tells the model how to get the result back.
 const Pruned = "[Result pruned — re-run tool to retrieve]"
 
-// Omission begins the marks in the place of lines that were left out.
+// Omission begins the marks for omitted lines.
 const Omission = "[… "
 
-// cut reports whether the result was pruned, or begins or ends with a mark in the place of what was left out: the sign
-// of a failure may have stood there.
+// cut reports whether the result was pruned, or begins or ends with a mark: the sign of a failure may have been there.
 func (j *judge) cut() bool {
 	for i := range j.of.texts {
 		t := &j.of.texts[i]
@@ -275,8 +272,8 @@ func (j *judge) lined() (Outcome, bool) {
 	return LineOutcome(j.of.texts[0].head)
 }
 
-// LineOutcome returns the outcome in a line that stands for a result, "[read_file: src/index.ts — success, 245 lines]";
-// ok is false if the text is no such line.
+// LineOutcome returns the outcome in a line in place of a result, "[read_file: src/index.ts — success, 245 lines]"; ok
+// is false if the text is no such line.
 func LineOutcome(line string) (o Outcome, ok bool) {
 	if !strings.HasPrefix(line, "[") || strings.ContainsAny(line, "\r\n") {
 		return "", false

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// linePattern is the beginning of a line: literal parts, between which anything may stand, or the name of a running
-// command.
+// linePattern is the beginning of a line: literal parts with anything, or the name of a running command, between them.
 type linePattern []literalPart
 
 // literalPart is a text; id says that a name follows it, else anything may.
@@ -41,7 +40,7 @@ func linePatterns(texts []string) []linePattern {
 	return out
 }
 
-// match reports whether a line begins so. rest is what follows, id the name that stands in the line.
+// match reports whether a line begins like that. rest is what follows, id the name in the line.
 func (p linePattern) match(line string) (rest, id string, ok bool) {
 	for i, part := range p {
 		at := 0
@@ -69,7 +68,7 @@ func (p linePattern) match(line string) (rest, id string, ok bool) {
 	return line, id, true
 }
 
-// matchAny returns the name in a line that one of the patterns fits.
+// matchAny returns the name in the line if one of the patterns matches.
 func matchAny(ps []linePattern, line string) (id string, ok bool) {
 	for _, p := range ps {
 		if _, id, ok := p.match(line); ok {
@@ -92,7 +91,7 @@ func exitCode(ps []linePattern, line string) (code int, ok bool) {
 		for end < len(rest) && (rest[end] >= '0' && rest[end] <= '9' || end == 0 && rest[end] == '-') {
 			end++
 		}
-		// One that does not fit is some number other than 0.
+		// A number out of range is not 0.
 		n, err := strconv.Atoi(rest[:end])
 		if err != nil && n == 0 {
 			continue

@@ -8,11 +8,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// locator says where in the parameters something stands. Its text form is described at [Rule].
+// locator is a place in the parameters. Its text form is described at [Rule].
 type locator struct {
 	name string
 	list bool   // every element of the array
-	sub  string // of every element, this member
+	sub  string // this member of every element
 	want map[string]string
 }
 
@@ -48,8 +48,7 @@ func decide(ls []locator, p params) (locator, bool) {
 	return locator{}, false
 }
 
-// values yields what l points to: one value, one for each element, or one for each element with nil where an element
-// has no such member.
+// values yields what l points to: one value, or one for each element, nil if the element has no such member.
 func (l locator) values(p params) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		v := p.get(l.name)
@@ -57,7 +56,7 @@ func (l locator) values(p params) iter.Seq[[]byte] {
 		case v == nil:
 		case !l.list:
 			yield(v)
-		// Elements of another type than expected yield nil, which rules take for "not known".
+		// Elements of an unexpected type yield nil, which rules take for "not known".
 		default:
 			for e := range elements(v) {
 				if l.sub != "" {

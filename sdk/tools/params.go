@@ -6,18 +6,17 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// params are those members of a call's parameters that some rule asks for. Their values are raw JSON, slices of the
-// parameters: what is not asked for, such as the content of a written file, is skipped and never copied. A slice: rules
-// ask for a handful of names, and searching it is faster than hashing.
+// params are those members of a call's parameters that some rule asks for, as slices of the raw JSON: the rest, such as
+// the content of a written file, is skipped and never copied. For a handful of names, searching a slice is faster than
+// hashing.
 type params []member
 
-// member is one parameter as it stands in the JSON.
 type member struct {
 	name  string
 	value []byte
 }
 
-// get returns the value of a member, nil if it is absent or null.
+// get returns nil if the member is absent or null.
 func (p params) get(name string) []byte {
 	for _, m := range p {
 		if m.name == name {
@@ -30,7 +29,7 @@ func (p params) get(name string) []byte {
 	return nil
 }
 
-// set stores a member; of a name that stands twice the last value counts, as in encoding/json.
+// set stores a member; if a name occurs twice the last value counts, as in encoding/json.
 func (p params) set(name string, value []byte) params {
 	for i := range p {
 		if p[i].name == name {
@@ -41,11 +40,11 @@ func (p params) set(name string, value []byte) params {
 	return append(p, member{name, value})
 }
 
-// itself is the name under which the parameters themselves stand if they are a string.
+// itself is the name of the parameters themselves if they are a string.
 const itself = "$"
 
-// scan appends to dst the members of data whose names are keys of want. Data that is no object (or string) has no
-// members, and neither has data that is not JSON.
+// scan appends to dst the members of data whose names are keys of want. Data that is not an object or string, or not
+// JSON, has no members.
 func scan(dst params, data []byte, want map[string]string) params {
 	s := rawjson.New(data)
 	if s.Kind() == '"' {
@@ -55,7 +54,7 @@ func scan(dst params, data []byte, want map[string]string) params {
 		return dst
 	}
 	err := s.Object(func(key []byte) error {
-		name, ok := want[string(key)] // no string is made for this
+		name, ok := want[string(key)] // makes no string
 		v, err := s.Skip()
 		if ok && err == nil {
 			dst = dst.set(name, v)

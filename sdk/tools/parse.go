@@ -13,14 +13,13 @@ import (
 type RuleError struct {
 	// Index is the rule's position in the list, from 0.
 	Index int
-	// Name is the first name of the rule, if it has any.
+	// Name is the first name of the rule; "" if it has none.
 	Name string
-	// Field is the field of the rule that is wrong, "" if it is the rule as such.
+	// Field is the wrong field of the rule; "" if it is the rule as such.
 	Field string
 	Err   error
 }
 
-// Error names rule and field, which are positions in a file that a person edits.
 func (e *RuleError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tool rule %d", e.Index)
@@ -33,7 +32,6 @@ func (e *RuleError) Error() string {
 	return b.String() + ": " + e.Err.Error()
 }
 
-// Unwrap returns the cause.
 func (e *RuleError) Unwrap() error { return e.Err }
 
 // document is the JSON form of a taxonomy. Failure is for its rules that write files and have none of their own.
@@ -43,7 +41,7 @@ type document struct {
 }
 
 // Parse reads a taxonomy in its JSON form, {"rules": […]}. "failure" next to the rules is the [Failure] of all rules
-// that write files and have none of their own. Whatever is wrong with a rule, a misspelt field too, is a [*RuleError].
+// that write files and have none of their own. Whatever is wrong with a rule, even a misspelt field, is a [*RuleError].
 func Parse(data []byte) (*Taxonomy, error) {
 	rules, err := ParseRules(data)
 	if err != nil {
@@ -69,7 +67,6 @@ func ParseRules(data []byte) ([]Rule, error) {
 	rules := make([]Rule, len(doc.Rules))
 	for i, raw := range doc.Rules {
 		err := parseRule(raw, &rules[i])
-		// Rules that write get the document's signs, and are checked once more with them.
 		if r := &rules[i]; err == nil && r.Failure == nil && (r.Class == ClassWrite || len(r.Patch) > 0) {
 			r.Failure = failure
 			_, err = compile(r)
@@ -83,8 +80,8 @@ func ParseRules(data []byte) ([]Rule, error) {
 }
 
 // ParseNewer reads a taxonomy that may be of a later version than this package. A rule that it does not understand is
-// reduced to its names: the tools are known, and nothing else about them, so that no later rule is taken for them
-// either. It is for the strategy's side, which may be older than the host; what people wrote is read by [Parse].
+// reduced to its names: nothing is known about these tools, and no later rule applies to them. It is for the strategy's
+// side, which may be older than the host; what people wrote is read by [Parse].
 func ParseNewer(data []byte) (*Taxonomy, error) {
 	doc, err := split(data, true)
 	if err != nil {
@@ -100,9 +97,9 @@ func ParseNewer(data []byte) (*Taxonomy, error) {
 			Names      []string `json:"names"`
 			IgnoreCase bool     `json:"ignoreCase"`
 		}
-		// Without names nothing says which tools the rule was meant for, and a later rule would be taken for them.
+		// Without names nothing says which tools the rule was meant for, and a later rule would apply to them.
 		if json.Unmarshal(raw, &names) != nil || len(names.Names) == 0 || slices.Contains(names.Names, "") {
-			err.Index = i // which tools it is for is all that must be understood
+			err.Index = i
 			return nil, err
 		}
 		// Of class other: its calls read and write nothing that is known, and are never pruned by path.
@@ -111,7 +108,6 @@ func ParseNewer(data []byte) (*Taxonomy, error) {
 	return New(rules...)
 }
 
-// parseRule reads a rule and checks it.
 func parseRule(raw json.RawMessage, r *Rule) *RuleError {
 	if err := decode(raw, r); err != nil {
 		return err
@@ -120,8 +116,7 @@ func parseRule(raw json.RawMessage, r *Rule) *RuleError {
 	return err
 }
 
-// split divides a document into its rules, each still JSON, so that an error can name the rule. newer lets fields pass
-// that a newer version may have.
+// split divides a document into its rules, each still JSON: an error can name the rule. newer allows unknown fields.
 func split(data []byte, newer bool) (doc document, err error) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '[' {
 		if err := json.Unmarshal(data, &doc.Rules); err != nil {
@@ -153,12 +148,11 @@ func located(data []byte, err error) error {
 	return err
 }
 
-// lineOf counts from 1, as editors do.
 func lineOf(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
 }
 
-// decode reads one rule and refuses fields that it does not know: a misspelt one would change what is pruned.
+// decode refuses unknown fields: a misspelt one would change what is pruned.
 func decode(raw []byte, r *Rule) *RuleError {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -182,7 +176,7 @@ func decode(raw []byte, r *Rule) *RuleError {
 	return out
 }
 
-// encode returns the JSON form of rules. Rules hold strings and booleans only: encoding them cannot fail.
+// encode returns the JSON form of rules, which hold strings and booleans only: encoding them cannot fail.
 func encode(rules []Rule) []byte {
 	// [] and not null, which readers in other languages take for a mistake.
 	if rules == nil {

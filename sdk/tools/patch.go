@@ -12,8 +12,7 @@ const (
 	moveTo     = "*** Move to:"
 )
 
-// patchWrites returns the files that a patch changes, in its order. Text before the beginning and after the end of the
-// patch is ignored; text without a patch changes nothing.
+// patchWrites returns the files that a patch changes, in its order. Text around the patch is ignored.
 func patchWrites(s string) []Write {
 	var writes []Write
 	inside := false
@@ -36,8 +35,8 @@ func patchWrites(s string) []Write {
 		} else if name, ok := header(line, updateFile); ok {
 			writes = append(writes, Write{Path: name})
 		} else if name, ok := header(line, moveTo); ok {
-			// What the file holds moves with it and stands in no call, so neither side is whole. The move belongs to
-			// the update before it, whose file is gone afterwards.
+			// A moved file's content is in no call, so neither side is whole. The move belongs to the update before it,
+			// whose file is gone afterwards.
 			if n := len(writes); n > 0 && !writes[n-1].Whole {
 				writes[n-1].Deletes = true
 			}
@@ -47,7 +46,6 @@ func patchWrites(s string) []Write {
 	return writes
 }
 
-// header returns the file name in a line of a patch that begins with prefix.
 func header(line, prefix string) (name string, ok bool) {
 	rest, ok := strings.CutPrefix(line, prefix)
 	name = strings.TrimSpace(rest)

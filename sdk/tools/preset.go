@@ -10,18 +10,17 @@ import (
 //go:embed presets/*.json
 var presetFiles embed.FS
 
-// presetOrder is the order in which presets are combined unless another is named. Where two agents have tools of
-// the same name, rules tell them apart by their parameters; gemini-cli stands before llxprt because its read_many_files
-// may read more than "paths" says. vscode-copilot and amp are first: their rules for names that others have too want
-// their parameters.
+// presetOrder is the default order of presets. Where two agents have tools of the same name, rules tell them apart by
+// their parameters; gemini-cli is before llxprt because its read_many_files may read more than "paths" says.
+// vscode-copilot and amp are first: their rules for shared names require their parameters.
 var presetOrder = [...]string{
 	"vscode-copilot", "amp", "gemini-cli", "llxprt", "claude-code", "codex", "copilot-cli", "cline", "opencode",
 	"openhands",
 	"pi", "goose", "swe-agent", "mini-swe-agent", "mcp-filesystem", "mcp-github",
 }
 
-// PresetNames returns the names of all presets, one for each agent (and for common MCP servers), in the order in
-// which they are combined by default.
+// PresetNames returns the names of all presets, one for each agent (and for common MCP servers), in their default
+// order.
 func PresetNames() []string { return slices.Clone(presetOrder[:]) }
 
 // Preset returns the rules for the tools of one agent; ok is false if there is no such preset.
@@ -30,7 +29,6 @@ func Preset(name string) (rules []Rule, ok bool) {
 		return nil, false
 	}
 	data, err := presetFiles.ReadFile("presets/" + name + ".json")
-	// ReadFile cannot fail for a name in the list.
 	if err == nil {
 		rules, err = ParseRules(data)
 	}
@@ -41,7 +39,7 @@ func Preset(name string) (rules []Rule, ok bool) {
 }
 
 // ForPresets returns the taxonomy of the rules in extra followed by the presets names in that order. An unknown preset
-// is an error that says which there are; a wrong rule in extra is a [*RuleError] with its position there.
+// is an error that lists them; a wrong rule in extra is a [*RuleError] with its position there.
 func ForPresets(names []string, extra []Rule) (*Taxonomy, error) {
 	rules := slices.Clone(extra)
 	for _, name := range names {

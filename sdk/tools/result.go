@@ -9,31 +9,29 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// mostParts bounds how many parts of one result are looked at. Results come from tools, and may be nested or repeated
-// without end.
+// mostParts bounds how many parts of one result are looked at: they may be nested or repeated without end.
 const mostParts = 64
 
-// result is what a response says, as far as signs of a failure may stand in it.
+// result is what of a response may have signs of a failure.
 type result struct {
 	texts   []printedText
 	objects []map[string]any
 	parsed  int // from this one on, the objects were found in a text, which may be a file that the tool printed
 }
 
-// printedText is a text as far as it is looked at: its first and last lines, in lower case and without white space around
-// them. Those of a short text are the same.
+// printedText is the first and last lines of a text, lower-cased and trimmed. They are equal for a short text.
 type printedText struct {
 	head, tail string
-	long       bool // they are parts of it
+	long       bool // something is between head and tail
 }
 
 // newResult takes a response apart. Its result is text, an object, or a list of blocks; text may itself be the JSON of
-// either. In objects, texts stand where agents and MCP servers put what a tool printed. Unknown fields of the response
+// either. In objects, texts are where agents and MCP servers put what a tool printed. Unknown fields of the response
 // are members too: an agent may flag a failure there.
 func newResult(r content.ToolResponse) *result {
 	out := &result{}
 	if len(r.Extra.All()) > 0 {
-		// First, as a flag of the agent says more than any text.
+		// First: an agent's flag says more than any text.
 		flags := map[string]any{}
 		for _, f := range r.Extra.All() {
 			var v any
@@ -69,7 +67,6 @@ func newResult(r content.ToolResponse) *result {
 // printed are the members of an object that hold what a tool printed.
 var printed = [...]string{"output", "content", "text", "message", "result", "results", "response", "stderr"}
 
-// add takes in a part of a result.
 func (r *result) add(v any, depth int) {
 	// Agents wrap what a tool printed at most twice.
 	if depth > 3 || len(r.texts)+len(r.objects) > mostParts {
@@ -92,10 +89,9 @@ func (r *result) add(v any, depth int) {
 	}
 }
 
-// text takes in the head and the tail of a text.
 func (r *result) text(s string) { r.ends(s, s, false) }
 
-// ends takes in a text by what it begins and ends with. parts says that something is between.
+// ends adds a text by its beginning and end. parts says that something is between.
 func (r *result) ends(head, tail string, parts bool) {
 	head, tail = strings.TrimLeft(head, " \t\r\n"), strings.TrimRight(tail, " \t\r\n")
 	if !parts {
@@ -119,8 +115,8 @@ func (r *result) ends(head, tail string, parts bool) {
 	r.texts = append(r.texts, t)
 }
 
-// ends returns what a long result that is a string begins and ends with, without a look at what is between. ok is false
-// if it is not long, or may be JSON: then all of it is needed. It is cut at blanks, which no escape holds.
+// ends returns the beginning and the end of a long string result, without a look at what is between. ok is false if it
+// is not long, or may be JSON: then all of it is needed. It is cut at blanks, which no escape holds.
 func ends(raw []byte) (head, tail string, ok bool) {
 	const enough = 2 * headBytes
 	if len(raw) < 4*enough || raw[0] != '"' || raw[len(raw)-1] != '"' {

@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// commandLine returns the command that l points to: a string, or an array of arguments joined by spaces, in which a
-// shell with -c or -lc is left out; several commands ("commands[]") are joined by newlines.
+// commandLine returns the command that l points to: a string, or an array of arguments joined by spaces, without a
+// shell with -c or -lc. Several commands ("commands[]") are joined by newlines.
 func (l locator) commandLine(p params) string {
 	var lines []string
 	for v := range l.values(p) {
@@ -22,7 +22,7 @@ func (l locator) commandLine(p params) string {
 	return strings.Join(lines, "\n")
 }
 
-// joinArguments makes a command line of an array of arguments; "" if one of them is no text.
+// joinArguments returns "" if one of the arguments is no text.
 func joinArguments(v []byte) string {
 	var args []string
 	for e := range elements(v) {
@@ -32,15 +32,15 @@ func joinArguments(v []byte) string {
 		}
 		args = append(args, s)
 	}
-	// Any program in front: bash, sh and zsh all take the command so.
+	// Any program in front: bash, sh and zsh all take the command like that.
 	if len(args) == 3 && (args[1] == "-c" || args[1] == "-lc") {
 		return args[2]
 	}
 	return strings.Join(args, " ")
 }
 
-// shellPatch returns the patch that a command hands to apply_patch, "" unless the command begins with apply_patch and
-// the patch follows at once, in a here-document or as the argument. Anything less simple is not looked into.
+// shellPatch returns the patch that a command hands to apply_patch; "" unless the command begins with apply_patch and
+// the patch follows at once, in a here-document or as the argument.
 func shellPatch(command string) string {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(command, " \t\n"), "apply_patch")
 	if !ok {
@@ -50,10 +50,10 @@ func shellPatch(command string) string {
 	if at < 0 {
 		return ""
 	}
-	// What stands between the name and the patch decides: redirections and further commands could change what happens.
+	// Redirections and further commands between the name and the patch could change what happens.
 	between := strings.TrimSpace(rest[:at])
 	switch {
-	// at > 0 demands white space: "apply_patch*** Begin" would be the name of another program.
+	// at > 0 demands white space: "apply_patch*** Begin" would be another program's name.
 	case between == "" && at > 0, between == `"`, between == "'":
 		return rest[at:]
 	case strings.HasPrefix(between, "<<") && !strings.ContainsAny(between, "\n;&|>()`$"):

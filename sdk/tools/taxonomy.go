@@ -9,36 +9,32 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Taxonomy is a list of rules, ready to be asked. The zero value, and nil, know no tool. It never changes and is safe
-// for concurrent use.
+// Taxonomy is a compiled list of rules. The zero value, and nil, know no tool. It is immutable and safe for concurrent
+// use.
 type Taxonomy struct {
 	rules    []*rule
 	byName   map[string][]int // positions of the rules with that name, ascending
-	patterns []int            // positions of the rules with names that must be matched one by one
-	// want has the names of all parameters that some rule or the subject looks at: others are skipped while parameters
-	// are read.
+	patterns []int            // positions of the rules whose names must be matched one by one
+	// want has the names of all parameters that some rule or the subject looks at: others are skipped while reading.
 	want map[string]string
 	json []byte
 }
 
-// rule is a [Rule] made ready.
+// rule is a compiled [Rule].
 type rule struct {
 	class    Class
 	has      []string
 	when     map[string][]string
 	patterns []pattern
 
-	// By what the value says: the path of a file, a patch with paths in it, ranges of lines, a command line, its
-	// directory, the name of a running command.
 	paths, patch, ranges, command, workdir, continues []locator
 
 	whole   bool
 	failure *signs
 }
 
-// New returns the taxonomy with these rules: for every call the first that fits decides. The error is a [*RuleError].
-//
-// The rules are copied. No rules make a taxonomy that knows no tool.
+// New returns the taxonomy with these rules: for every call the first that fits decides. It copies them; none make a
+// taxonomy that knows no tool. The error is a [*RuleError].
 func New(rules ...Rule) (*Taxonomy, error) {
 	t := &Taxonomy{byName: make(map[string][]int), want: subjectNames()}
 	for _, name := range backgrounds {
@@ -56,10 +52,9 @@ func New(rules ...Rule) (*Taxonomy, error) {
 	return t, nil
 }
 
-// add puts a rule behind those that are there, which go before it. Plain names are found by a map, patterns one by one.
 func (t *Taxonomy) add(src *Rule, r *rule) {
 	at := len(t.rules)
-	// A name that stands in several rules has several positions.
+	// A name in several rules has several positions.
 	t.rules = append(t.rules, r)
 	for _, name := range src.Names {
 		if p, ok := newPattern(name, src.IgnoreCase); ok {
@@ -71,7 +66,7 @@ func (t *Taxonomy) add(src *Rule, r *rule) {
 	if len(r.patterns) > 0 {
 		t.patterns = append(t.patterns, at)
 	}
-	// The map's values are its own keys, so that no parameter's name is copied while it is read.
+	// The map's values are its own keys: no parameter's name is copied while it is read.
 	for _, name := range r.has {
 		t.want[name] = name
 	}
@@ -85,11 +80,10 @@ func (t *Taxonomy) add(src *Rule, r *rule) {
 	}
 }
 
-// Use says what a call of the tool name with these parameters reads, writes and runs. It never fails: what no rule
-// fits, or what does not have the expected form, is unknown. Its cost is linear in the size of params, and it copies
-// only the values that it returns.
+// Use says what a call of the tool name with these parameters reads, writes and runs. It never fails: without a rule
+// that fits, nothing is known. Its cost is linear in the size of params, and it copies only the values that it returns.
 func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
-	// Room for the parameters of most calls, so that they need no allocation.
+	// Enough for most calls without an allocation.
 	var room [8]member
 	if t == nil || len(t.rules) == 0 {
 		return Use{Subject: subject(scan(room[:0], params, subjectNames()))}
@@ -100,15 +94,14 @@ func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
 		if r.fits(p) {
 			return r.use(p)
 		}
-		// A rule for this tool exists and would have named files, but its conditions do not hold: which files it was is
-		// unknown.
+		// A rule for this tool would have named files, but its conditions do not hold: which files it was is unknown.
 		unfit = unfit || r.namesFiles()
 	}
 	return Use{Subject: subject(p), NoFile: unfit}
 }
 
-// Runs reports whether a call of the tool name may run a command: whether [Taxonomy.Use] could find one. It looks at no
-// parameters, and so spares most calls of a history to be read for one.
+// Runs reports whether [Taxonomy.Use] could find a command in a call of the tool name. It needs no parameters, so most
+// calls of a history need not be read.
 func (t *Taxonomy) Runs(name string) bool {
 	if t == nil {
 		return false
@@ -129,11 +122,9 @@ func (t *Taxonomy) JSON() []byte {
 	return t.json
 }
 
-// named yields the rules for a tool in their order.
 func (t *Taxonomy) named(name string) iter.Seq[*rule] {
 	return func(yield func(*rule) bool) {
-		// Two ascending lists are merged, so that the first rule in the order of the user decides, whatever kind of
-		// name it has.
+		// Merges two ascending lists: the first rule in the user's order decides, whatever kind of name it has.
 		exact, patterns := t.byName[name], t.patterns
 		for len(exact) > 0 || len(patterns) > 0 {
 			var at int
@@ -158,8 +149,6 @@ func (t *Taxonomy) named(name string) iter.Seq[*rule] {
 	}
 }
 
-// matches reports whether one of the rule's patterns fits the name of a tool. Patterns are few, so that they are tried
-// one by one.
 func (r *rule) matches(name string) bool {
 	for _, p := range r.patterns {
 		if p.match(name) {
@@ -169,7 +158,6 @@ func (r *rule) matches(name string) bool {
 	return false
 }
 
-// fits reports whether the conditions of r hold for the parameters.
 func (r *rule) fits(p params) bool {
 	for _, name := range r.has {
 		if p.get(name) == nil {
@@ -210,12 +198,12 @@ func newPattern(name string, fold bool) (p pattern, ok bool) {
 	return pattern{name, fold}, true
 }
 
-// "*" stands for any characters, none included, and "?" for one byte.
+// match takes "*" for any characters, none included, and "?" for one byte.
 func (p pattern) match(name string) bool {
 	if p.fold {
 		name = strings.ToLower(name)
 	}
-	// Greedy, with one place to come back to: the last "*". At most len(glob) × len(name) steps.
+	// Greedy, with one place to return to: the last "*". At most len(glob) × len(name) steps.
 	g, n, star, mark := 0, 0, -1, 0
 	for n < len(name) {
 		switch {

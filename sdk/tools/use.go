@@ -11,53 +11,53 @@ import (
 
 // Use is what one call reads, writes and runs. The zero value means that nothing is known about it.
 //
-// Paths are as the call gives them, except that a relative one is joined to the call's own working directory if it has
-// one. [Resolve] makes them comparable.
+// Paths are as the call gives them, except that a relative one is joined to the call's own working directory, if any.
+// [Resolve] makes them comparable.
 type Use struct {
-	// Class is what the tool is for; empty if no rule fits the call.
+	// Class is what the tool is for; "" if no rule fits the call.
 	Class Class
 	// Reads are the files whose content the response holds.
 	Reads []string
 	// Writes are the files that the call changes, if it succeeds.
 	Writes []Write
-	// MayWrite are files that the call may have changed: it is not certain that what it runs got that far. They make no
-	// earlier read stale.
+	// MayWrite are files that the call may have changed: what it runs may not have got that far. They make no earlier
+	// read stale.
 	MayWrite []string
-	// Glob: the call reads more files than Reads can name: it has a pattern, or elements that have no path.
+	// Glob: the call reads more files than Reads can name: it has a pattern, or elements without a path.
 	Glob bool
-	// NoFile: the tool reads or writes files, but the parameters name none, or have a form that no rule expects.
-	// Nothing is known of such a call; it is worth a line in a log (EC-016).
+	// NoFile: the tool reads or writes files, but the parameters name none, or have an unexpected form. Nothing is
+	// known of such a call; it is worth a line in a log (EC-016).
 	NoFile bool
 	// Partial: the call asks for a range of a file.
 	Partial bool
-	// Command is what a shell tool runs, on as many lines as it has.
+	// Command is what a shell tool runs, which may have several lines.
 	Command string
 	// Task is the running command that the call asks about, by the name that an earlier result gave it
 	// ([Verdict.Task]); "" for none.
 	Task string
-	// Dir is the directory that the call names as its own, "" for none.
+	// Dir is the directory that the call names as its own; "" for none.
 	Dir string
-	// Subject is what the call is about, for people: its first path (a pattern too), else its command, else a
-	// parameter that usually says it. It is set for unknown tools too and says nothing about what is read or written.
+	// Subject is what the call is about, for people: its first path (a pattern too), else its command, else a parameter
+	// that usually says it. It is set for unknown tools too, and says nothing about what is read or written.
 	Subject string
 }
 
 // Write is one file that a call changes.
 type Write struct {
 	Path string `json:"path"`
-	// Whole: nothing of the old content is left and that all of the new stands in the call itself.
+	// Whole: nothing of the old content is left, and all of the new is in the call itself.
 	Whole bool `json:"whole,omitempty"`
 	// Deletes: the file is gone afterwards, deleted or moved away.
 	Deletes bool `json:"deletes,omitempty"`
 }
 
-// FilesField is the field of a tool call in which a host tells strategies what the command of a shell tool reads and
-// writes, as [Files] in JSON. It is in what plugins get, and never in a history.
+// FilesField is the field of a tool call in which a host tells strategies what a shell tool's command reads and writes,
+// as [Files] in JSON. It is never in a history.
 const FilesField = "threshFiles"
 
 // Files is what a command reads and writes, as far as that is certain.
 type Files struct {
-	// Reads are the files of which the output holds the content or parts, and nothing else.
+	// Reads are the files whose content, whole or in part, is all of the output.
 	Reads []string `json:"reads,omitempty"`
 	// Partial: the output holds parts of them.
 	Partial bool `json:"partial,omitempty"`
@@ -67,7 +67,7 @@ type Files struct {
 	MayWrite []string `json:"mayWrite,omitempty"`
 }
 
-// UseCall is [Taxonomy.Use] for a call as a strategy gets it: it knows what the host found out about a command.
+// UseCall is [Taxonomy.Use] for a call as a strategy gets it: with what the host found out about a command.
 func (t *Taxonomy) UseCall(call content.ToolCall) Use {
 	u := t.Use(call.Name, call.Parameters)
 	raw := call.Extra.Get(FilesField)
@@ -75,20 +75,18 @@ func (t *Taxonomy) UseCall(call content.ToolCall) Use {
 		return u
 	}
 	var f Files
-	if json.Unmarshal(raw, &f) == nil { // else it is a field of somebody else's
+	if json.Unmarshal(raw, &f) == nil { // otherwise another program's field
 		u.Reads, u.Partial, u.Writes, u.MayWrite = f.Reads, f.Partial, append(u.Writes, f.Writes...), f.MayWrite
 	}
 	return u
 }
 
-// subjects are the parameters that usually say what a call is about, the most telling first. They serve [Use.Subject]
-// only.
+// subjects are the parameters that usually say what a call is about, the most telling first, for [Use.Subject] only.
 var subjects = [...]string{
 	"file_path", "absolute_path", "path", "filePath", "notebook_path", "filename",
 	"command", "cmd", "pattern", "query", "url",
 }
 
-// subjectNames are the parameters that [subject] wants, in the form that a scan takes.
 func subjectNames() map[string]string {
 	names := make(map[string]string, len(subjects))
 	for _, name := range subjects {
@@ -97,7 +95,6 @@ func subjectNames() map[string]string {
 	return names
 }
 
-// subject returns the first of the usual parameters that holds text: what the call is about, for people.
 func subject(p params) string {
 	for _, name := range subjects {
 		if v := p.get(name); v != nil {
@@ -109,7 +106,6 @@ func subject(p params) string {
 	return ""
 }
 
-// use says what a call that fits r does.
 func (r *rule) use(p params) Use {
 	dir := directory(r.workdir, p)
 	u := Use{Class: r.class, Dir: dir, Task: r.task(p)}
@@ -141,7 +137,7 @@ func (r *rule) use(p params) Use {
 	return u
 }
 
-// addPaths adds the paths at a locator to what the call reads. A pattern is no path: it sets Glob.
+// addPaths adds the paths at a locator. A pattern is no path: it sets Glob.
 func (r *rule) addPaths(u *Use, l locator, p params, dir string) {
 	for v := range l.values(p) {
 		s, ok := rawjson.Text(v)
@@ -166,7 +162,6 @@ func (r *rule) addPaths(u *Use, l locator, p params, dir string) {
 	}
 }
 
-// patched returns the files that a patch in the parameters writes.
 func (r *rule) patched(l locator, p params, dir string) []Write {
 	var s string
 	if r.class == ClassShell {
@@ -184,10 +179,9 @@ func (r *rule) patched(l locator, p params, dir string) []Write {
 	return writes
 }
 
-// nowhere is the directory of a call whose own one is in no form that is known: no file is in it.
+// nowhere is the directory of a call whose own one has an unknown form: no file is in it.
 const nowhere = "?"
 
-// directory returns the directory that the deciding locator points to, "" if there is none.
 func directory(ls []locator, p params) string {
 	if l, ok := decide(ls, p); ok {
 		for v := range l.values(p) {
@@ -200,7 +194,6 @@ func directory(ls []locator, p params) string {
 	return ""
 }
 
-// within joins a relative path to the directory dir; "" is no directory.
 func within(dir, p string) string {
 	if dir == "" || path.IsAbs(p) {
 		return p
@@ -209,7 +202,7 @@ func within(dir, p string) string {
 }
 
 // Resolve returns the path by which a file is known: p, cleaned, if it is absolute, else p within root, which must be
-// absolute. It looks at the letters alone: no symbolic links, no folding of case, no "~", "/" the only separator
+// absolute. It only looks at the letters: no symbolic links, no folding of case, no "~", "/" the only separator
 // (REQ-HD-005.5, REQ-HD-005.11).
 func Resolve(root, p string) string {
 	if path.IsAbs(p) {
@@ -223,7 +216,6 @@ func (r *rule) namesFiles() bool {
 	return (r.class == ClassRead || r.class == ClassWrite) && len(r.paths)+len(r.patch) > 0
 }
 
-// writes reports whether a call that fits r writes files, so far as its parameters say.
 func (r *rule) writes(p params) bool {
 	return r.class == ClassWrite || len(r.patch) > 0 && len(r.use(p).Writes) > 0
 }
