@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/postgres"
 )
 
 // A store in which something was changed: doctor fails and says where, every command that reads what is damaged fails,
@@ -17,15 +19,7 @@ func TestADamagedStore(t *testing.T) {
 	p := newPlace(t)
 	path := p.path("work", "sessions.db")
 	set := []string{"--set", "sessions.store=sqlite:" + path}
-	a := p.serve(set...)
-	for _, id := range []string{"s1", "s2"} {
-		a.open(id, nil)
-		for i := range 4 { // records 2 to 5: the first is the session's state
-			a.call("history.add", object{"session": id, "entries": []object{says("human", fmt.Sprint(id, " says ", i))}}, nil)
-		}
-	}
-	a.end()
-	p.program = "thresh"
+	p.twoSessions(set...)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -72,27 +66,24 @@ func TestADamagedStore(t *testing.T) {
 	}
 	noise := make([]byte, len(whole))
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
-	const all = 4
+	const all = entriesEach
 	for _, c := range []struct {
-		what   string
 		damage func() []byte
-		doctor string
-		// exported is how many entries of s1 can be exported, and failure what that and opening s1 say; "" if they work.
-		exported       int
-		failure, opens string
-		s2             bool // whether the other session is whole
+		damaged
 	}{
-		{"an entry", changed(bytes.Index(whole, []byte("s1 says 2"))), `session "s1": record 4: `, 2, `"s1": record 4: `,
-			`session "s1": record 4: `, true},
-		{"the kind of a record", execute("UPDATE record SET kind = 2 WHERE seq = 4 AND session = 1"),
-			`session "s1": record 4: `, 2, `"s1": record 4: `, `session "s1": record 4: `, true},
-		{"which record is the snapshot", execute("UPDATE session SET snapshot = 3 WHERE id = 1"),
-			`session "s1": record 3: `, all, "", `session "s1": record 3: `, true},
-		{"an index", changed(headerOf("record_place")), "2 sessions can be read whole", all, "", "", true},
-		{"a table", changed(headerOf("record")), "2 sessions can be read whole", all, "", "", true},
-		{"everything", func() []byte { return noise }, "restore a backup", 0, "restore a backup", "-", false},
-		{"the second half", func() []byte { return whole[:len(whole)/2] }, "restore a backup", 0, "restore a backup", "-", false},
-		{"emptied", func() []byte { return nil }, "the file is empty", 0, `no session "s1"`, "", false},
+		{changed(bytes.Index(whole, []byte("s1 says 2"))),
+			damaged{"an entry", `session "s1": record 4: `, 2, `"s1": record 4: `, `session "s1": record 4: `, true}},
+		{execute("UPDATE record SET kind = 2 WHERE seq = 4 AND session = 1"), damaged{"the kind of a record",
+			`session "s1": record 4: `, 2, `"s1": record 4: `, `session "s1": record 4: `, true}},
+		{execute("UPDATE session SET snapshot = 3 WHERE id = 1"), damaged{"which record is the snapshot",
+			`session "s1": record 3: `, all, "", `session "s1": record 3: `, true}},
+		{changed(headerOf("record_place")), damaged{"an index", "2 sessions can be read whole", all, "", "", true}},
+		{changed(headerOf("record")), damaged{"a table", "2 sessions can be read whole", all, "", "", true}},
+		{func() []byte { return noise },
+			damaged{"everything", "restore a backup", 0, "restore a backup", "-", false}},
+		{func() []byte { return whole[:len(whole)/2] },
+			damaged{"the second half", "restore a backup", 0, "restore a backup", "-", false}},
+		{func() []byte { return nil }, damaged{"emptied", "the file is empty", 0, `no session "s1"`, "", false}},
 	} {
 		for _, suffix := range []string{"-wal", "-shm"} {
 			_ = os.Remove(path + suffix)
@@ -102,47 +93,110 @@ func TestADamagedStore(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		t.Run(c.what, func(t *testing.T) {
-			if r := p.run(append([]string{"doctor"}, set...)...); r.code != 1 || !strings.Contains(r.stdout, c.doctor) ||
-				!strings.Contains(r.stdout, "is not whole") || strings.Count(r.stdout, `session "s1"`) > 1 {
-				t.Errorf("doctor: exit status %d:\n%.800s%s", r.code, r.stdout, r.stderr)
-			}
-			for _, command := range [][]string{{"sessions", "export", "s1"}, {"restore", "--session", "s1", "-o", "json"}} {
-				r, want := p.run(append(command, set...)...), c.exported
-				if c.failure != "" && command[0] == "restore" {
-					want = 0 // it prints all or nothing
-				}
-				if (r.code == 0) != (c.failure == "") || !strings.Contains(r.stderr, c.failure) ||
-					strings.Count(r.stdout, "s1 says") != want || strings.Count(r.stderr, `session "s1"`) > 1 {
-					t.Errorf("%v: exit status %d:\n%s%s", command, r.code, r.stdout, r.stderr)
-				}
-			}
-			if c.s2 {
-				if r := p.run(append([]string{"sessions", "export", "s2"}, set...)...); r.code != 0 ||
-					strings.Count(r.stdout, "s2 says") != all {
-					t.Errorf("the other session: exit status %d:\n%s%s", r.code, r.stdout, r.stderr)
-				}
-			}
-			if c.opens == "-" {
-				p.run(append([]string{"run"}, set...)...).failed(t, 1, "restore a backup")
-				return
-			}
-			a := p.serve(set...)
-			if c.opens != "" {
-				e := a.refused(-32000, "session.open", object{"id": "s1"}, c.opens)
-				if e.Data.Kind != "store" || e.Data.Retryable || strings.Count(e.Message, `session "s1"`) > 1 {
-					t.Errorf("%+v", e)
-				}
-			}
-			if c.s2 {
-				var o opened
-				a.call("session.open", object{"id": "s2"}, &o)
-				if o.Entries != all {
-					t.Errorf("the other session is opened with %d entries", o.Entries)
-				}
-			}
-			a.end()
-			p.program = "thresh"
-		})
+		t.Run(c.what, func(t *testing.T) { p.damaged(t, set, c.damaged) })
 	}
+}
+
+// TestADamagedDatabase is TestADamagedStore for PostgreSQL.
+func TestADamagedDatabase(t *testing.T) {
+	t.Parallel()
+	p, c := newPlace(t), postgres.Start(t)
+	template := c.Database()
+	p.twoSessions("--set", "sessions.store="+template)
+	schema := func(url string) string { return url[strings.LastIndex(url, "=")+1:] }
+	const record = "UPDATE thresh_record SET %s WHERE seq = %d AND session = (SELECT id FROM thresh_session WHERE name = 's1')"
+	const all = entriesEach
+	for _, d := range []struct {
+		damaged
+		statement string
+	}{
+		{damaged{"an entry", `session "s1": record 4: `, 2, `"s1": record 4: `, `session "s1": record 4: `, true},
+			fmt.Sprintf(record, "data = set_byte(data, length(data) / 2, get_byte(data, length(data) / 2) # 64)", 4)},
+		{damaged{"the kind of a record", `session "s1": record 4: `, 2, `"s1": record 4: `, `session "s1": record 4: `, true},
+			fmt.Sprintf(record, "kind = 2", 4)},
+		{damaged{"a record is gone", `(record 4: missing)`, 2, `(record 4: missing)`, `(record 4: missing)`, true},
+			"DELETE FROM thresh_record WHERE seq = 4 AND session = (SELECT id FROM thresh_session WHERE name = 's1')"},
+		{damaged{"which record is the snapshot", `session "s1": record 3: `, all, "", `session "s1": record 3: `, true},
+			"UPDATE thresh_session SET snapshot = 3 WHERE name = 's1'"},
+	} {
+		url := c.Database()
+		for _, table := range []string{"session", "record", "content", "refer", "access", "spent", "secret", "schema"} {
+			c.Exec(url, fmt.Sprintf("CREATE TABLE thresh_%s (LIKE %s.thresh_%[1]s INCLUDING ALL)", table, schema(template)))
+			c.Exec(url, fmt.Sprintf("INSERT INTO thresh_%s OVERRIDING SYSTEM VALUE SELECT * FROM %s.thresh_%[1]s", table,
+				schema(template)))
+		}
+		c.Exec(url, d.statement)
+		t.Run(d.what, func(t *testing.T) { p.damaged(t, []string{"--set", "sessions.store=" + url}, d.damaged) })
+	}
+}
+
+// entriesEach is how many entries the sessions have that twoSessions makes.
+const entriesEach = 4
+
+// twoSessions makes the sessions s1 and s2.
+func (p *place) twoSessions(set ...string) {
+	a := p.serve(set...)
+	for _, id := range []string{"s1", "s2"} {
+		a.open(id, nil)
+		for i := range entriesEach { // records 2 to 5: the first is the session's state
+			a.call("history.add", object{"session": id, "entries": []object{says("human", fmt.Sprint(id, " says ", i))}}, nil)
+		}
+	}
+	a.end()
+	p.program = "thresh"
+}
+
+// damaged says what is damaged in a store with the sessions s1 and s2, and what users see of it.
+type damaged struct {
+	what, doctor string
+	// exported is how many entries of s1 can be exported, and failure what that and opening s1 say; "" if they work.
+	exported       int
+	failure, opens string
+	s2             bool // whether the other session is whole
+}
+
+// damaged checks what users see.
+func (p *place) damaged(t *testing.T, set []string, c damaged) {
+	t.Helper()
+	const all = entriesEach
+	if r := p.run(append([]string{"doctor"}, set...)...); r.code != 1 || !strings.Contains(r.stdout, c.doctor) ||
+		!strings.Contains(r.stdout, "is not whole") || strings.Count(r.stdout, `session "s1"`) > 1 {
+		t.Errorf("doctor: exit status %d:\n%.800s%s", r.code, r.stdout, r.stderr)
+	}
+	for _, command := range [][]string{{"sessions", "export", "s1"}, {"restore", "--session", "s1", "-o", "json"}} {
+		r, want := p.run(append(command, set...)...), c.exported
+		if c.failure != "" && command[0] == "restore" {
+			want = 0 // it prints all or nothing
+		}
+		if (r.code == 0) != (c.failure == "") || !strings.Contains(r.stderr, c.failure) ||
+			strings.Count(r.stdout, "s1 says") != want || strings.Count(r.stderr, `session "s1"`) > 1 {
+			t.Errorf("%v: exit status %d:\n%s%s", command, r.code, r.stdout, r.stderr)
+		}
+	}
+	if c.s2 {
+		if r := p.run(append([]string{"sessions", "export", "s2"}, set...)...); r.code != 0 ||
+			strings.Count(r.stdout, "s2 says") != all {
+			t.Errorf("the other session: exit status %d:\n%s%s", r.code, r.stdout, r.stderr)
+		}
+	}
+	if c.opens == "-" {
+		p.run(append([]string{"run"}, set...)...).failed(t, 1, "restore a backup")
+		return
+	}
+	a := p.serve(set...)
+	if c.opens != "" {
+		e := a.refused(-32000, "session.open", object{"id": "s1"}, c.opens)
+		if e.Data.Kind != "store" || e.Data.Retryable || strings.Count(e.Message, `session "s1"`) > 1 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if c.s2 {
+		var o opened
+		a.call("session.open", object{"id": "s2"}, &o)
+		if o.Entries != all {
+			t.Errorf("the other session is opened with %d entries", o.Entries)
+		}
+	}
+	a.end()
+	p.program = "thresh"
 }

@@ -56,7 +56,11 @@ func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exist
 				yield(Record{}, err)
 				return
 			}
-			for _, r := range records {
+			for i, r := range records {
+				if want := p.From + uint64(i); r.Seq != want && choice.Seqs == nil && len(choice.Kinds) == 0 {
+					yield(Record{}, fmt.Errorf("record %d: %w", want, ErrMissing))
+					return
+				}
 				if !yield(r, nil) {
 					return
 				}
@@ -76,7 +80,7 @@ func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exist
 		// Fewer came than there must be: the session is gone, or kinds left some out, or the tables are damaged.
 		err := exists()
 		if err == nil && len(choice.Kinds) == 0 {
-			err = fmt.Errorf("%d records of session %q: %w", missing, h.ID, ErrMissing)
+			err = fmt.Errorf("%d records: %w", missing, ErrMissing)
 		}
 		if err != nil {
 			yield(Record{}, err)
