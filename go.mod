@@ -42,6 +42,8 @@ require (
 
 require mvdan.cc/sh/v3 v3.14.1
 
+require github.com/google/jsonschema-go v0.4.3
+
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
