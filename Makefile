@@ -138,8 +138,8 @@ KILLS ?= 200
 kills: ## kill 'thresh run' and 'thresh serve' $(KILLS) times while agents work; nothing acknowledged is lost
 	THRESH_KILLS=$(KILLS) $(GO) test ./host/cmd/thresh -run 'TestKilledAtRandomMoments|TestServicesOnOneStoreAreOne' -v -count=1 -timeout 60m
 
-chaos: build ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, stopped, replaced and removed
-	$(GO) run ./internal/testkit/chaos -bin $(BIN) -seconds $(CHAOS)
+chaos: ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, stopped, replaced and removed
+	THRESH_CHAOS=$(CHAOS) $(GO) test ./host/cmd/thresh -run TestPluginsDisturbed -v -count=1 -timeout 60m
 
 # What a release is made for.
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64

@@ -48,6 +48,8 @@ type rpcError struct {
 	}
 }
 
+func (e *rpcError) Error() string { return e.Message }
+
 type prepared struct {
 	History  []object
 	Tokens   int

@@ -105,7 +105,7 @@ func (v *runs) call(method string, params, result any) error {
 	case !ok:
 		return errKilled
 	case r.Error != nil:
-		return fmt.Errorf("%s: %s", method, r.Error.Message)
+		return fmt.Errorf("%s: %w", method, r.Error)
 	case result == nil:
 		return nil
 	}
