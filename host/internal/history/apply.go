@@ -7,8 +7,8 @@ import (
 )
 
 // Ready checks that a plan can be applied now and returns it as data, with the ids that its new entries will have. It
-// changes nothing. It is for a caller that writes a rewrite down before it is applied; nothing may be added, and no
-// other plan applied, in between. The errors are those of [History.Apply].
+// changes nothing. It is for a caller that records a rewrite before applying it; nothing may be added or applied in
+// between. The errors are those of [History.Apply].
 func (h *History) Ready(p *Plan) (Rewrite, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -20,7 +20,7 @@ func (h *History) Ready(p *Plan) (Rewrite, error) {
 }
 
 // Apply carries out a plan that was made for an earlier snapshot of this epoch, and returns the history after it.
-// Entries that were appended since the snapshot stay, after the new ones.
+// Entries appended since the snapshot follow the new ones.
 //
 // It changes nothing and returns an error if the history was rewritten since ([ErrStale]), or if an appended entry
 // needs a tool call that the plan removed (an [AnswerError]).
@@ -55,12 +55,12 @@ func (h *History) rewritten(base Snapshot) {
 	h.rewrote = base.at
 }
 
-// room returns the capacity for a list of n entries that is going to grow, so that the first addition after a rewrite
-// does not copy it again.
+// room returns the capacity for a list of n entries that is going to grow: the first addition after a rewrite does not
+// copy it again.
 func room(n int) int { return n + n/8 + 16 }
 
-// edit applies an Optimize. It looks at the entries that the plan changes. The lists are copied, because snapshots
-// share them, but what stays is not looked at: that would cost a cache miss for each entry.
+// edit applies an Optimize. The lists are copied, because snapshots share them, but kept entries are not looked at:
+// that would cost a cache miss for each.
 func (h *History) edit(p *Plan) {
 	old, oldSums := h.entries, h.sums
 	left := room(len(old) - len(p.Removals))
@@ -90,7 +90,7 @@ func (h *History) edit(p *Plan) {
 	h.index = h.index.Applied(func(i int) content.Content { return old[i].Content }, p.changes)
 }
 
-// replace puts a Compress, or an Optimize without edits, in the place of what it was made for.
+// replace applies a Compress, or an Optimize without edits.
 func (h *History) replace(base Snapshot, made []*Entry) {
 	late := h.entries[len(base.Entries):]
 	entries := make([]*Entry, 0, room(len(made)+len(late)))

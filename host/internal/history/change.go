@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Changes returns what the plan does, entry by entry, in the order of the history. Added entries have an id only
-// after the plan was applied.
+// Changes returns what the plan does, entry by entry, in the order of the history. Added entries have an id only after
+// the plan was applied.
 func (p *Plan) Changes() []outcome.Change {
 	var out []outcome.Change
 	if p.changes != nil { // of an Optimize: nothing else changed
@@ -25,9 +25,9 @@ func (p *Plan) Changes() []outcome.Change {
 	if p.parts == nil {
 		return nil
 	}
-	// Positions in base and in parts run side by side: whatever is in base and in no part was removed.
+	// Whatever is in base and in no part was removed.
 	next := 0                    // the first entry of base that was not looked at
-	gone := func(until *Entry) { // everything up to until was removed
+	gone := func(until *Entry) { // everything before until was removed
 		for ; next < len(p.base.Entries) && p.base.Entries[next] != until; next++ {
 			out = append(out, p.removed(next))
 		}
@@ -49,9 +49,8 @@ func (p *Plan) Changes() []outcome.Change {
 	return out
 }
 
-// added describes an entry that the strategy made, at a position of the rewritten history.
 func (p *Plan) added(index int) outcome.Change {
-	// Where it stands cannot be told by an index: readers of the outcome have another history.
+	// By id: readers of the outcome have another history, in which an index means nothing.
 	behind := ""
 	if index > 0 {
 		behind = p.entries[index-1].ID
@@ -60,10 +59,10 @@ func (p *Plan) added(index int) outcome.Change {
 }
 
 // removed describes the removal of the entry at a position of base. A blank entry that the strategy was not given was
-// removed by the host, not by the strategy.
+// removed by the host.
 func (p *Plan) removed(index int) outcome.Change {
 	c := p.change(index, outcome.Removed, 0)
-	// Strategies are given curated entries only in a Compress.
+	// Only a Compress is given curated entries.
 	curated := p.changes == nil && len(p.old) < len(p.base.Entries)
 	if e := p.base.Entries[index]; c.Rule == "" && curated && e.Content.Blank() {
 		c.Rule = outcome.RuleBlank
@@ -71,12 +70,11 @@ func (p *Plan) removed(index int) outcome.Change {
 	return c
 }
 
-// change describes what happens to the entry at a position of base, with the strategy's reason.
 func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Change {
 	return change(p.base.Entries, p.reasons, index, kind, after)
 }
 
-// after is 0 for a removed entry. Tokens are those of the host's tokenizer.
+// change takes 0 as after for a removed entry, in tokens of the host's tokenizer.
 func change(
 	base []*Entry, reasons map[int]contract.Reason, index int, kind outcome.ChangeKind, after int,
 ) outcome.Change {
@@ -85,7 +83,6 @@ func change(
 		Calls: calls(e.Content)}
 	if r, ok := reasons[index]; ok {
 		c.Rule = r.Rule
-		// By id, as positions mean nothing once the plan is applied.
 		if r.SupersededBy != nil {
 			c.By = base[*r.SupersededBy].ID
 		}
@@ -93,9 +90,8 @@ func change(
 	return c
 }
 
-// Changes returns what a rewrite that was carried out did to a history, as [Plan.Changes] did when it was made. base
-// are the entries of the history before it, up to Base. A rewrite does not say that a blank entry was removed as such.
-// It is for sessions read from a store, which keep rewrites and no plans.
+// Changes returns what an executed rewrite did to a history, as [Plan.Changes] did, for sessions read from a store,
+// which has no plans. base are the entries before it, up to Base. Removed blank entries are not marked as such.
 func (r Rewrite) Changes(base []*Entry) (out []outcome.Change) {
 	next, behind := 0, ""
 	gone := func(until int) {
@@ -121,15 +117,14 @@ func (r Rewrite) Changes(base []*Entry) (out []outcome.Change) {
 	return out
 }
 
-// made describes a new entry, and the entry that it stands behind by its id; "" for the beginning.
+// made describes a new entry; behind is the id of the entry before it, "" at the beginning.
 func made(e *Entry, behind string) outcome.Change {
 	return outcome.Change{EntryID: e.ID, Kind: outcome.Added, Speaker: e.Content.Speaker, After: e.Tokens,
 		Calls: calls(e.Content), Made: &e.Content, Behind: behind}
 }
 
-// keptAsTheyWere reports whether an edit kept every block of an entry and added none, so that nothing changed.
+// keptAsTheyWere reports whether an edit kept every block of an entry and added none.
 func keptAsTheyWere(part check.Part, old *Entry) bool {
-	// Another number of blocks is a change in any case.
 	if len(part.Kept) != len(old.Content.Blocks) {
 		return false
 	}
@@ -141,11 +136,10 @@ func keptAsTheyWere(part check.Part, old *Entry) bool {
 	return true
 }
 
-// calls returns the ids of the tool calls and responses in an entry, each once and at most [outcome.MostCalls]. They
-// are how a person finds the call that an outcome is about in the agent's own log.
+// calls returns the ids of the tool calls and responses in an entry, each once and at most [outcome.MostCalls], by
+// which a person finds the call in the agent's own log.
 func calls(c content.Content) []string {
 	var ids []string
-	// An entry of the tool can hold two responses with one id.
 	seen := map[string]bool{}
 	for _, b := range c.Blocks {
 		if len(ids) == outcome.MostCalls {

@@ -2,8 +2,8 @@ package history
 
 import "slices"
 
-// Curate returns the entries without blank ones (entries of the AI without content), which is what a Compress is
-// given (REQ-HD-002.9). It returns entries itself if none is blank.
+// Curate returns what a Compress is given: the entries without blank ones of the AI (REQ-HD-002.9). It returns entries
+// itself if none is blank.
 func Curate(entries []*Entry) []*Entry {
 	blank := func(e *Entry) bool { return e.Content.Blank() }
 	if !slices.ContainsFunc(entries, blank) {

@@ -15,7 +15,7 @@ type exchange struct {
 	others       []*Entry
 	matches      []bool // for each response in tools, in order: whether it answers a call
 	interrupted  bool   // a person spoke
-	lastAnswered int    // the last caller's position that has an answered call; -1: none
+	lastAnswered int    // the position of the last caller that has an answered call; -1: none
 }
 
 // caller is an entry of the AI in an exchange.
@@ -26,15 +26,15 @@ type caller struct {
 	unanswered []content.ToolCall
 }
 
-// read pairs the calls and responses of an exchange alone: to a provider, calls before it are none. What x and match
-// were before is gone; they are only there to be used again: a history has thousands of exchanges.
+// read pairs the calls and responses of an exchange alone: to a provider, calls before it do not exist. It overwrites x
+// and match, whose memory it reuses: a history has thousands of exchanges.
 func (x *exchange) read(entries []*Entry, match *turns.Matcher) {
 	x.callers, x.tools, x.others, x.matches = x.callers[:0], x.tools[:0], x.others[:0], x.matches[:0]
 	x.interrupted, x.lastAnswered = false, -1
 	match.Reset()
 	i := 0
 	for ; i < len(entries) && entries[i].Content.Speaker == content.AI; i++ {
-		// Providers refuse it, so that it is not sent, and calls nothing.
+		// Providers refuse a blank entry, so it is not sent.
 		if entries[i].Content.Blank() {
 			continue
 		}
@@ -66,7 +66,7 @@ func (x *exchange) read(entries []*Entry, match *turns.Matcher) {
 			}
 		}
 	}
-	// At the end, when every response was seen. They may have come in another order than their calls.
+	// Only now: responses may come in another order than their calls.
 	for i := range x.callers {
 		c := &x.callers[i]
 		slices.Sort(c.answered)
@@ -84,7 +84,7 @@ func (x *exchange) read(entries []*Entry, match *turns.Matcher) {
 	}
 }
 
-// caller adds one, in the memory of one that was there before.
+// caller adds one in the memory of an earlier one.
 func (x *exchange) caller(e *Entry, at int) {
 	n := len(x.callers)
 	x.callers = slices.Grow(x.callers, 1)[:n+1]

@@ -12,38 +12,37 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// ErrStale is returned by [History.Apply] for a plan that was made before the last rewrite. The caller can plan again
-// on a new snapshot.
+// ErrStale is returned by [History.Apply] for a plan made before the last rewrite. The caller can plan again on a new
+// snapshot.
 var ErrStale = errors.New("the history was rewritten after this plan was made")
 
 // History is the owned history of one session. It is safe for concurrent use. The zero value is empty.
 type History struct {
 	mu       sync.Mutex
 	entries  []*Entry // within an epoch it only grows at the end: older slices are prefixes of it
-	sums     sums     // of the entries' counts; it changes as entries does
+	sums     sums     // of the entries' counts
 	revision uint64
 	epoch    uint64
 	added    uint64 // entries ever appended, removed ones included
 	appends  uint64 // how often entries were appended
 	rewrote  Mark   // the last rewrite had seen what was appended before
 	nextID   uint64
-	index    *check.Index // what judging edits needs to know; nil until a snapshot needs it
+	index    *check.Index // what judging edits needs; nil until a snapshot needs it
 	refers   int          // how many entries have marks that refer to others
-	bytes    int          // what the entries take in memory, about
-	shown    shown        // what views are made of
+	bytes    int          // about what the entries take in memory
+	shown    shown
 }
 
-// New returns an empty history.
 func New() *History { return &History{} }
 
-// Append adds entries at the end. counts holds one count for each. It never waits for a strategy, which may be
-// working on an earlier snapshot. It returns the new revision and the tokens of the whole history.
+// Append adds entries at the end, with one count for each. It never waits for a strategy. It returns the new revision
+// and the tokens of the whole history.
 func (h *History) Append(entries []content.Content, counts []Count) (revision uint64, total int) {
 	return h.AppendEntries(h.New(entries, counts))
 }
 
-// New makes entries for [History.AppendEntries], with the ids that they will have. It is for a caller that must know
-// the ids before the entries are added: the engine writes them down first. Nothing else may be added in between.
+// New makes entries for [History.AppendEntries], with the ids that they will have, for a caller that records the ids
+// first. Nothing else may be added in between.
 func (h *History) New(entries []content.Content, counts []Count) []*Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,7 +71,6 @@ func (h *History) AppendEntries(entries []*Entry) (revision uint64, total int) {
 	return h.revision, h.sums.all()
 }
 
-// id returns the id with a number.
 func id(n uint64) string { return "e" + strconv.FormatUint(n, 10) }
 
 // used keeps an id from being given to another entry. Callers hold h.mu.
@@ -91,50 +89,48 @@ type Snapshot struct {
 	Tokens int
 	// Revision counts every change; Epoch counts rewrites only.
 	Revision, Epoch uint64
-	// Added is how many entries were ever appended, including removed ones. It grows exactly when something is added,
-	// so that it tells whether there is anything new for a strategy.
+	// Added is how many entries were ever appended, including removed ones: it tells whether there is anything new for
+	// a strategy.
 	Added uint64
-	// Tools says how results are named in marks that refer to them. Whoever plans a rewrite sets it.
+	// Tools says how marks name results. Whoever plans a rewrite sets it.
 	Tools *tools.Taxonomy
 
 	sums   sums
 	refers int          // of all entries, those behind the snapshot too
 	at     Mark         // when it was taken, or the mark that it was taken for
-	index  *check.Index // of the epoch, shared by its snapshots: what judging edits needs to know
+	index  *check.Index // shared by the epoch's snapshots
 }
 
-// Snapshot returns the history as it is now. It costs the same for any size: it shares the entries. Capping the
-// slice's capacity keeps an append of the holder from writing into the history.
+// Snapshot returns the history as it is now, at the same cost for any size. Appending to its entries copies them.
 func (h *History) Snapshot() Snapshot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.snapshot()
 }
 
-// Mark is a moment between two additions to a history. It divides the history into what was appended before it and
-// what was appended since, also after rewrites: a rewrite keeps appended entries at the end, in their order.
+// Mark is a moment between two additions to a history. It divides what was appended before it from what was appended
+// since, even after rewrites, which keep appended entries at the end, in their order.
 type Mark struct {
 	added, appends uint64
 }
 
-// MarkOf returns the mark after so many entries and additions, as [Mark.Counts] returned them.
+// MarkOf returns the mark after so many entries and additions.
 func MarkOf(added, appends uint64) Mark { return Mark{added, appends} }
 
 // Counts returns how many entries, in how many additions, were appended before the mark.
 func (m Mark) Counts() (added, appends uint64) { return m.added, m.appends }
 
-// Mark returns the moment after everything that was appended so far.
+// Mark returns the moment after everything appended so far.
 func (h *History) Mark() Mark {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return Mark{h.added, h.appends}
 }
 
-// SnapshotAt is Snapshot without what was appended after a mark; a nil mark is now. If the history was rewritten by a
-// plan that had seen later entries, these are included: they can no longer be told apart.
+// SnapshotAt is Snapshot without what was appended after a mark; a nil mark is now. If a rewrite had seen later
+// entries, these are included: they can no longer be told apart.
 //
-// Revision is what it would be if these entries had not been appended yet: one for each earlier addition and for each
-// rewrite so far.
+// Revision is what it would be without the later entries: one for each earlier addition and for each rewrite so far.
 func (h *History) SnapshotAt(m *Mark) Snapshot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -164,14 +160,12 @@ func (h *History) snapshotAt(m *Mark) Snapshot {
 	}
 }
 
-// TokensOf returns the sum of the counts of Entries[from:to]. It costs the same for any range.
+// TokensOf returns the sum of the counts of Entries[from:to], at the same cost for any range.
 func (s Snapshot) TokensOf(from, to int) int { return s.sums.of(from, to) }
 
-// Contents returns the entries' contents, in order.
 func (s Snapshot) Contents() []content.Content { return contents(s.Entries) }
 
-// Recount checks the maintained counts: each entry's against a fresh one, and the total against the sum. It is for the
-// tests of this package and of package prepare.
+// Recount compares the maintained counts with fresh ones, for tests.
 func (h *History) Recount(count func(content.Content) int) error {
 	s := h.Snapshot()
 	sum := 0

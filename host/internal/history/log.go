@@ -8,33 +8,29 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// ErrReplay is wrapped by the errors of [History.Replay] and [Restore]: what is replayed does not belong to this
-// history.
+// ErrReplay is wrapped by the errors of [History.Replay] and [Restore]: the data does not fit this history.
 var ErrReplay = errors.New("the record does not fit the history before it")
 
-// Rewrite is a rewrite as data: what a [Plan] makes of a history. It can be written down and carried out again with
-// [History.Replay], which gives the same history as [History.Apply] did.
+// Rewrite is what a [Plan] makes of a history, as data. [History.Replay] gives the same history as [History.Apply] did.
 type Rewrite struct {
 	// Base is the moment up to which the plan had seen the history. Positions refer to the history up to it.
-	Base Mark
-	// Pieces are the rewritten history, in order.
+	Base   Mark
 	Pieces []Piece
 	// Reasons say why an entry was removed or edited, by position. They are for people.
 	Reasons map[int]contract.Reason
 }
 
-// Piece is a run of entries that stay, or one entry that is edited or new. A run of one entry and an edit of it differ
-// in Entry.
+// Piece is a run of kept entries, or one entry that is edited or new.
 type Piece struct {
-	// From and To are the positions [From, To) of the entries that stay; of an edited one, From is its position. Both
-	// are -1 for a new entry.
+	// From and To are the positions [From, To) of the kept entries; an edited one is at From. Both are -1 for a new
+	// entry.
 	From, To int
-	// Entry is the edited or new entry, whole; nil for entries that stay.
+	// Entry is the whole edited or new entry; nil for kept entries.
 	Entry *Entry
 }
 
-// name gives the plan's new entries the ids after next, and returns the last number that was used. Until the plan is
-// applied only the plan refers to these entries, so that they may still be modified, and named again.
+// name gives the plan's new entries the ids after next, and returns the last number used. Until the plan is applied
+// only the plan refers to these entries, so they may be named again.
 func (p *Plan) name(next uint64) uint64 {
 	for i, part := range p.parts {
 		if part.Index < 0 {
@@ -49,7 +45,7 @@ func (p *Plan) name(next uint64) uint64 {
 func (p *Plan) rewrite() Rewrite {
 	r := Rewrite{Base: p.base.at, Reasons: p.reasons}
 	base := p.base.Entries
-	// Runs that touch become one piece, so that a record is short.
+	// Adjacent runs become one piece, which keeps the record short.
 	keep := func(from, to int) {
 		last := len(r.Pieces) - 1
 		switch {
@@ -61,7 +57,7 @@ func (p *Plan) rewrite() Rewrite {
 		}
 	}
 	next := 0 // the first entry of base that is not accounted for
-	// An Optimize knows its changes; all else of base stays.
+	// An Optimize knows its changes; all else of base is kept.
 	if p.changes != nil {
 		for i, c := range p.changes {
 			keep(next, c.Index)
@@ -94,8 +90,8 @@ func (p *Plan) rewrite() Rewrite {
 	return r
 }
 
-// Replay carries out a rewrite that was written down. Nothing of it is judged again. It changes nothing and returns an
-// error that wraps [ErrReplay] if the rewrite is of another history.
+// Replay carries out a recorded rewrite without judging it again. If the rewrite is of another history, it changes
+// nothing and returns an error that wraps [ErrReplay].
 func (h *History) Replay(r Rewrite) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,7 +101,7 @@ func (h *History) Replay(r Rewrite) error {
 	base := h.snapshotAt(&r.Base)
 	var out []*Entry
 	next := 0
-	// Checked as far as reading on needs it: positions ascend and lie within the base.
+	// Positions must ascend and lie within the base.
 	for _, p := range r.Pieces {
 		if p.From < 0 {
 			out = append(out, p.Entry)
@@ -122,7 +118,7 @@ func (h *History) Replay(r Rewrite) error {
 		}
 		out = append(out, base.Entries[p.From:p.To]...)
 	}
-	// Only now, when all pieces were found to fit: an error changes nothing.
+	// Only now: an error changes nothing.
 	for _, p := range r.Pieces {
 		if p.Entry != nil {
 			h.used(p.Entry.ID)
@@ -133,13 +129,12 @@ func (h *History) Replay(r Rewrite) error {
 	return nil
 }
 
-// State is a history without what its entries hold, to begin a [History] with. It is what a snapshot in a log holds,
-// next to the list of entries.
+// State is a history without its entries, as a snapshot in a log holds it next to the list of entries.
 type State struct {
 	Revision, Epoch uint64
-	// Now is the mark after everything that was added, Rewrote that which the last rewrite had seen.
+	// Now is the mark after everything that was added, Rewrote what the last rewrite had seen.
 	Now, Rewrote Mark
-	// LastID is the number of the last id that was given to an entry.
+	// LastID is the number of the last id given to an entry.
 	LastID uint64
 }
 
@@ -151,8 +146,8 @@ func (h *History) State() (State, []*Entry) {
 		LastID: h.nextID}, h.entries[:len(h.entries):len(h.entries)]
 }
 
-// Restore replaces what the history holds. Plans and views that were made of it before are void. The error wraps
-// [ErrReplay] if state and entries cannot be of one history; nothing is changed then.
+// Restore replaces what the history holds; earlier plans and views are void. If state and entries cannot be of one
+// history, it changes nothing and the error wraps [ErrReplay].
 func (h *History) Restore(s State, entries []*Entry) error {
 	// What was added behind the last rewrite is at the end, one entry each.
 	late := s.Now.added - s.Rewrote.added
@@ -170,7 +165,6 @@ func (h *History) Restore(s State, entries []*Entry) error {
 	h.refers, h.bytes = countAll(entries)
 	h.revision, h.epoch, h.nextID = s.Revision, s.Epoch, s.LastID
 	h.added, h.appends, h.rewrote = s.Now.added, s.Now.appends, s.Rewrote
-	// Both are made again when they are needed.
 	h.index, h.shown = nil, shown{}
 	return nil
 }

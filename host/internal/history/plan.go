@@ -35,25 +35,25 @@ var (
 	ErrEmptied        = check.ErrEmptied
 )
 
-// Plan is a checked rewrite of a history, ready for [History.Apply]. It is immutable until then. A plan is made for one
-// snapshot, and Apply refuses it if the history was rewritten since; entries that were only added are carried over.
+// Plan is a checked rewrite of one snapshot. [History.Apply] refuses it if the history was rewritten since; entries
+// that were only added are carried over.
 type Plan struct {
 	// Removals are the positions that an Optimize removes, ascending. Replacements are the positions that it changes,
 	// with their new content (REQ-HD-001.5). Both are empty for a Compress.
 	Removals     []int
 	Replacements map[int]content.Content
-	// After is the size of the rewritten history, in tokens. It is exact: what is new was counted.
+	// After is the exact size of the rewritten history, in tokens.
 	After int
 
 	base    Snapshot
 	old     []*Entry                // what the strategy was given: all of base, or base without blank entries
 	reasons map[int]contract.Reason // why an Optimize edits a position, as the strategy says
 	given   []content.Content       // the contents of old, to check entries that are added later
-	parts   []check.Part            // the answer, part by part; nil for an empty plan
+	parts   []check.Part            // the answer; nil for an empty plan
 	entries []*Entry                // the rewritten history; new entries have no ID yet
 
-	// changes are those of an Optimize, in order, and changed the entries that it replaces; nil where it removes one.
-	// The fields from old on, but for reasons, follow from them and are made only if they are needed: see expand.
+	// changes are an Optimize's, in order, and changed the entries that it replaces; nil if removed. The fields from
+	// old on, except reasons, follow from them and are made only if needed: see expand.
 	changes []check.Change
 	changed []*Entry
 }
@@ -61,13 +61,11 @@ type Plan struct {
 // Empty reports whether the plan of an Optimize changes nothing.
 func (p *Plan) Empty() bool { return len(p.Removals) == 0 && len(p.Replacements) == 0 }
 
-// Contents returns the rewritten history.
 func (p *Plan) Contents() []content.Content {
 	p.expand()
 	return contents(p.entries)
 }
 
-// Len returns how many entries the rewritten history has.
 func (p *Plan) Len() int {
 	if p.changes != nil {
 		return len(p.base.Entries) - len(p.Removals)
@@ -75,18 +73,17 @@ func (p *Plan) Len() int {
 	return len(p.entries)
 }
 
-// Base returns how many entries the history had for which the plan was made, and their tokens.
+// Base returns how many entries and tokens the history had when the plan was made.
 func (p *Plan) Base() (entries, tokens int) { return len(p.base.Entries), p.base.Tokens }
 
-// PlanOptimize checks the edits of an Optimize against s and returns the rewrite. The edits must leave a valid
-// history: no position twice, no call without its responses (REQ-HD-003). The error joins one [AnswerError] per
-// problem, or it is that of count (REQ-HD-013.3).
+// PlanOptimize checks the edits of an Optimize against s and returns the rewrite. The edits must leave a valid history:
+// no position twice, no call without its responses (REQ-HD-003). The error joins one [AnswerError] per problem, or is
+// count's (REQ-HD-013.3).
 func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count Counter) (*Plan, error) {
 	if len(edits) == 0 {
 		return &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}, entries: s.Entries}, nil
 	}
 	index := s.index
-	// An index of the whole history lives with it, so that checking costs what the edits are.
 	if index == nil { // a snapshot of no History
 		index = &check.Index{}
 	}
@@ -99,7 +96,6 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 	var fresh []content.Content // what must be counted, in the order of the changes
 	for _, c := range changes {
 		if unknown := newBlocks(c.Part); unknown != nil {
-			// An edited entry that only lost blocks needs no counting.
 			fresh = append(fresh, content.Content{Speaker: c.Content.Speaker, Blocks: unknown})
 		}
 	}
@@ -130,9 +126,8 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 	return p, nil
 }
 
-// expand makes the whole rewritten history of a plan of an Optimize, which knows its changes only. A turn does not need
-// it, so that it costs what the edits are: unless entries were added while the strategy worked. It is idempotent, and
-// not safe for concurrent use.
+// expand makes the whole rewritten history of an Optimize's plan. A turn needs it only if entries were added while the
+// strategy worked, and costs what the edits are otherwise. It is idempotent, and not safe for concurrent use.
 func (p *Plan) expand() {
 	if p.changes == nil || p.parts != nil {
 		return
@@ -141,7 +136,6 @@ func (p *Plan) expand() {
 	p.parts = check.Expand(p.given, p.changes)
 	p.entries = make([]*Entry, 0, len(p.parts))
 	next := 0 // the first entry of base that is not accounted for
-	// From entries and changes in one walk, both ascending.
 	for i, c := range p.changes {
 		p.entries = append(p.entries, p.old[next:c.Index]...)
 		if !c.Removed {
@@ -152,12 +146,11 @@ func (p *Plan) expand() {
 	p.entries = append(p.entries, p.old[next:]...)
 }
 
-// PlanCompress checks the pieces of a Compress against curated, the entries that the strategy was given (see
-// [Curate]), and returns the rewrite. s is the snapshot that curated was made from; blank entries that are not in
-// curated are removed by any Compress. An entry in which a person or the model seems to say what the strategy wrote gets
-// metadata that names strategy as its maker; with "" it is the host that rewrites to make room, and nothing is marked.
-// Marks whose lines went with the place that they name get the lines back; where the host makes room, they say that the
-// lines are gone. Errors are as for [Snapshot.PlanOptimize].
+// PlanCompress checks the pieces of a Compress against curated, the entries that the strategy was given (see [Curate]),
+// and returns the rewrite. s is the snapshot of curated; any Compress removes blank entries that are not in it. An
+// entry in which a person or the model seems to say what the strategy wrote gets metadata that names strategy as its
+// maker; with "" the host rewrites to make room, and nothing is marked. Marks that refer to removed lines get the lines
+// back; if the host makes room, they say that the lines are gone. Errors are as for [Snapshot.PlanOptimize].
 func (s Snapshot) PlanCompress(
 	ctx context.Context, curated []*Entry, strategy string, pieces []rewrite.Piece, count Counter,
 ) (*Plan, error) {
@@ -167,7 +160,7 @@ func (s Snapshot) PlanCompress(
 		return nil, err
 	}
 	for i := range parts {
-		// A strategy may write in another's place, but the entry must tell.
+		// A strategy may write in another's place, but the entry must say so.
 		if p := &parts[i]; strategy != "" && p.Made {
 			p.Content = check.MarkMade(p.Content, strategy)
 		}
@@ -179,15 +172,13 @@ func (s Snapshot) PlanCompress(
 	return s.plan(ctx, curated, given, parts, count)
 }
 
-// plan makes the entries of the rewritten history. Kept entries are reused with their counts. Everything new in the
-// others is counted in one call.
+// plan makes the entries of the rewritten history. Kept entries are reused with their counts.
 func (s Snapshot) plan(
 	ctx context.Context, old []*Entry, given []content.Content, parts []check.Part, count Counter,
 ) (*Plan, error) {
 	p := &Plan{base: s, old: old, given: given, parts: parts, entries: make([]*Entry, len(parts))}
 	var fresh []content.Content // what must be counted, in the order of the parts
 	for i, part := range parts {
-		// Three cases: a new entry, one that the strategy edited, one that it kept.
 		switch {
 		case part.Index < 0:
 			p.entries[i] = &Entry{Content: part.Content}
@@ -201,13 +192,12 @@ func (s Snapshot) plan(
 			p.entries[i] = old[part.Index]
 		}
 	}
-	// One call for everything, because a counter can then work on all processors.
+	// One call for everything: a counter can then work on all processors.
 	counts, err := count(ctx, fresh)
 	if err != nil {
 		return nil, fmt.Errorf("count changed entries: %w", err)
 	}
 	for i, part := range parts {
-		// In the order in which they were asked for.
 		switch {
 		case part.Index < 0:
 			p.entries[i].Count, counts = counts[0], counts[1:]
@@ -223,9 +213,8 @@ func (s Snapshot) plan(
 	return p, nil
 }
 
-// reasons collects what the strategy says about its edits of a history of the given length. Ill-formed reasons are
-// dropped instead of refused, because the edits themselves are valid. They are for people and for the outcome; nothing
-// depends on them.
+// reasons collects what the strategy says about its edits. Ill-formed reasons are dropped instead of refused: they are
+// for people, and the edits are valid.
 func reasons(edits []rewrite.Edit, length int) map[int]contract.Reason {
 	out := map[int]contract.Reason{}
 	for _, e := range edits {
@@ -236,8 +225,7 @@ func reasons(edits []rewrite.Edit, length int) map[int]contract.Reason {
 	return out
 }
 
-// newBlocks returns the blocks of an edited entry that it did not have before. Kept says for each block of the new
-// content where it was in the old one, -1 for a new block.
+// newBlocks returns the blocks of an edited entry that it did not have before.
 func newBlocks(part check.Part) (blocks []content.Block) {
 	for i, from := range part.Kept {
 		if from < 0 {
@@ -248,7 +236,7 @@ func newBlocks(part check.Part) (blocks []content.Block) {
 }
 
 // recount computes the count of an edited entry from the old counts of its kept blocks and the counts of its new
-// blocks, in order. What remains of old.Tokens without its blocks is the frame around the entry.
+// blocks, in order. The rest of old.Tokens is the frame around the entry.
 func recount(old Count, kept []int, fresh []int32) Count {
 	out := Count{Tokens: old.Tokens, Blocks: make([]int32, len(kept))}
 	// The frame: roles and separators, as the tokenizer counts them around blocks.
@@ -266,7 +254,7 @@ func recount(old Count, kept []int, fresh []int32) Count {
 	return out
 }
 
-// checkLate checks that entries appended while the strategy worked still fit, so that no response loses its call.
+// checkLate checks that entries appended while the strategy worked still fit: no response loses its call.
 func (p *Plan) checkLate(late []*Entry) error {
 	if len(late) == 0 {
 		return nil

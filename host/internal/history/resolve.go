@@ -11,12 +11,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// A mark that says where lines stand instead ([marks.Reference]) is true as long as they stand there. Whoever rewrites
-// a history may change or remove that place, so the rewrite that does it also mends the mark: it names the place where
-// the lines are now, or the lines come back, or, where room is needed, the mark says that they are gone.
+// A mark that says where lines are instead ([marks.Reference]) is true while they are there. A rewrite that changes or
+// removes that place also mends the mark: it names the new place, or the lines come back, or, if room is needed, the
+// mark says that they are gone.
 
 // refers reports whether an entry has such a mark. Only what strategies wrote counts: it is asked for entries that a
-// plan edits, and for those that come from a store.
+// plan edits, and for those from a store.
 func refers(c content.Content) bool {
 	return c.Speaker == content.Tool && slices.ContainsFunc(c.Blocks, func(b content.Block) bool {
 		r, ok := b.(content.ToolResponse)
@@ -24,24 +24,21 @@ func refers(c content.Content) bool {
 	})
 }
 
-// resolver mends the marks of a history that becomes parts.
 type resolver struct {
 	old   []*Entry
 	parts []check.Part
 	tools *tools.Taxonomy
-	// restore puts lines back; otherwise they are said to be gone.
+	// restore puts lines back; otherwise marks say that they are gone.
 	restore bool
 
 	before, after []marks.Result
-	at            map[spot]int // where a result stands in before
+	at            map[spot]int // where a result is in before
 	now           map[spot]int // the index in after of a result of before
 	lines         map[int][]string
 }
 
-// spot is a block of an entry.
 type spot struct{ entry, block int }
 
-// resolve mends the parts that a rewrite makes of old.
 func resolve(old []*Entry, parts []check.Part, t *tools.Taxonomy, restore bool) {
 	r := &resolver{old: old, parts: parts, tools: t, restore: restore}
 	for i := range parts {
@@ -57,8 +54,8 @@ func resolve(old []*Entry, parts []check.Part, t *tools.Taxonomy, restore bool) 
 	}
 }
 
-// resolve adds to the changes of an Optimize those of marks in entries that it leaves alone. It looks at entries only
-// if some have marks, and at those behind the first change alone: marks refer to what is before them.
+// resolve adds to the changes of an Optimize those of marks in entries that it leaves alone. It only looks at entries
+// if some behind the first change have marks: marks refer to what is before them.
 func (s Snapshot) resolve(changes []check.Change) []check.Change {
 	if s.refers == 0 {
 		return changes
@@ -83,7 +80,7 @@ func (s Snapshot) resolve(changes []check.Change) []check.Change {
 	return append(out, changes...)
 }
 
-// read takes both histories in. It is not needed for most.
+// read is needed only if a mark may have changed.
 func (r *resolver) read() {
 	if r.at != nil {
 		return
@@ -101,7 +98,7 @@ func (r *resolver) read() {
 	}
 }
 
-// origin returns which block of the old entry a block of a part was; -1 if none is known.
+// origin returns which block of the old entry a block of a part was; -1 if unknown.
 func (r *resolver) origin(p check.Part, block int) int {
 	if !p.Edited {
 		return block
@@ -121,7 +118,6 @@ func (r *resolver) origin(p check.Part, block int) int {
 	return -1
 }
 
-// block mends the marks of one result.
 func (r *resolver) block(p *check.Part, part, block int, response content.ToolResponse) {
 	r.read()
 	self, known := r.at[spot{p.Index, r.origin(*p, block)}]
@@ -156,12 +152,12 @@ func (r *resolver) block(p *check.Part, part, block int, response content.ToolRe
 	p.Content.Blocks[block], p.Kept[block] = response, -1
 }
 
-// mended returns what stands in the place of a mark from now on. self is the result that it is in, as a number in
-// before and as a place in parts.
+// mended returns what replaces a mark. self is the result that has it, as a number in before; here is its place in
+// parts.
 func (r *resolver) mended(ref marks.Reference, self int, here spot, line string) string {
 	source := nth(r.before, self, ref)
 	if source < 0 {
-		return line // it was not true before: somebody else wrote it
+		return line // it was not true before: another program wrote it
 	}
 	was := r.linesOf(source)
 	lines, ok := ref.Resolve(was)
@@ -182,7 +178,7 @@ func (r *resolver) mended(ref marks.Reference, self int, here spot, line string)
 
 func ending(line string) string { return line[len(strings.TrimRight(line, "\r\n")):] }
 
-// nth returns the result that a reference means which stands in result self; -1 if there is none.
+// nth returns the result that a reference in result self means; -1 if there is none.
 func nth(results []marks.Result, self int, ref marks.Reference) int {
 	n := 0
 	for k := self - 1; k >= 0; k-- {
@@ -223,7 +219,6 @@ func (r *resolver) moved(ref marks.Reference, k int, here spot, lines []string) 
 	return ref, ref.Nth <= marks.MostNth && (x.Entry < here.entry || x.Entry == here.entry && x.Block < here.block)
 }
 
-// linesOf returns the lines of a result of before.
 func (r *resolver) linesOf(k int) []string {
 	lines, ok := r.lines[k]
 	if !ok {

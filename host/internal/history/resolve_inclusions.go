@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
-// resolveInclusions mends the lines that say that a file is included again later, where it no longer is.
+// resolveInclusions mends the lines that say that a file is included again later, if it no longer is.
 func resolveInclusions(old []*Entry, parts []check.Part) {
 	stays := map[int]bool{}
 	for _, p := range parts {
@@ -23,9 +23,9 @@ func resolveInclusions(old []*Entry, parts []check.Part) {
 		touched = touched || e.Content.Speaker == content.Human && !stays[i]
 	}
 	if !touched {
-		return // no inclusion went
+		return // no inclusion was removed
 	}
-	var later []string // the paths of the files that are included in what follows
+	var later []string // the paths of the files that are included further down
 	for i := len(parts) - 1; i >= 0; i-- {
 		p := &parts[i]
 		if p.Content.Speaker != content.Human {
@@ -54,8 +54,8 @@ func resolveInclusions(old []*Entry, parts []check.Part) {
 	}
 }
 
-// mendInclusions returns a text with these lines mended, and the paths of the files that are included in it. later are
-// those that are included behind it.
+// mendInclusions returns a text with these lines mended, and the paths of the files included in it. later are those
+// included behind it.
 func mendInclusions(text string, later []string) (now string, included []string) {
 	if !strings.Contains(text, "[Earlier inclusion of ") && !strings.Contains(text, "--- ") {
 		return text, nil
@@ -81,8 +81,7 @@ func mendInclusions(text string, later []string) (now string, included []string)
 	return strings.Join(lines, ""), included
 }
 
-// samePath reports whether two paths may be of one file: one of them may be relative to a directory that the other
-// names.
+// samePath reports whether two paths may be of one file: one may be relative to a directory that the other names.
 func samePath(a, b string) bool {
 	a, b = path.Clean(a), path.Clean(b)
 	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)

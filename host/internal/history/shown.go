@@ -9,20 +9,20 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// shown is what views are made of. It is kept from one view to the next, so that making a view takes time for what is
-// new in the history only, and for what a rewrite changed in it.
+// shown is what views are made of. It is kept from one view to the next: making a view only takes time for what is new
+// in the history, and for what a rewrite changed in it.
 type shown struct {
 	list
-	// units are the entries and exchanges at the beginning that entries added later cannot change, by their ends.
+	// units are the entries and exchanges at the beginning that later entries cannot change, by their ends.
 	units []unit
-	// kept are the units that the last rewrite left as they were and that no view was made of since, in their order.
-	// They are parts of before.
+	// kept are the unchanged units of the last rewrite that no view was made of since, in their order, as parts of
+	// before.
 	kept   []run
 	before list
 }
 
-// list is what a view holds, in lists of the same length but for problems. Their cells are never written twice, because
-// earlier views refer to them: see put.
+// list is what a view holds; all lists but problems have the same length. Cells are never overwritten, because earlier
+// views refer to them: see put.
 type list struct {
 	entries  []*Entry
 	contents []content.Content
@@ -40,11 +40,11 @@ type unit struct {
 // place is a state of a view in the making.
 type place struct {
 	next     int // the position of the first entry of the history that is not in the view
-	out      int // entries in the view
+	out      int
 	problems int
 }
 
-// run are units in a row.
+// run is consecutive units.
 type run struct {
 	units   []unit
 	begin   place // of the first one
@@ -60,12 +60,11 @@ func (v *shown) settled(n int) (u unit, units int) {
 	return u, units
 }
 
-// dependingOn returns how many units depend on the first n entries only.
 func dependingOn(units []unit, n int) int {
 	return sort.Search(len(units), func(i int) bool { return units[i].needs > n })
 }
 
-// upTo returns what v has up to a place, after a number of units. What is added to the one is not seen in the other.
+// upTo returns what v has up to a place, after a number of units. Additions to one do not show in the other.
 func (v *shown) upTo(p place, units int) *shown {
 	return &shown{
 		list: list{
@@ -81,9 +80,8 @@ func (v *shown) rewritten(first int) {
 	v.units, v.kept, v.before = v.units[:n], nil, list{}
 }
 
-// edited forgets what depends on entries that changes remove or replace, in their order. The units between them are
-// kept: the next view takes them over without looking at an entry. Of two edits without a view in between, the second
-// finds none to keep.
+// edited forgets what depends on entries that changes remove or replace. The next view takes over the units between
+// them without looking at an entry. Of two edits without a view in between, the second finds none to keep.
 func (v *shown) edited(changes []check.Change) {
 	units := v.units
 	*v = shown{before: v.list, units: make([]unit, 0, room(len(units)))}
@@ -114,8 +112,8 @@ func (v *shown) put(i int, e *Entry) {
 	v.entries, v.contents, v.sums = append(v.entries, e), append(v.contents, e.Content), v.sums.add(e.Tokens)
 }
 
-// truncate takes the entries from position i on out of the view. If there are any, earlier views may have them: they
-// keep the lists, and v goes on with copies.
+// truncate removes the entries from position i on. Earlier views may have them: they keep the lists, and v continues
+// with copies.
 func (v *shown) truncate(i int) {
 	if i < len(v.entries) {
 		v.entries, v.contents = slices.Clone(v.entries[:i]), slices.Clone(v.contents[:i])
@@ -123,8 +121,8 @@ func (v *shown) truncate(i int) {
 	}
 }
 
-// takeOver adds the units that the last rewrite left as they were, if there are any where b stands, as far as they
-// depend on the first n entries of the history only. It reports whether there were any.
+// takeOver adds the units that the last rewrite kept, if there are any at b's place, as far as they depend on the first
+// n entries of the history only. It reports whether there were any.
 func (b *viewBuilder) takeOver(n int) bool {
 	v := b.shown
 	for ; len(v.kept) > 0; v.kept = v.kept[1:] {
@@ -157,7 +155,7 @@ func (b *viewBuilder) append(begin place, units []unit, removed int) {
 	v, end := b.shown, units[len(units)-1].place
 	v.truncate(b.out)
 	if v.entries == nil {
-		// A first prune takes out a third. What it removed may not have been in the view.
+		// A first prune removes a third, which may not have been in the view.
 		n := room(max(0, len(v.before.entries)-v.kept[len(v.kept)-1].removed))
 		v.entries, v.contents, v.sums = make([]*Entry, 0, n), make([]content.Content, 0, n), make(sums, 0, n)
 	}
@@ -172,7 +170,6 @@ func (b *viewBuilder) append(begin place, units []unit, removed int) {
 	b.place = end.plus(moved)
 }
 
-// plus returns a place that is further on, or back.
 func (p place) plus(by place) place {
 	return place{p.next + by.next, p.out + by.out, p.problems + by.problems}
 }

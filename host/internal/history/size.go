@@ -2,7 +2,7 @@ package history
 
 import "github.com/thresh-dev/thresh/sdk/content"
 
-// What Go needs around texts, about, as a test of package engine measures it.
+// What Go needs around texts, about, in bytes, as a test of package engine measures it.
 const (
 	aroundEntry = 240 // an entry, its id and counts, and the lists that name it
 	aroundShown = 190 // its place in views
@@ -10,14 +10,14 @@ const (
 	aroundField = 48
 )
 
-// Bytes returns about how much memory the history takes, with the views of it. It costs the same for any history.
+// Bytes returns about how much memory the history and its views take. It costs the same for any history.
 func (h *History) Bytes() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.bytes + aroundShown*len(h.shown.entries)
 }
 
-// countAll returns how many entries have marks that refer to others, and what all of them take in memory.
+// countAll returns how many entries have marks that refer to others, and the memory of all.
 func countAll(entries []*Entry) (refers, bytes int) {
 	for _, e := range entries {
 		bytes += e.bytes()
@@ -28,7 +28,7 @@ func countAll(entries []*Entry) (refers, bytes int) {
 	return refers, bytes
 }
 
-// bytes is about how much memory an entry takes. No text is looked at.
+// bytes is about how much memory an entry takes. It looks at no text.
 func (e *Entry) bytes() int {
 	n := aroundEntry + len(e.Content.Metadata) + fieldBytes(e.Content.Extra)
 	for _, b := range e.Content.Blocks {

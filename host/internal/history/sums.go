@@ -1,10 +1,9 @@
 package history
 
-// sums holds at i the sum of the counts of all entries up to and including i, in tokens. So any range of entries costs
-// two lookups, and a rewrite moves numbers in a row instead of looking at every entry.
+// sums[i] is the tokens of all entries up to and including i. Any range of entries costs two lookups, and a rewrite
+// moves consecutive numbers instead of looking at every entry.
 type sums []int
 
-// all returns the sum of all counts.
 func (s sums) all() int { return s.of(0, len(s)) }
 
 // of returns the sum for the entries [from, to).
@@ -18,7 +17,6 @@ func (s sums) of(from, to int) int {
 	return s[to-1] - s[from-1]
 }
 
-// add appends the count of one entry.
 func (s sums) add(tokens int) sums { return append(s, s.all()+tokens) }
 
 // addRange appends the counts of the entries [from, to) of another list.

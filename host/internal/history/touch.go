@@ -1,8 +1,8 @@
 package history
 
-// Touches returns the position of the first entry that the plan changes or puts something before, and how many tokens
-// it removes from the first n entries. For an empty plan the position is the length of the history. The prompt cache
-// stays valid up to that position. saved is negative if edits make entries larger.
+// Touches returns the position of the first entry that the plan changes or puts something before, up to which the
+// prompt cache is valid, and how many tokens it removes from the first n entries. For an empty plan the position is the
+// length of the history. saved is negative if edits make entries larger.
 func (p *Plan) Touches(n int) (first, saved int) {
 	old := p.base.Entries
 	first = len(old)
@@ -28,7 +28,7 @@ func (p *Plan) Touches(n int) (first, saved int) {
 	next := 0 // the first old entry that no part so far refers to
 	for k, part := range p.parts {
 		if part.Index < 0 {
-			// A new entry changes the prompt from where it is put in, and saves nothing.
+			// A new entry changes the prompt from its place on, and saves nothing.
 			first = min(first, next)
 			continue
 		}
@@ -40,7 +40,6 @@ func (p *Plan) Touches(n int) (first, saved int) {
 		}
 		next++
 	}
-	// The end of the history, if the answer does not keep it.
 	for ; next < len(old); next++ {
 		touch(next, old[next].Tokens)
 	}

@@ -9,18 +9,17 @@ import (
 )
 
 // View is a history that is safe to send: providers refuse a request with a blank entry, with a response that answers
-// no call, or with an unanswered call. A view has none of these, except for calls at its end that still wait for
-// their responses.
+// no call, or with an unanswered call. A view has none of these, except for calls at its end that still wait for their
+// responses.
 type View struct {
-	// Entries are those of the history and those made for the view. An entry made to answer a call has no ID.
+	// Entries are the history's and those made for the view. An entry made to answer a call has no ID.
 	Entries []*Entry
 	Tokens  int
 	// Pending are the ids of calls at the end that wait for their responses. The agent must add these before it sends.
 	Pending []string
 	// Problems are the places where the view differs from the history.
 	Problems []outcome.Problem
-	// Revision and Epoch are those of the history when the view was made, Owned its number of entries then, and
-	// OwnedTokens their tokens.
+	// Revision and Epoch are the history's when the view was made, Owned and OwnedTokens its entries and tokens then.
 	Revision, Epoch    uint64
 	Owned, OwnedTokens int
 
@@ -30,12 +29,12 @@ type View struct {
 	settled  int // entries at the beginning that only a rewrite can change
 }
 
-// Mark returns the moment up to which the view was made. [History.ViewAt] makes the same view of it again, as long as
-// the history is not rewritten.
+// Mark returns the moment of the view. [History.ViewAt] makes the same view of it again, unless the history is
+// rewritten.
 func (v View) Mark() Mark { return v.at }
 
-// Contents returns what is to be sent: the entries' contents, in order. They are shared and must not be changed. It is
-// never nil, because a nil history tells an agent that its session is closed.
+// Contents returns what to send, shared and not to be changed. It is never nil, because a nil history tells an agent
+// that its session is closed.
 func (v View) Contents() []content.Content {
 	if v.contents == nil {
 		return []content.Content{}
@@ -43,9 +42,9 @@ func (v View) Contents() []content.Content {
 	return v.contents
 }
 
-// Shared returns how many entries at the beginning of v are the same as in an earlier view of the same history, and
-// their tokens. Within an epoch it compares only what was not settled in both views; after a rewrite, pointers up to
-// the first entry that is another one. Of two turns at once, the one that ends first may be the later one.
+// Shared returns how many entries at the beginning of v are the same as in an earlier view of the history, and their
+// tokens. Within an epoch it only compares what was not settled in both; after a rewrite, up to the first entry that
+// differs. Of two concurrent turns the one that ends first may be the later one.
 func (v View) Shared(earlier View) (entries, tokens int) {
 	if v.Epoch == earlier.Epoch {
 		entries = min(earlier.settled, v.settled)
@@ -91,14 +90,13 @@ func (h *History) ViewAt(m *Mark, count func(content.Content) int) View {
 	}
 }
 
-// same reports whether two entries are sent alike. Entries made for a view are made again for the next, so pointers
-// are not enough.
+// same reports whether two entries are sent alike. Entries made for a view are made again for the next, so pointers are
+// not enough.
 func same(a, b *Entry) bool {
 	return a == b || a.ID == b.ID && a.Tokens == b.Tokens && a.Content.Speaker == b.Content.Speaker &&
 		sameBlocks(a.Content.Blocks, b.Content.Blocks)
 }
 
-// sameBlocks compares blocks by their JSON, which is what providers see of them.
 func sameBlocks(a, b []content.Block) bool {
 	return slices.EqualFunc(a, b, func(x, y content.Block) bool {
 		return bytes.Equal(content.AppendBlock(nil, x), content.AppendBlock(nil, y))

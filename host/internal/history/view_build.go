@@ -10,18 +10,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// unansweredError is the error in the response that is made for a call that got none in time. It stays true if a result
-// comes later, which no request can hold.
+// unansweredError is the error in a made response. It is true even if a result comes later, which no request can hold.
 const unansweredError = "no result came before the conversation went on"
 
 // settle adds the next entry, or the next completed exchange, and returns on how many entries of the history that
-// depends. It returns 0 if only an exchange is left that may still continue.
+// depends; 0 if only an exchange is left that may still continue.
 func (b *viewBuilder) settle(entries []*Entry) (needs int) {
 	if b.next >= len(entries) {
 		return 0
 	}
 	e := entries[b.next]
-	// Calls begin an exchange; everything else stands alone.
 	if e.Content.Speaker != content.AI || !hasCalls(e.Content) {
 		b.single(e)
 		b.next++
@@ -34,12 +32,12 @@ func (b *viewBuilder) settle(entries []*Entry) (needs int) {
 	}
 	b.exchange(entries[b.next:b.next+end], true)
 	b.next += end
-	// The entry behind the exchange shows that it is over, so that the view depends on it too.
+	// The entry behind the exchange shows that it is over: the view depends on it too.
 	return b.next + 1
 }
 
 // exchangeEnd returns how many entries belong to the exchange that begins at entries[0]: entries of the AI, then
-// everything until the AI speaks again. Whom they answer does not matter here.
+// everything until the AI speaks again.
 func exchangeEnd(entries []*Entry) int {
 	i := 0
 	for i < len(entries) && entries[i].Content.Speaker == content.AI {
@@ -51,17 +49,16 @@ func exchangeEnd(entries []*Entry) int {
 	return i
 }
 
-// viewBuilder appends to a view. Its place is where it stands.
+// viewBuilder appends to a view at its place.
 type viewBuilder struct {
 	*shown
 	place
-	// match knows the calls so far, read is the exchange that was read last, and count counts responses that are made.
+	// match knows the calls so far, read is the exchange read last, and count counts made responses.
 	match turns.Matcher
 	read  exchange
 	count func(content.Content) int
 }
 
-// emit adds an entry to the view.
 func (b *viewBuilder) emit(e *Entry) {
 	b.put(b.out, e)
 	b.out++
@@ -74,12 +71,12 @@ func (b *viewBuilder) emit(e *Entry) {
 	}
 }
 
-// ofProvider reports whether an entry was added as a message of a provider. The calls in it were read as such; what
-// else looks like one, the provider runs itself, and it goes back as it came.
+// ofProvider reports whether an entry was added as a provider's message. Its calls were read as such; what else looks
+// like one the provider runs itself, and it is sent back unchanged.
 func ofProvider(c content.Content) bool { return rawjson.FieldText(c.Metadata, "format") != "" }
 
-// problem records a difference between the view and the history. Later ones than the place are dropped: the view
-// continues from there.
+// problem records a difference between the view and the history. It drops those after the place: the view continues
+// there.
 func (b *viewBuilder) problem(kind outcome.ProblemKind, e *Entry, callID string) {
 	b.shown.problems = append(b.shown.problems[:b.place.problems],
 		outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
@@ -103,11 +100,11 @@ func (b *viewBuilder) single(e *Entry) {
 }
 
 // exchange adds entries that begin with an entry of the AI that calls tools, in the order that providers demand: the
-// calls, their responses, then what people said in the meantime. It adds a response for each call that can get none any
-// more, and returns the other unanswered calls as pending.
+// calls, their responses, then what people said in the meantime. It adds a response for each call that can no longer
+// get one, and returns the other unanswered calls as pending.
 //
-// A call can get no response any more if the exchange is over, because the AI or a person spoke again; and if the AI
-// spoke again after the call and one of its later calls was answered, because tools run in the order of their calls.
+// A call can no longer get a response if the exchange is over, because the AI or a person spoke again, or if the AI
+// spoke again after the call and one of its later calls was answered: tools run in the order of their calls.
 func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 	if len(entries) == 0 {
 		return nil
@@ -115,7 +112,7 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 	x := &b.read
 	x.read(entries, &b.match)
 	over = over || x.interrupted
-	// Behind all calls of the exchange: responses for calls that never got one.
+	// Responses for calls that never got one, behind all calls of the exchange.
 	made := content.Content{Speaker: content.Tool}
 	for _, c := range x.callers {
 		b.emit(c.entry)
@@ -130,7 +127,7 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 				content.ToolResponse{CallID: call.ID, ToolName: call.Name, Error: unansweredError})
 		}
 		if c.at < x.lastAnswered && len(c.answered) == 0 && missing.Blocks != nil {
-			// Nothing else answers this entry, so the response goes where a provider looks for it: behind the entry.
+			// Nothing else answers this entry, so the response is where a provider looks for it: behind the entry.
 			b.emit(&Entry{Content: missing, Count: Count{Tokens: b.count(missing)}})
 			continue
 		}
@@ -152,8 +149,8 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 	return pending
 }
 
-// responses adds an entry of a tool without the responses that answer no call. answers matches a response to its
-// call; nil means that there are no calls.
+// responses adds an entry of a tool without the responses that answer no call. answers tells which do; nil if there are
+// no calls.
 func (b *viewBuilder) responses(e *Entry, answers func(content.ToolResponse) bool) {
 	blocks := e.Content.Blocks
 	kept, same := blocks, true // nearly always all of them
@@ -173,7 +170,6 @@ func (b *viewBuilder) responses(e *Entry, answers func(content.ToolResponse) boo
 		b.emit(e)
 		return
 	}
-	// At least one response was left out, and the rest is counted again.
 	c := e.Content
 	c.Blocks = kept
 	if c.HasContent() {

@@ -10,9 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// modelBudget runs the model calls of one Compress and keeps them within their limits. A strategy may call
-// concurrently. The budget is for one Compress: no strategy can spend more than that, however often it fails. The zero
-// value allows no call.
+// modelBudget runs the model calls of one Compress and keeps them within their limits: no strategy can spend more,
+// however often it fails. A strategy may call concurrently. The zero value allows no call.
 type modelBudget struct {
 	llm *LLM // nil: the strategy may not call a model
 
@@ -22,7 +21,7 @@ type modelBudget struct {
 	failed   error // the last error of the model
 }
 
-// generate runs one completion within the budget. The output limit is lowered to what is left of it.
+// generate lowers the output limit to what is left of the budget.
 func (b *modelBudget) generate(
 	ctx context.Context, req contract.GenerateRequest, onText func(string),
 ) (contract.Completion, error) {
@@ -45,19 +44,19 @@ func (b *modelBudget) generate(
 	defer b.mu.Unlock()
 	b.spent.Add(spent) // a failed call may have cost something too
 	if err != nil {
-		// Also kept if the strategy goes on without the model: the outcome should say why its summary is missing.
+		// Kept even if the strategy continues without the model: the outcome should say why its summary is missing.
 		b.failed = err
 		return contract.Completion{}, err
 	}
 	return completion, nil
 }
 
-// reserve takes one call from the budget and returns how many tokens are left. Calls that run at the same time may
-// exceed the token limit together, because what they cost is known only at their end.
+// reserve takes one call from the budget and returns how many tokens are left. Concurrent calls may exceed the token
+// limit together, because their cost is known only at their end.
 func (b *modelBudget) reserve() (tokens int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	// Calls that failed count too: a provider that is down is not asked for ever.
+	// Failed calls count too: a provider that is down is not asked for ever.
 	if b.reserved >= b.llm.MaxCalls {
 		return 0, fmt.Errorf("%w: this compression made %d model calls (compression.llm.maxCalls)",
 			contract.ErrBudgetSpent, b.reserved)
@@ -72,8 +71,7 @@ func (b *modelBudget) reserve() (tokens int, err error) {
 	return left, nil
 }
 
-// account returns what was spent, nil if no call was made, and the last error of the model. Call it when the Compress
-// has ended.
+// account returns what was spent, nil if no call was made, and the last error of the model. Call it after the Compress.
 func (b *modelBudget) account() (*outcome.Spent, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

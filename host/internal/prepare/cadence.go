@@ -10,9 +10,9 @@ const million = 1e6
 
 // decide says whether to apply a plan of the density step that changes something.
 //
-// Pruning near the beginning of a history invalidates the provider's prompt cache from there on. Whether that pays
-// depends on prices: on one side the removed tokens, which every further request would carry, on the other side the
-// tokens that stay and must be written to the cache again.
+// Pruning invalidates the provider's prompt cache from there on. Whether that pays depends on prices: on one side are
+// the removed tokens, which every further request would carry, on the other the remaining tokens that must be written
+// to the cache again.
 func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d outcome.Decision, apply bool) {
 	set := t.req.Settings
 	d.Cadence = set.Cadence
@@ -25,7 +25,7 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 		set.Cadence == outcome.CadencePriced && set.Prices == nil:
 		d.Cadence, d.Reason = outcome.CadenceEveryTurn, outcome.DecidedEveryTurn
 		return d, true
-	// At the threshold the request still fits: by prices, it may be cheaper to go on until it does not.
+	// At the threshold the request still fits: by prices, it may be cheaper to continue until it does not.
 	case due && (set.Cadence == outcome.CadenceGated || !t.fits()):
 		d.Reason = outcome.DecidedDue
 		return d, true
@@ -56,16 +56,16 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 	return d, d.Reason == outcome.DecidedPays
 }
 
-// batchShare bounds what cadence priced waits for: at most this part of the hard limit (one in ten), so that the
-// setting for large windows does not keep small ones from pruning at all.
+// batchShare bounds what cadence priced waits for to a tenth of the hard limit: otherwise a setting for large windows
+// would keep small ones from pruning at all.
 const batchShare = 10
 
-// worthwhile is the share of a history that a rewrite must remove to be worth it where no prices are known.
+// worthwhile is the share of a history that a rewrite must remove if no prices are known.
 const worthwhile = 0.1
 
-// pays says whether to apply a Compress that the request would fit without: whether it gains more than it costs. Prices
-// decide, whatever the cadence is; without them, what share of the history it removes. It takes more than pruning does,
-// and sessions often end above the threshold: it must pay in half the requests that are expected.
+// pays says whether a Compress that the request would fit without gains more than it costs. Prices decide, whatever the
+// cadence; without them, the share of the history that it removes. It takes more than pruning does, and sessions often
+// end above the threshold: it must pay in half the expected requests.
 func (t *turn) pays(plan *history.Plan, base history.Snapshot) (d outcome.Decision, apply bool) {
 	d.Saves = base.Tokens - plan.After
 	e := t.effect(plan, base)
@@ -98,7 +98,7 @@ func (t *turn) cacheCold(e cacheEffect) bool {
 }
 
 // gain is what applying a plan gains over the next request and the horizon, in USD; negative if it loses. The next
-// request reads less from the cache, writes again what stays, and does not write what is removed before it was sent.
+// request reads less from the cache, writes again what is left, and does not write what is removed before it was sent.
 // Each request of the horizon then reads fewer tokens.
 func (t *turn) gain(e cacheEffect, saves, horizon int) float64 {
 	read, write := t.req.Settings.Prices.Read()/million, t.req.Settings.Prices.Write()/million

@@ -11,17 +11,17 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// ineffective is the share of the tokens that a Compress must remove to be worth repeating for the same history. A
-// twentieth; below it the next turn would be at the threshold again, and pay for the same summary.
+// ineffective is the share of the tokens that a Compress must remove to be worth repeating for the same history: below
+// a twentieth the next turn would be at the threshold again, and pay for the same summary.
 const ineffective = 0.05
 
 // compress is the compress step: the strategy makes the curated history smaller. It is skipped if the strategy had
-// nothing to do with the same history before, and during the cooldown after a non-retryable error. Errors are those of
-// the strategy (a [*CompressError]), of its answer ([history.AnswerError]), and of ctx.
+// nothing to do with the same history before, and during the cooldown after a non-retryable error. Errors are the
+// strategy's (a [*CompressError]), its answer's ([history.AnswerError]), and ctx's.
 func (t *turn) compress(ctx context.Context, reason contract.CompressReason) error {
 	out := &t.outcome.Compress
 	out.Reason = reason
-	// What is added while the strategy works is not in it, and stays behind what the plan makes of it.
+	// What is added while the strategy works is not in it, and follows what the plan makes of it.
 	snapshot := t.snapshot()
 	if n := t.lastNoOp(snapshot); n != "" {
 		out.Kind, out.NoOp, out.Remembered = outcome.KindNoOp, n, true
@@ -44,14 +44,13 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 	if err != nil {
 		return t.compressFailed(ctx, err)
 	}
-	// Also for a no-op: the plugin and its model answered, so that a cooldown has no reason any more.
+	// Even for a no-op: the plugin and its model answered, so a cooldown has no reason any more.
 	t.compressSucceeded()
 	if plan == nil {
 		t.rememberNoOp(snapshot, out.NoOp)
 		return nil
 	}
-	// Only now is there a choice. A Compress on demand is wanted at any price, and what a model call cost is spent
-	// already.
+	// A Compress on demand is wanted at any price, and a model call is paid already.
 	if d, pays := t.needed(plan, snapshot, reason); !pays && out.LLM == nil {
 		if out.Decision = &d; reason == contract.ReasonHardLimit {
 			t.withheld = plan
@@ -95,7 +94,6 @@ func (t *turn) applyCompress(plan *history.Plan, snapshot history.Snapshot) erro
 		out.Ineffective = true
 		t.rememberNoOp(snapshot, outcome.NoOpIneffective)
 	}
-	// The view and its counts are of the history before.
 	t.refresh()
 	return nil
 }
@@ -107,12 +105,10 @@ func (t *turn) planCompress(
 	out := &t.outcome.Compress
 	set := t.req.Settings
 	curated := history.Curate(s.Entries)
-	// Of the curated history, which is what the strategy sees.
 	current := 0
 	for _, e := range curated {
 		current += e.Tokens
 	}
-	// The host's services are for this call alone.
 	services := newServices(t.counter, set, curated)
 	start := time.Now()
 	answer, err := t.req.Strategy.Compress(ctx, CompressCall{
@@ -134,12 +130,11 @@ func (t *turn) planCompress(
 		out.Kind, out.NoOp = outcome.KindNoOp, answer.NoOp
 		return nil, nil
 	}
-	// Everything that the answer has is checked here; the plan is not applied yet.
 	plan, err := s.PlanCompress(ctx, curated, t.info.Name, answer.Pieces, services.counts)
 	if err != nil {
 		return nil, err
 	}
-	// Fewer entries at the same size are a gain still.
+	// Fewer entries at the same size are still a gain.
 	if plan.After > current || plan.After == current && plan.Len() == len(curated) {
 		out.Kind, out.NoOp = outcome.KindNoOp, contract.NoOpNoGain
 		return nil, nil
@@ -149,8 +144,7 @@ func (t *turn) planCompress(
 	return plan, nil
 }
 
-// compressParams are the settings and the state of the session as the strategy gets them: every token count is in
-// tokens as the host counts, so that the strategy can compare and subtract them.
+// compressParams returns every token count in tokens as the host counts, so the strategy can compare and subtract them.
 func (t *turn) compressParams(current int, reason contract.CompressReason) contract.CompressParams {
 	set := t.req.Settings
 	params := contract.CompressParams{
@@ -162,15 +156,13 @@ func (t *turn) compressParams(current int, reason contract.CompressReason) contr
 		Profile:          set.LLM.profile(),
 		Model:            set.LLM.model(),
 	}
-	// The limits are in the provider's tokens, and calibration knows how these relate to the host's.
 	params.ContextLimit = t.hostTokens(set.ContextLimit)
 	params.CompletionBudget = t.hostTokens(set.CompletionBudget)
 	return params
 }
 
-// accountLLM records what the strategy's model calls cost, and takes their time out of the plugin's. It returns the
-// last error of the model, unless the model call ended only because the Compress was cancelled. The time of the model
-// is reported apart, as plugins cannot help it.
+// accountLLM records what the strategy's model calls cost, and subtracts their time from the plugin's. It returns the
+// last error of the model, unless the call only ended because the Compress was cancelled.
 func (t *turn) accountLLM(s *services) error {
 	out := &t.outcome.Compress
 	spent, err := s.budget.account()
@@ -185,8 +177,7 @@ func (t *turn) accountLLM(s *services) error {
 }
 
 // lastNoOp returns why the strategy did nothing with this history last time; "" if it was not asked or did something.
-// Another strategy, or an added entry, makes it worth asking again. The count of added entries stands for "the same
-// history": rewrites follow from what was added.
+// The same strategy and count of added entries mean the same history: rewrites follow from what was added.
 func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
 	t.mu.Lock()
 	defer t.mu.Unlock()

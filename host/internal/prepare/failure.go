@@ -15,11 +15,11 @@ type CompressError struct {
 	Strategy string
 	// Profile is the LLM profile of the call; "" for a strategy without a model.
 	Profile string
-	// Retryable: the same Compress may succeed if it is tried again.
+	// Retryable: the same Compress may succeed later.
 	Retryable bool
 	// Model is the error of the model's provider; nil if it did not fail.
 	Model error
-	// Err is the error of the strategy or of its plugin.
+	// Err is the strategy's or its plugin's.
 	Err error
 }
 
@@ -94,8 +94,8 @@ func (t *turn) continuesWithout(ctx context.Context, err error) bool {
 	return true
 }
 
-// warnFailure adds a warning for a turn that goes on although the strategy failed, in this turn or before. The request
-// is over the threshold then, and nothing but the hard limit makes it smaller.
+// warnFailure adds a warning for a turn that continues although the strategy failed, in this turn or before. The
+// request is over the threshold then, and only the hard limit makes it smaller.
 func (t *turn) warnFailure() {
 	switch c := t.outcome.Compress; {
 	case c.Failed != "":
@@ -117,7 +117,7 @@ func (t *turn) cooldown(reason contract.CompressReason) *failure {
 	return f
 }
 
-// retryable reports whether a failed Compress may succeed if it is tried again. If the model failed, its error decides.
+// retryable reports whether a failed Compress may succeed later. If the model failed, its error decides.
 func retryable(err, modelErr error) bool {
 	if modelErr != nil {
 		return errors.Is(modelErr, contract.ErrUnavailable)

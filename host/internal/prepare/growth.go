@@ -9,7 +9,7 @@ type growth struct {
 }
 
 // record counts a request of so many tokens that follows one of last tokens, 0 if none was sent to this model. What a
-// request that comes with a rewrite added is not known; what was learned before it stays.
+// request with a rewrite added is unknown; what was learned before it is kept.
 func (g *growth) record(tokens, last int, epoch uint64) {
 	g.requests++
 	switch {
@@ -29,8 +29,7 @@ const longestHorizon = 20
 
 // horizon guesses how many further requests would carry what is not pruned now. A session that has lasted for n
 // requests is likely to last for another n. It ends earlier when the threshold is reached, because the history is
-// rewritten then; above the threshold, it is the hard limit. The threshold is in the provider's tokens, hence the
-// ratio.
+// rewritten then; above the threshold, at the hard limit. The threshold is in the provider's tokens, hence the ratio.
 func (t *turn) horizon() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

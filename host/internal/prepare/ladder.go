@@ -8,13 +8,13 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// humanRoom is the share of the hard limit down to which what people said and the last results go, if they must: some
-// room, so that the next turn is not over the limit again at once, but less than other rungs make. It is also how far
-// below the hard limit a Compress must get for the ladder to have nothing to do.
+// humanRoom is the share of the hard limit down to which what people said and the last results are removed, if they
+// must be: some room for the next turn, but less than other rungs make. It is also how far below the hard limit a
+// Compress must get for the ladder to have nothing to do.
 const humanRoom = 0.9
 
-// makeFit handles a request that was over the hard limit before the strategy's Compress, and still is or nearly is:
-// down the ladder, if it is allowed, or the error.
+// makeFit handles a request that was over the hard limit before the strategy's Compress, and still is or nearly is: by
+// the ladder, if it is allowed, or with the error.
 func (t *turn) makeFit(ctx context.Context) error {
 	if t.req.Settings.Ladder && !t.roomy() {
 		t.recordUsualRungs()
@@ -37,11 +37,9 @@ func (t *turn) makeFit(ctx context.Context) error {
 	return nil
 }
 
-// descend goes down the ladder. That may have to be repeated, because the provider's count of what is left is an
-// estimate.
+// descend may have to repeat the ladder, because the provider's count of what is left is an estimate.
 func (t *turn) descend(ctx context.Context) error {
-	// The request may fit already, but so barely that the next turn would be over the limit again: then one try is
-	// made.
+	// The request may fit, but so barely that the next turn would be over the limit again: then one try is made.
 	for tries := 0; !t.fits() || tries == 0; tries++ {
 		applied, err := t.makeRoom(ctx)
 		if err != nil {
@@ -50,7 +48,7 @@ func (t *turn) descend(ctx context.Context) error {
 		if !applied && tries == 0 && t.fits() { // the Compress was enough, and no rung had anything to take
 			t.outcome.Ladder = nil
 		}
-		// More tries would find the same: every rung has given what it has.
+		// More tries would find the same.
 		if !applied {
 			break
 		}
@@ -59,17 +57,16 @@ func (t *turn) descend(ctx context.Context) error {
 	return nil
 }
 
-// roomy reports whether the request is far enough below the hard limit for some turns to come. A rewrite at the limit
-// that gains less would be followed by another one at the next turn.
+// roomy reports whether the request is far enough below the hard limit for some turns: a rewrite at the limit that
+// gains less would be followed by another one at the next turn.
 func (t *turn) roomy() bool {
 	return float64(t.outcome.Projected) <= humanRoom*float64(t.outcome.Limits.Hard)
 }
 
-// warnLadder says what the ladder took. What people said is named, because no one else keeps it in the conversation.
+// warnLadder says what the ladder removed. What people said is named, because no one else keeps it in the conversation.
 func (t *turn) warnLadder() {
 	var took []string
 	human := false
-	// All tries of the turn together; the outcome has each of them.
 	for _, s := range t.outcome.Ladder {
 		switch s.Rung {
 		case outcome.RungOptimize, outcome.RungCompress: // the strategy's own work
@@ -96,7 +93,7 @@ func (t *turn) warnLadder() {
 		t.outcome.Limits.Hard, strings.Join(took, ", "), advice)
 }
 
-// recordUsualRungs records the steps of every turn as the first rungs of the ladder, so that it tells the whole story.
+// recordUsualRungs records the steps of every turn as the ladder's first rungs.
 func (t *turn) recordUsualRungs() {
 	if o := t.outcome.Optimize; o.Removed+o.Replaced > 0 {
 		t.outcome.Ladder = append(t.outcome.Ladder, outcome.LadderStep{
@@ -107,7 +104,6 @@ func (t *turn) recordUsualRungs() {
 	t.recordCompressRung()
 }
 
-// recordCompressRung records what the Compress did, if it did something.
 func (t *turn) recordCompressRung() {
 	if c := t.outcome.Compress; c.Kind == outcome.KindApplied {
 		t.outcome.Ladder = append(t.outcome.Ladder, outcome.LadderStep{
@@ -117,10 +113,9 @@ func (t *turn) recordCompressRung() {
 	}
 }
 
-// makeRoom goes down the ladder until the request is under the hard limit, and rewrites the history once. If all rungs
+// makeRoom runs the ladder until the request is under the hard limit, and rewrites the history once. If all rungs
 // together are not enough for the hard limit, it changes nothing and applied is false: a smaller history that still
-// cannot be sent would be a loss without a gain. Nor does it change a history that fits for less than some turns of
-// room.
+// cannot be sent is a loss without a gain. Nor does it change a history that fits for less than some turns of room.
 func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
 	c := climb{turn: t, base: t.snapshot()}
 	l, err := c.best(ctx)
@@ -130,10 +125,9 @@ func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
 	return true, t.applyLadder(ctx, l)
 }
 
-// applyLadder rewrites the history. Each change is recorded under the last rung that touched the entry.
+// applyLadder records each change under the last rung that touched the entry.
 func (t *turn) applyLadder(ctx context.Context, l *ladder) error {
-	// Through the same check as a strategy's answer, so that a fault of the ladder cannot break a call from its
-	// response.
+	// Through the same check as a strategy's answer: a fault of the ladder cannot part a call from its response.
 	plan, err := l.base.PlanCompress(ctx, l.base.Entries, "", l.pieces(), t.counter.All)
 	if err == nil {
 		err = t.apply(plan, "")

@@ -8,26 +8,26 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// climb chooses the rungs for one rewrite. It tries them on ladders of their own, of which one is then applied.
+// climb chooses the rungs for one rewrite. It tries them on separate ladders, of which one is then applied.
 type climb struct {
 	*turn
 	base history.Snapshot
 }
 
-// rung is one step of the ladder: it takes until the history counts at most goal tokens, and returns how many entries
-// it changed.
+// rung is one step of the ladder: take removes until the history counts at most goal tokens, and returns how many
+// entries it changed.
 type rung struct {
 	name outcome.Rung
 	take func(l *ladder, ctx context.Context, goal int) (entries int, err error)
 	goal int
 }
 
-// best returns the ladder by which least is lost, or one that is still over the hard limit if there is no other.
+// best returns the ladder that loses least, or one that is still over the hard limit if there is no other.
 //
-// The rungs are taken in their order, each as far as those before it leave something to do. What was seen goes down to
-// the compress target, so that the turns to come need no rewrite; new results are cut, and what people said goes, only
-// where the request does not fit otherwise, and then not as far. A rung that is not enough is then left out again if
-// the one that is needed after all does as well without it.
+// The rungs are taken in their order, as far as those before them leave something to do. What the model has seen is
+// removed down to the compress target, so the turns to come need no rewrite; new results are cut, and what people said
+// is removed, only if the request does not fit otherwise, and then not as far. A rung that is not enough is then left
+// out again if the one that is needed after all does as well without it.
 func (c climb) best(ctx context.Context) (*ladder, error) {
 	start, err := c.newLadder(ctx, c.base, c.view)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c climb) best(ctx context.Context) (*ladder, error) {
 	return c.fewer(ctx, rungs, l)
 }
 
-// take takes rungs on a ladder of their own. Where the history is small enough, a rung is passed over.
+// take takes rungs on a separate ladder, and passes over a rung if the history is small enough.
 func (c climb) take(ctx context.Context, rungs []rung) (*ladder, error) {
 	l, err := c.newLadder(ctx, c.base, c.view)
 	if err != nil {
@@ -104,13 +104,12 @@ func (c climb) fewer(ctx context.Context, rungs []rung, all *ladder) (*ladder, e
 	return all, nil
 }
 
-// newResultsShare is the share of the hard limit that new results must be left with for them to be cut instead of
-// what is older.
+// newResultsShare is the share of the hard limit that new results must keep to be cut instead of older ones.
 const newResultsShare = 0.1
 
 // spares reports whether a rung took no more than it did on another ladder, where others came before it. New results
-// are cut further without those. But they were never sent: as long as enough is left of them, that hurts less than to
-// take what the model works with, and costs no rewrite of the prompt cache.
+// are cut further without those. But they were never sent: if enough is left of them, that hurts less than removing
+// what the model works with, and costs no rewrite of the prompt cache.
 func (l *ladder) spares(name outcome.Rung, other *ladder) bool {
 	switch name {
 	case outcome.RungLast:
@@ -126,7 +125,6 @@ func (l *ladder) spares(name outcome.Rung, other *ladder) bool {
 	}
 }
 
-// taken is how many tokens a rung took.
 func (l *ladder) taken(name outcome.Rung) (tokens int) {
 	for _, s := range l.steps {
 		if s.Rung == name {

@@ -13,11 +13,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// leastResult is how many tokens of a result of the last exchange must be left for the rung to be worth taking: with
-// less, the model could as well have been told nothing.
+// leastResult is how many tokens of a result must be left for the rung to be worthwhile: with less, the model could as
+// well have been told nothing.
 const leastResult = 50
 
-// newResult is a result of the last exchange, which the model has not seen. Tokens are those of its block.
+// newResult is a result of the last exchange, which the model has not seen, and its block's tokens.
 type newResult struct{ entry, block, tokens int }
 
 // newResults returns the results that may be cut.
@@ -40,12 +40,12 @@ func (l *ladder) freeable() (tokens int) {
 	return tokens
 }
 
-// lastResults shortens the largest results of the last exchange, all to the same size, to their beginnings and ends.
-// Several calls at once can print more than the context window holds. Where too little would be left of them, the
-// history may count up to the hard limit.
+// lastResults shortens the largest results of the last exchange, all to the same size, to their beginnings and ends:
+// several calls at once can print more than the context window holds. If too little would be left of them, the history
+// may count up to the hard limit.
 func (l *ladder) lastResults(ctx context.Context, goal int) (int, error) {
 	all := l.newResults()
-	// Small ones stay whole; what they leave of their shares is for the others.
+	// Small ones are left whole; the rest of their shares is for the others.
 	slices.SortStableFunc(all, func(a, b newResult) int { return a.tokens - b.tokens })
 	large, most := shares(all, goal-l.total)
 	if most < leastResult && goal < l.hard {
@@ -69,8 +69,8 @@ func (l *ladder) lastResults(ctx context.Context, goal int) (int, error) {
 	return len(changed), nil
 }
 
-// shares returns which results, from the smallest to the largest, must be cut, and to how many tokens each, so that all
-// of them together count so many more than they do; more is below 0.
+// shares returns which results, sorted by size, must be cut, and to how many tokens each, so that all of them together
+// count so many more than they do; more is below 0.
 func shares(all []newResult, more int) (large []newResult, most int) {
 	room := more
 	for _, r := range all {
@@ -87,7 +87,7 @@ func shares(all []newResult, more int) (large []newResult, most int) {
 }
 
 // shorten returns a response whose result counts at most so many tokens: its beginning and its end, with a line between
-// them. How many bytes a token has differs within a text, so that it is tried with less until it fits.
+// them. The bytes per token differ within a text, so it tries with less until it fits.
 func (l *ladder) shorten(ctx context.Context, entry, block, most int) (content.ToolResponse, error) {
 	old := l.base.Entries[entry]
 	response := l.entries[entry].Blocks[block].(content.ToolResponse)
@@ -104,20 +104,20 @@ func (l *ladder) shorten(ctx context.Context, entry, block, most int) (content.T
 	}
 }
 
-// cut is a text that loses its middle. One that lost it before loses more of it: one line stands for both.
+// cut is a text that loses its middle. One that lost it before loses more of it, and keeps one line for both.
 type cut struct {
 	text    string // without the line of an earlier cut
-	hole    int    // where that line stood; -1: there was none
-	gone    int    // the bytes that it stands for
+	hole    int    // where that line was; -1 if there was none
+	gone    int    // the bytes that it replaces
 	entryID string
 }
 
-// cutLine is the line in the place of the middle.
+// cutLine replaces the middle.
 const cutLine = "[%d bytes removed here to stay under the context limit: entry %s]"
 
 var cutBytes = regexp.MustCompile(`^\[([0-9]{1,12}) bytes removed here to stay under the context limit: entry `)
 
-// newCut takes the line of an earlier cut out of the text of an entry.
+// newCut removes the line of an earlier cut from the text of an entry.
 func newCut(text, entryID string) cut {
 	from := 0
 	for line := range strings.Lines(text) {
@@ -130,7 +130,7 @@ func newCut(text, entryID string) cut {
 	return cut{text, -1, 0, entryID}
 }
 
-// to returns the text with so many bytes left, at most: two thirds of them from the beginning, the rest from the end.
+// to returns the text with at most so many bytes left: two thirds of them from the beginning, the rest from the end.
 func (c cut) to(keep int) string {
 	from, to := keep*2/3, len(c.text)-keep/3
 	if c.hole >= 0 {
@@ -142,7 +142,7 @@ func (c cut) to(keep int) string {
 	for to < len(c.text) && !utf8.RuneStart(c.text[to]) {
 		to++
 	}
-	// A line that is not long stays or goes as a whole, and a small piece of a long one goes.
+	// A line that is not long is kept or removed whole, and a small piece of a long one is removed.
 	if start, end := c.line(from); end-start <= check.LongLine || from-start < check.LeastPiece {
 		from = start
 	}

@@ -10,20 +10,20 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// ladder is a rewrite in progress: which entries and blocks are left, and what they count. The rungs work on it; the
-// history itself changes only when all of them together are enough. Slices by position have an element for each entry
-// of base. It is used by one goroutine, for one request.
+// ladder is a rewrite in progress: which entries and blocks are left, and what they count. The history itself changes
+// only when all rungs together are enough. Slices by position have an element for each entry of base. It is used by one
+// goroutine, for one request.
 type ladder struct {
 	base    history.Snapshot
 	counter Counter
 	entries []content.Content            // the contents of base
 	blocks  map[int][]rewrite.BlockPiece // by position, of entries with replaced blocks
 	gone    []bool                       // by position
-	tokens  []int                        // of each entry as it is sent; 0 for those that are gone or withheld
+	tokens  []int                        // of each entry as it is sent; 0 if it is gone or withheld
 	total   int                          // the sum of tokens
-	last    int                          // the last exchange begins here; it and everything after it stays
+	last    int                          // where the last exchange begins; everything from there on is kept
 
-	// hard is what the history may count; roomy is less, so that the next turn is not over the limit again at once.
+	// hard is what the history may count; roomy is less: the next turn is not over the limit again at once.
 	hard, roomy int
 
 	taking outcome.Rung            // the current rung
@@ -34,10 +34,8 @@ type ladder struct {
 	withheld map[withheld]bool
 }
 
-// withheld identifies a response that answers nothing.
 type withheld struct{ entryID, callID string }
 
-// newLadder starts with the whole history.
 func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view history.View) (*ladder, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -59,7 +57,7 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view histor
 			l.withheld[withheld{p.EntryID, p.CallID}] = true
 		}
 	}
-	// The current exchange is never taken: the model is in the middle of it.
+	// The current exchange is never removed: the model is in the middle of it.
 	l.last = lastExchange(l.entries)
 	most := func(tokens float64) int { // the history's tokens in a request of so many
 		return l.total - t.hostTokens(t.outcome.Projected-int(tokens))
@@ -69,13 +67,12 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view histor
 	return l, nil
 }
 
-// sentTokens returns what each entry of the history counts in a view, by id. A response that was made for the view
-// counts for the entry of the AI whose call it answers.
+// sentTokens returns what each entry of the history counts in a view, by id. A response made for the view counts for
+// the entry of the AI whose call it answers, and is removed with it.
 func sentTokens(view history.View) map[string]int {
 	sent := make(map[string]int, len(view.Entries))
 	caller := ""
 	for _, e := range view.Entries {
-		// The host made it up, so that the call has a response. It goes when the call goes.
 		if e.ID == "" {
 			sent[caller] += e.Tokens
 			continue
@@ -88,7 +85,7 @@ func sentTokens(view history.View) map[string]int {
 	return sent
 }
 
-// lastExchange returns where the last exchange begins: the last entries of the AI in a row. It is the end of the
+// lastExchange returns where the last exchange begins: the last consecutive entries of the AI. It is the end of the
 // history if the AI has not spoken.
 func lastExchange(entries []content.Content) int {
 	last := len(entries)
@@ -105,7 +102,7 @@ func lastExchange(entries []content.Content) int {
 	return last
 }
 
-// replace puts a block in the place of another. It does nothing, and ok is false, if that would not save tokens.
+// replace replaces a block. It does nothing, and ok is false, if that would not save tokens.
 func (l *ladder) replace(ctx context.Context, entry, block int, b content.Block) (ok bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -115,12 +112,10 @@ func (l *ladder) replace(ctx context.Context, entry, block int, b content.Block)
 	if err != nil {
 		return false, err
 	}
-	// In the tokens of the block alone; what an entry costs around its blocks stays.
 	saved := int(old.Blocks[block] - counts[0].Blocks[0])
 	if saved <= 0 {
 		return false, nil
 	}
-	// The first replaced block of the entry: until now all of them were kept.
 	pieces := l.blocks[entry]
 	if pieces == nil {
 		for j := range old.Content.Blocks {
@@ -137,15 +132,15 @@ func (l *ladder) replace(ctx context.Context, entry, block int, b content.Block)
 
 // drop removes an entry. Whoever drops a call drops its responses too.
 func (l *ladder) drop(i int) {
-	// Its replaced blocks, if it has any, no longer matter: pieces looks at gone first.
+	// Replaced blocks no longer matter: pieces looks at gone first.
 	l.gone[i] = true
 	l.total -= l.tokens[i]
 	l.tokens[i] = 0
 	l.rung[l.base.Entries[i].ID] = l.taking
 }
 
-// stays reports whether one of the entries is pinned or holds a block that this version does not know. The host cannot
-// tell what would be lost with such a block.
+// stays reports whether one of the entries is pinned or holds an unknown block: the host cannot tell what would be
+// lost.
 func (l *ladder) stays(entries ...int) bool {
 	unknown := func(b content.Block) bool { _, ok := b.(content.Opaque); return ok }
 	return slices.ContainsFunc(entries, func(i int) bool {
@@ -153,8 +148,7 @@ func (l *ladder) stays(entries ...int) bool {
 	})
 }
 
-// pieces describe what is left in the form of a strategy's answer to a Compress, so that the ladder is checked by the
-// same code as a strategy.
+// pieces is a strategy's answer to a Compress, so the same code checks the ladder.
 func (l *ladder) pieces() (pieces []rewrite.Piece) {
 	// from is the first entry that is not in a piece yet.
 	from := 0

@@ -14,7 +14,7 @@ import (
 
 // The rungs. Each works until the history counts at most goal tokens, and returns how many entries it changed.
 
-// removedResult is the beginning of the line that replaces a result. A result that begins so is not replaced again.
+// removedResult begins the line that replaces a result. A result that begins with it is not replaced again.
 const removedResult = "[result removed"
 
 // results replaces tool results by a line, the largest first. The last exchange keeps its results.
@@ -22,7 +22,6 @@ func (l *ladder) results(ctx context.Context, goal int) (int, error) {
 	type result struct{ entry, block, tokens int }
 	var all []result
 	for i := range l.last {
-		// Pinned entries are never changed. If nothing else is left, the turn fails.
 		if l.entries[i].Pinned() {
 			continue
 		}
@@ -32,16 +31,15 @@ func (l *ladder) results(ctx context.Context, goal int) (int, error) {
 			}
 		}
 	}
-	// The largest first, so that as few results as possible are lost. Stable, so that of equal ones the oldest goes.
+	// The largest first: as few results as possible are lost. Stable: of equal ones the oldest is removed.
 	slices.SortStableFunc(all, func(a, b result) int { return cmp.Compare(b.tokens, a.tokens) })
 	changed := map[int]bool{}
 	for _, r := range all {
-		// Looked at before each: not one result more is removed than is needed.
 		if l.total <= goal {
 			break
 		}
 		response := l.entries[r.entry].Blocks[r.block].(content.ToolResponse)
-		// The id lets the agent ask for the result again, if there is a transcript log.
+		// By the id the agent can ask for the result again, if there is a transcript log.
 		line := fmt.Sprintf(removedResult+" to stay under the context limit: %d tokens, entry %s]",
 			r.tokens, l.base.Entries[r.entry].ID)
 		ok, err := l.replace(ctx, r.entry, r.block, response.WithResultText(line))
@@ -61,7 +59,7 @@ func (l *ladder) removable(i int, r content.ToolResponse) bool {
 		!strings.HasPrefix(string(r.Result), `"`+removedResult)
 }
 
-// exchanges removes the oldest exchanges before the last one, a call always with all its responses. A call without a
+// exchanges removes the oldest exchanges before the last one, each call with all its responses. A call without a
 // response there was interrupted and waits for nothing.
 func (l *ladder) exchanges(_ context.Context, goal int) (int, error) {
 	n := 0
@@ -82,7 +80,7 @@ func (l *ladder) exchanges(_ context.Context, goal int) (int, error) {
 	return n, nil
 }
 
-// human shortens long messages of people, then removes messages, the oldest first. The last message stays.
+// human shortens long messages of people, then removes messages, the oldest first. The last message is kept.
 func (l *ladder) human(ctx context.Context, goal int) (int, error) {
 	// Shortened before any is removed: the beginning of a message says most of what it asks for.
 	old := l.oldMessages()
@@ -116,7 +114,6 @@ func (l *ladder) human(ctx context.Context, goal int) (int, error) {
 	return len(changed), nil
 }
 
-// oldMessages returns the positions of all messages of people but the last and those that stay.
 func (l *ladder) oldMessages() []int {
 	var old []int
 	for i, c := range l.entries[:l.last] {
@@ -125,21 +122,20 @@ func (l *ladder) oldMessages() []int {
 		}
 	}
 	later := slices.ContainsFunc(l.entries[l.last:], func(c content.Content) bool {
-		return c.Speaker == content.Human && !c.Pinned() // pinned ones stay anyway, and may be the agent's
+		return c.Speaker == content.Human && !c.Pinned() // pinned ones are kept anyway, and may be the agent's
 	})
-	// The last message is among the old ones if the last exchange has none: it stays, as the model answers it.
+	// If the last exchange has none, the last old message is the one that the model answers.
 	if !later && len(old) > 0 {
 		old = old[:len(old)-1]
 	}
 	return old
 }
 
-// headBytes is how much of a long message is kept. In bytes; about a hundred tokens.
+// headBytes is how much of a long message is kept, in bytes; about a hundred tokens.
 const headBytes = 400
 
 // head returns the first headBytes of a longer text, cut between two characters.
 func head(s string) string {
-	// The text is longer than headBytes, as the caller has checked.
 	n := headBytes
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--

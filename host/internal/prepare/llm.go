@@ -8,13 +8,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// ErrNoLLM is wrapped by the error for a strategy that needs a model where none is configured. The error says what to
-// configure.
+// ErrNoLLM is wrapped by the error for a strategy that needs a model if none is configured.
 var ErrNoLLM = errors.New("no model can be used")
 
 // LLM is the model that a strategy may call during one Compress, and its budget.
 type LLM struct {
-	// Profile is the configuration's name for the model.
 	Profile string
 	Model   contract.Model
 	// MaxCalls and MaxTokens bound one Compress. MaxTokens is for requests and answers together.
@@ -24,7 +22,7 @@ type LLM struct {
 		contract.Completion, outcome.Spent, error)
 }
 
-// model is what the strategy is told about the model; nil if there is none.
+// model accepts nil.
 func (l *LLM) model() *contract.Model {
 	if l == nil {
 		return nil
@@ -32,7 +30,7 @@ func (l *LLM) model() *contract.Model {
 	return &l.Model
 }
 
-// profile is the profile's name for errors and outcomes; "" if there is no model.
+// profile accepts nil.
 func (l *LLM) profile() string {
 	if l == nil {
 		return ""

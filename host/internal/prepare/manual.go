@@ -18,7 +18,7 @@ var ErrNotContinuous = errors.New("the strategy has no optimize step: its trigge
 // ignores the cadence and whether anything was added. The errors are [ErrNotContinuous], the strategy's, and those of
 // [history.Snapshot.PlanOptimize].
 func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan, outcome.Optimize, error) {
-	// One turn at a time: the plan is of the history as it is, and a Prepare may change that.
+	// The plan is of the history as it is, which a concurrent Prepare may change.
 	p.running.Lock()
 	defer p.running.Unlock()
 	t := p.newTurn(req)
@@ -45,8 +45,8 @@ func (p *Pipeline) Compress(ctx context.Context, req Request) (outcome.Outcome, 
 	start := time.Now()
 	p.running.Lock()
 	defer p.running.Unlock()
-	// A user who asks for it wants it tried, whatever an earlier turn remembered. What was optimised stays so: a Compress
-	// adds nothing (REQ-HD-002.6).
+	// A user wants it tried, whatever an earlier turn remembered. What was optimised stays so: a Compress adds nothing
+	// (REQ-HD-002.6).
 	p.mu.Lock()
 	p.noop, p.failure, p.failures, p.stuck = nil, nil, 0, false
 	p.mu.Unlock()

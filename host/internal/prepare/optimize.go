@@ -56,7 +56,7 @@ func (t *turn) optimize(ctx context.Context) error {
 	return nil
 }
 
-// rewriteDue reports whether the history is about to be rewritten anyway, so that pruning it costs no prompt cache: a
+// rewriteDue reports whether the history is about to be rewritten anyway, so pruning it costs no prompt cache: a
 // Compress is due. It is not if the last turn's Compress could not get the request below the threshold: this turn's may
 // well do nothing.
 func (t *turn) rewriteDue() bool {
@@ -66,16 +66,16 @@ func (t *turn) rewriteDue() bool {
 	return !t.fits() || !stuck && !t.belowThreshold() && t.thresholdReachable()
 }
 
-// dirty reports whether an Optimize may find something: entries were added since the last one, or the cadence held
-// back edits that are due now. Without this check every turn would pay for a call of the plugin that finds nothing.
+// dirty reports whether an Optimize may find something: entries were added since the last one, or the cadence held back
+// edits that are due now.
 func (t *turn) dirty(s history.Snapshot, due bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return s.Added > t.optimized || t.held && due
 }
 
-// markOptimized makes the history clean up to a snapshot. Entries that were added while the strategy worked stay
-// dirty. held: the cadence held back the edits.
+// markOptimized makes the history clean up to a snapshot. Entries added while the strategy worked are still dirty.
+// held: the cadence held back the edits.
 func (t *turn) markOptimized(s history.Snapshot, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,15 +85,15 @@ func (t *turn) markOptimized(s history.Snapshot, held bool) {
 }
 
 // gateClosed reports whether the history is too small for an Optimize (compression.density.optimizeThreshold). The
-// history stays dirty.
+// history is still dirty.
 func (t *turn) gateClosed(due bool) bool {
 	set := t.req.Settings
 	gate := set.OptimizeThreshold * float64(t.outcome.Limits.Hard)
 	return set.Cadence == outcome.CadenceGated && !due && float64(t.outcome.Projected) < gate
 }
 
-// planOptimize asks the strategy and checks its answer. It does not change the history. The strategy gets the raw
-// history, blank entries included, because its edits refer to positions in it (REQ-HD-002.9).
+// planOptimize asks the strategy and checks its answer. The strategy gets the raw history, blank entries included,
+// because its edits refer to positions in it (REQ-HD-002.9).
 func (t *turn) planOptimize(ctx context.Context, s history.Snapshot) (*history.Plan, error) {
 	out := &t.outcome.Optimize
 	start := time.Now()

@@ -22,15 +22,15 @@ type ContextOverflowError struct {
 	Compress               outcome.Compress
 	// Largest are the entries that count most, the largest first.
 	Largest []outcome.LargeEntry
-	// Ladder: making room without the strategy was tried too. It changed nothing, because it would not have been
+	// Ladder: making room without the strategy was tried too, and changed nothing, because it would not have been
 	// enough.
 	Ladder bool
-	// Alone is what the provider would count for the request without any history, if that leaves the history no room.
-	// No step was taken then, and the history is as it was. 0: there is room.
+	// Alone is what the provider would count for the request without any history, if that leaves the history no room:
+	// no step was taken then. 0: there is room.
 	Alone int
 }
 
-// Missing is how many tokens must go.
+// Missing is how many tokens must be removed.
 func (e *ContextOverflowError) Missing() int { return e.Tokens + e.Pending - e.Limit }
 
 func (e *ContextOverflowError) Error() string {
@@ -66,7 +66,6 @@ func (e *ContextOverflowError) Error() string {
 		e.Missing(), e.Tokens, e.Pending, e.Limit, e.Strategy, did, largest)
 }
 
-// overflow is the error of a turn that ran out of steps.
 func (t *turn) overflow() *ContextOverflowError {
 	return &ContextOverflowError{
 		Tokens: t.outcome.Projected - t.req.Pending, Pending: t.req.Pending, Limit: t.outcome.Limits.Hard,

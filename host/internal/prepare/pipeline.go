@@ -28,7 +28,7 @@ type Pipeline struct {
 
 	mu sync.Mutex // guards everything below
 
-	// optimized is Snapshot.Added as of the last Optimize. While more was added since, the history is dirty: another
+	// optimized is Snapshot.Added as of the last Optimize. If more was added since, the history is dirty: another
 	// Optimize may find something (REQ-HD-002.6). held: the cadence held back what that Optimize would have pruned.
 	optimized uint64
 	held      bool
@@ -49,31 +49,31 @@ type Pipeline struct {
 	growth      growth
 }
 
-// noop remembers a Compress that had nothing to do, so that the strategy is not asked again about the same history.
+// noop remembers a Compress that had nothing to do, so the strategy is not asked again about the same history.
 type noop struct {
 	strategy string
 	added    uint64 // Snapshot.Added at that time
 	reason   contract.NoOpReason
 }
 
-// failure remembers a Compress that failed with a non-retryable error, so that it is not tried again at every turn.
+// failure remembers a Compress that failed with a non-retryable error, so it is not tried again at every turn.
 type failure struct {
 	strategy string
 	until    time.Time // the end of the cooldown
 	err      error
 }
 
-// New returns the pipeline of a session. counter must be the one with which the entries of h are counted.
+// New returns the pipeline of a session. The entries of h must be counted with counter.
 func New(sessionID string, h *history.History, counter Counter) *Pipeline {
 	return &Pipeline{sessionID: sessionID, history: h, counter: counter, version: 1}
 }
 
 // Prepare runs one turn. It returns the history as it is safe to send, and what was done to it.
 //
-// An error leaves the history valid: as it was, or as the last completed step left it. It is the error of the step
-// that failed; no other strategy is tried in its place (REQ-HD-013). A [ContextOverflowError] means that every step
-// was taken and the request is still too large. A [CompressError] says whether a retry may help. A turn waits for the
-// one before it, also after ctx is done.
+// An error leaves the history valid: as it was, or as the last completed step left it. It is the failed step's; no
+// other strategy is tried (REQ-HD-013). A [ContextOverflowError] means that every step was taken and the request is
+// still too large. A [CompressError] says whether a retry may help. A turn waits for the one before it, even after ctx
+// is done.
 func (p *Pipeline) Prepare(ctx context.Context, req Request) (history.View, outcome.Outcome, error) {
 	start := time.Now()
 	p.running.Lock()
@@ -112,7 +112,7 @@ func (p *Pipeline) SettingsVersion() uint64 {
 }
 
 // Reset forgets what earlier turns found out about the history: what was optimised, no-ops, failures and cooldowns.
-// Call it when settings change, because other settings may find what these did not. The calibration stays.
+// Call it when settings change, because other settings may find what these did not. The calibration is kept.
 func (p *Pipeline) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,6 @@ func (p *Pipeline) Reset() {
 	p.version++
 }
 
-// now is the time by the pipeline's clock.
 func (p *Pipeline) now() time.Time {
 	if p.Clock != nil {
 		return p.Clock()

@@ -11,41 +11,38 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Strategy is what a turn needs of a strategy. It is the port of this package: in the host, a plugin process implements
-// it; in tests, a plain value.
+// Strategy is what a turn needs of a strategy. In the host, a plugin process implements it; in tests, a plain value.
 //
-// An error may have a method MayRetry() bool: whether the same call may succeed if it is repeated. Without the
-// method, a retry does not help. A strategy that keeps the entries of a call may have a method Rewritten(Call): it is
-// told of each rewrite, with the history after it, so that it need not keep what is gone.
+// An error may have a method MayRetry() bool: whether repeating the call may help. Without the method, it does not. A
+// strategy that keeps the entries of a call may have a method Rewritten(Call): it is told of each rewrite, with the
+// history after it, so it need not keep what is gone.
 type Strategy interface {
 	// Info is constant for a Strategy. It must not block: it is called at the beginning of every turn.
 	Info() contract.Info
 	// Optimize asks what to prune. It must not modify the entries of the call.
 	Optimize(ctx context.Context, call OptimizeCall) (OptimizeAnswer, error)
-	// Compress asks for a smaller history. While it runs, the strategy may use services, also concurrently;
-	// afterwards it may not.
+	// Compress asks for a smaller history. Only while it runs, the strategy may use services, even concurrently.
 	Compress(ctx context.Context, call CompressCall, services contract.Host) (CompressAnswer, error)
 }
 
-// Call is what [OptimizeCall] and [CompressCall] have in common. Without a Config, the strategy's defaults hold.
+// Call is what [OptimizeCall] and [CompressCall] have in common. Without a Config, the strategy's defaults apply.
 type Call struct {
 	contract.CallParams
 	// Epoch changes whenever the host rewrote the history.
 	Epoch uint64
 	// Entries are only read. A strategy may keep the list after the call: entries are immutable, and within an epoch
-	// the list of a later call with all entries begins with that of an earlier one.
+	// the list of a later call with all entries begins with an earlier call's.
 	Entries []*history.Entry
 	// Tools is the tool taxonomy in force; nil knows no tool.
 	Tools *tools.Taxonomy
 }
 
-// OptimizeCall is what a [Strategy] is told in an Optimize.
 type OptimizeCall struct {
 	Call
 	contract.OptimizeParams
 }
 
-// OptimizeAnswer is what a strategy wants to be pruned. Whether the edits fit the history is still to be checked.
+// OptimizeAnswer is what a strategy wants to prune. Whether the edits fit the history is still to be checked.
 type OptimizeAnswer struct {
 	Edits    []rewrite.Edit
 	Metadata contract.DensityMetadata
@@ -53,16 +50,14 @@ type OptimizeAnswer struct {
 	Duration time.Duration
 }
 
-// CompressCall is what a [Strategy] is told in a Compress.
 type CompressCall struct {
 	Call
 	contract.CompressParams
 }
 
-// CompressAnswer is a compressed history, or the reason why there is none. Whether the pieces fit the history is
-// still to be checked.
+// CompressAnswer is a compressed history, or the reason why there is none. Whether the pieces fit the history is still
+// to be checked.
 type CompressAnswer struct {
-	// NoOp is not empty if nothing was done.
 	NoOp     contract.NoOpReason
 	Pieces   []rewrite.Piece
 	Metadata contract.CompressMetadata
@@ -72,8 +67,8 @@ type CompressAnswer struct {
 
 // Counter counts entries in tokens. The count of an entry is independent of other entries.
 type Counter interface {
-	// Entry counts one entry. It is for the few entries that are made for a view.
+	// Entry counts one entry, for the few that are made for a view.
 	Entry(c content.Content) int
-	// All counts entries block by block. Its errors are those of ctx and of a counter that is broken.
+	// All counts entries block by block. Its errors are ctx's and a broken counter's.
 	All(ctx context.Context, entries []content.Content) ([]history.Count, error)
 }

@@ -18,9 +18,9 @@ type Request struct {
 	// Pending is how many tokens the next request holds in addition to the history: a prompt that is not added yet,
 	// tool schemas. It is clamped to at least 0.
 	Pending int
-	// UpTo, if not nil, is when the turn was asked for: what was appended later is neither given to the strategy nor
-	// part of the view. It stays in the history, for the next turn. nil: the turn sees everything that the history
-	// holds when it begins.
+	// UpTo, if not nil, is when the turn was requested: what was appended later is neither given to the strategy nor
+	// part of the view, and is left for the next turn. nil: the turn sees everything that the history holds when it
+	// begins.
 	UpTo *history.Mark
 	// SettingsVersion is [Pipeline.SettingsVersion] as of when Settings were read; 0 is the current one.
 	SettingsVersion uint64
@@ -28,7 +28,7 @@ type Request struct {
 	At time.Time
 	// Apply, if not nil, carries out a plan in place of [history.History.Apply]. It must write all entries so far and
 	// the rewrite to durable storage first: after the rewrite, the removed ones exist nowhere else. If it fails, the
-	// turn fails and the history is unchanged. step is that of [outcome.Change]; "" is the ladder.
+	// turn fails and the history is unchanged. step is as in [outcome.Change]; "" is the ladder.
 	Apply func(plan *history.Plan, step string) error
 	// Compressing, if not nil, is called before a strategy is asked for a Compress, which may call a model. An error
 	// fails the turn. done is called when the answer was applied or dropped.
@@ -37,17 +37,17 @@ type Request struct {
 
 // Settings are the settings of one turn, resolved from the configuration.
 type Settings struct {
-	// Threshold is the share of the hard limit from which on the history is compressed. nil means that no one set it
-	// and the strategy's default applies (REQ-HD-001.10).
+	// Threshold is the share of the hard limit from which the history is compressed; nil for the strategy's default
+	// (REQ-HD-001.10).
 	Threshold *float64
-	// These are passed to the strategy. ContextLimit and CompletionBudget are in the provider's tokens here; the
-	// strategy gets them converted into tokens as the host counts.
+	// ContextLimit and CompletionBudget are in the provider's tokens here; the strategy gets them in tokens as the host
+	// counts.
 	contract.CallSettings
 	contract.OptimizeParams
 	contract.CompressSettings
 	// Tools is the tool taxonomy in force; nil knows no tool.
 	Tools *tools.Taxonomy
-	// LLM is the model that the strategy may call; nil for a strategy that declared that it needs none.
+	// LLM is the model that the strategy may call; nil for a strategy that needs none.
 	LLM *LLM
 	// Prompt resolves a prompt by name; nil if there are no prompts.
 	Prompt func(ctx context.Context, name string) (string, error)
@@ -61,7 +61,7 @@ type Settings struct {
 	Prices *pricing.List
 	// Ladder allows making room under the hard limit without the strategy if its Compress was not enough.
 	Ladder bool
-	// KeepHuman keeps the ladder from what people said.
+	// KeepHuman keeps the ladder from removing what people said.
 	KeepHuman bool
 	// Cooldown is how long no Compress is tried after a non-retryable error. 0 or less: no cooldown.
 	Cooldown time.Duration

@@ -6,20 +6,20 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// leastRoom is the share of the hard limit that must remain for the history. With less, no rewrite helps: it would
-// take a large part of the history at every turn, until nothing of use is left.
+// leastRoom is the share of the hard limit that must remain for the history. With less, no rewrite helps: it would take
+// a large part of the history at every turn, until nothing of use is left.
 const leastRoom = 0.05
 
 // alone is what the provider is expected to count for a request without any history: system prompt, tool schemas and
-// pending tokens, in tokens of the provider. No strategy can make it smaller.
+// pending tokens, in its tokens. No strategy can make it smaller.
 func (t *turn) alone() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return max(0, t.calibration.Estimate(max(0, t.req.Pending)))
 }
 
-// checkRoom returns an error if the request does not fit because of what is not history. It runs before any step, so
-// that the history stays as it is: rewriting it could not help, and what a rewrite removes is gone for good.
+// checkRoom returns an error if the request does not fit because of what is not history. It runs before any step:
+// rewriting the history could not help, and what a rewrite removes is gone for good.
 func (t *turn) checkRoom() error {
 	hard := t.outcome.Limits.Hard
 	if t.fits() || hard-t.alone() >= int(leastRoom*float64(hard)) && t.alone() <= hard {
@@ -31,7 +31,7 @@ func (t *turn) checkRoom() error {
 }
 
 // thresholdReachable reports whether a smaller history could bring the request below the threshold. If not, a Compress
-// at the threshold would be due at every turn and gain nothing, so that only the hard limit counts.
+// at the threshold would be due at every turn and gain nothing, so only the hard limit counts.
 func (t *turn) thresholdReachable() bool { return float64(t.alone()) < t.outcome.Limits.Trigger }
 
 // alonePart names what takes the room that the history has not.
@@ -42,8 +42,8 @@ func alonePart(pending, alone int) string {
 	return "the system prompt and tools alone"
 }
 
-// warn adds a warning to the outcome. The text holds nothing that differs from turn to turn without need, because the
-// host logs each text once per session.
+// warn adds a warning to the outcome. The text should not differ from turn to turn, because the host logs each text
+// once per session.
 func (t *turn) warn(format string, args ...any) {
 	t.outcome.Warnings = append(t.outcome.Warnings, fmt.Sprintf(format, args...))
 }

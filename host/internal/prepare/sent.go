@@ -7,15 +7,15 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// sent is the last request that a turn returned: what the provider's prompt cache holds, assuming that the agent sent
-// it. The zero value: nothing was sent to the current model.
+// sent is the last request that a turn returned: what the provider's prompt cache holds if the agent sent it. The zero
+// value: nothing was sent to the current model.
 type sent struct {
 	view history.View
 	at   time.Time
 }
 
-// stable returns how much of the beginning of this request equals the preceding one. Agents that set cache
-// breakpoints themselves use it. It is zero for the first request of a session.
+// stable returns how much of the beginning of this request equals the preceding one, for agents that set cache
+// breakpoints themselves; zero for the first request of a session.
 func (t *turn) stable() (same outcome.Stable) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -35,7 +35,6 @@ func (t *turn) recordSent() {
 	t.sent = sent{view: t.view, at: now}
 }
 
-// sendTime is when the request is sent.
 func (t *turn) sendTime() time.Time {
 	if !t.req.At.IsZero() {
 		return t.req.At
@@ -46,15 +45,15 @@ func (t *turn) sendTime() time.Time {
 // cacheEffect is what applying a plan does to the provider's prompt cache, in tokens as the host counts them.
 type cacheEffect struct {
 	cached       int  // tokens of the last request
-	prefix       int  // tokens that stay cached
+	prefix       int  // tokens that are still cached
 	removed      int  // cached tokens that the plan removes
-	rewritten    int  // tokens that stay in the history but leave the cache
+	rewritten    int  // tokens still in the history that leave the cache
 	onlyUncached bool // the plan changes nothing that was sent
 	at           time.Time
 }
 
-// effect compares a plan with the last request. What was rewritten since then, in this turn for example, is not cached
-// any more.
+// effect compares a plan with the last request. What was rewritten since then, for example in this turn, is no longer
+// cached.
 func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 	t.mu.Lock()
 	last := t.sent
@@ -71,8 +70,8 @@ func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 	return e
 }
 
-// stillSent returns how many entries at the beginning of a rewritten history were sent as they are, and their tokens.
-// It compares pointers and looks at no entry that was sent.
+// stillSent returns how many entries at the beginning of a rewritten history were sent unchanged, and their tokens. It
+// only compares pointers.
 func stillSent(view history.View, base history.Snapshot) (owned, tokens int) {
 	sent := view.Entries
 	for _, e := range base.Entries {

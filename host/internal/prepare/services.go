@@ -10,10 +10,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// services implement [contract.Host] for one Compress: counting, model calls and prompts.
+// services implement [contract.Host] for one Compress.
 //
-// Counts are cached per block until the call is over. A strategy usually asks for the count of what it then returns,
-// and most of that is blocks of the history, which were counted when they were added.
+// Counts are cached per block until the call is over: a strategy usually asks for the count of what it then returns,
+// and most of that is blocks of the history, which are already counted.
 type services struct {
 	counter Counter
 	frame   int // tokens of an entry without blocks
@@ -23,11 +23,10 @@ type services struct {
 
 	mu      sync.Mutex
 	known   map[uint64]int32 // tokens by the key of a block; nil until the first count
-	counted []*history.Entry // what the strategy was sent, with its counts
+	counted []*history.Entry // what the strategy was sent
 }
 
-// newServices returns the services for a Compress of the entries sent. Nothing is hashed yet: many strategies ask for
-// no count.
+// newServices hashes nothing yet: many strategies ask for no count.
 func newServices(c Counter, s Settings, sent []*history.Entry) *services {
 	return &services{
 		counter: c, frame: c.Entry(content.Content{}), budget: modelBudget{llm: s.LLM}, prompt: s.Prompt,
@@ -35,7 +34,6 @@ func newServices(c Counter, s Settings, sent []*history.Entry) *services {
 	}
 }
 
-// EstimateTokens counts entries that the strategy made or changed.
 func (s *services) EstimateTokens(ctx context.Context, entries []content.Content) ([]int, error) {
 	counts, err := s.counts(ctx, entries)
 	tokens := make([]int, len(counts))
@@ -45,8 +43,8 @@ func (s *services) EstimateTokens(ctx context.Context, entries []content.Content
 	return tokens, err
 }
 
-// counts returns the counts of entries, from the cache where possible. It counts the other blocks in one go, and
-// without holding the lock.
+// counts returns the counts of entries, from the cache if possible. It counts the other blocks in one go, without the
+// lock.
 func (s *services) counts(ctx context.Context, entries []content.Content) ([]history.Count, error) {
 	counts := make([]history.Count, len(entries))
 	type place struct {
@@ -73,7 +71,7 @@ func (s *services) counts(ctx context.Context, entries []content.Content) ([]his
 			counts[i].Tokens += int(n)
 		}
 	}
-	// Counting takes longer than everything else here. Two requests may count the same block; they get the same number.
+	// Two requests may count the same block; they get the same number.
 	s.mu.Unlock()
 	if len(fresh) == 0 {
 		return counts, nil
@@ -85,7 +83,7 @@ func (s *services) counts(ctx context.Context, entries []content.Content) ([]his
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, p := range places {
-		// The counter counts whole entries, so that the frame around the block is taken off again.
+		// The counter counts whole entries: the frame around the block is subtracted again.
 		n := int32(counted[k].Tokens - s.frame)
 		s.known[p.key] = n
 		counts[p.entry].Blocks[p.block] = n
@@ -110,21 +108,19 @@ func (s *services) recall() {
 	}
 }
 
-// key identifies a block by a hash of its JSON, 64 bits with a random seed. buf is overwritten, and returned for reuse.
-// A collision would give a wrong count, with a chance that does not matter; the seed keeps a plugin from making one.
+// key identifies a block by a 64-bit hash of its JSON. buf is overwritten, and returned for reuse. A collision would
+// give a wrong count; the random seed keeps a plugin from making one.
 func (s *services) key(b content.Block, buf []byte) (uint64, []byte) {
 	buf = content.AppendBlock(buf[:0], b)
 	return maphash.Bytes(s.seed, buf), buf
 }
 
-// Generate runs a model call within the budget.
 func (s *services) Generate(
 	ctx context.Context, req contract.GenerateRequest, onText func(string),
 ) (contract.Completion, error) {
 	return s.budget.generate(ctx, req, onText)
 }
 
-// ResolvePrompt returns the text of the prompt in force under a name.
 func (s *services) ResolvePrompt(ctx context.Context, name string) (string, error) {
 	// For tests and hosts that have no prompts.
 	if s.prompt == nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// State is what a pipeline remembers between turns. A pipeline that is restored from it goes on as the one that it was
-// taken of: [Pipeline.State], [Pipeline.Restore]. Its fields are explained at [Pipeline].
+// State is what a pipeline remembers between turns. [Pipeline] explains its fields.
 type State struct {
 	Optimized   uint64
 	Held, Stuck bool
@@ -29,7 +28,7 @@ type NoOp struct {
 	Reason   contract.NoOpReason
 }
 
-// Failure is a Compress that failed, and the end of its cooldown. Of the error, the text is kept.
+// Failure is a Compress that failed, the text of its error, and the end of its cooldown.
 type Failure struct {
 	Strategy, Error string
 	Until           time.Time
@@ -47,7 +46,6 @@ type Sent struct {
 	At   time.Time
 }
 
-// State returns what the pipeline remembers now.
 func (p *Pipeline) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +63,7 @@ func (p *Pipeline) State() State {
 	return s
 }
 
-// Restore replaces what the pipeline remembers. A turn that runs stores nothing of what it learned before.
+// Restore replaces what the pipeline remembers. A running turn stores nothing of what it learned.
 func (p *Pipeline) Restore(s State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// turn is one Prepare, or one Compress by hand. It lives only while Pipeline.running is held, so its own fields need
+// turn is one Prepare, or one Compress by hand. It exists only while Pipeline.running is held, so its own fields need
 // no lock.
 type turn struct {
 	*Pipeline
 	req     Request
 	info    contract.Info
-	version uint64 // Pipeline.version when its settings were read, see Pipeline.remembers
+	version uint64 // Pipeline.version when its settings were read, see [turn.current]
 
 	view    history.View    // what is safe to send, as the last step left it
 	outcome outcome.Outcome // what was done so far
@@ -23,8 +23,8 @@ type turn struct {
 	withheld *history.Plan // a Compress at the hard limit that gains too little to be made before the ladder; mostly nil
 }
 
-// run takes the steps of a turn. Each step that changes the history refreshes t.view and the counts in t.outcome, so
-// that the next check is made against what is left.
+// run takes the steps of a turn. Each step that changes the history refreshes t.view and the counts in t.outcome: the
+// next check is made against what is left.
 func (t *turn) run(ctx context.Context) error {
 	t.begin()
 	t.outcome.Optimize.TokensAfter = t.view.Tokens
@@ -56,7 +56,6 @@ func (t *turn) run(ctx context.Context) error {
 	return nil
 }
 
-// recordStuck remembers whether the turn left the request over the threshold.
 func (t *turn) recordStuck() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -65,7 +64,6 @@ func (t *turn) recordStuck() {
 	}
 }
 
-// begin resolves the limits and counts the request as it would be without this turn.
 func (t *turn) begin() {
 	t.outcome.Strategy = t.info.Name
 	t.outcome.Limits = t.limits()
@@ -88,20 +86,18 @@ func (t *turn) limits() outcome.Limits {
 	return l
 }
 
-// refresh takes the view of the history as it is now, and the counts that follow from it.
+// refresh takes the view of the current history, and the counts that follow from it.
 func (t *turn) refresh() {
 	t.view = t.history.ViewAt(t.req.UpTo, t.counter.Entry)
 	t.outcome.Tokens, t.outcome.Projected = t.view.Tokens, t.projected(t.view)
 }
 
-// belowThreshold reports whether the request is small enough that no Compress is due. It compares the provider's
-// expected count, pending tokens included, because that is what the model's limit applies to.
+// belowThreshold reports whether no Compress is due. It compares the provider's expected count, pending tokens
+// included, because that is what the model's limit applies to.
 func (t *turn) belowThreshold() bool { return float64(t.outcome.Projected) < t.outcome.Limits.Trigger }
 
-// fits reports whether the request is within the hard limit.
 func (t *turn) fits() bool { return t.outcome.Projected <= t.outcome.Limits.Hard }
 
-// compressReason tells the strategy how urgent it is.
 func (t *turn) compressReason() contract.CompressReason {
 	if t.fits() {
 		return contract.ReasonThreshold
@@ -109,7 +105,6 @@ func (t *turn) compressReason() contract.CompressReason {
 	return contract.ReasonHardLimit
 }
 
-// call is what an Optimize and a Compress have in common.
 func (t *turn) call(s history.Snapshot, entries []*history.Entry) Call {
 	return Call{
 		CallParams: contract.CallParams{
@@ -141,7 +136,7 @@ func (t *turn) apply(plan *history.Plan, step string) error {
 	return nil
 }
 
-// current reports whether the settings of this turn are still in force, so that what it learned may be remembered.
+// current reports whether the settings of this turn are still in force: only then what it learned may be remembered.
 // Callers hold t.mu.
 func (t *turn) current() bool { return t.version == t.Pipeline.version }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // ReportUsage learns from the provider's count of the prompt that was sent after the last Prepare. counted is the
-// host's count of the same prompt, pending tokens included. It returns the calibration as it is then, so that other
-// sessions can start from it ([Pipeline.StartFrom]).
+// host's count of the same prompt, pending tokens included. It returns the new calibration, from which other sessions
+// can start ([Pipeline.StartFrom]).
 func (p *Pipeline) ReportUsage(promptTokens, counted int) tokens.Calibration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -18,8 +18,8 @@ func (p *Pipeline) ReportUsage(promptTokens, counted int) tokens.Calibration {
 	return p.calibration
 }
 
-// StartFrom replaces the calibration, for a session that begins or that changes its model. It also forgets what was
-// sent: the prompt cache of another model holds none of it.
+// StartFrom replaces the calibration, for a session that begins or changes its model. It also forgets what was sent:
+// the prompt cache of another model holds none of it.
 func (p *Pipeline) StartFrom(c tokens.Calibration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,8 +33,8 @@ func (t *turn) projected(view history.View) int {
 	return t.calibration.Estimate(view.Tokens + max(0, t.req.Pending))
 }
 
-// hostTokens converts tokens of the provider into tokens as the host counts, rounded up. Limits are configured in the
-// provider's tokens, entries are counted in the host's.
+// hostTokens converts the provider's tokens into the host's, rounded up: limits are configured in the former, entries
+// are counted in the latter.
 func (t *turn) hostTokens(provider int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,7 +51,7 @@ func (t *turn) extraTokens() int {
 	return max(0, int(math.Round(estimate))-plenty) + max(0, t.req.Pending)
 }
 
-// reportedCalibration relates the provider's count to the host's; nil until usage was reported.
+// reportedCalibration is nil until usage was reported.
 func (t *turn) reportedCalibration() *outcome.Calibration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

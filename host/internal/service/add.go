@@ -9,10 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// AddRequest has entries in the native form, or messages in a provider's. Which of the two it has depends on Format; ""
-// is entries.
+// AddRequest has entries in the native form or, with a Format, messages in a provider's.
 type AddRequest struct {
-	// Entries stay raw until they are decoded one by one, so that an error can name the one that is wrong.
+	// Entries are decoded one by one: an error can name the one that is wrong.
 	Entries []json.RawMessage `json:"entries"`
 	// Opaque takes blocks of unknown types as they are; they are then never pruned.
 	Opaque bool `json:"opaque"`
@@ -25,14 +24,13 @@ type AddRequest struct {
 	Key string `json:"key"`
 }
 
-// AddAnswer has the changes and the tokens of the history after the addition.
+// AddAnswer has the revision and the tokens of the history after the addition.
 type AddAnswer struct {
 	Revision uint64 `json:"revision"`
 	Tokens   int    `json:"tokens"`
 }
 
-// check returns what is wrong with the request itself. It is found here and not where the entries are read: no entry is
-// to blame for it.
+// check returns what is wrong with the request itself, for which no entry is to blame.
 func (r AddRequest) check() error {
 	switch {
 	case r.Format == "" && (r.Messages != nil || r.System != nil || r.Instructions != nil):
@@ -68,8 +66,7 @@ func (s *Session) Add(ctx context.Context, r AddRequest) (AddAnswer, error) {
 	return AddAnswer(state), err
 }
 
-// decodeEntries reads entries in the native form. The error names the first that cannot be read. The position is that
-// in the request, not in the history.
+// decodeEntries names the first entry that cannot be read, by its position in the request.
 func decodeEntries(list []json.RawMessage) ([]content.Content, error) {
 	entries := make([]content.Content, len(list))
 	for i, raw := range list {

@@ -13,27 +13,26 @@ import (
 	"github.com/thresh-dev/thresh/host"
 )
 
-// key names a session: ids of different owners are apart. The owner is the name of an access token, "" for the local
-// user.
+// key names a session. The owner is the name of an access token, "" for the local user.
 type key struct{ owner, id string }
 
-// attached are the sessions that doors without connections of their own find by name: the same session for every
-// request. Lock order: a place's, then mu. mu is held for moments only.
+// attached are the sessions that doors without connections of their own find by name. Lock order: a place's, then mu.
+// mu is held for moments only.
 type attached struct {
 	mu    sync.Mutex
 	byKey map[key]*place
 }
 
-// place is where the session of a key is while it is open. Its lock is held while the session is opened or closed, so
-// that two requests cannot open it twice, and others are not kept waiting by a session that takes long to load.
+// place is where the session of a key is while it is open. Its lock is held while the session is opened or closed: two
+// requests cannot open it twice, and others do not wait for a session that takes long to load.
 type place struct {
 	mu      sync.Mutex
 	session atomic.Pointer[Session] // nil: it is not open; written with the lock, read without
 	gone    bool                    // the place was given up: look for the key again
 }
 
-// lock returns the place of a key, locked. Call leave when done. It waits while the session is being opened or closed
-// by another request.
+// lock returns the place of a key, locked. Call leave when done. It waits while another request opens or closes the
+// session.
 func (a *attached) lock(k key) *place {
 	for {
 		// The loop ends: a place that was given up is no longer in the map.
@@ -44,7 +43,7 @@ func (a *attached) lock(k key) *place {
 			a.byKey[k] = p
 		}
 		a.mu.Unlock()
-		// Without a.mu: another request may hold the place for as long as it takes to read a session.
+		// Without a.mu: another request may hold the place as long as it takes to read a session.
 		p.mu.Lock()
 		if !p.gone {
 			return p
@@ -53,8 +52,8 @@ func (a *attached) lock(k key) *place {
 	}
 }
 
-// leave unlocks a place, and gives it up if no session is in it. Without that, ids that were only asked for would stay.
-// gone tells those that already wait for the place to look for the key again.
+// leave unlocks a place, and gives it up if it has no session: otherwise requested ids would accumulate. gone tells
+// those that already wait for the place to look for the key again.
 func (a *attached) leave(k key, p *place) {
 	if p.session.Load() == nil {
 		p.gone = true
@@ -81,9 +80,9 @@ func (p *place) current(ctx context.Context) (*Session, error) {
 	return session, err
 }
 
-// Attach opens a session, or returns the one that is open already: an agent that lost its connection goes on with what
-// it had. Settings and a system prompt in the request then apply to it. If a setting is refused, those before it in the
-// order of their names stay applied.
+// Attach opens a session, or returns the open one: an agent that lost its connection continues with what it had.
+// Settings and a system prompt in the request then apply to it. If a setting is refused, those before it in the order
+// of their names are still applied.
 func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, error) {
 	k := key{r.Owner, r.ID}
 	if r.ID == "" { // a new one, with a random id
@@ -110,7 +109,7 @@ func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, error) {
 		p.session.Store(opened)
 		return opened, nil
 	}
-	// In a fixed order, so that a request that fails half-way leaves the same settings each time.
+	// In a fixed order: a request that fails half-way leaves the same settings each time.
 	for _, name := range slices.Sorted(maps.Keys(r.Settings)) {
 		if err := session.Set(SetRequest{name, r.Settings[name]}); err != nil {
 			return nil, err
@@ -124,8 +123,8 @@ func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, error) {
 	return session, nil
 }
 
-// Find returns a session that is open, or opens it if it is kept: after a restart, agents go on without noticing. The
-// error is the same for one that another owner has as for one that does not exist.
+// Find returns an open session, or opens a kept one: after a restart, agents continue without noticing. The error for
+// another owner's session is the same as for a missing one.
 func (s *Service) Find(ctx context.Context, owner, id string) (*Session, error) {
 	if id == "" {
 		return nil, wrongRequest(`"session" is missing: it is what Open returned`)
@@ -140,7 +139,8 @@ func (s *Service) Find(ctx context.Context, owner, id string) (*Session, error) 
 	return session, err
 }
 
-// find returns the session of a key; nil if it is not open, or has ended by itself. It does not wait for a session that is being opened.
+// find returns the session of a key; nil if it is not open, or has ended by itself. It does not wait for a session that
+// is being opened.
 func (a *attached) find(k key) *Session {
 	a.mu.Lock()
 	p := a.byKey[k]

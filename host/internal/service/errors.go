@@ -7,7 +7,7 @@ import (
 )
 
 // RequestError says that a request is wrong in itself, whatever the session holds: a member is missing, or two exclude
-// each other. All other errors are those of package host.
+// each other. All other errors are package host's.
 type RequestError struct{ Message string }
 
 func (e *RequestError) Error() string { return e.Message }
@@ -22,7 +22,6 @@ func Do[T any](s *Service, method string, f func() (T, error)) (answer T, err er
 	return f()
 }
 
-// checkForm refuses an unknown form of messages; "" is the native form.
 func checkForm(f host.Form) error {
 	switch f {
 	case "", host.Anthropic, host.OpenAIChat, host.OpenAIResponses:

@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// HistoryAnswer is the owned history. History is never null, as an empty history is a list as well.
+// HistoryAnswer is the owned history. History is never null.
 type HistoryAnswer struct {
 	History  []content.Content `json:"history"`
 	Tokens   int               `json:"tokens"`
@@ -35,8 +35,8 @@ type RecordedAnswer struct {
 	Entries []content.Content `json:"entries"`
 }
 
-// Recorded reads from the disk what was added under an id. What was recorded never changes, so it can be called at any
-// time.
+// Recorded reads from the disk what was added under an id. It can be called at any time: what was recorded never
+// changes.
 func (s *Session) Recorded(ctx context.Context, r RecordedRequest) (RecordedAnswer, error) {
 	entries, err := s.host.Originals(ctx, r.ID)
 	return RecordedAnswer{entries}, err

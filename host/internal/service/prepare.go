@@ -21,7 +21,7 @@ type PrepareRequest struct {
 	UpTo *host.Mark `json:"-"`
 }
 
-// PrepareAnswer is a prepared history: entries, or messages in the form that was asked for.
+// PrepareAnswer is a prepared history: entries, or messages in the requested form.
 type PrepareAnswer struct {
 	Keep         *int              `json:"keep,omitempty"` // with since
 	System       json.RawMessage   `json:"system,omitempty"`
@@ -36,8 +36,8 @@ type PrepareAnswer struct {
 }
 
 // Prepare makes the history fit the model and returns it. It is the one method that an agent must call before each
-// request to its model. With an error of the turn it returns the history as it is, so that the agent can go on; with
-// any other error it returns nil.
+// request to its model. With an error of the turn it returns the history as it is, so the agent can continue; with any
+// other error it returns nil.
 func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer, error) {
 	if r.PendingTokens < 0 {
 		return nil, wrongRequest(`"pendingTokens" must not be negative`)
@@ -63,7 +63,6 @@ func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer
 	return answer, nil
 }
 
-// prepared returns a prepared history in a form.
 func (s *Session) prepared(ready host.Prepared, form host.Form) (*PrepareAnswer, error) {
 	a := &PrepareAnswer{
 		Tokens: ready.Tokens, SystemTokens: s.host.SystemTokens(), Revision: ready.Revision, Outcome: ready.Outcome,
@@ -78,14 +77,14 @@ func (s *Session) prepared(ready host.Prepared, form host.Form) (*PrepareAnswer,
 	}
 	request, err := ready.Request(form)
 	a.System, a.Instructions, a.Notes = request.System, request.Instructions, request.Notes
-	// Not nil, so that an agent finds a list also where there is nothing to send.
+	// An agent finds a list even if there is nothing to send.
 	if a.Messages = request.Messages; a.Messages == nil {
 		a.Messages = []json.RawMessage{}
 	}
 	return a, err
 }
 
-// List is JSON values as one. It leaves them as they are, where package json would escape what may stand in HTML.
+// List is JSON values as one, unchanged: package json would escape what may stand in HTML.
 func List(values []json.RawMessage) json.RawMessage {
 	out := []byte{'['}
 	for i, v := range values {
@@ -98,8 +97,8 @@ func List(values []json.RawMessage) json.RawMessage {
 }
 
 // leaveOut removes from the answer what the agent has since a revision. The host remembers the last prepared history
-// only, so that of an older one nothing can be kept. keep counts what the answer does not repeat: entries, or messages
-// in the form that was asked for.
+// only: of an older one nothing can be kept. keep counts what the answer does not repeat: entries, or messages in the
+// requested form.
 func (a *PrepareAnswer) leaveOut(ready host.Prepared, form host.Form, since uint64) error {
 	keep := 0
 	if since == ready.UnchangedSince {
@@ -134,7 +133,7 @@ type CompressAnswer struct {
 // Compress compresses up to a mark; nil is now. It returns no history: an agent that wants it prepares.
 func (s *Session) Compress(ctx context.Context, upTo *host.Mark) (CompressAnswer, error) {
 	out, err := s.host.CompressUpTo(ctx, upTo)
-	// Of the new history without what was added meanwhile, so that the figures belong to the outcome.
+	// Without what was added meanwhile: the figures belong to the outcome.
 	h := s.host.Size(upTo)
 	s.publish(Event{Method: "compress", Revision: h.Revision, Tokens: h.Tokens, Outcome: out, Err: err})
 	if err != nil {

@@ -16,7 +16,6 @@ type Service struct {
 	observe  func(owner string, e Event)
 }
 
-// New makes the service of a host.
 func New(h *host.Host) *Service {
 	s := &Service{host: h}
 	s.watchers.open = map[*Watcher]struct{}{}
@@ -24,8 +23,8 @@ func New(h *host.Host) *Service {
 	return s
 }
 
-// Observe sets what is told of every turn of every owner's sessions, unlike a [Watcher] without ever missing one. It
-// must be quick. Call it before the first request.
+// Observe sets what is told of every turn of every owner's sessions; unlike a [Watcher] it never misses one. It must be
+// quick. Call it before the first request.
 func (s *Service) Observe(f func(owner string, e Event)) { s.observe = f }
 
 // Info is what this thresh can do. Strategies are those whose plugins were found by name.
@@ -37,7 +36,7 @@ type Info struct {
 	Limits     Limits   `json:"limits"`
 }
 
-// Limits are those of a connection. RequestBytes is the largest request, Unanswered how many requests may be open.
+// Limits apply to a connection. RequestBytes is the largest request, Unanswered how many requests may be open.
 type Limits struct {
 	RequestBytes int `json:"requestBytes"`
 	Unanswered   int `json:"unanswered"`
@@ -45,14 +44,14 @@ type Limits struct {
 
 // Info describes this thresh. It starts no plugin.
 func (s *Service) Info() Info {
-	// The lists are copies and never null, so that agents need no check.
+	// Lists are never null: agents need no check.
 	return Info{
 		Name: "thresh", Version: buildinfo.Version(), Methods: []string{},
 		Strategies: append([]string{}, s.host.Strategies()...),
 	}
 }
 
-// CountRequest has entries that belong to no session, so that the host's own settings decide how they are counted.
+// CountRequest has entries that belong to no session: the host's own settings decide how they are counted.
 type CountRequest struct {
 	Entries []json.RawMessage `json:"entries"`
 }
@@ -85,7 +84,7 @@ type PluginsAnswer struct {
 	Plugins []host.Plugin `json:"plugins"`
 }
 
-// Plugins may take as long as a plugin may take to start: it starts each of them.
+// Plugins starts each plugin, and takes as long as that takes.
 func (s *Service) Plugins(ctx context.Context) PluginsAnswer {
 	return PluginsAnswer{append([]host.Plugin{}, s.host.Plugins(ctx)...)}
 }
@@ -95,12 +94,12 @@ type ResetRequest struct {
 	Name string `json:"name"`
 }
 
-// ResetAnswer has false if the plugin was never started, so that there is nothing to forget.
+// ResetAnswer has false if the plugin was never started: there is nothing to forget.
 type ResetAnswer struct {
 	Reset bool `json:"reset"`
 }
 
-// ResetPlugin forgets the crashes of a plugin, so that the next call starts it again.
+// ResetPlugin forgets the crashes of a plugin: the next call starts it again.
 func (s *Service) ResetPlugin(r ResetRequest) (ResetAnswer, error) {
 	if r.Name == "" {
 		return ResetAnswer{}, wrongRequest(`"name" is missing`)
@@ -113,7 +112,7 @@ type LockRequest struct {
 	Names []string `json:"names"`
 }
 
-// LockAnswer has the strategies that were locked.
+// LockAnswer has the locked strategies.
 type LockAnswer struct {
 	Names []string `json:"names"`
 }

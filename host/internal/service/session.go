@@ -16,7 +16,7 @@ type Session struct {
 }
 
 // OpenRequest describes a session. ID "" is a random one. Settings override the host's, by key. System is as in
-// [SystemRequest]; nil leaves that of a session that is opened again as it is.
+// [SystemRequest]; nil keeps a reopened session's.
 type OpenRequest struct {
 	// Owner is the name of the access token; "" is the local user. A door sets it, not an agent.
 	Owner string `json:"-"`
@@ -50,8 +50,8 @@ func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, error) {
 	return session, nil
 }
 
-// Again returns a session that can be used: the same one, or, if that has ended without having been closed here, what
-// is kept of it. The error wraps [host.ErrNoSession] if there is nothing.
+// Again returns a usable session: the same one, or, if that has ended without having been closed here, what is kept of
+// it. The error wraps [host.ErrNoSession] if there is nothing.
 func (s *Service) Again(ctx context.Context, session *Session) (*Session, error) {
 	if !session.host.Closed() {
 		return session, nil
@@ -59,7 +59,6 @@ func (s *Service) Again(ctx context.Context, session *Session) (*Session, error)
 	return s.Open(ctx, OpenRequest{Owner: session.key.owner, ID: session.key.id, Existing: true})
 }
 
-// ID returns the session's id.
 func (s *Session) ID() string { return s.key.id }
 
 // Close closes the session. After an error, such as a transcript that cannot be written, it is still open.
@@ -71,7 +70,7 @@ func (s *Session) Mark() host.Mark { return s.host.Mark() }
 // Size returns the size of the history without what was added after a mark; nil is now.
 func (s *Session) Size(upTo *host.Mark) host.Size { return s.host.Size(upTo) }
 
-// StateAnswer is what an agent needs to go on with a session; the counts are in tokens.
+// StateAnswer is what an agent needs to continue a session; the counts are in tokens.
 type StateAnswer struct {
 	Session      string            `json:"session"`
 	System       []json.RawMessage `json:"system"`
@@ -81,8 +80,8 @@ type StateAnswer struct {
 	Revision     uint64            `json:"revision"`
 }
 
-// State returns no entries, so that it is cheap however long the history is. It sees what other hosts of the same store
-// have added, but not what was added here after a mark; nil is now.
+// State returns no entries, so it is cheap however long the history is. It sees what other hosts of the same store have
+// added, but not what was added here after a mark; nil is now.
 func (s *Session) State(ctx context.Context, upTo *host.Mark) (StateAnswer, error) {
 	upTo, err := s.host.Refresh(ctx, upTo)
 	if err != nil {
@@ -95,13 +94,12 @@ func (s *Session) State(ctx context.Context, upTo *host.Mark) (StateAnswer, erro
 	}, nil
 }
 
-// SystemRequest has the prompt as a text or a list of text parts, in the native form or that of a provider. Null and
-// "" remove it.
+// SystemRequest has the prompt as a text or a list of text parts, in the native form or a provider's. Null and ""
+// remove it.
 type SystemRequest struct {
 	System json.RawMessage `json:"system"`
 }
 
-// SystemAnswer has what the prompt counts.
 type SystemAnswer struct {
 	Tokens int `json:"tokens"`
 }
@@ -153,9 +151,9 @@ type UsageRequest struct {
 	PromptTokens int `json:"promptTokens"`
 }
 
-// ReportUsage calibrates the session's counts. The figure belongs to the last Prepare.
+// ReportUsage calibrates the session's counts by the last Prepare.
 func (s *Session) ReportUsage(r UsageRequest) error {
-	// 0 is what agents send that do not know. Calibrating by it would make all later counts too small.
+	// Agents that do not know send 0. Calibrating by it would make all later counts too small.
 	if r.PromptTokens <= 0 {
 		return wrongRequest(`"promptTokens" must be above 0`)
 	}
@@ -163,7 +161,7 @@ func (s *Session) ReportUsage(r UsageRequest) error {
 	return nil
 }
 
-// systemBlocks are blocks as JSON. The list is empty, never null, for no blocks.
+// systemBlocks returns an empty list, never null, for no blocks.
 func systemBlocks(blocks []content.Block) []json.RawMessage {
 	out := make([]json.RawMessage, len(blocks))
 	for i, b := range blocks {

@@ -24,7 +24,6 @@ type Event struct {
 // maxEvents is how many events wait for a slow watcher. Turns never wait for it.
 const maxEvents = 64
 
-// watchers are those of a service.
 type watchers struct {
 	mu   sync.Mutex
 	open map[*Watcher]struct{}
@@ -50,14 +49,12 @@ func (s *Service) Watch(owner, session string) *Watcher {
 	return w
 }
 
-// Close ends the watch.
 func (w *Watcher) Close() {
 	w.service.watchers.mu.Lock()
 	defer w.service.watchers.mu.Unlock()
 	delete(w.service.watchers.open, w)
 }
 
-// publish tells the watchers of a turn of this session.
 func (s *Session) publish(e Event) {
 	all := &s.service.watchers
 	e.Session = s.key.id

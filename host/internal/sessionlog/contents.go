@@ -6,28 +6,25 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// large is the size in bytes from which on a value is kept apart from the record: once for all records of the owner's
-// sessions that hold it. Below it, a reference and a row of its own would cost more than the copy. It is part of no
-// format: a reader follows a reference whatever the length of the value, so the limit may change.
+// large is the size in bytes from which a value is kept apart from the record, once for all records of the owner's
+// sessions that hold it. Below it, a reference and a row would cost more than the copy. It is part of no format: a
+// reader follows a reference whatever the length of the value.
 const large = 16 << 10
 
-// apart is added to the number of a field whose value is kept apart; the field then has the value's hash. A decoder
-// tells the two by the number alone: numbers 17 to 31 are reserved for hashes, and a field whose value may be large has
-// a number below 16.
+// apart is added to the number of a field whose value is kept apart; the field then has the value's hash. Numbers 17 to
+// 31 are reserved for hashes, so a field whose value may be large has a number below 16.
 const apart = 16
 
-// Writer collects the contents of the records that one append writes. The zero value is ready to use, for one append:
-// the store takes the records and Contents in the same transaction, so that no record refers to a content that is
-// missing.
+// Writer collects the contents of the records that one append writes. The store takes the records and Contents in the
+// same transaction: no record refers to a missing content. The zero value is ready to use, for one append.
 type Writer struct {
-	// Contents are the large values, each once. They are in the order in which they were met.
-	// known is allocated with the first large value, which most appends do not have.
+	// Contents are the large values, each once, in the order in which they were met.
 	Contents [][]byte
 	known    map[store.Hash]bool
 	whole    bool // keep nothing apart
 }
 
-// value writes a text that may be large. The hash replaces the text in the field; [Reader.value] reverses that.
+// value writes a text that may be large, or its hash; [Reader.value] reverses that.
 func (w *Writer) value(m *message, field protowire.Number, v string) {
 	if w.whole || len(v) < large {
 		m.string(field, v)
@@ -49,21 +46,21 @@ func (w *Writer) value(m *message, field protowire.Number, v string) {
 // Reader decodes records. Records refer to contents that have to be read first: see [Reader.Missing]. The zero value is
 // ready to use.
 type Reader struct {
-	// Contents are the large values that were read so far.
+	// Contents are the large values read so far.
 	Contents map[store.Hash][]byte
 	missing  []store.Hash
 }
 
 // Missing returns the contents that the records decoded so far refer to and that Contents lacks, and forgets them. If
-// there are any, these records have to be decoded again once Contents has them.
+// there are any, decode these records again once Contents has them.
 func (r *Reader) Missing() []store.Hash {
 	missing := r.missing
 	r.missing = nil
 	return missing
 }
 
-// value returns a field with its value, if that may be kept apart. A content that is not there yet leaves the field
-// empty and is noted as missing: what is decoded then is only good for finding out what else is missing.
+// value returns a field with its value. A content that Contents lacks leaves the field empty and is noted as missing:
+// what is decoded then only serves to find out what else is missing.
 func (r *Reader) value(f field) (field, error) {
 	// Only bytes can be a hash. A number in this range is a field of a later version.
 	if f.kind != protowire.BytesType || f.number <= apart || f.number >= 2*apart {

@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// The fields of an entry. 16 and above are free for values that are kept apart. They are part of the format: a number
-// is never given another meaning, because logs are read by later versions.
+// 16 and above are free for values that are kept apart. A number is never given another meaning: later versions read
+// logs.
 const (
 	entryID       = 1
 	entrySpeaker  = 2
@@ -23,7 +23,7 @@ const (
 	entryNoBlocks = 8 // an empty list of blocks, which is not the same as none
 )
 
-// The kinds of blocks. The values are written to logs: a new kind is added at the end.
+// The values are written to logs: a new kind is added at the end.
 const (
 	kindText uint64 = iota + 1
 	kindToolCall
@@ -34,11 +34,10 @@ const (
 	kindOpaque
 )
 
-// The fields of a block. What a field holds depends on the kind: see block. All kinds share one layout, so that a value
-// of any kind may be kept apart by the same rule.
+// What a field holds depends on the kind: see block. With one layout for all kinds, one rule keeps values apart.
 const (
 	blockKind  = 1
-	blockText  = 2 // what there is most of: text, code, thought, data, parameters, result, JSON
+	blockText  = 2 // the bulk: text, code, thought, data, parameters, result, JSON
 	blockID    = 3
 	blockName  = 4
 	blockError = 5
@@ -46,41 +45,34 @@ const (
 	blockExtra = 7
 )
 
-// The fields of an extra field. Their order is kept, as it is what the agent sent.
+// Their order is kept.
 const (
 	extraName  = 1
 	extraValue = 2
 )
 
-// entry encodes an entry with its id and its counts. The id and the counts are stored because both must be the same
-// after a restart: plugins refer to the id, and counting a long history again would take seconds.
+// entry stores the id and the counts because both must be the same after a restart: plugins refer to the id, and
+// counting a long history again would take seconds.
 func (w *Writer) entry(m *message, e *history.Entry) {
-	// The id and the tokens are small, and are never kept apart.
 	m.string(entryID, e.ID)
 	w.content(m, e.Content)
 	m.int(entryTokens, int64(e.Tokens))
-	// One number for each block, in their order.
 	m.counts(entryCounts, e.Blocks)
 }
 
-// content adds the fields of what an entry says. An entry without blocks and one with an empty list of blocks are told
-// apart, because the agent gets back the JSON it sent.
 func (w *Writer) content(m *message, c content.Content) {
 	m.string(entrySpeaker, string(c.Speaker))
 	for _, b := range c.Blocks {
 		m.nested(entryBlock, func() { w.block(m, b) })
 	}
-	// A repeated field cannot tell the two apart.
+	// A repeated field cannot tell an empty list from none, and the agent gets back the JSON it sent.
 	m.bool(entryNoBlocks, c.Blocks != nil && len(c.Blocks) == 0)
-	// Metadata may be as large as the agent likes.
 	w.value(m, entryMetadata, view(c.Metadata))
 	w.extra(m, entryExtra, c.Extra)
 }
 
-// block encodes a block. The identifiers of a block are values too: an agent or provider may put a signature of several
-// kB there.
+// block takes the identifiers for values too: an agent or provider may put a signature of several kB there.
 func (w *Writer) block(m *message, b content.Block) {
-	// Every field that is empty is left out, so a block pays only for the fields that its kind uses.
 	fill := func(kind uint64, text, id, name, err, label string, extra content.Fields) {
 		m.uint(blockKind, kind)
 		w.value(m, blockText, text)
@@ -103,7 +95,6 @@ func (w *Writer) block(m *message, b content.Block) {
 		fill(kindThinking, b.Thought, b.Signature, "", "", "", b.Extra)
 	case content.Code:
 		fill(kindCode, b.Code, b.Language, "", "", "", b.Extra)
-	// JSON that is no block of a known form is kept as it came; it has no extra fields of its own.
 	case content.Opaque:
 		fill(kindOpaque, view(b.JSON), "", "", "", "", content.Fields{})
 	}
@@ -112,18 +103,16 @@ func (w *Writer) block(m *message, b content.Block) {
 // view returns raw JSON as a string without copying it. Nothing writes to the JSON of an entry.
 func view(raw json.RawMessage) string { return unsafe.String(unsafe.SliceData(raw), len(raw)) }
 
-// extra encodes fields that the program does not know. A value is raw JSON and is written as it came.
 func (w *Writer) extra(m *message, number protowire.Number, list content.Fields) {
 	for _, f := range list.All() {
-		m.nested(number, func() { // a field is written even if name and value are empty
+		m.nested(number, func() { // written even if name and value are empty
 			m.string(extraName, f.Name)
 			w.value(m, extraValue, view(f.Value))
 		})
 	}
 }
 
-// entry decodes what Writer.entry encoded. The number of counts must be that of the blocks: a history takes the count
-// of a block by its position.
+// entry requires a count for each block: a history takes the count of a block by its position.
 func (r *Reader) entry(data []byte) (*history.Entry, error) {
 	e := &history.Entry{}
 	var extra []content.Field
@@ -133,8 +122,6 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 			return err
 		}
 		switch f.number {
-		// The fields of the entry itself come first; all others belong to its content, which skips what it does not
-		// know.
 		case entryID:
 			e.ID = f.string()
 		case entryTokens:
@@ -142,7 +129,6 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 		case entryCounts:
 			e.Blocks, err = f.counts()
 		default:
-			// What the entry does not know is its content's.
 			err = r.content(&e.Content, &extra, f)
 		}
 		return err
@@ -154,8 +140,7 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 	return e, err
 }
 
-// content takes in one field of what an entry says; fields that the program does not know are added to extra. A field
-// that the form does not have is skipped.
+// content sets what one field says; fields that the program does not know are added to extra.
 func (r *Reader) content(c *content.Content, extra *[]content.Field, f field) error {
 	switch f.number {
 	case entrySpeaker:
@@ -179,24 +164,19 @@ func (r *Reader) content(c *content.Content, extra *[]content.Field, f field) er
 	return nil
 }
 
-// speaker saves a copy for the speakers that there are. A history of thousands of entries has three speakers, and would
-// otherwise have a string for each entry.
+// speaker saves a string for each entry of a known speaker.
 func speaker(f field) content.Speaker {
-	// The comparison makes no copy of the bytes.
 	for _, s := range []content.Speaker{content.Human, content.AI, content.Tool} {
 		if string(f.bytes) == string(s) {
 			return s
 		}
 	}
-	// A speaker of another version is kept.
 	return content.Speaker(f.string())
 }
 
-// block decodes a block. The kind is the first field that is written, but it may come in any place: the fields are
-// collected and the block is made at the end.
+// block collects the fields and makes the block at the end: the kind may come in any place.
 func (r *Reader) block(data []byte) (content.Block, error) {
 	var kind uint64
-	// A field that is missing is the zero field, whose string is "".
 	var text, id, name, wrong, label field
 	var list []content.Field
 	err := fields(data, func(f field) error {
@@ -228,9 +208,8 @@ func (r *Reader) block(data []byte) (content.Block, error) {
 		return nil, err
 	}
 	extra := content.FieldsOf(list...)
-	// The assignments mirror those of Writer.block. A kind that is not listed cannot be skipped as an unknown field
-	// can: without the block the exchange that it belongs to would be broken, so that a later version that adds a kind
-	// has to raise the version of the form.
+	// A kind that is not listed cannot be skipped like an unknown field: without the block its exchange would be
+	// broken. A later version that adds a kind has to raise the version of the form.
 	switch kind {
 	case kindText:
 		return content.Text{Text: text.string(), Extra: extra}, nil
@@ -252,7 +231,6 @@ func (r *Reader) block(data []byte) (content.Block, error) {
 	return nil, damaged("a block is of kind %d", kind)
 }
 
-// extra decodes one field that the program does not know.
 func (r *Reader) extra(of field) (content.Field, error) {
 	var one content.Field
 	err := fields(of.bytes, func(f field) error {

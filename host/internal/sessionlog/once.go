@@ -7,11 +7,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Once is the key of an addition that takes place once, however often it is asked for, and what was added under it.
-// Both are hashes: keys are of any length, and what they are compared with is not kept twice.
+// Once is the key of an addition that takes place once, however often it is requested, and what was added under it.
+// Both are hashes: keys have any length, and what they are compared with is not kept twice.
 type Once struct{ Key, Content [16]byte }
 
-// Done is an addition that took place under a key, and what it was answered with.
+// Done is an addition that took place under a key, and the answer to it.
 type Done struct {
 	Once
 	Revision uint64
@@ -45,7 +45,6 @@ func OnceOfTexts[T ~[]byte | ~string](key string, texts ...T) *Once {
 
 func short(sum [sha256.Size]byte) [16]byte { return [16]byte(sum[:16]) }
 
-// The fields of a Once and of a Done.
 const (
 	onceKey      = 1
 	onceContent  = 2
@@ -53,7 +52,6 @@ const (
 	doneTokens   = 4
 )
 
-// once writes the addition's key; a record without one has no such field.
 func (m *message) once(o *Once) {
 	if o != nil {
 		m.nested(addedOnce, func() { m.onceFields(*o) })
@@ -65,7 +63,6 @@ func (m *message) onceFields(o Once) {
 	m.bytes(onceContent, o.Content[:])
 }
 
-// done writes what was added under a key, for a snapshot.
 func (m *message) done(d Done) {
 	m.nested(snapshotDone, func() {
 		m.onceFields(d.Once)

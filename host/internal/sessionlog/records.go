@@ -11,29 +11,26 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// The fields that records have in common. The tag has this number in every kind of record, so that [Tag] finds it
-// without knowing the kind.
+// The tag has this number in every kind of record: [Tag] finds it without knowing the kind.
 const (
 	recordTag      = 1
 	recordEncoding = 2
 )
 
-// Added is entries that were added together, in their order.
 type Added struct {
-	// Tag is a number that the writer gives to an append, 0 for none. By it a writer finds out whether an append whose
-	// answer it did not get has taken place.
+	// Tag is a number that the writer gives to an append, 0 for none, to find out whether an unconfirmed append took
+	// place.
 	Tag uint64
-	// Encoding names the tokenizer of the entries' counts. A session that is opened again counts with it, whatever the
-	// settings say by then.
+	// Encoding names the tokenizer of the entries' counts. A reopened session counts with it, whatever the settings say
+	// by then.
 	Encoding string
 	Entries  []*history.Entry
 	// Once is the key of the addition; nil if it has none.
 	Once *Once
 }
 
-// Rewritten is a rewrite of the history. Its pieces make the new history of the old one: see [history.Rewrite].
+// Rewritten is a rewrite of the history: see [history.Rewrite].
 type Rewritten struct {
-	// Tag and Encoding are as in [Added].
 	Tag      uint64
 	Encoding string
 	// Step is the step of the turn that made it, as in [outcome.Change]; "" for the ladder. Strategy is the strategy in
@@ -42,7 +39,7 @@ type Rewritten struct {
 	history.Rewrite
 }
 
-// The fields of Added and Rewritten. They are part of the format.
+// The numbers are part of the format.
 const (
 	addedEntry = 3
 	addedOnce  = 4
@@ -53,24 +50,22 @@ const (
 	rewrittenAppends  = 6
 	rewrittenPiece    = 7
 	rewrittenReason   = 8
-	// Pieces have positions increased by one, so that 0 is none.
-	pieceFrom  = 1
-	pieceTo    = 2
-	pieceEntry = 3
-	// Reasons.
+	// Positions are increased by one, so 0 is none.
+	pieceFrom   = 1
+	pieceTo     = 2
+	pieceEntry  = 3
 	reasonIndex = 1
 	reasonRule  = 2
 	reasonBy    = 3 // increased by one
 )
 
-// Added encodes a record. The place of the entries is not written: it is the number that the store gives to the record,
-// and their order in it. It changes nothing in a.
+// Added encodes a record. The entries' place is not written: it is the number that the store gives to the record, and
+// their order in it.
 func (w *Writer) Added(a Added) []byte {
 	m := record()
 	m.uint(recordTag, a.Tag)
 	m.string(recordEncoding, a.Encoding)
-	// A conversation that begins with all its entries is megabytes: grown by doubling, they would be copied often.
-	m = append(make(message, 0, a.size(w.whole)), m...) // not grown: memory that is new need not be cleared
+	m = append(make(message, 0, a.size(w.whole)), m...) // megabytes for a whole conversation: not grown, and new memory need not be cleared
 	for _, e := range a.Entries {
 		m.nested(addedEntry, func() { w.entry(&m, e) })
 	}
@@ -78,14 +73,14 @@ func (w *Writer) Added(a Added) []byte {
 	return m.sealed(store.Added)
 }
 
-// Later returns the record for a store that need not keep bytes, as it is made when it is read. It has all contents in
-// itself. The entries must not change.
+// Later returns the record for a store that need not keep bytes: it is encoded, with all contents in it, when it is
+// read. The entries must not change.
 func (a Added) Later() store.Record {
 	return store.Record{Kind: store.Added, Size: a.size(true),
 		Later: func() []byte { return (&Writer{whole: true}).Added(a) }}
 }
 
-// size returns how large the record is, in bytes, or a little more; whole: with what is kept apart otherwise.
+// size returns the size of the record in bytes, or a little more; whole: with what is otherwise kept apart.
 func (a Added) size(whole bool) int {
 	size := 100 // what is not of the entries
 	for _, e := range a.Entries {
@@ -124,7 +119,7 @@ func about(c content.Content, whole bool) int {
 	return size
 }
 
-// Added decodes a record. Seq is its number in the log, which its entries get as their place.
+// Added decodes a record. seq is its number in the log, a part of its entries' places.
 func (r *Reader) Added(seq uint64, data []byte) (a Added, err error) {
 	data, err = body(store.Added, data)
 	if err != nil {
@@ -141,7 +136,6 @@ func (r *Reader) Added(seq uint64, data []byte) (a Added, err error) {
 			if err != nil {
 				return err
 			}
-			// A record and a position in it: entries are never numbered through.
 			e.Place = history.Place{Record: seq, Index: len(a.Entries)}
 			a.Entries = append(a.Entries, e)
 		case addedOnce:
@@ -154,27 +148,23 @@ func (r *Reader) Added(seq uint64, data []byte) (a Added, err error) {
 	return a, err
 }
 
-// Rewritten encodes a record. It gives the new and edited entries their place in the record with the number seq.
-// Entries that are kept are named by their positions in the base, so a rewrite that removes entries takes bytes for its
-// pieces and not for the history.
+// Rewritten encodes a record. It gives the new and edited entries their place in the record with the number seq. A
+// rewrite that removes entries takes bytes for its pieces and not for the history.
 func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 	m := record()
 	m.uint(recordTag, rw.Tag)
 	m.string(recordEncoding, rw.Encoding)
 	m.string(rewrittenStep, rw.Step)
 	m.string(rewrittenStrategy, rw.Strategy)
-	// The base is the mark up to which the strategy saw the history: entries added since stay behind the rewrite.
+	// The mark up to which the strategy saw the history: entries added since follow the rewrite.
 	added, appends := rw.Base.Counts()
 	m.uint(rewrittenAdded, added)
-	// Two numbers that make a mark.
 	m.uint(rewrittenAppends, appends)
-	// index counts the entries that the record holds, which is the second half of their place.
+	// index counts the entries that the record holds, the second half of their place.
 	index := 0
-	// The pieces are the new history, from its beginning to the base.
 	for _, p := range rw.Pieces {
 		var piece message
 		piece.uint(pieceFrom, uint64(p.From+1))
-		// A kept range, or an entry that is new or edited.
 		if p.Entry == nil {
 			piece.uint(pieceTo, uint64(p.To+1))
 		} else {
@@ -184,7 +174,7 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 		}
 		m.bytes(rewrittenPiece, piece)
 	}
-	// Sorted, so that the same rewrite always gives the same bytes.
+	// Sorted: the same rewrite always gives the same bytes.
 	for _, at := range slices.Sorted(maps.Keys(rw.Reasons)) {
 		var reason message
 		reason.uint(reasonIndex, uint64(at))
@@ -225,7 +215,6 @@ func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
 				return err
 			}
 			if p.Entry != nil {
-				// The same numbers that the writer gave.
 				p.Entry.Place = history.Place{Record: seq, Index: made}
 				made++
 			}
@@ -235,14 +224,12 @@ func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
 		}
 		return nil
 	})
-	// A mark is made of both its numbers.
 	rw.Base = history.MarkOf(added, appends)
 	return rw, err
 }
 
-// piece decodes a piece of a rewrite. Positions are stored increased by one, and a field that is missing leaves -1: a
-// piece with an entry and no position is new, one with both is an edit of the entry there, and one without an entry
-// keeps a range. The error is [ErrDamaged] for a piece that is none of these.
+// piece decodes a piece of a rewrite. An entry without a position is new, one with a position is an edit of the entry
+// there, and a piece without an entry keeps a range; anything else is [ErrDamaged].
 func (r *Reader) piece(data []byte) (history.Piece, error) {
 	// 0 is a position, so none is -1.
 	p := history.Piece{From: -1, To: -1}
@@ -265,17 +252,15 @@ func (r *Reader) piece(data []byte) (history.Piece, error) {
 		return p, err
 	case p.Entry == nil && p.From < 0:
 		return p, damaged("a rewrite has an empty piece")
-	// An edit replaces one entry, so the end of its range is not written.
+	// An edit replaces one entry: the end of its range is not written.
 	case p.Entry != nil && p.From >= 0:
 		p.To = p.From + 1
 	}
 	return p, nil
 }
 
-// reason decodes why an entry was changed. A superseding entry at position 0 and none at all are told apart: the
-// position is stored increased by one.
 func (rw *Rewritten) reason(data []byte) error {
-	// Position 0 is not written, so it is the default.
+	// Position 0 is not written.
 	at, reason := 0, contract.Reason{}
 	err := fields(data, func(f field) error {
 		n, err := 0, error(nil)
@@ -298,14 +283,13 @@ func (rw *Rewritten) reason(data []byte) error {
 	return err
 }
 
-// Tag returns the tag of a record of any kind, 0 if it has none, after a look at the checksum of the record. The error
-// is [ErrNewer] or [ErrDamaged].
+// Tag returns the tag of a record of any kind, 0 if it has none, after checking the record. The error is [ErrNewer] or
+// [ErrDamaged].
 func Tag(kind store.Kind, data []byte) (tag uint64, err error) {
 	data, err = body(kind, data)
 	if err != nil {
 		return 0, err
 	}
-	// Any error ends the decoding after the first field.
 	found := errors.New("the tag is the first field")
 	_ = fields(data, func(f field) error {
 		if f.number == recordTag {

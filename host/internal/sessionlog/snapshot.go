@@ -7,21 +7,20 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Snapshot is enough to go on with a session from a record on: which entries its history has, and what it remembers.
-// Its size is a few bytes for each run of entries, however large they are. Reading it means reading the records that
-// Places name too.
+// Snapshot is enough to resume a session from a record on: which entries its history has, and what it remembers. It
+// takes a few bytes for each run of entries, however large they are. Reading it means reading the records that Places
+// name too.
 type Snapshot struct {
-	// Encoding is that of the entries' counts.
+	// Encoding is the entries' tokenizer.
 	Encoding string
 	History  history.State
 	// Places are where the entries of the history are, in their order.
 	Places []history.Place
-	// Tasks is opaque here: package todos reads it.
-	// Tasks is what is read from the agent's calls about its tasks, as JSON.
+	// Tasks is what package todos read from the agent's calls about its tasks, as JSON; opaque here.
 	Tasks []byte
-	// Groups are all groups of the state, also those of a later version.
+	// Groups are all groups of the state, even those of a later version.
 	Groups Groups
-	// Done are the additions that took place under keys, as many as are remembered, in their order.
+	// Done are the remembered additions under keys, in their order.
 	Done []Done
 }
 
@@ -48,7 +47,6 @@ func AppendSnapshot(tag uint64, s Snapshot) []byte {
 	m.uint(recordTag, tag)
 	m.uint(snapshotRevision, s.History.Revision)
 	m.uint(snapshotEpoch, s.History.Epoch)
-	// A mark is two numbers: entries and additions.
 	added, appends := s.History.Now.Counts()
 	m.uint(snapshotAdded, added)
 	m.uint(snapshotAppends, appends)
@@ -57,7 +55,7 @@ func AppendSnapshot(tag uint64, s Snapshot) []byte {
 	m.uint(snapshotRewroteAppends, appends)
 	m.uint(snapshotLastID, s.History.LastID)
 	m.bytes(snapshotPlaces, appendPlaces(nil, s.Places))
-	// Tasks, places and groups are written also if they are empty.
+	// Tasks, places and groups are written even if they are empty.
 	m.bytes(snapshotTasks, s.Tasks)
 	var groups message
 	groups.groups(s.Groups)
@@ -69,9 +67,8 @@ func AppendSnapshot(tag uint64, s Snapshot) []byte {
 	return m.sealed(store.Snapshot)
 }
 
-// appendPlaces encodes places as runs: entries of one record in a row, and the difference to the record before. A
-// history that was never rewritten is one run for each record; after a rewrite the records of its entries may go back
-// and forth, hence the sign.
+// appendPlaces encodes places as runs: consecutive entries of one record, and the difference to the record before.
+// After a rewrite the records may go back and forth, hence the sign.
 func appendPlaces(dst []byte, places []history.Place) []byte {
 	record := uint64(0)
 	for i := 0; i < len(places); {
@@ -85,23 +82,21 @@ func appendPlaces(dst []byte, places []history.Place) []byte {
 		dst = protowire.AppendVarint(dst, protowire.EncodeZigZag(int64(places[i].Record-record)))
 		dst = protowire.AppendVarint(dst, uint64(places[i].Index))
 		dst = protowire.AppendVarint(dst, uint64(n))
-		// The next difference is to this record.
 		record = places[i].Record
 		i += n
 	}
 	return dst
 }
 
-// mostPlaces bounds a history: no session has as many entries, and a damaged record must not fill the memory.
+// mostPlaces bounds a history: a damaged record must not fill the memory.
 const mostPlaces = 1 << 26
 
-// readPlaces decodes what appendPlaces encoded. The error is [ErrDamaged].
 func readPlaces(data []byte) (places []history.Place, err error) {
 	record := uint64(0)
 	next := func() (v uint64) {
 		v, n := protowire.ConsumeVarint(data)
 		if n < 0 {
-			// The loop ends, as there is nothing left to read.
+			// The loop ends, as nothing is left to read.
 			err, data = damaged("the list of entries is cut off"), nil
 			return 0
 		}
@@ -111,7 +106,6 @@ func readPlaces(data []byte) (places []history.Place, err error) {
 	for len(data) > 0 && err == nil {
 		record += uint64(protowire.DecodeZigZag(next()))
 		index, n := next(), next()
-		// Checked before a list of this length is made.
 		if index > mostPlaces || n > mostPlaces || len(places)+int(n) > mostPlaces {
 			return nil, damaged("a list of too many entries")
 		}
@@ -129,7 +123,6 @@ func ReadSnapshot(data []byte) (s Snapshot, err error) {
 	if err != nil {
 		return s, err
 	}
-	// Marks are made at the end, as both numbers of each are needed.
 	var now, rewrote [2]uint64
 	err = fields(data, func(f field) (err error) {
 		switch f.number {

@@ -17,15 +17,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// State is what a session remembers besides its history. The zero value is that of a new session.
+// State is what a session remembers besides its history. The zero value is a new session's.
 type State struct {
-	// Overrides are the settings of the session, by key, as JSON. They stay JSON, so that a setting which only another
-	// version knows survives.
+	// Overrides are the session's settings by key, as JSON: a setting which only another version knows survives.
 	Overrides map[string]json.RawMessage
 	// Model is the model's name, and Settings a hash of the settings that turns depend on, when the state was written.
-	// They tell whether the configuration is another one than then.
-	Model string
-	// Settings is compared, never decoded.
+	// They tell whether the configuration has changed.
+	Model    string
 	Settings []byte
 	// System is the system prompt, nil if the agent has set none.
 	System []content.Block
@@ -40,9 +38,8 @@ type State struct {
 	LastTokens int
 }
 
-// Place says what a view was made of: the history of an epoch, up to a mark. The zero value is no view. The entries of
-// a view are not written with it: the log up to the mark gives them again, and a copy would repeat the history in every
-// turn.
+// Place says what a view was made of: the history of an epoch, up to a mark. The zero value is no view. The view's
+// entries are not written: the log up to the mark gives them again, and a copy would repeat the history in every turn.
 type Place struct {
 	// Made tells a view of an empty history from none.
 	Made  bool
@@ -50,11 +47,11 @@ type Place struct {
 	Mark  history.Mark
 }
 
-// PlaceOf returns the place of a view that was made. Made is set, also for the view of an empty history.
+// PlaceOf returns a view's place, with Made set.
 func PlaceOf(v history.View) Place { return Place{Made: true, Epoch: v.Epoch, Mark: v.Mark()} }
 
-// A state is written in groups: what changes together. The number of a group is that of its field in the record. The
-// numbers are part of the format. 1 is the tag of a record. A number must never be used again for something else.
+// A state is written in groups of what changes together. The number of a group is its field in the record and part of
+// the format: it must never be reused. 1 is the tag of a record.
 const (
 	groupOverrides   = 2
 	groupModel       = 3
@@ -68,16 +65,14 @@ const (
 	groupLast        = 11
 )
 
-// Groups are the groups of a state, encoded, by number. A group that is not there has its zero value. Groups of a later
-// version are among them: they are not understood, and written on in snapshots. They are compared and copied as bytes,
-// so a group needs no code of its own to find out whether it changed. A nil value stands for a group that became empty;
-// it is written, so that readers learn of it.
+// Groups are the encoded groups of a state, by number. A missing group has its zero value. Groups of a later version
+// are among them, and are written on in snapshots. A nil value is a group that became empty; it is written, and readers
+// learn of it.
 type Groups map[int32][]byte
 
-// Groups encodes a state. Groups that have the zero value are empty. The error is that of a setting or a task list that
-// cannot be written as JSON.
+// Groups encodes a state. The error is a setting or a task list that cannot be written as JSON.
 func (s State) Groups() (Groups, error) {
-	// Every group is there, empty or not, so that one that became empty is written.
+	// Every group is there: one that became empty is written.
 	g := Groups{groupOverrides: nil, groupTodos: nil}
 	if len(s.Overrides) > 0 {
 		raw, err := json.Marshal(s.Overrides)
@@ -90,7 +85,7 @@ func (s State) Groups() (Groups, error) {
 	model.string(1, s.Model)
 	model.string(2, string(s.Settings))
 	g[groupModel] = model
-	// Blocks of the system prompt are kept whole: a state has no place for contents of its own.
+	// Whole: a state has no place for contents of its own.
 	var system message
 	for _, b := range s.System {
 		system.nested(1, func() { (&Writer{whole: true}).block(&system, b) })
@@ -107,12 +102,10 @@ func (s State) Groups() (Groups, error) {
 	return g, nil
 }
 
-// turnGroups encodes what turns change. They are separate groups because they change at different rates: the first with
-// nearly every turn, the others now and then.
+// turnGroups encodes what turns change: the first group with nearly every turn, the others now and then.
 func (s State) turnGroups(g Groups) {
 	t := s.Turns
 	var turn, noop, failure, sent, last message
-	// Numbers of fields are part of the format as well. Fields that are zero take no bytes.
 	turn.uint(1, t.Optimized)
 	turn.bool(2, t.Held)
 	turn.bool(3, t.Stuck)
@@ -126,13 +119,12 @@ func (s State) turnGroups(g Groups) {
 		noop.uint(2, n.Added)
 		noop.string(3, string(n.Reason))
 	}
-	// A pointer that is nil leaves its group empty, and an empty group is decoded as nil.
+	// A nil pointer leaves its group empty, and an empty group is decoded as nil.
 	if f := t.Failure; f != nil {
 		failure.string(1, f.Strategy)
 		failure.string(2, f.Error)
 		failure.int(3, f.Until.UnixNano())
 	}
-	// A time is in nanoseconds since 1970.
 	if s.Sent.Made {
 		sent.place(s.Sent)
 		sent.int(4, t.Sent.At.UnixNano())
@@ -145,7 +137,7 @@ func (s State) turnGroups(g Groups) {
 	g[groupCalibration] = calibration(t.Calibration)
 }
 
-// place encodes a place as the first three fields. Field 4 is left to the group.
+// place encodes a place as fields 1 to 3.
 func (m *message) place(p Place) {
 	added, appends := p.Mark.Counts()
 	m.uint(1, added)
@@ -153,8 +145,7 @@ func (m *message) place(p Place) {
 	m.uint(3, p.Epoch)
 }
 
-// calibration encodes what was learned about the provider's count of tokens in relation to ours. One that learned
-// nothing takes no bytes, as fields that are zero are not written.
+// calibration of one that learned nothing takes no bytes.
 func calibration(c tokens.Calibration) (m message) {
 	l := c.Learned()
 	m.float(1, l.Counted)
@@ -167,22 +158,20 @@ func calibration(c tokens.Calibration) (m message) {
 	return m
 }
 
-// State decodes groups. Groups that this version does not know are ignored here and stay in g. The error is
-// [ErrDamaged].
+// State decodes groups; it ignores those that this version does not know. The error is [ErrDamaged].
 func (g Groups) State() (s State, err error) {
 	if raw := g[groupOverrides]; len(raw) > 0 {
 		if err := json.Unmarshal(raw, &s.Overrides); err != nil {
 			return s, damaged("settings: %v", err)
 		}
 	}
-	// The group is there only if the agent set the list, also if that list is empty.
+	// The group is there only if the agent set the list, even an empty one.
 	if raw := g[groupTodos]; len(raw) > 0 {
 		s.Told = true
 		if err := json.Unmarshal(raw, &s.Todos); err != nil {
 			return s, damaged("task list: %v", err)
 		}
 	}
-	// A group that is missing has no fields, so that its part of the state stays zero.
 	for _, decode := range []struct {
 		group int32
 		field func(field) error
@@ -194,13 +183,12 @@ func (g Groups) State() (s State, err error) {
 			return s, err
 		}
 	}
-	// As a whole: its numbers mean something only together.
 	s.Turns.Calibration, err = readCalibration(g[groupCalibration])
 	return s, err
 }
 
-// The decoders below take one field each and skip numbers that they do not know: a later version may add fields to a
-// group, but this one loses them when it writes the group again.
+// The decoders below take one field each and skip unknown numbers: a later version may add fields to a group, but this
+// one loses them when it writes the group again.
 func (s *State) model(f field) error {
 	switch f.number {
 	case 1:
@@ -211,7 +199,6 @@ func (s *State) model(f field) error {
 	return nil
 }
 
-// Each field is one block.
 func (s *State) system(f field) error {
 	if f.number != 1 {
 		return nil
@@ -244,12 +231,11 @@ func (s *State) turn(f field) (err error) {
 	return err
 }
 
-// noop is called only for a group with fields, so that NoOp stays nil without one.
+// noop is called only for a group with fields: NoOp is nil without one.
 func (s *State) noop(f field) error {
 	if s.Turns.NoOp == nil {
 		s.Turns.NoOp = &prepare.NoOp{}
 	}
-	// NoOp is what the strategy last answered when it had nothing to do.
 	switch n := s.Turns.NoOp; f.number {
 	case 1:
 		n.Strategy = f.string()
@@ -261,7 +247,6 @@ func (s *State) noop(f field) error {
 	return nil
 }
 
-// failure, too, leaves its pointer nil if the group has no fields.
 func (s *State) failure(f field) error {
 	if s.Turns.Failure == nil {
 		s.Turns.Failure = &prepare.Failure{}
@@ -277,7 +262,7 @@ func (s *State) failure(f field) error {
 	return nil
 }
 
-// sent takes fields 1 to 3 as the place, and the time in field 4 for itself.
+// sent takes fields 1 to 3 as the place.
 func (s *State) sent(f field) error {
 	if f.number == 4 {
 		s.Turns.Sent.At = time.Unix(0, f.int())
@@ -286,18 +271,15 @@ func (s *State) sent(f field) error {
 	return nil
 }
 
-// last is like sent, with the count of tokens in field 4.
 func (s *State) last(f field) (err error) {
 	if f.number == 4 {
 		s.LastTokens, err = f.count()
 	}
-	// Field 4 is skipped by take.
 	s.Last.take(f)
 	return err
 }
 
-// take takes in one field of a place. A mark can be made only of both its numbers, which come one by one: each call
-// replaces one of the two.
+// take sets one field of a place. The two numbers of a mark come one by one: each call replaces one of them.
 func (p *Place) take(f field) {
 	p.Made = true
 	added, appends := p.Mark.Counts()
@@ -312,7 +294,6 @@ func (p *Place) take(f field) {
 	p.Mark = history.MarkOf(added, appends)
 }
 
-// readCalibration decodes what calibration encoded. No fields are a calibration that has learned nothing.
 func readCalibration(data []byte) (tokens.Calibration, error) {
 	var l tokens.Learned
 	err := fields(data, func(f field) (err error) {
@@ -337,8 +318,7 @@ func readCalibration(data []byte) (tokens.Calibration, error) {
 	return l.Calibration(), err
 }
 
-// Changed returns the groups of g that are not the same in before. A group that only before has is not returned. Both
-// are whole states: every known group is in g.
+// Changed returns the groups of g that differ in before. Both are whole states: every known group is in g.
 func (g Groups) Changed(before Groups) Groups {
 	changed := Groups{}
 	for n, raw := range g {
@@ -349,7 +329,7 @@ func (g Groups) Changed(before Groups) Groups {
 	return changed
 }
 
-// Take makes the groups of changed those of g. Values are not copied; they are never changed.
+// Take copies the groups of changed into g. Their values are shared and never changed.
 func (g Groups) Take(changed Groups) { maps.Copy(g, changed) }
 
 // Views reports whether the groups change what was sent, or what the last Prepare returned.
@@ -359,8 +339,8 @@ func (g Groups) Views() (sent, last bool) {
 	return sent, last
 }
 
-// AppendState encodes a record with groups. A group in it replaces the one before. The tag is as in [Added]. Callers
-// give only the groups that changed, so that a turn that moves counters writes little.
+// AppendState encodes a record with groups, which replace those before. The tag is as in [Added]. Callers give only the
+// groups that changed.
 func AppendState(tag uint64, g Groups) []byte {
 	m := record()
 	m.uint(recordTag, tag)
@@ -368,8 +348,7 @@ func AppendState(tag uint64, g Groups) []byte {
 	return m.sealed(store.State)
 }
 
-// groups adds the fields of groups, in the order of their numbers. The order makes the encoding of a state
-// reproducible; a reader does not need it.
+// groups adds the fields of groups by number, which makes the encoding reproducible.
 func (m *message) groups(g Groups) {
 	numbers := make([]int32, 0, len(g))
 	for n := range g {
@@ -381,8 +360,8 @@ func (m *message) groups(g Groups) {
 	}
 }
 
-// ReadState decodes a record: the groups that it changes. Every field but the tag is a group, known or not. Groups
-// share the memory of data.
+// ReadState decodes the groups that a record changes. Every field but the tag is a group. Groups share the memory of
+// data.
 func ReadState(data []byte) (Groups, error) {
 	data, err := body(store.State, data)
 	if err != nil {

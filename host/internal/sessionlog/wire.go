@@ -12,11 +12,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// version is the form of records that this program writes. It reads this one and all before it. Adding a field does not
+// version is the form of records that this program writes. It reads this one and all before it. A new field does not
 // raise it, because readers skip what they do not know.
 const version = 1
 
-// Errors of reading a record, for errors.Is. Both are wrapped, with what was found.
+// Errors of reading a record, for errors.Is.
 var (
 	// ErrNewer: the record was written by a later version of the program.
 	ErrNewer = errors.New("written by a newer version of thresh: use that version")
@@ -24,17 +24,14 @@ var (
 	ErrDamaged = errors.New("the record is damaged")
 )
 
-// damaged returns an error that says what is wrong with a record.
 func damaged(format string, values ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, values...))
 }
 
-// message is a message that is being written. Fields that have the zero value are left out, unless a comment says
-// otherwise. The zero value is an empty message. There are no generated types: every value would be copied into them
-// before it is written.
+// message is a message that is being written, without fields that have the zero value unless a comment says otherwise.
+// There are no generated types: every value would be copied into them first.
 type message []byte
 
-// uint writes a number that is never negative.
 func (m *message) uint(field protowire.Number, v uint64) {
 	if v != 0 {
 		*m = protowire.AppendVarint(protowire.AppendTag(*m, field, protowire.VarintType), v)
@@ -43,11 +40,10 @@ func (m *message) uint(field protowire.Number, v uint64) {
 
 func (m *message) bool(field protowire.Number, v bool) { m.uint(field, protowire.EncodeBool(v)) }
 
-// int is for numbers that may be negative. Zigzag keeps small negative ones short: a plain varint of -1 takes ten
-// bytes.
+// int zigzags: a plain varint of -1 takes ten bytes.
 func (m *message) int(field protowire.Number, v int64) { m.uint(field, protowire.EncodeZigZag(v)) }
 
-// float always takes eight bytes and loses nothing, so that a calibration is the same after a restart.
+// float loses nothing: a calibration is the same after a restart.
 func (m *message) float(field protowire.Number, v float64) {
 	if v != 0 {
 		*m = protowire.AppendFixed64(protowire.AppendTag(*m, field, protowire.Fixed64Type), math.Float64bits(v))
@@ -60,52 +56,50 @@ func (m *message) string(field protowire.Number, v string) {
 	}
 }
 
-// bytes writes the field also if v is empty: an empty message or list says something.
+// bytes writes the field even if v is empty: an empty message or list says something.
 func (m *message) bytes(field protowire.Number, v []byte) {
 	*m = protowire.AppendBytes(protowire.AppendTag(*m, field, protowire.BytesType), v)
 }
 
-// nested writes a message as a field. write appends its fields to m itself, so that a value of megabytes is not copied
-// from message to message; behind them, they are moved by the few bytes of their length.
+// nested writes a message as a field. write appends its fields to m itself, so a value of megabytes is not copied from
+// message to message, only moved by the few bytes of its length.
 func (m *message) nested(field protowire.Number, write func()) {
 	*m = protowire.AppendTag(*m, field, protowire.BytesType)
 	start := len(*m)
 	write()
 	end := len(*m)
-	*m = protowire.AppendVarint(*m, uint64(end-start)) // makes room, and is what the beginning gets
+	*m = protowire.AppendVarint(*m, uint64(end-start)) // makes room, and is copied to the beginning
 	var length [binary.MaxVarintLen64]byte
 	n := copy(length[:], (*m)[end:])
 	copy((*m)[start+n:], (*m)[start:end])
 	copy((*m)[start:], length[:n])
 }
 
-// A record begins with its version, which can be read without knowing anything about the fields behind it. The first
-// field is a checksum of all others and of the kind, which stands next to the record. Records of earlier versions have
-// none, and hosts of earlier versions skip it.
+// A record begins with its version, which can be read without knowing the fields behind it. The first field is a
+// checksum of all others and of the kind, which is outside of the record. Records of earlier versions have none, and
+// hosts of earlier versions skip it.
 const (
 	checksumField = 15
 	checksumTag   = checksumField<<3 | byte(protowire.Fixed32Type)
-	// checked is where the fields begin that the checksum is of.
+	// checked is where the checksummed fields begin.
 	checked = 1 + 1 + 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli) // the one that processors compute
 
-// checksum returns that of a record of a kind with these fields.
 func checksum(kind store.Kind, fields []byte) uint32 {
 	return crc32.Update(uint32(kind), castagnoli, fields)
 }
 
-// record begins a record. [message.sealed] ends it.
 func record() message { return message{version, checksumTag, 0, 0, 0, 0} }
 
-// sealed sets the checksum of a record that has all of its fields.
+// sealed sets the checksum of a complete record.
 func (m message) sealed(kind store.Kind) []byte {
 	binary.LittleEndian.PutUint32(m[2:], checksum(kind, m[checked:]))
 	return m
 }
 
-// body returns the fields of a record, after a look at its checksum. The error is [ErrNewer] or [ErrDamaged].
+// body returns the fields of a record after checking its checksum. The error is [ErrNewer] or [ErrDamaged].
 func body(kind store.Kind, data []byte) ([]byte, error) {
 	switch {
 	case len(data) == 0:
@@ -117,7 +111,7 @@ func body(kind store.Kind, data []byte) ([]byte, error) {
 	case len(data) < checked:
 		return data[1:], nil
 	}
-	// One without the tag is of an earlier version; with a checksum that fits, the tag is what was changed.
+	// Without the tag it is of an earlier version; if the checksum fits, the tag was changed.
 	tagged := data[1] == checksumTag
 	fits := binary.LittleEndian.Uint32(data[2:]) == checksum(kind, data[checked:])
 	switch {
@@ -129,8 +123,8 @@ func body(kind store.Kind, data []byte) ([]byte, error) {
 	return data[1:], nil
 }
 
-// field is one field of a message that is being read. Its bytes share the memory of the record. Which of varint and
-// bytes is set depends on kind.
+// field is one field of a message that is being read. It shares the record's memory. kind tells which of varint and
+// bytes is set.
 type field struct {
 	number protowire.Number
 	kind   protowire.Type
@@ -138,8 +132,8 @@ type field struct {
 	bytes  []byte
 }
 
-// fields calls each for the fields of a message, in their order. It ends at the first error of each. A field may occur
-// more than once: lists are written as repeated fields.
+// fields calls each for the fields of a message, in their order, up to its first error. A field may occur more than
+// once: lists are repeated fields.
 func fields(m []byte, each func(f field) error) error {
 	for len(m) > 0 {
 		number, kind, n := protowire.ConsumeTag(m)
@@ -162,7 +156,6 @@ func fields(m []byte, each func(f field) error) error {
 			return damaged("field %d is cut off", number)
 		}
 		m = m[n:]
-		// A field of a kind that this program never writes reaches each without a value.
 		if err := each(f); err != nil {
 			return err
 		}
@@ -170,8 +163,7 @@ func fields(m []byte, each func(f field) error) error {
 	return nil
 }
 
-// raw returns the field's bytes, which do not reach into what follows them; nil if there are none. The capacity ends
-// there too: an append to the result would otherwise write into the record.
+// raw returns the field's bytes, nil if there are none. Appending to them copies.
 func (f field) raw() []byte {
 	if len(f.bytes) == 0 {
 		return nil
@@ -187,7 +179,7 @@ func (f field) float() float64 { return math.Float64frombits(f.varint) }
 
 func (f field) int() int64 { return protowire.DecodeZigZag(f.varint) }
 
-// count returns a number that counts something. Larger ones cannot have been written, and would overflow in sums.
+// count refuses numbers that cannot have been written and would overflow in sums.
 func (f field) count() (int, error) {
 	if f.varint > math.MaxInt32 {
 		return 0, damaged("field %d is %d", f.number, f.varint)
@@ -207,7 +199,7 @@ func (m *message) counts(field protowire.Number, list []int32) {
 	})
 }
 
-// counts decodes the list. The limits keep a damaged number from being cut to 32 bits and taken for another.
+// counts keeps a damaged number from being cut to 32 bits and taken for another.
 func (f field) counts() ([]int32, error) {
 	list := make([]int32, 0, len(f.bytes))
 	for m := f.bytes; len(m) > 0; {

@@ -9,19 +9,17 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// flaggedError is the error of a response that has only a flag (is_error). An entry marks a failed response by a
+// flaggedError is the error of a response that only has a flag (is_error): an entry marks a failed response by a
 // non-empty error, and what went wrong is in the result.
 const flaggedError = "the tool reported an error"
 
-// pieces are the blocks of one provider message. ofTool has one flag per block: whether it belongs to a tool's answer.
-// Media of a result are of the tool, media of a person are not, and the block alone does not tell. Both slices have the
-// same length.
+// pieces are the blocks of one provider message. ofTool says for each whether it belongs to a tool's answer: media of a
+// result do, a person's do not, and the block alone does not tell.
 type pieces struct {
 	blocks []content.Block
 	ofTool []bool
 }
 
-// add appends blocks that all have the same origin.
 func (p *pieces) add(ofTool bool, blocks ...content.Block) {
 	for _, b := range blocks {
 		p.blocks = append(p.blocks, b)
@@ -30,8 +28,8 @@ func (p *pieces) add(ofTool bool, blocks ...content.Block) {
 }
 
 // messageContent reads the content of a provider's message: a string, or blocks of any provider. The blocks are never
-// nil, because nil means an entry without blocks, which is an oddity of its own. Content of another type, such as a
-// number, becomes an opaque block with a note.
+// nil, which would mean an entry without blocks. Content of another type, such as a number, becomes an opaque block
+// with a note.
 func (b *builder) messageContent(line int, raw []byte) pieces {
 	p := pieces{blocks: []content.Block{}}
 	if text, ok := rawjson.Text(raw); ok {
@@ -50,7 +48,7 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 	for _, raw := range list {
 		blocks := b.exactBlock(raw, anthropicBlock(raw))
 		_, isResponse := blocks[0].(content.ToolResponse)
-		// A result's media follow it in blocks and share its origin.
+		// A result's media follow it and share its origin.
 		p.add(isResponse, blocks...)
 	}
 	return p
@@ -58,11 +56,11 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 
 // anthropicBlock reads one block of Anthropic or OpenAI, since recorders mix them in one file. It returns at least one
 // block: a tool result with images becomes a response followed by the images. A block that lacks a required field or
-// has an unknown type is carried unchanged, so that nothing of the recording is lost.
+// has an unknown type is carried unchanged.
 func anthropicBlock(raw []byte) []content.Block {
 	o := asObject(raw)
 	switch o.text("type") {
-	// A case that finds the required field missing falls out of the switch, to the end of the function.
+	// A case without its required field falls through to the end of the function.
 	case "text":
 		if text, ok := rawjson.Text(o.raw("text")); ok {
 			return one(content.Text{Text: text, Extra: o.without("type", "text")})
@@ -73,7 +71,6 @@ func anthropicBlock(raw []byte) []content.Block {
 				Thought: thought, Signature: o.text("signature"), Extra: o.without("type", "thinking", "signature"),
 			})
 		}
-	// Fields other than the known ones, such as cache_control, travel in Extra and are written back.
 	case "tool_use":
 		if id, ok := rawjson.Text(o.raw("id")); ok {
 			return one(content.ToolCall{
@@ -102,11 +99,9 @@ func anthropicBlock(raw []byte) []content.Block {
 	return one(content.Opaque{JSON: bytes.Clone(raw)})
 }
 
-// one returns a list of one block. It saves composite literals at its many callers.
 func one(b content.Block) []content.Block { return []content.Block{b} }
 
-// anthropicResult reads the result of the call id. Some recorders add the tool's name, which the API does not have;
-// otherwise [builder.pair] completes it from the call.
+// anthropicResult reads the result of the call id. Some recorders add the tool's name, which the API does not have.
 func anthropicResult(id string, o object) []content.Block {
 	r := content.ToolResponse{
 		CallID: id, ToolName: o.text("name"), Extra: o.without("type", "tool_use_id", "content", "is_error", "name"),
@@ -119,9 +114,9 @@ func anthropicResult(id string, o object) []content.Block {
 	return append(one(r), media...)
 }
 
-// resultOf reads a tool's result. Text parts are joined into one text with newlines; images and documents become media.
-// A list with anything else in it is the tool's own JSON and is kept as it is, because joining it would change what the
-// model saw. readMedia is the provider's reader of media parts.
+// resultOf reads a tool's result. Text parts are joined with newlines; images and documents become media. A list with
+// anything else in it is the tool's own JSON and is kept: joining it would change what the model saw. readMedia is the
+// provider's reader of media parts.
 func resultOf(
 	raw []byte,
 	readMedia func(object) (content.Media, bool),
@@ -134,8 +129,8 @@ func resultOf(
 	for _, part := range list {
 		o := asObject(part)
 		if text, ok := rawjson.Text(o.raw("text")); ok && isText(o.text("type")) {
-			// Fields of the parts, such as citations, are lost here. An agent's own messages go through [exactResult]
-			// in addition.
+			// Fields of the parts, such as citations, are lost here. An agent's own messages also go through
+			// [exactResult].
 			texts = append(texts, text)
 			continue
 		}
@@ -152,7 +147,7 @@ func resultOf(
 func isText(t string) bool { return t == "text" || t == "input_text" || t == "output_text" }
 
 // anthropicMedia reads an image or a document; ok is false if there is no data. The API allows a URL without a MIME
-// type. The type is then guessed from the block's type, because token counting and other providers need one.
+// type, which token counting and other providers need: it is guessed from the block's type.
 func anthropicMedia(o object) (content.Media, bool) {
 	source := o.object("source")
 	m := content.Media{
@@ -171,9 +166,9 @@ func anthropicMedia(o object) (content.Media, bool) {
 }
 
 // userEntries adds the entries of a user message. Anthropic has no tool role: results are blocks of a user message,
-// possibly mixed with text. Each run of results becomes one entry of the tool, each run of other blocks one of the
-// human, in their order. Strategies treat what a person said differently from tool output, so the two must not share an
-// entry. like provides metadata and extra fields for all of them. A message without blocks still becomes one entry.
+// possibly mixed with text. Strategies treat what a person said differently from tool output, so each run of results
+// becomes one entry of the tool, each run of other blocks one of the human. like provides metadata and extra fields for
+// all of them. A message without blocks still becomes one entry.
 func (b *builder) userEntries(line int, p pieces, like content.Content) {
 	for start := 0; start == 0 || start < len(p.blocks); {
 		c := like
@@ -185,9 +180,9 @@ func (b *builder) userEntries(line int, p pieces, like content.Content) {
 		if start < end && p.ofTool[start] {
 			c.Speaker = content.Tool
 		}
-		// The capacity is cut, so that a later extend of this entry does not overwrite the next entry's blocks.
+		// Capped: a later extend of this entry does not overwrite the next entry's blocks.
 		c.Blocks = p.blocks[start:end:end]
 		b.add(line, c)
-		start = max(end, 1) // a message without blocks is one entry
+		start = max(end, 1)
 	}
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// builder assembles a transcript: the readers of all formats add entries and notes to it. It is used by one goroutine
-// and for one file. A reader calls finish at the end.
+// builder assembles a transcript: the readers of all formats add entries and notes to it, and call finish at the end.
+// It is used by one goroutine and for one file.
 type builder struct {
 	t Transcript
-	// match pairs while entries are added, so that no second walk is needed.
+	// match pairs while entries are added, without a second walk.
 	match turns.Matcher
 	names map[string]string // the tool that the latest call with an id called
 	// exact leaves responses without a tool name as they are: a native file is read back byte for byte.
 	exact bool
 	// form is the provider's form in which an agent adds messages ([Parse]); "" for recordings. What such a message
-	// holds goes back to the provider, so nothing is dropped, joined or renamed that could not be restored.
+	// holds is sent back to the provider, so nothing is dropped, joined or renamed that could not be restored.
 	form Format
-	// begun says that messages were added before: the instructions that come now are not at the beginning.
+	// begun says that messages were added before: instructions are no longer at the beginning.
 	begun bool
 	// called names the tool of a call that was added before, by the call's id; nil for recordings.
 	called func(id string) string
@@ -39,11 +39,10 @@ type builder struct {
 	misplaced int
 }
 
-// newBuilder returns an empty builder.
 func newBuilder() *builder { return &builder{names: map[string]string{}, shown: map[string]int{}} }
 
-// add appends an entry and returns its position. line is the line where the entry begins, counted from 1. Entries and
-// Lines must have the same length, so all entries are added here.
+// add appends an entry and returns its position. line is where the entry begins, counted from 1. Entries and Lines must
+// have the same length, so all entries are added here.
 func (b *builder) add(line int, c content.Content) int {
 	b.t.Entries = append(b.t.Entries, c)
 	b.t.Lines = append(b.t.Lines, line)
@@ -68,15 +67,15 @@ func (b *builder) extend(entry int, blocks []content.Block, extra ...content.Fie
 	b.t.Entries[entry].Extra = content.FieldsOf(b.extended.fields...)
 }
 
-// pair registers the calls and responses of an entry, beginning with block from. It also completes responses that do
-// not name their tool, because strategies classify results by tool name: with the name of the call that they answer, or
-// of the latest call with their id if that call is answered already. Models repeat ids, so position decides before id.
+// pair registers the calls and responses of an entry from block from on. It completes responses that do not name their
+// tool, because strategies classify results by it: with the name of the call that they answer, or of the latest call
+// with their id if that call is answered already. Models repeat ids, so position decides before id.
 func (b *builder) pair(entry, from int) {
 	c := b.t.Entries[entry]
 	for j := from; j < len(c.Blocks); j++ {
 		switch block := c.Blocks[j].(type) {
 		case content.ToolCall:
-			// Of every speaker, also of an unknown one: a name is better than none.
+			// Of every speaker, even an unknown one: a name is better than none.
 			b.names[block.ID] = block.Name
 			if c.Speaker == content.AI {
 				b.match.Call(block.ID, block.Name, turns.At{Entry: entry, Block: j})
@@ -101,7 +100,7 @@ func (b *builder) pair(entry, from int) {
 	}
 }
 
-// boundary notes a compaction before the next entry that will be added. meta must be a copy; nil is allowed.
+// boundary notes a compaction before the next added entry. meta must be a copy; nil is allowed.
 func (b *builder) boundary(kind string, meta []byte) {
 	b.t.Boundaries = append(b.t.Boundaries, Boundary{Index: len(b.t.Entries), Kind: kind, Meta: meta})
 }
@@ -118,7 +117,6 @@ func (b *builder) note(line, entry int, format string, args ...any) {
 		Note{Line: line, Entry: entry, Kind: format, Message: fmt.Sprintf(format, args...)})
 }
 
-// remark adds a note that needs no attention; see [Note.Routine].
 func (b *builder) remark(line, entry int, format string, args ...any) {
 	b.note(line, entry, format, args...)
 	b.t.Notes[len(b.t.Notes)-1].Routine = true
@@ -138,9 +136,9 @@ func (b *builder) oddity(line, entry int, class, format string, args ...any) {
 	b.note(line, entry, format, args...)
 }
 
-// unread tallies the fields of o that no reader uses, so that data of a newer version of a recorder is not dropped
-// silently. known lists the fields that are read or known to hold no conversation; of names the kind of record in the
-// note. An id, a time or a flag, of which every version brings new ones, is no conversation that was missed.
+// unread tallies the fields of o that no reader uses: data of a newer recorder is not dropped silently. known lists the
+// fields that are read or hold no conversation; of names the kind of record. An id, a time or a flag, of which every
+// version brings new ones, is no missed conversation.
 func (b *builder) unread(line int, of string, o object, known func(name string) bool) {
 	for _, f := range o {
 		if !known(f.name) && !rawjson.IsNull(f.value) {
@@ -155,8 +153,7 @@ func (b *builder) unread(line int, of string, o object, known func(name string) 
 // maxMark is the longest value of a field that may be an id, a time or a flag, in bytes. A UUID has 38 with its quotes.
 const maxMark = 64
 
-// otherFields remarks on the top-level fields of a one-document file that are not read. It is one note, as there is one
-// such object per file.
+// otherFields remarks on the unread top-level fields of a one-document file, in one note.
 func (b *builder) otherFields(top object, known func(name string) bool) {
 	const most = 20 // by name
 	var left []string
@@ -178,9 +175,8 @@ func (b *builder) otherFields(top object, known func(name string) bool) {
 	}
 }
 
-// finish inspects the whole history, collects usage, and returns the transcript. Nothing may be added afterwards.
-// Checks that need later entries, such as the pairing of calls and responses, are only possible here. The error is of
-// a file that the format does not explain.
+// finish inspects the whole history, collects usage, and returns the transcript. Nothing may be added afterwards. The
+// error is for a file that the format does not explain.
 func (b *builder) finish(o Options) (*Transcript, error) {
 	for i, c := range b.t.Entries {
 		b.inspect(i, c)
@@ -195,8 +191,8 @@ func (b *builder) finish(o Options) (*Transcript, error) {
 	return &b.t, nil
 }
 
-// inspect notes what is not well-formed. Strategies leave such entries alone and providers may refuse them, so users
-// should know why an entry is never pruned.
+// inspect notes what is malformed. Strategies leave such entries alone and providers may refuse them, so users should
+// know why an entry is never pruned.
 func (b *builder) inspect(i int, c content.Content) {
 	line := b.t.Lines[i]
 	if !c.Speaker.Known() {
@@ -219,7 +215,7 @@ func (b *builder) inspect(i int, c content.Content) {
 				line, i, "value that is not a block", "block %d is %s, not a block; it is carried unchanged", j,
 				clip(o.JSON),
 			)
-		// A known kind that could not be decoded as such: a required field is missing or has the wrong type.
+		// Of a known kind: a required field is missing or has the wrong type.
 		case content.KindText,
 			content.KindToolCall,
 			content.KindToolResponse,
@@ -240,13 +236,12 @@ func (b *builder) inspect(i int, c content.Content) {
 }
 
 // inspectPairs notes repeated call ids, and responses that a provider would refuse: those without an open call before
-// them, and those that come after the AI spoke again. It only reports. A replay must show what was recorded; [Write]
-// repairs the order for providers.
+// them, and those after the AI spoke again. A replay must show what was recorded; [Write] repairs the order.
 func (b *builder) inspectPairs() {
-	// Paired once more over the whole, because extend may have added to earlier entries.
+	// Paired again, because extend may have added to earlier entries.
 	pairs, seen := turns.Pair(b.t.Entries), map[string]bool{}
 	for i, c := range b.t.Entries {
-		// What a compaction kept is there twice, and that is in order.
+		// What a compaction kept is there twice.
 		again := rawjson.Field(c.Metadata, "fromCompaction") != nil
 		for j, block := range c.Blocks {
 			at := turns.At{Entry: i, Block: j}

@@ -7,12 +7,10 @@ import (
 )
 
 // isClaudeBookkeeping reports whether a record type never holds conversation. Such records are most of a file's bytes:
-// "progress" repeats what sub-agents and hooks print, "file-history-snapshot" holds copies of files. The conversation
-// is in "user" and "assistant"; "system" records events such as a compaction.
+// "progress" repeats what sub-agents and hooks print, "file-history-snapshot" holds copies of files. A type that is
+// missing here is reported as unknown, and nothing else happens.
 func isClaudeBookkeeping(t string) bool {
 	switch t {
-	// The list grows with the versions of the agent. A type that is missing here is reported as unknown, and nothing
-	// else happens.
 	case "progress", "file-history-snapshot", "queue-operation", "summary", "pr-link", "attachment", "last-prompt",
 		"custom-title", "ai-title", "agent-name", "permission-mode", "worktree-state":
 		return true
@@ -21,8 +19,8 @@ func isClaudeBookkeeping(t string) bool {
 }
 
 // isClaudeField reports whether a field of user and assistant records is known. The first group is read. The second
-// holds no conversation: where and how the session ran, and what the screen shows. toolUseResult looks like a result,
-// but it is a copy of the result plus the whole file before and after an edit, which the model never saw.
+// holds no conversation: where and how the session ran, and what the screen shows. toolUseResult is a copy of the
+// result plus the whole file before and after an edit, which the model never saw.
 func isClaudeField(name string) bool {
 	switch name {
 	case "type", "message", "uuid", "timestamp", "sessionId", "isSidechain", "isMeta", "isCompactSummary",
@@ -35,8 +33,7 @@ func isClaudeField(name string) bool {
 	return false
 }
 
-// isClaudeMessageField reports whether a field of the message in a record is known. The message is one of the Anthropic
-// API.
+// isClaudeMessageField is for the message in a record, which is one of the Anthropic API.
 func isClaudeMessageField(name string) bool {
 	switch name {
 	case "id", "type", "role", "model", "content", "usage", "stop_reason", "stop_sequence":
@@ -45,8 +42,8 @@ func isClaudeMessageField(name string) bool {
 	return false
 }
 
-// isClaudeRecord reports whether a record of type t is one of Claude Code. Its types are common words that other agents
-// use too, so a second field has to agree where there is one.
+// isClaudeRecord reports whether a record of type t is Claude Code's. Its types are common words that other agents use
+// too, so a second field has to agree if there is one.
 func isClaudeRecord(t string, o object) bool {
 	switch {
 	// Lists of messages in other formats have the role in front, not the type, and no nested message.
@@ -64,7 +61,7 @@ func isClaudeRecord(t string, o object) bool {
 // claudeCode reads a session of Claude Code. Records are in the order in which they happened, which is the order of the
 // conversation.
 //
-// A line is one block of a message, inside of a record about it:
+// A line is one block of a message, in a record about it:
 //
 //	{"type": "assistant", "uuid": "…", "parentUuid": "…", "sessionId": "…", "timestamp": "…", "cwd": "/w",
 //	 "message": {"id": "msg_1", "role": "assistant", "model": "m", "content": [{"type": "tool_use", …}], "usage": {…}}}
@@ -74,9 +71,9 @@ func isClaudeRecord(t string, o object) bool {
 //
 // The form was learnt from published sessions of several versions, and from sessions recorded with the agent.
 //
-// The chain of parentUuid is not followed, although it looks like the right order. It branches where results arrive in
-// parallel, and walking from the last record to the first would lose all branches but one. Parents may also be
-// bookkeeping records, or be in the file of an earlier session.
+// Records are in the order of the conversation. The chain of parentUuid is not followed: it branches where results
+// arrive in parallel, and walking from the last record to the first would lose all branches but one. Parents may also
+// be bookkeeping records, or be in the file of an earlier session.
 type claudeCode struct {
 	main *claudeThread
 	// side holds messages of sub-agents recorded inline (isSidechain), as older versions do. The main agent's model
@@ -96,8 +93,7 @@ type claudeThread struct {
 	old  map[string]bool // the ids of messages that began before it; their usage is counted already
 }
 
-// newClaude returns a reader that adds to b. The side thread has a builder of its own, because its entries are used
-// only if the main thread stays empty.
+// newClaude gives the side thread a builder of its own, because its entries are used only if the main thread is empty.
 func newClaude(b *builder) *claudeCode {
 	return &claudeCode{
 		main: newThread(b),
@@ -106,23 +102,21 @@ func newClaude(b *builder) *claudeCode {
 	}
 }
 
-// newThread returns an empty thread that adds to b.
 func newThread(b *builder) *claudeThread {
 	return &claudeThread{b: b, open: map[string]int{}, old: map[string]bool{}}
 }
 
-// forget is called at a compaction. A message whose lines are on both sides of it becomes two entries: extending the
-// first would put what the model said afterwards into the context from before.
+// forget is called at a compaction. A message with lines on both sides of it becomes two entries: extending the first
+// would put what the model said afterwards into the context from before.
 func (c *claudeThread) forget() {
-	// Usage of a message that goes on after the compaction was counted with its first part.
+	// Usage of a message that continues after the compaction was counted with its first part.
 	for id := range c.open {
-		c.old[id] = id != "" // a message without an id is one of its own
+		c.old[id] = id != "" // a message without an id is separate
 	}
-	// The map is kept: sessions compact many times.
 	clear(c.open)
 }
 
-// record reads one line. It is called in the order of the file.
+// record reads one line, in the order of the file.
 func (c *claudeCode) record(r record) error {
 	b := c.main.b
 	// The first id counts: a resumed session has records of the session before in front.
@@ -169,7 +163,7 @@ func (c *claudeCode) message(r record, t string) error {
 		return failAt(r.line, ErrMalformed, "a record of type %s has no message object", t)
 	}
 	if id := r.text("uuid"); id != "" {
-		// The same uuid alone is not enough: the message must be the same, or something would be lost.
+		// By uuid alone something could be lost.
 		hash := maphash.Bytes(c.seed, r.raw("message"))
 		if before, ok := c.seen[id]; ok && before == hash {
 			b.tally.routine(r.line, -1, "record that repeats an earlier one (same uuid and message) left out")
@@ -179,7 +173,6 @@ func (c *claudeCode) message(r record, t string) error {
 	}
 	b.unread(r.line, "a record of type "+t, r.object, isClaudeField)
 	b.unread(r.line, "the message in a record of type "+t, message, isClaudeMessageField)
-	// The side thread reads like the main one, into a builder of its own.
 	thread := c.main
 	if r.isTrue("isSidechain") {
 		thread = c.side
@@ -200,7 +193,7 @@ func (c *claudeCode) message(r record, t string) error {
 // The entry keeps the timestamp of its first line, but usage and model of its last: output tokens are complete only
 // there.
 func (c *claudeThread) assistant(r record, message object) {
-	// Blocks of the model never belong to a tool, so that their origin is dropped.
+	// Blocks of the model never belong to a tool.
 	blocks := c.b.messageContent(r.line, message.raw("content")).blocks
 	var meta metadata
 	id := message.text("id")
@@ -223,9 +216,9 @@ func (c *claudeThread) assistant(r record, message object) {
 	c.open[id] = c.b.add(r.line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
 }
 
-// user reads a line of what was sent to the model: a person's input, tool results, and what the agent inserted
-// (isMeta), which the model saw as well. The summary after a compaction is such a line too. isVisibleInTranscriptOnly
-// on other lines is kept as metadata, since the model may not have seen them.
+// user reads a line of what was sent to the model: a person's input, tool results, the summary after a compaction, and
+// what the agent inserted (isMeta). isVisibleInTranscriptOnly on other lines is kept as metadata, since the model may
+// not have seen them.
 func (c *claudeThread) user(r record, message object) {
 	var meta metadata
 	meta.raw("timestamp", r.raw("timestamp"))
@@ -242,7 +235,7 @@ func (c *claudeCode) end() error {
 	switch side := c.side.b; {
 	case c.sideLines == 0:
 	case len(b.t.Entries) == 0:
-		// Line numbers stay right: both threads count the lines of the one file.
+		// Both threads count the lines of the one file.
 		b.t.Entries, b.t.Lines = side.t.Entries, side.t.Lines
 		b.note(0, -1, "every message is a sub-agent's (isSidechain): this is the transcript of a sub-agent")
 	default:

@@ -23,13 +23,13 @@ var clineTools = []string{
 //	{"role": "user", "content": [{"type": "text", "text": "[read_file for 'a.go'] Result:"},
 //	 {"type": "text", "text": "…"}, {"type": "text", "text": "<environment_details>…"}]}
 //
-// Such a text becomes a call or a response, without the lines around it. Nothing is left out: the state of the editor,
-// which comes with each message, stays text of the person. The form was learnt from a published session and from one
-// recorded with the agent. The zero value is for a conversation that is not known to be theirs.
+// Such a text becomes a call or a response, without the lines around it. The state of the editor, which comes with each
+// message, is kept as text of the person. The form was learnt from a published session and from one recorded with the
+// agent. The zero value is for an unknown conversation.
 type cline struct {
 	// known says that the person's first message is in their form.
 	known bool
-	open  []content.ToolCall // calls of the last answer, without those that were answered
+	open  []content.ToolCall // unanswered calls of the last answer
 	made  int                // ids made for calls in text, which have none
 }
 
@@ -38,7 +38,7 @@ func (c *cline) begins(text string) bool {
 	return strings.HasPrefix(text, "<task>") || strings.HasPrefix(text, "<environment_details>")
 }
 
-// called takes in an answer of the model. It returns the blocks with a call that stands at the end of a text.
+// called reads an answer of the model, and turns the call at the end of a text into a block.
 func (c *cline) called(blocks []content.Block) []content.Block {
 	c.open = nil
 	var out []content.Block
@@ -61,11 +61,10 @@ func (c *cline) called(blocks []content.Block) []content.Block {
 	return out
 }
 
-// inText returns the call at the end of a text, and the text before it.
 func (c *cline) inText(text string) (said string, call content.ToolCall, ok bool) {
 	trimmed := strings.TrimSpace(text)
 	at := strings.LastIndex(trimmed, "</")
-	// The end decides: Cline runs the call with which an answer ends, and looks at no other.
+	// Cline runs only the call with which an answer ends.
 	if at < 0 || !strings.HasSuffix(trimmed, ">") {
 		return "", call, false
 	}
@@ -103,7 +102,7 @@ func (c *cline) inText(text string) (said string, call content.ToolCall, ok bool
 func (c *cline) results(p pieces) pieces {
 	var out pieces
 	for i := 0; i < len(p.blocks); i++ {
-		// A result is recognised by a call of that tool that waits for one, so that a person can write "[x] Result:".
+		// Only if a call of that tool waits: a person can write "[x] Result:".
 		text, ok := p.blocks[i].(content.Text)
 		head, rest, found := strings.Cut(text.Text, "] Result:")
 		tool, _, _ := strings.Cut(strings.TrimPrefix(head, "["), " ")
@@ -113,7 +112,7 @@ func (c *cline) results(p pieces) pieces {
 			continue
 		}
 		if rest = strings.TrimPrefix(rest, "\n"); rest == "" && i+1 < len(p.blocks) {
-			// The state of the editor is no result, also behind a tool that returned nothing.
+			// The state of the editor is no result, even behind a tool that returned nothing.
 			if next, ok := p.blocks[i+1].(content.Text); ok && !c.begins(next.Text) {
 				rest = next.Text
 				i++

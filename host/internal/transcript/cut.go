@@ -1,20 +1,19 @@
 package transcript
 
-// uncut returns a document that was cut off, up to the last whole element of its list: of the document itself, or of
-// one in a field of it. What followed the list is lost. It returns nil if no element is whole.
-//
-// The text must be JSON as far as it goes.
+// uncut returns a document that was cut off, up to the last whole element of its list: the document itself, or a list
+// in one of its fields. What followed the list is lost. It returns nil if no element is whole. The text must be JSON as
+// far as it goes.
 func uncut(data []byte) []byte {
 	var (
-		open []byte // the brackets that are open
-		text bool   // inside of a string
+		open []byte
+		text bool
 		end  int    // behind the last whole element; 0: there is none
 		list string // what closes the document there
 	)
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case text && c == '\\':
-			i++ // whatever is escaped, it ends no string
+			i++ // an escaped character ends no string
 		case c == '"':
 			text = !text
 		case text:

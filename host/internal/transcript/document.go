@@ -7,9 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// document is a file that is one JSON value, held in memory whole. Its JSON is valid, so the readers of formats need no
-// checks of the syntax. It is used by one goroutine. Positions are bytes in data, unless they are named offset, which
-// is of the file.
+// document is a file that is one JSON value, in memory. Its JSON is valid: readers of formats need not check the
+// syntax. It is used by one goroutine. Positions are bytes in data, unless they are named offset, which is in the file.
 type document struct {
 	data   []byte
 	line   int   // of the first byte
@@ -20,16 +19,15 @@ type document struct {
 	mark, markLine int
 }
 
-// newDocument indexes the fields of the document. line and offset are where data begins in the file: after a byte order
+// newDocument indexes the fields of the document. line and offset are where data begins in the file, after a byte order
 // mark and blank lines.
 func newDocument(data []byte, line int, offset int64) *document {
 	return &document{data: data, line: line, offset: offset, top: asObject(data), markLine: line}
 }
 
 // lineAt returns the line of the byte at. In ascending order it looks at each byte once; counting from the beginning
-// for every message would take quadratic time, minutes for a file of 100 MB. Going back is allowed and slow.
+// for every message would take minutes for a file of 100 MB. Going back is allowed and slow.
 func (d *document) lineAt(at int) int {
-	// From the beginning again.
 	if at < d.mark {
 		d.mark, d.markLine = 0, d.line
 	}
@@ -38,7 +36,7 @@ func (d *document) lineAt(at int) int {
 	return d.markLine
 }
 
-// at returns where the value of a top-level field begins, 0 if there is none.
+// at returns where the value of a top-level field begins; 0 if there is none.
 func (d *document) at(name string) int { return d.top.field(name).at }
 
 // each calls element for each element of the list in the field name, or of the document itself if name is "". A missing
@@ -56,7 +54,7 @@ func (d *document) each(name string, element func(i, line int, raw []byte) error
 	// Element by element: a list of offsets of a hundred thousand messages is never built.
 	return s.Array(func(i int) error {
 		at := list.at + s.Offset()
-		// A slice of data: valid for as long as the document.
+		// A slice of data: valid as long as the document.
 		raw, err := s.Skip()
 		if err != nil {
 			return err
@@ -68,14 +66,13 @@ func (d *document) each(name string, element func(i, line int, raw []byte) error
 // firstObject returns the first object in a list; nil if there is none, or raw is not a list.
 func firstObject(raw []byte) object { return findObject(raw, func(object) bool { return true }) }
 
-// findObject returns the first object in a list that fits; nil if none does, or raw is not a list. It stops there,
-// because format detection needs few elements of lists that may have a hundred thousand.
+// findObject returns the first object in a list that fits; nil if none does, or raw is not a list. It stops there:
+// format detection needs few elements of lists that may have a hundred thousand.
 func findObject(raw []byte, fits func(object) bool) object {
 	var found object
-	// Array has no other way to stop early.
 	errFound := errors.New("found")
 	s := rawjson.New(raw)
-	_ = s.Array(func(int) error { // the error is errFound, or says that raw is no list
+	_ = s.Array(func(int) error { // errFound stops it early; otherwise raw is no list
 		value, err := s.Skip()
 		if o := asObject(value); err == nil && o != nil && fits(o) {
 			found, err = o, errFound

@@ -10,9 +10,9 @@ import (
 )
 
 // object is a JSON object with its fields in order, as raw JSON. Unlike a map it writes back carried fields in the same
-// order and with the same digits; float64 would change large numbers. If a name occurs twice, the last value counts, as
-// in most parsers, at the place of the first. The values are slices of the parsed text: copy what you keep. Nil is "not
-// an object", and all its lookups find nothing.
+// order and with the same digits; float64 would change large numbers. If a name occurs twice, the last value counts, at
+// the place of the first. The values are slices of the parsed text: copy what you keep. Nil is "not an object", and all
+// its lookups find nothing.
 type object []field
 
 // field is one name and value of an object. The zero field means "absent".
@@ -23,11 +23,11 @@ type field struct {
 	at int
 }
 
-// parseObject reads an object that is followed by nothing but white space. Up to 16 fields are searched linearly, which
-// is faster than a map for the usual record; beyond that an index keeps hostile files from taking quadratic time.
+// parseObject reads an object that is followed by white space only. Up to 16 fields are searched linearly, which is
+// faster than a map for the usual record; beyond that an index keeps hostile files from taking quadratic time.
 func parseObject(raw []byte) (object, error) {
 	var o object
-	// only of a long object: looking through a list of a million names for each name takes hours
+	// Only for a long object: looking through a list of a million names for each name takes hours.
 	var index map[string]int
 	s := rawjson.New(raw)
 	err := s.Object(func(name []byte) error {
@@ -40,7 +40,6 @@ func parseObject(raw []byte) (object, error) {
 		} else if i, ok := index[f.name]; ok {
 			before = i
 		}
-		// The later value at the place of the earlier one.
 		if before >= 0 {
 			o[before] = f
 			return err
@@ -58,7 +57,6 @@ func parseObject(raw []byte) (object, error) {
 		return err
 	})
 	if err == nil {
-		// Anything but white space behind the object is an error.
 		err = s.Rest()
 	}
 	return o, err
@@ -67,7 +65,7 @@ func parseObject(raw []byte) (object, error) {
 // asObject returns the fields of raw; nil if it is not an object. Lookups in a nil object find nothing, so reading
 // nested objects needs no checks in between.
 func asObject(raw []byte) object {
-	// Looked at first: parsing a long string to learn that it is no object would be a waste.
+	// Parsing a long string to learn that it is no object would be a waste.
 	if kind(raw) != '{' {
 		return nil
 	}
@@ -79,7 +77,7 @@ func asObject(raw []byte) object {
 	return o
 }
 
-// elements returns the elements of an array; ok is false if raw is not an array. They are slices of raw.
+// elements returns the elements of an array, slices of raw; ok is false if raw is not an array.
 func elements(raw []byte) (list [][]byte, ok bool) {
 	s := rawjson.New(raw)
 	err := s.Array(func(int) error {
@@ -101,28 +99,27 @@ func (o object) field(name string) field {
 	return field{}
 }
 
-// raw returns the value of a field, nil if there is none.
 func (o object) raw(name string) []byte { return o.field(name).value }
 
 // has reports whether there is a field of that name that is not null. Some recorders write null for what is missing.
 func (o object) has(name string) bool { return !rawjson.IsNull(o.raw(name)) }
 
-// text returns the string in a field, "" if there is none.
+// text returns the string in a field; "" if there is none.
 func (o object) text(name string) string { return asText(o.raw(name)) }
 
 // object returns the object in a field; nil if there is none.
 func (o object) object(name string) object { return asObject(o.raw(name)) }
 
-// asText returns the string in raw, "" if it is none.
+// asText returns the string in raw; "" if it is none.
 func asText(raw []byte) string {
 	s, _ := rawjson.Text(raw)
 	return s
 }
 
-// isTrue reports whether a field is the JSON true. Other values count as false.
+// isTrue reports whether a field is the JSON true.
 func (o object) isTrue(name string) bool { return string(o.raw(name)) == "true" }
 
-// copyOf returns a copy of a field's value, nil if there is none or it is null.
+// copyOf returns a copy of a field's value; nil if there is none or it is null.
 func (o object) copyOf(name string) json.RawMessage {
 	if raw := o.raw(name); !rawjson.IsNull(raw) {
 		return bytes.Clone(raw)
@@ -130,7 +127,7 @@ func (o object) copyOf(name string) json.RawMessage {
 	return nil
 }
 
-// without returns copies of all fields except the named ones and those that are null. It collects what goes into Extra.
+// without returns copies of the other fields that are not null, for Extra.
 func (o object) without(names ...string) content.Fields {
 	var out []content.Field
 	for _, f := range o {
@@ -156,11 +153,10 @@ func jsonOf(fields content.Fields) json.RawMessage {
 // kind returns the first byte of a value, which tells its JSON type; 0 if there is none.
 func kind(raw []byte) byte { return rawjson.New(raw).Kind() }
 
-// metadata builds a JSON object in the order in which its fields are set. The closing brace is missing until json is
-// called. A name must be set only once.
+// metadata builds a JSON object in the order in which its fields are set, each once. json adds the closing brace.
 type metadata []byte
 
-// raw sets a field to a JSON value. null and nil set nothing. The value must be valid JSON: it is copied as it is.
+// raw sets a field to valid JSON. null and nil set nothing.
 func (m *metadata) raw(name string, value []byte) {
 	if rawjson.IsNull(value) {
 		return
@@ -189,8 +185,8 @@ func (m *metadata) flag(name string, set bool) {
 	}
 }
 
-// json returns the object; nil if nothing was set, which means an entry without metadata. The capacity is cut, so that
-// the builder can go on without changing the object that was returned.
+// json returns the object; nil if nothing was set, which means an entry without metadata. Capped: the builder can
+// continue without changing the returned object.
 func (m *metadata) json() json.RawMessage {
 	if len(*m) == 0 {
 		return nil

@@ -8,14 +8,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// isOpenHandsEvent reports whether o is an event of an OpenHands log.
 func isOpenHandsEvent(o object) bool {
 	return o.has("source") && o.has("kind") && isOpenHandsKind(o.text("kind"))
 }
 
-// isOpenHandsKind reports whether k is a kind of event.
+// isOpenHandsKind reports whether k is a kind of event. The source alone is no sign: other recorders have such a field.
 func isOpenHandsKind(k string) bool {
-	// The source alone is no sign: other recorders have a field of that name too.
 	switch k {
 	case "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "SystemPromptEvent",
 		"SystemPromptUpdateEvent", "PauseEvent",
@@ -27,7 +25,7 @@ func isOpenHandsKind(k string) bool {
 	return false
 }
 
-// openHands reads the events of OpenHands' SDK: a list, in a document or one a line.
+// openHands reads the events of OpenHands' SDK, in a list or one a line.
 //
 //	{"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": […]}}
 //	{"kind": "ActionEvent", "id": "e2", "llm_response_id": "r1", "thought": […], "tool_name": "terminal",
@@ -35,16 +33,15 @@ func isOpenHandsKind(k string) bool {
 //	{"kind": "ObservationEvent", "id": "e3", "tool_call_id": "c1", "observation": {"output": "…", "exit_code": 0}}
 //	{"kind": "Condensation", "id": "e5", "forgotten_event_ids": ["e2", "e3"], "summary": "…", "summary_offset": 1}
 //
-// A call and its result name each other; the calls of one answer of the model share llm_response_id. "action" repeats
-// the call in the agent's own form and is left out, as is the state of the conversation, which the model never sees.
-// The reader was tried on a published result of a benchmark and on seven folders that OpenHands' authors recorded;
-// condensations follow its source.
+// The calls of one answer of the model share llm_response_id. "action" repeats the call in the agent's own form and is
+// left out, as is the state of the conversation, which the model never sees. The reader was tried on a published result
+// of a benchmark and on seven folders that OpenHands' authors recorded; condensations follow its source.
 type openHands struct {
 	speech
-	// response is the id of the model's answer that is being added to, "" for none: parallel calls are events of one
-	// answer.
+	// response is the id of the model's answer that is being added to; "" for none. Its parallel calls are separate
+	// events.
 	response string
-	// seen are the events of which the model's context is made, with texts of their own.
+	// seen are the events of the model's context, with copies of their texts.
 	seen []record
 	// again: a condensation repeats the events that are added. Their usage counts once, and they are not seen a second
 	// time.
@@ -57,7 +54,7 @@ func newOpenHands(b *builder) *openHands { return &openHands{speech: newSpeech(b
 func readOpenHands(list string) documentReader {
 	return func(b *builder, d *document) error {
 		o := newOpenHands(b)
-		// The first message of the person is missing in results of benchmarks, which have it outside.
+		// Results of benchmarks have the first message of the person outside.
 		if text := d.top.text("instruction"); text != "" {
 			o.ask(d.line, nil, content.Text{Text: text})
 		}
@@ -82,7 +79,7 @@ var isOpenHandsField = nameIn("kind", "id", "timestamp", "source", "llm_message"
 	"activated_skills", "extended_content", "sender", "critic_result", "rejection_reason", "summary",
 	"dynamic_context", "parent_id", "reason", "forgotten_event_ids", "summary_offset")
 
-// An event becomes at most one entry; what the events of one answer have in common, speech puts together.
+// record makes at most one entry; speech joins the events of one answer.
 func (h *openHands) record(r record) error {
 	b, meta := h.b, stamped(r.raw("timestamp"))
 	meta.flag("fromCompaction", h.again)

@@ -13,13 +13,12 @@ import (
 )
 
 // The fields in which entries that an agent added in a provider's form ([Parse]) carry what the native form has no
-// place for. [Render] writes it back. A name of a provider's field could be one of the native form, so each is an
-// object around those fields.
+// place for. [Render] writes it back. Each is an object, because a provider's field could have the name of a native
+// one.
 const (
 	// fieldFormat of an entry's metadata is the form in which it was added.
 	fieldFormat = "format"
-	// fieldMessage of an entry, or of the block that is the only one of its message, holds further fields of the
-	// message.
+	// fieldMessage of an entry, or of the only block of its message, holds further fields of the message.
 	fieldMessage = "message"
 	// fieldItem of a block holds further fields of a call, or of an item of the Responses API.
 	fieldItem = "item"
@@ -35,9 +34,9 @@ func (p *planner) exact(c content.Content) bool {
 	return len(c.Metadata) > 0 && rawjson.FieldText(c.Metadata, fieldFormat) == string(p.form)
 }
 
-// exactResult reads a tool's result that an agent gave, so that it can be written back part by part: texts are joined
-// with newlines, and parts says how to part them. reads returns the attachment in a part, ok only if it would be
-// written back the same. A list with anything else is the result as it is.
+// exactResult reads a tool's result that an agent gave: texts are joined with newlines, and parts says how to part them
+// when it is written back. reads returns the attachment in a part, ok only if it would be written back the same. A list
+// with anything else is kept as the result.
 func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media, bool)) (
 	result json.RawMessage, media []content.Block, parts json.RawMessage,
 ) {
@@ -46,7 +45,6 @@ func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media,
 		return bytes.Clone(raw), nil, nil
 	}
 	var texts []string
-	// The lengths of the texts are in bytes, and tell where to part the joined text again.
 	layout := []byte{'['}
 	for i, part := range list {
 		var m metadata
@@ -69,8 +67,8 @@ func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media,
 	return content.String(strings.Join(texts, "\n")), media, append(layout, ']')
 }
 
-// parts returns the result of an answer as the parts that it was given in. ok is false if it was not given in parts, or
-// was changed since.
+// parts returns the result of an answer in its original parts. ok is false if it was not given in parts, or was
+// changed.
 func (a *answer) parts(text func(string, object) []byte, media func(content.Media) []byte) (body []byte, ok bool) {
 	layout := a.Extra.Get(fieldParts)
 	if string(layout) == "true" {
@@ -100,14 +98,14 @@ func (a *answer) parts(text func(string, object) []byte, media func(content.Medi
 			all = all[1:]
 		}
 		texts++
-		// A strategy may have changed the result, so that nothing about the lengths is certain.
+		// If a strategy changed the result, nothing about the lengths is certain.
 		n, ok := wholeNumber(o.raw("text"))
 		if !ok || n > len(all) || n < len(all) && !utf8.RuneStart(all[n]) {
 			return nil, false
 		}
 		out, all = append(out, text(all[:n], o.but("text"))), all[n:]
 	}
-	// A rest means that something was added since.
+	// A rest means that something was added.
 	return list(out), all == "" && len(attached) == 0
 }
 
@@ -122,21 +120,20 @@ func (o object) but(names ...string) object {
 	return out
 }
 
-// rest sets all fields of an object. Fields that are set already must not be among them: the name would be there twice.
+// rest sets all fields of an object, none of which may be set already.
 func (m *metadata) rest(o object) {
 	for _, f := range o {
 		m.raw(f.name, f.value)
 	}
 }
 
-// json returns o as JSON, nil if it has no fields.
+// json returns o as JSON; nil if it has no fields.
 func (o object) json() json.RawMessage {
 	var m metadata
 	m.rest(o)
 	return m.json()
 }
 
-// without returns fields but the named ones. The list that is given stays as it is.
 func without(fields content.Fields, names ...string) content.Fields {
 	var out []content.Field
 	for _, f := range fields.All() {
@@ -147,16 +144,15 @@ func without(fields content.Fields, names ...string) content.Fields {
 	return content.FieldsOf(out...)
 }
 
-// same reports whether two JSON values are equal: the order of fields does not count, and a field that is null is as
-// good as none. Numbers are compared as they are written. It is asked for each part of each message that an agent adds,
-// so the usual case, equal bytes, is decided first.
+// same reports whether two JSON values are equal: the order of fields does not count, and null is the same as absent.
+// Numbers are compared as they are written. It is asked for each part of each message that an agent adds, so the usual
+// case, equal bytes, is decided first.
 func same(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
 	switch kind(a) {
 	case '{':
-		// Without fields that are null.
 		x, y := asObject(a).but(), asObject(b).but()
 		if kind(b) != '{' || len(x) != len(y) {
 			return false

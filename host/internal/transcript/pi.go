@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// isPiRecord reports whether a record of type t is one of pi. Its header is a "session" with a directory.
+// isPiRecord reports whether a record of type t is pi's. Its header is a "session" with a directory.
 func isPiRecord(t string, o object) bool {
 	return t == "session" && !o.has("sessionId") && o.has("cwd") ||
 		t == "message" && o.object("message").has("role") && !o.has("sessionId")
@@ -21,15 +21,15 @@ func isPiRecord(t string, o object) bool {
 //	{"type": "message", "id": "d", "parentId": "c", "message": {"role": "toolResult", "toolCallId": "c1", …}}
 //	{"type": "compaction", "id": "f", "parentId": "e", "summary": "…", "firstKeptEntryId": "e"}
 //
-// From version 2 on the records are a tree: a person who goes back in the session begins a branch, and the model saw
-// only the branch that the last record is on. All other branches are left out with a remark. The form was learnt from a
-// session that pi's authors published, and from one recorded with the agent.
+// From version 2 the records are a tree: a person who goes back in the session begins a branch, and the model saw only
+// the branch of the last record. Other branches are left out with a remark. The form was learnt from a session that
+// pi's authors published, and from one recorded with the agent.
 type pi struct {
 	speech
 	records []piRecord // all but the header, in the order of the file
 }
 
-// piRecord is a record with a text of its own.
+// piRecord is a record with a copy of its text.
 type piRecord struct {
 	line int
 	object
@@ -73,7 +73,6 @@ func (p *pi) branch() []int {
 		case !ok || parent >= i:
 			i = -1 // the root; a parent behind its child would never end
 		default:
-			// Each step goes to an earlier record, so that the walk ends.
 			i = parent
 		}
 	}
@@ -98,7 +97,7 @@ func (p *pi) end() error {
 		case "custom_message":
 			p.ask(r.line, stamped(r.raw("timestamp")), p.b.piContent(r.line, r.raw("content"))...)
 		case "branch_summary":
-			// What the person tried on a branch and left comes back as a summary that the model sees.
+			// What was tried on a left branch comes back as a summary that the model sees.
 			p.summary(r)
 		case "compaction":
 			p.compaction(way[:n], r)
@@ -111,14 +110,13 @@ func (p *pi) end() error {
 	return nil
 }
 
-// summary adds the summary of a branch or of what was compacted.
 func (p *pi) summary(r piRecord) {
 	meta := stamped(r.raw("timestamp"))
 	meta.flag("isSummary", true)
 	p.ask(r.line, meta, content.Text{Text: r.text("summary")})
 }
 
-// compaction reads a compaction: the context goes on with a summary and the messages from the first kept record on,
+// compaction reads a compaction: the context continues with a summary and the messages from the first kept record on,
 // which precede the compaction in the file. before are the records before it. Versions before 2 name the first kept
 // record by its index, later ones by its id.
 func (p *pi) compaction(before []int, r piRecord) {
@@ -151,7 +149,6 @@ func (p *pi) message(r piRecord, m object, again bool) {
 			return
 		}
 		meta.raw("model", m.raw("model"))
-		// A usage that is there twice would teach the calibration the same request twice.
 		if !again {
 			meta.raw("usage", m.raw("usage"))
 		}
@@ -180,7 +177,7 @@ func (p *pi) message(r piRecord, m object, again bool) {
 	}
 }
 
-// piContent reads the content of a message: a text, or blocks that differ from Anthropic's in calls and images.
+// piContent reads a text, or blocks that differ from Anthropic's in calls and images.
 func (b *builder) piContent(line int, raw []byte) []content.Block {
 	list, ok := elements(raw)
 	if !ok {
@@ -208,7 +205,6 @@ func (b *builder) piContent(line int, raw []byte) []content.Block {
 	return blocks
 }
 
-// piMedia reads an image; ok is false for other blocks.
 func piMedia(o object) (content.Media, bool) {
 	m := content.Media{MimeType: o.text("mimeType"), Data: o.text("data"), Encoding: "base64"}
 	return m, o.text("type") == "image" && m.Data != ""

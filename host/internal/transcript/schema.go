@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// blockTypes are the blocks of the native form, by whom they may be said; "" is anyone. The meanings are in the schema
-// for authors of agents, whose editor shows them.
+// blockTypes are the blocks of the native form and who may say them; "" is anyone. The editor of an agent's author
+// shows the meanings.
 var blockTypes = []struct {
 	block   content.Block
 	speaker content.Speaker
@@ -24,7 +24,7 @@ var blockTypes = []struct {
 	{content.Code{}, "", "A piece of code."},
 }
 
-// fieldMeanings says what the fields of blocks mean, where the name does not.
+// fieldMeanings says what the fields of blocks mean, if the name does not.
 var fieldMeanings = map[string]string{
 	"tool_call.id":           "Pairs the call with its response. Ids may repeat in a session.",
 	"tool_call.name":         "The tool.",
@@ -42,7 +42,7 @@ var fieldMeanings = map[string]string{
 // EntrySchema returns the JSON Schema of an entry of the native form, as history.add takes it. It is made from the
 // encoder of blocks: what an empty block has is required, what a full one has in addition is optional.
 func EntrySchema() json.RawMessage {
-	// A map has no order of its own; the encoder sorts the keys, so that the schema is the same in every run.
+	// The encoder sorts keys, so the schema is the same in every run.
 	type schema = map[string]any
 	// One form for each kind, and one for all others. An entry with a block that is almost of a known kind fits none.
 	var blocks []schema
@@ -51,7 +51,7 @@ func EntrySchema() json.RawMessage {
 	for _, t := range blockTypes {
 		kind := t.block.Kind()
 		kinds = append(kinds, kind)
-		// What the encoder always writes is required: an agent that leaves it out would get another block back.
+		// An agent that leaves out what the encoder always writes would get another block back.
 		required, all := fieldNames(t.block), fieldNames(filled(t.block))
 		properties := schema{}
 		for _, f := range all {
@@ -63,8 +63,7 @@ func EntrySchema() json.RawMessage {
 		}
 		blocks = append(blocks, schema{"type": "object", "title": kind, "description": t.meaning,
 			"required": names, "properties": properties})
-		// As a rule next to the forms: an editor then says that the block is in the wrong entry, not that it is no
-		// block.
+		// A rule next to the forms: an editor then says that the block is in the wrong entry, not that it is no block.
 		if t.speaker != "" {
 			placed = append(placed, schema{
 				"if": schema{"properties": schema{"speaker": schema{"not": schema{"const": t.speaker}}}},
@@ -95,8 +94,8 @@ func EntrySchema() json.RawMessage {
 	return append(raw, '\n')
 }
 
-// filled returns a block in which every field has a value. It is made by reflection, so that a new field of a block is
-// in the schema at once.
+// filled returns a block in which every field has a value. It uses reflection, so a new field of a block is in the
+// schema at once.
 func filled(b content.Block) content.Block {
 	v := reflect.New(reflect.TypeOf(b)).Elem()
 	for i := range v.NumField() {
@@ -110,10 +109,9 @@ func filled(b content.Block) content.Block {
 	return v.Interface().(content.Block)
 }
 
-// fieldNames returns the fields that a block has when it is written.
 func fieldNames(b content.Block) object { return asObject(content.AppendBlock(nil, b)) }
 
-// fieldSchema returns the schema of one field, whose value in a filled block tells its type: a string, or any JSON.
+// fieldSchema returns the schema of one field; its value in a filled block tells its type: a string, or any JSON.
 func fieldSchema(kind string, f field) map[string]any {
 	out := map[string]any{}
 	key := kind + "." + f.name
@@ -128,7 +126,7 @@ func fieldSchema(kind string, f field) map[string]any {
 		if slices.Contains([]string{"tool_call.id", "tool_call.name", "tool_response.callId"}, key) {
 			out["minLength"] = 1 // what pairs calls and responses is never empty
 		}
-	// A new type of field in a block needs a case here. Tests write the schema, so that no user meets this panic.
+	// A new type of field in a block needs a case here. Tests write the schema, so no user meets this panic.
 	case f.value[0] != '{':
 		panic(fmt.Sprintf("transcript: %s is of a type that has no schema", key))
 	}

@@ -12,20 +12,20 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// source returns the lines of a file and knows where each begins, so that errors can name line and byte. Lines end at
-// '\n' only: JSON strings may contain U+2028 and other characters at which some line readers split. Only the file's
-// size is limited, not a line's: one tool result can be many megabytes.
+// source returns the lines of a file and where each begins, for errors. Lines end at a line feed only: JSON strings may
+// contain U+2028 and other characters at which some line readers split. Only the file's size is limited, not a line's:
+// one tool result can be many megabytes.
 type source struct {
 	r      *bufio.Reader
 	max    int64
-	size   int64 // of the file as far as it is known; 0: it is not
-	line   int   // number of the line that was read last, from 1
-	offset int64 // of the line that was read last
+	size   int64 // of the file; 0 if unknown
+	line   int   // number of the last line, from 1
+	offset int64 // of the last line
 	end    int64 // how many bytes were read
 	buf    []byte
 	// again and whole let the caller look at a line twice: first as a document, then as a record.
-	again bool // next gives the same line once more
-	whole bool // the line that was read last had an end
+	again bool // next returns the same line once more
+	whole bool // the last line had an end
 	// markdown: the file is a history of Aider, the one format that is not JSON.
 	markdown bool
 }
@@ -35,17 +35,15 @@ func newSource(r io.Reader, limit int64) *source {
 	return &source{r: bufio.NewReaderSize(r, 64<<10), max: limit}
 }
 
-// head checks that the file looks like JSON and skips a byte order mark. It peeks at the first 4 KiB only: a file named
-// by mistake, such as a binary or a Markdown file, is refused at once, however large it is.
+// head checks that the file looks like JSON and skips a byte order mark. It only peeks at the first 4 KiB: a file named
+// by mistake is refused at once, however large it is.
 func (s *source) head() error {
 	const most = 4096
 	head, err := s.r.Peek(most)
-	// A file of less than 4 KiB ends here; that is no problem.
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	// Rare, but a file may begin with 4 KiB of blanks.
-	blankSoFar := len(head) == most // blank, but the file goes on
+	blankSoFar := len(head) == most // blank, but the file continues
 	if bom := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, bom) {
 		head = head[len(bom):]
 		s.end += int64(len(bom))
@@ -69,7 +67,7 @@ func (s *source) head() error {
 	case bytes.HasPrefix(text, []byte(aiderStart)):
 		s.markdown = true
 		return nil
-	// The checks go from the certain to the likely, so that the message fits what the file is.
+	// From the certain to the likely: the message fits what the file is.
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		return fail(ErrBinary, "it is compressed with gzip; give what 'gunzip -c' prints, with '-' for FILE")
 	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
@@ -86,8 +84,8 @@ func (s *source) head() error {
 	}
 }
 
-// incomplete returns how many bytes at the end of head belong to a character that the end of the buffer cut in two.
-// They must not count as invalid UTF-8.
+// incomplete returns how many bytes at the end of head belong to a character that the end of the buffer cut in two,
+// which is not invalid UTF-8.
 func incomplete(head []byte) int {
 	for n := 1; n <= min(utf8.UTFMax-1, len(head)); n++ {
 		if c := head[len(head)-n]; utf8.RuneStart(c) {
@@ -108,7 +106,7 @@ func (s *source) next() (line []byte, complete bool, err error) {
 		return s.buf, s.whole, nil
 	}
 	for {
-		// Blank lines count, as editors count them.
+		// Blank lines count, as in editors.
 		s.line++
 		s.offset = s.end
 		s.buf = s.buf[:0]
@@ -120,19 +118,17 @@ func (s *source) next() (line []byte, complete bool, err error) {
 		if len(bytes.TrimSpace(s.buf)) > 0 {
 			return s.buf, complete, nil
 		}
-		// The file ended with blank lines.
 		if !complete {
 			return nil, false, io.EOF
 		}
 	}
 }
 
-// rest appends the remainder of the file to the line that was read last, and returns both: the file is one JSON value
-// over several lines. The buffer grows to the file's size at once if that is known.
+// rest appends the remainder of the file to the last line, and returns both: the file is one JSON value over several
+// lines.
 func (s *source) rest() ([]byte, error) {
-	// A size that is over the limit is not allocated; fill refuses the file.
+	// One allocation, for files of tens of megabytes. A size over the limit is not allocated; fill refuses the file.
 	if more := s.size - s.end; more > 0 && s.size <= s.max {
-		// One allocation instead of many doublings: files have tens of megabytes.
 		s.buf = slices.Grow(s.buf, int(more)+1)
 	}
 	for {
@@ -170,5 +166,5 @@ func (s *source) fill() (complete bool, err error) {
 // and may be huge or cut within a character.
 func clip(foreign []byte) string {
 	const most = 40
-	return text.Clip(string(foreign[:min(len(foreign), most+1)]), most) // only what is shown is copied
+	return text.Clip(string(foreign[:min(len(foreign), most+1)]), most) // copies only what is shown
 }

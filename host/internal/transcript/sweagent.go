@@ -21,7 +21,7 @@ import (
 type sweAgent struct {
 	b    *builder
 	made int    // calls made of actions
-	open string // the id of such a call that waits for its result, "" for none
+	open string // the id of such a call that waits for its result; "" for none
 	tool string // its tool
 }
 
@@ -29,7 +29,6 @@ type sweAgent struct {
 var isSWEField = nameIn("role", "content", "tool_calls", "tool_call_ids", "message_type", "agent", "thought", "action",
 	"is_demo", "cache_control", "tags", "thinking_blocks")
 
-// readSWEAgent reads a trajectory.
 func readSWEAgent(b *builder, d *document) error {
 	b.t.Format = SWEAgent
 	s := sweAgent{b: b}
@@ -50,7 +49,7 @@ func (s *sweAgent) message(line int, o object) {
 		s.answer(line, o, blocks)
 	case role == "tool":
 		ids, _ := elements(o.raw("tool_call_ids"))
-		// A message answers several calls only where the tool ran them together.
+		// A message answers several calls only if the tool ran them together.
 		for i, raw := range ids {
 			response := content.ToolResponse{CallID: asText(raw)}
 			if i == 0 { // one text for all calls of the message
@@ -58,7 +57,7 @@ func (s *sweAgent) message(line int, o object) {
 			}
 			b.add(line, content.Content{Speaker: content.Tool, Blocks: one(response)})
 		}
-	// After an action, the message of the user is what the command printed, and no person wrote it.
+	// After an action, the message of the user is what the command printed.
 	case role == roleUser && s.open != "" && len(blocks) > 0:
 		result, _ := resultOf(o.raw("content"), openAIMedia)
 		meta.flag("synthesizedCall", true)
@@ -88,7 +87,7 @@ func (s *sweAgent) answer(line int, o object, blocks []content.Block) {
 }
 
 // sweTool returns the tool of a command: its first word if that is a tool of SWE-agent, else the shell. Strategies know
-// the tools by these names; an unknown first word is a program that the shell runs.
+// the tools by these names.
 func sweTool(action string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(action), " ")
 	switch first = strings.TrimSpace(first); first {

@@ -7,16 +7,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// fieldRole is the field of a system block that begins a message of its own. It holds the role of that message. It is
-// absent in the first block of an ordinary system prompt, so that a prompt of one text has no fields at all.
+// fieldRole is the field of a system block that begins a separate message, with its role. It is absent in the first
+// block of an ordinary system prompt, so a prompt of one text has no fields at all.
 const fieldRole = "role"
 
 // isInstruction reports whether messages of a role are instructions by the author of the agent.
 func isInstruction(role string) bool { return role == roleSystem || role == roleDeveloper }
 
-// instructions takes the blocks of a message as part of the system prompt and reports whether it did. It does so for
-// messages of the system or the developer that come before all others: later ones have a place in the conversation.
-// Only text can be part of a system prompt. extra are fields of the message, which travel in its first block.
+// instructions takes a message into the system prompt and reports whether it did. It does so for text of the system or
+// the developer before all other messages: later ones have a place in the conversation. extra are the message's fields,
+// which travel in its first block.
 func (b *builder) instructions(role string, blocks []content.Block, extra content.Fields) bool {
 	// begun is set when messages are added to a conversation that has entries already.
 	if !isInstruction(role) || b.begun || len(b.t.Entries) > 0 || len(blocks) == 0 || !onlyText(blocks) {
@@ -32,7 +32,7 @@ func (b *builder) instructions(role string, blocks []content.Block, extra conten
 	return true
 }
 
-// isInstructions reports whether each of the blocks is a text that the system prompt holds.
+// isInstructions reports whether the system prompt holds each of the blocks.
 func (b *builder) isInstructions(blocks []content.Block) bool {
 	// By text alone: fields of a block may differ between two requests.
 	known := map[string]bool{}
@@ -57,8 +57,8 @@ func onlyText(blocks []content.Block) bool {
 	return true
 }
 
-// systemBlocks reads a system prompt that is not a message: a string, or a list of text blocks. Other blocks are left
-// out with a note, because no provider takes them there.
+// systemBlocks reads a system prompt that is not a message: a string, or a list of text blocks. It leaves out other
+// blocks with a note, because no provider takes them there.
 func (b *builder) systemBlocks(line int, raw []byte) []content.Block {
 	var out []content.Block
 	for _, block := range b.messageContent(line, raw).blocks {
@@ -72,8 +72,8 @@ func (b *builder) systemBlocks(line int, raw []byte) []content.Block {
 	return out
 }
 
-// nativeSystem reads the field "system" of a native document: an array of text blocks, or one string. Like an entry,
-// anything else is an error.
+// nativeSystem reads the field "system" of a native document: an array of text blocks, or one string. Anything else is
+// an error.
 func (b *builder) nativeSystem(d *document) error {
 	f := d.top.field("system")
 	if rawjson.IsNull(f.value) {
@@ -130,7 +130,6 @@ func SystemJSON(system []content.Block) json.RawMessage {
 	return append(list, ']')
 }
 
-// systemMessage is one message of a system prompt.
 type systemMessage struct {
 	role   string
 	blocks []content.Text
@@ -142,7 +141,7 @@ func systemMessages(system []content.Block) []systemMessage {
 	for _, block := range system {
 		text, ok := block.(content.Text)
 		if !ok {
-			continue // nothing but text gets here
+			continue // only text gets here
 		}
 		role, _ := rawjson.Text(text.Extra.Get(fieldRole))
 		if role != "" || len(out) == 0 {

@@ -10,39 +10,37 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Transcript is one recorded conversation. Readers fill it completely; callers that build one themselves need only
-// Entries. Nothing in it refers to the file's buffers.
+// Transcript is one recorded conversation. Readers fill it completely; callers that build one need only Entries. It
+// does not refer to the file's buffers.
 type Transcript struct {
-	// Format is what it was read from.
 	Format Format
-	// ID is the recorder's id of the session, "" if there is none.
+	// ID is the recorder's id of the session; "" if there is none.
 	ID string
-	// Dir is the absolute path of the directory in which the recorded agent worked, "" if the file does not say.
-	// Relative paths in tool calls are meant from there, not from where the file is read now: see [Transcript.Root].
+	// Dir is the absolute path of the directory in which the recorded agent worked; "" if unknown. Relative paths in
+	// tool calls start from there: see [Transcript.Root].
 	Dir string
-	// System is what the provider takes as system prompt or instructions before the history, in blocks of text. It is
-	// no part of the history: no strategy sees it, and every request holds it. A leading message of another role than
-	// "system", such as "developer", has that role in a field "role" of its first block.
-	System []content.Block
-	// Entries is the history.
+	// System is what the provider takes as system prompt or instructions, in blocks of text. It is no part of the
+	// history: no strategy sees it, and every request holds it. A leading message of another role than "system", such
+	// as "developer", has that role in a field "role" of its first block.
+	System  []content.Block
 	Entries []content.Content
 	// Lines holds the line of each entry in the file, counted from 1; nil for a transcript that was not read.
 	Lines []int
-	// IDs holds for each entry the id that it had in the history of its session, "" where there is none; nil unless
-	// the file is a transcript that a host kept.
+	// IDs holds the id of each entry in the history of its session, "" if it has none; nil unless the file is a
+	// transcript that a host kept.
 	IDs []string
-	// Boundaries are the compactions that the recorder made, in order.
+	// Boundaries are the recorder's compactions, in order.
 	Boundaries []Boundary
 	// Usage holds the provider's token counts of each request that the recorder reported, in the order of the entries;
 	// nil if the file has none. It continues across Boundaries.
 	Usage []Usage
-	// Model is the model that answered last, by the name that the recorder wrote; "" if it did not.
+	// Model is the model that answered last, by the recorder's name; "" if unknown.
 	Model string
-	// ContextLimit is what the recorder took for the model's context limit, in tokens; 0 if it does not say.
+	// ContextLimit is what the recorder took for the model's context limit, in tokens; 0 if unknown.
 	ContextLimit int
-	// Unanswered says that the recorder keeps no results of tools, so that nothing about pruning can be told from them.
+	// Unanswered says that the recorder keeps no results of tools: nothing about pruning can be told from them.
 	Unanswered bool
-	// Tools are the tool schemas that the file held, as raw JSON in the provider's form; nil if there were none.
+	// Tools are the file's tool schemas, as raw JSON in the provider's form; nil if there were none.
 	Tools json.RawMessage
 	// Bare is set if a native history was a plain list, without an object around it. [Write] then writes a list again.
 	Bare bool
@@ -55,8 +53,8 @@ type Transcript struct {
 	understood float64
 }
 
-// Root returns the directory that relative paths in tool calls refer to: the recorded one, else fallback, which is the
-// setting workspace.root.
+// Root returns the directory that relative paths in tool calls start from: the recorded one, else fallback, the setting
+// workspace.root.
 func (t *Transcript) Root(fallback string) string { return cmp.Or(t.Dir, fallback) }
 
 // window notes the context limit. The last one counts: the model may have changed.
@@ -77,10 +75,10 @@ func (t *Transcript) workedIn(dir string) {
 const (
 	// BoundaryCompact is a compaction of Claude Code: the entries from Index on begin with its summary.
 	BoundaryCompact = "compact_boundary"
-	// BoundaryMicrocompact is Claude Code clearing old tool results; the conversation goes on, nothing is summarised.
+	// BoundaryMicrocompact is Claude Code clearing old tool results; the conversation continues without a summary.
 	BoundaryMicrocompact = "microcompact_boundary"
-	// BoundaryCompacted is a compaction of Codex: the entries from Index on begin with the context that replaced all
-	// that was before.
+	// BoundaryCompacted is a compaction of Codex: the entries from Index on begin with the context that replaced
+	// everything before.
 	BoundaryCompacted = "compacted"
 	// BoundaryCompaction is a compaction of another agent: the entries from Index on begin with its summary, and may
 	// repeat entries that it kept.
@@ -89,7 +87,6 @@ const (
 	BoundaryChat = "chat"
 )
 
-// Boundary is a compaction that the recorder made.
 type Boundary struct {
 	// Index is the first entry after it; it may be the number of entries.
 	Index int `json:"index"`
@@ -103,22 +100,21 @@ type Boundary struct {
 // results. Unknown kinds of native files count as compactions.
 func (b Boundary) Replaces() bool { return b.Kind != BoundaryMicrocompact }
 
-// Note is a remark for people about what was read or written. It has JSON names for -o json.
+// Note is a remark for people about what was read or written.
 type Note struct {
 	// Line in the file, counted from 1; 0 if it concerns no line.
 	Line int `json:"line,omitempty"`
 	// Entry in the history, counted from 0; -1 if it concerns no entry.
 	Entry   int    `json:"entry"`
 	Message string `json:"message"`
-	// Kind is the same for all notes about the same thing, in any place and any file; "" for a note that is about this
-	// file alone.
+	// Kind is the same for all notes about the same thing, in any file; "" for a note about this file alone.
 	Kind string `json:"-"`
-	// Routine marks notes that need no attention: what was left out is never conversation, such as the recorder's
-	// bookkeeping and fields of its own. Other notes are warnings: something was lost, odd or broken.
+	// Routine marks notes that need no attention: what was left out is never conversation. Other notes are warnings:
+	// something was lost, odd or broken.
 	Routine bool `json:"routine,omitempty"`
 }
 
-// String returns the message behind its place, as far as the place is known.
+// String returns the message behind its place, if known.
 func (n Note) String() string {
 	switch {
 	case n.Line > 0 && n.Entry >= 0:
@@ -132,6 +128,6 @@ func (n Note) String() string {
 	}
 }
 
-// Role returns metadata.role. It marks entries that are not ordinary turns of the conversation: "system", "developer"
-// and other roles of a recorder. It is "" for ordinary entries.
+// Role returns metadata.role, which marks entries that are no ordinary turns of the conversation: "system", "developer"
+// and other roles of a recorder; "" for ordinary ones.
 func Role(c content.Content) string { return rawjson.FieldText(c.Metadata, "role") }

@@ -11,8 +11,7 @@ import (
 )
 
 // Write writes a transcript as [Native] or as a request of a provider. The notes say what the format cannot hold and
-// what was done about it; the native form holds everything and yields no notes. An error is one of w, or
-// [ErrUnsupportedFormat].
+// what was done about it; the native form holds everything. An error is w's, or [ErrUnsupportedFormat].
 func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 	buf := bufio.NewWriterSize(w, 64<<10)
 	var notes []Note
@@ -32,18 +31,17 @@ func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 	return notes, nil
 }
 
-// rendered is a conversation in a provider's form. At most one of system and instructions is set, as each is of one
-// API; both are nil if the system prompt is among the messages.
+// rendered is a conversation in a provider's form. At most one of system and instructions is set; both are nil if the
+// system prompt is among the messages.
 type rendered struct {
 	messages     [][]byte
-	system       []byte // Anthropic's system prompt, as a list of blocks; nil if there is none
-	instructions []byte // the text of the same name of the Responses API; nil if there is none
+	system       []byte // Anthropic's system prompt, as a list of blocks
+	instructions []byte // of the Responses API, a text
 	form         Format
 	tally        *tally
 }
 
-// render arranges a transcript for one of the providers. With exact, the system prompt was given in that form. f must
-// be one of the three; the callers check it.
+// render arranges a transcript for one of the three providers. With exact, the system prompt was given in that form.
 func render(t *Transcript, f Format, exact bool) rendered {
 	switch f {
 	case OpenAIChat:
@@ -55,8 +53,8 @@ func render(t *Transcript, f Format, exact bool) rendered {
 	}
 }
 
-// write writes the request, one message per line. The tool schemas are written if they are in the provider's own form,
-// which a field tells: providers support different parts of JSON Schema, so schemas are not converted.
+// write writes the request, one message per line. Tool schemas are written if they are in the provider's own form:
+// providers support different parts of JSON Schema, so schemas are not converted.
 func (r *rendered) write(w *bufio.Writer, t *Transcript) {
 	// own is the field that only a schema of this provider's form has.
 	list, own := "messages", "function"
@@ -75,7 +73,7 @@ func (r *rendered) write(w *bufio.Writer, t *Transcript) {
 	}
 	switch {
 	case len(t.Tools) == 0:
-	// The first tells for all: a request has its schemas in one form.
+	// The first one tells: a request has its schemas in one form.
 	case firstObject(t.Tools).has(own):
 		_, _ = fmt.Fprintf(w, "\"tools\":%s,\n", t.Tools)
 	default:
@@ -93,9 +91,8 @@ func (r *rendered) write(w *bufio.Writer, t *Transcript) {
 	_, _ = w.WriteString("\n]}\n")
 }
 
-// writeNative writes one entry per line, so that versions of a file can be compared line by line. It writes a plain
-// list if the entries were read from one and there is nothing else to write. Write errors stay in w until it is
-// flushed; bufio keeps the first one.
+// writeNative writes one entry per line: versions of a file can be compared line by line. It writes a plain list if the
+// entries were read from one and there is nothing else to write. Write errors stay in w until it is flushed.
 func writeNative(w *bufio.Writer, t *Transcript) {
 	fields := nativeFields(t)
 	if t.Bare && len(fields) == 0 {
@@ -116,9 +113,9 @@ func writeNative(w *bufio.Writer, t *Transcript) {
 }
 
 // nativeFields returns the fields around the history: those that were read, then those that follow from t. A field that
-// was read wins, so that a round trip changes nothing.
+// was read wins: a round trip changes nothing.
 func nativeFields(t *Transcript) []content.Field {
-	// The capacity is cut: t may be written again, or by another goroutine.
+	// Capped: t may be written again, or by another goroutine.
 	fields := slices.Clip(t.Extra.All())
 	add := func(name string, value json.RawMessage) {
 		if len(value) > 0 && !t.Extra.Has(name) {
@@ -152,7 +149,6 @@ func nativeFields(t *Transcript) []content.Field {
 	return fields
 }
 
-// writeEntries writes the list. It reuses one buffer for all entries.
 func writeEntries(w *bufio.Writer, entries []content.Content) {
 	_ = w.WriteByte('[')
 	var buf []byte

@@ -10,19 +10,18 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// responsesWriter writes items of the OpenAI Responses API. Items are smaller than messages: a text, a call and its
-// output are one each, and each is matched by its call id alone, so that merging and alternating as for the other APIs
-// is not needed. The form is that of OpenAI's documentation of the API.
+// responsesWriter writes items of the OpenAI Responses API. A text, a call and its output are one item each, matched by
+// the call id alone: merging and alternating as for the other APIs is not needed. The form is documented by OpenAI.
 type responsesWriter struct {
 	*planner
-	out [][]byte // the items so far
+	out [][]byte
 }
 
 // renderResponses returns the items of the input, and the instructions: the part of the system prompt that was no
 // message.
 func renderResponses(t *Transcript, exact bool) rendered {
 	w := responsesWriter{planner: plan(t, OpenAIResponses)}
-	// The API matches calls by id within a conversation; ids stay as they were given wherever they are unique.
+	// The API matches calls by id within a conversation; ids are kept wherever they are unique.
 	w.uniqueIDs(false)
 	r := rendered{form: OpenAIResponses, tally: &w.tally}
 	for i, m := range systemMessages(t.System) {
@@ -32,11 +31,10 @@ func renderResponses(t *Transcript, exact bool) rendered {
 			for _, text := range m.blocks {
 				texts = append(texts, text.Text)
 			}
-			// A blank line, so that a paragraph of one text does not go on in the next.
 			r.instructions = content.String(strings.Join(texts, "\n\n"))
 			continue
 		}
-		// A message of the developer, which goes back into the input in its place.
+		// A message of the developer is put back into the input in its place.
 		w.turn(m.turn(exact))
 	}
 	for _, t := range w.turns {
@@ -46,13 +44,13 @@ func renderResponses(t *Transcript, exact bool) rendered {
 	return r
 }
 
-// turn writes one turn, its calls, and the responses after it. Its order is that of the model's output, which the API
-// checks: reasoning stands before the call that it led to.
+// turn writes one turn, its calls, and the responses after it, in the order of the model's output, which the API
+// checks: reasoning is before the call that it led to.
 func (w *responsesWriter) turn(t turn) {
 	before := len(w.out)
-	// Texts and attachments share a message; every other block is an item of its own, at its place between them.
+	// Texts and attachments share a message; every other block is an item of its own between them.
 	for len(t.blocks) > 0 {
-		// t is a copy, so that its blocks can be used up.
+		// t is a copy: its blocks can be used up.
 		n := w.messageLen(t)
 		if n == 0 {
 			w.item(t, t.blocks[0])
@@ -62,7 +60,7 @@ func (w *responsesWriter) turn(t turn) {
 		w.message(t, t.blocks[:n])
 		t.blocks = t.blocks[n:]
 	}
-	// Not an error: an entry of thinking alone is common in recordings.
+	// An entry of thinking alone is common in recordings.
 	if len(w.out) == before {
 		w.tally.count(0, t.entry, "entry without anything that could be written left out")
 	}
@@ -71,7 +69,7 @@ func (w *responsesWriter) turn(t turn) {
 	}
 }
 
-// messageLen returns how many blocks at the beginning of a turn are of one message: texts and attachments, up to the
+// messageLen returns how many blocks at the beginning of a turn belong to one message: texts and attachments, up to the
 // text that begins another message.
 func (w *responsesWriter) messageLen(t turn) int {
 	for i, block := range t.blocks {
@@ -93,18 +91,15 @@ func (w *responsesWriter) messageLen(t turn) int {
 	return len(t.blocks)
 }
 
-// message writes blocks as one message. A single text is written as a string. Several texts, or attachments, are a list
-// of parts.
+// message writes blocks as one message: a single text as a string, anything else as a list of parts.
 func (w *responsesWriter) message(t turn, blocks []content.Block) {
 	fields := t.fields
-	// A message of the model has its fields in its first text, one of a person in the entry.
+	// A message of the model has its fields in its first text, a person's in the entry.
 	if text, ok := blocks[0].(content.Text); ok && t.role == roleAssistant {
 		if t.exact {
 			fields = asObject(text.Extra.Get(fieldItem))
 		}
 		blocks = slices.Clone(blocks)
-		// Only a text can carry them, and it is the first.
-		// The message's fields are no fields of its text.
 		text.Extra = without(text.Extra, fieldItem)
 		blocks[0] = text
 	}
@@ -128,14 +123,12 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 	w.out = append(w.out, m.json())
 }
 
-// parts returns blocks as parts of a message.
 func (w *responsesWriter) parts(t turn) (parts [][]byte) {
 	// What the model said has another type than what it was told, and the API insists on it.
 	textKind := "input_text"
 	if t.role == roleAssistant {
 		textKind = "output_text"
 	}
-	// A text with fields of its own, such as annotations, has room for them here.
 	text := func(s string, extra content.Fields) {
 		var m metadata
 		m.text("type", textKind)
@@ -154,7 +147,7 @@ func (w *responsesWriter) parts(t turn) (parts [][]byte) {
 		case content.Text:
 			text(block.Text, block.Extra)
 		case content.Media:
-			// From the user alone, as in the chat API.
+			// From the user only, as in the chat API.
 			if part, ok := responsesMedia(block, t.exact); ok && t.role == roleUser {
 				parts = append(parts, part)
 				continue
@@ -173,8 +166,8 @@ func (w *responsesWriter) parts(t turn) (parts [][]byte) {
 	return parts
 }
 
-// responsesMedia returns media as a part; ok is false for types that the API does not take. The API takes a link or a
-// data: URL in the same field.
+// responsesMedia returns media as a part; ok is false for types that the API does not take. Links and data: URLs have
+// the same field.
 func responsesMedia(m content.Media, exact bool) (part []byte, ok bool) {
 	link := m.Data
 	if m.Encoding != "url" {
@@ -202,15 +195,14 @@ func responsesMedia(m content.Media, exact bool) (part []byte, ok bool) {
 	return out.json(), true
 }
 
-// item writes a block that is an item of its own. Reasoning goes back to the provider in encrypted form or by its id;
-// other thinking it does not take.
+// item writes a block that is an item of its own. Reasoning is sent back in encrypted form or by its id; other thinking
+// the API does not take.
 func (w *responsesWriter) item(t turn, block content.Block) {
 	switch block := block.(type) {
 	case *call:
 		w.out = append(w.out, w.call(block, t.entry))
 	case content.Thinking:
-		// Only the provider can read it. Without it the thought means nothing to the API, which refuses plain
-		// reasoning.
+		// The API refuses plain reasoning.
 		encrypted := block.Extra.Get("encryptedContent")
 		if encrypted == nil && !t.exact {
 			w.tally.count(0, t.entry, "thinking left out")
@@ -223,7 +215,7 @@ func (w *responsesWriter) item(t turn, block content.Block) {
 		}
 		var m metadata
 		m.text("type", "reasoning")
-		// Kept as it came if it did, since the joined thoughts no longer tell where one part ended.
+		// The joined thoughts no longer tell where one part ended.
 		if item.raw("summary") == nil {
 			var summary [][]byte
 			if block.Thought != "" {
@@ -252,7 +244,7 @@ func (w *responsesWriter) call(c *call, entry int) []byte {
 		item = asObject(c.Extra.Get(fieldItem))
 	}
 	var m metadata
-	// Without a type of its own it is a call of a function, like every call that came in another form.
+	// Without a type it is a call of a function, like every call that came in another form.
 	t := firstText(item.text("type"), "function_call")
 	m.text("type", t)
 	m.raw("call_id", content.String(c.outID))
@@ -260,7 +252,7 @@ func (w *responsesWriter) call(c *call, entry int) []byte {
 	case t == "function_call":
 		m.raw("name", content.String(w.toolName(c, entry)))
 		m.raw("arguments", content.String(argumentText(c.Parameters)))
-	// The reader wrapped the text as {"input": …}; here it is taken out again.
+	// The reader wrapped the text as {"input": …}.
 	case t == "custom_tool_call":
 		m.raw("name", content.String(w.toolName(c, entry)))
 		// Text that a tool takes by a grammar, such as a patch.
@@ -316,15 +308,14 @@ func (w *responsesWriter) result(a *answer, entry int) json.RawMessage {
 		if parts, ok := a.parts(text, media); ok {
 			return parts
 		}
-		// An object is a result of one of the API's own tools.
-		if kind(a.Result) == '{' { // such as a screenshot
+		if kind(a.Result) == '{' { // a result of one of the API's own tools, such as a screenshot
 			return a.Result
 		}
 	}
 	if len(a.media) == 0 {
 		return content.String(resultText(a.ToolResponse))
 	}
-	// The text first, then what is attached to it, as in the other forms.
+	// The text first, as in the other forms.
 	var parts [][]byte
 	if s := resultText(a.ToolResponse); s != "" {
 		parts = append(parts, text(s, nil))
