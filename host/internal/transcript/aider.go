@@ -9,7 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// aiderStart begins each chat in a history of Aider.
 const aiderStart = "# aider chat started at "
 
 // aiderUser is in front of each line of a person, aiderConsole in front of what Aider itself said.
@@ -26,9 +25,9 @@ const (
 //	I fix it.
 //	> Tokens: 2.1k sent, 1k received.
 //
-// Lines of the person and of Aider are marked, all others are the model's. The chats in a file follow each other, each
-// with an empty context. There are no calls, and the files that Aider sent are not recorded, so that a replay cannot
-// tell what pruning would save. The reader was tested with a sample made by hand.
+// Lines of the person and of Aider are marked, all others are the model's. Each chat in a file begins with an empty
+// context. There are no calls, and the files that Aider sent are not recorded: a replay cannot tell what pruning would
+// save. The reader was tested with a sample made by hand.
 type aider struct {
 	b     *builder
 	human bool // whose lines are collected
@@ -36,7 +35,6 @@ type aider struct {
 	text  strings.Builder
 }
 
-// readAider reads a history of Aider.
 func readAider(s *source, o Options) (*Transcript, error) {
 	a := aider{b: newBuilder()}
 	for {
@@ -61,13 +59,12 @@ func readAider(s *source, o Options) (*Transcript, error) {
 	return a.b.finish(o)
 }
 
-// read takes in one line.
 func (a *aider) read(number int, line string) {
 	said, isHuman := strings.CutPrefix(line, aiderUser)
 	switch {
 	case strings.HasPrefix(line, aiderStart):
 		a.flush()
-		// The first chat begins where the file does, and is no boundary.
+		// The first chat begins where the file does.
 		if len(a.b.t.Entries) > 0 {
 			a.b.boundary(BoundaryChat, nil)
 		}
@@ -79,7 +76,7 @@ func (a *aider) read(number int, line string) {
 	case isHuman:
 		line = strings.TrimSuffix(strings.TrimPrefix(said, " "), "  ") // two blanks break a line in Markdown
 	}
-	// A change of speaker ends an entry. A blank line counts as the model's, and flush drops an entry of blanks alone.
+	// A change of speaker ends an entry. A blank line counts as the model's, and flush drops an entry of blanks.
 	if isHuman != a.human {
 		a.flush()
 	}
@@ -89,7 +86,6 @@ func (a *aider) read(number int, line string) {
 	a.text.WriteString(line + "\n")
 }
 
-// flush adds the lines that were collected.
 func (a *aider) flush() {
 	text := strings.TrimSpace(a.text.String())
 	a.text.Reset()

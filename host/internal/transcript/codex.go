@@ -20,8 +20,8 @@ func isCodexType(t string) bool {
 	return false
 }
 
-// codex reads a rollout of Codex. The file has items of the Responses API, which are smaller than messages: reasoning,
-// text and each call are separate items.
+// codex reads a rollout of Codex. The file has items of the Responses API: reasoning, text and each call are separate
+// items.
 //
 //	{"timestamp": "…", "type": "session_meta", "payload": {"id": "…", "cwd": "/w", "base_instructions": {"text": "…"}}}
 //	{"timestamp": "…", "type": "response_item", "payload": {"type": "function_call", "call_id": "c1", "name": "shell",
@@ -30,28 +30,25 @@ func isCodexType(t string) bool {
 //	{"timestamp": "…", "type": "event_msg", "payload": {"type": "token_count", "info": {"last_token_usage": {…}}}}
 //	{"timestamp": "…", "type": "compacted", "payload": {"message": "", "replacement_history": […]}}
 //
-// Consecutive items of the model become one entry, and so do consecutive outputs. Calls made in parallel thus share an
-// entry, as do their results, which is what providers and strategies expect. The form was learnt from published
-// sessions of several versions, and from sessions recorded with the agent; the items themselves are documented by
-// OpenAI.
+// Consecutive items of the model become one entry, and so do consecutive outputs. Parallel calls thus share an entry,
+// as do their results, which is what providers and strategies expect. The form was learnt from published sessions of
+// several versions, and from sessions recorded with the agent; the items themselves are documented by OpenAI.
 //
 // The int fields are positions in the entries. They are a small state machine: any item of another speaker ends the
 // entry at hand.
 type codex struct {
 	b     *builder
 	calls int // made so far, for ids of calls that have none
-	ai    int // the entry of the model that is being added to; -1: the next item begins one
+	ai    int // the position of the model's entry that is being added to; -1: the next item begins one
 	tool  int // the same for the tool
-	// reply, done and told find the entry that a report of usage belongs to: reports come after the answer, and name no
-	// request.
+	// reply, done and told find the entry of a report of usage: reports come after the answer, and name no request.
 	reply int  // the first entry that answers the request whose usage is not reported yet; -1: none
 	done  bool // that request was answered: what the model says next answers another
 	told  int  // the last entry that has usage; -1: none
 	after bool // the items at hand are the context after a compaction
 }
 
-// codexFields returns the fields of an item of type t that are read. nil means that the item is carried whole, so that
-// no field of it can be lost.
+// codexFields returns the fields of an item of type t that are read. nil means that the item is carried whole.
 func codexFields(t string, item object) []string {
 	switch {
 	case t == "message":
@@ -70,7 +67,6 @@ func codexFields(t string, item object) []string {
 	return nil
 }
 
-// isCodexBookkeeping reports whether a field of an item holds nothing of the conversation.
 func isCodexBookkeeping(name string) bool {
 	switch name {
 	case "type", "id", "status", "phase", "execution", "metadata",
@@ -80,7 +76,6 @@ func isCodexBookkeeping(name string) bool {
 	return false
 }
 
-// newCodex returns a reader that adds to b. -1 stands for "no entry", since 0 is a valid position.
 func newCodex(b *builder) *codex { return &codex{b: b, ai: -1, tool: -1, reply: -1, told: -1} }
 
 // record reads one line: an envelope with timestamp, type and payload.
@@ -89,7 +84,7 @@ func (c *codex) record(r record) error {
 	if payload == nil {
 		return failAt(r.line, ErrMalformed, "a record of type %s has no payload object", clip([]byte(r.text("type"))))
 	}
-	// Of the envelope: items have no time of their own.
+	// Items have no time of their own.
 	stamp := r.raw("timestamp")
 	switch t := r.text("type"); t {
 	case "session_meta":
@@ -100,7 +95,7 @@ func (c *codex) record(r record) error {
 		c.compacted(r.line, stamp, payload)
 	case "event_msg":
 		// A task begins with the limit of its model, and each report of usage repeats it.
-		c.b.t.window(payload.raw("model_context_window")) // where a task begins
+		c.b.t.window(payload.raw("model_context_window"))
 		if payload.text("type") == "token_count" {
 			c.b.t.window(payload.object("info").raw("model_context_window"))
 			c.usage(payload.object("info").raw("last_token_usage"))
@@ -138,9 +133,8 @@ func (c *codex) session(payload object) {
 }
 
 // item reads one item of the model's history. Unknown items, such as the encrypted summary of a compaction, are carried
-// unchanged as blocks of the model: providers accept them only from there.
+// as blocks of the model: providers accept them only from there.
 func (c *codex) item(line int, stamp []byte, item object) {
-	// An item that is carried whole has no fields that could go missing.
 	t := item.text("type")
 	if read := codexFields(t, item); read != nil {
 		c.b.unread(line, "an item of type "+clip([]byte(t)), item, func(name string) bool {
@@ -163,8 +157,7 @@ func (c *codex) item(line int, stamp []byte, item object) {
 	}
 }
 
-// meta returns the metadata of an entry recorded at stamp. fromCompaction marks the context after a compaction: its
-// entries repeat older ones and are no new turns.
+// meta marks the context after a compaction as fromCompaction: its entries repeat older ones and are no new turns.
 func (c *codex) meta(stamp []byte) metadata {
 	var meta metadata
 	meta.raw("timestamp", stamp)
@@ -172,8 +165,8 @@ func (c *codex) meta(stamp []byte) metadata {
 	return meta
 }
 
-// say adds blocks of the model: to the entry at hand, or to a new one. The first entry after an answered request is the
-// one that usage will be attached to.
+// say adds blocks of the model to the entry at hand, or to a new one. Usage will be attached to the first entry after
+// an answered request.
 func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
 	c.tool = -1
 	// Items of one answer share an entry until something else comes between.
@@ -188,15 +181,15 @@ func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
 	}
 }
 
-// call adds a tool call. All calls count, so that ids made for calls without one are unique.
+// call adds a tool call. All calls count: ids made for calls without one are unique.
 func (c *codex) call(line int, stamp []byte, id, name string, arguments json.RawMessage) {
 	c.calls++
 	c.say(line, stamp, content.ToolCall{ID: id, Name: name, Parameters: arguments})
 }
 
 // otherCall reads calls of built-in tools. A call without a call id, such as a web search, was executed by the
-// provider, which records no result. It gets an id and an empty result, because a call without a result would look as
-// if it were still running, and strategies never touch running calls.
+// provider, which records no result. It gets an id and an empty result: otherwise it would look as if it were still
+// running, and strategies never touch running calls.
 func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 	arguments := item.copyOf("action")
 	if arguments == nil {
@@ -220,7 +213,7 @@ func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 }
 
 // output reads a tool's result. Codex has no error flag: a failure shows only in the text, for example "Process exited
-// with code 1". Interpreting that is left to the tool taxonomy, which knows the tool.
+// with code 1", which the tool taxonomy interprets.
 func (c *codex) output(line int, stamp []byte, item object) {
 	// A result ends the answer of the model: what it says next belongs to another request.
 	c.ai, c.done = -1, true
@@ -238,9 +231,9 @@ func (c *codex) output(line int, stamp []byte, item object) {
 	c.tool = c.b.add(line, content.Content{Speaker: content.Tool, Blocks: blocks, Metadata: meta.json()})
 }
 
-// message reads a message item. Instructions (AGENTS.md, the environment) are messages of the user or the developer.
-// The developer role is kept in metadata.role, because a history has no such speaker. What the developer said before
-// anyone else is part of the system prompt; a compaction repeats it, and then it is there already.
+// message reads a message item. Instructions (AGENTS.md, the environment) are messages of the user or the developer;
+// metadata.role keeps the latter. What the developer said before anyone else is part of the system prompt, which a
+// compaction repeats.
 func (c *codex) message(line int, stamp []byte, item object) {
 	blocks := c.b.messageContent(line, item.raw("content")).blocks
 	role := item.text("role")
@@ -266,12 +259,12 @@ func (c *codex) message(line int, stamp []byte, item object) {
 
 // compacted reads a compaction. replacement_history is the model's whole context from there on: kept user messages,
 // instructions, and often a summary that only the provider can decrypt. A summary in plain text is used only if there
-// is no such list. The entries before stay in the history, behind a [Boundary].
+// is no such list. The entries before are kept in the history, behind a [Boundary].
 func (c *codex) compacted(line int, stamp []byte, payload object) {
 	c.ai, c.tool = -1, -1
 	c.b.boundary(BoundaryCompacted, jsonOf(payload.without("replacement_history")))
 	c.after = true
-	// An empty list is a context that was emptied, and differs from none.
+	// An empty list is an emptied context, and differs from none.
 	list, ok := elements(payload.raw("replacement_history"))
 	for _, raw := range list {
 		if item := asObject(raw); item != nil {
@@ -308,7 +301,6 @@ func (c *codex) usage(usage []byte) {
 	c.told = reply
 	entry := &c.b.t.Entries[reply]
 	var meta metadata
-	// Metadata is raw JSON; it is written again with the usage behind it.
 	for _, f := range asObject(entry.Metadata) {
 		meta.raw(f.name, f.value)
 	}
@@ -316,8 +308,7 @@ func (c *codex) usage(usage []byte) {
 	entry.Metadata = meta.json()
 }
 
-// end sets the format. A file with bookkeeping alone is an error, not an empty history: the user has named the wrong
-// file.
+// end refuses a file with bookkeeping alone: the user has named the wrong file.
 func (c *codex) end() error {
 	c.b.t.Format = Codex
 	if len(c.b.t.Entries) == 0 && len(c.b.t.System) == 0 {
@@ -343,10 +334,10 @@ func codexReasoning(item object) content.Block {
 	return block
 }
 
-// codexArguments reads a call's arguments: JSON in a string, or the raw text of a custom tool such as apply_patch. The
-// text is wrapped as {"input": …}, so that parameters are an object for every tool.
+// codexArguments reads a call's arguments: JSON in a string, or the raw text of a custom tool such as apply_patch,
+// which is wrapped as {"input": …}: parameters are an object for every tool.
 func codexArguments(item object) json.RawMessage {
-	// Already a JSON string, so that it can be put into the object as it is.
+	// Already a JSON string.
 	if input := item.raw("input"); input != nil {
 		return append(append([]byte(`{"input":`), input...), '}')
 	}

@@ -48,9 +48,9 @@ var (
 //	{"type": "tool.execution_complete", "data": {"toolCallId": "c1", "success": true,
 //	 "result": {"content": "…", "detailedContent": "…"}}}
 //
-// The system prompt is recorded whole. Left out are hooks, permissions, deltas, which repeat what the whole events
-// have, and sub-agents. The tokens of an answer are not read, as a usage needs those of the prompt too. The form was
-// learnt from a published session.
+// The system prompt is recorded whole. Left out are hooks, permissions, deltas, which the whole events repeat, and
+// sub-agents. The tokens of an answer are not read: a usage needs the prompt's too. The form was learnt from a
+// published session.
 type copilot struct{ speech }
 
 func newCopilot(b *builder) *copilot { return &copilot{newSpeech(b)} }
@@ -58,8 +58,8 @@ func newCopilot(b *builder) *copilot { return &copilot{newSpeech(b)} }
 func (c *copilot) record(r record) error {
 	data, b := r.object.object("data"), c.b
 	meta := stamped(r.raw("timestamp"))
-	// A sub-agent's messages name the call that started it. The main model saw only the result of that call. Sub-agents
-	// first: their events have the types of the main conversation.
+	// A sub-agent's messages name the call that started it, of which the main model saw only the result. Checked first:
+	// their events have the types of the main conversation.
 	if data.has("parentToolCallId") {
 		b.tally.routine(r.line, -1, "event of a sub-agent left out")
 		return nil
@@ -81,13 +81,13 @@ func (c *copilot) record(r record) error {
 	case t == "assistant.message":
 		b.unread(r.line, "an assistant.message", data, isCopilotAnswerField)
 		meta.raw("model", data.raw("model"))
-		c.pause() // each is a message of its own
+		c.pause() // each is a separate message
 		c.say(r.line, meta, copilotAnswer(data)...)
 	case t == "tool.execution_complete":
 		b.unread(r.line, "a tool.execution_complete", data, isCopilotResultField)
 		c.answer(r.line, meta, copilotResult(data))
 	case isCopilotBookkeeping(t):
-		// The group alone, so that a file with many kinds of events has few notes.
+		// The group only, so a file with many kinds of events has few notes.
 		group, _, _ := strings.Cut(t, ".")
 		b.tally.routine(r.line, -1, "event of type "+group+".…, which is not part of the conversation, left out")
 	default:
@@ -96,13 +96,13 @@ func (c *copilot) record(r record) error {
 	return nil
 }
 
-// copilotAnswer returns the blocks of the model's message. The opaque reasoning goes back to the provider.
+// copilotAnswer returns the blocks of the model's message. The opaque reasoning is sent back to the provider.
 func copilotAnswer(data object) []content.Block {
 	blocks := []content.Block{}
 	if data.has("reasoningText") || data.has("reasoningOpaque") {
 		thought := content.Thinking{Thought: data.text("reasoningText")}
 		if opaque := data.copyOf("reasoningOpaque"); opaque != nil {
-			// Under the name that Codex's ciphertext has here, so that one place counts and writes it.
+			// Under the name that Codex's ciphertext has here: one place counts and writes it.
 			thought.Extra = content.FieldsOf(content.Field{Name: "encryptedContent", Value: opaque})
 		}
 		blocks = append(blocks, thought)
@@ -123,7 +123,6 @@ func copilotAnswer(data object) []content.Block {
 func copilotResult(data object) content.Block {
 	r := content.ToolResponse{CallID: data.text("toolCallId"), Result: data.object("result").copyOf("content")}
 	if !data.isTrue("success") {
-		// What went wrong is in "error" alone; there is no result next to it.
 		r.Error = firstText(data.object("error").text("message"), flaggedError)
 		if r.Result == nil {
 			r.Result = content.String(r.Error)

@@ -12,22 +12,20 @@ import (
 
 // The reasons for which a file cannot be read. Every [*Error] wraps one of them.
 var (
-	// The file has no transcript: nothing but white space, or bookkeeping without messages.
+	// The file has no transcript: only white space, or bookkeeping without messages.
 	ErrEmpty = errors.New("empty file")
 	// NUL bytes, which no text has: an image or an archive by mistake.
 	ErrBinary = errors.New("binary file")
-	// A path that has no content of its own. Readers never try the files inside it: which of them is meant is up to the
-	// user.
+	// Readers never try the files inside it: the user must say which one is meant.
 	ErrDirectory = errors.New("is a directory")
-	// Above [Options.MaxBytes]; the error says how much is allowed.
+	// Above [Options.MaxBytes].
 	ErrTooLarge = errors.New("file too large")
-	// Text that no JSON parser takes; the error names the byte.
-	ErrSyntax = errors.New("broken JSON")
+	ErrSyntax   = errors.New("broken JSON")
 	// The JSON ends too early: the recorder is still writing, or the copy was cut.
 	ErrTruncated = errors.New("truncated file")
 	// Valid JSON in which no reader sees its own format.
 	ErrUnknownFormat = errors.New("unknown format")
-	// A format that is recognised and cannot be read; the detail says what to do.
+	// A recognised format that cannot be read; the detail says what to do.
 	ErrUnsupportedFormat = errors.New("unsupported format")
 	// The format is known, and a record does not have its shape.
 	ErrMalformed = errors.New("malformed transcript")
@@ -42,15 +40,13 @@ type Error struct {
 	// Offset is the byte in the file, counted from 0; -1 if the error concerns no single byte.
 	Offset int64
 	// Entry is the position of the entry, counted from 0; -1 if the error concerns no entry.
-	Entry int
-	// Reason is one of the errors above.
+	Entry  int
 	Reason error
 	// Detail says what was found and what to do.
 	Detail string
 }
 
-// Error returns "path: line n (byte b), entry e: reason: detail", without the parts that are unknown. It is one line,
-// in the form in which compilers name places.
+// Error returns "path: line n (byte b), entry e: reason: detail", without unknown parts, on one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Path != "" {
@@ -73,21 +69,19 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns e.Reason.
 func (e *Error) Unwrap() error { return e.Reason }
 
-// fail returns an Error about the file as a whole. -1 marks Offset and Entry as absent, since 0 is a valid place.
+// fail returns an Error about the file as a whole.
 func fail(reason error, format string, args ...any) error {
 	return &Error{Offset: -1, Entry: -1, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// failAt returns an Error about one line.
 func failAt(line int, reason error, format string, args ...any) error {
 	return &Error{Line: line, Offset: -1, Entry: -1, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
 // locate turns an error of rawjson into an Error. text begins at the given line and byte of the file. Text that ends
-// too early is [ErrTruncated], because the remedy differs: the file was cut, not written wrongly.
+// too early is [ErrTruncated], because the remedy differs.
 func locate(err error, text []byte, line int, offset int64) error {
 	var syntax *rawjson.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -9,36 +9,33 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Parsed are messages of a provider as entries. Nothing in it refers to the messages that were given.
+// Parsed are messages of a provider as entries. It does not refer to the given messages.
 type Parsed struct {
-	// System is the system prompt: what it was before, and what the messages at the beginning say as the system or the
-	// developer. See [Transcript.System].
+	// System is the system prompt: what it was before, and the leading messages of the system or the developer. See
+	// [Transcript.System].
 	System  []content.Block
 	Entries []content.Content
 	// From has the position of the message that each entry was made from.
 	From []int
 }
 
-// Before is what Parse needs to know of the conversation that it adds to. The zero value is an empty one. Parse keeps
-// no state, so that an agent's messages can be added in any number of calls.
+// Before is what Parse needs to know of the conversation that it adds to: Parse keeps no state, so an agent's messages
+// can be added in any number of calls. The zero value is an empty conversation.
 type Before struct {
-	// System is the system prompt that the conversation has.
 	System []content.Block
-	// Begun says that the conversation has messages. Instructions are then entries in it, which are pinned.
+	// Begun says that the conversation has messages. Instructions are then pinned entries in it.
 	Begun bool
-	// Called returns the name of the tool that the latest call with an id called, "" if there is none. Nil is none.
+	// Called returns the name of the tool that the latest call with an id called; "" if there is none. Nil is none.
 	Called func(id string) string
 }
 
-// MessageError says which message is not one of the provider's form. Agents send many messages in one call, so the
-// position is the only way to find the one that is meant.
+// MessageError says which of an agent's many messages is not one of the provider's form.
 type MessageError struct {
 	// Message and Part count from 0; Part is -1 if the error is about the whole message.
 	Message, Part int
 	Err           error
 }
 
-// Error returns "message n, part m: reason".
 func (e *MessageError) Error() string {
 	if e.Part < 0 {
 		return fmt.Sprintf("message %d: %v", e.Message, e.Err)
@@ -46,7 +43,6 @@ func (e *MessageError) Error() string {
 	return fmt.Sprintf("message %d, part %d: %v", e.Message, e.Part, e.Err)
 }
 
-// Unwrap returns e.Err.
 func (e *MessageError) Unwrap() error { return e.Err }
 
 // Parse reads messages that an agent holds for a provider. Unlike the readers of recordings it refuses what the form
@@ -54,11 +50,10 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // equal messages as long as no strategy changed their entries. The form is [AnthropicMessages], [OpenAIChat] or
 // [OpenAIResponses].
 //
-// Equal means what it means to the provider: a string is as good as one text part, a field that is null as good as
-// none, and messages of Anthropic that follow each other with the same role are one. Blank text, which Anthropic
-// refuses, is left out there.
+// Equal means equal to the provider: a string is the same as one text part, a null field the same as none, and
+// consecutive messages of Anthropic with the same role are one. Blank text, which Anthropic refuses, is left out there.
 func Parse(f Format, before Before, raw []json.RawMessage) (Parsed, error) {
-	// The same builder as for files; positions of messages take the place of lines.
+	// Positions of messages take the place of lines.
 	b := newBuilder()
 	b.form, b.begun, b.called = f, before.Begun, before.Called
 	b.t.System = slices.Clone(before.System)
@@ -71,7 +66,7 @@ func Parse(f Format, before Before, raw []json.RawMessage) (Parsed, error) {
 		if kind(message) != '{' {
 			return Parsed{}, &MessageError{i, -1, fmt.Errorf("it is %s, not an object", clip(message))}
 		}
-		// Before it is read: a message that is refused leaves nothing behind.
+		// Before it is read: a refused message leaves nothing behind.
 		if part, err := checkMessage(f, o); err != nil {
 			return Parsed{}, &MessageError{i, part, err}
 		}
@@ -97,7 +92,7 @@ func (b *builder) formReader() (func(i int, o object), error) {
 }
 
 // ParseSystem reads a system prompt as a provider takes it next to the messages: a string, or a list of text parts. An
-// error is about the value as a whole or names the part; it is no [*MessageError], as it is about no message.
+// error is about the whole value or names the part; it is no [*MessageError].
 func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
 	if text, ok := rawjson.Text(raw); ok {
 		return one(content.Text{Text: text}), nil
@@ -110,7 +105,6 @@ func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
 	for i, part := range list {
 		o := asObject(part)
 		text, ok := rawjson.Text(o.raw("text"))
-		// Providers take nothing but text there.
 		if kind := o.text("type"); !ok || kind != "text" && kind != "input_text" {
 			return nil, fmt.Errorf("system, part %d: %s is no text part", i, clip(part))
 		}
@@ -119,20 +113,17 @@ func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
 	return out, nil
 }
 
-// ProviderRequest is a conversation as a provider takes it.
 type ProviderRequest struct {
 	// Messages are its messages, or the items of its input.
 	Messages []json.RawMessage
-	// System is Anthropic's system prompt, a list of text parts, Instructions that of the Responses API, a text; nil if
-	// there is none, or if it is among the messages.
+	// System is Anthropic's system prompt, a list of text parts; Instructions is the Responses API's, a text. They are
+	// nil if there is none, or if it is among the messages.
 	System, Instructions json.RawMessage
 }
 
-// Render arranges a conversation for a provider, so that it can be sent as it is. What was added in the same form
-// ([Parse]) comes back as it was; the notes say what of the rest the form cannot hold. It never fails: what cannot be
-// held is left out and noted.
+// Render arranges a conversation for a provider, ready to be sent. What was added in the same form ([Parse]) comes back
+// unchanged; the notes say what of the rest the form cannot hold and was left out.
 func Render(f Format, system []content.Block, entries []content.Content) (ProviderRequest, []Note) {
-	// Exact: fields that a provider gave are written back to it.
 	r := render(&Transcript{System: system, Entries: entries}, f, true)
 	out := ProviderRequest{Messages: make([]json.RawMessage, len(r.messages)), System: r.system,
 		Instructions: r.instructions}

@@ -8,10 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// The errors are for authors of agents: they name the field as it is in the JSON, and say what was expected. They hold
-// at most 40 bytes of what was found.
-// checkMessage returns what keeps a message from being one of the form, and the part that it is about; -1 is the whole
-// message. It asks only for what the reader needs: what a provider adds to its form must pass.
+// checkMessage returns what keeps a message from being one of the form, and the part that is to blame; -1 is the whole
+// message. It asks only for what the reader needs: what a provider adds to its form must pass. The errors are for
+// authors of agents: they name the JSON field and what was expected, with at most 40 bytes of what was found.
 func checkMessage(f Format, o object) (part int, err error) {
 	if f == OpenAIResponses {
 		return checkItem(o)
@@ -29,9 +28,8 @@ func checkMessage(f Format, o object) (part int, err error) {
 	return checkChat(role, o)
 }
 
-// checkAnthropic judges a message of the Anthropic API. The role "system" is not one of the API's messages. It is taken
-// nevertheless, because agents send it to servers that accept it: it is read as an instruction, and given back as it
-// came.
+// checkAnthropic judges a message of the Anthropic API. The API has no role "system" in messages, but agents send it to
+// servers that accept it: it is read as an instruction, and given back unchanged.
 func checkAnthropic(role string, o object) (part int, err error) {
 	if !slices.Contains([]string{"user", "assistant", "system"}, role) {
 		return -1, fmt.Errorf("unknown role %q; want user or assistant", clip([]byte(role)))
@@ -40,11 +38,10 @@ func checkAnthropic(role string, o object) (part int, err error) {
 	if o.has("tool_calls") {
 		return -1, errors.New(`"tool_calls" is of the form openai-chat`)
 	}
-	// The rules that pair calls and results. Everything else about a part is between the agent and its provider.
+	// The rules that pair calls and results: the provider would refuse the next request with an error that does not say
+	// where it came from. Everything else about a part is between the agent and its provider.
 	return checkParts(o.raw("content"), func(kind string, part object) error {
 		switch {
-		// What cannot be paired would be refused by the provider at the next request, with an error that does not say
-		// where it came from.
 		case kind == "tool_use" && role != "assistant":
 			return fmt.Errorf("a tool_use in a message of the role %s: only the assistant calls tools", role)
 		case kind == "tool_use" && (part.text("id") == "" || part.text("name") == ""):
@@ -93,8 +90,7 @@ func checkChat(role string, o object) (part int, err error) {
 	})
 }
 
-// Those of tools that take text have "custom" in place of "function".
-// checkCalls judges the tool calls of a chat message.
+// checkCalls judges the tool calls of a chat message. Tools that take text have "custom" in place of "function".
 func checkCalls(raw []byte) error {
 	calls, ok := elements(raw)
 	if !ok {
@@ -106,7 +102,7 @@ func checkCalls(raw []byte) error {
 		if function == nil {
 			function = o.object("custom")
 		}
-		// Without an id the response could not be paired, and the call would stay open for ever.
+		// Without an id the response could not be paired, and the call would be open for ever.
 		if o.text("id") == "" || function.text("name") == "" {
 			return fmt.Errorf("call %d of tool_calls needs id and a function with a name", i)
 		}
@@ -114,7 +110,7 @@ func checkCalls(raw []byte) error {
 	return nil
 }
 
-// checkItem judges an item of the Responses API. Items of types that are not known pass.
+// checkItem judges an item of the Responses API. Items of unknown types pass.
 func checkItem(o object) (part int, err error) {
 	switch t := o.text("type"); {
 	// The API allows messages without a type.
@@ -134,8 +130,7 @@ func checkItem(o object) (part int, err error) {
 		})
 	case t == "":
 		return -1, errors.New(`"type" is missing`)
-	// Of the types that pair by call_id only these two are judged: calls of other types may be run by the provider, and
-	// then have none.
+	// Calls of other types may be run by the provider, and then have no call_id.
 	case t == "function_call" || t == "custom_tool_call":
 		if o.text("call_id") == "" || o.text("name") == "" {
 			return -1, fmt.Errorf("a %s needs call_id and name", t)
@@ -148,13 +143,13 @@ func checkItem(o object) (part int, err error) {
 	return -1, nil
 }
 
-// check judges what a role or a form allows; here are the rules that all forms share.
-// checkParts judges the content of a message: a string, or a list of parts that have a type.
+// checkParts judges the content of a message, a string or a list of typed parts, by the rules that all forms share;
+// check has those of a role or a form.
 func checkParts(raw []byte, check func(kind string, part object) error) (part int, err error) {
 	if _, ok := rawjson.Text(raw); ok {
 		return -1, nil
 	}
-	// A content without parts is refused: the entry would have no blocks, and no provider takes such a message.
+	// No provider takes a message without parts.
 	parts, ok := elements(raw)
 	switch {
 	case rawjson.IsNull(raw):
@@ -164,7 +159,6 @@ func checkParts(raw []byte, check func(kind string, part object) error) (part in
 	case len(parts) == 0:
 		return -1, errors.New("content has no parts")
 	}
-	// i is the part in the error, so that an agent with a message of a hundred parts knows which one is meant.
 	for i, raw := range parts {
 		o := asObject(raw)
 		kind := o.text("type")
@@ -174,8 +168,7 @@ func checkParts(raw []byte, check func(kind string, part object) error) (part in
 		case kind == "":
 			return i, errors.New(`"type" is missing`)
 		}
-		// Blocks of the native form have these two kinds as well. A part that could not be read as one would be taken
-		// for a broken block, and refused with words about the native form.
+		// A native block of these kinds that cannot be read would be refused with words about the native form.
 		if _, ok := rawjson.Text(o.raw("text")); kind == "text" && !ok {
 			return i, errors.New(`a text part needs "text"`)
 		}

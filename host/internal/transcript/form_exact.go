@@ -10,10 +10,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// What the readers of messages do differently when an agent adds the messages: nothing that they read may be lost.
+// How the readers of messages differ for messages that an agent adds: nothing that they read may be lost.
 
-// exactBlock returns the blocks that a part was read as, in a form in which the part can be written back. A part that
-// would come back changed is carried as it is. For recordings it returns blocks as they are.
+// exactBlock returns the blocks that a part was read as, if the part can be written back from them; otherwise the part
+// is carried unchanged. For recordings it returns blocks.
 func (b *builder) exactBlock(raw []byte, blocks []content.Block) []content.Block {
 	if b.form == "" {
 		return blocks
@@ -28,8 +28,8 @@ func (b *builder) exactBlock(raw []byte, blocks []content.Block) []content.Block
 			return blocks // providers refuse it anyway
 		}
 	}
-	// Writing the block tells whether it holds all of the part, whatever fields the provider may add to its parts one
-	// day. The role decides what is written, and is not known here: either will do.
+	// Writing the block tells whether it holds all of the part, whatever fields the provider may add one day. The role
+	// decides what is written, and is not known here: either will do.
 	var written [][]byte
 	t := turn{exact: true, blocks: blocks}
 	for _, role := range []string{roleUser, roleAssistant} {
@@ -49,10 +49,9 @@ func (b *builder) exactBlock(raw []byte, blocks []content.Block) []content.Block
 	return one(content.Opaque{JSON: bytes.Clone(raw)})
 }
 
-// exactToolResult completes the response that a result of Anthropic was read as.
 func (b *builder) exactToolResult(r content.ToolResponse, o object) []content.Block {
 	r.Extra = o.without("type", "tool_use_id", "content")
-	// True is in Error; an explicit false stays a field, so that it is there again.
+	// True is in Error; an explicit false must be written back.
 	if o.isTrue("is_error") {
 		r.Extra = without(r.Extra, "is_error")
 	}
@@ -71,10 +70,9 @@ func (b *builder) exactToolResult(r content.ToolResponse, o object) []content.Bl
 	return append(one(r), media...)
 }
 
-// exactToolMessage completes the response that a chat message of a tool was read as. Its further fields, the name of
-// the tool among them, belong to the message: an entry may come to hold other responses.
-//
-// r is returned with the result's parts in its Extra; the blocks are the attachments that follow it.
+// exactToolMessage completes the response that a chat message of a tool was read as, and returns it with the
+// attachments that follow it. Its further fields, the name of the tool among them, belong to the message: an entry may
+// come to hold other responses.
 func exactToolMessage(r content.ToolResponse, o object) (content.ToolResponse, []content.Block) {
 	result, media, parts := exactResult(o.raw("content"), "text", func(part []byte) (content.Media, bool) {
 		m, ok := openAIMedia(asObject(part))
@@ -111,8 +109,8 @@ func exactCall(o, function object) content.Fields {
 	return content.FieldsOf(out...)
 }
 
-// exactArguments returns the parameters of a call whose arguments are raw, as the text if they would be written another
-// way otherwise: some models write nothing for no arguments, or spaces around them.
+// exactArguments returns the raw arguments of a call if its parameters would be written differently: some models write
+// nothing for no arguments, or spaces around them.
 func exactArguments(parameters json.RawMessage, raw []byte) json.RawMessage {
 	if text, ok := rawjson.Text(raw); ok && argumentText(parameters) != text {
 		return bytes.Clone(raw)
@@ -120,8 +118,8 @@ func exactArguments(parameters json.RawMessage, raw []byte) json.RawMessage {
 	return parameters
 }
 
-// exactFields returns the further fields of a message. The name of a person has a field of its own, as recordings have
-// it: writers of other forms look for it there.
+// exactFields returns the further fields of a message. The name of a person is a separate field, as in recordings:
+// writers of other forms look for it there.
 func (m *messages) exactFields(o object) content.Fields {
 	known := []string{"role", "content"}
 	var out []content.Field

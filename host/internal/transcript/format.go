@@ -11,9 +11,9 @@ type Format string
 
 // The formats that can be read. [Native], [OpenAIChat], [OpenAIResponses] and [AnthropicMessages] can be written too.
 const (
-	// Native is this project's own form, also that of transcript logs.
+	// Native is this project's own form, also in transcript logs.
 	Native Format = "native"
-	// The next are what an agent records on disk, the last three what is sent to a provider's API.
+	// What agents record on disk; the last three are what is sent to a provider's API.
 	ClaudeCode        Format = "claude-code"
 	Codex             Format = "codex"
 	GeminiCLI         Format = "gemini-cli"
@@ -68,10 +68,9 @@ func Formats() []FormatInfo {
 	}
 }
 
-// ParseFormat returns the format of that name. The short names "openai", "responses" and "anthropic" are known too.
+// ParseFormat returns the format of that name, or of the short names "openai", "responses" and "anthropic".
 func ParseFormat(name string) (Format, error) {
 	switch name {
-	// What people type; files and outputs have the full names.
 	case "openai":
 		return OpenAIChat, nil
 	case "responses":
@@ -87,7 +86,6 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, name, formatNames(false))
 }
 
-// formatNames returns the names for error messages, of all formats or only of those that can be written.
 func formatNames(writable bool) string {
 	var names []string
 	for _, f := range Formats() {
@@ -144,7 +142,7 @@ func inList(read func(list string) documentReader) documentReader {
 	}
 }
 
-// lines returns the format's reader of lines. It ignores the record, which says nothing where the format was given.
+// lines returns the format's reader of lines. It ignores the record, which matters only if the format was not given.
 func (f Format) lines(b *builder, _ record) (lineReader, error) {
 	made, ok := lineReaders[f]
 	if !ok {
@@ -153,13 +151,13 @@ func (f Format) lines(b *builder, _ record) (lineReader, error) {
 	return made(b), nil
 }
 
-// document returns the format's reader of a document. A file of one line may have a record in it.
+// document returns the format's reader of a document, which may be a file of one line.
 func (f Format) document() (documentReader, error) {
 	if read, ok := documentReaders[f]; ok {
 		return read, nil
 	}
 	made, ok := lineReaders[f]
-	// A file of one line is one JSON value too, so that a session with a single record ends up here.
+	// A session with a single record is one JSON value too.
 	if !ok {
 		return nil, fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, f, formatNames(false))
 	}

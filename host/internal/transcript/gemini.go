@@ -11,7 +11,7 @@ import (
 )
 
 // isGeminiType reports whether t is a message type of Gemini CLI. The conversation is "user" and "gemini"; the others
-// are only shown to the user and never sent to the model.
+// are never sent to the model.
 func isGeminiType(t string) bool {
 	switch t {
 	case "user", "gemini", "info", "error", "warning":
@@ -20,10 +20,8 @@ func isGeminiType(t string) bool {
 	return false
 }
 
-// isGeminiField reports whether a field of every message is known: those that are read, and the id, which nothing
-// refers to.
+// isGeminiField reports whether a field of every message is known. displayContent is what the screen shows instead.
 func isGeminiField(name string) bool {
-	// displayContent is what the screen shows instead of the content.
 	return name == "id" || name == "type" || name == "timestamp" || name == "content" || name == "displayContent"
 }
 
@@ -47,9 +45,8 @@ func isGeminiCallField(name string) bool {
 //	  "toolCalls": [{"id": "c1", "name": "read_file", "args": {…}, "status": "success",
 //	   "result": [{"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "…"}}}]}]}]}
 //
-// It becomes two entries, because providers and strategies expect results in a tool's entry: one of the model with the
-// calls, one of the tool with the results. Left out are messages of the types info, error and warning, and what calls
-// have for the screen. Gemini CLI rewrites its file as a whole, so it is always complete. The form was learnt from
+// It becomes two entries, one of the model with the calls and one of the tool with the results, as providers and
+// strategies expect. Gemini CLI rewrites its file as a whole, so it is always complete. The form was learnt from
 // published chats and from chats recorded with the agent.
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
@@ -73,14 +70,13 @@ func isGeminiTop(name string) bool {
 		"directories", "kind", "activeExtensionName"}, name)
 }
 
-// geminiRecord reads one message of a chat.
 func (b *builder) geminiRecord(line int, raw []byte) {
 	m := asObject(raw)
 	switch t := m.text("type"); t {
 	case "user":
 		b.unread(line, "a user message", m, isGeminiField)
 		meta := stamped(m.raw("timestamp"))
-		// A message that only repeats results has nothing left; one that is really empty stays an entry.
+		// A message that only repeats results has nothing left; a really empty one is kept as an entry.
 		if p := b.geminiUser(line, m.raw("content")); len(p.blocks) > 0 || !isGeminiAnswers(m.raw("content")) {
 			b.userEntries(line, p, content.Content{Metadata: meta.json()})
 		}
@@ -97,11 +93,9 @@ func (b *builder) geminiRecord(line int, raw []byte) {
 	}
 }
 
-// isGeminiAnswers reports whether the content of a user's message begins with what a tool returned.
 func isGeminiAnswers(raw []byte) bool { return firstObject(raw).has("functionResponse") }
 
-// geminiUser reads the content of a user's message. Newer versions record there what tools returned too, which the
-// message with the calls has already.
+// geminiUser reads the content of a user's message. Newer versions repeat there what tools returned.
 func (b *builder) geminiUser(line int, raw []byte) (p pieces) {
 	if !isGeminiAnswers(raw) {
 		p.add(false, b.geminiContent(line, raw)...)
@@ -120,7 +114,7 @@ func (b *builder) geminiUser(line int, raw []byte) (p pieces) {
 }
 
 // answered reports whether the last entry holds a response to the call id. Results are recorded twice directly after
-// each other, so that no earlier entry needs to be looked at.
+// each other, so no earlier entry matters.
 func (b *builder) answered(id string) bool {
 	last := b.t.Entries[max(len(b.t.Entries)-1, 0):]
 	return len(last) > 0 && slices.ContainsFunc(last[0].Blocks, func(block content.Block) bool {
@@ -129,9 +123,8 @@ func (b *builder) answered(id string) bool {
 	})
 }
 
-// geminiMessage reads a message of the model: thoughts, then text, then calls, in the order in which the model produces
-// them. The usage is that of the request; its prompt is tokens.input. The tool's entry has only the timestamp, so that
-// usage is not counted twice.
+// geminiMessage reads a message of the model: thoughts, then text, then calls. The usage is the request's; its prompt
+// is tokens.input. The tool's entry has only the timestamp, so usage is not counted twice.
 func (b *builder) geminiMessage(line int, m object) {
 	var meta metadata
 	meta.raw("timestamp", m.raw("timestamp"))
@@ -141,7 +134,6 @@ func (b *builder) geminiMessage(line int, m object) {
 	meta.raw("usage", m.raw("tokens"))
 	// Not nil: an entry without blocks is well-formed, one whose blocks are missing is not.
 	said := []content.Block{}
-	// Absent in most messages; an absent list has no elements.
 	thoughts, _ := elements(m.raw("thoughts"))
 	for _, raw := range thoughts {
 		thought := asObject(raw)
@@ -156,7 +148,7 @@ func (b *builder) geminiMessage(line int, m object) {
 	calls, _ := elements(m.raw("toolCalls"))
 	for _, raw := range calls {
 		call := asObject(raw)
-		// Not an object: carried along, so that nothing is lost.
+		// Not an object: carried along.
 		if call == nil {
 			said = append(said, content.Opaque{JSON: bytes.Clone(raw)})
 			continue
@@ -167,15 +159,15 @@ func (b *builder) geminiMessage(line int, m object) {
 		)
 		answers = append(answers, geminiAnswer(call)...)
 	}
-	// Before the responses, since the pairing goes by position.
+	// Before the responses, since the pairing is by position.
 	b.add(line, content.Content{Speaker: content.AI, Blocks: said, Metadata: meta.json()})
 	if len(answers) > 0 {
 		b.add(line, content.Content{Speaker: content.Tool, Blocks: answers, Metadata: stamp})
 	}
 }
 
-// geminiAnswer reads the response to a call; nil if the call was never run. A tool can return several parts. One
-// functionResponse is unwrapped; several become a JSON array. Parts that are not understood are kept inside it.
+// geminiAnswer reads the response to a call; nil if the call was never run. One functionResponse is unwrapped; several
+// become a JSON array. Parts that are not understood are kept inside it.
 func geminiAnswer(call object) []content.Block {
 	r := content.ToolResponse{CallID: call.text("id"), ToolName: call.text("name")}
 	parts, ok := elements(call.raw("result"))
@@ -183,7 +175,7 @@ func geminiAnswer(call object) []content.Block {
 	var media []content.Block
 	for _, raw := range parts {
 		part := asObject(raw)
-		// Media become blocks of their own, which providers want apart from the result.
+		// Providers want media apart from the result.
 		if m, ok := geminiMedia(part); ok {
 			media = append(media, m)
 		} else if response := part.object("functionResponse").copyOf("response"); response != nil {
@@ -195,7 +187,6 @@ func geminiAnswer(call object) []content.Block {
 	switch {
 	case len(responses) == 1:
 		r.Result = responses[0]
-	// A response block has one result.
 	case len(responses) > 1:
 		r.Result, _ = json.Marshal(responses) // raw JSON always marshals
 	case !ok:
@@ -205,8 +196,7 @@ func geminiAnswer(call object) []content.Block {
 	// Older versions have no status.
 	case "", "success":
 	case "error", "cancelled":
-		// The message is in the result. A cancelled call may have none, and a failed response needs some text to be
-		// seen as such.
+		// The message is in the result. A cancelled call may have none, and a failed response needs some text.
 		if r.Error = asObject(r.Result).text("error"); r.Error == "" {
 			r.Error = "status: " + status
 		}

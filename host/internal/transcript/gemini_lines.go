@@ -6,24 +6,23 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// geminiLines reads the chats of Gemini CLI from version 0.40 on: a first line about the session, then messages.
+// geminiLines reads the chats of Gemini CLI from version 0.40: a first line about the session, then messages.
 //
 //	{"sessionId": "s1", "projectHash": "…", "startTime": "…"}
 //	{"id": "m2", "type": "gemini", "content": "", "toolCalls": [{"id": "c1", "status": "executing", …}]}
 //	{"$rewindTo": "m2"}
 //	{"$set": {"messages": […]}}
 //
-// A message is written again, whole, whenever it changes: the last state counts. A "$rewindTo" takes back a message and
-// all behind it, and a "$set" with messages replaces the context, which is a compression unless it only repeats or
-// shortens what is there. "$set" of other fields is bookkeeping. The form was learnt from chats recorded with the
-// agent.
+// A message is written again whenever it changes: the last state counts. A "$rewindTo" takes back a message and all
+// behind it, and a "$set" with messages replaces the context, which is a compression unless it only repeats or shortens
+// what is there. "$set" of other fields is bookkeeping. The form was learnt from chats recorded with the agent.
 type geminiLines struct {
 	b        *builder
 	messages []geminiLine
-	at       map[string]int // the position of a message, by its id
+	at       map[string]int // by id
 }
 
-// geminiLine is a message as it was written last. boundary marks the first one of a context that replaced another.
+// geminiLine is the last state of a message. boundary marks the first one of a context that replaced another.
 type geminiLine struct {
 	line     int
 	id       string
@@ -31,7 +30,6 @@ type geminiLine struct {
 	boundary bool
 }
 
-// isGeminiHead reports whether a record is the first line of a chat.
 func isGeminiHead(o object) bool {
 	return o.has("sessionId") && o.has("projectHash") && !o.has("messages")
 }
@@ -46,9 +44,8 @@ func (g *geminiLines) record(r record) error {
 		if list, ok := elements(set.raw("messages")); ok {
 			g.replace(r.line, list)
 		}
-	// A line of the file that names no message of the current context.
 	case r.has("$rewindTo"):
-		// A message that is not known was taken back already.
+		// An unknown message was taken back already.
 		if i, ok := g.at[r.text("$rewindTo")]; ok {
 			g.cut(i)
 		}
@@ -60,8 +57,8 @@ func (g *geminiLines) record(r record) error {
 	return nil
 }
 
-// With boundary it is the first of a new context, and never the new state of an old message.
-// put adds a message, or writes it again.
+// put adds a message, or writes it again. With boundary it is the first of a new context, and never the new state of an
+// old message.
 func (g *geminiLines) put(line int, raw []byte, boundary bool) {
 	m := geminiLine{line: line, id: asObject(raw).text("id"), raw: bytes.Clone(raw), boundary: boundary}
 	if i, ok := g.at[m.id]; ok && m.id != "" && !boundary {
@@ -74,7 +71,6 @@ func (g *geminiLines) put(line int, raw []byte, boundary bool) {
 	g.messages = append(g.messages, m)
 }
 
-// cut takes back the messages from a position on.
 func (g *geminiLines) cut(from int) {
 	for _, m := range g.messages[from:] {
 		delete(g.at, m.id)
@@ -82,7 +78,7 @@ func (g *geminiLines) cut(from int) {
 	g.messages = g.messages[:from]
 }
 
-// replace takes in a new context. If it is what there was, or the beginning of it, nothing was compacted.
+// replace reads a new context. If it is what there was, or the beginning of it, nothing was compacted.
 func (g *geminiLines) replace(line int, list [][]byte) {
 	same := len(list) <= len(g.messages)
 	for i, raw := range list {
@@ -90,7 +86,7 @@ func (g *geminiLines) replace(line int, list [][]byte) {
 		same = same && g.messages[i].id == asObject(raw).text("id")
 	}
 	compacted := !same && len(g.messages) > 0
-	// The agent went back to an earlier state of the same context, which loses the rest of it.
+	// The agent went back to an earlier state of the same context.
 	if same {
 		g.cut(len(list))
 	}
@@ -104,7 +100,7 @@ func (g *geminiLines) replace(line int, list [][]byte) {
 func (g *geminiLines) end() error {
 	g.b.t.Format = GeminiCLI
 	for _, m := range g.messages {
-		// What Gemini CLI calls it. [Boundary.Replaces] is true for every kind but a microcompaction.
+		// As Gemini CLI calls it. [Boundary.Replaces] is true for every kind but a microcompaction.
 		if m.boundary {
 			g.b.boundary("compression", nil)
 		}
@@ -135,11 +131,10 @@ func isGeminiStream(t string, o object) bool {
 //	{"type": "tool_result", "tool_id": "c1", "status": "success", "output": "…"}
 //	{"type": "result", "status": "success", "stats": {…}}
 //
-// No event has thoughts or the usage of one request. The counts in "result" are of the whole run and belong to no
-// request, so that they are left out.
+// No event has thoughts or the usage of one request. The counts in "result" are for the whole run and are left out.
 type geminiStream struct {
 	speech
-	// Of "init", as raw JSON; it goes into the metadata of each answer.
+	// Of "init", as raw JSON, for the metadata of each answer.
 	model []byte
 }
 

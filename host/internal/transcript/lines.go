@@ -16,13 +16,11 @@ type lineReader interface {
 	end() error
 }
 
-// maxUndecided bounds how many records at the beginning of a file may leave its format open. They are copied and held
-// until the format is known. 100 covers the bookkeeping that newer versions put first; without a bound, a large file of
-// an unknown format would be read into memory whole.
+// maxUndecided bounds how many records at the beginning of a file may leave its format open. They are held in memory
+// until it is known. 100 covers the bookkeeping that newer versions put first.
 const maxUndecided = 100
 
-// lineFile is a file of one object per line while it is read. The format is found once, at the beginning; a record that
-// does not fit it later is up to the reader of that format.
+// lineFile is a file of one object per line while it is read. The format is found once, at the beginning.
 type lineFile struct {
 	s *source
 	o Options
@@ -31,26 +29,26 @@ type lineFile struct {
 
 // record is one line of a file. The embedded object holds slices of whole.
 type record struct {
-	line  int    // counted from 1
-	whole []byte // the text of the line
+	line  int // counted from 1
+	whole []byte
 	object
 }
 
-// readLines reads a file of one object per line. The first line has been read already, and a second one exists. Records
-// that do not reveal the format wait, and are replayed to the reader once it is known.
+// readLines reads a file of one object per line, of which the first was read. Records that do not reveal the format
+// wait, and are replayed to the reader once it is known.
 func readLines(s *source, o Options, first []byte, line int, offset int64) (*Transcript, error) {
 	f := lineFile{s: s, o: o, b: newBuilder()}
 	rec, err := f.parse(first, line, offset)
 	if err != nil {
 		return nil, err
 	}
-	waiting := []record{rec} // records that do not tell the format
+	waiting := []record{rec}
 	sniff := sniffLine
 	if o.From != "" {
 		sniff = o.From.lines
 	}
 	reader, err := sniff(f.b, rec)
-	// err is also io.EOF for a short file, which is decided by what it has.
+	// A short file may end with io.EOF before the format is known.
 	for reader == nil && err == nil && len(waiting) < maxUndecided {
 		if rec, err = f.next(true); err == nil {
 			waiting = append(waiting, rec)
@@ -98,7 +96,7 @@ func (f *lineFile) next(keep bool) (record, error) {
 		line = bytes.Clone(line)
 	}
 	rec, err := f.parse(line, f.s.line, f.s.offset)
-	// Only a last line without a line break may be cut. Broken JSON in it is an error all the same.
+	// Only a last line without a line break may be cut; broken JSON in it is an error all the same.
 	if !complete && f.o.AllowCut && errors.Is(err, ErrTruncated) {
 		f.b.note(f.s.line, -1, "the last record is cut off and was left out")
 		return record{}, io.EOF

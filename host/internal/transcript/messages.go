@@ -16,9 +16,8 @@ import (
 //	{"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "read", "arguments": "{…}"}}]}
 //	{"role": "tool", "tool_call_id": "c1", "content": "…"}
 //
-// The messages themselves decide which of the two formats is reported. Both providers document their forms. What
-// recorders add to them was read off published recordings of mini-swe-agent, tau-bench, OpenHands' log of completions
-// and Cline.
+// The messages decide which of the two formats is reported. What recorders add to them was read off published
+// recordings of mini-swe-agent, tau-bench, OpenHands' log of completions and Cline.
 func readMessages(name string) documentReader {
 	return func(b *builder, d *document) error {
 		m := messages{b: b}
@@ -43,8 +42,8 @@ func readMessages(name string) documentReader {
 	}
 }
 
-// messageLines reads one message per line. The builder is handed over with each record, as format detection makes this
-// reader before it.
+// messageLines reads one message per line. The builder comes with each record, as format detection makes this reader
+// first.
 type messageLines struct {
 	b *builder
 	m messages
@@ -57,24 +56,22 @@ func (l *messageLines) record(r record) error {
 
 func (l *messageLines) end() error { return l.m.end() }
 
-// messages reads provider messages one after the other and collects what tells the two providers apart.
+// messages reads consecutive provider messages and collects what tells the two providers apart.
 type messages struct {
 	b *builder
-	// Something was found that only this provider has. Two flags and not a format: a file may show features of both
-	// providers, or of none until its end.
+	// Something was found that only this provider has. A file may show features of both, or of none.
 	anthropic, openAI bool
 
-	legacy   []string // ids made for calls of the old function_call form, which has none, that are not answered yet
-	made     int      // how many such ids were made
+	legacy   []string // ids made for unanswered calls of the old function_call form, which has none
+	made     int      // how many
 	answered bool     // the provider's response was read as the last message
 	cline    cline
 }
 
-// isMessageField reports whether a field of a message is known: those that are read, and those without content of their
-// own.
+// isMessageField reports whether a field of a message is known: it is read, or a counter, a name or a state of a
+// recorder.
 func isMessageField(name string) bool {
 	switch name {
-	// Those without content of their own are counters, names and states of recorders.
 	case "role",
 		"content",
 		"tool_calls",
@@ -99,13 +96,12 @@ func isMessageField(name string) bool {
 	return false
 }
 
-// message reads one message. An unknown role, such as the "exit" of mini-swe-agent, is read as the human's, so that
-// nothing of the recording is lost because of a name. The error is always nil; the signature is that of
-// [document.each].
+// message reads one message. An unknown role, such as the "exit" of mini-swe-agent, is read as the human's. The error
+// is always nil; the signature is [document.each]'s.
 func (m *messages) message(line int, o object) error {
 	b := m.b
 	m.learn(o)
-	// An agent's own messages are carried whole, so that no field of theirs can be lost.
+	// An agent's own messages are carried whole.
 	if b.form == "" {
 		b.unread(line, "a message", o, isMessageField)
 	}
@@ -184,12 +180,11 @@ func (m *messages) learn(o object) {
 	}
 }
 
-// metadata collects timestamp, model and usage from the places where recorders keep them. Roles that a history has no
-// speaker for are kept in "role".
+// metadata collects timestamp, model and usage from the places where recorders keep them. "role" keeps roles that a
+// history has no speaker for.
 func (m *messages) metadata(o object) []byte {
 	var meta metadata
-	// Of "system", "developer" and the recorder's own roles. The first two are pinned: an agent put them into the
-	// middle on purpose, and a strategy must not remove them.
+	// An agent put instructions into the middle on purpose, and a strategy must not remove them.
 	if role := o.text("role"); !slices.Contains([]string{"user", "assistant", "tool", "function"}, role) {
 		meta.text("role", role)
 		meta.flag("pinned", isInstruction(role))
@@ -203,7 +198,6 @@ func (m *messages) metadata(o object) []byte {
 	meta.raw("timestamp", firstOf(o.raw("timestamp"), o.raw("ts"), o.object("extra").raw("timestamp")))
 	meta.raw("model", firstOf(o.raw("model"), o.object("modelInfo").raw("id"), response.raw("model")))
 	meta.raw("usage", firstOf(o.raw("usage"), o.raw("metrics"), response.raw("usage")))
-	// Nil for a message about which nothing is known but its content.
 	return meta.json()
 }
 
@@ -217,8 +211,7 @@ func firstOf(values ...[]byte) []byte {
 	return nil
 }
 
-// extra keeps fields of a provider's message that an entry has no place for. In a tool's message "name" is the tool and
-// goes into the response.
+// extra keeps fields of a provider's message that an entry has no place for. In a tool's message "name" is the tool.
 func (m *messages) extra(o object) content.Fields {
 	var out []content.Field
 	if m.b.form != "" {
@@ -232,9 +225,8 @@ func (m *messages) extra(o object) content.Fields {
 	return content.FieldsOf(out...)
 }
 
-// assistant returns the blocks of an answer: thoughts, then text, then calls. body holds the blocks of the content
-// field. Calls of the old function_call form have no id; they get one, which the next result without an id then
-// answers.
+// assistant returns the blocks of an answer: thoughts, then text (body), then calls. Calls of the old function_call
+// form have no id; they get one, which the next result without an id answers.
 func (m *messages) assistant(line int, o object, body []content.Block) []content.Block {
 	blocks := []content.Block{}
 	if thought := o.text("reasoning_content"); thought != "" {
@@ -249,7 +241,7 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 		parameters, _ := argumentsOf(call.raw("arguments"))
 		calls = append(calls, content.ToolCall{ID: id, Name: call.text("name"), Parameters: parameters})
 	}
-	// An empty text block would be refused by providers when it is sent back.
+	// Providers refuse an empty text block when it is sent back.
 	if text, ok := rawjson.Text(o.raw("content")); ok && text == "" && len(calls)+len(blocks) > 0 && m.b.form == "" {
 		body = nil // next to calls, recorders write "" where the API has null
 	}
@@ -265,7 +257,6 @@ func (m *messages) tool(line int, o object, c content.Content) {
 		r, media = exactToolMessage(r, o)
 		c.Extra = content.Fields{}
 	}
-	// In order, as such a conversation has one call at a time.
 	if r.CallID == "" && len(m.legacy) > 0 {
 		r.CallID, m.legacy = m.legacy[0], m.legacy[1:]
 	}
@@ -277,7 +268,7 @@ func (m *messages) tool(line int, o object, c content.Content) {
 func (m *messages) system(line int, top object) {
 	for _, name := range []string{"system", "system_prompt"} {
 		raw := top.raw(name)
-		// A text or a list of blocks; anything else is some other field of that name.
+		// Anything else is some other field of that name.
 		if k := kind(raw); k != '"' && k != '[' {
 			continue
 		}
@@ -300,14 +291,13 @@ func (m *messages) answer(d *document) {
 	}
 	line := d.lineAt(d.at("response"))
 	m.b.remark(line, len(m.b.t.Entries), "the provider's response is read as the last message")
-	// Now the field was read, and head does not report it as left out.
 	m.answered = true
-	// Behind the message's own fields: a lookup takes the first of a name, so that a role of its own wins.
+	// Behind the message's own fields: a lookup takes the first of a name, so a role of its own wins.
 	message = append(
 		slices.Clone(message), field{name: "usage", value: response.raw("usage")},
 		field{name: "role", value: []byte(`"assistant"`)},
 	)
-	_ = m.message(line, message) // it returns an error only if the message is not an object
+	_ = m.message(line, message) // the error is only for a message that is not an object
 }
 
 // head keeps the tool schemas and the session's id, and notes the other fields of the document.
@@ -321,7 +311,6 @@ func (m *messages) head(top object, list string) {
 	})
 }
 
-// firstText returns the first text that is not empty.
 func firstText(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -331,11 +320,11 @@ func firstText(texts ...string) string {
 	return ""
 }
 
-// end sets the format. A file with features of both providers, or of neither, is reported as OpenAI chat, whose
-// messages are the more common ones.
+// end sets the format. A file with features of both providers, or of neither, is reported as OpenAI chat, the more
+// common one.
 func (m *messages) end() error {
 	m.b.t.Format = OpenAIChat
-	// Files of Cline show features of Anthropic too, and their results were read by Cline's rule.
+	// Files of Cline show features of Anthropic too.
 	if m.cline.known {
 		m.b.t.Format = Cline
 		return nil

@@ -9,12 +9,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// readNative reads a list of entries, or an object with the list in "history". Unknown fields of the object are kept
-// and written back by [Write], so that a native file survives a round trip unchanged.
+// readNative reads a list of entries, or an object with the list in "history". Unknown fields of the object are kept: a
+// native file survives a round trip unchanged.
 func readNative(b *builder, d *document) error {
 	b.t.Format = Native
 	list := "history"
-	// The file is the list itself. [Write] writes it back in that form.
+	// The file is the list itself.
 	if d.top == nil {
 		list, b.t.Bare = "", true
 	}
@@ -38,16 +38,16 @@ func readNative(b *builder, d *document) error {
 	return nil
 }
 
-// entry reads one entry of the native form. Unlike with other formats, an entry that is not well formed is an error:
-// the native form has no other producers than thresh and agents that use it.
+// entry reads one entry of the native form. A malformed entry is an error: only thresh and agents that use it write the
+// native form.
 func (b *builder) entry(i, line int, raw []byte) error {
-	// The id is not part of the entry: the host gave it when the entry was logged.
+	// The host gave the id when it logged the entry.
 	id, raw := transcriptlog.CutID(raw)
 	var c content.Content
 	if err := c.UnmarshalJSON(raw); err != nil {
 		return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: err.Error()}
 	}
-	// A native entry has all its fields; completing a tool's name would change what is written back.
+	// Completing a tool's name would change what is written back.
 	b.exact = true
 	b.add(line, c)
 	b.identify(id)
@@ -75,7 +75,7 @@ func (b *builder) nativeBoundaries(top object) {
 // parseBoundary reads one boundary. Its index may equal the number of entries: a compaction after the last of them.
 func parseBoundary(raw []byte, entries int) (Boundary, error) {
 	o := asObject(raw)
-	// By digits: a float that is no position, such as 1.5, must not be rounded to one.
+	// By digits: 1.5 must not be rounded to a position.
 	index, ok := wholeNumber(o.raw("index"))
 	if !ok || index > entries {
 		return Boundary{}, errors.New("its index is not a position in the history")
@@ -83,8 +83,8 @@ func parseBoundary(raw []byte, entries int) (Boundary, error) {
 	return Boundary{Index: index, Kind: o.text("kind"), Meta: o.copyOf("meta")}, nil
 }
 
-// wholeNumber reads a position: digits only, without sign, fraction and exponent, below a billion. The limit keeps it
-// from overflowing an int of 32 bits. ok is false for everything else.
+// wholeNumber reads a position: digits only, without sign, fraction and exponent, below a billion, which keeps it from
+// overflowing an int of 32 bits.
 func wholeNumber(raw []byte) (n int, ok bool) {
 	if len(raw) == 0 || len(raw) > 9 {
 		return 0, false
@@ -98,8 +98,8 @@ func wholeNumber(raw []byte) (n int, ok bool) {
 	return n, true
 }
 
-// nativeLines reads one entry per line, as the host's transcript log writes them. A line with nothing but a system
-// prompt replaces the one before.
+// nativeLines reads one entry per line, as the host's transcript log writes them. A line with only a system prompt
+// replaces the one before.
 type nativeLines struct{ b *builder }
 
 func (n *nativeLines) record(r record) error {

@@ -18,7 +18,7 @@ func openAIPart(o object) (block content.Block, ok bool) {
 		if text, ok := rawjson.Text(o.raw("text")); ok {
 			return content.Text{Text: text, Extra: o.without("type", "text", "annotations", "logprobs")}, true
 		}
-	// Without data it is no media, and is carried unchanged by the caller.
+	// Without data the caller carries it unchanged.
 	case "image_url", "input_image", "file":
 		if m, ok := openAIMedia(o); ok {
 			return m, true
@@ -53,8 +53,7 @@ func openAIMedia(o object) (content.Media, bool) {
 	return m, link != ""
 }
 
-// openAICalls reads the tool calls of an assistant message. The ids may repeat within a conversation: some models do
-// this, and pairing works by position. A call without a function is carried unchanged.
+// openAICalls reads the tool calls of an assistant message. A call without a function is carried unchanged.
 func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 	var blocks []content.Block
 	list, _ := elements(raw)
@@ -68,7 +67,6 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 			blocks = append(blocks, content.Opaque{JSON: bytes.Clone(raw)})
 			continue
 		}
-		// Absent for a custom tool, whose input is plain text.
 		arguments := function.raw("arguments")
 		if input := function.raw("input"); input != nil {
 			arguments = input
@@ -90,14 +88,14 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 	return blocks
 }
 
-// madeID returns an id for a call whose recorder gave it none; n counts them.
+// madeID returns an id for a call without one; n counts them.
 func madeID(n *int) string {
 	*n++
 	return fmt.Sprintf("call_%d", *n)
 }
 
 // argumentsOf reads a call's arguments, which are JSON inside a string. ok is false if the string is not JSON, because
-// the model wrote invalid JSON or the tool takes plain text, such as a patch. The string itself is kept then. Empty
+// the model wrote invalid JSON or the tool takes plain text, such as a patch; the string itself is kept then. Empty
 // arguments are nil.
 func argumentsOf(raw []byte) (parameters json.RawMessage, ok bool) {
 	text, isText := rawjson.Text(raw)

@@ -8,34 +8,32 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// isOpenCodeExport reports whether first, an element of a list of messages, is one of a session of opencode: what it
-// says of a message, and the parts of that message.
+// isOpenCodeExport reports whether first, an element of a list of messages, belongs to a session of opencode.
 func isOpenCodeExport(first object) bool {
 	return first.object("info").has("role") && kind(first.raw("parts")) == '['
 }
 
-// isOpenCodeEvent reports whether a record of type t is an event of opencode's bus, or one that "opencode run --format
-// json" prints.
+// isOpenCodeEvent reports whether a record of type t is an event of opencode's bus, or printed by "opencode run
+// --format json".
 func isOpenCodeEvent(t string, o object) bool {
 	bus := strings.HasPrefix(t, "message.") || strings.HasPrefix(t, "session.") || strings.HasPrefix(t, "server.")
 	printed := o.has("sessionID") && strings.HasPrefix(o.object("part").text("messageID"), "msg_")
 	return bus && o.has("properties") || printed
 }
 
-// openCode reads a session of opencode. A message is what is known of it and its parts; a call and its result are one
-// part:
+// openCode reads a session of opencode. A call and its result are one part:
 //
 //	{"info": {"id": "msg_2", "role": "assistant", "modelID": "m", "time": {"created": 1}},
 //	 "parts": [{"type": "step-start"}, {"type": "text", "text": "I read"},
 //	  {"type": "tool", "callID": "c1", "tool": "read", "state": {"status": "completed", "input": {…}, "output": "…"}},
 //	  {"type": "step-finish", "tokens": {"input": 9, "output": 7, "cache": {"read": 30, "write": 5}}}]}
 //
-// "opencode export" prints a document with a list of these, and the database and the older folders are made into one
-// before they are read here. Its event bus, and "opencode run --format json", name a message or a part per line. They
-// write the parts of a message again as they grow, so that the whole session is read before it is entries.
+// "opencode export" prints a document with a list of these, and the database and the older folders are converted to one
+// first. Its event bus, and "opencode run --format json", name a message or a part per line. They repeat the parts of a
+// message as they grow, so the whole session is read first.
 //
-// One message can hold several requests: the agent works on until it has an answer. "step-finish" ends each, and has
-// its usage; the part of the prompt that was cached is not in "input".
+// One message can hold several requests: "step-finish" ends each, and has its usage; the part of the prompt that was
+// cached is not in "input".
 //
 // Left out are steps, snapshots and patches of files, which the model never saw; sub-agents, which have sessions of
 // their own; and what the person took back. The reader was written after sessions recorded with opencode in all these
@@ -50,8 +48,8 @@ type openCode struct {
 	again bool
 }
 
-// openCodeMessage is one message, with texts of its own. They are: the line where the message was named first; what is
-// known of it, which a later event replaces; its parts in order.
+// openCodeMessage is one message, with copies of its texts. line is where it was named first; a later event replaces
+// info.
 type openCodeMessage struct {
 	line  int
 	info  object
@@ -67,7 +65,6 @@ func readOpenCode(b *builder, d *document) error {
 	o := newOpenCode(b)
 	info := d.top.object("info")
 	b.t.ID = info.text("id")
-	// Everything else of the session is for its list on the screen: a title, versions, times.
 	b.t.workedIn(info.text("directory"))
 	b.otherFields(d.top, nameIn("info", "messages"))
 	// What the person took back is left out of the next request, and deleted when it is sent.
@@ -79,7 +76,7 @@ func readOpenCode(b *builder, d *document) error {
 		for _, part := range list {
 			m.parts = append(m.parts, asObject(part))
 		}
-		// From the message that was taken back on, all are: the person went back to before it.
+		// The person went back to before this message.
 		if taken > 0 || revert != "" && m.info.text("id") == revert {
 			taken++
 			return nil
@@ -96,14 +93,13 @@ func readOpenCode(b *builder, d *document) error {
 	return o.end()
 }
 
-// record takes in one event. The last state of a message and of a part counts.
+// record reads one event. The last state of a message and of a part counts.
 func (c *openCode) record(r record) error {
 	// The line's buffer is reused, and events are kept until the end.
 	r.whole = bytes.Clone(r.whole)
 	o := asObject(r.whole)
 	part, info := o.object("part"), object(nil)
-	// Two sources of events with different envelopes: the bus has the event in "properties", "run" has the part in
-	// "part".
+	// The bus has the event in "properties", "run" has the part in "part".
 	switch t := r.text("type"); {
 	case t == "message.updated":
 		info = o.object("properties").object("info")
@@ -134,7 +130,6 @@ func (c *openCode) record(r record) error {
 	return nil
 }
 
-// message returns the message with an id, which is new if it was not named before.
 func (c *openCode) message(line int, id string) *openCodeMessage {
 	m, ok := c.byID[id]
 	if !ok {
@@ -147,7 +142,7 @@ func (c *openCode) message(line int, id string) *openCodeMessage {
 
 func (c *openCode) end() error {
 	c.b.t.Format = OpenCode
-	// Entries are made only now, when the last state of every message is known.
+	// Only now, when the last state of every message is known.
 	c.b.t.ID = firstText(c.b.t.ID, c.session)
 	for i, m := range c.messages {
 		c.b.t.workedIn(m.info.object("path").text("cwd"))
@@ -161,8 +156,8 @@ func (c *openCode) end() error {
 	return nil
 }
 
-// compacted reads the summary at position i: the context goes on with it, and with the messages that were kept. The
-// message before it asked for the summary, and names the first of those.
+// compacted reads the summary at position i: the context continues with it, and with the kept messages. The message
+// before it asked for the summary, and names the first of those.
 func (c *openCode) compacted(i int) {
 	c.pause()
 	c.b.boundary(BoundaryCompaction, nil)
@@ -176,8 +171,8 @@ func (c *openCode) compacted(i int) {
 		}
 	}
 	c.ask(c.messages[i].line, meta, blocks...)
-	// Messages between tail_start_id and the request for the summary stay in the context, after the summary. They are
-	// added again, marked fromCompaction, so that the entries behind the boundary are the whole context.
+	// Messages between tail_start_id and the request for the summary are still in the context, after the summary. They
+	// are added again: the entries behind the boundary are the whole context.
 	for _, p := range c.messages[i-1].parts {
 		kept := slices.IndexFunc(c.messages[:i-1], func(m *openCodeMessage) bool {
 			return p.has("tail_start_id") && m.info.text("id") == p.text("tail_start_id")
@@ -192,7 +187,6 @@ func (c *openCode) compacted(i int) {
 	}
 }
 
-// stamped returns the metadata with the time of a message.
 func (c *openCode) stamped(m *openCodeMessage) metadata {
 	meta := stamped(m.info.object("time").raw("created"))
 	meta.flag("fromCompaction", c.again)
@@ -212,8 +206,8 @@ func (c *openCode) add(m *openCodeMessage) {
 	stamp := meta.json()
 	meta.text("model", m.info.text("modelID"))
 	var said, answers []content.Block
-	// flush ends one request: what the model said becomes an entry, and the results of its calls become the tool's. A
-	// message that was interrupted has no "step-finish"; the counts of the message stand in for those of the request.
+	// flush ends one request: what the model said becomes an entry, and the results of its calls become the tool's. An
+	// interrupted message has no "step-finish"; its counts are taken for the request's.
 	flush := func(usage object) {
 		if len(said) > 0 {
 			with := slices.Clone(meta)
@@ -229,7 +223,7 @@ func (c *openCode) add(m *openCodeMessage) {
 		}
 		said, answers = nil, nil
 	}
-	// Answers never join those of the message before: each message begins with a request of its own.
+	// Each message begins with a request of its own.
 	c.pause()
 	for _, p := range m.parts {
 		switch t := p.text("type"); t {
@@ -249,11 +243,10 @@ func (c *openCode) add(m *openCodeMessage) {
 	flush(m.info.object("tokens"))
 }
 
-// person returns what the model saw of a person's message.
 func (c *openCode) person(m *openCodeMessage) (blocks []content.Block) {
 	for _, p := range m.parts {
 		switch t := p.text("type"); {
-		// "ignored" texts are for the screen alone.
+		// "ignored" texts are only for the screen.
 		case t == "text" && !p.isTrue("ignored"):
 			blocks = append(blocks, content.Text{Text: p.text("text")})
 		// Files of text are there as texts too.
@@ -288,7 +281,7 @@ func openCodeCall(p object) (call content.Block, answer []content.Block) {
 	case "completed":
 	case "error":
 		r.Result, r.Error = state.copyOf("error"), firstText(state.text("error"), flaggedError)
-	// "pending" or "running": the agent was stopped. The call stays open, as it was for the model.
+	// The agent was stopped. The call is still open, as it was for the model.
 	default:
 		return call, nil
 	}

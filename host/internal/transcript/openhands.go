@@ -96,13 +96,13 @@ func (h *openHands) record(r record) error {
 	}
 	switch k {
 	case "SystemPromptEvent", "SystemPromptUpdateEvent":
-		// A conversation that goes on with other tools has the whole prompt again; the last one counts.
+		// A conversation that continues with other tools has the whole prompt again; the last one counts.
 		b.t.System = []content.Block{content.Text{Text: r.object.object("system_prompt").text("text")}}
 		b.t.Tools = firstOf(r.copyOf("tools"), b.t.Tools)
 	case "MessageEvent":
 		m := r.object.object("llm_message")
 		blocks := b.messageContent(r.line, m.raw("content")).blocks
-		// A message of the agent is an answer of its own, and no part of the one before.
+		// A message of the agent is a separate answer.
 		if r.text("source") == "agent" {
 			h.pause()
 			h.say(r.line, meta, blocks...)
@@ -121,7 +121,7 @@ func (h *openHands) record(r record) error {
 		}
 		h.answer(r.line, meta, response)
 	case "AgentErrorEvent", "UserRejectObservation":
-		// The model saw the reason in place of a result, so it is both: the result, and the mark that the call failed.
+		// The model saw the reason in place of a result.
 		why := firstText(r.text("error"), r.text("rejection_reason"), flaggedError)
 		h.answer(r.line, meta, content.ToolResponse{CallID: r.text("tool_call_id"), ToolName: r.text("tool_name"),
 			Result: content.String(why), Error: why})
@@ -141,8 +141,8 @@ func (h *openHands) record(r record) error {
 	return nil
 }
 
-// condense reads a condensation: the context goes on without the events that were forgotten, and with a summary of them
-// at a place among the others.
+// condense reads a condensation: the context continues without the forgotten events, and with a summary of them among
+// the others.
 func (h *openHands) condense(r record) {
 	forgotten := map[string]bool{}
 	ids, _ := elements(r.raw("forgotten_event_ids"))
@@ -150,7 +150,7 @@ func (h *openHands) condense(r record) {
 		forgotten[asText(id)] = true
 	}
 	h.seen = slices.DeleteFunc(h.seen, func(e record) bool { return forgotten[e.text("id")] })
-	// The offset counts the events that are left, so that the summary goes in after the forgotten ones are out.
+	// The offset counts the events that are left.
 	if at, ok := wholeNumber(r.raw("summary_offset")); ok && r.has("summary") {
 		h.seen = slices.Insert(h.seen, min(at, len(h.seen)), record{line: r.line, object: object{
 			{name: "kind", value: content.String("CondensationSummaryEvent")},
@@ -178,7 +178,7 @@ func (h *openHands) action(r record, meta metadata) {
 	if thought := r.text("reasoning_content"); thought != "" {
 		blocks = append(blocks, content.Thinking{Thought: thought})
 	}
-	// In the order in which the model produced them: what it thought comes before what it says.
+	// In the model's order: it thinks before it speaks.
 	for _, name := range []string{"thinking_blocks", "thought"} {
 		list, _ := elements(r.raw(name))
 		for _, raw := range list {

@@ -9,7 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// The roles of turns.
 const (
 	roleSystem    = "system"
 	roleDeveloper = "developer"
@@ -17,30 +16,29 @@ const (
 	roleAssistant = "assistant"
 )
 
-// turn is one message in the form that providers accept, directly followed by the responses to its calls. Two turns of
-// one role may follow each other; the writers join them where a provider demands it.
+// turn is one message in the form that providers accept, directly followed by the responses to its calls. Consecutive
+// turns may have the same role; the writers join them if a provider demands it.
 type turn struct {
 	entry   int // the entry that it was made from
 	role    string
 	blocks  []content.Block // all but responses, in order; a call is a *call
 	calls   []*call         // those among blocks
-	answers []*answer       // in the order of the history; each belongs to one of calls
+	answers []*answer       // in the order of the history
 	name    []byte          // the field "name" of the message, as raw JSON; nil if there is none
 	fields  object          // further fields of the message; nil unless exact
-	exact   bool            // the entry was added in the form that is written: everything in it goes back
+	exact   bool            // the entry was added in the form that is written: everything in it is written back
 }
 
-// call is a tool call of a turn. It is shared between the turn and its answer, so that an id which is changed for the
-// provider changes in both.
+// call is a tool call of a turn. It is shared with its answer, so an id changed for the provider changes in both.
 type call struct {
 	content.ToolCall
 	turn  int    // its position in [planner.turns]
-	outID string // the id to be written, unique where it must be
+	outID string // the written id, unique where it must be
 	done  bool   // it has a response
 	exact bool   // as in turn
 }
 
-// answer is a tool response and the media that belong to it. It is written behind its call, wherever it was recorded.
+// answer is a tool response and its media. It is written behind its call, wherever it was recorded.
 type answer struct {
 	content.ToolResponse
 	call  *call
@@ -50,8 +48,8 @@ type answer struct {
 
 // planner arranges a history for a provider. Provider rules are stricter than real histories: every call must be
 // answered in the next message, and every response must have its call. Whatever must be moved, added or left out for
-// this is tallied, so that a conversion never loses something silently. A planner serves one transcript. Its steps:
-// [plan], then uniqueIDs, then the writer takes the turns in order and adds its own notes to tally.
+// this is tallied. A planner serves one transcript: [plan], then uniqueIDs, then the writer takes the turns in order
+// and adds its own notes to tally.
 type planner struct {
 	form  Format // that is written
 	tally tally
@@ -60,16 +58,16 @@ type planner struct {
 	calls []*call
 }
 
-// missingResult is the result given to an unanswered call, because providers refuse a call without a response. It says
-// so in words, so that the model does not take it for output of the tool.
+// missingResult is the result given to an unanswered call, because providers refuse a call without a response. The
+// model cannot take it for output of the tool.
 const missingResult = "[no result was recorded]"
 
-// plan arranges the entries of a transcript in order. The whole history is written, across compactions: the summaries
-// of the recorder are part of it, and which part a model should see is the caller's decision.
+// plan arranges the entries of a transcript in order. The whole history is written, across compactions: which part a
+// model should see is the caller's decision.
 func plan(t *Transcript, form Format) *planner {
 	p := &planner{form: form}
 	for i, c := range t.Entries {
-		// Also for entries that are left out below, as what they hold is lost in any case.
+		// For entries that are left out below too: what they hold is lost in any case.
 		p.metadata(i, c)
 		switch {
 		case !c.Speaker.Known():
@@ -109,8 +107,8 @@ func (p *planner) metadata(i int, c content.Content) {
 	}
 }
 
-// entry turns one entry into a turn. Responses leave it and go to the turn of their call. An entry that held nothing
-// else makes no turn.
+// entry turns one entry into a turn. Responses move to the turn of their call. An entry that held nothing else makes no
+// turn.
 func (p *planner) entry(i int, c content.Content) {
 	t := turn{entry: i, role: roleUser, name: c.Extra.Get("name"), exact: p.exact(c)}
 	if t.exact {
@@ -131,8 +129,7 @@ func (p *planner) entry(i int, c content.Content) {
 				p.tally.count(0, i, "call in an entry that is not the model's left out")
 				continue
 			}
-			// len(p.turns) is where this turn will be. A turn with a call has a block, so that it is always appended
-			// below.
+			// len(p.turns) is where this turn will be. A turn with a call has a block, so it is always appended below.
 			made := &call{ToolCall: block, turn: len(p.turns), exact: t.exact}
 			t.calls, t.blocks = append(t.calls, made), append(t.blocks, made)
 		case content.ToolResponse:
@@ -166,9 +163,8 @@ func (p *planner) entry(i int, c content.Content) {
 	p.turns = append(p.turns, t)
 }
 
-// answer attaches a response to the call that it answers; nil if there is no open call with its id. With repeated ids
-// the latest open call is taken, as the recorder's model did. A response that comes later than the next turn moves up,
-// because providers accept it only there.
+// answer attaches a response to the call that it answers; nil if there is no open call with its id. A response that
+// comes later than the next turn moves up, because providers accept it only there.
 func (p *planner) answer(entry int, r content.ToolResponse, exact bool) *answer {
 	at, ok := p.match.Response(r.CallID, r.ToolName)
 	if !ok {
@@ -176,7 +172,6 @@ func (p *planner) answer(entry int, r content.ToolResponse, exact bool) *answer 
 		return nil
 	}
 	c := p.calls[at.Block]
-	// Its call is in an earlier turn than the last one.
 	if c.turn != len(p.turns)-1 {
 		p.tally.count(0, entry, "result moved up to directly follow its call")
 	}
@@ -186,13 +181,12 @@ func (p *planner) answer(entry int, r content.ToolResponse, exact bool) *answer 
 	return a
 }
 
-// close adds a response to every call that has none. The calls of the last turn stay open if none of them is answered:
-// they are still running, and an agent that continues the conversation will add their responses.
+// close adds a response to every call that has none. The calls of the last turn are still open if none of them is
+// answered: an agent that continues the conversation will add their responses.
 func (p *planner) close() {
 	for i := range p.turns {
 		t := &p.turns[i]
-		// If one of several parallel calls is answered, the others will not be: agents add the results of a turn
-		// together.
+		// Agents add the results of a turn together: if one parallel call is answered, the others will not be.
 		running := i == len(p.turns)-1 && len(t.answers) == 0
 		for _, c := range t.calls {
 			switch {
@@ -209,8 +203,8 @@ func (p *planner) close() {
 	}
 }
 
-// resultText returns what a model reads of a tool's result: the result, or the error if there is no result. A failed
-// tool often says more in its result than the error does.
+// resultText returns what a model reads of a tool's result: the result, or the error if there is none. A failed tool
+// often says more in its result.
 func resultText(r content.ToolResponse) string {
 	if rawjson.IsNull(r.Result) && r.Failed() {
 		return r.Error
@@ -220,7 +214,7 @@ func resultText(r content.ToolResponse) string {
 
 // uniqueIDs gives each call the id that is written. Every provider requires different ids within one message. With
 // everywhere set, as Anthropic requires, ids differ in the whole conversation and consist of letters, digits, '_' and
-// '-'. Without it, ids stay as recorded wherever that is possible.
+// '-'. Otherwise ids are kept as recorded wherever possible.
 func (p *planner) uniqueIDs(everywhere bool) {
 	// suffix is the last number tried for an id. Without it, a thousand equal ids would be tried half a million times.
 	used, suffix := map[string]bool{}, map[string]int{}
@@ -237,7 +231,6 @@ func (p *planner) uniqueIDs(everywhere bool) {
 				id = "call"
 			}
 			base := id
-			// Ends, as each round tries a larger number.
 			for used[id] {
 				suffix[base] = max(suffix[base], 1) + 1
 				id = fmt.Sprintf("%s_%d", base, suffix[base])

@@ -6,8 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// isQwenRecord reports whether a record of type t is one of Qwen Code. Its records look like Claude Code's, with a
-// message in Gemini's form.
+// isQwenRecord reports whether a record of type t is Qwen Code's: like Claude Code's, with a message in Gemini's form.
 func isQwenRecord(t string, o object) bool {
 	switch t {
 	case "user", "assistant", "tool_result":
@@ -19,14 +18,14 @@ func isQwenRecord(t string, o object) bool {
 	return false
 }
 
-// The fields that are read, or hold nothing of the conversation: where and how the session ran, and copies of results
-// for the screen.
+// isQwenField reports whether a field is read, or holds nothing of the conversation: where and how the session ran, and
+// copies of results for the screen.
 var isQwenField = nameIn("uuid", "parentUuid", "sessionId", "timestamp", "type", "subtype", "cwd", "version",
 	"gitBranch", "message", "usageMetadata", "model", "contextWindowSize", "toolCallResult", "systemPayload",
 	"promptId", "daemonPromptId", "provenance", "goalContext", "backgroundTurn", "deliveredTurn", "forkedFrom",
 	"agentId", "agentName", "agentColor", "isSidechain", "agentRunId", "agentRound", "externalInputKind")
 
-// qwen reads a session of Qwen Code: records like Claude Code's, whose messages are those of Gemini's API.
+// qwen reads a session of Qwen Code: records like Claude Code's, with messages of Gemini's API.
 //
 //	{"uuid": "2", "sessionId": "s1", "type": "assistant", "cwd": "/w", "model": "qwen3", "contextWindowSize": 131072,
 //	 "usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 40, "candidatesTokenCount": 7},
@@ -36,11 +35,11 @@ var isQwenField = nameIn("uuid", "parentUuid", "sessionId", "timestamp", "type",
 //	{"uuid": "4", "type": "system", "subtype": "chat_compression", "systemPayload": {"compressedHistory": […]}}
 //
 // Left out are other records of the type system, which are telemetry and commands, copies of results for the screen,
-// and sub-agents. Gemini's API allows calls without an id; those get one. The form was learnt from a session recorded
+// and sub-agents. Calls without an id, which Gemini's API allows, get one. The form was learnt from a session recorded
 // with the agent.
 type qwen struct {
 	speech
-	open map[string][]string // ids made for calls without one, by tool, that are not answered
+	open map[string][]string // made ids of unanswered calls, by tool
 	made int
 }
 
@@ -50,7 +49,7 @@ func (q *qwen) record(r record) error {
 	b := q.b
 	b.t.ID = firstText(b.t.ID, r.text("sessionId"))
 	b.t.workedIn(r.text("cwd"))
-	// A sub-agent has a context of its own; its records stand among those of the session.
+	// A sub-agent has a context of its own; its records are among the session's.
 	if r.isTrue("isSidechain") {
 		b.tally.routine(r.line, -1, "record of a sub-agent left out")
 		return nil
@@ -65,7 +64,7 @@ func (q *qwen) record(r record) error {
 		meta.raw("model", r.raw("model"))
 		meta.raw("usage", r.raw("usageMetadata"))
 		b.t.window(r.raw("contextWindowSize"))
-		// One record is one answer. Records of the model that follow each other are two requests.
+		// One record is one answer: consecutive records of the model are two requests.
 		q.pause()
 		q.say(r.line, meta, b.geminiParts(r.line, parts, q)...)
 	case "tool_result":
@@ -81,7 +80,7 @@ func (q *qwen) record(r record) error {
 // system reads events. Only a compression changes the conversation: its record holds the new context.
 func (q *qwen) system(r record) {
 	payload := r.object.object("systemPayload")
-	// The record repeats whole entries, which is what the next request had instead of everything before.
+	// The list is what the next request had instead of everything before.
 	list, ok := elements(payload.raw("compressedHistory"))
 	if r.text("subtype") != "chat_compression" || !ok {
 		q.b.tally.routine(r.line, -1, "record of type system, which is not part of the conversation, left out")
@@ -107,8 +106,8 @@ func (q *qwen) system(r record) {
 	q.pause()
 }
 
-// geminiParts reads parts of the Gemini API. Those of [builder.geminiContent] have no calls. ids gives calls and
-// responses without an id one that pairs them.
+// geminiParts reads parts of the Gemini API. ids gives calls and responses without an id one that pairs them;
+// [builder.geminiContent] has no calls.
 func (b *builder) geminiParts(line int, raw []byte, ids *qwen) []content.Block {
 	list, ok := elements(raw)
 	if !ok {
@@ -138,7 +137,6 @@ func (b *builder) geminiParts(line int, raw []byte, ids *qwen) []content.Block {
 	return blocks
 }
 
-// list1 returns a JSON list of one value.
 func list1(raw []byte) []byte { return bytes.Join([][]byte{{'['}, raw, {']'}}, nil) }
 
 // callID returns the id of a call; the API allows none.
@@ -146,7 +144,7 @@ func (q *qwen) callID(call object) string {
 	if id := call.text("id"); id != "" {
 		return id
 	}
-	// The response names the tool only, so open calls are kept by tool.
+	// The response only names the tool.
 	id, name := madeID(&q.made), call.text("name")
 	q.open[name] = append(q.open[name], id)
 	return id

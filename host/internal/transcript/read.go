@@ -18,7 +18,7 @@ const DefaultMaxBytes = 1 << 30
 // Options change how a transcript is read. The zero value is right for finished files.
 type Options struct {
 	// MaxBytes is the largest file to be read, in bytes; 0 is [DefaultMaxBytes]. Formats of one record a line are read
-	// line by line; the others are held in memory while they are read.
+	// line by line; the others are held in memory.
 	MaxBytes int64
 	// AllowCut accepts a file that ends too early, because it is still being written or was cut: it is read to its last
 	// whole record, with a note. Without it such a file is an error.
@@ -38,7 +38,7 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read a session: %w", err)
 	}
-	// Opening a directory succeeds; only reading it would fail, with a message that does not help.
+	// Opening a directory succeeds; reading it would fail with an unhelpful message.
 	if info.IsDir() {
 		return nil, &Error{
 			Path: path, Offset: -1, Entry: -1, Reason: ErrDirectory, Detail: "name a transcript file inside it",
@@ -49,7 +49,7 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 			Detail: fmt.Sprintf("it is %d bytes long, the limit is %d", info.Size(), limit)}
 	}
 	s := newSource(f, o.limit())
-	// Known in advance, so that a document is read into one allocation.
+	// A document is then read into one allocation.
 	s.size = info.Size()
 	t, err := read(s, o)
 	var e *Error
@@ -69,13 +69,13 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 }
 
 // Read reads a transcript in any of the [Formats], which it detects from the content. Problems of the content are an
-// [*Error]; other errors are those of r.
+// [*Error]; other errors are r's.
 func Read(r io.Reader, o Options) (*Transcript, error) {
 	return read(newSource(r, o.limit()), o)
 }
 
 // read decides by the first line what kind of file it is. If this line is complete JSON and another line follows, the
-// file has one record per line and is read line by line. Otherwise it is one JSON value, which is held in memory whole.
+// file is read line by line. Otherwise it is one JSON value, which is held in memory.
 func read(s *source, o Options) (*Transcript, error) {
 	if err := s.head(); err != nil {
 		return nil, err
@@ -97,9 +97,9 @@ func read(s *source, o Options) (*Transcript, error) {
 	line, offset := s.line, s.offset
 	switch err := checkJSON(first); {
 	case err == nil:
-		// The buffer is reused for the next line, which tells whether there is one.
+		// The buffer is reused for the next line.
 		first = bytes.Clone(first)
-	// The value goes on in the next line: a document that was printed with indentation.
+	// The value continues in the next line: a document that was printed with indentation.
 	case complete && errors.Is(err, io.ErrUnexpectedEOF):
 		all, err := s.rest()
 		if err != nil {
@@ -140,12 +140,10 @@ func checkJSON(data []byte) error {
 	return s.Rest()
 }
 
-// readDocument reads a file that is one JSON value, which begins at the given line and byte of the file.
 func readDocument(data []byte, o Options, line int, offset int64) (*Transcript, error) {
 	b := newBuilder()
 	if !utf8.Valid(data) { // recorders copy the output of commands, which may be cut within a character
 		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
-		// The position is not searched for: one note is enough for a file that is read as a whole.
 		b.note(line, -1, "bytes that are not UTF-8 were replaced by U+FFFD")
 	}
 	if err := checkJSON(data); err != nil {

@@ -6,8 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Readable returns a block as people read it, in full except for attachments, whose base64 data is of no use on a
-// screen.
+// Readable returns a block as people read it, in full except for base64 data of attachments.
 func Readable(b content.Block) string {
 	switch b := b.(type) {
 	case content.Text:
@@ -16,7 +15,7 @@ func Readable(b content.Block) string {
 		return b.Code
 	case content.Thinking:
 		return "(thinking) " + b.Thought
-	// With its id, which is what the model and the outcomes call it by.
+	// With its id, by which the model and the outcomes name it.
 	case content.ToolCall:
 		return fmt.Sprintf("(calls %s, %s) %s", b.Name, b.ID, b.Parameters)
 	case content.ToolResponse:
@@ -27,7 +26,6 @@ func Readable(b content.Block) string {
 		return head + b.ResultText()
 	case content.Media:
 		return fmt.Sprintf("(attachment %s %s, %d bytes as %s)", b.MimeType, b.Filename, len(b.Data), b.Encoding)
-	// A block of a kind that this version does not know is shown as it was recorded.
 	default:
 		return string(content.AppendBlock(nil, b))
 	}

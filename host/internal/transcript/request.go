@@ -25,15 +25,14 @@ type Request struct {
 
 // Requests returns the requests of the recorded agent, in order: one before each run of entries of the AI, and one at
 // the end if the last entry is not the AI's; that one was never answered. Replays, comparisons and explanations all use
-// this function, so that they agree on when the model was called.
+// it, so they agree on when the model was called.
 func (t *Transcript) Requests() []Request {
-	// Usage is in the order of the entries, so that one pass over both is enough.
 	replaced, usage := t.Replaced(), t.Usage
 	var out []Request
 	var next Request
 	ask := func(entry int) {
 		next.Entry, next.Reported = entry, 0
-		// Usage of an entry that did not begin an answer belongs to no request here.
+		// Usage of an entry that did not begin an answer belongs to no request.
 		for len(usage) > 0 && usage[0].Entry < entry {
 			usage = usage[1:]
 		}
@@ -43,8 +42,7 @@ func (t *Transcript) Requests() []Request {
 		out = append(out, next)
 		next.Boundary = false
 	}
-	// As if a person had spoken before the first entry: an AI entry at the beginning answers a request with an empty
-	// history.
+	// As if a person had spoken first: an AI entry at the beginning answers a request with an empty history.
 	before := content.Human
 	for i, c := range t.Entries {
 		if replaced[i] {

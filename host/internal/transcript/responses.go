@@ -13,24 +13,21 @@ func isResponsesPart(kind string) bool {
 }
 
 // responses reads the items of a request of the Responses API. Items are smaller than messages: consecutive ones of the
-// model are one entry, and so are consecutive outputs, as for [codex]. ai and tool are positions in the entries, as the
-// entry at hand may still grow.
-//
-// An item of another speaker sets them to -1, and so ends the entry.
+// model are one entry, and so are consecutive outputs, as for [codex].
 type responses struct {
 	b    *builder
-	ai   int // the entry of the model that is being added to; -1: the next item begins one
+	ai   int // the position of the model's entry that is being added to; -1: the next item begins one
 	tool int // the same for the tool
 }
 
-// newResponses returns a reader that adds to b. A file is read as an agent's messages are: there is no other reader of
-// the form that could differ.
+// newResponses returns a reader that adds to b. A file is read as an agent's messages are: the form has no other
+// reader.
 func newResponses(b *builder) *responses {
 	b.t.Format, b.form = OpenAIResponses, OpenAIResponses
 	return &responses{b: b, ai: -1, tool: -1}
 }
 
-// isResponsesItem reports whether o is an item of the Responses API that no other form has.
+// isResponsesItem reports whether o is an item that no other form has.
 func isResponsesItem(o object) bool {
 	switch o.text("type") {
 	case "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning":
@@ -45,8 +42,7 @@ func isResponsesItem(o object) bool {
 func readResponses(list string) documentReader {
 	return func(b *builder, d *document) error {
 		r := newResponses(b)
-		// Given next to the input and not as a message: the block has no role, by which the writer tells it from a
-		// message.
+		// Given next to the input and not as a message: the block has no role, which tells the writer.
 		if text := d.top.text("instructions"); text != "" {
 			b.t.System = one(content.Text{Text: text})
 		}
@@ -59,11 +55,10 @@ func readResponses(list string) documentReader {
 	}
 }
 
-// record reads one item of a file.
 func (r *responses) record(rec record) error {
 	o := rec.object
 	if o == nil {
-		// Carried as an item of an unknown type, so that nothing is lost.
+		// Carried as an item of an unknown type.
 		o = object{{name: "type", value: content.String("unknown")}, {name: "value", value: rec.whole}}
 	}
 	if _, err := checkItem(o); err != nil {
@@ -81,7 +76,7 @@ func (r *responses) item(line int, o object) {
 	case t == "message" || t == "":
 		r.message(line, o)
 	case t == "reasoning":
-		// The two share the form: Codex records the items that it exchanges with this API.
+		// Codex records the items that it exchanges with this API, so the two share the form.
 		block := codexReasoning(o).(content.Thinking)
 		r.say(line, withItem(block, o.but("type", "encrypted_content")))
 	case t == "function_call":
@@ -105,7 +100,6 @@ func (r *responses) item(line int, o object) {
 
 // withItem gives a thought the further fields of its item.
 func withItem(block content.Thinking, item object) content.Block {
-	// The fields travel with the block, so that they go where it goes.
 	raw := item.json()
 	if raw == nil {
 		raw = []byte("{}")
@@ -123,15 +117,14 @@ func (r *responses) call(line int, o object, name string, call content.ToolCall,
 	r.say(line, call)
 }
 
-// meta returns the metadata of every entry that is read. It marks the entry as added in this form; [Render] then
-// writes back what its blocks carry.
+// meta marks an entry as added in this form; [Render] then writes back what its blocks carry.
 func (r *responses) meta() metadata {
 	var meta metadata
 	meta.text(fieldFormat, string(OpenAIResponses))
 	return meta
 }
 
-// say adds blocks of the model: to the entry at hand, or to a new one.
+// say adds blocks of the model to the entry at hand, or to a new one.
 func (r *responses) say(line int, blocks ...content.Block) {
 	r.tool = -1
 	if r.ai >= 0 {
@@ -142,10 +135,9 @@ func (r *responses) say(line int, blocks ...content.Block) {
 	r.ai = r.b.add(line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
 }
 
-// output reads what a tool returned.
 func (r *responses) output(line int, o object) {
 	result, media, parts := exactResult(o.raw("output"), "input_text", func(part []byte) (content.Media, bool) {
-		// Media that could not be written back as they came stay parts of the result; see [builder.exactBlock].
+		// Media that could not be written back as they came are kept as parts of the result; see [builder.exactBlock].
 		m, ok := openAIMedia(asObject(part))
 		if !ok {
 			return m, false
@@ -181,13 +173,13 @@ func (r *responses) message(line int, o object) {
 	item := o.but("type", "role", "content").json()
 	if role == roleAssistant {
 		blocks := r.parts(o.raw("content"))
-		// A mark needs a text to stand in. Without one, the message is carried as an item of its own.
+		// The mark needs a text. Without one, the message is carried as an item of its own.
 		if !onlyText(blocks) { // a refusal, for example
 			r.say(line, content.Opaque{JSON: append(object{{name: "type", value: content.String("message")}},
 				o.but("type")...).json()})
 			return
 		}
-		// A message of the model has at least one text here: [onlyText] and [checkParts] saw to that.
+		// There is at least one text: [onlyText] and [checkParts] saw to that.
 		first := blocks[0].(content.Text)
 		if item == nil {
 			item = []byte("{}")
@@ -205,8 +197,8 @@ func (r *responses) message(line int, o object) {
 	if r.b.instructions(role, blocks, extra) {
 		return
 	}
-	// A person or an instruction ends both entries at hand.
-	// Messages of people are never joined: each is an entry, which has room for the fields of its message.
+	// A person or an instruction ends both entries at hand. Messages of people are never joined: an entry has room for
+	// the fields of one message.
 	r.ai, r.tool = -1, -1
 	var meta metadata
 	if role != roleUser {
@@ -217,8 +209,7 @@ func (r *responses) message(line int, o object) {
 	r.b.add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json(), Extra: extra})
 }
 
-// parts reads the content of a message: a string or a list of parts. It never returns an empty list, because
-// [checkParts] refuses one.
+// parts reads a string or a list of parts. It never returns an empty list, because [checkParts] refuses one.
 func (r *responses) parts(raw []byte) []content.Block {
 	if text, ok := rawjson.Text(raw); ok {
 		return one(content.Text{Text: text})
@@ -227,7 +218,7 @@ func (r *responses) parts(raw []byte) []content.Block {
 	list, _ := elements(raw)
 	for _, raw := range list {
 		o := asObject(raw)
-		// A part that is not understood is carried as it is.
+		// A part that is not understood is carried unchanged.
 		var block content.Block = content.Opaque{JSON: append([]byte(nil), raw...)}
 		switch o.text("type") {
 		case "input_text", "output_text":

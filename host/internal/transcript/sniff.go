@@ -5,10 +5,8 @@ import (
 	"strings"
 )
 
-// Formats are detected from the shape of their records. File names and labels are ignored: recorders are known to label
-// a file as another agent's.
-//
-// A documentReader reads a file that is one JSON value.
+// A documentReader reads a file that is one JSON value. Formats are detected from the shape of their records, never
+// from file names: recorders are known to label a file as another agent's.
 type documentReader func(*builder, *document) error
 
 // sniffDocument detects the format of a file that is one JSON value. The most specific shapes come first: "history" and
@@ -19,8 +17,8 @@ func sniffDocument(d *document) (documentReader, error) {
 		return sniffList(d)
 	}
 	top := d.top
-	// The first also skips a history that is no list if another field holds the conversation.
-	// Cases that do nothing go on to the next switch.
+	// The first case also skips a history that is no list if another field holds the conversation. Cases that do
+	// nothing lead to the next switch.
 	switch first := firstObject(top.raw("history")); {
 	case top.raw("history") == nil, kind(top.raw("history")) != '[' && isConversation(top):
 	case isEntry(first):
@@ -44,7 +42,7 @@ func sniffDocument(d *document) (documentReader, error) {
 	case first == nil, first.has("role"):
 		return readMessages("messages"), nil
 	}
-	// Also an empty list, which is a request before its first item.
+	// Also an empty list, a request before its first item.
 	if first := firstObject(top.raw("input")); kind(top.raw("input")) == '[' &&
 		(first == nil || first.has("role") || first.has("type")) {
 		return readResponses("input"), nil
@@ -55,7 +53,7 @@ func sniffDocument(d *document) (documentReader, error) {
 	if firstObject(top.raw("traj")).has("role") {
 		return readMessages("traj"), nil
 	}
-	// The reader is chosen when it is run, as it needs the builder.
+	// The reader needs the builder, so it is chosen when it runs.
 	rec := record{line: d.line, whole: d.data, object: top}
 	return func(b *builder, d *document) error {
 		reader, err := sniffLine(b, rec)
@@ -74,7 +72,7 @@ func sniffDocument(d *document) (documentReader, error) {
 
 // sniffList detects the format of a file that is one list. An empty list is an empty native history.
 func sniffList(d *document) (documentReader, error) {
-	// Anthropic's and OpenAI's messages are last: all that a message needs is a role, which most records have.
+	// Anthropic's and OpenAI's messages are last: a message only needs a role, which most records have.
 	first := firstObject(d.data)
 	switch {
 	case first == nil, isEntry(first):
@@ -93,10 +91,10 @@ func sniffList(d *document) (documentReader, error) {
 }
 
 // sniffLine detects the format of a file with one record per line. It returns nil, nil if this record does not tell,
-// and the caller tries the next one: a file may begin with records of a type that is not known yet.
+// and the caller tries the next one: a file may begin with unknown records.
 func sniffLine(b *builder, r record) (lineReader, error) {
 	switch {
-	// Shapes that other fields tell come first, then formats that differ in the values of "type" alone.
+	// Shapes that other fields tell come first, then formats that only differ in the values of "type".
 	case isEntry(r.object), isSystemLine(r.object):
 		return &nativeLines{b: b}, nil
 	case r.has("role") && r.text("type") == "message" && r.has("timestamp") && r.has("delta"),
@@ -116,12 +114,12 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	}
 	t := r.text("type")
 	switch {
-	// Codex wraps each record in an envelope, and its types are not those of other agents.
+	// Codex wraps each record in an envelope.
 	case kind(r.raw("payload")) == '{' && isCodexType(t):
 		return newCodex(b), nil
 	case isOpenHandsEvent(r.object):
 		return newOpenHands(b), nil
-	// Formats that are recognised by a type and one more field each, since types are common words.
+	// By a type and one more field each, since types are common words.
 	case isCopilotEvent(t, r.object):
 		return newCopilot(b), nil
 	case isOpenCodeEvent(t, r.object):
@@ -133,15 +131,13 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	case isClaudeRecord(t, r.object):
 		return newClaude(b), nil
 	}
-	// No reader yet. [readLines] keeps the record and asks again with the next one.
 	return nil, nil
 }
 
-// isEntry reports whether o is meant to be an entry of the native form. One of the fields suffices, so that a malformed
-// entry gets an error about itself instead of "unknown format".
+// isEntry reports whether o is meant to be an entry of the native form. One of the fields suffices: a malformed entry
+// gets an error about itself instead of "unknown format".
 func isEntry(o object) bool { return o.raw("speaker") != nil || o.raw("blocks") != nil }
 
-// isConversation reports whether o holds a list of messages or entries.
 func isConversation(o object) bool {
 	return kind(o.raw("messages")) == '[' || kind(o.raw("history")) == '[' || kind(o.raw("traj")) == '['
 }
@@ -165,8 +161,7 @@ func hasResponsesItem(raw []byte) bool {
 	return found
 }
 
-// unknownObject is the error for an unknown format. It lists up to 8 of the fields that were found, so that users see
-// whether they named the wrong file.
+// unknownObject lists up to 8 of the found fields: users see whether they named the wrong file.
 func unknownObject(r record) error {
 	var names []string
 	for _, f := range r.object {

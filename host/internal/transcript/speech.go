@@ -3,14 +3,14 @@ package transcript
 import "github.com/thresh-dev/thresh/sdk/content"
 
 // speech assembles the entries of a recorder that writes less than a message per record: a call, a result, a piece of
-// text. What the model says in a row is one entry, and so are results in a row, as providers and strategies expect.
+// text. Consecutive pieces of the model are one entry, and so are consecutive results, as providers and strategies
+// expect.
 type speech struct {
 	b    *builder
-	ai   int // the entry of the model that is being added to; -1: the next piece begins one
+	ai   int // the position of the model's entry that is being added to; -1: the next piece begins one
 	tool int // the same for the tool
 }
 
-// newSpeech returns a speech that adds to b.
 func newSpeech(b *builder) speech { return speech{b: b, ai: -1, tool: -1} }
 
 // say adds blocks of the model. meta is used if they begin an entry.
@@ -23,7 +23,6 @@ func (s *speech) say(line int, meta metadata, blocks ...content.Block) {
 	s.ai = s.b.add(line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
 }
 
-// answer adds results of tools.
 func (s *speech) answer(line int, meta metadata, blocks ...content.Block) {
 	s.ai = -1
 	if s.tool >= 0 {
@@ -33,22 +32,19 @@ func (s *speech) answer(line int, meta metadata, blocks ...content.Block) {
 	s.tool = s.b.add(line, content.Content{Speaker: content.Tool, Blocks: blocks, Metadata: meta.json()})
 }
 
-// ask adds an entry of the human.
 func (s *speech) ask(line int, meta metadata, blocks ...content.Block) {
 	s.pause()
 	s.b.add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json()})
 }
 
-// pause ends the entry at hand.
 func (s *speech) pause() { s.ai, s.tool = -1, -1 }
 
-// stamped returns metadata with a time, null and nil for none.
+// stamped returns metadata with a time; null and nil for none.
 func stamped(timestamp []byte) (meta metadata) {
 	meta.raw("timestamp", timestamp)
 	return meta
 }
 
-// nameIn returns a reader's check of field names against a list.
 func nameIn(names ...string) func(string) bool {
 	known := make(map[string]bool, len(names))
 	for _, n := range names {

@@ -14,18 +14,15 @@ func (t *tally) count(line, entry int, what string) { t.warnings.count(line, ent
 // routine adds one of a kind that needs no attention; see [Note.Routine].
 func (t *tally) routine(line, entry int, what string) { t.routines.count(line, entry, what) }
 
-// notes returns the warnings, then the routine remarks.
 func (t *tally) notes() []Note { return append(t.warnings.notes(false), t.routines.notes(true)...) }
 
-// kinds are one half of a tally, in the order in which they came up, so that the output is deterministic. The zero
-// value is ready to use; index is made with the first kind.
+// kinds are one half of a tally, in the order in which they came up.
 type kinds struct {
 	index map[string]int
 	list  []tallied
 	more  int // of kinds beyond maxKinds
 }
 
-// first is the place of the first occurrence, without a message.
 type tallied struct {
 	what  string
 	count int
@@ -36,7 +33,6 @@ type tallied struct {
 // number.
 const maxKinds = 100
 
-// Beyond maxKinds, new kinds are only counted together.
 func (k *kinds) count(line, entry int, what string) {
 	if i, ok := k.index[what]; ok {
 		k.list[i].count++

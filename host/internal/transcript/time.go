@@ -21,7 +21,7 @@ func Time(c content.Content) (t time.Time, ok bool) {
 		}
 		return time.Time{}, false
 	}
-	// Recorders write both seconds and milliseconds. Real times of either do not overlap.
+	// Recorders write both seconds and milliseconds; real times of either do not overlap.
 	const (
 		firstMillis = 1e11 // in seconds the year 5138, in milliseconds 1973
 		end         = 1e14 // in milliseconds the year 5138

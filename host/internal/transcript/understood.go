@@ -16,10 +16,8 @@ import (
 // explains is measured in bytes: of what became entries, and of what may be conversation and did not. Notes are no
 // measure of it: one unknown record may be a counter or half of the session.
 const (
-	// Recorded sessions of every format are at 0.98 and more with their own reader, which leaves room for what a new
-	// version adds.
-	//
-	// enough is the share below which the reader warns, with what was not understood.
+	// enough is the share below which the reader warns, with what was not understood. Recorded sessions of every format
+	// are at 0.98 and more with their own reader, which leaves room for what a new version adds.
 	enough = 0.95
 	// least is the share below which a file is refused: what is left would be judged as if it were the session.
 	least = 0.60
@@ -47,7 +45,6 @@ func (b *builder) judge(given bool) error {
 	if b.t.Format == Native {
 		return nil // an entry that is not understood is an error there
 	}
-	// Both only count. The entries stay as they are: what is not understood is still carried.
 	b.missOpaque()
 	b.missAnswers()
 	understood, missed := contentBytes(b.t.System), 0
@@ -57,7 +54,7 @@ func (b *builder) judge(given bool) error {
 	for _, n := range b.missed {
 		missed += n
 	}
-	// Words that stand in the place of a result are among the entries.
+	// Words in place of a result are among the entries.
 	understood = max(understood-b.misplaced, 0)
 	b.t.understood = 1
 	if missed < fewMissed {
@@ -79,7 +76,7 @@ func (b *builder) judge(given bool) error {
 
 // causes names the largest of the things that were missed, with their shares of all bytes.
 func causes(missed map[string]int, all int) string {
-	// By name where the sizes are equal, so that the message is the same each time.
+	// By name if the sizes are equal: the message is the same each time.
 	names := slices.SortedFunc(maps.Keys(missed), func(a, b string) int {
 		return cmp.Or(cmp.Compare(missed[b], missed[a]), cmp.Compare(a, b))
 	})
@@ -90,8 +87,8 @@ func causes(missed map[string]int, all int) string {
 	return strings.Join(out, ", ")
 }
 
-// missOpaque counts blocks that are carried without being understood. It is done at the end, as a reader does not know
-// at once what a block will be.
+// missOpaque counts blocks that are carried without being understood. It runs at the end, because a reader does not
+// know at once what a block will be.
 func (b *builder) missOpaque() {
 	for _, c := range b.t.Entries {
 		for _, block := range c.Blocks {
@@ -102,8 +99,8 @@ func (b *builder) missOpaque() {
 	}
 }
 
-// missAnswers counts what people seem to have said where the results of calls should stand. A reader of the wrong
-// format finds calls and takes their results for a person's words. A person who interrupts the model says little.
+// missAnswers counts what people seem to have said where results of calls should be: a reader of the wrong format takes
+// results for a person's words. A person who interrupts the model says little.
 func (b *builder) missAnswers() {
 	if b.t.Unanswered {
 		return
@@ -114,7 +111,7 @@ func (b *builder) missAnswers() {
 		if c.Speaker != content.AI || next.Speaker != content.Human {
 			continue
 		}
-		// The last entry has none after it, so that a call at the end may be unanswered.
+		// A call in the last entry may be unanswered.
 		calls, answered := 0, false
 		for j, block := range c.Blocks {
 			if _, ok := block.(content.ToolCall); ok {
@@ -130,12 +127,12 @@ func (b *builder) missAnswers() {
 	}
 }
 
-// carried reports whether blocks of a kind are known although the history has no form for them: only the provider
-// that made them can read them, and it gets them back.
+// carried reports whether blocks of a kind are known although the history has no form for them: only the provider that
+// made them can read them, and it gets them back.
 func carried(kind string) bool { return kind == "compaction" || kind == "redacted_thinking" }
 
-// contentBytes returns how many bytes of conversation are in blocks that are understood. Bytes and not tokens: the
-// share is of one file, and counting tokens would take longer than reading it.
+// contentBytes returns how many bytes of conversation are in understood blocks. Counting tokens would take longer than
+// reading the file.
 func contentBytes(blocks []content.Block) (n int) {
 	for _, b := range blocks {
 		switch b := b.(type) {
@@ -160,10 +157,10 @@ func contentBytes(blocks []content.Block) (n int) {
 	return n
 }
 
-// nearest returns the formats that explain a file which was refused, the best first, as a sentence; "" for none. The
-// file is read once for each format, which is why only files of a usual size are tried.
+// nearest returns the formats that explain a refused file, the best first, as a sentence; "" for none. It reads the
+// file once for each format, so it only tries files of a usual size.
 func nearest(f io.ReadSeeker, size int64, o Options) string {
-	// In bytes. It bounds how long an error takes to come.
+	// In bytes: bounds how long an error takes to come.
 	const most = 16 << 20
 	if size > most || o.From != "" {
 		return ""
@@ -177,7 +174,7 @@ func nearest(f io.ReadSeeker, size int64, o Options) string {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return ""
 		}
-		// With the format given, the file is judged by it and not refused.
+		// With the format given, the file is not refused.
 		o.From = info.Format
 		t, err := read(newSource(f, o.limit()), o)
 		if err == nil && len(t.Entries) > 0 && t.understood >= least {

@@ -13,28 +13,28 @@ import (
 // Usage is what the provider counted for one request, in tokens.
 type Usage struct {
 	// Entry is the first entry that answered the request. The request held the entries before it, from the last
-	// [Boundary] that replaced the context on.
+	// [Boundary] that replaced the context.
 	Entry int `json:"entry"`
-	// Model is the model's name as the recorder wrote it, "" if it did not.
+	// Model is the recorder's name of the model; "" if unknown.
 	Model string `json:"model,omitempty"`
 	// PromptTokens is the whole prompt, including what was read from the prompt cache and written to it. It includes
 	// the system prompt and the tool schemas, which are in no history and often count 16,000 to 76,000 tokens. It is
 	// never 0.
 	PromptTokens int `json:"promptTokens"`
-	// CacheRead and CacheWrite are the parts of the prompt that the provider had cached, and that it cached now. They
-	// are also 0 if the recorder does not say.
+	// CacheRead and CacheWrite are the parts of the prompt that the provider had cached, and that it cached now; 0 if
+	// unknown.
 	CacheRead  int `json:"cacheRead"`
 	CacheWrite int `json:"cacheWrite"`
-	// Output is the answer, reasoning included; 0 if the recorder does not say.
+	// Output is the answer, reasoning included; 0 if unknown.
 	Output int `json:"output"`
 }
 
-// readUsage collects usage from metadata.usage of the entries, not from the file's own records, so that a session has
-// the same usage in every format it is converted to. Recorders write zeros for answers that came from no provider, such
-// as an error message of the agent; those have no usage.
+// readUsage collects usage from metadata.usage of the entries, not from the file's own records, so a session has the
+// same usage in every format. Recorders write zeros for answers that came from no provider, such as an error message of
+// the agent; those have no usage.
 func (b *builder) readUsage() {
 	for i, c := range b.t.Entries {
-		// Reports stand at answers. Elsewhere a field of that name means something else.
+		// Elsewhere a field of that name means something else.
 		if c.Speaker != content.AI {
 			continue
 		}
@@ -71,7 +71,7 @@ func parseUsage(raw []byte) (Usage, error) {
 	if o == nil {
 		return Usage{}, fmt.Errorf("it is %s, not an object", clip(raw))
 	}
-	// The names are in the order of how certain they are: "input" alone could be many things.
+	// The most certain names first: "input" alone could be many things.
 	p := usageParser{o: o}
 	var u Usage
 	prompt := p.present("promptTokens", "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "input")
@@ -125,8 +125,8 @@ type usageParser struct {
 	err error
 }
 
-// present returns the first of the named fields that is present and not null, else the zero field. A field with 0
-// counts as present.
+// present returns the first of the named fields that is not null, else the zero field. A field with 0 counts as
+// present.
 func (p *usageParser) present(names ...string) field {
 	for _, name := range names {
 		if f := p.o.field(name); !rawjson.IsNull(f.value) {
@@ -147,12 +147,12 @@ func (p *usageParser) cached() field {
 		"cachedContentTokenCount", "cached")
 }
 
-// mostTokens is more than any model takes or gives, also in sum over a few fields. A larger number is a timestamp or a
-// cost in some unit, not a count of tokens.
+// mostTokens is more than any model takes or gives, even in sum over a few fields. A larger number is a timestamp or a
+// cost in some unit.
 const mostTokens = 100_000_000
 
-// count returns the number of tokens in a field; 0 if it is absent. Some recorders write whole numbers as 12.0, hence a
-// float is parsed.
+// count returns the number of tokens in a field; 0 if it is absent. It parses a float, because some recorders write
+// 12.0.
 func (p *usageParser) count(f field) int {
 	if f.value == nil {
 		return 0
@@ -168,8 +168,8 @@ func (p *usageParser) count(f field) int {
 }
 
 // Prompts returns, for each element of [Transcript.Usage], how many tokens the history in its request has: the entries
-// before [Usage.Entry], from the last [Boundary] on that replaced the context. counts holds the tokens of each entry.
-// The difference to [Usage.PromptTokens] is the system prompt, the tool schemas and the error of the tokenizer.
+// before [Usage.Entry], from the last [Boundary] that replaced the context. counts holds the tokens of each entry. The
+// difference to [Usage.PromptTokens] is the system prompt, the tool schemas and the error of the tokenizer.
 func (t *Transcript) Prompts(counts []int) []int {
 	replaced := t.Replaced()
 	prompts := make([]int, len(t.Usage))

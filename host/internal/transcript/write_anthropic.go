@@ -10,35 +10,31 @@ import (
 )
 
 // anthropicWriter writes messages of the Anthropic API. Roles must alternate there, beginning with the user, so turns
-// of the same role are merged into one message. Results are the first blocks of the user message after the calls. The
-// zero value of role means that no message was begun.
+// of the same role are merged into one message. Results are the first blocks of the user message after the calls.
 type anthropicWriter struct {
 	*planner
-	role   string   // of the message at hand
-	body   [][]byte // its blocks
-	fields object   // its other fields
-	out    [][]byte // the messages so far
+	role   string // of the message at hand; "": none was begun
+	body   [][]byte
+	fields object // its other fields
+	out    [][]byte
 }
 
-// renderAnthropic returns the messages, and the blocks of the system prompt. Of the history, the leading entries of
-// the system and the developer belong to the prompt: recordings that were converted by other programs have it there.
-//
-// uniqueIDs(true) because the API checks the characters of ids too: those of other providers may contain some that it
-// refuses.
+// renderAnthropic returns the messages, and the blocks of the system prompt. The leading entries of the system and the
+// developer belong to the prompt: other programs convert recordings like that. The API also checks the characters of
+// ids, hence uniqueIDs(true).
 func renderAnthropic(t *Transcript, exact bool) rendered {
 	a := anthropicWriter{planner: plan(t, AnthropicMessages)}
 	a.uniqueIDs(true)
 	var system [][]byte
 	for _, m := range systemMessages(t.System) {
 		for _, text := range m.blocks {
-			// The role is a mark of the reader; the API has no such field in a system block and would refuse the
-			// request.
+			// The API has no such field in a system block and would refuse the request.
 			text.Extra = without(text.Extra, fieldRole)
 			system = append(system, a.blocks(turn{entry: -1, role: roleSystem, blocks: one(text), exact: exact})...)
 		}
 	}
 	turns := a.turns
-	// An entry that was added as a message of this form is in its place: it was pinned there, in the middle.
+	// An entry added as a message of this form was pinned in its place.
 	for len(turns) > 0 && isInstruction(turns[0].role) && !turns[0].exact {
 		system = append(system, a.blocks(turns[0])...)
 		turns = turns[1:]
@@ -55,13 +51,13 @@ func renderAnthropic(t *Transcript, exact bool) rendered {
 }
 
 // turn adds one turn and the responses to its calls. System entries after the beginning become user messages, because
-// the API has a system prompt only outside of the messages.
+// the API only has a system prompt outside of the messages.
 func (a *anthropicWriter) turn(t turn) {
 	role := roleUser
 	switch {
 	case t.role == roleAssistant:
 		role = roleAssistant
-	// An agent that sends these in the middle uses a model that takes them. It gets back what it sent.
+	// An agent that sends these in the middle uses a model that takes them.
 	case isInstruction(t.role) && t.exact:
 		role = t.role
 	case isInstruction(t.role):
@@ -71,23 +67,22 @@ func (a *anthropicWriter) turn(t turn) {
 		a.tally.count(0, t.entry, `field "name" of an entry left out`)
 	}
 	a.add(role, t.entry, t.fields, a.blocks(t)...)
-	// Behind the turn with the calls. Parallel calls have all their results in one message, or the API refuses the next
-	// request.
+	// Parallel calls have all their results in one message, or the API refuses the next request.
 	for _, answer := range t.answers {
 		a.add(roleUser, t.entry, nil, a.toolResult(answer, t.entry))
 	}
 }
 
-// add adds blocks to the current message if it has the same role, else to a new one. A conversation that begins with
-// the model gets a user message in front, because the API refuses it otherwise.
+// add adds blocks to the current message if it has the same role, else to a new one. The API refuses a conversation
+// that begins with the model, so it gets a user message in front.
 func (a *anthropicWriter) add(role string, entry int, fields object, blocks ...[]byte) {
-	// Everything in the turn was left out. A change of role here would split the messages around it for nothing.
+	// Everything in the turn was left out: a change of role would split the messages around it for nothing.
 	if len(blocks) == 0 {
 		return
 	}
 	if a.role != role {
 		a.flush()
-		// A view can begin with the model after a compress, and recordings can begin in the middle of a session.
+		// A view can begin with the model after a compress, and recordings in the middle of a session.
 		if len(a.out) == 0 && role == roleAssistant {
 			a.tally.count(
 				0, entry, "line of text put before the model's first message: the API requires a user message first",
@@ -119,18 +114,17 @@ func (a *anthropicWriter) flush() {
 	m.raw("content", list(a.body))
 	m.rest(a.fields)
 	a.out = append(a.out, m.json())
-	// The blocks were copied into the message, so that the slice can be used again.
 	a.body, a.fields = a.body[:0], nil
 }
 
 // blocks returns the blocks of a turn that the API accepts. It verifies thinking by its signature, so thinking without
-// one is left out. Opaque blocks of the API's own kinds are written as they are.
+// one is left out. Opaque blocks of the API's own kinds are written unchanged.
 func (a *anthropicWriter) blocks(t turn) [][]byte {
 	var out [][]byte
 	for _, block := range t.blocks {
 		switch block := block.(type) {
 		case content.Text:
-			// Also with exact: a text may have become blank by a strategy's edit.
+			// Also with exact: a strategy's edit may have left a blank text.
 			if strings.TrimSpace(block.Text) == "" {
 				a.tally.count(0, t.entry, "blank text left out: the API refuses it")
 				continue
@@ -143,7 +137,6 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 				a.tally.count(0, t.entry, "thinking without a signature left out")
 				continue
 			}
-			// Not in the order of the block's fields, which providers do not look at.
 			fields := []field{{name: "thinking", value: content.String(block.Thought)}}
 			if block.Signature != "" {
 				fields = append(fields, field{name: "signature", value: content.String(block.Signature)})
@@ -177,15 +170,15 @@ func isAnthropicKind(kind string) bool {
 	return false
 }
 
-// block builds a block from its fields. Of the extra fields only those that the API has are written; unknown ones would
-// make it refuse the whole request. What the API itself had, exact, goes back whole.
+// block builds a block from its fields. Of the extra fields it writes only those of the API: unknown ones would make it
+// refuse the whole request. With exact, everything is written back.
 func (a *anthropicWriter) block(entry int, exact bool, kind string, extra content.Fields, fields ...field) []byte {
 	var m metadata
 	m.text("type", kind)
 	for _, f := range fields {
 		m.raw(f.name, f.value)
 	}
-	// cache_control is kept: without it the provider caches nothing, and every request pays for its whole prompt.
+	// Without cache_control the provider caches nothing, and every request pays for its whole prompt.
 	for _, f := range extra.All() {
 		switch {
 		case f.Name == "cache_control", f.Name == "citations", exact:
@@ -197,7 +190,7 @@ func (a *anthropicWriter) block(entry int, exact bool, kind string, extra conten
 	return m.json()
 }
 
-// media returns an image or document block, or a text that stands in for media that the API does not accept there.
+// media returns an image or document block, or a text in place of media that the API does not accept there.
 func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 	kind := ""
 	switch {
@@ -245,8 +238,8 @@ func (a *anthropicWriter) toolUse(c *call, entry int) []byte {
 		field{name: "input", value: input})
 }
 
-// toolResult returns a response as a block. Its content is text, or a list if it has media; blank text is left out of a
-// list, because the API refuses it.
+// toolResult returns a response as a block. Its content is text, or a list if it has media; the API refuses blank text
+// in a list.
 func (a *anthropicWriter) toolResult(r *answer, entry int) []byte {
 	fields := []field{{name: "tool_use_id", value: content.String(r.call.outID)}}
 	if body := a.resultContent(r, entry); body != nil {
@@ -260,7 +253,6 @@ func (a *anthropicWriter) toolResult(r *answer, entry int) []byte {
 	return a.block(entry, r.exact, "tool_result", without(r.Extra, fieldParts), fields...)
 }
 
-// resultContent returns the content of a result; nil if it has none.
 func (a *anthropicWriter) resultContent(r *answer, entry int) []byte {
 	// A flag without words is no reason to make up a content.
 	onlyFlag := r.Error == "" || r.Error == flaggedError
@@ -276,7 +268,7 @@ func (a *anthropicWriter) resultContent(r *answer, entry int) []byte {
 	}
 	media := func(m content.Media) []byte { return a.media(turn{entry: entry, role: roleUser, exact: r.exact}, m) }
 	if r.exact {
-		// Nothing of the result was changed, so that it can go back in the parts in which it came.
+		// The result was not changed, so it can be sent in its original parts.
 		if parts, ok := r.parts(text, media); ok {
 			return parts
 		}

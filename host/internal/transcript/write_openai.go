@@ -9,16 +9,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// openAIWriter writes messages of the OpenAI chat API. Each result is a separate message there. Such messages hold text
-// only, so media of results go into a user message after them.
+// openAIWriter writes messages of the OpenAI chat API. Each result is a separate message there, which holds text only:
+// media of results are written as a user message after them.
 type openAIWriter struct {
 	*planner
-	out [][]byte // the messages so far
+	out [][]byte
 }
 
-// renderOpenAI returns the messages, with the system prompt at their beginning.
-//
-// uniqueIDs(false): compatible servers take any id as long as it is unique.
+// renderOpenAI returns the messages, beginning with the system prompt. Compatible servers take any unique id.
 func renderOpenAI(t *Transcript, exact bool) rendered {
 	o := openAIWriter{planner: plan(t, OpenAIChat)}
 	o.uniqueIDs(false)
@@ -41,7 +39,7 @@ func (m systemMessage) turn(exact bool) turn {
 			if exact {
 				t.fields = asObject(text.Extra.Get(fieldMessage))
 			}
-			// They are of the message; in a part they would be unknown fields.
+			// They are the message's; in a part they would be unknown fields.
 			text.Extra = without(text.Extra, fieldRole, "name", fieldMessage)
 		}
 		t.blocks = append(t.blocks, text)
@@ -50,9 +48,9 @@ func (m systemMessage) turn(exact bool) turn {
 }
 
 // turn writes one turn, its calls, and the responses after it. A single text is written as a string, which all
-// compatible servers accept; lists of parts are used only when needed.
+// compatible servers accept.
 func (o *openAIWriter) turn(t turn) {
-	// A message that the reader could not take apart goes back byte for byte.
+	// A message that the reader could not take apart is written byte for byte.
 	if whole := wholeMessage(t); whole != nil {
 		o.out = append(o.out, whole)
 		return
@@ -68,10 +66,10 @@ func (o *openAIWriter) turn(t turn) {
 		m.raw("content", content.String(text))
 	case len(parts) > 0:
 		m.raw("content", list(parts))
-	// A message of calls alone. Some compatible servers require the field, so it is there even without a text.
+	// A message of calls alone. Some compatible servers require the field.
 	case t.role == roleAssistant && len(t.calls) > 0:
 		m = append(m, `,"content":null`...)
-	// Left out with a note, since a message without content would be refused.
+	// A message without content would be refused.
 	default:
 		o.tally.count(0, t.entry, "entry without anything that could be written left out")
 		return
@@ -89,11 +87,11 @@ func (o *openAIWriter) turn(t turn) {
 		m.rest(t.fields)
 	}
 	o.out = append(o.out, m.json())
-	// At once: no other message may come between calls and their results.
+	// No other message may come between calls and their results.
 	o.answers(t)
 }
 
-// wholeMessage returns the message that [messages.message] carried whole, nil if the turn is another one.
+// wholeMessage returns the message that [messages.message] carried whole; nil if the turn is another one.
 func wholeMessage(t turn) []byte {
 	if !t.exact || len(t.blocks) != 1 {
 		return nil
@@ -106,8 +104,7 @@ func wholeMessage(t turn) []byte {
 	return rawjson.Field(block.JSON, fieldMessage)
 }
 
-// thoughts returns what a model thought in a turn, as servers that show it have it. The result is "" if the turn has
-// none; the field is then left out.
+// thoughts returns what a model thought in a turn, as servers that show it have it; "" if nothing.
 func thoughts(t turn) string {
 	var out []string
 	for _, block := range t.blocks {
@@ -118,12 +115,10 @@ func thoughts(t turn) string {
 	return strings.Join(out, "\n")
 }
 
-// call returns a tool call. A call of a tool that takes text has that text as it is.
 func (o *openAIWriter) call(c *call, entry int) []byte {
 	// Fields of another provider's call would make this one refuse the request.
 	var item, function object
 	if c.exact {
-		// What the reader did not understand is put back where it came from: next to the function, or inside it.
 		item, function = asObject(c.Extra.Get(fieldItem)), asObject(c.Extra.Get("function"))
 	}
 	var inner, m metadata
@@ -149,7 +144,6 @@ func (o *openAIWriter) call(c *call, entry int) []byte {
 func (o *openAIWriter) answers(t turn) {
 	var media []content.Block
 	for _, a := range t.answers {
-		// One message for each result: this API has no other way.
 		var m metadata
 		m.text("role", "tool")
 		m.raw("tool_call_id", content.String(a.call.outID))
@@ -165,7 +159,7 @@ func (o *openAIWriter) answers(t turn) {
 			m.rest(asObject(a.Extra.Get(fieldMessage)))
 		}
 		o.out = append(o.out, m.json())
-		// Without a result, the text that is written is the error's; nothing is lost.
+		// Without a result, the text that is written is the error's.
 		if a.Failed() && !rawjson.IsNull(a.Result) {
 			o.tally.count(0, t.entry, "result's error flag left out; its text is kept")
 		}
@@ -184,8 +178,8 @@ func (o *openAIWriter) answers(t turn) {
 	}
 }
 
-// resultParts returns the parts of a result that the agent gave as parts; ok is false for all others. A result that was
-// edited since has no parts any more.
+// resultParts returns the parts of a result that the agent gave as parts; ok is false for all others, and if the result
+// was edited since.
 func (o *openAIWriter) resultParts(a *answer, entry int) (body []byte, ok bool) {
 	if !a.exact {
 		return nil, false
@@ -202,10 +196,10 @@ func (o *openAIWriter) resultParts(a *answer, entry int) (body []byte, ok bool) 
 	})
 }
 
-// parts returns the blocks of a turn as content parts. text is the last text, and plain says that there is nothing but
-// text without fields of its own. The API accepts other parts from the user only.
+// parts returns the blocks of a turn as content parts. text is the last text, and plain says that there is only text
+// without fields of its own. The API accepts other parts from the user only.
 func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
-	// A text that has fields of its own must stay a part: a string has no room for them.
+	// A string has no room for fields.
 	plain = true
 	for _, block := range t.blocks {
 		switch block := block.(type) {
@@ -220,13 +214,12 @@ func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
 					plain = false
 					continue
 				}
-				// A recording's fields are another program's, and a strict server refuses what it does not know.
+				// A strict server refuses fields that it does not know.
 				o.tally.count(0, t.entry, fmt.Sprintf("field %q of a text left out", clip([]byte(f.Name))))
 			}
 			parts = append(parts, m.json())
 		case content.Media:
-			// Not of the model or the tool in recordings: the API refuses attachments there. An agent's own message was
-			// accepted once.
+			// The API refuses attachments of the model or the tool; an agent's own message was accepted once.
 			part, ok := openAIMediaPart(block, t.exact)
 			if ok && (t.role == roleUser || t.exact) {
 				parts, plain = append(parts, part), false
@@ -236,7 +229,7 @@ func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
 			parts = append(parts, fmt.Appendf(nil, `{"type":"text","text":%s}`, content.String(text)))
 			o.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
 		case content.Thinking:
-			// Exact thinking is not a part: [openAIWriter.turn] writes it as a field of the message.
+			// [openAIWriter.turn] writes exact thinking as a field of the message.
 			if !t.exact {
 				o.tally.count(0, t.entry, "thinking left out")
 			}
@@ -254,7 +247,6 @@ func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
 // openAIMediaPart returns media as a content part; ok is false for types that the API does not take. PDFs must be
 // inline. With exact, fields that another provider's media may have are written too.
 func openAIMediaPart(m content.Media, exact bool) (part []byte, ok bool) {
-	// The API takes a URL in either case; inline data is a data: URL.
 	link := m.Data
 	if m.Encoding != "url" {
 		link = "data:" + m.MimeType + ";base64," + m.Data
@@ -279,19 +271,19 @@ func openAIMediaPart(m content.Media, exact bool) (part []byte, ok bool) {
 	}
 }
 
-// placeholder returns the text that replaces an attachment which the format cannot hold. It keeps type and name, so
-// that the model knows what it cannot see. It is never empty, so that a message of it alone is accepted.
+// placeholder returns the text that replaces an attachment which the format cannot hold, with its type and name: the
+// model knows what it cannot see. It is never empty, or a message of it alone would be refused.
 func placeholder(m content.Media) string {
 	return strings.TrimSpace("["+m.MimeType+" "+firstText(m.Filename, m.Caption)) + "]"
 }
 
-// argumentText returns parameters the way the API has them: JSON inside a string. Text that was not JSON is written as
-// it was read; it is the inverse of argumentsOf.
+// argumentText returns parameters the way the API has them: JSON inside a string. Text that was not JSON is written
+// unchanged; it is the inverse of argumentsOf.
 func argumentText(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "{}"
 	}
-	// A text that would read as other JSON stays a quoted string, or reading it back would give an object.
+	// A text that would read as other JSON must be quoted, or reading it back would give an object.
 	if text, ok := rawjson.Text(raw); ok &&
 		(kind([]byte(text)) == '"' || strings.TrimSpace(text) != text || checkJSON([]byte(text)) != nil) {
 		return text
@@ -299,7 +291,6 @@ func argumentText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// list returns values, which are JSON, as a JSON array.
 func list(values [][]byte) []byte {
 	out := []byte{'['}
 	for i, v := range values {
