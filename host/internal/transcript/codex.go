@@ -33,9 +33,6 @@ func isCodexType(t string) bool {
 // Consecutive items of the model become one entry, and so do consecutive outputs. Parallel calls thus share an entry,
 // as do their results, which is what providers and strategies expect. The form was learnt from published sessions of
 // several versions, and from sessions recorded with the agent; the items themselves are documented by OpenAI.
-//
-// The int fields are positions in the entries. They are a small state machine: any item of another speaker ends the
-// entry at hand.
 type codex struct {
 	b     *builder
 	calls int // made so far, for ids of calls that have none
