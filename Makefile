@@ -127,7 +127,7 @@ endif
 test-postgres: ## the tests that need PostgreSQL, longer than in 'make test', where they are skipped without it
 	THRESH_POSTGRES=require $(RACED) ./host/internal/store/postgres -faults 15s
 	THRESH_POSTGRES=require $(RACED) ./host/internal/engine -run 'TestHosts.*/postgres'
-	THRESH_POSTGRES=require $(LEAN) $(GO) test $(TESTFLAGS) ./host/cmd/thresh -run '(TestKilledAtRandomMoments|TestServicesOnOneStoreAreOne)/.*postgres'
+	THRESH_POSTGRES=require $(LEAN) $(GO) test $(TESTFLAGS) ./host/cmd/thresh -run '(TestKilledAtRandomMoments|TestServicesOnOneStoreAreOne)/.*postgres|TestADatabaseThatIsAway'
 
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -189,6 +191,31 @@ func (c *Cluster) Stop() {
 	_ = c.stop.Close()
 	_ = c.cmd.Wait()
 	c.stop = nil
+}
+
+// Freeze stops all processes of the cluster where they are, until thaw is called: it takes connections and says nothing.
+func (c *Cluster) Freeze() (thaw func()) {
+	c.tb.Helper()
+	first, err := os.ReadFile(filepath.Join(c.data(), "postmaster.pid"))
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(first), "\n")
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%s/task/%[1]s/children", line))
+	if err != nil {
+		c.tb.Skip("SKIPPED: ", err)
+	}
+	signal := func(s syscall.Signal) {
+		for _, text := range append(strings.Fields(string(children)), line) {
+			if pid, err := strconv.Atoi(text); err == nil {
+				_ = syscall.Kill(pid, s)
+			}
+		}
+	}
+	signal(syscall.SIGSTOP)
+	thaw = sync.OnceFunc(func() { signal(syscall.SIGCONT) })
+	c.tb.Cleanup(thaw)
+	return thaw
 }
 
 // Restart stops the cluster and runs it again.

@@ -74,6 +74,9 @@ func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*session
 	}
 	// One that is open already costs nothing more.
 	if _, err := s.service.Find(ctx, c.grant.Name, c.session); err != nil {
+		if host.ErrorOf(err).Kind == host.KindStore { // which is not asked once more
+			return nil, failure(ctx, err)
+		}
 		open := len(s.service.Attached(c.grant.Name))
 		// Two requests at the same time may both pass and exceed the limit by one: it protects memory and need not be
 		// exact.
