@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -14,7 +13,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/thresh-dev/thresh/host/internal/sse"
 )
 
 // stopped returns the error of a call that its caller or its timeout ended. Only the timeout is retryable: a caller
@@ -50,15 +49,15 @@ func (c *Client) failure(err error, x *exchange) *Error {
 	p := c.profile
 	var (
 		refused *refusal
-		event   *ssestream.StreamError
+		event   *errorEvent
 	)
 	switch {
 	case errors.As(err, &refused):
 		return c.refused(refused)
 	case errors.As(err, &event):
-		return c.said(http.StatusOK, event.Event.Data)
+		return c.said(http.StatusOK, event.data)
 	// An answer that does not end is not retried: the next one would not end either.
-	case errors.Is(err, ErrTooLong), errors.Is(err, bufio.ErrTooLong):
+	case errors.Is(err, ErrTooLong), errors.Is(err, sse.ErrTooLong):
 		return p.failf(ErrTooLong, "the server ignores the token limit of the request; the answer was abandoned")
 	case x.broke() != nil && x.received() != "":
 		e := p.failf(fmt.Errorf("%w: %w", ErrIncomplete, x.broke()), "the connection broke")

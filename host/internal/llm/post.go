@@ -4,18 +4,19 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 
-	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/thresh-dev/thresh/host/internal/sse"
 )
 
 // endpoint is where one kind of request goes.
 //
-// Of the providers' libraries only a reader of event streams is used. The rest of them adds 28 MB to every host, more
-// than half of the program, for the two requests that are made here. It is not changed after it was made, so that
-// concurrent calls may share it.
+// The providers' libraries would add 28 MB to every host, more than half of the program, for the two requests that are
+// made here. An endpoint does not change once it is made: concurrent calls share it.
 type endpoint struct {
 	url    string
 	header http.Header // in addition to those of every request
@@ -54,12 +55,36 @@ func stream[T any](ctx context.Context, e endpoint, body any, x *exchange, take 
 	if err != nil {
 		return err
 	}
-	events := ssestream.NewStream[T](ssestream.NewDecoder(res), nil)
-	defer events.Close()
-	for events.Next() {
-		if err := take(events.Current()); err != nil {
+	defer res.Body.Close()
+	events := sse.Reader{Max: maxEvent, Data: func(data []byte) error {
+		if bytes.HasPrefix(data, []byte("[DONE]")) {
+			return errDone
+		}
+		var failed struct {
+			Error json.RawMessage `json:"error"`
+		}
+		var event T
+		if err := errors.Join(json.Unmarshal(data, &failed), json.Unmarshal(data, &event)); err != nil {
 			return err
 		}
+		if len(failed.Error) > 0 && string(failed.Error) != "null" {
+			return &errorEvent{bytes.Clone(data)}
+		}
+		return take(event)
+	}}
+	if _, err := io.Copy(&events, res.Body); !errors.Is(err, errDone) {
+		return err
 	}
-	return events.Err()
+	return nil
 }
+
+// maxEvent bounds one event of an answer, in bytes.
+const maxEvent = 32 << 20
+
+// errDone ends the reading of a stream at its last event.
+var errDone = errors.New("done")
+
+// errorEvent is an event by which a provider says in the middle of an answer that it failed.
+type errorEvent struct{ data []byte }
+
+func (e *errorEvent) Error() string { return "the provider reported an error: " + string(e.data) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/sse"
 )
 
 // Reading an answer without touching it. The readers see what passes, in the pieces in which it passes, and give up
@@ -40,7 +41,7 @@ func newTee(answer *http.Response, api body.API, done func(Usage, []byte)) *tee 
 	events := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream")
 	switch encoding := answer.Header.Get("Content-Encoding"); {
 	case encoding == "" && events:
-		t.reader = &eventReader{api: api}
+		t.reader = newEventReader(api)
 	case encoding == "" || encoding == "gzip" && !events:
 		t.reader = &wholeReader{api: api, gzip: encoding == "gzip"}
 	default:
@@ -76,51 +77,26 @@ func (t *tee) finish() {
 	}
 }
 
-// eventReader reads server-sent events line by line. Providers write the data of an event in one line. Only the line
-// that is being read is kept, so that memory does not grow with the answer.
+// eventReader reads server-sent events.
 type eventReader struct {
-	api   body.API
-	line  []byte
-	skip  bool // the line is longer than maxEvent
+	sse.Reader
 	usage Usage
 }
 
-// Write takes a piece of the stream, which may begin and end within a line.
-func (e *eventReader) Write(p []byte) (int, error) {
-	n := len(p)
-	for len(p) > 0 {
-		i := bytes.IndexAny(p, "\r\n")
-		piece := p
-		if i >= 0 {
-			piece = p[:i]
+func newEventReader(api body.API) *eventReader {
+	e := &eventReader{}
+	e.Reader = sse.Reader{Max: maxEvent, Skip: true, Data: func(data []byte) error {
+		// Most events are deltas without usage: a search for the word saves decoding them.
+		if bytes.Contains(data, []byte(`"usage`)) {
+			e.usage.read(api, data)
 		}
-		if e.skip = e.skip || len(e.line)+len(piece) > maxEvent; !e.skip {
-			e.line = append(e.line, piece...)
-		}
-		if i < 0 {
-			break
-		}
-		e.endLine()
-		p = p[i+1:]
-	}
-	return n, nil
+		return nil
+	}}
+	return e
 }
 
-// endLine reads a line. Most events are deltas without usage: a search for the word saves decoding them.
-func (e *eventReader) endLine() {
-	if data, ok := bytes.CutPrefix(e.line, []byte("data:")); ok && !e.skip && bytes.Contains(data, []byte(`"usage`)) {
-		e.usage.read(e.api, data)
-	}
-	e.line, e.skip = e.line[:0], false
-	// A line of megabytes, such as an image, must not stay in memory for the rest of the stream.
-	if cap(e.line) > 64<<10 {
-		e.line = nil
-	}
-}
-
-// end reads a last line that has no line break.
 func (e *eventReader) end() (Usage, []byte) {
-	e.endLine()
+	_ = e.End()
 	return e.usage, nil
 }
 
