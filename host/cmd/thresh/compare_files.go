@@ -12,20 +12,16 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
-// The files of a comparison: what is read, by which name each session is shown, and the page that is written.
-
-// readAll reads the sessions. A file that cannot be read is reported at once, the others are still compared, and the
-// error makes the command fail at the end. A file given twice, as overlapping globs do, counts once: it would have
-// twice the weight in the totals. Sessions are read one at a time, as all of them stay in memory until the comparison
-// ends.
+// readAll reads the sessions. It reports a file that cannot be read at once, compares the others, and returns an error
+// at the end. A file given twice, as overlapping globs do, counts once: it would have twice the weight in the totals.
+// Sessions are read one at a time, as all of them are in memory until the comparison ends.
 func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, error) {
 	var sessions []compare.Session
 	var failed error
 	names := sessionNames(files)
-	// By the path as given. Two paths to one file count as two sessions; who writes both wants both.
+	// By the path as given. Two paths to one file count as two sessions.
 	seen := map[string]bool{}
 	bar := newProgress(a.err)
-	// Standard input is "-" and can be among them once, as the flags were checked.
 	for i, file := range files {
 		if seen[file] {
 			fmt.Fprintf(a.err, "%s: given twice, compared once\n", displayPath(file))
@@ -35,8 +31,7 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 		bar.step("read", i, len(files))
 		t, err := a.read(ctx, file)
 		bar.clear()
-		// Ctrl-C during the reading ends the command: with a part of the sessions the sums would mean something else
-		// than asked for.
+		// The sums of a part of the sessions would mean something else than asked for.
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("read sessions: %w", ctx.Err())
 		}
@@ -45,7 +40,7 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 			failed = errReported
 			continue
 		}
-		// After the progress line is cleared, so that the first note does not stand behind it.
+		// After the progress line is cleared: the first note would be printed behind it.
 		a.warnings(file, t.Notes)
 		sessions = append(sessions, compare.Session{Name: names[file], Transcript: t})
 	}
@@ -54,10 +49,10 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 }
 
 // sessionNames returns a display name for each file: the last path element, or the path as given if another file has
-// the same last element. The names are row labels and keys of the JSON form, so they must be unique. The whole path
-// is always unique, because [app.readAll] reads each path once.
+// the same last element. The names are row labels and keys of the JSON form, so they must be unique. The whole path is
+// always unique, because [app.readAll] reads each path once.
 func sessionNames(files []string) map[string]string {
-	// By display name, the set of different paths with it. A path that is given twice does not make its own name
+	// By display name, the set of different paths with it: a path that is given twice does not make its own name
 	// ambiguous.
 	same := map[string]map[string]bool{}
 	for _, f := range files {

@@ -18,10 +18,6 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-// What a comparison comes to: a sentence for people, and settings that can be put into a file. The choice itself is
-// made by package compare; here is only how it is said and written.
-
-// printRecommendation prints what the comparison comes to: one sentence, and the settings for it.
 func (a *app) printRecommendation(x *compare.Recommendation) {
 	fmt.Fprintf(a.out, "\n%s\n", recommendationText(x))
 	for _, line := range recommendedLines(x) {
@@ -29,9 +25,8 @@ func (a *app) printRecommendation(x *compare.Recommendation) {
 	}
 }
 
-// recommendationText returns the sentence. Money and the worst session are left out where they would be zero or are
-// not known; the settings stand below the sentence, one a line. x.Variant is "" if nothing that was compared is
-// better than doing nothing.
+// recommendationText returns the sentence. Money and the worst session are left out if they are zero or unknown.
+// x.Variant is "" if nothing that was compared is better than doing nothing.
 func recommendationText(x *compare.Recommendation) string {
 	headline := x.Headline(func(name string) string { return name }, share)
 	if x.Variant == "" {
@@ -59,8 +54,6 @@ func recommendationText(x *compare.Recommendation) string {
 		headline, against(x.Relative), dearest, money, share(x.Recall), worst, needed)
 }
 
-// recommendedLines returns the settings as lines of a file of settings. They are sorted by key, so that the same result
-// is always the same text.
 func recommendedLines(x *compare.Recommendation) []string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(x.Settings)) {
@@ -69,9 +62,9 @@ func recommendedLines(x *compare.Recommendation) []string {
 	return lines
 }
 
-// writeRecommendation adds the settings at the end of ./thresh.yaml, or of the file of --config. The text is appended
-// and not encoded again, because the file is a person's: comments, order and indentation stay. A key that it already
-// sets to another value is an error, which names the value to set.
+// writeRecommendation adds the settings at the end of ./thresh.yaml, or of the file of --config. It appends the text,
+// which preserves comments, order and indentation of a person's file. A key that the file sets to another value is an
+// error, which names the value to set.
 func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) error {
 	if x == nil || x.Variant == "" {
 		fmt.Fprintln(a.err, "thresh: nothing to write")
@@ -81,7 +74,6 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 	if a.configFile != "" {
 		file = a.configFile
 	}
-	// The file need not exist yet.
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--write: %w", err)
@@ -114,7 +106,7 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 		return fmt.Errorf("--write: the lines cannot be added at the end of %s; add them yourself: %s",
 			displayPath(file), strings.Join(added, ", "))
 	}
-	// A crash leaves the file as it was, never half of it.
+	// A crash leaves the file as it was.
 	err = atomicfile.Write(file, 0o644, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err

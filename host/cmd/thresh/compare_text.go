@@ -12,9 +12,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-// The table of a comparison. Its columns are many and their heads are long, because each price list has two of its
-// own; what fits is decided by their ranks.
-
 // mostVariant is the most width that variant names claim before other columns, in characters. Names of variants with
 // several --vary settings get long, and would otherwise push every figure off the screen. 32 leaves 48 of 80 columns,
 // enough for what is saved, the cost and the recall.
@@ -22,9 +19,8 @@ const mostVariant = 32
 
 // compareColumns returns the columns of a comparison, with one cost and one USD column for each price list. variant is
 // the length of the longest variant name, in characters. Columns of different lists share the names "cost" and "usd",
-// so --columns chooses them together. The first list's cost column survives longest when the table is narrow. Rank
-// decides which columns go first when the table is too wide: those without a rank stay to the last. What a strategy
-// gains and loses at the first list's prices, on average and in the worst session, fits into 80 characters.
+// so --columns chooses them together. Columns without a rank survive longest when the table is too wide: what a
+// strategy gains and loses at the first list's prices, on average and in the worst session, fits into 80 characters.
 func compareColumns(prices []*pricing.List, variant int) []table.Column {
 	columns := []table.Column{
 		// Clipped in the middle: the strategy's name is at its beginning, and the setting that makes the difference at
@@ -35,7 +31,7 @@ func compareColumns(prices []*pricing.List, variant int) []table.Column {
 	}
 	for i, l := range prices {
 		columns = append(
-			// Each further list has a higher rank, so that the columns of the last list go first.
+			// Each further list has a higher rank: the columns of the last list are dropped first.
 			columns, table.Column{Name: "cost", Head: twoLines(l.Name + " $"), Right: true, Rank: 1 + min(2*i, 3)},
 			table.Column{Name: "cost-worst", Head: "WORST\n$", Right: true, Rank: 2 + min(3*i, 3)},
 		)
@@ -64,7 +60,7 @@ func compareColumns(prices []*pricing.List, variant int) []table.Column {
 }
 
 // printCompared prints the comparison for people: with sessions a table for each, then the totals, then errors and
-// warnings below the table, where they are still visible after a long output has scrolled by.
+// warnings, where they are still visible after a long output has scrolled by.
 func (a *app) printCompared(r *compare.Report, sessions bool) error {
 	if sessions {
 		// By index, as the results are large structs.
@@ -80,11 +76,9 @@ func (a *app) printCompared(r *compare.Report, sessions bool) error {
 		}
 		fmt.Fprintln(a.out, "all sessions")
 	}
-	// The totals come last: in a long output they are what is left on the screen.
 	if err := a.printResults(r, &r.Totals, len(r.Sessions)); err != nil {
 		return err
 	}
-	// Below the table, where they do not shift its columns and are read last.
 	var notes []string
 	for i := range r.Totals.Variants {
 		if v := &r.Totals.Variants[i]; v.Error != "" {
@@ -107,8 +101,8 @@ func (a *app) printCompared(r *compare.Report, sessions bool) error {
 	return nil
 }
 
-// compactions describes in a table's title how often the recorder itself compacted the history. It matters for
-// reading the figures: each such point resets what a strategy had achieved.
+// compactions describes how often the recorder itself compacted the history: each such point resets what a strategy had
+// achieved.
 func compactions(n int) string {
 	switch n {
 	case 0:
@@ -120,8 +114,7 @@ func compactions(n int) string {
 }
 
 // printResults prints one table: the baseline (doing nothing) first, then the variants in the order of the report.
-// sessions is how many the table sums up. The columns depend on the longest name, so all rows are made before the
-// table is.
+// sessions is how many the table sums up.
 func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int) error {
 	rows := [][]string{compareRow(r, compare.NothingName, &res.Nothing, sessions, true)}
 	for i := range res.Variants {
@@ -130,7 +123,6 @@ func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int
 			rows = append(rows, compareRow(r, r.Variants[i].Name, v, sessions, false))
 		}
 	}
-	// In characters, not bytes, as columns are.
 	longest := 0
 	for _, row := range rows {
 		longest = max(longest, utf8.RuneCountInString(row[0]))
@@ -142,9 +134,9 @@ func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int
 	return a.printTable(results)
 }
 
-// compareRow returns a row with a cell for each of [compareColumns], in their order. Costs are relative to doing
-// nothing; the baseline itself shows USD instead, as 0 % would say nothing. A variant that did not run through all
-// sessions is marked with how many it did, because its sums are not comparable with the others.
+// compareRow returns a row with a cell for each of [compareColumns]. Costs are relative to doing nothing; the baseline
+// itself shows USD instead. A variant that did not run through all sessions is marked with how many it did, because its
+// sums are not comparable with the others.
 func compareRow(r *compare.Report, name string, res *compare.Result, sessions int, nothing bool) []string {
 	if !res.Done && sessions > 1 {
 		name += fmt.Sprintf(" (%d of %d)", res.Sessions, sessions)
@@ -156,8 +148,7 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 	var sums []string
 	for _, l := range r.Prices {
 		c, priced := res.Cost(l.Name)
-		// Both cells are of one list: relative to doing nothing, and in USD. A variant that decides by the prices of
-		// one list has no cost at those of another.
+		// A variant that decides by the prices of one list has no cost at another's.
 		cost, sum := "-", "-"
 		if priced {
 			cost, sum = against(c.Relative), usd(c.USD, c.Nothing)
@@ -186,7 +177,7 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 		mean, worst = p.Needs.Mean, p.Needs.Worst
 	}
 	row = append(row, share(mean), share(worst))
-	// The baseline has no time of host or plugin: nothing was run for it.
+	// The baseline has no time of host or plugin.
 	row = append(row, sums...)
 	if nothing {
 		return append(row, "-", "-")
@@ -194,12 +185,10 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 	return append(row, table.Duration(res.HostTime), table.Duration(res.PluginTime))
 }
 
-// twoLines breaks a column head into two lines near its middle, after a hyphen or at a space: heads with names of
-// price lists are wider than the figures below them, and width is scarce. A head without such a place stays on one
-// line.
+// twoLines breaks a column head into two lines near its middle, after a hyphen or at a space, if there is one: heads
+// with names of price lists are wider than the figures below them, and width is scarce.
 func twoLines(head string) string {
-	// In bytes: heads are names of price lists, which are ASCII. best is where the second line begins; 0 stands for
-	// no break, which is as long as the whole head.
+	// best is where the second line begins, in bytes: names of price lists are ASCII. 0 is no break.
 	best := 0
 	for i, c := range head {
 		// A break is better the shorter it leaves the longer of the two lines.
@@ -219,20 +208,19 @@ func share(v float64) string {
 	return fmt.Sprintf("%.1f %%", math.Floor(v*1000)/10)
 }
 
-// usd formats a cost with two significant digits for the baseline, at least two and at most six decimals. All rows of
-// a table use the digits of the baseline, so that they align and can be compared.
+// usd formats a cost with two significant digits for the baseline, at least two and at most six decimals. All rows of a
+// table use the digits of the baseline, so they align and can be compared.
 func usd(v, nothing float64) string {
 	digits := 2
 	if nothing > 0 && nothing < 1 {
-		// A cost of 0.0034 USD has its first significant digit in the third decimal, and is shown with four.
+		// 0.0034 USD has its first significant digit in the third decimal, and is shown with four.
 		digits = min(max(1-int(math.Floor(math.Log10(nothing))), 2), 6)
 	}
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// against formats a cost relative to that of doing nothing, with a sign. One decimal below 10 %, none above: more
-// would claim a precision that recorded sessions do not have. Values that round to zero have no sign: "-0.0 %" is
-// noise.
+// against formats a cost relative to that of doing nothing, with a sign. One decimal below 10 %, none above: more would
+// claim a precision that recorded sessions do not have. Values that round to zero have no sign: "-0.0 %" is noise.
 func against(relative float64) string {
 	switch percent := relative * 100; {
 	case math.Abs(percent) < 0.05:

@@ -19,7 +19,7 @@ type agentReport struct {
 	Lost string `json:"lost,omitempty"`
 }
 
-// agentReports looks for known agents in PATH. It starts none. The order is that of the table of 'thresh wrap'.
+// agentReports looks for known agents in PATH, in the order of the table of 'thresh wrap'. It starts none.
 func agentReports() (all []agentReport) {
 	for _, w := range wrapped {
 		path, err := exec.LookPath(w.command)
@@ -38,7 +38,7 @@ func agentReports() (all []agentReport) {
 	return all
 }
 
-// names are those of the variables that the agent gets, in their order.
+// names are the variables that the agent gets, in their order.
 func (w wrapping) names() (names []string) {
 	for _, v := range w.variables {
 		names = append(names, v.name)
@@ -50,8 +50,8 @@ func (w wrapping) names() (names []string) {
 	return names
 }
 
-// printAgents prints a line for each agent, below an empty one, and what it loses. "set" is no fault: 'thresh wrap'
-// takes the address that a variable has for the upstream.
+// printAgents prints a line for each agent, and what it loses. "set" is no fault: 'thresh wrap' uses a variable's
+// address as the upstream.
 func (a *app) printAgents(agents []agentReport) {
 	for i, r := range agents {
 		if i == 0 {

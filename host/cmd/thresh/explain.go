@@ -15,10 +15,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// explained is the JSON form of the command: the explanation of one session, with the file it came from. The
-// explanation is embedded, so that its fields are at the top of the JSON.
+// explained is the JSON form of the command: the explanation of one session, with its source.
 type explained struct {
-	// File and Format are those of a recording; both are empty with Session.
+	// File and Format are a recording's; both are empty with Session.
 	File   string            `json:"file,omitempty"`
 	Format transcript.Format `json:"format,omitempty"`
 	// Session is the id of a stored session, which has no file.
@@ -30,8 +29,7 @@ type explained struct {
 // such an entry is kept, trimmed or removed later, like any other.
 const statusMade = "made"
 
-// explainCommand shows what happened to each entry and why. It answers the question that users of a pruning tool ask
-// first: "why is the model no longer aware of X?"
+// explainCommand answers the question that users of a pruning tool ask first: "why is the model no longer aware of X?"
 func explainCommand(a *app) *cobra.Command {
 	var only []string
 	var turn int
@@ -68,8 +66,6 @@ its log says. Nothing is replayed. Each time that something was added counts as 
 				return usage(cmd, fmt.Errorf("--turn counts from 1, got %d", turn))
 			}
 			var x explained
-			// The two sources of an explanation end in one form: a replay says what would have happened, a log what
-			// did.
 			var err error
 			if session != "" {
 				if len(args) > 0 {
@@ -82,7 +78,6 @@ its log says. Nothing is replayed. Each time that something was added counts as 
 			if err != nil {
 				return err
 			}
-			// Before the choice of the format, so that --only holds for the JSON form too.
 			x.show(only)
 			if a.output == "json" {
 				return a.printJSON(x)
@@ -102,14 +97,13 @@ its log says. Nothing is replayed. Each time that something was added counts as 
 	return cmd
 }
 
-// statuses returns the values that --only takes.
+// statuses returns the values that --only takes, in the order of the help.
 func statuses() []string {
-	// In the order in which the help shows them. All but the last are statuses of package explain.
 	return []string{string(explain.Kept), string(explain.Trimmed), string(explain.Removed), statusMade}
 }
 
-// explain replays the session with a recorder attached. The taxonomy is the session's own: the descriptions of
-// entries name the files that tool calls touch, by the same rules by which strategies prune them.
+// explain replays the session with a recorder attached. The taxonomy is the session's own: descriptions of entries name
+// the files that tool calls touch, by the rules by which strategies prune them.
 func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn int) (explained, error) {
 	h, err := a.open(cmd)
 	if err != nil {
@@ -132,7 +126,6 @@ func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn 
 	}
 	a.warnings(file, t.Notes)
 	bar := newProgress(a.err)
-	// Turn 0 replays the whole session.
 	x, err := explain.Run(cmd.Context(), h, t, explain.Options{
 		Turn: turn, Taxonomy: taxonomy, Progress: func(done, of int) { bar.show(displayName(file), done, of) },
 	})
@@ -144,8 +137,7 @@ func (a *app) explain(cmd *cobra.Command, source *sources, given []string, turn 
 	return explained{File: file, Format: t.Format, Explanation: x}, nil
 }
 
-// explain reads what happened to a stored session. It starts no plugin: the log has the reasons that the strategy
-// gave then, even if the strategy is not installed any more.
+// explain reads what happened to a stored session. It starts no plugin: the log has the reasons that the strategy gave.
 func (s *sessions) explain(cmd *cobra.Command, id string, turn int) (x explained, err error) {
 	err = s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
 		taxonomy, err := toolTaxonomy(c.Settings().Compression.Density)
@@ -159,8 +151,8 @@ func (s *sessions) explain(cmd *cobra.Command, id string, turn int) (x explained
 	return x, err
 }
 
-// show reduces the entries to those with the given statuses; none means all. The rules are left as they are: their
-// sums are about the session, not about the selection.
+// show reduces the entries to those with the given statuses; none means all. The rules are unchanged: their sums are
+// about the session, not about the selection.
 func (x *explained) show(only []string) {
 	if len(only) == 0 {
 		return

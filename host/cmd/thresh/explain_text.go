@@ -13,11 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// The words and columns of explain: package explain says what happened to an entry, this file how that is told in a
-// cell.
-
 // explainColumns are the columns of the table of entries. "line" is the line in the file, for formats with one record
-// per line. The two descriptions have minimum widths: below these the table drops other columns first.
+// per line.
 var explainColumns = []table.Column{
 	{Name: "entry", Right: true},
 	{Name: "line", Right: true, Rank: 3},
@@ -28,11 +25,9 @@ var explainColumns = []table.Column{
 	{Name: "became", Head: "WHAT BECAME OF IT", Min: 36},
 }
 
-// printExplanation prints the entries in the order of the history, with entries that the strategy made at the place
-// where it put them, and then the rules. Made.After is the position in the file after which such an entry stands, -1
-// for one before the first entry.
+// printExplanation prints the entries in the order of the history, with entries that the strategy made in their places,
+// and then the rules. Made.After is the position in the file of the entry before, -1 at the beginning.
 func (a *app) printExplanation(x explained) error {
-	// A stored session has no file; its id stands in the title instead.
 	of, how := displayName(x.File), string(x.Format)
 	if x.Session != "" {
 		of, how = x.Session, "stored"
@@ -40,12 +35,10 @@ func (a *app) printExplanation(x explained) error {
 	fmt.Fprintf(a.out, "%s (%s, %s): %d turns, %s of %s tokens are left\n\n", of, how, dash(x.Strategy),
 		x.Turns, table.Int(x.Now), table.Int(x.Tokens))
 	entries := table.New(explainColumns...)
-	// Sorted here and not in the report, whose order is that of making. Stable, so that several behind one entry keep
-	// their order.
+	// Sorted here: the report has them in the order of making. Stable: several behind one entry keep their order.
 	made := slices.Clone(x.Made)
 	slices.SortStableFunc(made, func(a, b explain.Made) int { return cmp.Compare(a.After, b.After) })
-	addMade := func(before int) { // prints the made entries that stand before the file's entry of this position
-		// Each is printed once, as made shrinks.
+	addMade := func(before int) { // prints the made entries before the file's entry of this position
 		for len(made) > 0 && made[0].After < before {
 			entries.Row(madeRow(made[0])...)
 			made = made[1:]
@@ -62,7 +55,6 @@ func (a *app) printExplanation(x explained) error {
 			became(e.State),
 		)
 	}
-	// What stands behind the last entry that is shown.
 	addMade(math.MaxInt)
 	if err := a.printTable(entries); err != nil || len(x.Rules) == 0 {
 		return err
@@ -83,8 +75,7 @@ func madeRow(m explain.Made) []string {
 	}
 }
 
-// printRules prints what each rule did and saved, in tokens. A rule that made entries may have saved a negative
-// number.
+// printRules prints what each rule did and saved, in tokens. A rule that made entries may have saved a negative number.
 func (a *app) printRules(rules []explain.Rule) error {
 	sums := table.New(
 		table.Column{Name: "step"}, table.Column{Name: "rule", Min: 16},
@@ -100,17 +91,16 @@ func (a *app) printRules(rules []explain.Rule) error {
 	return a.printSmallTable(sums)
 }
 
-// mostEvents is the most events and problems of one entry that the table shows, the latest ones. The JSON form has
-// all of them.
+// mostEvents is the most events and problems of one entry that the table shows, the latest ones. The JSON form has all
+// of them.
 const mostEvents = 3
 
-// became describes what happened to an entry, the latest event first, because a narrow table cuts off the end. An
-// entry without events gets its status.
+// became describes what happened to an entry, the latest event first, because a narrow table cuts off the end.
 func became(s explain.State) string {
 	var parts []string
 	for i, e := range slices.Backward(s.Events) {
 		if len(parts) == mostEvents {
-			// i is the index of this event, and so the number of the earlier ones.
+			// i is the number of the earlier ones.
 			parts = append(parts, fmt.Sprintf("%d earlier changes", i+1))
 			break
 		}
@@ -126,8 +116,8 @@ func became(s explain.State) string {
 	return strings.Join(parts, "; ")
 }
 
-// why names the rule behind an event, with the step unless it was ordinary pruning, and the entry that superseded
-// this one. Events without a rule, and the recorder's own compactions, are named by their step alone.
+// why names the rule behind an event, with the step unless it was ordinary pruning, and the entry that superseded this
+// one. Events without a rule, and the recorder's own compactions, are named by their step alone.
 func why(e explain.Event) string {
 	var parts []string
 	switch {
@@ -148,7 +138,6 @@ func why(e explain.Event) string {
 	return strings.Join(parts, ", ")
 }
 
-// problem describes why a provider would have refused an entry as it was, and what the host did about it.
 func problem(p explain.Problem) string {
 	how := "withheld"
 	if p.Kind == outcome.UnansweredCall {

@@ -11,10 +11,10 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// llmCheck is the result of a model call as 'llm check -o json' prints it. CostUSD is 0 for a profile without prices,
-// ContextLimit and MaxOutput are in tokens. Answered is the model that the provider reports, which may be a dated
-// version of the requested Model or, behind a gateway, another model. The names are stable. Kind is the protocol,
-// "openai" or "anthropic"; FinishReason is in the provider's own words. Time is in nanoseconds and includes retries.
+// llmCheck is the result of a model call as 'llm check -o json' prints it; the names are stable. CostUSD is 0 for a
+// profile without prices, ContextLimit and MaxOutput are in tokens. Answered is the model that the provider reports,
+// which may be a dated version of the requested Model or, behind a gateway, another model. Kind is the protocol,
+// "openai" or "anthropic"; FinishReason is the provider's. Time is in nanoseconds and includes retries.
 type llmCheck struct {
 	Profile      string        `json:"profile"`
 	Kind         string        `json:"kind"`
@@ -31,8 +31,8 @@ type llmCheck struct {
 	MaxOutput    int           `json:"maxOutput"`
 }
 
-// llmCommand groups commands about the model that strategies use. A profile with a wrong key or model would otherwise
-// show up only at the first Compress, hours into a session.
+// llmCommand groups commands about the model that strategies use. A wrong key or model would otherwise show up only at
+// the first Compress, hours into a session.
 func llmCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "llm",
@@ -50,9 +50,9 @@ without it, the profile in force.`,
   thresh llm check summaries -o json`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			// As an override, the profile is validated and resolved exactly as in a session: same keys, same errors.
+			// As an override, the profile is validated and resolved exactly as in a session. It comes after the user's
+			// own --set and wins.
 			if len(names) == 1 {
-				// Appended after the user's own --set, so that the argument wins.
 				a.sets = append(a.sets, "compression.profile="+names[0])
 			}
 			h, err := a.open(cmd)
@@ -60,15 +60,12 @@ without it, the profile in force.`,
 				return err
 			}
 			defer h.Close()
-			// Opens no connection: the first request is that of Generate. The error says which profile is wrong, and
-			// how, and never holds the key.
 			client, err := h.Model(h.Config())
 			if err != nil {
 				return err
 			}
-			// No streaming callback: the answer is one word. 64 output tokens leave room for models that think before
-			// they answer; some count their thinking as output and would return an empty text with a lower limit.
-			// This error has the provider's answer and whether a retry could help.
+			// 64 output tokens leave room for models that think before they answer; some count their thinking as output
+			// and would return an empty text with a lower limit.
 			r, err := client.Generate(cmd.Context(), llm.Request{
 				Messages:  []llm.Message{{Role: llm.User, Text: "Answer with the one word: ready"}},
 				MaxOutput: 64,
@@ -80,8 +77,7 @@ without it, the profile in force.`,
 			c := llmCheck{
 				Profile: p.Name, Kind: p.Kind, Model: p.Model, Answered: r.Model, Text: r.Text,
 				FinishReason: r.FinishReason,
-				// Attempts above 1 mean that the call was retried after a rate limit or a network error.
-				InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: r.CostUSD, Attempts: r.Attempts,
+				InputTokens:  r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: r.CostUSD, Attempts: r.Attempts,
 				Time: r.Duration, ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput(),
 			}
 			if a.output == "json" {
@@ -96,8 +92,8 @@ without it, the profile in force.`,
 	return cmd
 }
 
-// printCheck prints the result for people. Any answer counts as working, not only the requested word: the check is
-// about the connection, the key and the model name, not about obedience.
+// printCheck prints the result for people. Any answer counts as working: the check is about the connection, the key and
+// the model name, not about obedience.
 func (a *app) printCheck(c llmCheck) {
 	fmt.Fprintf(a.out, "profile %s works\n", c.Profile)
 	fmt.Fprintf(a.out, "  model      %s (%s), answered as %s\n", c.Model, c.Kind, dash(c.Answered))

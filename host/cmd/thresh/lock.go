@@ -11,9 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// lockCommand records the hashes of plugins in the lock file. This is the user's statement of trust; with
-// plugins.integrity=locked, only locked plugins start. If some plugins cannot be locked, the others still are, and
-// are printed along with the errors.
+// lockCommand records the hashes of plugins in the lock file, the user's statement of trust; with
+// plugins.integrity=locked, only locked plugins start. If some plugins cannot be locked, the others still are.
 func lockCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lock [NAME]...",
@@ -27,15 +26,14 @@ Plugins that came with thresh, in the folder "plugins" next to its executable an
 owner, are trusted without being locked, unless plugins.integrity is "locked".`,
 		Example: `  thresh plugins lock high-density
   thresh plugins lock --plugin-dir ./plugins`,
-		// A plugin must run to be locked: its description is part of what is trusted, so that a changed one is noticed
-		// even if the file is the same.
+		// A plugin must run to be locked: its description is part of what is trusted.
 		RunE: func(cmd *cobra.Command, names []string) error {
 			h, err := a.open(cmd)
 			if err != nil {
 				return err
 			}
 			defer h.Close()
-			// No names: all that were found. locked has those that were locked, also with an error about the others.
+			// locked has those that were locked, even with an error about the others.
 			locked, err := h.LockPlugins(cmd.Context(), names...)
 			for _, name := range slices.Sorted(maps.Keys(locked)) {
 				a.logChange(h.Config(), "plugin locked", "plugin", name, "sha256", locked[name].SHA256)
@@ -43,7 +41,7 @@ owner, are trusted without being locked, unless plugins.integrity is "locked".`,
 			if a.output == "json" {
 				return errors.Join(a.printJSON(locked), err)
 			}
-			// The form of sha256sum with the name in between, sorted, so that two runs can be compared with diff.
+			// Like sha256sum with the name in between, sorted: two runs can be compared with diff.
 			for _, name := range slices.Sorted(maps.Keys(locked)) {
 				fmt.Fprintf(a.out, "%s  %s  %s\n", locked[name].SHA256, name,
 					text.Printable(locked[name].Path, maxName))

@@ -18,20 +18,19 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 )
 
-// main sets up signals and streams, runs one command, and exits with its status. Signals cancel the command's context
-// instead of ending the process, so deferred shutdown code runs: it stops plugins, removes sockets and flushes
-// transcript logs.
+// main runs one command and exits with its status. Signals cancel the command's context instead of ending the process,
+// so deferred code stops plugins, removes sockets and flushes transcript logs.
 func main() {
-	// Must come first. With host/early imported, a launcher never gets here; this call stays for builds that drop
-	// that import, because isolation silently disappears without it.
+	// Must come first. With host/early imported, a launcher never gets here; this call is for builds that drop that
+	// import, because isolation silently disappears without it.
 	engine.ReexecMain()
-	// What libraries log by themselves is none of ours to show: net/http prints the bytes that a provider sends behind
-	// the end of an answer, which are a conversation's, and wrap's agent has the terminal.
+	// Libraries must not log by themselves: net/http prints the bytes that a provider sends behind the end of an
+	// answer, which are a conversation's, and wrap's agent has the terminal.
 	log.SetOutput(io.Discard)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// SIGTERM is what supervisors and containers send. SIGQUIT keeps its default effect, a stack dump, for debugging a
-	// hang. The first signal ends the command in order. A moment later signals have their default effect again, so that
-	// another one ends the process at once, even if it is stuck; plugins notice that their host is gone and end too.
+	// hang. The first signal ends the command in order. A moment later another one ends the process at once, even if it
+	// is stuck; plugins notice that their host is gone and end too.
 	context.AfterFunc(ctx, func() { time.AfterFunc(sameSignal, stop) })
 	// With a handler, SIGPIPE becomes an error of the write instead of killing us: if the reader of our output exits,
 	// plugins must still be stopped properly.
@@ -45,33 +44,31 @@ func main() {
 	// finished in spite of the signal has err == nil, and ends with 0.
 	interrupted := ctx.Err() != nil
 	stop()
-	// Deferred calls of main would not run; there are none. Those of commands have run by now.
 	os.Exit(a.exit(err, interrupted))
 }
 
 // sameSignal is how long signals count as the first one: timeout(1), make and npm send each to the process and to its
-// group, so that it arrives twice.
+// group, so it arrives twice.
 const sameSignal = 100 * time.Millisecond
 
-// exit reports err on standard error and returns the exit status: 0 for success, 2 for a usage error, 1 for
-// everything else. An interruption is reported in one word rather than as the chain of "context canceled" errors that
-// it causes. A panic is not caught: its stack trace is worth more than a status.
+// exit reports err on standard error and returns the exit status: 0 for success, 2 for a usage error, 1 for everything
+// else. An interruption is reported in one word instead of the chain of "context canceled" errors that it causes.
 func (a *app) exit(err error, interrupted bool) int {
 	var usage *usageError
 	var agent exitStatus
 	switch {
 	case err == nil:
 		return 0
-	// 'thresh wrap' ends as the agent did, so that scripts around the agent see no difference.
+	// 'thresh wrap' ends as the agent did: scripts around the agent see no difference.
 	case errors.As(err, &agent):
 		return int(agent)
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.err, "thresh: %v\nRun '%s --help' for usage.\n", err, usage.command)
 		return 2
-	// EPIPE means that the reader of our output has exited, as in 'thresh … | head'. There is no reader left to tell.
+	// EPIPE: the reader of our output has exited, as in 'thresh … | head'.
 	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE):
 		return 1
-	// Both: an error of its own that happened during the shutdown must still be shown.
+	// Both: another error during the shutdown must still be shown.
 	case interrupted && errors.Is(err, context.Canceled):
 		a.say(hclog.Error, "interrupted")
 		return 1
@@ -81,17 +78,16 @@ func (a *app) exit(err error, interrupted bool) int {
 	}
 }
 
-// errReported makes the exit status 1 without printing anything: the command has already printed what failed, usually
-// one line per file, or the result itself is the failure (a failed check, for example).
+// errReported makes the exit status 1 without printing anything: the command has already printed what failed, or the
+// result itself is the failure (a failed check, for example).
 var errReported = errors.New("already reported")
 
-// usageError marks an error as a mistake in the command line: exit status 2, with a pointer to --help of the command
-// named in it. An error in a settings file is not one: the call itself was right.
+// usageError marks an error as a mistake in the command line: exit status 2, with a pointer to --help of the command.
+// An error in a settings file is not one.
 type usageError struct {
-	// the full command path, such as "thresh plugins verify"
+	// command is the full path, such as "thresh plugins verify".
 	command string
-	// err is what is wrong, without a prefix; [app.exit] adds the program's name.
-	err error
+	err     error
 }
 
 func (e *usageError) Error() string { return e.err.Error() }

@@ -15,12 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// The plugins as a host sees them. A listing is what package plugins returns; only the choice of what is shown, and
-// the exit status, are decided here.
-
-// pluginsCommand groups the commands about plugins and holds 'plugins list'. Listing starts every plugin, because
-// only the plugin itself can tell its version, trigger and needs. A plugin that is not trusted is listed without
-// being started.
+// pluginsCommand groups the commands about plugins and holds 'plugins list'. Listing starts every trusted plugin,
+// because only the plugin itself can tell its version, trigger and needs.
 func pluginsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugins",
@@ -45,7 +41,6 @@ found is broken, or if a directory that you named cannot be searched.`,
 				return err
 			}
 			defer h.Close()
-			// A broken plugin is a row and no error.
 			found, err := listed(h.Plugins(cmd.Context()), h.Config())
 			if err != nil {
 				return err
@@ -64,9 +59,8 @@ found is broken, or if a directory that you named cannot be searched.`,
 	return cmd
 }
 
-// listed drops default plugin directories that do not exist. Few users have all of them, and a warning about a
-// directory that the user never named is noise. A missing directory that the user configured stays in the list: it is
-// likely a typo. The result is never nil, so that JSON shows [] rather than null.
+// listed drops default plugin directories that do not exist: few users have all of them. A missing directory that the
+// user configured is listed: it is likely a typo. The result is never nil: JSON shows [].
 func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error) {
 	dirs, err := c.Explain("plugins.dirs")
 	if err != nil {
@@ -81,9 +75,8 @@ func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error
 	return out, nil
 }
 
-// unusable returns an error if a plugin directory cannot be searched, or if plugins were found and none of them can
-// be used: scripts go by the exit status. Finding nothing is not an error, so that they can list an empty directory.
-// A shadowed plugin counts neither way: the one that hides it does.
+// unusable returns an error if a plugin directory cannot be searched, or if plugins were found and none of them can be
+// used: scripts go by the exit status. Finding nothing is not an error.
 func unusable(found []plugins.Listing, c *config.Config) error {
 	dirs, err := c.Explain("plugins.dirs")
 	if err != nil {
@@ -102,15 +95,14 @@ func unusable(found []plugins.Listing, c *config.Config) error {
 			broken++
 		}
 	}
-	// One plugin that works is enough for success: which of them the user needs is not known here.
+	// One is enough: which of them the user needs is unknown here.
 	if usable == 0 && broken > 0 {
 		errs = append(errs, fmt.Errorf("no plugin can be used: %d found, all broken", broken))
 	}
 	return errors.Join(errs...)
 }
 
-// pluginColumns are the columns of 'plugins list'. See [table.Column] for how Rank and Min decide what fits. Name and
-// state have no rank and are never dropped: they are what the command is asked for.
+// pluginColumns are the columns of 'plugins list'. Name and state have no rank and are never dropped.
 var pluginColumns = []table.Column{
 	{Name: "name"},
 	{Name: "state"},
@@ -122,10 +114,10 @@ var pluginColumns = []table.Column{
 	{Name: "path", Rank: 1, Min: 28, Middle: true},
 }
 
-// printPlugins prints the table, then the reason of each broken plugin and each isolation measure that is missing, in
-// full: a table cell would cut off the path or error number that matters.
+// printPlugins prints the table, then the reason of each broken plugin and each missing isolation measure, in full: a
+// table cell would cut off the path or error number that matters.
 func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
-	// With the directories, as the usual reason is that the plugins are in another one.
+	// With the directories: the usual reason is that the plugins are in another one.
 	if len(found) == 0 {
 		fmt.Fprintf(a.err, "no plugins in %s\n", strings.Join(dirs, ", "))
 		return nil
@@ -139,7 +131,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		if p.DefaultThreshold > 0 {
 			threshold = fmt.Sprintf("%g", p.DefaultThreshold)
 		}
-		// A file whose name is not that of a strategy has no name here, but a path and a reason.
+		// A file without a strategy's name has a path and a reason.
 		t.Row(dash(p.Name), string(p.State), dash(p.Version), dash(string(p.Trigger)), threshold, llm,
 			// 12 of 64 hexadecimal digits tell files apart; the JSON form has all of them.
 			fmt.Sprintf("%.12s", dash(p.SHA256)), underHome(p.Path))
@@ -152,8 +144,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		if why := p.Explanation(); why != "" {
 			fmt.Fprintf(a.out, "\n%s: %s\n", path, why)
 		}
-		// With isolation best-effort, a measure that this machine does not support is left out and must be visible
-		// somewhere.
+		// With isolation best-effort, a measure that this machine does not support must be visible somewhere.
 		for _, lacking := range p.Lacking {
 			fmt.Fprintf(a.out, "\n%s: not isolated: %s\n", path, lacking)
 		}
@@ -161,8 +152,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 	return nil
 }
 
-// underHome abbreviates the user's home directory to ~, as shells do. It affects display only. Paths of other users
-// and those without a home stay whole.
+// underHome abbreviates the user's home directory to ~, for display only.
 func underHome(path string) string {
 	home, err := os.UserHomeDir()
 	// An empty home would shorten every absolute path.
@@ -172,7 +162,7 @@ func underHome(path string) string {
 	return text.Printable(path, maxName)
 }
 
-// dash returns "-" for an empty string, so that an empty cell is visibly empty and columns stay parseable.
+// dash makes an empty cell visible, and columns parseable.
 func dash(s string) string {
 	if s == "" {
 		return "-"

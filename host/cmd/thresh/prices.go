@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-// pricesCommand shows price lists. It has an -o flag of its own, as it can also print YAML in the format that
-// model.priceFile reads: the quickest way to a list of one's own is to edit a built-in one.
+// pricesCommand shows price lists. Its own -o flag can also print YAML in the format that model.priceFile reads: the
+// quickest way to a price list is to edit a built-in one.
 func pricesCommand(a *app) *cobra.Command {
 	var output string
 	formats := []string{"text", "json", "yaml"}
@@ -41,12 +41,12 @@ Prices change. Each list has the date on which it was looked up and the page tha
 				return err
 			}
 			set := c.Settings().Model
-			// "" loads only what ships.
+			// "" only loads what ships.
 			all, err := pricing.Load(set.PriceFile)
 			if err != nil {
 				return fmt.Errorf("model.priceFile: %w", err)
 			}
-			// Without names, Select returns all lists. An unknown name is an error with suggestions.
+			// Without names, Select returns all lists.
 			chosen, err := all.Select(names...)
 			if err != nil {
 				return err
@@ -54,7 +54,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
 			switch output {
 			case "json":
 				return a.printJSON(chosen.Lists())
-			// As bytes, without a heading: the output is a valid file by itself.
+			// Without a heading: the output is a valid file.
 			case "yaml":
 				text, err := chosen.YAML()
 				if err == nil {
@@ -62,7 +62,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
 				}
 				return err
 			}
-			// Only the table marks it. JSON and YAML are lists of prices, not statements about this machine's settings.
+			// Only the table marks it: JSON and YAML are lists of prices, not statements about this machine's settings.
 			force, err := inForce(all, set)
 			if err != nil {
 				return err
@@ -81,8 +81,8 @@ Prices change. Each list has the date on which it was looked up and the page tha
 }
 
 // inForce returns the price list that the settings choose: by name, or for "auto" by the model's name. Nil without an
-// error means that there is none, either by choice ("none") or because no list covers the model. Callers compare the
-// pointer with lists of the same catalog.
+// error means that there is none, by choice ("none") or because no list covers the model. Callers compare the pointer
+// with lists of the same catalog.
 func inForce(all *pricing.Catalog, set config.Model) (*pricing.List, error) {
 	switch set.PriceList {
 	// Pruning then has no prices to decide by, and compare shows the typical ones.
@@ -98,7 +98,6 @@ func inForce(all *pricing.Catalog, set config.Model) (*pricing.List, error) {
 	return l, err
 }
 
-// pricesColumns are the columns of the table of price lists. The mark has a blank head: one character needs no title.
 var pricesColumns = []table.Column{
 	{Name: "in-force", Head: " "},
 	{Name: "name"},
@@ -112,13 +111,12 @@ var pricesColumns = []table.Column{
 	{Name: "source", Min: 24, Middle: true, Rank: 5},
 }
 
-// printPrices prints the table and, with notes, the source and the remarks of each list. A provider without a cache
-// price shows "-": it does not cache, which is not the same as a price of 0.
+// printPrices prints the table and, with notes, the source and the remarks of each list. "-" means that the provider
+// does not cache, which differs from a price of 0.
 func (a *app) printPrices(lists []*pricing.List, force *pricing.List, notes bool) error {
 	prices := table.New(pricesColumns...)
 	for _, l := range lists {
 		mark := ""
-		// Pointers are compared: force comes from the same catalog as lists.
 		if l == force {
 			mark = "*"
 		}

@@ -20,16 +20,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// A transcript has every entry as it was added. This file finds entries in one by their ids and prints them; it
-// changes nothing, and needs no plugin.
-
-// restoreCommand prints entries that pruning removed. Nothing is ever lost for good as long as there is a transcript:
-// this is how a person gets it back. Agents use the method history.recorded of the JSON-RPC interface instead. The
-// two sources have one form from here on: a transcript with ids, lines or neither.
+// restoreCommand prints entries that pruning removed, from a transcript log or a stored session. Agents use the method
+// history.recorded of the JSON-RPC interface instead.
 func restoreCommand(a *app) *cobra.Command {
 	var list bool
-	// restore takes a file or a stored session, as explain and tokens do, so it has the flags of the sessions
-	// commands.
+	// The flags of the sessions commands.
 	stored := &sessions{app: a}
 	var session string
 	cmd := &cobra.Command{
@@ -58,7 +53,6 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 			switch {
 			case ids < 0:
 				return usage(cmd, errors.New("needs a TRANSCRIPT ('-' is standard input) or --session"))
-			// Ids after --list would be ignored silently.
 			case list && ids > 0:
 				return usage(cmd, errors.New("--list takes no ID: it lists them all"))
 			}
@@ -71,7 +65,7 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 			if session != "" {
 				t, err = stored.transcript(cmd, session)
 			} else {
-				// No host is opened and no settings are read: the transcript may come from another machine.
+				// No settings are read: the transcript may come from another machine.
 				name, ids = displayPath(given[0]), given[1:]
 				t, err = a.readKept(cmd.Context(), given[0])
 			}
@@ -101,16 +95,16 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 	return cmd
 }
 
-// transcript returns a stored session as it was added. It has ids but no lines, so that every line number is 0.
+// transcript returns a stored session as it was added. It has ids but no lines: every line number is 0.
 func (s *sessions) transcript(cmd *cobra.Command, id string) (*transcript.Transcript, error) {
-	// IDs is not nil: nil would mean that the source has no ids, and the command would say so.
+	// Nil IDs would mean that the source has no ids.
 	t := &transcript.Transcript{IDs: []string{}}
 	err := s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 		all, err := engine.ReadRecorded(ctx, kept, s.key(id))
 		if err != nil {
 			return missing(err, id)
 		}
-		t.System, t.Lines = all.System, make([]int, len(all.Added)) // it has no lines
+		t.System, t.Lines = all.System, make([]int, len(all.Added))
 		for _, e := range all.Added {
 			t.Entries, t.IDs = append(t.Entries, e.Content), append(t.IDs, e.ID)
 		}
@@ -119,26 +113,25 @@ func (s *sessions) transcript(cmd *cobra.Command, id string) (*transcript.Transc
 	return t, err
 }
 
-// readKept reads a transcript. The last line of a transcript log may be incomplete while a host is writing to it, so
-// a truncated file is read again without its last line. Standard input cannot be read twice; there the error stands.
+// readKept reads a transcript. The last line of a transcript log may be incomplete while a host is writing to it, so a
+// truncated file is read again without it. Standard input cannot be read twice; its error is returned.
 func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript, error) {
 	t, err := a.read(ctx, name)
-	// Only a last line without its line break may be dropped. A broken line in the middle is damage, and stays an
-	// error.
+	// A broken line in the middle is damage, and remains an error.
 	if name != "-" && errors.Is(err, transcript.ErrTruncated) {
 		return transcript.ReadFile(name, transcript.Options{MaxBytes: maxFile, AllowCut: true})
 	}
 	return t, err
 }
 
-// kept is a transcript with an index of its ids. Ids of entries and of calls share one index, so that a user need not
-// know which of the two an id is.
+// kept is a transcript with an index of its ids. Ids of entries and of calls share it: a user need not know which of
+// the two an id is.
 type kept struct {
 	*transcript.Transcript
 	ids *transcriptlog.Index
 }
 
-// Limits on the error for unknown ids. A whole list of ids may be wrong, for example those of another session.
+// A whole list of ids may be wrong, for example those of another session.
 const (
 	// mostGuesses is how many similar ids the error suggests for an unknown one.
 	mostGuesses = 3
@@ -147,8 +140,8 @@ const (
 )
 
 // find returns the positions of the entries with the given ids, each once and in the order of the ids; without ids,
-// all positions. The id of a tool call finds the entry with the call and the entries with its responses. If any id is
-// unknown, nothing is returned: half of what was asked for is easily taken for all of it.
+// all. The id of a tool call finds the call and its responses. If any id is unknown, nothing is returned: half of what
+// was asked for is easily taken for all of it.
 func (k kept) find(ids []string) ([]int, error) {
 	var found []int
 	if len(ids) == 0 {
@@ -157,7 +150,7 @@ func (k kept) find(ids []string) ([]int, error) {
 		}
 		return found, nil
 	}
-	// All of them are collected, so that a user with several typing errors sees them at once.
+	// All of them: a user with several typing errors sees them at once.
 	var unknown []string
 	seen := map[int]bool{}
 	for _, id := range ids {
@@ -166,7 +159,7 @@ func (k kept) find(ids []string) ([]int, error) {
 			unknown = append(unknown, id)
 		}
 		for _, i := range at {
-			// A call and its response can be in one entry, and two ids may name the same one.
+			// A call and its response can be in one entry.
 			if !seen[i] {
 				seen[i] = true
 				found = append(found, i)
@@ -179,8 +172,8 @@ func (k kept) find(ids []string) ([]int, error) {
 	return found, nil
 }
 
-// unknown returns the error for ids that the transcript does not have, with suggestions. The ids come from a command
-// line or a model's text, so they are quoted.
+// unknown returns the error for ids that the transcript does not have, with suggestions. Quoted: they come from a
+// command line or a model's text.
 func (k kept) unknown(ids []string) error {
 	var parts []string
 	for _, id := range ids[:min(len(ids), mostUnknown)] {
@@ -202,8 +195,7 @@ func (k kept) unknown(ids []string) error {
 }
 
 // keptEntry is one line of the list and its JSON form. Index counts entries from 0, Line lines of the file from 1 (0
-// for formats without lines), and Calls are the ids of the tool calls in the entry. What describes the entry in one
-// line, with the files that its calls touch. Tokens are the host's own count.
+// for formats without lines), and Calls are the ids of the tool calls in the entry. Tokens are the host's own count.
 type keptEntry struct {
 	ID      string          `json:"id"`
 	Index   int             `json:"index"`
@@ -214,15 +206,13 @@ type keptEntry struct {
 	Calls   []string        `json:"calls,omitempty"`
 }
 
-// listKept prints the list of ids, each with what is needed to recognise an entry. Token counts are those of the
-// current settings, which may differ from those of the session.
+// listKept prints the list of ids. Token counts are those of the current settings, which may differ from the session's.
 func (a *app) listKept(cmd *cobra.Command, k kept) error {
-	// Only the list needs settings: which tokenizer counts, and which calls name which files.
 	counter, taxonomy, err := a.reading(cmd, "") // the host counted by the settings
 	if err != nil {
 		return err
 	}
-	// Several seconds for a large transcript; it ends early if the context does.
+	// Several seconds for a large transcript.
 	counts, err := counter.CountAll(cmd.Context(), k.Entries, nil)
 	if err != nil {
 		return err
@@ -247,14 +237,13 @@ func (a *app) listKept(cmd *cobra.Command, k kept) error {
 	return a.printTable(list)
 }
 
-// listColumns are the columns of restore --list.
 var listColumns = []table.Column{
 	{Name: "id"}, {Name: "line", Rank: 1}, {Name: "speaker", Rank: 1}, {Name: "tokens", Right: true},
 	{Name: "what", Head: "WHAT IT IS", Min: 24}, {Name: "calls", Min: 12},
 }
 
-// printKept prints the entries at the given positions. The JSON form uses the entry's own encoder, which reproduces
-// the recorded bytes; encoding/json would reorder and escape. Output is written once, so an error leaves none of it.
+// printKept prints the entries at the given positions. The JSON form uses the entry's own encoder, which reproduces the
+// recorded bytes; encoding/json would reorder and escape. Output is written once, so an error leaves none of it.
 func (a *app) printKept(k kept, found []int) error {
 	var out []byte
 	for n, i := range found {
@@ -281,10 +270,10 @@ func (a *app) printKept(k kept, found []int) error {
 	return err
 }
 
-// printable replaces characters that could control the terminal. Recorded tool results contain escape sequences, and
-// hostile ones could retitle the window or rewrite what was printed before. -o json has the text unchanged.
+// printable replaces characters that could control the terminal: recorded tool results contain escape sequences, and
+// hostile ones could rewrite what was printed before. -o json has the text unchanged.
 func printable(text string) string {
-	// A line break of Windows is no reason for a replacement character at each line's end.
+	// Or each line of a Windows text would end in a replacement character.
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || unicode.IsPrint(r) {

@@ -18,11 +18,10 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
-// JSON-RPC on standard input and output, for an agent that starts thresh as its child. There is one client, which
-// needs no token, and the process ends with its input.
+// JSON-RPC on standard input and output, for an agent that starts thresh as its child. The process ends with its input.
 
-// runCommand serves the JSON-RPC interface, which agents in languages other than Go use. Standard output carries the
-// protocol and nothing else; anything for people goes to standard error.
+// runCommand serves the JSON-RPC interface. Standard output carries the protocol and nothing else; anything for people
+// is on standard error.
 func runCommand(a *app) *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
@@ -42,13 +41,12 @@ func runCommand(a *app) *cobra.Command {
 }
 
 // serve runs a host behind JSON-RPC until the input ends or a signal arrives and, with the setting metrics.listen, a
-// metrics endpoint over HTTP. The endpoint is opened first, so that an address already in use fails the command
-// before any session exists. Deferred calls run in reverse: the host closes, then the endpoint, which thus still
-// serves the metrics of the shutdown. It uses the public package host like any embedding program, which keeps that
-// API complete.
+// metrics endpoint over HTTP. The endpoint is opened first: an address already in use fails the command before any
+// session exists. Deferred calls run in reverse: the endpoint still serves the metrics of the host's shutdown. serve
+// uses the public package host like any embedding program, which keeps that API complete.
 func (a *app) serve(cmd *cobra.Command, listen string) error {
 	var more []config.Override
-	// Changed, so that --metrics "" switches off what a file switches on.
+	// Changed: --metrics "" switches off what a file switches on.
 	if cmd.Flags().Changed("metrics") {
 		more = append(more, config.Override{Key: "metrics.listen", Value: listen, Source: "--metrics"})
 	}
@@ -63,7 +61,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	}
 	// The agent that talks to this process is its only client, so nothing needs a token.
 	options := host.Options{Config: c, Attach: attach}
-	// This logger is for the endpoint and the door. The host makes its own.
+	// For the endpoint and the door; the host makes its own.
 	log := a.logger(c.Settings().Log)
 	meter, end, err := a.measure(c.Settings().Metrics.Listen, log)
 	if err != nil {
@@ -84,7 +82,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 }
 
 // measure serves measurements at an address until end is called. Without an address the meter is nil, and nothing is
-// measured. 'thresh run' fails if nothing can listen there; 'thresh wrap' goes on without, as its user wants the
+// measured. 'thresh run' fails if nothing can listen there; 'thresh wrap' continues without, as its user wants the
 // agent.
 func (a *app) measure(address string, log hclog.Logger) (meter metric.MeterProvider, end func(), err error) {
 	if address == "" {
@@ -92,7 +90,7 @@ func (a *app) measure(address string, log hclog.Logger) (meter metric.MeterProvi
 	}
 	e, err := endpoint.Listen(address, endpoint.Options{
 		Version: buildinfo.Version(),
-		// Errors of HTTP clients are warnings: a scraper that hangs up does no harm.
+		// A scraper that hangs up does no harm.
 		Log: log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
 	})
 	if err != nil {
@@ -110,8 +108,8 @@ func (a *app) measure(address string, log hclog.Logger) (meter metric.MeterProvi
 	}, nil
 }
 
-// runHelp describes the protocol. The table of methods is generated from the code that serves them, so it cannot go
-// out of date. The rules below the table are those that an agent's author cannot see from the methods alone.
+// runHelp describes the protocol. The table of methods is generated from the code that serves them. The rules below it
+// are those that the methods do not show.
 func runHelp() string {
 	var b strings.Builder
 	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ends

@@ -22,8 +22,7 @@ var schemas = []struct {
 	{"entry", transcript.EntrySchema},
 }
 
-// schemaCommand prints a JSON Schema. It reads no settings: it must work where they are wrong. A new schema needs an
-// element of schemas and nothing here: arguments, completion and errors follow from it.
+// schemaCommand prints a JSON Schema. It reads no settings: it must work if they are wrong.
 func schemaCommand(a *app) *cobra.Command {
 	var names []string
 	for _, s := range schemas {
@@ -47,7 +46,6 @@ JSON-RPC and native transcripts have it (entry). Editors check and complete thre
 		RunE: func(_ *cobra.Command, given []string) error {
 			for _, s := range schemas {
 				if s.name == given[0] {
-					// The text ends with a line break, so that it can be redirected to a file as it is.
 					_, err := a.out.Write(s.text())
 					return err
 				}

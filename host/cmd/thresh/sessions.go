@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// The commands about stored sessions. They work on the store itself, next to hosts that use it, and start no plugin.
-// Only import opens a host, because it adds entries.
+// The commands about stored sessions work on the store itself, next to hosts that use it, and start no plugin. Only
+// import opens a host, because it adds entries.
 
 const sessionsHelp = `Shows and manages the sessions that the setting sessions.store keeps. Without that setting it is
 the file that 'thresh serve' uses. Hosts may use the store at the same time. 'convert' reads files
@@ -27,7 +27,6 @@ type sessions struct {
 	owner string
 }
 
-// sessionsCommand groups the commands about stored sessions.
 func sessionsCommand(a *app) *cobra.Command {
 	s := &sessions{app: a}
 	cmd := &cobra.Command{
@@ -48,11 +47,10 @@ func (s *sessions) addSession(cmd *cobra.Command, id *string) {
 	cmd.Flags().StringVar(&s.owner, "owner", "", "with --session: a session of the access token `NAME`")
 }
 
-// key names a session of the chosen owner. An empty id with an owner stands for all of the owner's sessions, where a
-// function says so.
+// key names a session of the chosen owner.
 func (s *sessions) key(id string) store.Key { return store.Key{Owner: s.owner, ID: id} }
 
-// missing says what to do about a session that is not there. Other errors stay as they are.
+// missing says what to do about a missing session. Other errors are returned unchanged.
 func missing(err error, id string) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("there is no session %q; 'thresh sessions list' lists them", id)
@@ -65,8 +63,7 @@ type shownSession struct {
 	// ID is unique within its owner. Owner is "" for the local user.
 	ID    string `json:"id"`
 	Owner string `json:"owner,omitempty"`
-	// Entries and Tokens are those of the history as its host last wrote them. Bytes is what the session takes in the
-	// store.
+	// Entries and Tokens are the history's as its host last wrote them. Bytes is what the session takes in the store.
 	Entries int    `json:"entries"`
 	Tokens  int    `json:"tokens"`
 	Bytes   int64  `json:"bytes"`
@@ -74,24 +71,22 @@ type shownSession struct {
 	// Used is when something was last written to its log. sessions.keep counts from it.
 	Created time.Time `json:"created"`
 	Used    time.Time `json:"used"`
-	// Parent is the session that this one was forked from, and ForkedAt the revision of the parent's log at which it
-	// was.
-	Parent   string `json:"parent,omitempty"`
-	ForkedAt uint64 `json:"forkedAt,omitempty"`
-	// ForkedEntries is how many entries the parent had then.
-	ForkedEntries int `json:"forkedEntries,omitempty"`
+	// Parent is the session that this one was forked from, ForkedAt the revision of the parent's log then.
+	Parent        string `json:"parent,omitempty"`
+	ForkedAt      uint64 `json:"forkedAt,omitempty"`
+	ForkedEntries int    `json:"forkedEntries,omitempty"`
 }
 
-// shown converts times to UTC, so that the JSON form does not depend on the machine. Records is the revision of the
-// log: revisions are numbered from 1 without a gap.
+// shown converts times to UTC: the JSON form does not depend on the machine. Revisions are numbered from 1 without a
+// gap.
 func shown(h store.Head) shownSession {
 	return shownSession{ID: h.ID, Owner: h.Owner, Entries: h.Entries, Tokens: h.Tokens, Bytes: h.Bytes,
 		Records: h.Revision, Created: h.Created.UTC(), Used: h.Used.UTC(), Parent: h.Parent.ID, ForkedAt: h.ForkedAt,
 		ForkedEntries: h.ForkedEntries}
 }
 
-// shownStore is all that is stored. Its JSON form is stable. Bytes and Free are of the file or database, not the sum of
-// the sessions.
+// shownStore is all that is stored. Its JSON form is stable. Bytes and Free are the file's or database's, not the sum
+// of the sessions.
 type shownStore struct {
 	Store string `json:"store"`
 	// Free is the part of Bytes that a vacuum would return.
@@ -100,16 +95,13 @@ type shownStore struct {
 	Sessions []shownSession `json:"sessions"`
 }
 
-// sessionColumns are the columns of 'sessions list'. Tokens and size are what is looked for: which sessions take the
-// space.
 var sessionColumns = []table.Column{
 	{Name: "session", Min: 12}, {Name: "owner", Rank: 1, Min: 6}, {Name: "entries", Right: true},
 	{Name: "tokens", Right: true}, {Name: "size", Right: true}, {Name: "used"}, {Name: "parent", Rank: 1, Min: 6},
 	{Name: "created", Rank: 2}, {Name: "records", Rank: 3, Right: true},
 }
 
-// listCommand is 'sessions list'. The heads of the sessions are read, not their logs, so that a store of thousands of
-// sessions lists quickly.
+// listCommand reads the heads of the sessions, not their logs: a store of thousands of sessions lists quickly.
 func (s *sessions) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the sessions of all owners, with their sizes", Args: noArgs,
@@ -126,7 +118,7 @@ func (s *sessions) listCommand() *cobra.Command {
 				all := shownStore{Store: e[0].Value.(string), Bytes: size.Bytes, Free: size.Free,
 					// An empty list in JSON, not null.
 					Sessions: []shownSession{}}
-				// Without --owner all sessions are listed; --owner "" asks for those of the local user.
+				// Without --owner all sessions are listed; --owner "" asks for the local user's.
 				filter := store.Filter{Owner: s.owner, AllOwners: !cmd.Flags().Changed("owner")}
 				for h, err := range kept.List(ctx, filter) {
 					if err != nil {
@@ -146,8 +138,7 @@ func (s *sessions) listCommand() *cobra.Command {
 	return cmd
 }
 
-// printSessions prints a table, and what the store takes. Times are local, as in the output of ls. Without sessions
-// there is no table, only the line about the store.
+// printSessions prints a table, and what the store takes. Times are local, as in the output of ls.
 func (s *sessions) printSessions(all shownStore) error {
 	const day = "2006-01-02 15:04"
 	t := table.New(sessionColumns...)
@@ -170,7 +161,7 @@ func (s *sessions) printSessions(all shownStore) error {
 	return err
 }
 
-// sizeText returns a size with a unit in which it has at most four digits. Units are decimal, as those of disks are.
+// sizeText returns a size with a unit in which it has at most four digits. Units are decimal, like those of disks.
 func sizeText(bytes int64) string {
 	size, unit := float64(bytes), "B"
 	for _, next := range []string{"kB", "MB", "GB", "TB"} {
@@ -179,22 +170,22 @@ func sizeText(bytes int64) string {
 		}
 		size, unit = size/1000, next
 	}
-	// Bytes have no fraction, and from 100 on it would be a fourth digit.
+	// Bytes have no fraction, and from 100 it would be a fourth digit.
 	if unit == "B" || size >= 100 {
 		return fmt.Sprintf("%.0f %s", size, unit)
 	}
 	return fmt.Sprintf("%.1f %s", size, unit)
 }
 
-// removeCommand is 'sessions rm'. It deletes what it can: an id that does not exist makes the command fail, and the
-// others are deleted all the same.
+// removeCommand deletes what it can: an id that does not exist makes the command fail, and the others are deleted all
+// the same.
 func (s *sessions) removeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "rm ID…", Short: "Delete sessions and all that is kept of them", Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 				var errs []error
-				for _, id := range ids { // one that is not there does not keep the others
+				for _, id := range ids {
 					errs = append(errs, missing(kept.Delete(ctx, s.key(id)), id))
 				}
 				return errors.Join(errs...)
@@ -203,8 +194,7 @@ func (s *sessions) removeCommand() *cobra.Command {
 	}
 }
 
-// vacuumCommand is 'sessions vacuum'. Hosts delete expired sessions too, but do not return the space: rewriting the
-// file blocks their appends.
+// vacuumCommand returns space. Hosts delete expired sessions too, but do not: rewriting the file blocks their appends.
 func (s *sessions) vacuumCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "vacuum", Short: "Delete sessions older than sessions.keep, and return their space",
@@ -214,7 +204,6 @@ much free space again.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
-				// Measured before and after, as the space is what the command is run for.
 				before, err := kept.Size(ctx)
 				if err != nil {
 					return err

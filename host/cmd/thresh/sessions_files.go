@@ -15,8 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 )
 
-// exportCommand is 'sessions export'. What it prints is byte for byte what was added: an import elsewhere is the same
-// conversation.
+// exportCommand prints byte for byte what was added: an import elsewhere is the same conversation.
 func (s *sessions) exportCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
@@ -30,8 +29,7 @@ damage, and fails.`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) (err error) {
-				// From the log and not from a session: what strategies removed is in it too, and no plugin has to
-				// start.
+				// From the log and not from a session: it has what strategies removed, and no plugin has to start.
 				all, damage := engine.ReadRecorded(ctx, kept, s.key(given[0]))
 				if damage != nil && len(all.Added) == 0 {
 					return missing(damage, given[0])
@@ -46,7 +44,7 @@ damage, and fails.`,
 					defer func() { err = errors.Join(err, f.Close()) }()
 					out = f
 				}
-				// Errors of single writes are left to Flush, which returns the first of them.
+				// Flush returns the first error of all writes.
 				w := bufio.NewWriter(out)
 				// The system prompt is a line of its own, which replays count but which is no entry.
 				if len(all.System) > 0 {
@@ -55,7 +53,7 @@ damage, and fails.`,
 				for _, e := range all.Added {
 					_, _ = w.Write(append(transcriptlog.AppendEntry(nil, e.ID, e.Content), '\n'))
 				}
-				return errors.Join(w.Flush(), damage) // the first error of all writes
+				return errors.Join(w.Flush(), damage)
 			})
 		},
 	}
@@ -63,8 +61,7 @@ damage, and fails.`,
 	return cmd
 }
 
-// importCommand is 'sessions import'. The entries get new ids, as every session names its own. Nothing is pruned on
-// the way in: that happens with the first turn, by the settings of then.
+// importCommand gives the entries new ids, as every session names its own. Nothing is pruned on the way in.
 func (s *sessions) importCommand() *cobra.Command {
 	var id string
 	cmd := &cobra.Command{
@@ -80,21 +77,19 @@ or a random one.`,
 				return err
 			}
 			s.warnings(given[0], t.Notes)
-			// An id in the file, if there is one, keeps the session recognisable. The host makes one if there is none.
+			// An id in the file keeps the session recognisable.
 			if id == "" {
 				id = t.ID
 			}
 			return s.withStore(cmd, true, func(ctx context.Context, c *config.Config, kept store.Store) (err error) {
-				// The id is checked before a host opens: an existing session would be continued, which is not what
-				// import promises.
+				// An existing session would be continued, which is not what import promises.
 				if _, err := kept.Head(ctx, s.key(id)); !errors.Is(err, store.ErrNotFound) {
 					if err == nil {
 						err = fmt.Errorf("there is a session %q: choose another --id", id)
 					}
 					return err
 				}
-				// A host and not the store alone: it counts tokens and writes the records as it does for its own
-				// sessions.
+				// A host and not the store alone: it counts tokens and writes the records.
 				h, err := engine.Open(engine.Options{
 					Config: c, Logger: engine.DefaultLogger(s.err, c.Settings().Log), Store: kept,
 				})
@@ -102,12 +97,11 @@ or a random one.`,
 					return err
 				}
 				defer func() { err = errors.Join(err, h.Close()) }()
-				// An empty id makes a random one.
 				session, err := h.Session(engine.SessionOptions{Owner: s.owner, ID: id})
 				if err != nil {
 					return err
 				}
-				// Before the entries, because it is part of what every later turn counts.
+				// Before the entries: every later turn counts it.
 				if len(t.System) > 0 {
 					if err := session.SetSystem(ctx, t.System...); err != nil {
 						return err

@@ -14,17 +14,17 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store/backends"
 )
 
-// The store of sessions and access tokens, as the commands open it: with the settings of 'thresh serve', so that they
-// see what a service sees.
+// The store of sessions and access tokens, as the commands open it: with the settings of 'thresh serve', to see what a
+// service sees.
 
-// openStore opens the store of a configuration; nil if sessions are in memory alone. The caller closes it. It may be
-// used by other processes at the same time.
+// openStore opens the store of a configuration; nil if sessions are in memory only. The caller closes it. Other
+// processes may use it at the same time.
 func openStore(ctx context.Context, c *config.Config) (store.Store, error) {
 	return backends.Open(ctx, c.Settings().Sessions.Store)
 }
 
-// passing returns the store of sessions that are not to outlive the process, as sessions.store: memory says; nil if
-// they are. The proxy needs one: it makes a branch of a conversation from the log of another.
+// passing returns the store of sessions that need not outlive the process (sessions.store: memory), else nil. The proxy
+// needs one: it makes a branch of a conversation from the log of another.
 func passing(set config.Settings) store.Store {
 	if set.Sessions.Store != "memory" {
 		return nil
@@ -33,8 +33,7 @@ func passing(set config.Settings) store.Store {
 }
 
 // withStore calls f with the store of sessions and access tokens. Without create, for commands that do not write, a
-// file that is not there is an error: nothing is in it. The configuration is that of 'thresh serve', so both use the
-// same store by default.
+// missing file is an error. The configuration is that of 'thresh serve', so both use the same store by default.
 func (a *app) withStore(
 	cmd *cobra.Command, create bool, f func(context.Context, *config.Config, store.Store) error,
 ) (err error) {
@@ -42,7 +41,7 @@ func (a *app) withStore(
 	if err != nil {
 		return err
 	}
-	// Databases are not checked here: opening them creates their tables, if they are missing.
+	// Opening a database creates its tables, if they are missing.
 	if path, file := strings.CutPrefix(c.Settings().Sessions.Store, "sqlite:"); file && !create {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("no sessions are stored: there is no file %s", displayPath(path))

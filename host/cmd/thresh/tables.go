@@ -8,11 +8,11 @@ import (
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 )
 
-// addColumns gives a command the flag --columns, which selects columns of its main table. Like [app.addOutput] it
-// wraps RunE, so call it after RunE is set. columns serve for names and completion only; the command may print a
-// table with more columns of the same names, as compare does for each price list.
+// addColumns gives a command the flag --columns, which selects columns of its main table. Like [app.addOutput] it wraps
+// RunE, so call it after RunE is set. columns are for names and completion only; the command may print a table with
+// more columns of the same names, as compare does for each price list.
 func (a *app) addColumns(cmd *cobra.Command, columns []table.Column) {
-	// Each name once; several columns may share one.
+	// Several columns may share a name.
 	names := table.Names(columns)
 	cmd.Flags().StringSliceVar(&a.columns, "columns", nil,
 		"show these `COLUMNS` instead of those that fit: all, or some of "+strings.Join(names, ", "))
@@ -36,7 +36,7 @@ func (a *app) printTable(t *table.Table) error {
 	return t.Write(a.out, table.Options{Width: table.Width(a.out), Columns: a.columns})
 }
 
-// printSmallTable prints a secondary table of a command. --columns does not apply to it: the names would be unknown.
+// printSmallTable prints a secondary table of a command, to which --columns does not apply.
 func (a *app) printSmallTable(t *table.Table) error {
 	return t.Write(a.out, table.Options{Width: table.Width(a.out)})
 }

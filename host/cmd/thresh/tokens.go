@@ -18,30 +18,24 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// The figures of the command: what each entry, tool and file counts, how far that is from the provider's count, and
-// from the reference library's.
-
-// tokenReport shows where a session's tokens are. Exact is false if the model's own encoding is unknown and another
-// one stands in for it. The shares of Tools and Files overlap: a call counts for its tool and for each of its files.
+// tokenReport shows where a session's tokens are. Exact is false if the model's own encoding is unknown and another one
+// is used in its place. The shares of Tools and Files overlap: a call counts for its tool and for each of its files.
 type tokenReport struct {
-	// Encoding is the name of the vocabulary that was used, such as o200k_base.
+	// Encoding is the name of the vocabulary, such as o200k_base.
 	Encoding string `json:"encoding"`
 	Exact    bool   `json:"exact"`
-	// Total is the sum over Entries.
-	Total int `json:"total"`
-	// System is what the system prompt counts, which is in every request and not in Total; 0 if the file has none.
+	Total    int    `json:"total"`
+	// System is the system prompt's tokens, which are in every request and not in Total; 0 if the file has none.
 	System  int           `json:"system"`
 	Entries []entryTokens `json:"entries"`
-	// Sorted by tokens, largest first, as are Files.
+	// Tools and Files are sorted by tokens, largest first.
 	Tools []shareTokens `json:"tools"`
 	Files []shareTokens `json:"files"`
 	// Calibration has an element for each model with usage in the file, in the order of their first use.
 	Calibration []modelCalibration `json:"calibration"`
-	// Reference is set by --reference.
-	Reference *referenceReport `json:"reference,omitempty"`
+	Reference   *referenceReport   `json:"reference,omitempty"`
 }
 
-// entryTokens is the count of one entry. Index counts from 0.
 type entryTokens struct {
 	Index   int             `json:"index"`
 	Speaker content.Speaker `json:"speaker"`
@@ -72,8 +66,8 @@ type modelCalibration struct {
 	Overhead int `json:"overhead"`
 }
 
-// tokensCommand counts tokens without a host or a plugin: it only reads. The calibration table answers how far the
-// counts can be trusted for the user's own model.
+// tokensCommand counts tokens without a host or a plugin. The calibration table answers how far the counts can be
+// trusted for the user's own model.
 func tokensCommand(a *app) *cobra.Command {
 	reference := false
 	var source *sources
@@ -101,7 +95,6 @@ is 1 if there is a difference.`,
 			if err != nil {
 				return err
 			}
-			// Exactly one: addSources limits the command to one session.
 			file := files[0]
 			t, err := a.read(cmd.Context(), file)
 			if err != nil {
@@ -111,7 +104,6 @@ is 1 if there is a difference.`,
 			if err != nil {
 				return err
 			}
-			// Entries that were read with a note are counted like all others.
 			a.warnings(file, t.Notes)
 			counts, err := counter.CountAll(cmd.Context(), t.Entries, nil)
 			if err != nil {
@@ -152,7 +144,6 @@ is 1 if there is a difference.`,
 	return cmd
 }
 
-// referenceReport compares our counts with those of tiktoken-go.
 type referenceReport struct {
 	Entries int `json:"entries"` // how many were compared: all
 	// SkippedBytes is the length of the texts that were not compared, because the library would take too long for them.
@@ -191,15 +182,15 @@ func countByReference(
 	return r, nil
 }
 
-// reading returns what the settings say about reading a session: how tokens are counted, and which tool calls read or
-// write which files. The model is the recorded one, by which tokens are counted if none is set.
+// reading returns how tokens are counted and which tool calls read or write which files, by the settings. model is the
+// recorded one, used if none is set.
 func (a *app) reading(cmd *cobra.Command, model string) (*tokens.Counter, *tools.Taxonomy, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, nil, err
 	}
 	set := c.Settings()
-	// An unknown model is no error: an encoding stands in, and Exact says so.
+	// For an unknown model another encoding is used, and Exact says so.
 	counter, err := tokens.For(cmp.Or(set.Model.Name, model), set.Model.Encoding)
 	if err != nil {
 		return nil, nil, err
@@ -208,8 +199,8 @@ func (a *app) reading(cmd *cobra.Command, model string) (*tokens.Counter, *tools
 	return counter, taxonomy, err
 }
 
-// toolTaxonomy returns the tool taxonomy that a session with these settings would use: the presets, then the user's
-// own rules from compression.density.tools.
+// toolTaxonomy returns the tool taxonomy that a session with these settings would use: the presets, then the user's own
+// rules from compression.density.tools.
 func toolTaxonomy(d config.Density) (*tools.Taxonomy, error) {
 	var extra []tools.Rule
 	if len(d.Tools) > 0 {
@@ -217,7 +208,7 @@ func toolTaxonomy(d config.Density) (*tools.Taxonomy, error) {
 			return nil, fmt.Errorf("compression.density.tools: %w", err)
 		}
 	}
-	// The settings checked only that the rules are objects; what is in them is checked here.
+	// The settings only checked that the rules are objects.
 	made, err := tools.ForPresets(d.ToolPresets, extra)
 	if err != nil {
 		return nil, fmt.Errorf("compression.density.tools: %w", err)
@@ -225,7 +216,6 @@ func toolTaxonomy(d config.Density) (*tools.Taxonomy, error) {
 	return made, nil
 }
 
-// countByEntry starts the report with the counts per entry and their sum.
 func countByEntry(entries []content.Content, counts []int) tokenReport {
 	r := tokenReport{Entries: make([]entryTokens, len(entries))}
 	for i, c := range entries {
@@ -237,9 +227,8 @@ func countByEntry(entries []content.Content, counts []int) tokenReport {
 
 // countByTool attributes tokens to tools and files, block by block, as one entry may hold calls of several tools. A
 // call and its response count together. A file that a call both reads and writes counts once for that call. Files are
-// known by their paths from root on, so that one that is named in two ways is one; an empty root leaves relative paths.
-// Responses without a call belong to no tool that is known, and are left out. So are texts; the sum of the shares is
-// therefore below the total.
+// known by their paths from root on, so one that is named in two ways is one; an empty root leaves relative paths.
+// Responses without a call, and texts, are left out, so the sum of the shares is below the total.
 func countByTool(
 	counter *tokens.Counter,
 	taxonomy *tools.Taxonomy,
@@ -254,8 +243,8 @@ func countByTool(
 		m[name].Calls++
 		m[name].Tokens += tokens
 	}
-	// The cost of one block is the count of an entry with only that block, less that of an empty entry, which is the
-	// fixed overhead of a message.
+	// One block costs the count of an entry with only that block, less an empty entry's, the fixed overhead of a
+	// message.
 	blockTokens := func(speaker content.Speaker, b content.Block) int {
 		return counter.Entry(
 			content.Content{Speaker: speaker, Blocks: []content.Block{b}},
@@ -263,7 +252,7 @@ func countByTool(
 			content.Content{Speaker: speaker, Blocks: []content.Block{}},
 		)
 	}
-	// By adjacency, as providers match calls and responses, and not by id alone: ids repeat.
+	// By adjacency, as providers match calls and responses: ids repeat.
 	pairs := turns.Pair(entries)
 	for i, c := range entries {
 		for j, b := range c.Blocks {
@@ -287,7 +276,6 @@ func countByTool(
 			for _, p := range use.MayWrite {
 				files = append(files, tools.Resolve(root, p))
 			}
-			// Sorted, so that Compact finds all duplicates.
 			slices.Sort(files)
 			for _, f := range slices.Compact(files) {
 				add(fileShare, f, n)

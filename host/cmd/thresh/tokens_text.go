@@ -13,8 +13,6 @@ import (
 // the tail adds nothing. The JSON form has all of them.
 const mostShares = 15
 
-// printTokens prints the sum and then a table each for tools, files, the largest entries and the calibration. A table
-// without rows is left out. The table of a session with hundreds of tools or files has the largest; see [mostShares].
 func (a *app) printTokens(name string, r tokenReport) error {
 	// An approximation is usually within some percent, but the user must know which one it is.
 	exact := ""
@@ -33,13 +31,12 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if err := a.printShares("TOOL", false, r.Tools, r.Total); err != nil {
 		return err
 	}
-	// Its shares can add up to more than 100 %, as one call can be about several files.
+	// Shares can add up to more than 100 %, as one call can be about several files.
 	if err := a.printShares("FILE", true, r.Files, r.Total); err != nil {
 		return err
 	}
-	// A copy: the report's entries are in the order of the session, which its other readers rely on.
+	// A copy, sorted stably: the report's entries are in the order of the session.
 	largest := slices.Clone(r.Entries)
-	// Stable, so that entries of equal size stay in the order of the session.
 	slices.SortStableFunc(largest, func(a, b entryTokens) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	entries := table.New(
 		table.Column{Name: "entry", Head: "LARGEST ENTRIES"}, table.Column{Name: "speaker"},
@@ -59,8 +56,8 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	return nil
 }
 
-// printReference says how our counts compare with the library's, and names each entry that differs. All differences are
-// named, without a limit: there should be none, and each is a fault of ours.
+// printReference says how our counts compare with the library's, and names each entry that differs: there should be
+// none, and each is a fault of ours.
 func (a *app) printReference(r *referenceReport) {
 	// Only --reference compares, as it takes long.
 	if r == nil {
@@ -73,7 +70,7 @@ func (a *app) printReference(r *referenceReport) {
 	}
 	fmt.Fprintf(a.out, "%s of %s entries have the count of tiktoken-go\n",
 		table.Int(r.Entries-len(r.Differences)), table.Int(r.Entries))
-	// Said, as "all entries are equal" would otherwise be more than was checked.
+	// Otherwise "all entries are equal" would claim more than was checked.
 	if r.SkippedBytes > 0 {
 		fmt.Fprintf(a.out, "%s bytes were not compared: tiktoken-go takes too long for unbroken text of this length\n",
 			table.Int(r.SkippedBytes))
@@ -95,7 +92,6 @@ func (a *app) printShares(title string, paths bool, list []shareTokens, total in
 		shares.Row(s.Name, table.Int(s.Calls), table.Int(s.Tokens), table.Percent(s.Tokens, total))
 	}
 	if more := len(list) - mostShares; more > 0 {
-		// Missing cells are blank.
 		shares.Row(fmt.Sprintf("(%d more)", more))
 	}
 	fmt.Fprintln(a.out)
@@ -111,12 +107,11 @@ func (a *app) printCalibration(list []modelCalibration) error {
 	models := table.New(
 		table.Column{Name: "model", Head: "REPORTED FOR", Min: 15}, table.Column{Name: "requests", Right: true},
 		table.Column{Name: "peak", Head: "PEAK\nPROMPT", Right: true},
-		// Both errors are means over requests, next to each other: what calibration gains is their difference.
+		// Means over requests; what calibration gains is their difference.
 		table.Column{Name: "error", Head: "ERROR OF\nTHE COUNT", Right: true},
 		table.Column{Name: "calibrated", Head: "ERROR\nCALIBRATED", Right: true},
 		table.Column{Name: "ratio", Right: true, Rank: 1}, table.Column{Name: "overhead", Right: true, Rank: 1},
 	)
-	// In the order of first use, which is how a user remembers them.
 	for _, c := range list[:min(len(list), mostShares)] {
 		plain, calibrated := "-", "-"
 		if c.Compared > 0 {

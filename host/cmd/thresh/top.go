@@ -40,7 +40,6 @@ var topColumns = []table.Column{
 	{Name: "why", Head: "LAST CHANGE", Min: 16, Rank: 1},
 }
 
-// topCommand shows what the sessions of running hosts do.
 func topCommand(a *app) *cobra.Command {
 	var pages bool
 	cmd := &cobra.Command{
@@ -65,7 +64,7 @@ by turn, with what was removed.`,
 			if err != nil {
 				return err
 			}
-			// The JSON form and a pipe get one picture: a program that wants more asks again.
+			// A program that wants more than one picture asks again.
 			out, terminal := a.out.(*os.File)
 			if pages {
 				return a.printPages(cmd.Context(), c)
@@ -86,7 +85,7 @@ by turn, with what was removed.`,
 	return cmd
 }
 
-// hostSeen is a host that runs, as it answered. Its JSON form is stable.
+// hostSeen is a running host, as it answered. Its JSON form is stable.
 type hostSeen struct {
 	// URL is the address that was asked, "unix:PATH" for a socket.
 	URL string `json:"url"`
@@ -95,11 +94,11 @@ type hostSeen struct {
 	token string
 }
 
-// watched asks the hosts that the user runs. Those that do not answer are left out; the error says that none did. A
-// host that is slow delays the view by topTimeout at most, for all hosts together: they are asked at the same time.
+// watched asks the hosts that the user runs, all at the same time: a slow host delays the view by topTimeout at most.
+// Those that do not answer are left out; the error says that none did.
 func watched(ctx context.Context, c *config.Config) ([]hostSeen, error) {
 	set := c.Settings().Serve
-	// Whether 'thresh serve' runs is not known before it answers. Proxies of 'thresh wrap' announce themselves.
+	// Whether 'thresh serve' runs is unknown before it answers. Proxies of 'thresh wrap' announce themselves.
 	asked := []*hostSeen{{URL: set.Listen}}
 	if set.TokenFile != "" {
 		if _, err := os.Stat(set.TokenFile); err == nil { // asking must not make one
@@ -121,7 +120,7 @@ func watched(ctx context.Context, c *config.Config) ([]hostSeen, error) {
 	answered := make([]bool, len(asked))
 	var all sync.WaitGroup
 	for i, h := range asked {
-		// Each writes its own element, so that the order of the hosts is always the same.
+		// Each writes its own element: the order of the hosts is always the same.
 		all.Go(func() { answered[i] = h.ask(ctx) })
 	}
 	all.Wait()
@@ -140,12 +139,11 @@ func watched(ctx context.Context, c *config.Config) ([]hostSeen, error) {
 	return seen, nil
 }
 
-// ask fills in what a host's sessions did, and reports whether it answered. Why one did not answer is not told: hosts
-// that ended a moment ago are nothing to worry about. An answer of another program at the same port is no list, and
-// counts as none.
+// ask fills in what a host's sessions did, and reports whether it answered. It does not say why one did not: hosts that
+// ended a moment ago are nothing to worry about. Another program's answer at the same port does not count.
 func (h *hostSeen) ask(ctx context.Context) bool {
 	client, base := &http.Client{}, h.URL
-	// No connection is kept for the next look: hosts end at any time.
+	// Hosts end at any time: no connection is kept for the next look.
 	transport := &http.Transport{DisableKeepAlives: true}
 	if path, unix := strings.CutPrefix(h.URL, "unix:"); unix {
 		base = "http://localhost"
@@ -183,7 +181,6 @@ func (a *app) printPages(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
-// printTop prints what hosts answered, once.
 func (a *app) printTop(seen []hostSeen) error {
 	if a.output == "json" {
 		return a.printJSON(struct {
@@ -201,14 +198,14 @@ func (a *app) printTop(seen []hostSeen) error {
 	return nil
 }
 
-// printHost prints a line about a host, and the table of its sessions. Each host has a table of its own, because
-// columns that are empty for one are left out for it alone.
+// printHost prints a line about a host, and the table of its sessions, a separate one because columns that are empty
+// for one host are left out for it alone.
 func (a *app) printHost(out io.Writer, h hostSeen) error {
 	var sum watch.Session
 	t := table.New(topColumns...)
 	stored := 0
 	for _, s := range h.Sessions {
-		// Not open in the host: only its store has it.
+		// Only in the store.
 		if s.Stored != nil {
 			stored++
 		}
@@ -221,7 +218,7 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 	if stored > 0 {
 		more = fmt.Sprintf(" and %d stored", stored)
 	}
-	// Anyone can name a command, and a store's error is in the words of a database.
+	// Anyone can name a command, and a store's error has the words of a database.
 	fmt.Fprintf(out, "%s at %s: %s%s; %s of %s tokens sent, %s saved, USD %s\n", text.Printable(h.Name, maxName), h.URL,
 		plural(len(h.Sessions)-stored, "session"), more, table.Short(sum.Sent), table.Short(sum.Whole),
 		table.Percent(sum.Whole-sum.Sent, sum.Whole), dollars(sum.Saved))
@@ -231,7 +228,7 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 	if len(h.Sessions) == 0 {
 		return nil
 	}
-	// The width is that of the real output, also if out is a buffer that is drawn later.
+	// The real output's width, even if out is a buffer that is drawn later.
 	return t.Write(out, table.Options{Width: table.Width(a.out), Columns: a.columns})
 }
 
@@ -247,8 +244,7 @@ func lastChange(s watch.Session) string {
 	return s.Reason
 }
 
-// liveTop draws the view until the context ends. It is drawn on the terminal's other screen, so that what was there
-// before comes back.
+// liveTop draws the view until the context ends, on the terminal's alternate screen: what was there before comes back.
 func (a *app) liveTop(ctx context.Context, c *config.Config, out *os.File) error {
 	const (
 		// The alternate screen without a cursor, and back.
@@ -288,9 +284,8 @@ func (a *app) liveTop(ctx context.Context, c *config.Config, out *os.File) error
 	}
 }
 
-// frame puts a text onto a screen with a height: each line replaces the one that was there, and what is below goes.
-// Nothing is cleared before, so that it does not flicker. The last line of the screen stays empty: a line break there
-// would scroll.
+// frame puts a text onto a screen with a height: each line replaces the one that was there, and what is below is
+// cleared. Clearing first would flicker. The last line of the screen is left empty: a line break there would scroll.
 func frame(text string, height int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) > height-1 {

@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// compressResult is what a Compress did, as JSON. After a no-op, Reason is set and History is the unchanged history.
-// Token counts are the host's own, not the plugin's. LLM is absent if the strategy called no model.
+// compressResult is what a Compress did, as JSON. After a no-op, Reason is set and History is unchanged. Token counts
+// are the host's own. LLM is absent if the strategy called no model.
 type compressResult struct {
 	Kind         outcome.Kind      `json:"kind"`
 	Reason       sdk.NoOpReason    `json:"reason,omitempty"`
@@ -99,7 +99,7 @@ FILE is a session in any format that 'thresh sessions convert' reads; '-' is sta
 	return cmd
 }
 
-// tryCompress takes the path of a compression that an agent asks for, so the result passes the same checks.
+// tryCompress runs a compression as an agent's request does, with the same checks.
 func (a *app) tryCompress(cmd *cobra.Command, s *engine.Session) (any, []content.Content, error) {
 	o, err := s.Compress(cmd.Context(), nil)
 	if err != nil {
@@ -136,7 +136,6 @@ func (a *app) loadSession(cmd *cobra.Command, h *engine.Host, name string) (*eng
 	if err != nil {
 		return nil, err
 	}
-	// Relative paths of recorded calls refer to the directory in which the agent worked.
 	s, err := h.Session(engine.SessionOptions{Settings: replay.Settings(h, t, nil)})
 	if err != nil {
 		return nil, err

@@ -20,43 +20,41 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
 )
 
-// How agents are told to use another base URL. Each has its own way: a variable, an argument, a file. The order in
-// which an address is looked up is the agent's own, so that a user's configuration means the same with thresh and
-// without.
+// How agents are told to use another base URL: by a variable, an argument, a file. An address is looked up in the
+// agent's own order: a user's configuration means the same with thresh and without.
 
-// wrapping is how one agent is told to use another base URL. No way changes a file of the user's. docs/use-with.md has
-// the same table for people, and 'make test-clients' runs the agents.
+// wrapping is how one agent is told to use another base URL, without changing a file of the user's. docs/use-with.md
+// has the same table for people, and 'make test-clients' runs the agents.
 type wrapping struct {
-	// command is the name of the agent's program, and how what is set, for people.
+	// command is the name of the agent's program; how says what is set, for people.
 	command, how string
-	// lost is what a base URL that is not the provider's switches off, and what brings it back; "" if nothing is known.
+	// lost is what a foreign base URL switches off, and what brings it back; "" if nothing is known.
 	lost string
-	// provider is that of requests that do not show theirs. A path such as /v1/models is that of several APIs, and
-	// clients need not send what tells them apart. "" where there are clients of several providers.
+	// provider is for requests that do not show theirs: several APIs have a path such as /v1/models, and clients need
+	// not send what tells them apart. "" for agents with clients of several providers.
 	provider string
 	// variables get the proxy's address and a path.
 	variables []variable
 	// others are set as they are, unless the user has set them.
 	others []string
-	// arguments stand before the user's; nil for none.
+	// arguments are put before the user's; nil for none.
 	arguments func(base string, getenv func(string) string) []string
-	// recall are arguments that tell the agent of the MCP server; nil where variables or files do it. All users of the
+	// recall are arguments that tell the agent of the MCP server; nil if variables or files do it. All users of the
 	// machine can read them, so they name the variable that has the token.
 	recall func(base string) []string
-	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none. The proxy then
-	// sends the requests there, instead of to the provider.
+	// own finds the base URL of the user's own provider in the agent's configuration, to which the proxy then sends the
+	// requests; nil for none.
 	own func(getenv func(string) string) string
-	// stored finds one of the variables in the agent's configuration, for a variable that is not set; nil for none.
+	// stored finds a variable that is not set in the agent's configuration; nil for none.
 	stored func(name string, getenv func(string) string) string
-	// past says why the agent's requests will not come through the proxy; nil if nothing of that kind is known.
+	// past says why the agent's requests will not come through the proxy; nil if nothing is known.
 	past func(getenv func(string) string) string
 	// files are for agents that read from files what others have variables and arguments for.
 	files []agentFile
 }
 
-// proxyAt is where the proxy is, for an agent.
 type proxyAt struct {
-	// base is its address, and token what its MCP server takes requests with; "" if it has none.
+	// base is the proxy's address, and token what its MCP server takes requests with; "" if it has none.
 	base, token string
 }
 
@@ -68,27 +66,25 @@ func (p proxyAt) mcp() string {
 	return p.base + "/t/" + p.token + mcp.Path
 }
 
-// agentFile is a file that one run of an agent gets, in a directory that goes when the agent has ended. The user's own
-// file is read but never written.
+// agentFile is a file that one run of an agent gets, in a directory that is removed when the agent has ended. The
+// user's own file is read but never written.
 type agentFile struct {
-	// name is the file's name in that directory. text makes its content from the addresses of the proxy and of the MCP
-	// server, "" for none. Without content there is no file; an error keeps the agent from being started.
+	// name is the file's name. text makes its content from the addresses of the proxy and of the MCP server, "" for
+	// none. Without content there is no file; an error keeps the agent from being started.
 	name string
 	text func(base, recall string, getenv func(string) string) ([]byte, error)
 	// The agent gets the file's path behind this argument, or in this variable.
 	argument, variable string
 }
 
-// variable is an environment variable that holds a base URL. path is what the agent expects in the base URL: some add
-// the version of the API themselves, others do not. An empty upstream stands for a variable that is not a plain URL.
+// variable is an environment variable that holds a base URL. path is what the agent expects in it: some add the version
+// of the API themselves. Without an upstream the variable is not a plain URL.
 type variable struct {
 	name, path string
-	// upstream says which of the upstreams it names.
-	upstream string
+	upstream   string
 }
 
 var (
-	// Anthropic's clients add /v1 themselves, OpenAI's expect it in the base URL, Gemini's add the version.
 	anthropicURL = variable{"ANTHROPIC_BASE_URL", "", "anthropic"}
 	openaiURL    = variable{"OPENAI_BASE_URL", "/v1", "openai"}
 	geminiURL    = variable{"GOOGLE_GEMINI_BASE_URL", "", "gemini"}
@@ -98,8 +94,8 @@ var (
 // a header. No agent reads them by itself: arguments, scripts and people's configurations refer to them.
 const mcpURL, mcpToken = "THRESH_MCP_URL", "THRESH_MCP_TOKEN"
 
-// wrapped are the agents that are known by the name of their command. 'make test-clients' runs the agents that can be
-// installed, and fails if one does not come through the proxy.
+// wrapped are the agents known by the name of their command. 'make test-clients' runs those that can be installed, and
+// fails if one does not come through the proxy.
 var wrapped = []wrapping{
 	{command: "claude", how: "ANTHROPIC_BASE_URL, ENABLE_TOOL_SEARCH=true", provider: "anthropic",
 		variables: []variable{anthropicURL},
@@ -130,7 +126,7 @@ var wrapped = []wrapping{
 		files: []agentFile{{name: "thresh.js", text: piExtension, argument: "--extension"}}},
 	{command: "cline", how: "CLINE_PROVIDER_SETTINGS_PATH with the base URL of each provider", provider: "openai",
 		// Otherwise cline works in a process that it leaves behind for its next run, with this proxy's address, or in
-		// the one that an earlier run has left, which knows no proxy.
+		// an earlier run's, which knows no proxy.
 		others: []string{"CLINE_SESSION_BACKEND_MODE=local"},
 		own:    clineProvider,
 		files: []agentFile{
@@ -141,12 +137,11 @@ var wrapped = []wrapping{
 		{"ANTHROPIC_HOST", "", "anthropic"}, {"OPENAI_HOST", "", "openai"}, {"GOOGLE_HOST", "", "gemini"}}},
 }
 
-// anyAgent is for commands that are not known: most programs read one of these.
+// anyAgent is for unknown commands: most programs read one of these.
 var anyAgent = wrapping{variables: []variable{anthropicURL, {"ANTHROPIC_API_URL", "", "anthropic"}, openaiURL,
 	{"OPENAI_API_BASE", "/v1", "openai"}, geminiURL}}
 
-// wrappedFor returns how the agent with a command is told. A path, and the suffix that Windows adds, do not change
-// which agent it is.
+// wrappedFor returns how the agent with a command is told. It ignores the path and Windows' suffix.
 func wrappedFor(command string) wrapping {
 	name := strings.TrimSuffix(filepath.Base(command), ".exe")
 	if i := slices.IndexFunc(wrapped, func(w wrapping) bool { return w.command == name }); i >= 0 {
@@ -155,9 +150,8 @@ func wrappedFor(command string) wrapping {
 	return anyAgent
 }
 
-// start returns the agent's command with the proxy's address in it, and with that of the MCP server if there is one.
-// What end removes, the agent needs until it ends. The agent is not started yet. The directory of its file goes
-// with end, also after an error of Start.
+// start returns the agent's command, not yet started, with the addresses of the proxy and the MCP server, if there is
+// one. end removes the directory of its files; call it after the agent has ended, or failed to start.
 func (w wrapping) start(command []string, at proxyAt, environ []string) (agent *exec.Cmd, end func(), err error) {
 	args := slices.Clone(command[1:])
 	if at.token != "" && w.recall != nil {
@@ -166,12 +160,12 @@ func (w wrapping) start(command []string, at proxyAt, environ []string) (agent *
 	if w.arguments != nil {
 		args = append(w.arguments(at.base, os.Getenv), args...)
 	}
-	// The agent's environment is the user's own, with what is needed added: keys are in it.
+	// The agent's environment is the user's own: keys are in it.
 	env := w.environ(at, environ)
 	end = func() {}
 	if len(w.files) > 0 {
-		// A directory of this user alone, as an agent's settings may hold keys. If this process is killed, the next
-		// start of any host removes it.
+		// Private, as an agent's settings may hold keys. If this process is killed, the next start of any host removes
+		// it.
 		dir, err := rundir.New(os.TempDir())
 		if err != nil {
 			return nil, nil, err
@@ -215,11 +209,11 @@ func (w wrapping) values(at proxyAt) (out []string) {
 	return out
 }
 
-// environ returns the agent's environment, made from another one that is not changed. The last value of a name counts,
-// so that base URLs of the user are replaced; upstreamsFor has read them.
+// environ returns the agent's environment. The last value of a name counts, so base URLs of the user are replaced;
+// upstreamsFor has read them.
 func (w wrapping) environ(at proxyAt, environ []string) []string {
 	out := append(slices.Clone(environ), w.values(at)...)
-	// These are preferences and not addresses: a user who has set one means it.
+	// Preferences and not addresses: a user who has set one means it.
 	for _, v := range w.others {
 		name, _, _ := strings.Cut(v, "=")
 		if !slices.ContainsFunc(environ, func(set string) bool { return strings.HasPrefix(set, name+"=") }) {
@@ -240,11 +234,10 @@ func (w wrapping) environ(at proxyAt, environ []string) []string {
 	return out
 }
 
-// opencodeContent is opencode's variable for a configuration.
 const opencodeContent = "OPENCODE_CONFIG_CONTENT"
 
-// opencodeConfig is a configuration that opencode merges with the user's. It is JSON in a variable, so that no file of
-// the user's is touched.
+// opencodeConfig is a configuration that opencode merges with the user's. It is in a variable: no file of the user's is
+// touched.
 func opencodeConfig(base, recall string) string {
 	server := ""
 	if recall != "" {
@@ -265,8 +258,8 @@ func codexArguments(base string, getenv func(string) string) []string {
 	return []string{"-c", fmt.Sprintf("%s=%q", key, base+"/v1")}
 }
 
-// codexProvider returns the base URL of the provider that Codex's configuration chooses, or of the server for its login;
-// "" for OpenAI's API.
+// codexProvider returns the base URL of the provider that Codex's configuration chooses, or of the server for its
+// login; "" for OpenAI's API.
 func codexProvider(getenv func(string) string) string {
 	name, base := codexConfig(getenv)
 	if (name == "" || name == "openai") && chatGPT(getenv) {
@@ -289,7 +282,6 @@ func chatGPT(getenv func(string) string) bool {
 	return strings.EqualFold(login.Mode, "chatgpt") || login.Mode == "" && login.Key == "" && login.Tokens != nil
 }
 
-// codexHome is where Codex has its configuration and its login.
 func codexHome(getenv func(string) string) string {
 	home, _ := os.UserHomeDir()
 	return cmp.Or(getenv("CODEX_HOME"), filepath.Join(home, ".codex"))
@@ -301,9 +293,9 @@ var (
 	tomlText  = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*=\s*["']([^"']*)["']`)
 )
 
-// codexConfig reads the model_provider of Codex's configuration and its base_url. It reads the two plain forms of lines
-// that these are written in; for any other form there is the setting proxy.upstreams.openai. A library for TOML would
-// be larger than what is needed of it. What is not found means that Codex's own provider is used.
+// codexConfig reads the model_provider of Codex's configuration and its base_url. It only reads the two plain forms of
+// lines that Codex writes; for any other there is the setting proxy.upstreams.openai. A TOML library would be larger
+// than what is needed of it. If nothing is found, Codex's own provider is used.
 func codexConfig(getenv func(string) string) (provider, base string) {
 	f, err := os.Open(filepath.Join(codexHome(getenv), "config.toml"))
 	if err != nil {
@@ -317,7 +309,7 @@ func codexConfig(getenv func(string) string) (provider, base string) {
 			continue
 		}
 		m := tomlText.FindStringSubmatch(lines.Text())
-		// model_provider is a key of the top level: in a table it is that of a profile, which was not chosen here.
+		// A model_provider in a table belongs to a profile, which was not chosen here.
 		switch name, own := strings.CutPrefix(table, "model_providers."); {
 		case m == nil:
 		case table == "" && m[1] == "model_provider":
@@ -329,9 +321,9 @@ func codexConfig(getenv func(string) string) (provider, base string) {
 	return provider, urls[provider]
 }
 
-// upstreamsFor returns where requests go: what the user's settings say; else what the agent would have used, as its
-// variable or its configuration says; else the provider. The error names the variable or the configuration that holds
-// an address which cannot be used.
+// upstreamsFor returns where requests are sent: what the user's settings say; else what the agent would have used, as
+// its variable or its configuration says; else the provider. The error names the variable or the configuration with an
+// unusable address.
 func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (proxy.Upstreams, error) {
 	set := c.Settings().Proxy.Upstreams
 	for _, u := range []struct {
@@ -343,7 +335,7 @@ func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (pro
 		if err != nil || e[0].Origin.Layer != config.LayerDefault {
 			continue // a setting was checked when it was read
 		}
-		// All that are overwritten for the agent are read: any of them may be where its requests went.
+		// All that are overwritten for the agent: any of them may be where its requests went.
 		from := ""
 		for _, v := range append([]variable{u.variable}, w.variables...) {
 			said := getenv(v.name)
@@ -393,8 +385,8 @@ func gooseConfig(name string, getenv func(string) string) string {
 	return string(m[1])
 }
 
-// nearby reports whether an address is http:// of a private network or of a name. A setting cannot name one, as keys are
-// sent in the clear; the agent would have sent them there without thresh too.
+// nearby reports whether an address is http:// of a private network or of a name. A setting cannot name one, as keys
+// are sent in the clear; the agent would have sent them there without thresh too.
 func nearby(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

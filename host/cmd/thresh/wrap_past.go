@@ -12,11 +12,10 @@ import (
 	"strings"
 )
 
-// What goes past the proxy: agents that are set to use another service, or that are started by something that does not
-// tell them of the proxy. Users who do not know would believe that it works.
+// What bypasses the proxy: agents that are set to use another service, or are started by something that does not tell
+// them of the proxy. Users would believe that it works.
 
-// goesPast returns why requests of a command will not come through the proxy, as far as that is known before it starts;
-// "" if nothing is known.
+// goesPast returns why requests of a command will not come through the proxy; "" if nothing is known.
 func (w wrapping) goesPast(command []string, getenv func(string) string) string {
 	if w.past != nil {
 		return w.past(getenv)
@@ -58,7 +57,6 @@ var claudeElsewhere = map[string]string{
 	"CLAUDE_CODE_USE_MANTLE": "Amazon Bedrock",
 }
 
-// claudePast says that Claude Code uses another service.
 func claudePast(getenv func(string) string) string {
 	set := claudeSettings(getenv)
 	for _, name := range slices.Sorted(maps.Keys(claudeElsewhere)) {
@@ -73,8 +71,8 @@ func claudePast(getenv func(string) string) string {
 	return ""
 }
 
-// claudeSettings are the variables in Claude Code's settings, which go before those of its environment: the user's, the
-// project's, and the user's for the project.
+// claudeSettings are the variables in Claude Code's settings, which take precedence over the environment: the user's,
+// the project's, and the user's for the project.
 func claudeSettings(getenv func(string) string) map[string]string {
 	home, _ := os.UserHomeDir()
 	out := map[string]string{}
@@ -90,12 +88,11 @@ func claudeSettings(getenv func(string) string) map[string]string {
 	return out
 }
 
-// claudeProvider returns the base URL in Claude Code's settings, "" if there is none.
 func claudeProvider(getenv func(string) string) string {
 	return claudeSettings(getenv)[anthropicURL.name]
 }
 
-// claudeArguments set the base URL for one run where the settings have one, which goes before the variable.
+// claudeArguments set the base URL for one run if the settings have one, which takes precedence over the variable.
 func claudeArguments(base string, getenv func(string) string) []string {
 	if claudeProvider(getenv) == "" {
 		return nil
@@ -103,9 +100,9 @@ func claudeArguments(base string, getenv func(string) string) []string {
 	return []string{fmt.Sprintf(`--settings={"env":{%q:%q}}`, anthropicURL.name, base)}
 }
 
-// geminiPast says that gemini-cli uses a login or a service with addresses of its own, or that it will not start. With a
-// base URL of its own and no choice of a login in its settings it takes the proxy for a gateway; it has no variable for
-// that choice, and reads defaults only from files of root's.
+// geminiPast says that gemini-cli uses a login or a service with addresses of its own, or that it will not start: with
+// a base URL and no choice of a login in its settings it takes the proxy for a gateway. It has no variable for that
+// choice, and reads defaults only from files of root's.
 func geminiPast(getenv func(string) string) string {
 	home, _ := os.UserHomeDir()
 	auth := ""
