@@ -27,7 +27,6 @@ with other tokens cannot see that they exist. The session store keeps only a has
 A new token is accepted, and a revoked one refused, within a second. The sessions of a revoked token
 stay; a new token of the same name gets them.`
 
-// accessCommand groups the commands that decide who may use 'thresh serve'.
 func accessCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "access", Short: "Decide who may use 'thresh serve'", Long: accessHelp, Args: noArgs,
@@ -37,8 +36,7 @@ func accessCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// accessCreateCommand is 'access create'. The store is created if need be: access is usually granted before the first
-// session. Wrong limits and a name that cannot be an owner's are refused before anything is stored.
+// accessCreateCommand creates the store if need be: access is usually granted before the first session.
 func accessCreateCommand(a *app) *cobra.Command {
 	var limits access.Limits
 	var profiles []string
@@ -49,7 +47,7 @@ func accessCreateCommand(a *app) *cobra.Command {
   thresh access create bob --profile summaries`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			// Before the store is opened: what was typed wrong should not need a database.
+			// What was typed wrong should not need a database.
 			if err := limits.Check(); err != nil {
 				return usage(cmd, err)
 			}
@@ -66,14 +64,13 @@ func accessCreateCommand(a *app) *cobra.Command {
 					return err
 				}
 				a.logChange(c, "access token created", "token", given[0], "profiles", profiles)
-				// The token alone goes to standard output, so that a script can read it.
+				// Only the token, so a script can read it.
 				_, err = fmt.Fprintln(a.out, token)
 				return err
 			})
 		},
 	}
-	// Limits are per token, not per host. No command changes them afterwards: other limits need a new token. 0 means
-	// no limit in all of them.
+	// No command changes the limits afterwards: other limits need a new token.
 	f := cmd.Flags()
 	f.IntVar(&limits.Sessions, "sessions", 0, "how many sessions it may have, open or stored (0: no limit)")
 	f.IntVar(&limits.Requests, "requests", 0, "how many of its requests may be in progress at a time (0: no limit)")
@@ -109,18 +106,16 @@ func (a *app) logChange(c *config.Config, what string, about ...any) {
 
 // shownAccess is a token in a list. Its JSON form is stable. It never holds the token or its hash.
 type shownAccess struct {
-	// Name owns sessions. At most one valid token has it; a new token takes the place of a revoked one.
-	Name    string     `json:"name"`
-	Created time.Time  `json:"created"`
-	Revoked *time.Time `json:"revoked,omitempty"`
-	// Limits are those of 'access create'; 0 means no limit.
-	Limits access.Limits `json:"limits"`
-	// Profiles are those that its sessions may choose.
-	Profiles []string `json:"profiles,omitempty"`
+	// Name owns sessions. At most one valid token has it; a new token replaces a revoked one.
+	Name     string        `json:"name"`
+	Created  time.Time     `json:"created"`
+	Revoked  *time.Time    `json:"revoked,omitempty"`
+	Limits   access.Limits `json:"limits"`
+	Profiles []string      `json:"profiles,omitempty"`
 }
 
-// accessListCommand is 'access list'. Limits are decoded for every token, so that one whose stored limits this
-// version cannot read fails the command instead of being shown without limits.
+// accessListCommand decodes limits for every token: one whose stored limits this version cannot read fails the command
+// instead of being shown without limits.
 func accessListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tokens, with their limits and profiles", Args: noArgs,
@@ -130,12 +125,12 @@ func accessListCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				// Not nil, so that no tokens are an empty list in JSON.
+				// Not nil: no tokens are an empty list in JSON.
 				shown := make([]shownAccess, len(all))
 				// Revoked tokens are listed too: their sessions are still there.
 				for i, t := range all {
 					shown[i] = shownAccess{Name: t.Name, Created: t.Created}
-					// A pointer, so that the field is left out of the JSON of a valid token.
+					// A pointer: omitted from the JSON of a valid token.
 					if !t.Revoked.IsZero() {
 						shown[i].Revoked = &t.Revoked
 					}
@@ -156,14 +151,14 @@ func accessListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// accessRevokeCommand is 'access revoke'. The sessions of the name stay. They belong to a name and not to a token, so
-// that a token that leaked can be replaced without losing anything.
+// accessRevokeCommand keeps the sessions. They belong to a name and not to a token: a leaked token can be replaced
+// without losing anything.
 func accessRevokeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Refuse a token from now on", Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			// The store is created here too, so that revoking in an empty one says that there is no such token, and
-			// not that there is no file.
+			// The store is created here too: revoking in an empty one says that there is no such token, not that there
+			// is no file.
 			return a.withStore(cmd, true, func(ctx context.Context, c *config.Config, in store.Store) error {
 				err := in.RevokeAccess(ctx, given[0])
 				if errors.Is(err, store.ErrNotFound) {
@@ -179,7 +174,6 @@ func accessRevokeCommand(a *app) *cobra.Command {
 	}
 }
 
-// accessColumns are the columns of 'access list': the limits are left out where no token has one.
 var accessColumns = []table.Column{
 	{Name: "name"}, {Name: "created", Rank: 1}, {Name: "state"},
 	{Name: "sessions", Right: true, Rank: 2}, {Name: "requests", Right: true, Rank: 3},
@@ -187,12 +181,10 @@ var accessColumns = []table.Column{
 	{Name: "usd-per-day", Right: true, Rank: 2}, {Name: "profiles", Rank: 2},
 }
 
-// printAccesses prints a row for each token. A column in which all cells are empty is not shown, so that a list
-// without limits is narrow.
+// printAccesses prints a row for each token. Columns without any cell are not shown: a list without limits is narrow.
+// Dates are in UTC, like the days of the spending limit.
 func (a *app) printAccesses(all []shownAccess) error {
-	// Dates are in UTC, as the days of the spending limit are.
 	t := table.New(accessColumns...)
-	// A limit of 0 is none, and an empty cell.
 	limit := func(n int64) string { // no limit is an empty cell
 		if n == 0 {
 			return ""

@@ -13,9 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-// announcement is how 'thresh top' finds a proxy that 'thresh wrap' runs: a file next to the local user's token,
-// which only the user can read. It has a token of its own, because another process may get the port when the proxy is
-// gone. Everyone on the machine may connect to the port; only who can read the file has the token.
+// announcement is how 'thresh top' finds a proxy that 'thresh wrap' runs: a file next to the local user's token, which
+// only the user can read. Anyone on the machine may connect to the port, and another process may get it later, hence a
+// token of its own.
 type announcement struct {
 	// PID is the process that wraps, not the agent's. URL is where its proxy listens, without a path.
 	PID   int    `json:"pid"`
@@ -25,35 +25,32 @@ type announcement struct {
 	path string
 }
 
-// announcements are the files, by the directory of the token file. pid is a process id, or "*" for all. The process
-// id is in the name, so that no process overwrites another's file.
+// announcements are the files, by the directory of the token file. pid is a process id, or "*" for all. No process
+// overwrites another's file.
 func announcements(tokenFile, pid string) string {
 	return filepath.Join(filepath.Dir(tokenFile), "wrap-"+pid+".json")
 }
 
-// announce writes the file. That it cannot be written is no error: the agent works, and is only not found. It is
-// called once the proxy listens, so that a reader of the file can connect. Each run has another token.
+// announce writes the file, once the proxy listens. A failure is no error: the agent works, and is only not found.
 func announce(tokenFile, url string) announcement {
 	a := announcement{PID: os.Getpid(), URL: url, Token: rand.Text()}
 	if tokenFile == "" || os.MkdirAll(filepath.Dir(tokenFile), 0o700) != nil {
 		return a
 	}
 	a.path = announcements(tokenFile, fmt.Sprint(a.PID))
-	// Readers may look at any time: they must never see half a file.
+	// Readers must never see half a file.
 	_ = atomicfile.Write(a.path, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(a) })
 	return a
 }
 
-// withdraw removes the file.
 func (a announcement) withdraw() {
 	if a.path != "" {
 		_ = os.Remove(a.path)
 	}
 }
 
-// announced returns the proxies that run. Files of those that were killed are removed. Its errors are not reported: a
-// file that is not what it should be is a proxy that cannot be asked. Where the process id belongs to another process
-// by now, the file stays, and asking its address fails.
+// announced returns the running proxies, and removes files of those that were killed. A broken file is a proxy that
+// cannot be asked. If the process id belongs to another process by now, the file is kept, and asking its address fails.
 func announced(tokenFile string) []announcement {
 	if tokenFile == "" {
 		return nil

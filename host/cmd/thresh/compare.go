@@ -17,13 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-// This file has the command, its flags and the order of its steps. What is compared is decided in
-// compare_variants.go, what it is compared on in compare_files.go and sources.go, and what is printed in
-// compare_text.go and compare_recommend.go. The figures themselves are those of package compare.
-
-// comparison holds the flags of compare. [comparison.check] validates what can be validated without a host. Settings
-// that have flags of the root command (--set, --profile and so on) are not here: they are in force for all variants
-// alike.
+// comparison holds the flags of compare. Flags of the root command (--set, --profile and so on) apply to all variants.
 type comparison struct {
 	// --strategy; empty: all that are found
 	strategies []string
@@ -31,10 +25,10 @@ type comparison struct {
 	vary []string
 	// --prices: names of lists; empty: see [priceLists]
 	prices []string
-	// --report: the HTML file to write, "" for none. An interrupted comparison writes no file.
+	// --report: the HTML file to write, "" for none
 	report string
-	// Tells --report "" from no flag at all: the former is a script with an empty variable, and must fail.
-	reported bool // --report was given
+	// reported tells --report "" from no flag at all: the former is a script with an empty variable, and must fail.
+	reported bool
 	// Times of host and plugin grow with it, as the replays compete for processors.
 	parallel int  // sessions replayed at a time; 0: one per processor
 	sessions bool // print a table for each session too
@@ -44,12 +38,11 @@ type comparison struct {
 }
 
 // typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt cache,
-// one that does not, and one without a cache. All three ship with the program, so that [pricing.Catalog.Named] cannot
-// fail for them unless a user's file replaces one with another name.
+// one that does not, and one without a cache. All three ship with the program: [pricing.Catalog.Named] fails for them
+// only if a user's file replaces one with another name.
 var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 
-// lastCompared is how many of the sessions that were found a comparison takes: enough to be telling, and done in a
-// minute or two.
+// lastCompared is how many of the found sessions a comparison takes: enough to be telling, and done in a minute or two.
 const lastCompared = 10
 
 const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what
@@ -95,8 +88,8 @@ that keep the recall of --min-recall, and the settings for it; --write adds thes
 A file that cannot be read is reported, and the others are still compared. --report writes a
 self-contained HTML page.`
 
-// compareCommand compares strategies. It defines a --strategy of its own that hides the common one, because here it
-// takes a list, and an -o of its own, because it can also print CSV.
+// compareCommand defines a --strategy that hides the common one, because here it takes a list, and an -o, because it
+// can also print CSV.
 func compareCommand(a *app) *cobra.Command {
 	var (
 		c      comparison
@@ -116,13 +109,13 @@ func compareCommand(a *app) *cobra.Command {
   thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,
 		RunE: func(cmd *cobra.Command, given []string) error { return a.compare(cmd, c, source, given) },
 	}
-	// A comparison of one's own sessions needs no argument: the defaults are the newest sessions and all strategies.
+	// A comparison of one's own sessions needs no argument.
 	source = a.addSources(cmd, lastCompared)
 	f := cmd.Flags()
 	f.StringSliceVar(
 		&c.strategies, "strategy", nil, "compare these strategies: `NAMES`, separated by commas (default all)",
 	)
-	// StringArray, as the values contain commas themselves.
+	// StringArray, as the values contain commas.
 	f.StringArrayVar(&c.vary, "vary", nil, "try each value of a setting: `KEY=V1,V2` (repeatable)")
 	f.StringSliceVar(&c.prices, "prices", nil, "use these price lists: `LISTS`, separated by commas")
 	f.StringVar(&c.report, "report", "", "write an HTML page to `FILE`, too")
@@ -145,23 +138,21 @@ func compareCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// compare runs the command. It checks all flags before it reads a file, and all settings before it replays one: a
-// comparison can take many minutes, and none of them should be lost to a typo. The report is printed also if a
-// variant failed or the run was interrupted, marked as incomplete; the exit status is then 1. The steps are in the
-// order of what they cost: flags, settings, plugins, files, replays.
+// compare checks all flags before it reads a file, and all settings before it replays one: a comparison can take many
+// minutes, and none of them should be lost to a typo. The report is printed even if a variant failed or the run was
+// interrupted, marked as incomplete; the exit status is then 1.
 func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given []string) error {
 	c.reported = cmd.Flags().Changed("report")
 	if err := c.check(a.output, given); err != nil {
 		return usage(cmd, err)
 	}
-	// Check now that the file can be written: a missing directory must fail the command before minutes of work, not
-	// after.
+	// A missing directory must fail the command before minutes of work.
 	if c.report != "" {
 		if err := atomicfile.Check(c.report); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
-	// One host for all variants: a plugin is started once and not once per variant, and each vocabulary is loaded once.
+	// One host for all variants: plugins are started once, and each vocabulary is loaded once.
 	h, err := a.open(cmd)
 	if err != nil {
 		return err
@@ -169,8 +160,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	defer h.Close()
 	o := compare.Options{Parallel: c.parallel}
 	if o.Prices, err = priceLists(h.Config(), c.prices); err != nil {
-		// An unknown name is a usage error only if it came from --prices. The same error for model.priceList names
-		// that key itself.
+		// An unknown name is a usage error only if it came from --prices.
 		if errors.Is(err, pricing.ErrUnknown) {
 			return usage(cmd, fmt.Errorf("--prices: %w", err))
 		}
@@ -180,7 +170,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if err != nil {
 		return usage(cmd, err)
 	}
-	// Strategies that lack a model stay in the table as "not run" and do not make the command fail; see variants.
+	// See variants.
 	var lacking map[string]bool
 	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, axes); err != nil {
 		return err
@@ -193,19 +183,18 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
 		return unread
 	}
-	// Replays without --prices are priced by what the sessions really ran on, if the recordings say so.
+	// By what the sessions really ran on, if the recordings say so.
 	if len(c.prices) == 0 {
 		if lists := recordedPrices(h, o.Sessions); len(lists) > 0 {
 			o.Prices = lists
 		}
 	}
-	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel. Progress is on
-	// standard error, like everything that is no result.
+	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel.
 	bar := newProgress(a.err)
 	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
 	report, err := compare.Run(cmd.Context(), h, o)
 	bar.clear()
-	// Without a report there is nothing to print: nothing was replayed.
+	// Nothing was replayed.
 	if report == nil {
 		return err
 	}
@@ -214,11 +203,10 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	case err != nil:
 		failed = errReported
 		a.reportStop(cmd.Context(), report, err)
-	// A failed variant has its error in the table, next to variants that worked.
 	case anyFailed(report, lacking):
 		failed = errReported // the table says what
 	}
-	// --min-recall is in percent, shares in the report are from 0 to 1.
+	// --min-recall is in percent.
 	report.Recommendation = report.Recommend(c.minRecall / 100)
 	if err := a.printComparison(report, c); err != nil {
 		return err
@@ -233,7 +221,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 
 // check validates the flags that need no host. files are the positional arguments.
 func (c comparison) check(output string, files []string) error {
-	// Standard input has one content; read twice it is empty the second time.
+	// Read twice, standard input is empty the second time.
 	stdin := 0
 	for _, f := range files {
 		if f == "-" {
@@ -257,8 +245,8 @@ func (c comparison) check(output string, files []string) error {
 	return nil
 }
 
-// anyFailed reports whether a variant failed for a reason other than a missing model. A missing model was reported
-// before the run and is expected where only some strategies have one, such as in CI.
+// anyFailed reports whether a variant failed for a reason other than a missing model, which was reported before the run
+// and is expected if only some strategies have one, such as in CI.
 func anyFailed(r *compare.Report, lacking map[string]bool) bool {
 	for i := range r.Totals.Variants {
 		if r.Totals.Variants[i].Error != "" && !lacking[r.Variants[i].Strategy] {
@@ -268,8 +256,8 @@ func anyFailed(r *compare.Report, lacking map[string]bool) bool {
 	return false
 }
 
-// reportStop prints why a comparison ended early and how many of the replays (sessions × variants) were complete. The
-// numbers tell whether the partial table is worth reading.
+// reportStop prints why a comparison ended early and how many of the replays (sessions × variants) were complete, which
+// tells whether the partial table is worth reading.
 func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 	done, all := 0, 0
 	for i := range r.Sessions {
@@ -298,10 +286,9 @@ func recordedPrices(h *engine.Host, sessions []compare.Session) []*pricing.List 
 	return lists
 }
 
-// priceLists returns the price lists of a comparison, without duplicates and in the given order, which is the order
-// of columns: the named ones, else the one in force, else [typicalPrices]. priceList "none" falls through to the
-// typical ones: it turns off decisions by price, but a comparison without any cost would be of little use. The error
-// is that of the price file, or wraps [pricing.ErrUnknown].
+// priceLists returns the price lists of a comparison, in the order of columns: the named ones, else the one in force,
+// else [typicalPrices], also for priceList "none": it turns off decisions by price, but a comparison without any cost
+// would be of little use. The error is the price file's, or wraps [pricing.ErrUnknown].
 func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 	set := c.Settings().Model
 	catalog, err := pricing.Load(set.PriceFile)
@@ -311,7 +298,7 @@ func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 	if len(names) == 0 {
 		switch set.PriceList {
 		case "none":
-		// No list for the model is no mistake: the typical ones stand in.
+		// No list for the model is no mistake.
 		case "", "auto":
 			if l := catalog.ForModel(set.Name); l != nil {
 				return []*pricing.List{l}, nil
@@ -323,13 +310,12 @@ func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 			}
 			return []*pricing.List{l}, nil
 		}
-		// Reached for "none", and for "auto" without a list for the model.
 		names = typicalPrices
 	}
 	var lists []*pricing.List
 	seen := map[string]bool{}
 	for _, name := range names {
-		// An error of --prices or of typicalPrices alike: the caller says which it was.
+		// The caller says whether it was --prices.
 		l, err := catalog.Named(name)
 		if err != nil {
 			return nil, err
@@ -343,8 +329,7 @@ func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 }
 
 // printComparison prints the report in the chosen format, then writes the HTML page. An incomplete comparison gets no
-// page: pages are passed on, and the reader would not see the warning on this terminal. A page from an earlier run
-// stays as it was.
+// page: pages are passed on, and the reader would not see the warning on this terminal.
 func (a *app) printComparison(r *compare.Report, c comparison) error {
 	var err error
 	switch a.output {
@@ -362,14 +347,13 @@ func (a *app) printComparison(r *compare.Report, c comparison) error {
 		fmt.Fprintln(a.err, "thresh: no report is written: the comparison is incomplete")
 		return err
 	}
-	// The page is written even if the table could not be printed: it is the result that took minutes to compute.
+	// Even if the table could not be printed: the page took minutes to compute.
 	return errors.Join(err, writeReport(c.report, r))
 }
 
 // completePrices completes names of price lists, including those in model.priceFile.
 func (a *app) completePrices(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	// Completion offers nothing on an error. The shell shows no messages, and the command itself reports the same error
-	// when it is run.
+	// The shell shows no messages, and the command itself reports the same error.
 	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -385,8 +369,7 @@ func (a *app) completePrices(cmd *cobra.Command, _ []string, _ string) ([]string
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// listOf extends a completion of one name to a comma-separated list: it completes the text after the last comma and
-// puts the names before it back in front. NoSpace lets the user go on with another comma.
+// listOf extends a completion of one name to a comma-separated list. NoSpace lets the user continue with another comma.
 func listOf(names cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
 		before := given[:strings.LastIndexByte(given, ',')+1]

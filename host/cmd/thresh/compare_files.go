@@ -71,8 +71,8 @@ func sessionNames(files []string) map[string]string {
 	return names
 }
 
-// writeReport writes the HTML page atomically, so that a browser or an interrupted run never sees half of one. It is
-// the only place that puts the time and version on the page: htmlreport itself is deterministic.
+// writeReport writes the HTML page atomically: a browser or an interrupted run never sees half of one. It is the only
+// place that puts the time and version on the page: htmlreport itself is deterministic.
 func writeReport(path string, r *compare.Report) error {
 	err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
 		return htmlreport.Write(w, r, htmlreport.Options{Made: time.Now(), Version: buildinfo.Version()})

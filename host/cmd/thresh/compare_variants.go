@@ -20,8 +20,7 @@ import (
 // The variants of a comparison: the strategies that are found or named, each with every combination of the values of
 // --vary that makes a difference to it. Everything that can be wrong with them is found before the first replay.
 
-// axis is a setting and the values of it that are compared, as --vary gives them. Values are the texts that --set
-// would take.
+// axis is a setting and the values of it that are compared, as --vary gives them.
 type axis struct {
 	// key is a full key, such as compression.density.cadence. It is checked when its first value is.
 	key string
@@ -31,11 +30,10 @@ type axis struct {
 	implied bool
 }
 
-// keyCadence is the setting that [withCadences] tries the values of.
 const keyCadence = "compression.density.cadence"
 
 // withCadences adds an axis of all cadences, unless one is configured or something else is varied. Which cadence is
-// cheapest depends on the prices and on how a person works, so a comparison without it would leave the question open.
+// cheapest depends on the prices and on how a person works.
 func withCadences(c *config.Config, axes []axis) []axis {
 	e, err := c.Explain(keyCadence)
 	if err != nil || len(axes) > 0 || e[0].Origin.Layer != config.LayerDefault {
@@ -46,13 +44,12 @@ func withCadences(c *config.Config, axes []axis) []axis {
 	}, true}}
 }
 
-// maxCompared limits the number of variants. Each replays every session, and the number is the product of all axes,
-// so that a typo can ask for days of work. 200 variants of one session of 1,000 turns already take hours.
+// maxCompared limits the number of variants. Each replays every session, and the number is the product of all axes: a
+// typo can ask for days of work. 200 variants of one session of 1,000 turns already take hours.
 const maxCompared = 200
 
-// parseVary parses --vary and validates each value on its own against the settings, so that a comparison does not run
-// for an hour and then stop at a typo. All errors are usage errors. Values cannot contain commas; no setting that is
-// worth comparing needs one.
+// parseVary parses --vary and validates each value on its own: a comparison must not stop at a typo after an hour. All
+// errors are usage errors. Values cannot contain commas; no setting that is worth comparing needs one.
 func parseVary(c *config.Config, flags []string) ([]axis, error) {
 	var axes []axis
 	for _, text := range flags {
@@ -67,8 +64,7 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 		if slices.ContainsFunc(axes, func(a axis) bool { return a.key == key }) {
 			return nil, fmt.Errorf("--vary: %s given more than once; give all its values in one --vary", key)
 		}
-		// The strategy decides which other axes apply; as an axis of its own it would multiply variants that make no
-		// sense.
+		// The strategy decides which other axes apply; as an axis it would multiply variants that make no sense.
 		if key == "compression.strategy" {
 			return nil, errors.New("--vary: strategies are compared by --strategy NAME,NAME")
 		}
@@ -77,8 +73,7 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 			if slices.Contains(a.values, value) {
 				return nil, fmt.Errorf("--vary: %s has the value %q more than once", key, value)
 			}
-			// The error names the key, the value and what is allowed, as for --set. All variants share one host and its
-			// plugin processes, so what concerns the whole host cannot vary.
+			// All variants share one host and its plugin processes, so what concerns the whole host cannot vary.
 			its := config.Override{Key: key, Value: value, Source: "--vary"}
 			if _, err := c.WithBy(config.Setter{Layer: config.LayerSession}, its); err != nil {
 				return nil, err
@@ -92,8 +87,7 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 
 // variants returns the variants to compare: each strategy with every combination of the axes that apply to it.
 // Strategies that need a model and have none are among them, and listed in lacking: they show up as "not run" instead
-// of failing the comparison, since the others can be compared without them. names are those of --strategy.
-// Contradictions between values are found here, before anything is replayed.
+// of failing the comparison. names are --strategy's. It finds contradictions between values.
 func (a *app) variants(
 	cmd *cobra.Command,
 	h *engine.Host,
@@ -107,9 +101,9 @@ func (a *app) variants(
 	if err != nil {
 		return nil, nil, err
 	}
-	// Errors name the directories: a strategy that is not found is usually in another one.
+	// A strategy that is not found is usually in another directory.
 	dirs := strings.Join(h.Config().Settings().Plugins.Dirs, ", ")
-	// By name. Shadowed plugins are those that another directory's plugin of the same name hides: they never run.
+	// Shadowed plugins never run: another directory's plugin of the same name hides them.
 	strategies := map[string]plugins.Listing{}
 	for _, l := range found {
 		if l.State != plugins.StateShadowed && l.Name != "" {
@@ -134,10 +128,8 @@ func (a *app) variants(
 			"no strategies in %s; build or install some, or name their directory with --plugin-dir", dirs)
 	}
 	axes = withCadences(h.Config(), axes)
-	// Keys of the axes that apply to at least one strategy.
 	tried := map[string]bool{}
 	for _, name := range names {
-		// The axes differ between strategies, so the number of variants is no plain product.
 		own := concerning(axes, name, strategies[name])
 		for _, a := range own {
 			tried[a.key] = true
@@ -164,17 +156,17 @@ func (a *app) variants(
 			)
 		}
 	}
-	// The models are resolved last, for the variants that are left: the settings of a variant may choose the model.
+	// Last, for the variants that are left: the settings of a variant may choose the model.
 	lacking, err = a.lackingModels(h, out, strategies)
 	if !cmd.Flags().Changed("strategy") {
-		// Without --strategy, a strategy that needs a model and has none gets no row; a message has said so.
+		// Without --strategy, a strategy that lacks a model gets no row; a message has said so.
 		out = slices.DeleteFunc(out, func(v compare.Variant) bool { return lacking[v.Strategy] })
 	}
 	return out, lacking, err
 }
 
-// checkStrategies rejects a list of names that can only be a mistake: an empty name, as left by a trailing comma, or
-// a name given twice, which would make two rows of the same name.
+// checkStrategies rejects an empty name, as left by a trailing comma, and a name given twice, which would make two rows
+// of the same name.
 func checkStrategies(names []string) error {
 	if len(names) == 0 || slices.Contains(names, "") {
 		return errors.New("--strategy: a name is empty; want NAME,NAME")
@@ -189,12 +181,10 @@ func checkStrategies(names []string) error {
 	return nil
 }
 
-// allOf returns the names of the strategies that work, sorted. It reports those that do not: their absence from the
-// table would otherwise go unnoticed. Shadowed ones are skipped silently, as the plugin that shadows them is in the
-// list.
+// allOf returns the names of the strategies that work, sorted. It reports those that do not, except shadowed ones, as
+// the plugin that shadows them is in the list.
 func (a *app) allOf(found []plugins.Listing) []string {
 	var names []string
-	// In any state but ready the listing holds the reason: no trust, a crash at the start, an incompatible protocol.
 	for _, l := range found {
 		switch {
 		case l.State == plugins.StateReady:
@@ -209,7 +199,7 @@ func (a *app) allOf(found []plugins.Listing) []string {
 
 // concerning returns the axes that make a difference to a strategy. A strategy with a threshold trigger never prunes,
 // so compression.density would yield identical rows; strategies.NAME applies to that strategy alone. A broken plugin
-// has no known trigger and gets all axes of its name, so that its rows are in the table as failed.
+// has no known trigger and gets all axes of its name: its rows are in the table as failed.
 func concerning(axes []axis, strategy string, l plugins.Listing) []axis {
 	var own []axis
 	for _, x := range axes {
@@ -227,14 +217,12 @@ func concerning(axes []axis, strategy string, l plugins.Listing) []axis {
 	return own
 }
 
-// chosen is one value of one axis: a setting of a variant. The value is the text from the command line; the
-// configuration reads it as the setting's type.
+// chosen is one value of one axis, as text; the configuration reads it as the setting's type.
 type chosen struct{ key, value string }
 
-// combinations returns every choice of one value per axis. The last axis varies fastest, so that rows which differ
-// only in it are next to each other. Without axes the result is one empty choice, not none.
+// combinations returns every choice of one value per axis. The last axis varies fastest: rows which differ only in it
+// are next to each other. Without axes the result is one empty choice, not none.
 func combinations(axes []axis) [][]chosen {
-	// Begins with the empty choice, which every axis extends.
 	all := [][]chosen{nil}
 	for _, x := range axes {
 		var next [][]chosen
@@ -251,9 +239,8 @@ func combinations(axes []axis) [][]chosen {
 	return all
 }
 
-// variantName returns the row label of a variant: the strategy and each setting, shortened to the last part of its
-// key unless two axes share it (then the labels must tell them apart). No two variants share a label, in the table
-// and in the JSON form.
+// variantName returns the row label of a variant: the strategy and each setting, shortened to the last part of its key
+// unless two axes share it. No two variants share a label.
 func variantName(strategy string, settings []chosen, axes []axis) string {
 	name := strategy
 	for _, s := range settings {
@@ -273,8 +260,7 @@ func variantName(strategy string, settings []chosen, axes []axis) string {
 // lastPart returns a key without its groups: "cadence" of compression.density.cadence.
 func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
-// asMap returns the settings of a variant by key, nil for none, so that the JSON form omits them. Keys are unique,
-// since no two axes have the same key.
+// asMap returns the settings of a variant by key; nil for none, which the JSON form omits.
 func asMap(settings []chosen) map[string]string {
 	if len(settings) == 0 {
 		return nil
@@ -298,7 +284,6 @@ func (a *app) lackingModels(
 	var names []string
 	var missing error
 	for _, v := range variants {
-		// As the plugin says of itself. A strategy that was not found is in no variant.
 		if !found[v.Strategy].RequiresLLM {
 			continue
 		}
@@ -306,9 +291,8 @@ func (a *app) lackingModels(
 		if err != nil {
 			return nil, err
 		}
-		// Resolving a model reads its settings and its key. It makes no request.
 		if _, err := h.Model(c); err != nil {
-			// The last error stands for all: strategies without a model lack the same settings.
+			// The last error serves for all: strategies without a model lack the same settings.
 			names, missing, lacking[v.Strategy] = append(names, v.Name), err, true
 		}
 	}
@@ -318,7 +302,7 @@ func (a *app) lackingModels(
 	return lacking, nil
 }
 
-// overrides returns a variant's settings as configuration overrides, sorted by key so that errors are reproducible.
+// overrides returns a variant's settings as configuration overrides, sorted: errors are reproducible.
 func overrides(settings map[string]string) []config.Override {
 	var out []config.Override
 	for _, key := range slices.Sorted(maps.Keys(settings)) {

@@ -11,15 +11,14 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-// configCommand shows the settings in force. There is no command to change one: settings live in files that the user
-// edits, and the origin shown for each value says which file to edit.
+// configCommand shows the settings in force. No command changes one: settings are in files that the user edits, and the
+// origin shown for each value says which file.
 func configCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Check and show the settings in force, price lists and JSON Schemas",
 		Args:  noArgs,
-		// The command alone does nothing; its help lists what there is.
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	explain := &cobra.Command{
 		Use:   "explain [KEY…]",
@@ -29,16 +28,15 @@ compression.density, it shows the default, the allowed values and the meaning of
 		Example: `  thresh config explain
   thresh config explain compression.threshold model
   thresh config explain -o json`,
-		// Without an Args check cobra accepts any text, such as a group or a key in a profile. Explain reports what it
-		// does not know.
+		// Without an Args check cobra accepts any text; Explain reports what it does not know.
 		ValidArgs: completeKeys(""),
 		RunE: func(cmd *cobra.Command, keys []string) error {
 			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}
-			// An unknown key prints nothing of the others: the typo is what the user has to see.
-			// Without keys, all settings; a group stands for all of its settings.
+			// An unknown key prints nothing of the others: the typo is what the user has to see. Without keys, all
+			// settings.
 			found, err := c.Explain(keys...)
 			if err != nil {
 				return err
@@ -58,10 +56,10 @@ compression.density, it shows the default, the allowed values and the meaning of
 	return cmd
 }
 
-// printSettingsTables prints all settings, one per line, those for tuning last. Long values and origins are cut: the
-// tables are an overview, and 'config explain KEY' shows them whole.
+// printSettingsTables prints all settings, one per line, those for tuning last. Long values and origins are cut:
+// 'config explain KEY' shows them whole.
 func (a *app) printSettingsTables(found []config.Explanation) error {
-	// Key and value share what the terminal has; a key is shortened in its middle, because its last part tells most.
+	// A key is shortened in its middle, because its last part tells most.
 	columns := []table.Column{{Name: "key", Min: 40, Middle: true}, {Name: "value", Min: 16}, {Name: "from", Min: 12}}
 	usual, tuning := table.New(columns...), table.New(columns...)
 	for _, e := range found {
@@ -78,8 +76,7 @@ func (a *app) printSettingsTables(found []config.Explanation) error {
 	return a.printSmallTable(tuning)
 }
 
-// printSettings prints all there is to know about each setting. Nothing needs masking: settings never hold a
-// provider's key, only the name of an environment variable or of a file that does.
+// printSettings masks nothing: settings never hold a provider's key, only the name of a variable or a file that does.
 func (a *app) printSettings(found []config.Explanation) {
 	for i, e := range found {
 		if i > 0 {
@@ -101,7 +98,7 @@ func (a *app) printSettings(found []config.Explanation) {
 	}
 }
 
-// notBy says who may not set a setting.
+// notBy says which layers may not set a setting.
 func notBy(layers []config.Layer) string {
 	words := map[config.Layer]string{config.LayerProjectFile: "./thresh.yaml (it may come from a stranger)",
 		config.LayerSession: "a session", config.LayerToken: "an access token"}
@@ -112,8 +109,8 @@ func notBy(layers []config.Layer) string {
 	return strings.Join(out, ", ")
 }
 
-// settingText formats a value as JSON, which is also valid in YAML and after --set KEY=. For a setting without a
-// value it returns text, in parentheses: a description of the behaviour when nothing is set.
+// settingText formats a value as JSON, which is also valid in YAML and after --set KEY=. Without a value it returns
+// text, in parentheses: the behaviour when nothing is set.
 func settingText(v any, text string) string {
 	if v == nil {
 		return "(" + text + ")"

@@ -10,14 +10,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// writable are the formats of --to. They are the short names that [transcript.ParseFormat] knows; files hold the full
-// ones.
+// writable are the formats of --to, by their short names; files hold the full ones.
 const writable = "native, openai, responses or anthropic"
 
-// convertCommand converts sessions between formats. Unlike other commands it reports every note of the reader and
-// writer, including routine ones: conversion is where silent loss would hurt.
-//
-// The output is the whole history, across the compactions of the recorder.
+// convertCommand converts sessions between formats, across the recorder's compactions. Unlike other commands it reports
+// every note, including routine ones: conversion is where silent loss would hurt.
 func convertCommand(a *app) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
@@ -33,7 +30,7 @@ and is written where the other format has it.`,
   thresh sessions convert --to openai session.json`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// Flags first, and all of them: reading a large file takes seconds.
+			// All flags first: reading a large file takes seconds.
 			if err := a.checkFrom(cmd); err != nil {
 				return err
 			}
@@ -46,8 +43,6 @@ and is written where the other format has it.`,
 			}) { // the error of ParseFormat would list formats that can only be read
 				return usage(cmd, fmt.Errorf("--to: %q cannot be written; want %s", to, writable))
 			}
-			// Notes of reading and of writing are separate: the former give lines of the file, the latter entries of
-			// the session.
 			t, err := a.read(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -60,7 +55,6 @@ and is written where the other format has it.`,
 				return err
 			}
 			a.notes(args[0], notes)
-			// Notes are on standard error, so that they are seen when the output goes to a file.
 			_, err = a.out.Write(out.Bytes())
 			return err
 		},

@@ -16,11 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// What this machine can do, as a report: nothing is changed and no plugin started. Each check is the one that a host
-// makes itself, so that the report says what would happen.
-
-// doctorReport is the JSON form of doctor: the settings about isolation and one check per isolation measure. It is
-// stable, as all JSON forms are.
+// doctorReport is the JSON form of doctor, which is stable. Each check is the one that a host makes itself: the report
+// says what would happen.
 type doctorReport struct {
 	// System is the operating system and architecture, as Go names them. Isolation, Integrity and LockFile are the
 	// values in force of the settings plugins.isolation, plugins.integrity and plugins.lockFile.
@@ -36,10 +33,9 @@ type doctorReport struct {
 	Agents []agentReport `json:"agents,omitempty"`
 }
 
-// storeReport says whether the store of sessions is whole: all of it was read.
+// storeReport says whether the whole store of sessions could be read.
 type storeReport struct {
-	// Store is the value of sessions.store without a password. Whole is whether every record could be read and
-	// decoded.
+	// Store is the value of sessions.store without a password. Whole is whether every record could be read and decoded.
 	Store string `json:"store"`
 	Whole bool   `json:"whole"`
 	// Problem says what is wrong with the store, and what to do. Damaged has a line for each session that cannot be
@@ -49,7 +45,7 @@ type storeReport struct {
 	Readable int      `json:"readable"`
 }
 
-// keptFrom describes what each isolation measure prevents. A new measure needs a row here, or its cell stays empty.
+// keptFrom describes what each isolation measure prevents. A new measure needs a row here.
 var keptFrom = map[isolate.Measure]string{
 	isolate.Privileges:  "gaining privileges",
 	isolate.Files:       "your files",
@@ -67,8 +63,8 @@ var keptFrom = map[isolate.Measure]string{
 	isolate.Limits:      "open files, core dumps",
 }
 
-// doctorCommand shows which isolation measures work on this machine. It asks the kernel for each of them instead of
-// guessing from its version: containers and security modules disable what the kernel could do.
+// doctorCommand asks the kernel for each isolation measure instead of guessing from its version: containers and
+// security modules disable what the kernel could do.
 func doctorCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -91,8 +87,7 @@ every session; if it is not whole, the exit status is 1. For each agent on this 
 switches off.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// No host: the command only looks at the machine and the settings, and must also work where a host cannot
-			// be opened.
+			// No host: the command must also work if one cannot be opened.
 			o, err := a.configOptions(cmd)
 			if err != nil {
 				return err
@@ -125,17 +120,16 @@ switches off.`,
 	return cmd
 }
 
-// checkStore reads the store of 'thresh serve', if there is one. It returns nil without an error where nothing is
-// stored. That a store cannot be opened is part of the report: the command is run to find out. It takes the store
-// that 'thresh serve' would use with the same settings, and opens it as a service does: next to hosts that are using
-// it.
+// checkStore reads the store of 'thresh serve'; nil without an error if nothing is stored. A store that cannot be
+// opened is part of the report: the command is run to find out. Like a service it opens the store next to hosts that
+// are using it.
 func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 	c, err := a.serveConfig(cmd)
 	if err != nil {
 		return nil, err
 	}
 	setting := c.Settings().Sessions.Store
-	// "sqlite" without a path is left as it is only where there is no home directory, and so no file.
+	// "sqlite" without a path means that there is no home directory, and so no file.
 	path, file := strings.CutPrefix(setting, "sqlite:")
 	info, err := os.Stat(path)
 	if setting == "memory" || setting == "sqlite" || file && errors.Is(err, os.ErrNotExist) {
@@ -154,7 +148,7 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 	kept, err := openStore(cmd.Context(), c)
 	if err == nil {
 		err = kept.Check(cmd.Context())
-		// Also of a store that is damaged elsewhere: what can be read of each session?
+		// Even if the store is damaged elsewhere: what can be read of each session?
 		var readErr error
 		if r.Readable, r.Damaged, readErr = engine.CheckSessions(cmd.Context(), kept); err == nil {
 			err = readErr
@@ -173,12 +167,10 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 }
 
 // printReport prints the settings, the table of measures and, in full, the reason for each one that does not work. A
-// missing measure is no error: the command reports on the machine, and plugins.isolation decides what follows from
-// it.
+// missing measure is no error: plugins.isolation decides what follows from it.
 func (a *app) printReport(r doctorReport) error {
 	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n\n",
 		r.System, r.Isolation, r.Integrity, dash(r.LockFile))
-	// Nothing is printed of a store that does not exist: most users have none.
 	if s := r.Sessions; s != nil && s.Whole {
 		fmt.Fprintf(a.out, "sessions.store     %s, which is whole\n\n", s.Store)
 	} else if s != nil {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// watchHangup decides what SIGHUP does, which a closing terminal sends: it ends the command, as SIGTERM does, unless
-// the command has a use for it. Where the signal is ignored from the start, as nohup arranges it, it ends nothing. The
-// returned context ends when SIGHUP ends the command.
+// watchHangup decides what SIGHUP does, which a closing terminal sends: it ends the command, like SIGTERM, unless the
+// command has a use for it. If the signal is ignored from the start, as under nohup, it ends nothing. The returned
+// context ends when SIGHUP ends the command.
 func (a *app) watchHangup(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	ignored := signal.Ignored(syscall.SIGHUP)
@@ -18,7 +18,7 @@ func (a *app) watchHangup(ctx context.Context) context.Context {
 	}
 	go func() {
 		defer cancel()
-		// Another one ends the process at once, as with the other signals.
+		// Another one ends the process at once, like the other signals.
 		defer time.AfterFunc(sameSignal, func() { signal.Reset(syscall.SIGHUP) })
 		for range a.hangups {
 			if f := a.hangup.Load(); f != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// buildCommands are commands of the build: 'make dist' makes the manual pages with a thresh of its own, so that the one
-// that ships does not carry the generator.
+// buildCommands are commands of the build: 'make dist' makes the manual pages with a thresh of its own, so the one that
+// ships does not carry the generator.
 func buildCommands() []*cobra.Command {
 	return []*cobra.Command{{
 		Use:    "man DIR",
@@ -18,7 +18,7 @@ func buildCommands() []*cobra.Command {
 		RunE: func(cmd *cobra.Command, names []string) error {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
-			// The date comes from SOURCE_DATE_EPOCH, so that the same source makes the same pages.
+			// The date is from SOURCE_DATE_EPOCH: the same source makes the same pages.
 			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "thresh", Manual: "thresh"}, names[0])
 		},
 	}}

@@ -9,20 +9,17 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far a long operation is, on one line of a terminal that it redraws. If the output is not a
-// terminal it shows nothing, so logs and pipes stay clean. It is not safe for concurrent use: what runs in
-// parallel reports from one goroutine at a time.
+// progress shows how far a long operation is, on one line of a terminal that it redraws; nothing if the output is not a
+// terminal. It is not safe for concurrent use.
 type progress struct {
-	// out is nil if it is no terminal; nothing is drawn then.
-	out io.Writer
-	// last is when show last drew the line.
+	// out is nil if it is no terminal.
+	out  io.Writer
 	last time.Time
 	// used means that the line is on the screen and must be cleared before anything else is printed.
 	used bool
 }
 
-// newProgress returns a progress line on out, which is usually standard error: results stay free of control
-// characters.
+// newProgress returns a progress line on out, usually standard error.
 func newProgress(out io.Writer) *progress {
 	if p, ok := out.(safeStderr); ok {
 		out = p.File // the line is drawn with control characters
@@ -34,21 +31,19 @@ func newProgress(out io.Writer) *progress {
 }
 
 // progressEvery is the shortest time between two updates. Drawing for each of thousands of entries would take longer
-// than the replay itself; ten updates a second look smooth.
+// than the replay itself.
 const progressEvery = 100 * time.Millisecond
 
-// show draws the line unless it was drawn a moment ago. "\r\x1b[K" returns to the first column and erases the line.
+// show draws the line unless it was drawn a moment ago. "\r\x1b[K" erases it first.
 func (p *progress) show(name string, done, of int) {
 	if p.out == nil || time.Since(p.last) < progressEvery {
 		return
 	}
-	// done is shown as it is given. Callers count from 0 or from 1, whichever reads better.
 	p.last, p.used = time.Now(), true
 	fmt.Fprintf(p.out, "\r\x1b[K%s: entry %d of %d", name, done, of)
 }
 
-// clear erases the line. Call it before printing to standard error, or the message is appended to the line. Calling
-// it again, or without a line, does nothing.
+// clear erases the line, if there is one. Call it before printing to standard error, or the message is appended to it.
 func (p *progress) clear() {
 	if p.used {
 		fmt.Fprint(p.out, "\r\x1b[K")

@@ -9,8 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prompts"
 )
 
-// promptsCommand groups the commands about prompts that strategies use for summaries. Without a subcommand it prints
-// its help.
 func promptsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompts",
@@ -22,8 +20,8 @@ func promptsCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// promptsShow prints the prompt that a strategy would get. The text goes to standard output and its origin to
-// standard error, so that redirecting the output yields a file that can be used as a prompt.
+// promptsShow prints the prompt that a strategy would get. The origin is on standard error: redirecting the output
+// yields a usable prompt.
 func promptsShow(a *app) *cobra.Command {
 	var model string
 	cmd := &cobra.Command{
@@ -41,15 +39,13 @@ this order. The source is printed on standard error. NAME defaults to "compressi
 			if err != nil {
 				return err
 			}
-			// The one prompt that there is today. A name is taken all the same, so that scripts need not change when
-			// there are more.
+			// Today's only prompt. A name is accepted: scripts need not change when there are more.
 			set, name := c.Settings(), prompts.Compression
 			if len(names) == 1 {
 				name = names[0]
 			}
 			if model == "" {
-				// Without a provider there is no model name to look up; the resolver then skips the model's own files.
-				// "" is no profile and gives the zero provider.
+				// Without a provider there is no model name, and the resolver skips the model's own files.
 				p, _ := c.Provider(set.Compression.Profile)
 				model = p.Model
 			}
@@ -58,7 +54,6 @@ this order. The source is printed on standard error. NAME defaults to "compressi
 			if err != nil {
 				return err
 			}
-			// The source is a path, or says that the prompt is the shipped one.
 			fmt.Fprintf(a.err, "%s: %s\n", name, p.Source)
 			_, err = fmt.Fprint(a.out, p.Text)
 			return err
@@ -70,7 +65,7 @@ this order. The source is printed on standard error. NAME defaults to "compressi
 }
 
 // promptsEject copies the built-in prompts to a directory as a starting point for edits. It never overwrites a file,
-// which may hold edits; it fails instead, and names the file. It prints the files written.
+// which may hold edits.
 func promptsEject(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "eject [DIR]",
@@ -93,7 +88,7 @@ prompts.dir to the directory to use them.`,
 			if dir == "" {
 				return usage(cmd, errors.New("needs DIR, or the setting prompts.dir"))
 			}
-			// Files that were written before an error are printed too: they are there.
+			// Files that were written before an error are printed too.
 			files, err := prompts.Eject(dir)
 			for _, f := range files {
 				fmt.Fprintln(a.out, f)

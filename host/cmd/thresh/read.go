@@ -9,29 +9,27 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// How all commands read sessions, and what they say about what was not understood. Reading is lenient: only a file
-// that holds no session at all is an error.
+// How all commands read sessions, and what they say about what was not understood. Reading is lenient: only a file that
+// holds no session at all is an error.
 
 // maxFile is the size limit for a session file, in bytes. Counting takes about a second per two million tokens, so a
 // larger file, probably not a session at all, would seem to hang; without a limit it could also exhaust memory. The
-// largest sessions of agents seen so far have some tens of megabytes. 128 MiB leave room for growth.
+// largest sessions of agents seen so far have some tens of megabytes.
 const maxFile = 128 << 20
 
-// read reads a session from a file or, for "-", from standard input. It returns when ctx is done, so that Ctrl-C
-// works while a terminal or a pipe delivers nothing. A blocked read cannot be interrupted: the goroutine then lives
-// until the process exits, which follows at once. done is buffered so that a late result does not block it. Sessions
-// that [app.take] has read already are handed over and forgotten, so that no session is read twice and none is held
-// longer than needed.
+// read reads a session from a file or, for "-", from standard input. It returns when ctx is done: Ctrl-C works while a
+// terminal or a pipe delivers nothing. A blocked read cannot be interrupted: the goroutine then lives until the process
+// exits. Sessions that [app.take] has read already are handed over and forgotten.
 func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, error) {
 	if t, ok := a.taken[name]; ok {
-		delete(a.taken, name) // not held longer than by who asked
+		delete(a.taken, name)
 		return t, nil
 	}
 	type result struct {
 		t   *transcript.Transcript
 		err error
 	}
-	// The goroutine touches nothing of the app but in.
+	// Buffered: a late result does not block the goroutine, which touches nothing of the app but in.
 	done := make(chan result, 1)
 	go func() {
 		t, err := a.readQuietly(name)
@@ -48,13 +46,11 @@ func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, er
 	}
 }
 
-// readQuietly reads a session and prints nothing; the notes are in the result. Errors name the source once: those of
-// transcript.ReadFile already carry the file name.
+// readQuietly reads a session and prints nothing; the notes are in the result. Errors name the source once.
 func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 	// An agent may be writing the file.
 	o := transcript.Options{MaxBytes: maxFile, AllowCut: true, From: transcript.Format(a.from)}
 	if name == "-" {
-		// The format is detected from the beginning of the stream, which is kept, so that a pipe works as a file does.
 		t, err := transcript.Read(a.in, o)
 		if err != nil {
 			return nil, fmt.Errorf("standard input: %w", err)
@@ -64,19 +60,18 @@ func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 	return recordings.Read(name, o)
 }
 
-// warnings prints notes on a file that was read. Routine notes, such as those on bookkeeping records that every
-// session of some agents has, are summarised in one line: dozens of them would hide the one that matters. What was
-// said about one file is not said about the next; see [app.endNotes]. It prints at once, file by file: the first
-// file's notes must not wait for the last file.
+// warnings prints notes on a file that was read, at once. Routine notes, such as those on bookkeeping records that
+// every session of some agents has, are summarised in one line: dozens of them would hide the one that matters. What
+// was said about one file is not said about the next; see [app.endNotes].
 func (a *app) warnings(name string, notes []transcript.Note) {
 	var shown []transcript.Note
 	if a.noted == nil {
 		a.noted = map[string]string{}
 	}
-	// routine is set once a routine note was counted: one line stands for all of them in this file.
+	// One line serves for all routine notes of this file.
 	routine := false
 	for _, n := range notes {
-		// Notes without a kind are never suppressed: each says something of its own.
+		// Notes without a kind are never suppressed.
 		kind := n.Kind
 		if n.Routine {
 			if routine {
@@ -85,7 +80,6 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 			routine, kind = true, "routine"
 		}
 		switch first, known := a.noted[kind]; {
-		// Said already about another file.
 		case kind != "" && known && first != name:
 			a.repeated++
 		case n.Routine:
@@ -122,7 +116,7 @@ func (a *app) notes(name string, notes []transcript.Note) {
 	}
 }
 
-// displayPath returns a file's name for messages: the path as given, so that it can be copied.
+// displayPath returns a file's name for messages: the path as given, which can be copied.
 func displayPath(name string) string {
 	if name == "-" {
 		return "standard input"

@@ -17,15 +17,15 @@ import (
 type replayed struct {
 	// File is the path as it was given or found.
 	File string `json:"file"`
-	// The detected format, not one that was asked for.
+	// The detected format, not a requested one.
 	Format transcript.Format `json:"format,omitempty"`
 	replay.Report
 	// "" for a session that was replayed to its end.
 	Error string `json:"error,omitempty"`
 }
 
-// replayCommand replays recorded sessions. It is the quickest way to see what a strategy does to one's own sessions,
-// so it accepts many files and goes on after one that fails.
+// replayCommand is the quickest way to see what a strategy does to one's own sessions, so it accepts many files and
+// continues after one that fails.
 func replayCommand(a *app) *cobra.Command {
 	var (
 		turnTable bool
@@ -50,8 +50,7 @@ A file that cannot be replayed is reported, and the others are still replayed.`,
   thresh plugins replay --columns session,saved,compressed,plugin session.jsonl
   thresh plugins replay -o json session.jsonl | jq '.sessions[].totals'`,
 		RunE: func(cmd *cobra.Command, given []string) error {
-			// One host for all files. Each file gets a session of its own, so that nothing of one reaches the next but
-			// a warm plugin.
+			// One host for all files, but a session for each: only a warm plugin passes from one to the next.
 			h, err := a.open(cmd)
 			if err != nil {
 				return err
@@ -61,7 +60,7 @@ A file that cannot be replayed is reported, and the others are still replayed.`,
 			if err != nil {
 				return err
 			}
-			// failed does not return yet: the results there are come first.
+			// The results so far are printed first.
 			results, failed := a.replayAll(cmd.Context(), h, files)
 			if a.output == "json" {
 				err = a.printJSON(struct {
@@ -80,11 +79,11 @@ A file that cannot be replayed is reported, and the others are still replayed.`,
 	return cmd
 }
 
-// replayAll replays one file after the other, so that times are not distorted by other replays. A failure is reported
-// in its place, and the command fails at the end. An interruption stops after the current file with the results so
-// far; the error that it causes in that file is not printed as one of the file.
+// replayAll replays one file after the other: other replays would distort the times. A failure is reported in its
+// place, and the command fails at the end. An interruption stops after the current file with the results so far; the
+// error that it causes in that file is not printed.
 func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]replayed, error) {
-	// Never nil, so that JSON has a list.
+	// Never nil: JSON has a list.
 	results := make([]replayed, 0, len(files))
 	bar := newProgress(a.err)
 	failures := 0
@@ -111,8 +110,7 @@ func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]
 			}
 		}
 		results = append(results, r)
-		// An interruption ends the loop only where it made a replay fail. A session that was complete when the signal
-		// came counts, and the next one ends here.
+		// A session that was complete when the signal came counts, and the next one ends here.
 		if ctx.Err() != nil && err != nil {
 			fmt.Fprintf(a.err, "thresh: interrupted after %d of %d sessions\n", len(results)-1, len(files))
 			return results, errReported

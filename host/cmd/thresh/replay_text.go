@@ -10,11 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 )
 
-// The tables of replay: one of sessions, and with --turns one of the turns of each.
-
 // replayColumns are the columns of the table of sessions, tokens unless named otherwise. The model's columns are last:
-// rows of strategies without a model leave them empty, and a column without content is not shown. A rank is how early a
-// column goes when the table is too wide: 7 goes first, none goes last.
+// strategies without a model leave them empty, and a column without content is not shown.
 var replayColumns = []table.Column{
 	{Name: "session", Min: 16, Middle: true},
 	{Name: "strategy", Rank: 4},
@@ -46,7 +43,6 @@ func (a *app) printReplays(results []replayed, turns bool) error {
 		return nil
 	}
 	sessions := table.New(replayColumns...)
-	// Sums of peaks are maxima, which Add knows.
 	var sum replay.Totals
 	entries := 0
 	for _, r := range results {
@@ -66,7 +62,6 @@ func (a *app) printReplays(results []replayed, turns bool) error {
 	return a.printTable(sessions)
 }
 
-// replayRow returns a row with a cell for each of [replayColumns], in their order.
 func replayRow(name, strategy string, entries int, t replay.Totals) []string {
 	row := []string{
 		name, strategy, table.Int(entries), table.Int(t.Turns), table.Short(t.Sent), table.Short(t.Unpruned),
@@ -74,7 +69,7 @@ func replayRow(name, strategy string, entries int, t replay.Totals) []string {
 		table.Int(t.Optimized), table.Int(t.Compressed), table.Int(t.Laddered), table.Int(t.Overflows),
 		table.Duration(t.HostTime), table.Duration(t.PluginTime),
 	}
-	// Nil if no call was made. A row may be shorter than the table; missing cells are blank.
+	// Nil if no call was made; missing cells are blank.
 	if llm := t.LLM; llm != nil {
 		row = append(row, table.Int(llm.Calls), table.Short(llm.InputTokens+llm.OutputTokens), dollars(llm.CostUSD),
 			table.Duration(llm.Time))
@@ -82,11 +77,9 @@ func replayRow(name, strategy string, entries int, t replay.Totals) []string {
 	return row
 }
 
-// hasRow reports whether there is anything to show of a session. One that failed in the middle has a row for its
-// part.
+// hasRow is true for a session that failed in the middle, for its part.
 func hasRow(r replayed) bool { return r.Error == "" || len(r.Turns) > 0 }
 
-// rowName marks a session that was not replayed to its end.
 func rowName(r replayed) string {
 	if r.Error != "" {
 		return displayName(r.File) + " (incomplete)"
@@ -94,9 +87,9 @@ func rowName(r replayed) string {
 	return displayName(r.File)
 }
 
-// printTurns prints one row per turn. "unpruned" is the request that the agent would have sent without a strategy,
-// "before" the history before this turn's steps, "optimized" after pruning, and "sent" after everything else. It
-// prints all turns: a session has hundreds, and a pager can show them.
+// printTurns prints one row per turn, that is per request of the recorded agent. "unpruned" is the request that the
+// agent would have sent without a strategy, "before" the history before this turn's steps, "optimized" after pruning,
+// and "sent" after everything else.
 func (a *app) printTurns(r replayed) error {
 	fmt.Fprintf(a.out, "%s (%s, %s)\n", rowName(r), r.Format, r.Strategy)
 	turns := table.New(
@@ -107,7 +100,6 @@ func (a *app) printTurns(r replayed) error {
 		table.Column{Name: "host", Right: true, Rank: 4}, table.Column{Name: "plugin", Right: true, Rank: 3},
 		table.Column{Name: "note", Min: 24},
 	)
-	// One row per request that the recorded agent sent to its model, not per entry.
 	for _, t := range r.Turns {
 		turns.Row(strconv.Itoa(t.Turn), strconv.Itoa(t.Entry), table.Int(t.Unpruned), table.Int(t.Before),
 			table.Int(t.AfterOptimize), table.Int(t.AfterCompress), strconv.Itoa(t.Optimize.Removed),
@@ -120,8 +112,8 @@ func (a *app) printTurns(r replayed) error {
 	return nil
 }
 
-// turnNote describes what was special about a turn, the most important first, because a narrow table cuts off the
-// end. "" for most turns: they were pruned, and nothing else happened.
+// turnNote describes what was special about a turn, the most important first, because a narrow table cuts off the end;
+// "" for most turns.
 func turnNote(t replay.Turn) string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -136,7 +128,7 @@ func turnNote(t replay.Turn) string {
 		add("over the hard limit, ladder down to %s", t.Ladder[n-1].Rung)
 	}
 	switch {
-	// At most one of these: a Compress did nothing, or it did something. No case if there was none.
+	// A Compress did nothing, or something; neither if there was none.
 	case t.Compress.NoOp != "":
 		add("compress: %s", t.Compress.NoOp)
 	case t.Compress.Kind != "":
@@ -160,10 +152,9 @@ func turnNote(t replay.Turn) string {
 	return strings.Join(notes, ", ")
 }
 
-// dollars formats a cost in USD, "-" for a profile without prices. Four decimals: a summary by a small model costs
-// fractions of a cent.
+// dollars formats a cost in USD, "-" for none, as with a profile without prices or a local model. Four decimals: a
+// summary by a small model costs fractions of a cent.
 func dollars(usd float64) string {
-	// Also a profile whose prices are 0, as for a model on one's own machine: there is nothing to show either.
 	if usd == 0 {
 		return "-"
 	}

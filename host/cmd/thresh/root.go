@@ -21,46 +21,40 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// The root command, and what all commands share: common flags, how they become a configuration and a host, checks of
-// arguments, JSON, completion.
-
 // app is the state that all commands share: the standard streams and the values of common flags. Commands reach the
-// outside world only through in, out and err, never through os.Stdin and the like, so tests can run them in process.
-// A process runs one command, so the fields are set once while flags are parsed and need no lock.
+// outside world only through in, out and err: tests can run them in process. The fields are set once while flags are
+// parsed and need no lock.
 type app struct {
-	// in is read by commands that take '-' and by the doors on standard input. out has results alone; err has
-	// everything else, and control characters are kept out of it ([safeStderr]).
+	// in is read by commands that take '-' and by the doors on standard input. out has only results; err has everything
+	// else, without control characters ([safeStderr]).
 	in       io.Reader
 	out, err io.Writer
 
-	// The flags of the root command apply to every command, except that compare defines its own --strategy, which
-	// takes a list and leaves the field here empty.
-	//
 	// configFile is --config. "" means the user's file and ./thresh.yaml.
 	configFile string
 	// profile is --profile, "" for the one that the settings choose.
 	profile string
 	// pluginDirs are searched in the given order; the first plugin of a name wins.
 	pluginDirs []string
-	// Unparsed NAME=SOCKET; [app.attach] parses them.
+	// Unparsed NAME=SOCKET; see [app.attach].
 	attached []string
-	// Unparsed KEY=VALUE; [app.configOptions] parses them. Later ones win.
+	// Unparsed KEY=VALUE; see [app.configOptions]. Later ones win.
 	sets []string
-	// strategy and logLevel are short forms of --set. "" means that the flag was not given.
+	// Short forms of --set. compare has its own --strategy, a list, and leaves the field empty.
 	strategy string
 	logLevel string
-	// -o; which formats are allowed depends on the command. Checked before the command does any work.
+	// -o; which formats are allowed depends on the command.
 	output  string
 	columns []string // --columns
 	from    string   // --from: the format to read; "": by content
 	// Sessions that were found and read already, by path; see [app.take].
 	taken map[string]*transcript.Transcript
-	// noted are the kinds of notes that were printed, with the file that they were about; repeated counts the notes of
-	// those kinds about other files.
+	// noted are the kinds of printed notes, with the file that they were about; repeated counts the notes of those
+	// kinds about other files.
 	noted    map[string]string
 	repeated int
 
-	// jsonLog writes what [app.say] says where log.format is json; nil elsewhere.
+	// jsonLog writes what [app.say] says if log.format is json; nil otherwise.
 	jsonLog hclog.Logger
 
 	// hangup is what SIGHUP does; nil if it ends the command.
@@ -77,12 +71,12 @@ ones win. 'thresh config explain' shows each value and where it was set. ./thres
 a stranger's repository, so it cannot decide which plugins run, how they are isolated, or where
 conversations and keys are sent.`
 
-// helpWidth is how many characters a line of help may have. pflag breaks the descriptions of flags there; all other
-// texts are written in such lines, which a test checks.
+// helpWidth is how many characters a line of help may have. pflag wraps the descriptions of flags there; a test checks
+// all other texts.
 const helpWidth = 100
 
-// helpRow is a row of a list in a help text: the name, and what it stands for at the column, or in a line of its own if
-// both do not fit.
+// helpRow is a row of a list in a help text: the name, and what it means at the column, or on a separate line if both
+// do not fit.
 func helpRow(name string, column int, what string) string {
 	if row := fmt.Sprintf("  %-*s %s", column, name, what); utf8.RuneCountInString(row) <= helpWidth {
 		return row + "\n"
@@ -91,7 +85,7 @@ func helpRow(name string, column int, what string) string {
 }
 
 // newRoot builds the command tree. cobra's own reports of errors and usage are off: [app.exit] prints errors in one
-// format and prints no usage text, which would bury the error under a page of flags.
+// format, without burying them under a page of flags.
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "thresh",
@@ -104,7 +98,7 @@ func newRoot(a *app) *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	// cobra prints help and completions through these, so that tests see them too.
+	// cobra prints help and completions through these: tests see them too.
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -119,13 +113,11 @@ func newRoot(a *app) *cobra.Command {
 	f.StringArrayVar(&a.attached, "attach", nil,
 		"use the strategy process at a socket, which you started yourself, without isolation: `NAME=SOCKET` "+
 			"(repeatable)")
-	// A list in a value keeps its commas: --set plugins.dirs=a,b is one override.
 	f.StringArrayVar(&a.sets, "set", nil, "override one setting: `KEY=VALUE` (repeatable)")
 	f.StringVar(&a.strategy, "strategy", "", "short for --set compression.strategy=`NAME`")
 	f.StringVar(&a.logLevel, "log-level", "",
 		"short for --set log.level=`LEVEL`: trace, debug, info, warn or error")
-	// Registration fails only for a flag that does not exist, which every test of the command would reveal. NoSpace
-	// lets the user type the value right after "KEY=".
+	// Registration fails only for a flag that does not exist. NoSpace lets the user type the value right after "KEY=".
 	_ = root.RegisterFlagCompletionFunc("set",
 		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
@@ -153,8 +145,8 @@ type commandGroup struct {
 	commands []*cobra.Command
 }
 
-// commandGroups are the commands as the help shows them, by what people want to do: from a list of twenty names a new
-// user cannot tell where to start. cobra sorts the commands of a group by name.
+// commandGroups are the commands by what people want to do: from a list of twenty names a new user cannot tell where to
+// start. cobra sorts the commands of a group by name.
 func commandGroups(a *app) []commandGroup {
 	return []commandGroup{
 		{"Use it with an agent", []*cobra.Command{
@@ -169,8 +161,7 @@ func commandGroups(a *app) []commandGroup {
 	}
 }
 
-// usage marks err as a usage error of cmd: exit status 2 instead of 1. It has the signature of cobra's flag error
-// function and is one.
+// usage marks err as a usage error of cmd: exit status 2 instead of 1. It is cobra's flag error function.
 func usage(cmd *cobra.Command, err error) error {
 	return &usageError{command: cmd.CommandPath(), err: err}
 }
@@ -186,7 +177,7 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// noArgs is the argument check of commands that take none. A group of commands gets one if its command was misspelt.
+// noArgs is the argument check of commands that take none. A group gets arguments if its command was misspelt.
 func noArgs(cmd *cobra.Command, given []string) error {
 	if len(given) == 0 {
 		return nil
@@ -205,8 +196,8 @@ func noArgs(cmd *cobra.Command, given []string) error {
 	return usage(cmd, fmt.Errorf("unknown command %q%s", given[0], guess))
 }
 
-// oneFile is the argument check of commands that read exactly one session. cobra.ExactArgs says "accepts 1 arg(s)",
-// which does not mention that '-' works.
+// oneFile is the argument check of commands that read exactly one session. cobra.ExactArgs does not mention that '-'
+// works.
 func oneFile(cmd *cobra.Command, given []string) error {
 	if len(given) != 1 {
 		return usage(cmd, fmt.Errorf("needs one FILE ('-' is standard input), got %d", len(given)))
@@ -231,16 +222,14 @@ func (a *app) addOutput(cmd *cobra.Command) {
 	}
 }
 
-// configOptions translates common flags into configuration options. Of several overrides of one key the last one
-// wins, so the order here is the precedence: --strategy beats --set compression.strategy=…, and --set beats
-// --log-level and --plugin-dir.
+// configOptions translates common flags into configuration options. Of several overrides of one key the last one wins,
+// so --strategy beats --set, and --set beats --log-level and --plugin-dir.
 func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
-	// The working directory and the environment are those of the process, as the zero options say.
 	o := config.Options{ConfigFile: a.configFile, Profile: a.profile}
 	override := func(key string, value any, flag string) {
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: flag})
 	}
-	// Changed, not len > 0: --plugin-dir replaces plugins.dirs rather than adding to it.
+	// Changed, not len > 0: --plugin-dir replaces plugins.dirs.
 	if cmd.Flags().Changed("plugin-dir") {
 		override("plugins.dirs", a.pluginDirs, "--plugin-dir")
 	}
@@ -248,8 +237,7 @@ func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
 		override("log.level", a.logLevel, "--log-level")
 	}
 	for _, text := range a.sets {
-		// Whether the key exists and the value fits is found out by config.Load, together with everything else that is
-		// wrong.
+		// config.Load checks key and value, together with everything else that is wrong.
 		ov, err := config.ParseOverride(text, "--set")
 		if err != nil {
 			return o, usage(cmd, err)
@@ -262,29 +250,25 @@ func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
 	return o, nil
 }
 
-// loadConfig loads the configuration: common flags over environment variables, profile, ./thresh.yaml and the user's
-// file. more are flags of the command that stand for a setting; they win over all others. A command calls it once: a
-// second load could see a file that has changed in between.
+// loadConfig loads the configuration. more are flags of the command for a setting; they win over all others. A command
+// calls it once: a second load could see a file that has changed in between.
 func (a *app) loadConfig(cmd *cobra.Command, more ...config.Override) (*config.Config, error) {
 	o, err := a.configOptions(cmd)
 	if err != nil {
 		return nil, err
 	}
-	// Of several overrides of a key the last wins.
 	o.Overrides = append(o.Overrides, more...)
-	// The error has a line for each problem, so that a user can mend all of them at once.
 	return config.Load(o)
 }
 
-// open opens a host for a command, with its log on standard error. Opening starts no plugin; they start when first
-// used. The caller closes the host, which stops the plugins. It is used by commands that run strategies; 'thresh run'
-// opens the public package instead, and 'thresh doctor' none.
+// open opens a host for a command, with its log on standard error. Plugins start when first used. The caller closes the
+// host, which stops the plugins. 'thresh run' opens the public package instead, and 'thresh doctor' none.
 func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, err
 	}
-	// After the configuration, so that a mistake in settings is reported first, as for commands without plugins.
+	// After the configuration: a mistake in settings is reported first, as for commands without plugins.
 	attach, err := a.attach(cmd)
 	if err != nil {
 		return nil, err
@@ -332,17 +316,16 @@ func (a *app) say(level hclog.Level, text string) {
 	}
 }
 
-// printJSON prints v as one line of JSON. HTML characters are not escaped: conversations are full of <, > and &, and
-// the output goes to jq, not into a page.
+// printJSON prints v as one line of JSON, for jq and line-based tools. HTML characters are not escaped: conversations
+// are full of <, > and &.
 func (a *app) printJSON(v any) error {
-	// One line, however large: jq formats it, and line-based tools can count results.
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// displayName returns a file's name for table rows: the last path element only, as tables must fit 80 columns.
-// Messages use [displayPath], which is unambiguous.
+// displayName returns a file's name for table rows: the last path element, as tables must fit 80 columns. Messages use
+// [displayPath], which is unambiguous.
 func displayName(name string) string {
 	if name == "-" {
 		return "(stdin)"
@@ -362,8 +345,8 @@ func completeKeys(suffix string) []string {
 	return keys
 }
 
-// completeStrategies completes strategy names from file names alone. Completion runs on every press of Tab, so it
-// starts no plugin; a broken one is offered as well. Errors complete to nothing: the shell has no place to show them.
+// completeStrategies completes strategy names from file names. It runs on every press of Tab, so it starts no plugin,
+// and offers broken ones too. Errors complete to nothing: the shell has no place to show them.
 func (a *app) completeStrategies(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
@@ -371,8 +354,7 @@ func (a *app) completeStrategies(cmd *cobra.Command, _ []string, _ string) ([]st
 	}
 	var names []string
 	for _, dir := range c.Settings().Plugins.Dirs {
-		// Directories in it and files that cannot be executed are offered as well: to look at each would cost more than
-		// a wrong offer.
+		// To look at each file would cost more than a wrong offer.
 		files, _ := os.ReadDir(dir) // a missing directory completes nothing
 		for _, f := range files {
 			if name, ok := strings.CutPrefix(f.Name(), "thresh-strategy-"); ok {

@@ -26,8 +26,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
-// The service: one host behind several doors, which share its sessions, tokens and plugins. This file opens and
-// closes them in order, and decides who may connect.
+// The service: one host behind several doors, which share its sessions, tokens and plugins. This file opens and closes
+// them in order, and decides who may connect.
 
 const serveHelp = `Serves sessions to many agents over one address: gRPC, gRPC-Web, and JSON over HTTP (Connect). The
 methods are described in proto/thresh/v1/session.proto, and with examples in docs/service.md.
@@ -47,7 +47,6 @@ SIGTERM and SIGINT end it: requests in progress get serve.drain to finish. A sec
 at once. SIGHUP reads the configuration again, for sessions that are opened from then on, and looks
 for plugins again.`
 
-// serveCommand serves the network door.
 func serveCommand(a *app) *cobra.Command {
 	var insecure bool
 	cmd := &cobra.Command{
@@ -64,23 +63,22 @@ func serveCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// serveConfig loads the configuration of a service. Where nothing was set, it keeps sessions, and logs a line per
-// request. The commands about sessions and access use it too, so that they find the store of a service that runs with
-// the defaults. What a user has set is never changed.
+// serveConfig loads the configuration of a service, which by default keeps sessions, and logs a line per request. The
+// commands about sessions and access use it too, to find the store of a service that runs with the defaults. What a
+// user has set is never changed.
 func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, err
 	}
-	// A service without a store would lose sessions at every restart, and without a log no one could tell what it
-	// did. The two defaults differ from those of a program that embeds the host.
+	// A service without a store would lose sessions at every restart, and without a log no one could tell what it did.
+	// A program that embeds the host has other defaults.
 	for _, its := range []struct{ key, value string }{{"sessions.store", "sqlite"}, {"log.level", "info"}} {
 		// The origin tells a default from the same value that a user has set.
 		e, err := c.Explain(its.key)
 		if err != nil {
 			return nil, err
 		}
-		// Only the default of the program is replaced: a file, the environment or a flag goes first.
 		if e[0].Origin.Layer != config.LayerDefault {
 			continue
 		}
@@ -92,8 +90,8 @@ func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 }
 
 // serveNetwork runs a host behind the network door until a signal arrives. What is opened is closed in the opposite
-// order: the host before the store and the metrics that it writes to. It returns nil after a signal, and otherwise
-// the first error of a door, which ends the others.
+// order: the host before the store and the metrics that it writes to. It returns nil after a signal, and otherwise the
+// first error of a door, which ends the others.
 func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	c, err := a.serveConfig(cmd)
 	if err != nil {
@@ -105,7 +103,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	set := c.Settings()
 	log := a.logger(set.Log)
-	// A socket of systemd goes before serve.listen, as it is open already.
+	// A socket of systemd takes precedence over serve.listen, as it is open already.
 	l, err := inheritedListener(os.Getenv, os.Unsetenv)
 	if err == nil && l == nil {
 		l, err = network.Listen(set.Serve.Listen)
@@ -143,7 +141,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err := machine.Check(c); err != nil {
 		return errors.Join(err, machine.Close())
 	}
-	// Access tokens are in the same store as the sessions, so that hosts which share a database share both.
+	// Hosts which share a database share access tokens too.
 	kept := machine.Store() // named tokens are kept where sessions are
 	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
 	// promise.
@@ -161,8 +159,8 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	defer a.onHangup(func() { a.reload(cmd, h, log) })()
 	a.say(hclog.Info, "serving at "+network.URL(l, certificate != nil))
 	notify("READY=1")
-	// systemd must hear of the end when it begins: a drain can take serve.drain, and a service that does not answer
-	// for so long would look stuck.
+	// systemd must hear of the end when it begins: a drain can take serve.drain, and a service that does not answer for
+	// so long would look stuck.
 	stop := context.AfterFunc(cmd.Context(), func() { notify("STOPPING=1") })
 	defer stop()
 	ready := func(ctx context.Context) error { return cmp.Or(kept.Ready(ctx), machine.Check(machine.Config())) }
@@ -176,12 +174,12 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	return errors.Join(doors.Wait(), h.Close())
 }
 
-// serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are those of the service: with the
-// same tokens, or without one if only this machine can reach it. o is what they share; the rest is added here. The
-// listener is closed by the proxy's server; on an error it is closed here, and no door is added.
+// serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are the service's: with the same
+// tokens, or without one if only this machine can reach it. o is what they share. The proxy's server closes the
+// listener; on an error it is closed here, and no door is added.
 func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Options, meter metric.MeterProvider,
 	insecure bool) (err error) {
-	// Settings of the proxy are read once, when it starts: SIGHUP does not change them.
+	// Read once: SIGHUP does not change them.
 	set := o.Host.Config().Settings()
 	o.Fail = set.Proxy.OnError == "fail"
 	if o.Recall, err = recallOf(ctx, o.Host); err != nil {
@@ -204,7 +202,7 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Opt
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	// Open lets clients without a token in, as on a loopback address agents have no way to show one.
+	// Open admits clients without a token: on a loopback address agents have no way to show one.
 	o.Open, _ = network.Local(l)
 	p := proxy.New(o)
 	doors.Go(func() error {
@@ -227,9 +225,9 @@ func recallOf(ctx context.Context, h *engine.Host) (*proxy.Recall, error) {
 	return &proxy.Recall{Key: key}, nil
 }
 
-// admission decides how clients of a listener prove who they are: with which certificate the service does, and which
-// token is the local user's. A Unix socket has neither: its permissions let only the user in. An address that other
-// machines reach needs a certificate or --insecure, and has no local token. key is the setting with the address.
+// admission decides how a listener and its clients prove who they are: the service's certificate, and the local user's
+// token. A Unix socket has neither: its permissions let only the user in. An address that other machines reach needs a
+// certificate or --insecure, and has no local token. key is the setting with the address.
 func (a *app) admission(
 	l net.Listener, key string, set config.Serve, insecure bool,
 ) (certificate *tls.Certificate, localToken string, err error) {
@@ -267,8 +265,8 @@ func certificateOf(set config.ServeTLS) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// reload reads the configuration again. What is wrong with it is logged, and the host goes on as it was. It runs on
-// SIGHUP. systemd waits for READY=1 after RELOADING=1, whether the reload succeeded or not.
+// reload reads the configuration again, on SIGHUP. What is wrong with it is logged, and the host continues as it was.
+// systemd waits for READY=1 after RELOADING=1, whether the reload succeeded or not.
 func (a *app) reload(cmd *cobra.Command, h *host.Host, log hclog.Logger) {
 	notify("RELOADING=1\n" + monotonic())
 	defer notify("READY=1")

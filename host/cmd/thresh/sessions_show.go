@@ -12,14 +12,13 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// shownTree is a session with those that were forked from it. Children are in the order in which the store lists them.
+// shownTree is a session with those that were forked from it, in the store's order.
 type shownTree struct {
 	shownSession
 	Children []*shownTree `json:"children,omitempty"`
 }
 
-// showCommand is 'sessions show'. An id is that of one owner: --owner chooses it. It reads heads only, so that a
-// session whose log is damaged can still be shown.
+// showCommand reads heads only: a session whose log is damaged can still be shown.
 func (s *sessions) showCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a session, and the sessions that it was forked from and into",
@@ -34,7 +33,7 @@ func (s *sessions) showCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				// The tree is there also for a session that is alone, so that scripts need no second case.
+				// The tree is there even for a session that is alone: scripts need no second case.
 				if s.output == "json" {
 					return s.printJSON(struct {
 						shownSession
@@ -55,7 +54,6 @@ func (s *sessions) showCommand() *cobra.Command {
 					fmt.Fprintf(s.out, "parent    %s, from entry %d\n", text.Printable(h.Parent, maxName),
 						h.ForkedEntries)
 				}
-				// A session that is alone needs no picture of it.
 				if len(tree.Children) > 0 {
 					fmt.Fprintln(s.out)
 					s.printTree(tree, "", head.ID)
@@ -71,7 +69,6 @@ func (s *sessions) showCommand() *cobra.Command {
 // treeOf returns the tree that a session is in, from the first one that is still stored. A session that has been
 // deleted meanwhile is a tree of its own. Time and memory grow with the owner's sessions.
 func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, error) {
-	// One pass over all heads of the owner: they are small, and children are found by their parent's id.
 	nodes := map[string]*shownTree{}
 	var order []*shownTree
 	for h, err := range kept.List(ctx, store.Filter{Owner: of.Owner}) {
@@ -81,14 +78,13 @@ func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, e
 		n := &shownTree{shownSession: shown(h)}
 		nodes[h.ID], order = n, append(order, n)
 	}
-	// Ids can be used again after a deletion, so a name alone does not make a parent.
+	// Ids can be reused after a deletion: a younger session has the id of a deleted parent.
 	for _, n := range order {
-		// One that is younger has the id of a parent that was deleted.
 		if parent := nodes[n.Parent]; parent != nil && parent.Created.Before(n.Created) {
 			parent.Children = append(parent.Children, n)
 		}
 	}
-	// Parents are older than their children, so that the way up ends even if the store is damaged.
+	// Parents are older than their children, so the way up ends even if the store is damaged.
 	root := nodes[of.ID]
 	if root == nil { // deleted since
 		return &shownTree{shownSession: shown(of)}, nil
@@ -103,8 +99,7 @@ func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, e
 	return root, nil
 }
 
-// printTree draws a tree, with a mark at the session that was asked for. indent is what stands before the branches of
-// n. The depth is that of forks of forks, which is small.
+// printTree draws a tree, with a mark at the requested session. indent is printed before the branches of n.
 func (s *sessions) printTree(n *shownTree, indent, asked string) {
 	mark := ""
 	if n.ID == asked {

@@ -17,11 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// Where the commands of the lab get sessions from: files, directories and databases that were named, or what agents
-// keep on this machine. The flags that choose among these are the same in all commands.
-
-// sourcesHelp is the end of the help of every command with [sources]. It stands in one place because all of these
-// commands find sessions alike.
+// sourcesHelp is the end of the help of every command with [sources].
 const sourcesHelp = `
 
 FILE is a session in any format that 'thresh sessions convert' reads, a directory or an agent's
@@ -29,8 +25,8 @@ database with sessions, a session in a database as 'DATABASE#ID', or '-' for sta
 FILE, thresh looks where agents keep their sessions on this machine and takes the newest. Nothing
 leaves the machine.`
 
-// sources are the flags of a command that finds sessions itself. last is a number of sessions, and lastGiven whether
-// the user chose it: a directory is read whole otherwise.
+// sources are the flags of a command that finds sessions itself. lastGiven says that the user chose last: a directory
+// is read whole otherwise.
 type sources struct {
 	// last 0 takes all sessions.
 	last      int
@@ -39,8 +35,8 @@ type sources struct {
 	project, agent string
 }
 
-// addFrom gives a command the flag --from. a.from is checked by [app.checkFrom] once the settings of the command are
-// known to be in order.
+// addFrom gives a command the flag --from, which [app.checkFrom] checks once the command's settings are known to be in
+// order.
 func (a *app) addFrom(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.from, "from", "",
 		"read FILE as `FORMAT` (default: detected from its content)")
@@ -71,7 +67,7 @@ func (a *app) addSources(cmd *cobra.Command, last int) *sources {
 		switch {
 		case last == 1 && len(given) > 1:
 			return oneFile(cmd, given)
-		// Without this they would be ignored silently.
+		// They would be ignored silently.
 		case len(given) > 0 && (s.project != "" || s.agent != ""):
 			return usage(cmd, errors.New(
 				"--project and --agent choose among the sessions that agents keep; they do not go with FILE"))
@@ -83,10 +79,9 @@ func (a *app) addSources(cmd *cobra.Command, last int) *sources {
 	return &s
 }
 
-// files returns the sessions that a command was asked for: the files given, those in directories given, or what
-// agents keep on this machine. Files that it found itself are read here, to leave out those that hold no session;
-// [app.read] then returns what was read. The order is that of given; of a directory and of agents' sessions, the
-// newest first.
+// files returns the requested sessions: the given files, those in given directories, or what agents keep on this
+// machine. Files that it found itself are read here, to leave out those that hold no session; [app.read] then returns
+// them. The order is given's; of a directory and of agents' sessions, the newest first.
 func (a *app) files(cmd *cobra.Command, s *sources, given []string) ([]string, error) {
 	if err := a.checkFrom(cmd); err != nil {
 		return nil, err
@@ -120,7 +115,6 @@ func (a *app) files(cmd *cobra.Command, s *sources, given []string) ([]string, e
 	return out, nil
 }
 
-// checkFrom validates --from.
 func (a *app) checkFrom(cmd *cobra.Command) error {
 	if a.from == "" {
 		return nil
@@ -133,9 +127,9 @@ func (a *app) checkFrom(cmd *cobra.Command) error {
 	return nil
 }
 
-// own returns the newest sessions that agents keep on this machine, and says on standard error which they are.
-// Recordings are looked for where each agent keeps them by default or was told to by its own variables. That there is
-// none is an error: a command about nothing must not look like success.
+// own returns the newest sessions that agents keep on this machine, where each agent keeps them by default or by its
+// own variables, and says on standard error which they are. That there is none is an error: a command about nothing
+// must not look like success.
 func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -147,7 +141,7 @@ func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 			return nil, fmt.Errorf("--project: %w", err)
 		}
 	}
-	// The only error that it returns is an agent that is not known.
+	// The only error is an unknown agent.
 	found, err := recordings.Find(recordings.System{OS: runtime.GOOS, Home: home, Getenv: os.Getenv}, o)
 	if err != nil {
 		return nil, usage(cmd, fmt.Errorf("--agent: %w", err))
@@ -160,7 +154,7 @@ func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 		return nil, fmt.Errorf("found no sessions of %s%s; name a FILE or a directory",
 			cmp.Or(s.agent, strings.Join(recordings.Agents(), ", ")), inProject(o.Project))
 	}
-	// People must see what a result is about, since they named nothing. Standard output is left to the result.
+	// People must see what a result is about, since they named nothing.
 	if len(taken) == 1 {
 		fmt.Fprintf(a.err, "thresh: the newest of %s%s: %s\n", byAgent(found), inProject(o.Project),
 			displayPath(taken[0]))
@@ -171,7 +165,6 @@ func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 	return taken, nil
 }
 
-// inProject is the end of a message about the sessions of one project.
 func inProject(dir string) string {
 	if dir == "" {
 		return ""
@@ -179,8 +172,7 @@ func inProject(dir string) string {
 	return " in " + displayPath(dir)
 }
 
-// byAgent says how many sessions of which agents were found. These are all that were found, not only those that were
-// taken.
+// byAgent says how many sessions of which agents were found, taken or not.
 func byAgent(found []recordings.Found) string {
 	counts := map[string]int{}
 	for _, f := range found {
@@ -196,12 +188,11 @@ func byAgent(found []recordings.Found) string {
 }
 
 // take reads the found files, the newest first, and returns the first limit of them in which a model was asked for
-// something; 0 means all. Of a file that cannot be read nothing is said: the person did not name it. The error is
+// something; 0 means all. It says nothing of a file that cannot be read: the person did not name it. The error is
 // ctx's. A session without requests, or of a recorder that keeps no results of tools, tells nothing about pruning and
 // is passed over.
 func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]string, error) {
 	var out []string
-	// With a limit, older files are not even opened.
 	a.taken = map[string]*transcript.Transcript{}
 	for _, f := range found {
 		t, err := a.read(ctx, f.Path)

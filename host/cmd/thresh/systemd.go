@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What systemd and a service tell each other, without its library: sd_notify(3) and sd_listen_fds(3).
+// sd_notify(3) and sd_listen_fds(3), without systemd's library.
 
 // firstFD is the first descriptor that systemd passes.
 const firstFD = 3
 
 // inheritedListener returns the socket that systemd opened for this process; nil if it passed none. The variables are
-// meant for the process with the id in LISTEN_PID: a child of it inherits them, but not the sockets. The error is that
-// of more than one socket, or of a descriptor that is no socket that can be listened on.
+// meant for the process with the id in LISTEN_PID: a child of it inherits them, but not the sockets. The error is for
+// more than one socket, or a descriptor that is no listening socket.
 func inheritedListener(getenv func(string) string, unsetenv func(string) error) (net.Listener, error) {
 	count, _ := strconv.Atoi(getenv("LISTEN_FDS"))
 	if pid, err := strconv.Atoi(getenv("LISTEN_PID")); err != nil || pid != os.Getpid() || count == 0 {
@@ -40,14 +40,13 @@ func inheritedListener(getenv func(string) string, unsetenv func(string) error) 
 	return l, nil
 }
 
-// notify tells systemd of a change of state. Without systemd it does nothing; an error has no one to tell. It is a
-// datagram to the socket that NOTIFY_SOCKET names; a leading @ is an abstract one, which package net understands.
+// notify tells systemd of a change of state, if it is there; an error has no one to tell. It sends a datagram to the
+// socket that NOTIFY_SOCKET names; a leading @ is an abstract one, which package net understands.
 func notify(state string) {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {
 		return
 	}
-	// A connection for each message: there are a few in the life of a service.
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
 	if err != nil {
 		return
@@ -56,7 +55,7 @@ func notify(state string) {
 	_, _ = c.Write([]byte(state))
 }
 
-// monotonic is what RELOADING=1 needs: when the reload began, by systemd's clock.
+// monotonic is when the reload began, by systemd's clock, as RELOADING=1 needs it.
 func monotonic() string {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)

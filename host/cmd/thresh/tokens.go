@@ -285,9 +285,9 @@ func countByTool(
 	return largestFirst(toolShare), largestFirst(fileShare)
 }
 
-// calibrate replays the calibration of a session over the recorded requests, separately for each model, since the
-// ratio between its tokens and ours is a property of the model. Models are in the order of their first use. It does
-// what a live session does with usage reports, so that its errors are those that a user would have had.
+// calibrate replays the calibration of a session over the recorded requests, separately for each model, since the ratio
+// between its tokens and ours is a property of the model. Models are in the order of their first use. It does what a
+// live session does with usage reports: its errors are those that a user would have had.
 func calibrate(t *transcript.Transcript, counts []int, system int) []modelCalibration {
 	var models []string
 	samples := map[string][]tokens.Sample{}
@@ -311,7 +311,7 @@ func calibrate(t *transcript.Transcript, counts []int, system int) []modelCalibr
 	return out
 }
 
-// largestFirst returns the shares by size, largest first, ties by name so that the output is reproducible.
+// largestFirst sorts ties by name: the output is reproducible.
 func largestFirst(m map[string]*shareTokens) []shareTokens {
 	out := make([]shareTokens, 0, len(m))
 	for _, s := range m {

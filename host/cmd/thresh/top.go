@@ -23,16 +23,14 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// The command asks hosts over HTTP, as the page /ui does. A host can be a service, or a proxy of 'thresh wrap' that
-// announced itself (announce.go).
+// The command asks hosts over HTTP, as the page /ui does: a service, or a proxy of 'thresh wrap' that announced itself
+// (announce.go).
 
 const (
 	topEvery   = time.Second     // how often the view is drawn
-	topTimeout = 2 * time.Second // how long a host may take to answer
+	topTimeout = 2 * time.Second // how long all hosts may take to answer
 )
 
-// topColumns are those of the table. Columns of a higher rank are the first to go when the terminal is narrow: tokens
-// and money stay to the last.
 var topColumns = []table.Column{
 	{Name: "session", Min: 12}, {Name: "strategy", Min: 8, Rank: 3}, {Name: "turns", Right: true, Rank: 2},
 	{Name: "sent", Right: true}, {Name: "saved", Right: true}, {Name: "cached", Right: true},

@@ -13,9 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/verify"
 )
 
-// verifyCommand runs the conformance suite of package verify on a plugin file. It opens no host. Of the settings only
-// those that say how plugins are isolated count: a plugin that needs a grant could not be verified without it, and
-// everything else must have the same result on the author's machine and on a user's.
+// verifyCommand runs the conformance suite of package verify on a plugin file, without a host. Only the settings about
+// isolation count: a plugin that needs a grant could not be verified without it, and everything else must have the same
+// result on the author's machine and on a user's.
 func verifyCommand(a *app) *cobra.Command {
 	var only []string
 	var junit string
@@ -40,12 +40,11 @@ The checks:
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, given []string) error {
-			// Nil discards.
 			logger, err := a.verifyLogger(cmd)
 			if err != nil {
 				return err
 			}
-			// Wrong settings fail here, before the first check: a plugin must not fail because of them.
+			// Before the first check: a plugin must not fail because of wrong settings.
 			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
@@ -56,13 +55,13 @@ The checks:
 			})
 			bar.clear()
 			switch {
-			// From --only. All other errors are about the file: it does not exist, or has no name of a plugin.
+			// From --only. All other errors are about the file.
 			case errors.Is(err, verify.ErrUnknownCheck):
 				return usage(cmd, err)
 			case err != nil:
 				return err
 			}
-			// Before the printed form, so that the file exists even if the reader of the output has gone.
+			// Before printing: the file exists even if the reader of the output has gone.
 			if junit != "" {
 				if err := writeJUnit(junit, report); err != nil {
 					return err
@@ -73,8 +72,7 @@ The checks:
 			} else {
 				err = a.printVerified(report)
 			}
-			// A failed check is a result, not an error: the report is already printed, and only the exit status is
-			// left.
+			// A failed check is a result, not an error: only the exit status is left.
 			if err == nil && !report.OK() {
 				err = errReported
 			}
@@ -88,8 +86,8 @@ The checks:
 	return cmd
 }
 
-// printVerified prints a table that fits the terminal, then each failure in full: the table cuts off details. Its
-// last line is the sum, which is what remains on the screen.
+// printVerified prints a table that fits the terminal, then each failure in full. Its last line is the sum, which is
+// what remains on the screen.
 func (a *app) printVerified(r *verify.Report) error {
 	t := table.New(table.Column{Name: "check"}, table.Column{Name: "result"}, table.Column{Name: "time", Right: true},
 		table.Column{Name: "detail", Min: 20})
@@ -109,8 +107,8 @@ func (a *app) printVerified(r *verify.Report) error {
 	return err
 }
 
-// verifyLogger returns a logger only if --log-level asks for one. The suite provokes hundreds of errors on purpose,
-// and their log lines would look like findings. hclog would treat an unknown level as "no level", hence the check.
+// verifyLogger returns a logger only if --log-level asks for one. The suite provokes hundreds of errors on purpose, and
+// their log lines would look like findings. hclog would treat an unknown level as "no level", hence the check.
 func (a *app) verifyLogger(cmd *cobra.Command) (hclog.Logger, error) {
 	// The flag, not the setting log.level: that is about a host, and its default would log.
 	if a.logLevel == "" {
@@ -123,10 +121,9 @@ func (a *app) verifyLogger(cmd *cobra.Command) (hclog.Logger, error) {
 	return hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: level, Output: a.err}), nil
 }
 
-// writeJUnit writes the report as JUnit XML for CI systems. The error of Close counts: on a full disk it may be the
-// first to fail.
+// writeJUnit overwrites an old report: CI systems write to the same path each time. The error of Close counts: on a
+// full disk it may be the first to fail.
 func writeJUnit(path string, report *verify.Report) error {
-	// An old report is overwritten: CI systems write to the same path each time.
 	f, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("--junit: %w", err)
@@ -137,7 +134,6 @@ func writeJUnit(path string, report *verify.Report) error {
 	return nil
 }
 
-// checkNames returns the names of all checks, for completion of --only.
 func checkNames() []string {
 	var names []string
 	for _, c := range verify.Checks() {
@@ -146,7 +142,6 @@ func checkNames() []string {
 	return names
 }
 
-// listChecks returns the list of checks for the help text, so that it cannot go out of date.
 func listChecks() string {
 	var b strings.Builder
 	for _, c := range verify.Checks() {
@@ -155,10 +150,9 @@ func listChecks() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// step shows which of a few long steps is running. Unlike show it draws every time: steps take long enough. done
-// counts the steps that are complete, so the line shows done+1.
+// step shows which of a few long steps is running. Unlike show it draws every time. done counts the complete steps, so
+// the line shows done+1.
 func (p *progress) step(name string, done, of int) {
-	// No terminal: lines that overwrite each other would fill a log.
 	if p.out == nil {
 		return
 	}

@@ -9,10 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
-// versionCommand prints what a bug report needs. --version prints the version alone. The commit is unknown if the
-// build had no version control data, as with 'go build' from an unpacked archive.
-//
-// It reads no settings, so that it works on a machine whose settings are broken.
+// versionCommand prints what a bug report needs. It reads no settings: it works on a machine whose settings are broken.
+// The commit is unknown if the build had no version control data, as with 'go build' from an unpacked archive.
 func versionCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -21,7 +19,6 @@ func versionCommand(a *app) *cobra.Command {
   thresh version -o json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			// Stamped by the build; without a stamp, what Go records in the program.
 			info := buildinfo.Get()
 			if a.output == "json" {
 				return a.printJSON(info)

@@ -31,11 +31,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
-// The life of a wrapped agent: a host and a proxy in this process, the agent as its child with the terminal. How each
-// agent is told of the proxy is in wrap_clients.go.
+// The life of a wrapped agent: a host and a proxy in this process, the agent as its child with the terminal.
+// wrap_clients.go has how each agent is told of the proxy.
 
-// wrapFlags are the flags of thresh wrap. They are this command's own; what the host does is set by configuration, as
-// for all commands.
 type wrapFlags struct {
 	// dryRun sends the agent's own requests. print starts no agent: it prints the variables for one that is started
 	// elsewhere.
@@ -44,7 +42,6 @@ type wrapFlags struct {
 	listen string
 }
 
-// wrapCommand starts an agent that exists with a proxy between it and its provider.
 func wrapCommand(a *app) *cobra.Command {
 	var f wrapFlags
 	cmd := &cobra.Command{
@@ -56,15 +53,14 @@ func wrapCommand(a *app) *cobra.Command {
   thresh --set model.contextLimit=200000 wrap opencode
   thresh wrap --print`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// An empty command would otherwise end with the error of the operating system, which names nothing.
+			// The operating system's error for an empty command names nothing.
 			if len(args) == 0 && !f.print {
 				return usage(cmd, errors.New("needs a COMMAND to start, such as claude"))
 			}
 			return a.wrap(cmd, f, args)
 		},
 	}
-	// What stands behind the command is the command's. Without this, cobra would take the agent's flags for its own, or
-	// refuse them.
+	// What follows the command is the command's: cobra would take the agent's flags for its own, or refuse them.
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false,
 		"send the agent's own requests, and say what would have been saved")
@@ -74,7 +70,6 @@ func wrapCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// wrapHelp is built from the table of agents, so that one that is added there is in the help.
 func wrapHelp() string {
 	var b strings.Builder
 	b.WriteString(`Starts a proxy for model APIs and then the agent, with variables that make the agent use it. The
@@ -98,11 +93,11 @@ display.`)
 	return b.String()
 }
 
-// wrap runs the command: a host, a proxy, and the agent. An error before the agent starts is the command's; from then
-// on the agent's status is the result, and what went wrong in the host is printed after it.
+// wrap runs a host, a proxy, and the agent. An error before the agent starts is the command's; from then on the agent's
+// status is the result, and what went wrong in the host is printed after it.
 func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if !f.print {
-		// Before anything is started: that it never asked for anything would be true, but not why.
+		// Before anything is started: that it never made a request would be true, but not why.
 		if _, err := exec.LookPath(command[0]); err != nil {
 			return fmt.Errorf("the agent cannot be started: %w", err)
 		}
@@ -118,9 +113,8 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if _, _, err := net.SplitHostPort(f.listen); err != nil {
 		return usage(cmd, fmt.Errorf("--listen: want HOST:PORT: %w", err))
 	}
-	// On loopback only this machine reaches the proxy, and agents have no way to show a token to a model's API. From
-	// elsewhere clients must show it, as what comes through the proxy is spent at the provider. It is made for this run
-	// alone.
+	// On loopback only this machine reaches the proxy, and agents cannot show a token to a model's API. From elsewhere
+	// clients must show it, as what comes through the proxy is spent at the provider. It is made for this run.
 	token, open := rand.Text(), access.LoopbackName(f.listen)
 	if !open && !f.print {
 		return usage(cmd, errors.New("--listen: an agent that is started here needs no address but loopback"))
@@ -136,12 +130,12 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if past != "" {
 		fmt.Fprintln(a.err, "thresh: "+past)
 	}
-	// Before the variables are changed for the agent: what they say now is where its requests go.
+	// Before the variables are changed for the agent: they say where its requests go.
 	upstreams, err := upstreamsFor(c, client, os.Getenv)
 	if err != nil {
 		return err
 	}
-	// The agent has the terminal. What the host has to say is kept until it ends.
+	// The agent has the terminal: the host's log is held until it ends.
 	held := &heldLog{}
 	log := engine.DefaultLogger(held, set.Log)
 	meter, stop, err := a.measure(set.Metrics.Listen, log)
@@ -168,7 +162,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err != nil {
 		return errors.Join(err, h.Close())
 	}
-	// The name under which 'thresh top' lists this host.
+	// The name in 'thresh top'.
 	shown := filepath.Base(cmp.Or(name, "wrap"))
 	if f.dryRun {
 		shown += " (dry run)"
@@ -177,7 +171,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
 		Fail: set.Proxy.OnError == "fail", Recall: recall, Measured: measured, Watch: seen,
 		Guard: access.NewGuard(store.NewMemory(), token, log.Named("access")), Open: open, Logger: log.Named("proxy")})
-	// Port 0 is known only now. The agent is started after it, so that its first request finds a listener.
+	// Before the agent starts: its first request finds a listener, and port 0 is known.
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--listen: %w", err), h.Close())
@@ -190,7 +184,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	server, here := p.Server(), announce(set.Serve.TokenFile, at.base)
 	defer here.withdraw()
 	server.Handler = seen.Before(server.Handler, here.Token)
-	// An interrupt cancels the command's context. What it means, the agent decides: until it has ended, it needs the proxy.
+	// The agent decides what an interrupt means: until it has ended, it needs the proxy.
 	serving, end := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	served := make(chan error, 1)
 	// An agent that was killed may have left requests in progress.
@@ -204,8 +198,8 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	} else if err = cmd.Context().Err(); err == nil {
 		err = runWrapped(client, command, at, a)
 	}
-	// In this order: the door ends, then the conversations, then the host with its plugins. The totals are whole only
-	// after the last request.
+	// In this order: the door ends, then the conversations, then the host with its plugins. The totals are complete
+	// only after the last request.
 	end()
 	err = errors.Join(err, <-served)
 	p.Close()
@@ -217,7 +211,6 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	return errors.Join(err, closed)
 }
 
-// checkStrategy returns an error if the strategy that conversations are prepared with is not installed.
 func checkStrategy(c *config.Config, h *engine.Host) error {
 	if proxy.UsesDefault(c, h) {
 		return nil
@@ -225,12 +218,12 @@ func checkStrategy(c *config.Config, h *engine.Host) error {
 	return h.CheckStrategy(c.Settings().Compression.Strategy)
 }
 
-// printVariables prints what an agent must have in its environment, as a shell reads it. Only these lines go to
-// standard output, for eval; everything else is for people. token is what every client must show, "" for none.
+// printVariables prints what an agent must have in its environment, as a shell reads it. Only these lines are on
+// standard output, for eval. token is what every client must show; "" for none.
 func (a *app) printVariables(w wrapping, at proxyAt, token string) {
 	for _, set := range append(w.values(at), w.others...) {
 		name, value, _ := strings.Cut(set, "=")
-		// JSON has quotes and braces in it; no value has a single quote.
+		// JSON has quotes and braces; no value has a single quote.
 		if strings.ContainsAny(value, `"{`) {
 			value = "'" + value + "'"
 		}
@@ -248,8 +241,7 @@ func (a *app) printVariables(w wrapping, at proxyAt, token string) {
 	fmt.Fprintln(a.err, "thresh: proxy at "+at.base+"; interrupt to end it")
 }
 
-// exitStatus is the status with which the agent ended; thresh ends with the same. It is an error only so that commands
-// can return it: nothing is printed for it.
+// exitStatus is the status with which the agent ended; thresh ends with the same. Nothing is printed for it.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with status %d", int(e)) }
@@ -262,13 +254,12 @@ func runWrapped(w wrapping, command []string, at proxyAt, a *app) error {
 		return err
 	}
 	defer end()
-	// The agent's display is its own: nothing is read from or written to the terminal until it ends.
 	agent.Stdin, agent.Stdout, agent.Stderr = a.in, a.out, a.err
 	if err, ok := a.err.(safeStderr); ok {
 		agent.Stderr = err.File // the file itself: a pipe would hide the terminal from the agent
 	}
 	// A terminal sends its interrupts to the agent as well, which decides what they mean. Signals that only this
-	// process gets are passed on. Registered before the start, so that none ends this process and leaves the agent.
+	// process gets are passed on. Registered before the start: none ends this process and leaves the agent.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
@@ -292,7 +283,7 @@ func runWrapped(w wrapping, command []string, at proxyAt, a *app) error {
 	}
 }
 
-// statusOf turns how a process ended into an exit status: as a shell does, 128 and the signal for one that was killed.
+// statusOf returns the exit status of a process as a shell does: 128 and the signal for one that was killed.
 func statusOf(err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -304,20 +295,19 @@ func statusOf(err error) error {
 	return exitStatus(exit.ExitCode())
 }
 
-// heldLog keeps log lines until the terminal is free: the first ones, as they say best what went wrong. Its zero value
-// holds nothing. It is written to by the host's goroutines.
+// heldLog keeps the first log lines, which say best what went wrong, until the terminal is free. The host's goroutines
+// write to it. The zero value holds nothing.
 type heldLog struct {
 	// mu guards all other fields.
 	mu    sync.Mutex
 	lines []byte
-	more  int // bytes that were not kept
+	more  int // dropped bytes
 }
 
-// maxHeld is how much is kept, in bytes. 8 KiB are some fifty lines: more would scroll the agent's last words off the
-// screen.
+// maxHeld is how much is kept, in bytes: some fifty lines. More would scroll the agent's last words off the screen.
 const maxHeld = 8 << 10
 
-// A line is kept whole or not at all. It never fails: a log that does not fit must not disturb the host.
+// Write keeps a line whole or not at all. It never fails: a log that does not fit must not disturb the host.
 func (h *heldLog) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -329,7 +319,6 @@ func (h *heldLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// print prints what was held.
 func (h *heldLog) print(to io.Writer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// piExtension is a program that pi loads: pi has its base URLs in models.json or takes them from extensions. pi has no
-// clients of MCP either, so that the program is one: it offers each tool of the server as a tool of pi's.
+// piExtension is a program that pi loads: pi takes base URLs from extensions. It has no client of MCP, so the program
+// offers each tool of the server as a tool of pi's.
 func piExtension(base, recall string, _ func(string) string) ([]byte, error) {
 	return fmt.Appendf(nil, `export default async (pi) => {
 	pi.registerProvider("anthropic", { baseUrl: %q });
@@ -36,7 +36,7 @@ func piExtension(base, recall string, _ func(string) string) ([]byte, error) {
 `, base, base+"/v1", base+"/v1beta", recall), nil
 }
 
-// qwenServers is an argument's file: in the argument itself the address would be seen by other users of the machine.
+// qwenServers is an argument's file: in the argument itself other users of the machine would see the address.
 func qwenServers(_, recall string, _ func(string) string) ([]byte, error) {
 	if recall == "" {
 		return nil, nil
@@ -45,7 +45,7 @@ func qwenServers(_, recall string, _ func(string) string) ([]byte, error) {
 }
 
 // clineServers are the user's MCP servers for cline, and ours. Servers with a login are left out: cline would renew
-// their tokens in a file that goes, and the user's would be void.
+// their tokens in a temporary file, and the user's would be void.
 func clineServers(_, recall string, getenv func(string) string) ([]byte, error) {
 	if recall == "" {
 		return nil, nil
@@ -69,7 +69,7 @@ func clineServers(_, recall string, getenv func(string) string) ([]byte, error) 
 	return json.Marshal(settings)
 }
 
-// readSettings reads a file of cline's. Without the file, to is left as it is.
+// readSettings reads a file of cline's. Without the file, to is unchanged.
 func readSettings(path string, to any) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,33 +84,29 @@ func readSettings(path string, to any) error {
 	return nil
 }
 
-// clineFile is the file in which cline keeps the settings of its providers. modes is not read here, and passed on as it
-// was.
+// clineFile is the file in which cline keeps the settings of its providers. modes is passed on unread.
 type clineFile struct {
 	Version int `json:"version"`
 	// Last is the provider that cline uses when it starts.
 	Last  string          `json:"lastUsedProvider,omitempty"`
 	Modes json.RawMessage `json:"modes,omitempty"`
-	// Providers are by cline's own names for them.
+	// Providers are by cline's own names.
 	Providers map[string]clineProvided `json:"providers"`
 }
 
-// clineProvided is one provider. Fields that are not known here are kept. Keys and other secrets are among them; none
-// is logged, and the file is readable by this user only.
+// clineProvided is one provider. Unknown fields are kept. Keys and other secrets are among them: none is logged, and
+// only this user can read the file.
 type clineProvided map[string]any
 
-// settings returns nil if there are none, or if they are not an object.
 func (p clineProvided) settings() map[string]any { s, _ := p["settings"].(map[string]any); return s }
 
-// The provider of cline's that has an address of the user's own. All others have the address of their provider built
-// in.
+// clineOwn is cline's provider with an address of the user's. All others have a built-in address.
 const clineOwn = "openai-compatible"
 
 // clinePaths are the base URLs that cline's providers get: with the version, as cline takes them.
 var clinePaths = map[string]string{"anthropic": "/v1", "openai-native": "/v1", "gemini": "/v1beta", clineOwn: "/v1"}
 
-// clineSettingsDir is where cline has its settings. The order of the variables is cline's own: the data directory,
-// cline's directory, the home.
+// clineSettingsDir looks up the variables in cline's own order.
 func clineSettingsDir(getenv func(string) string) string {
 	home, _ := os.UserHomeDir()
 	data := cmp.Or(getenv("CLINE_DATA_DIR"), filepath.Join(cmp.Or(getenv("CLINE_DIR"), filepath.Join(home, ".cline")),
@@ -118,7 +114,6 @@ func clineSettingsDir(getenv func(string) string) string {
 	return filepath.Join(data, "settings")
 }
 
-// readCline reads the user's settings of providers.
 func readCline(getenv func(string) string) (clineFile, error) {
 	path := cmp.Or(getenv("CLINE_PROVIDER_SETTINGS_PATH"), filepath.Join(clineSettingsDir(getenv), "providers.json"))
 	file := clineFile{Version: 1}
@@ -126,22 +121,22 @@ func readCline(getenv func(string) string) (clineFile, error) {
 	return file, err
 }
 
-// clineProvider returns the address of the provider of the user's own, "" if there is none. What is wrong with the
-// file, clineSettings reports.
+// clineProvider returns the address of the user's own provider; "" if there is none. clineSettings reports what is
+// wrong with the file.
 func clineProvider(getenv func(string) string) string {
 	file, _ := readCline(getenv)
 	address, _ := file.Providers[clineOwn].settings()["baseUrl"].(string)
 	return address
 }
 
-// clineSettings is the user's file with other base URLs. cline reads and writes it instead of the user's. Providers
-// with a login are left out: cline would renew their tokens in a file that goes, and the user's would be void.
+// clineSettings is the user's file with other base URLs, for cline to read and write in its place. Providers with a
+// login are left out: cline would renew their tokens in a temporary file, and the user's would be void.
 func clineSettings(base, _ string, getenv func(string) string) ([]byte, error) {
 	file, err := readCline(getenv)
 	if err != nil {
 		return nil, err
 	}
-	// Only providers that the proxy can stand in for are written. Requests of another would pass it by without a word.
+	// Requests of other providers would bypass the proxy without a word.
 	was := file.Providers
 	own := clineProvider(getenv) != ""
 	file.Providers = map[string]clineProvided{}
@@ -158,12 +153,11 @@ func clineSettings(base, _ string, getenv func(string) string) ([]byte, error) {
 		if set["auth"] != nil || own && name == "openai-native" || !own && name == clineOwn {
 			continue
 		}
-		// p and set are the maps that were decoded for this call, so that changing them changes no one else's.
+		// p and set were decoded for this call.
 		set["baseUrl"] = base + path
 		p["settings"] = set
 		file.Providers[name] = p
 	}
-	// It was left out.
 	if file.Providers[file.Last] == nil {
 		file.Last = ""
 	}

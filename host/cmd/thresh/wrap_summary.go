@@ -14,7 +14,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
-// summary is the line that thresh wrap ends with.
 func summary(t proxy.Totals, dryRun bool, past string) string {
 	switch {
 	case t.Requests > 0:
@@ -25,7 +24,7 @@ func summary(t proxy.Totals, dryRun bool, past string) string {
 	default:
 		return "no request came through the proxy: this command may not read the variables that were set"
 	}
-	// What a strategy puts in, such as a summary, can be longer than what it replaces.
+	// What a strategy inserts, such as a summary, can be longer than what it replaces.
 	saved := max(t.Whole-t.Sent, 0)
 	what := "not sent"
 	if dryRun {
@@ -53,14 +52,14 @@ func summary(t proxy.Totals, dryRun bool, past string) string {
 		line += fmt.Sprintf("; %d answered with an error (the last: %d %s)", t.Errors, t.LastError,
 			http.StatusText(t.LastError))
 	}
-	// The provider's refusal names the model's limit, which holds from then on.
+	// The provider's refusal names the model's limit.
 	if t.Learned > 0 {
 		line += fmt.Sprintf("; %d refused as too long", t.Learned)
 	}
 	return line
 }
 
-// passedOn says why requests were forwarded as they came, the most frequent reason first.
+// passedOn says why requests were forwarded unchanged, the most frequent reason first.
 func passedOn(passed map[body.Reason]int) string {
 	words := map[body.Reason]string{
 		body.Single: "single questions", body.Compaction: "compactions", body.Continued: "kept by the provider",
@@ -81,7 +80,6 @@ func passedOn(passed map[body.Reason]int) string {
 	return ", passed on: " + strings.Join(out, ", ")
 }
 
-// plural returns a number of things in words.
 func plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

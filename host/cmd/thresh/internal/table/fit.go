@@ -17,8 +17,8 @@ type placed struct {
 	least int // the width down to which the column may be shortened
 }
 
-// shorten returns a cell in the width of its column. Widths are counted in characters, which is right for Latin text; a
-// terminal may draw some characters wider.
+// shorten returns a cell in the width of its column, in characters, which is right for Latin text; a terminal may draw
+// some characters wider.
 func (p placed) shorten(cell string) string {
 	switch {
 	case utf8.RuneCountInString(cell) <= p.width:
@@ -30,8 +30,8 @@ func (p placed) shorten(cell string) string {
 	}
 }
 
-// fit chooses the columns to show and sets their widths. First columns go, by rank, until the rest fits at its least
-// widths; then the room that is left is given back.
+// fit chooses the columns to show and sets their widths. Columns are dropped, by rank, until the rest fits at its least
+// widths; then the remaining room is given back.
 func (t *Table) fit(o Options) []placed {
 	limit := o.Width
 	if limit <= 0 {
@@ -42,7 +42,7 @@ func (t *Table) fit(o Options) []placed {
 	if len(o.Columns) == 0 {
 		shown = slices.DeleteFunc(shown, func(p placed) bool { return t.empty(p.index) })
 		for total(shown, least) > limit {
-			// The last column of the highest rank, as the loop goes on at equality.
+			// The last column of the highest rank, as the loop continues at equality.
 			worst := 0
 			for i := range shown {
 				if shown[i].Rank >= shown[worst].Rank {
@@ -60,7 +60,6 @@ func (t *Table) fit(o Options) []placed {
 	return shown
 }
 
-// chosen returns the columns that were asked for, in that order.
 func (t *Table) chosen(names []string) []placed {
 	var out []placed
 	// Several columns may have the name, such as one cost for each price list.
@@ -80,7 +79,6 @@ func (t *Table) chosen(names []string) []placed {
 	return out
 }
 
-// place measures a column.
 func (t *Table) place(index int) placed {
 	p := placed{Column: t.columns[index], index: index}
 	head := 0
@@ -99,16 +97,13 @@ func (t *Table) place(index int) placed {
 	return p
 }
 
-// empty reports whether a column has no content in any row. In a table without rows no column is empty, so that its
-// head is whole.
+// empty reports whether a column has no content in any row. Without rows no column is empty: the head is whole.
 func (t *Table) empty(index int) bool {
 	return len(t.rows) > 0 && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[index] != "" })
 }
 
-// least is the width that a column needs before others are left out for it.
 func least(p placed) int { return p.least }
 
-// total is how long the lines are if each column has the given width.
 func total(shown []placed, width func(placed) int) int {
 	n := gap * max(0, len(shown)-1)
 	for _, p := range shown {
@@ -117,8 +112,8 @@ func total(shown []placed, width func(placed) int) int {
 	return n
 }
 
-// stretch gives what room there is to the elastic columns, in proportion to their Min, until their cells are shown
-// whole. One character at a time: tables have a dozen columns and lines a few hundred characters.
+// stretch gives the room to the elastic columns, in proportion to their Min, until their cells are shown whole. One
+// character at a time: tables have a dozen columns and lines a few hundred characters.
 func stretch(shown []placed, limit int) {
 	for i := range shown {
 		shown[i].width = shown[i].least

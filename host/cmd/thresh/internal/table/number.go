@@ -25,7 +25,7 @@ func Int(n int) string {
 	return sign + out.String()
 }
 
-// Short is a number in at most six characters: up to 9,999 as it is, then in thousands (k), millions (M), and so on,
+// Short is a number in at most six characters: up to 9,999 in full, then in thousands (k), millions (M), and so on,
 // with three digits.
 func Short(n int) string {
 	if n > -10_000 && n < 10_000 {
@@ -47,10 +47,9 @@ func Short(n int) string {
 	return strconv.FormatFloat(v, 'f', digits, 64) + units[unit]
 }
 
-// units are the powers of 1,000, up to 10^18, which an int can hold.
 var units = []string{"", "k", "M", "G", "T", "P", "E"}
 
-// Percent is a part of a whole, from "0.0 %"; "-" if the whole is nothing.
+// Percent is a part of a whole, from "0.0 %"; "-" if the whole is 0.
 func Percent(part, whole int) string {
 	if whole == 0 {
 		return "-"
@@ -58,12 +57,12 @@ func Percent(part, whole int) string {
 	return Percentage(100 * float64(part) / float64(whole))
 }
 
-// Percentage is a number of hundredths with one decimal.
+// Percentage formats hundredths with one decimal.
 func Percentage(v float64) string {
 	return fmt.Sprintf("%.1f %%", math.Round(v*10)/10+0) // + 0: nothing is not "-0.0 %"
 }
 
-// Duration is a duration with two or three digits. Rounding keeps columns narrow. Zero is "0s".
+// Duration is a duration with two or three digits. Zero is "0s".
 func Duration(d time.Duration) string {
 	switch {
 	case d >= 100*time.Second:

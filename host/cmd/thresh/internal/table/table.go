@@ -10,25 +10,22 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// Column is one column of a table.
 type Column struct {
 	// Name is what --columns calls the column. Columns of one table may share a name; they are then chosen together.
 	Name string
-	// Head stands above the column, in as many lines as it has. "" is the name in capitals.
+	// Head is shown above the column, and may have several lines. "" is the name in capitals.
 	Head string
-	// Rank says how early the column is left out if the table is too wide: the highest rank goes first, the rightmost
-	// of one rank before the others. Rank 0 is always shown.
+	// Rank says how early the column is dropped if the table is too wide: the highest rank first, the rightmost of one
+	// rank before the others. Rank 0 is always shown.
 	Rank int
 	// Right aligns cells at the right, as numbers are.
 	Right bool
-	// Min makes the column elastic: its cells may be shortened to this many characters, if the table is too wide. 0
-	// means that they are shown whole.
+	// Min makes the column elastic: its cells may be shortened to this many characters. 0 shows them whole.
 	Min int
 	// Middle shortens cells in the middle instead of at the end: for paths, of which both ends tell something.
 	Middle bool
 }
 
-// head returns what stands above the column, with line breaks between its lines.
 func (c Column) head() string {
 	if c.Head != "" {
 		return c.Head
@@ -50,8 +47,8 @@ func New(columns ...Column) *Table { return &Table{columns: columns} }
 // maxCell bounds a cell, in characters: no terminal shows more of it.
 const maxCell = 500
 
-// Row adds a row with a cell for each column; missing ones are empty. Text may come from anywhere: a cell is reduced
-// to one line of what a terminal prints as it stands.
+// Row adds a row with a cell for each column; missing ones are empty. Text may come from anywhere: a cell is reduced to
+// one line of printable characters.
 func (t *Table) Row(cells ...string) {
 	row := make([]string, len(t.columns))
 	for i := range row[:min(len(row), len(cells))] {
@@ -60,20 +57,18 @@ func (t *Table) Row(cells ...string) {
 	t.rows = append(t.rows, row)
 }
 
-// Options say where a table is shown.
 type Options struct {
 	// Width is how many characters a line may have; 0 means [DefaultWidth].
 	Width int
-	// Columns are the names of the columns to show, in their order; "all" means every one. Columns that were chosen are
-	// shown even if the table gets too wide for it. None: those that fit.
+	// Columns are the names of the columns to show, in their order; "all" means every one. They are shown even if the
+	// table gets too wide. None: those that fit.
 	Columns []string
 }
 
-// gap separates columns.
 const gap = 2
 
-// Write prints the table. A column without any content is left out, unless it was chosen. It makes one write, so that a
-// table is not cut by other output.
+// Write prints the table, in one write: other output does not cut it. A column without any content is left out, unless
+// it was chosen.
 func (t *Table) Write(w io.Writer, o Options) error {
 	if err := Check(t.columns, o.Columns); err != nil {
 		return err
@@ -94,7 +89,7 @@ func (t *Table) Write(w io.Writer, o Options) error {
 	return err
 }
 
-// heads returns the lines above the columns. Heads of several lines stand on the last one.
+// heads returns the lines above the columns, aligned at the last one.
 func heads(shown []placed) [][]string {
 	height := 0
 	for _, s := range shown {
@@ -113,7 +108,7 @@ func heads(shown []placed) [][]string {
 	return lines
 }
 
-// Blanks at the end of a line are left out: they would wrap in a narrow terminal.
+// writeLine drops trailing blanks, which would wrap in a narrow terminal.
 func writeLine(out *strings.Builder, shown []placed, cells []string) {
 	var line strings.Builder
 	for i, s := range shown {
@@ -131,8 +126,7 @@ func writeLine(out *strings.Builder, shown []placed, cells []string) {
 	out.WriteByte('\n')
 }
 
-// Check reports a name in chosen that no column has. A command calls it before it begins to work. The error is one of
-// usage.
+// Check reports a name in chosen that no column has, a usage error. A command calls it before it begins to work.
 func Check(columns []Column, chosen []string) error {
 	names := Names(columns)
 	for _, name := range chosen {
@@ -151,7 +145,6 @@ func Check(columns []Column, chosen []string) error {
 // All is what --columns takes for every column.
 const All = "all"
 
-// contains reports whether a column has the name. Columns are few, so that a map is not worth it.
 func contains(columns []Column, name string) bool {
 	for _, c := range columns {
 		if c.Name == name {

@@ -10,8 +10,7 @@ import (
 // DefaultWidth is the width of a line, in characters, where no terminal tells another.
 const DefaultWidth = 80
 
-// Width returns how many characters a line has where out is shown: those of the terminal, or [DefaultWidth] for a
-// pipe or a file.
+// Width returns how many characters a line has on out: the terminal's, or [DefaultWidth] for a pipe or a file.
 func Width(out io.Writer) int {
 	f, ok := out.(*os.File)
 	if !ok {
