@@ -122,7 +122,6 @@ func sdkName() string {
 	return name
 }
 
-// printBad lists why a strategy cannot be served, one reason per line.
 func printBad(w io.Writer, args []string, err error) {
 	program := "plugin"
 	if len(args) > 0 {

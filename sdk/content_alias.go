@@ -26,7 +26,6 @@ type (
 	Opaque = content.Opaque
 )
 
-// The speakers. See [content.Speaker].
 const (
 	Human = content.Human
 	AI    = content.AI

@@ -34,7 +34,6 @@ func Threshold(defaultThreshold float64) Trigger {
 	return Trigger{Mode: ModeThreshold, DefaultThreshold: defaultThreshold}
 }
 
-// The types of a setting.
 const (
 	Boolean = contract.Boolean
 	Integer = contract.Integer
@@ -42,7 +41,6 @@ const (
 	String  = contract.String
 )
 
-// What a call tells a strategy.
 type (
 	// CallParams are the parameters of every call. See [contract.CallParams].
 	CallParams = contract.CallParams
@@ -72,7 +70,6 @@ const (
 	PartialWritesKeep  = contract.PartialWritesKeep
 )
 
-// Why Compress is called.
 const (
 	ReasonThreshold = contract.ReasonThreshold
 	ReasonHardLimit = contract.ReasonHardLimit
@@ -82,7 +79,6 @@ const (
 // TargetShare of the threshold is what a compressed history should fit into. See [contract.TargetShare].
 const TargetShare = contract.TargetShare
 
-// What a strategy answers.
 type (
 	// Reason says why an entry was removed or replaced. See [contract.Reason].
 	Reason = contract.Reason
@@ -104,7 +100,6 @@ const (
 	NoOpShrunkBelowMinimum = contract.NoOpShrunkBelowMinimum
 )
 
-// What a strategy can ask of the host.
 type (
 	// Host is what a strategy can ask the host for, during its Compress only. See [contract.Host].
 	Host = contract.Host

@@ -68,7 +68,6 @@ func openLifeline(v string) (*os.File, error) {
 	return f, nil
 }
 
-// stops registers the server to be stopped; at once, if the end has come already.
 func (e *ending) stops(server *grpc.Server) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -26,7 +26,6 @@ func (h *history) copied() []Content {
 	return out
 }
 
-// tokens returns the tokens of the entries [from, to), clipped to the history.
 func (h *history) tokens(from, to int) int {
 	from, to = max(from, 0), min(to, len(h.entries))
 	if from >= to {

@@ -51,7 +51,6 @@ func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]in
 		return nil, hostError("EstimateTokens", err)
 	}
 	defer done()
-	// fresh are sent; places are the indices of their counts.
 	counts := make([]int, len(entries))
 	var fresh []Content
 	var places []int

@@ -13,7 +13,6 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// Limits of a line, in bytes, and the form of its time.
 const (
 	logTime = "2006-01-02T15:04:05.000000Z07:00"
 	// The host's reader splits lines at 64 KiB, and the rest of a longer line would lose its level.

@@ -49,7 +49,6 @@ type mark struct {
 	texts uint32 // bytes; a message has at most 256 MiB
 }
 
-// newMirror returns an empty mirror, which the process holds only after mirrors.keep.
 func newMirror(session string) *mirror { return &mirror{session: session, sums: []int{0}} }
 
 // fits reports whether a request builds on exactly what m holds. The length is compared too because the positions in
@@ -102,7 +101,6 @@ func (m *mirror) apply(up *wire.Update) error {
 	return nil
 }
 
-// add appends an entry that is new here.
 func (m *mirror) add(c Content, tokens int) {
 	k := markOf(&c)
 	m.texts += int(k.texts)
@@ -110,7 +108,6 @@ func (m *mirror) add(c Content, tokens int) {
 	m.put(c, tokens, k)
 }
 
-// put appends an entry that is accounted for.
 func (m *mirror) put(c Content, tokens int, k mark) {
 	m.entries = append(m.entries, c.WithOrigin(len(m.entries)))
 	m.sums = append(m.sums, m.sums[len(m.sums)-1]+tokens)
@@ -196,7 +193,6 @@ func applyBlocks(old []Block, pieces []rewrite.BlockPiece) ([]Block, error) {
 	return out, nil
 }
 
-// repackAbove is how many bytes of removed texts are worth a repack.
 const repackAbove = 64 << 10
 
 // repack gives the texts memory of their own after a rewrite that left less than half of what was loaded. It is linear

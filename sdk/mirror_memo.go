@@ -43,7 +43,6 @@ func (m *mirror) settleMemo(edits []rewrite.Edit) {
 	m.weighMemo()
 }
 
-// weighMemo counts again what the memo and the edits kept with it take.
 func (m *mirror) weighMemo() {
 	const edit = 64 + 2*24 // with its blocks, of which few are new
 	m.bytes -= m.memoBytes

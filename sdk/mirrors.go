@@ -32,7 +32,6 @@ func (s *mirrors) take(session string) *mirror {
 	return m
 }
 
-// keep takes back a mirror, or a new one, and replaces the session's.
 func (s *mirrors) keep(m *mirror) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

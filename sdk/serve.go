@@ -32,7 +32,6 @@ const (
 // --attach it waits for a host that is told to use this very process, for a debugger.
 func Serve(s Strategy) { os.Exit(serve(s, os.Args, os.Stdout, os.Stderr)) }
 
-// serve returns the exit code.
 func serve(s Strategy, args []string, stdout, stderr io.Writer) int {
 	if err := Check(s); err != nil {
 		printBad(stderr, args, err)

@@ -116,7 +116,6 @@ func (s *service) holds(m **mirror) func(wire.Call) bool {
 	}
 }
 
-// updated returns the mirror after what a request sends: m, or a new one for a whole history.
 func (s *service) updated(m *mirror, c wire.Call, up *wire.Update) (*mirror, error) {
 	if c.Held == 0 {
 		s.mirrors.take(c.SessionID) // dropped now: there are never two in memory

@@ -54,7 +54,6 @@ func describe(version, commit string, recorded *debug.BuildInfo) Info {
 	return out
 }
 
-// recordedVersion covers both the program and a dependency of one.
 func recordedVersion(info *debug.BuildInfo) string {
 	if info.Main.Path == module && info.Main.Version != "" {
 		return info.Main.Version

@@ -128,7 +128,6 @@ func Late(history []content.Content, parts []Part, late []content.Content) error
 	return found.err()
 }
 
-// pinned finds pinned entries that a Compress did not keep. Parts out of order were reported already.
 func (p *problems) pinned(history []content.Content, parts []Part) {
 	next := 0
 	gone := func(to int) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 )
 
-// What can be wrong with an answer. An [Error] wraps one of these.
 var (
 	// ErrConflict: removals and replacements must not overlap (REQ-HD-001.6).
 	ErrConflict = errors.New("an entry is both removed and replaced, or named twice")

@@ -140,7 +140,6 @@ func joined(blocks []content.Block) (text string, n int, extra []content.Fields)
 	return b.String(), n, extra
 }
 
-// reducedEach is for edits in which each text block keeps its place.
 func reducedEach(before, after []content.Block, kept []int) bool {
 	next := 0 // the first block of before that is not accounted for
 	// gone accounts for the removed blocks before to; news are the new blocks in their place.
@@ -223,7 +222,6 @@ func Included(line string) (p string, ok bool) {
 	return "", false
 }
 
-// lines returns the lines of all text in an entry, without line ends. A block always ends a line.
 func lines(c content.Content) (all []string) {
 	for _, b := range c.Blocks {
 		if t, ok := b.(content.Text); ok {

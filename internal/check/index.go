@@ -18,10 +18,9 @@ import (
 // Entries have numbers: the position that an entry would have if none had ever been removed. So a removal costs nothing
 // for the entries behind it.
 type Index struct {
-	mu   sync.Mutex
-	seen int32              // how many entries have a number
-	ids  map[string][]int32 // the entries with a call or a response, by its id, ascending, each once
-	// humans are the entries in which a person said something, ascending.
+	mu     sync.Mutex
+	seen   int32              // how many entries have a number
+	ids    map[string][]int32 // the entries with a call or a response, by its id, ascending, each once
 	humans []int32
 	gone   []int32 // the removed entries, ascending
 }

@@ -9,7 +9,6 @@ const (
 	LeastPiece = 32
 )
 
-// isMark reports whether a line says only that something is gone, in square brackets.
 func isMark(line string) bool {
 	line = strings.TrimSuffix(line, "\r")
 	return len(line) > 2 && line[0] == '[' && line[len(line)-1] == ']'

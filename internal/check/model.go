@@ -68,7 +68,6 @@ func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
 	}
 }
 
-// onlyMarks reports whether a block is text that only says that something is gone.
 func onlyMarks(b content.Block) bool {
 	t, ok := b.(content.Text)
 	return ok && len(t.Extra.All()) == 0 && isLessText("", t.Text)
@@ -97,7 +96,6 @@ func sameOutcome(a, b content.ToolResponse) bool {
 	return a.CallID == b.CallID && a.ToolName == b.ToolName && a.Failed() == b.Failed()
 }
 
-// fault says what is wrong with a new block that cannot be what is left of those in its place.
 func fault(was []content.Block, b content.Block) error {
 	switch b := b.(type) {
 	case content.ToolCall:

@@ -25,8 +25,7 @@ type pairing struct {
 	// together are the calls that have a response, with that response.
 	together map[couple]int
 	// late are those of together that a provider does not take for pairs ([turns.Pairs.Late]).
-	late map[couple]int
-	// orphans are responses without a call, waiting are calls without a response.
+	late    map[couple]int
 	orphans map[side]int
 	waiting map[side]int
 	// pending are those of waiting after which only tools spoke: the tool may still be running.

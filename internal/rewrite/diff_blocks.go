@@ -56,7 +56,6 @@ func orNull(b content.Block) content.Block {
 // seed keeps hostile blocks from being made to collide.
 var seed = maphash.MakeSeed()
 
-// blockIndex holds ascending positions by hash.
 type blockIndex map[uint64][]int
 
 func indexBlocks(blocks []content.Block) blockIndex {
@@ -68,7 +67,6 @@ func indexBlocks(blocks []content.Block) blockIndex {
 	return index
 }
 
-// find returns the first position, at least next, at which b stands; -1 if there is none.
 func (x blockIndex) find(blocks []content.Block, b content.Block, next int) int {
 	positions := x[hashBlock(b)]
 	for _, at := range positions[sort.SearchInts(positions, next):] {

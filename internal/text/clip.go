@@ -12,7 +12,6 @@ func Clip(s string, limit int) string {
 	return s[:boundary(s, limit)] + Ellipsis
 }
 
-// boundary returns the largest position, at most limit, at which a character of s begins.
 func boundary(s string, limit int) int {
 	limit = max(0, limit)
 	for limit > 0 && !utf8.RuneStart(s[limit]) {

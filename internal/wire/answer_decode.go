@@ -60,7 +60,6 @@ func decodeReason(msg []byte) contract.Reason {
 				r.Rule = rule
 			}
 		case c.num == reasonSupersededBy && c.typ == protowire.VarintType && c.number <= math.MaxInt:
-			// Position 0 is valid, hence the pointer.
 			r.SupersededBy = new(int(c.number))
 		}
 	}

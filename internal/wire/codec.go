@@ -62,7 +62,6 @@ func (c codec) Unmarshal(data mem.BufferSlice, message any) error {
 	return c.CodecV2.Unmarshal(data, message)
 }
 
-// chunkOf returns a copy of the chunk in a message that holds nothing else and is not small.
 func chunkOf(data mem.BufferSlice) (chunk []byte, ok bool) {
 	if data.Len() < smallChunk {
 		return nil, false

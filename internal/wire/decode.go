@@ -84,7 +84,6 @@ func varint(b []byte) (v uint64, n int) {
 	return protowire.ConsumeVarint(b)
 }
 
-// fail ends the walk with the error for code, the negative result of a protowire.Consume function.
 func (c *cursor) fail(code int) bool { return c.failed(protowire.ParseError(code)) }
 
 func (c *cursor) failed(err error) bool {
@@ -92,7 +91,6 @@ func (c *cursor) failed(err error) bool {
 	return false
 }
 
-// errFieldNumber is for a field number that is 0 or above what protobuf allows.
 var errFieldNumber = errors.New("invalid field number")
 
 // want reports whether the field has the wire type that the protocol gives it, and records an error if not. Another

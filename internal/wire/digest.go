@@ -26,7 +26,6 @@ func (d *Digest) add(chunk []byte) {
 	d.CRC = crc32.Update(d.CRC, crc32.IEEETable, chunk)
 }
 
-// encode returns the number of bytes, then the CRC-32, both big-endian.
 func (d Digest) encode() []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, d.Bytes), d.CRC)
 }

@@ -26,7 +26,6 @@ const (
 	blockExtra        = 15
 )
 
-// value is a string or raw JSON, never both.
 type value struct {
 	str string
 	raw json.RawMessage
@@ -36,7 +35,6 @@ type value struct {
 // of allocations: it runs for every block of every call.
 type values [5]value
 
-// fields writes the fields that are not empty.
 func (e *encoder) fields(v *values) {
 	for i := range v {
 		e.str(protowire.Number(i+1), v[i].str)

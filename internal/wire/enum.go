@@ -5,7 +5,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// names maps the words of package contract to the values of a protocol enumeration, one to one.
 type names[W ~string, E comparable] map[W]E
 
 // to returns UNSPECIFIED, the zero value, for a word that the protocol does not have.

@@ -14,11 +14,9 @@ var (
 	// ErrTruncated: the stream ended before the announced messages were complete. A strategy that stopped midway must
 	// not look like one that returned a shorter history.
 	ErrTruncated = fmt.Errorf("%w: stream ended early", ErrProtocol)
-	// ErrTrailing: data follows the announced messages.
-	ErrTrailing = fmt.Errorf("%w: more data than announced", ErrProtocol)
+	ErrTrailing  = fmt.Errorf("%w: more data than announced", ErrProtocol)
 	// ErrTooLarge: a chunk, a message or the stream exceeds its Max constant.
-	ErrTooLarge = fmt.Errorf("%w: over the size limit", ErrProtocol)
-	// ErrMalformed: the bytes of a message do not follow the protocol.
+	ErrTooLarge  = fmt.Errorf("%w: over the size limit", ErrProtocol)
 	ErrMalformed = fmt.Errorf("%w: malformed message", ErrProtocol)
 )
 

@@ -28,7 +28,6 @@ func Handshake() plugin.HandshakeConfig {
 	}
 }
 
-// Limits of what travels, in bytes.
 const (
 	// MaxChunk bounds a chunk of a stream. It is well below gRPC's default message limit of 4 MiB, so libraries in
 	// other languages need no configuration.

@@ -164,7 +164,6 @@ func (r *Reader) take(size int) ([]byte, error) {
 	}
 }
 
-// fill receives one chunk, which may be empty, and enforces the limits of chunks and of the whole stream.
 func (r *Reader) fill() error {
 	chunk, err := r.recv()
 	if err != nil {
@@ -183,7 +182,6 @@ func (r *Reader) fill() error {
 	return nil
 }
 
-// ended turns io.EOF inside a message into [ErrTruncated].
 func (r *Reader) ended(err error) error {
 	switch {
 	case !errors.Is(err, io.EOF):

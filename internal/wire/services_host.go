@@ -115,7 +115,6 @@ func toGenerateEnd(c contract.Completion) *threshv1.GenerateEnd {
 	}
 }
 
-// fromGenerateEnd leaves the text to the caller.
 func fromGenerateEnd(e *threshv1.GenerateEnd) contract.Completion {
 	return contract.Completion{
 		FinishReason: e.GetFinishReason(),
@@ -125,7 +124,6 @@ func fromGenerateEnd(e *threshv1.GenerateEnd) contract.Completion {
 	}
 }
 
-// readContents reads entries without ids to the end of a stream; their number is not announced.
 func readContents(next func() ([]byte, error), limits Limits) ([]content.Content, error) {
 	limits.Of, limits.Count = "entry", UntilEnd
 	return ReadAll(next, limits, func(msg []byte) (content.Content, error) {

@@ -29,7 +29,6 @@ type Stream[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 	digest     Digest // of what the plugin holds, extended by what is sent
 }
 
-// message is one message of an answer: either header or chunk is set.
 type message[M contract.DensityMetadata | contract.CompressMetadata] struct {
 	isHeader bool
 	header   Result[M]

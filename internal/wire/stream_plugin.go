@@ -128,7 +128,6 @@ func receive(
 	return up, nil
 }
 
-// noCallHeader is the error for a request that does not open with a header. err is what Recv returned.
 func noCallHeader(err error) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err // gRPC's own, which has answered already

@@ -21,7 +21,6 @@ const (
 	shapeBlock
 )
 
-// inside returns the shape of a message's field. weighs reports whether it takes memory of its own.
 func (s shape) inside(field protowire.Number) (inner shape, weighs bool) {
 	switch {
 	case s == shapeEdit && field == editReplace:

@@ -165,7 +165,6 @@ type Code struct {
 // is carried unchanged.
 type Opaque struct{ JSON json.RawMessage }
 
-// The kinds of block in the native form.
 const (
 	KindText         = "text"
 	KindToolCall     = "tool_call"

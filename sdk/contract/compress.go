@@ -53,7 +53,6 @@ func (p CompressParams) Target() float64 {
 // CompressReason says why Compress is called.
 type CompressReason string
 
-// The reasons.
 const (
 	// ReasonThreshold: the history reached the threshold.
 	ReasonThreshold CompressReason = "threshold"

@@ -5,7 +5,6 @@ import "encoding/json"
 // ConfigType is the type of a strategy's setting.
 type ConfigType string
 
-// The types of a setting.
 const (
 	Boolean ConfigType = "boolean"
 	Integer ConfigType = "integer"

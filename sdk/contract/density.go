@@ -8,7 +8,6 @@ type OptimizeParams struct {
 // PartialWrites says whether a partial write (an edit) makes earlier reads of its file stale.
 type PartialWrites string
 
-// The values of compression.density.partialWrites.
 const (
 	PartialWritesPrune PartialWrites = "prune"
 	PartialWritesKeep  PartialWrites = "keep"

@@ -97,7 +97,6 @@ func (i Info) Validate() error {
 // unprintable text could control a terminal.
 func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
 
-// validate judges a declaration by itself.
 func (f ConfigField) validate() error {
 	if !ValidKey(f.Key) {
 		return errors.New("a key is a letter followed by at most 99 letters, digits, hyphens and underscores, " +

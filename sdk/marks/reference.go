@@ -82,7 +82,6 @@ func number(s string) int {
 	return n
 }
 
-// labelLength is how much of a label a mark shows, in characters.
 const labelLength = 80
 
 // Label names a result in a mark: its tool and what its call was about, on one line. [Reference.Nth] tells equal labels

@@ -82,7 +82,6 @@ func (c *compiler) fail(field string, err error) {
 	}
 }
 
-// locators parses the locators of one field, which only rules of the given classes may have.
 func (c *compiler) locators(field string, texts []string, classes ...Class) []locator {
 	// Refused rather than ignored: a path in a shell rule shows that its author expects something else.
 	if len(texts) > 0 && !slices.Contains(classes, c.src.Class) {

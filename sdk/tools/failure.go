@@ -36,7 +36,6 @@ var commonSigns = sync.OnceValue(func() (s shared) {
 	return shared{newSigns(&f.Every), newSigns(&f.Write)}
 })
 
-// all returns everything that f lists.
 func (f *Failure) all() []string {
 	all := slices.Concat(f.ExitLine, f.LastExitLine, f.ExitField, f.ErrorField, f.Prefix, f.FirstLine, f.LastLine, f.Tag,
 		f.Running, f.Silent)
@@ -165,7 +164,6 @@ func (s *signs) inObject(o map[string]any) (failed, exited bool) {
 	return failed, exited || failed
 }
 
-// blank reports whether a member says that there was no error.
 func blank(v any) bool {
 	switch v := v.(type) {
 	case bool:

@@ -12,7 +12,6 @@ import (
 // Outcome is how a call ended, in the words that a result cut to one line uses.
 type Outcome string
 
-// The outcomes.
 const (
 	// OutcomeSuccess: the response has no sign of anything else.
 	OutcomeSuccess Outcome = "success"
@@ -106,7 +105,6 @@ type judge struct {
 	writes        bool
 }
 
-// verdict judges the result alone. stated says that something in it says how the call ended.
 func (j *judge) verdict() (v Verdict, stated bool) {
 	success, failure := Verdict{Outcome: OutcomeSuccess}, Verdict{Outcome: OutcomeError}
 	if o, ok := j.lined(); ok {
@@ -205,7 +203,6 @@ func (j *judge) lines(all []*signs) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// begins reports whether a text begins like a failure.
 func (j *judge) begins(all []*signs) bool {
 	for i := range j.of.texts {
 		for _, s := range all {
@@ -227,7 +224,6 @@ func (j *judge) tagged() bool {
 	return false
 }
 
-// silent reports whether the result's agent never says how a command ended.
 func (j *judge) silent() bool {
 	for i := range j.of.texts {
 		for line := range j.of.texts[i].last() {
@@ -264,7 +260,6 @@ func (j *judge) cut() bool {
 	return false
 }
 
-// lined returns the outcome that the result states because it was cut to one line.
 func (j *judge) lined() (Outcome, bool) {
 	if len(j.of.texts) != 1 || j.of.texts[0].long {
 		return "", false

@@ -68,7 +68,6 @@ func (p linePattern) match(line string) (rest, id string, ok bool) {
 	return line, id, true
 }
 
-// matchAny returns the name in the line if one of the patterns matches.
 func matchAny(ps []linePattern, line string) (id string, ok bool) {
 	for _, p := range ps {
 		if _, id, ok := p.match(line); ok {

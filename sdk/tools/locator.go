@@ -16,7 +16,6 @@ type locator struct {
 	want map[string]string
 }
 
-// errStop ends an iteration early.
 var errStop = errors.New("stop")
 
 var errLocator = errors.New(`a locator is "name", "name[]", "name[].member" or "$"`)
@@ -70,7 +69,6 @@ func (l locator) values(p params) iter.Seq[[]byte] {
 	}
 }
 
-// any reports whether l points to anything that is not null.
 func (l locator) any(p params) bool {
 	for v := range l.values(p) {
 		if !rawjson.IsNull(v) {

@@ -16,7 +16,6 @@ type member struct {
 	value []byte
 }
 
-// get returns nil if the member is absent or null.
 func (p params) get(name string) []byte {
 	for _, m := range p {
 		if m.name == name {

@@ -17,7 +17,6 @@ func patchWrites(s string) []Write {
 	var writes []Write
 	inside := false
 	for line := range strings.Lines(s) {
-		// Models put explanations in front of a patch.
 		if !inside {
 			inside = strings.HasPrefix(line, beginPatch)
 			continue

@@ -64,7 +64,6 @@ func newResult(r content.ToolResponse) *result {
 	return out
 }
 
-// printed are the members of an object that hold what a tool printed.
 var printed = [...]string{"output", "content", "text", "message", "result", "results", "response", "stderr"}
 
 func (r *result) add(v any, depth int) {
@@ -91,7 +90,6 @@ func (r *result) add(v any, depth int) {
 
 func (r *result) text(s string) { r.ends(s, s, false) }
 
-// ends adds a text by its beginning and end. parts says that something is between.
 func (r *result) ends(head, tail string, parts bool) {
 	head, tail = strings.TrimLeft(head, " \t\r\n"), strings.TrimRight(tail, " \t\r\n")
 	if !parts {

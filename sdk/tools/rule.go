@@ -3,7 +3,6 @@ package tools
 // Class is what a tool is for. The zero value means that the taxonomy does not know the tool.
 type Class string
 
-// The classes.
 const (
 	// ClassRead tools return the content of the files that they name.
 	ClassRead Class = "read"

@@ -83,7 +83,6 @@ func (t *Taxonomy) add(src *Rule, r *rule) {
 // Use says what a call of the tool name with these parameters reads, writes and runs. It never fails: without a rule
 // that fits, nothing is known. Its cost is linear in the size of params, and it copies only the values that it returns.
 func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
-	// Enough for most calls without an allocation.
 	var room [8]member
 	if t == nil || len(t.rules) == 0 {
 		return Use{Subject: subject(scan(room[:0], params, subjectNames()))}

@@ -9,7 +9,6 @@ import (
 // ProblemKind says what is wrong with the pairing of a history.
 type ProblemKind string
 
-// The problems.
 const (
 	// Orphaned is a response whose call is nowhere before it.
 	Orphaned ProblemKind = "orphaned"

@@ -36,7 +36,6 @@ func Exchanges(history []content.Content, pairs *Pairs) []Exchange {
 		}
 	}
 
-	// The entries of all exchanges share one array.
 	size := make([]int, n)
 	for i := range n {
 		size[sets.find(i)]++

@@ -140,7 +140,6 @@ func (q *queue) push(calls []waiting, call int32, l link) {
 	q.tail = call
 }
 
-// first returns the first unanswered call, 0 if there is none.
 func (q *queue) first(calls []waiting, l link) int32 {
 	for q.head != 0 && calls[q.head-1].answered {
 		q.head = *l(&calls[q.head-1])

@@ -113,5 +113,4 @@ func (p *Pairs) Orphans() []At { return p.orphans }
 
 func (p *Pairs) entries() int { return len(p.start) - 1 }
 
-// blocks returns the partners of the blocks of entry i.
 func (p *Pairs) blocks(i int) []At { return p.partner[p.start[i]:p.start[i+1]] }

@@ -46,7 +46,6 @@ Prices change. Each list has the date on which it was looked up and the page tha
 			if err != nil {
 				return fmt.Errorf("model.priceFile: %w", err)
 			}
-			// Without names, Select returns all lists.
 			chosen, err := all.Select(names...)
 			if err != nil {
 				return err
@@ -54,7 +53,6 @@ Prices change. Each list has the date on which it was looked up and the page tha
 			switch output {
 			case "json":
 				return a.printJSON(chosen.Lists())
-			// Without a heading: the output is a valid file.
 			case "yaml":
 				text, err := chosen.YAML()
 				if err == nil {

@@ -12,13 +12,11 @@ import (
 // RunE, so call it after RunE is set. columns are for names and completion only; the command may print a table with
 // more columns of the same names, as compare does for each price list.
 func (a *app) addColumns(cmd *cobra.Command, columns []table.Column) {
-	// Several columns may share a name.
 	names := table.Names(columns)
 	cmd.Flags().StringSliceVar(&a.columns, "columns", nil,
 		"show these `COLUMNS` instead of those that fit: all, or some of "+strings.Join(names, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("columns", listOf(
 		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			// "all" first, as it is what a user of a wide terminal wants.
 			return append([]string{table.All}, names...), cobra.ShellCompDirectiveNoFileComp
 		}))
 	run := cmd.RunE
@@ -36,7 +34,6 @@ func (a *app) printTable(t *table.Table) error {
 	return t.Write(a.out, table.Options{Width: table.Width(a.out), Columns: a.columns})
 }
 
-// printSmallTable prints a secondary table of a command, to which --columns does not apply.
 func (a *app) printSmallTable(t *table.Table) error {
 	return t.Write(a.out, table.Options{Width: table.Width(a.out)})
 }

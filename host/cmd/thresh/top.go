@@ -203,7 +203,6 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 	t := table.New(topColumns...)
 	stored := 0
 	for _, s := range h.Sessions {
-		// Only in the store.
 		if s.Stored != nil {
 			stored++
 		}
@@ -245,7 +244,6 @@ func lastChange(s watch.Session) string {
 // liveTop draws the view until the context ends, on the terminal's alternate screen: what was there before comes back.
 func (a *app) liveTop(ctx context.Context, c *config.Config, out *os.File) error {
 	const (
-		// The alternate screen without a cursor, and back.
 		enter = "\x1b[?1049h\x1b[?25l"
 		leave = "\x1b[?25h\x1b[?1049l"
 	)

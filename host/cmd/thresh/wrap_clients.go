@@ -32,8 +32,7 @@ type wrapping struct {
 	lost string
 	// provider is for requests that do not show theirs: several APIs have a path such as /v1/models, and clients need
 	// not send what tells them apart. "" for agents with clients of several providers.
-	provider string
-	// variables get the proxy's address and a path.
+	provider  string
 	variables []variable
 	// others are set as they are, unless the user has set them.
 	others []string
@@ -194,7 +193,6 @@ func (w wrapping) start(command []string, at proxyAt, environ []string) (agent *
 	return agent, end, nil
 }
 
-// values returns the variables with addresses in them, as NAME=VALUE.
 func (w wrapping) values(at proxyAt) (out []string) {
 	for _, v := range w.variables {
 		value := at.base + v.path
@@ -268,7 +266,6 @@ func codexProvider(getenv func(string) string) string {
 	return base
 }
 
-// chatGPT reports whether Codex is logged in with ChatGPT, and uses that login.
 func chatGPT(getenv func(string) string) bool {
 	var login struct {
 		Mode   string `json:"auth_mode"`
@@ -288,7 +285,6 @@ func codexHome(getenv func(string) string) string {
 }
 
 var (
-	// tomlTable matches the head of a table, tomlText a key with a plain string.
 	tomlTable = regexp.MustCompile(`^\s*\[\s*(.+?)\s*\]\s*(?:#.*)?$`)
 	tomlText  = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*=\s*["']([^"']*)["']`)
 )

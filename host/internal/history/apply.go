@@ -90,7 +90,6 @@ func (h *History) edit(p *Plan) {
 	h.index = h.index.Applied(func(i int) content.Content { return old[i].Content }, p.changes)
 }
 
-// replace applies a Compress, or an Optimize without edits.
 func (h *History) replace(base Snapshot, made []*Entry) {
 	late := h.entries[len(base.Entries):]
 	entries := make([]*Entry, 0, room(len(made)+len(late)))

@@ -25,7 +25,6 @@ func (p *Plan) Changes() []outcome.Change {
 	if p.parts == nil {
 		return nil
 	}
-	// Whatever is in base and in no part was removed.
 	next := 0                    // the first entry of base that was not looked at
 	gone := func(until *Entry) { // everything before until was removed
 		for ; next < len(p.base.Entries) && p.base.Entries[next] != until; next++ {
@@ -123,7 +122,6 @@ func made(e *Entry, behind string) outcome.Change {
 		Calls: calls(e.Content), Made: &e.Content, Behind: behind}
 }
 
-// keptAsTheyWere reports whether an edit kept every block of an entry and added none.
 func keptAsTheyWere(part check.Part, old *Entry) bool {
 	if len(part.Kept) != len(old.Content.Blocks) {
 		return false

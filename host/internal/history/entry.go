@@ -13,7 +13,6 @@ type Entry struct {
 	// plan that is not applied yet, or made for a view.
 	ID      string
 	Content content.Content
-	// Count is what the host's tokenizer counted when the entry was added.
 	Count
 	// Refers says that it has marks which name the place where lines are instead.
 	Refers bool

@@ -18,7 +18,6 @@ type exchange struct {
 	lastAnswered int    // the position of the last caller that has an answered call; -1: none
 }
 
-// caller is an entry of the AI in an exchange.
 type caller struct {
 	entry      *Entry
 	at         int   // its position in the exchange

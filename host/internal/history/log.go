@@ -41,7 +41,6 @@ func (p *Plan) name(next uint64) uint64 {
 	return next
 }
 
-// rewrite returns the plan as data. Its entries are named.
 func (p *Plan) rewrite() Rewrite {
 	r := Rewrite{Base: p.base.at, Reasons: p.reasons}
 	base := p.base.Entries
@@ -101,7 +100,6 @@ func (h *History) Replay(r Rewrite) error {
 	base := h.snapshotAt(&r.Base)
 	var out []*Entry
 	next := 0
-	// Positions must ascend and lie within the base.
 	for _, p := range r.Pieces {
 		if p.From < 0 {
 			out = append(out, p.Entry)

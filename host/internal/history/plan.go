@@ -13,7 +13,6 @@ import (
 // AnswerError is one problem with a strategy's answer. The history is unchanged.
 type AnswerError = check.Error
 
-// The kinds of problems with a strategy's answer. An [AnswerError] wraps one of these.
 var (
 	ErrConflict       = check.ErrConflict
 	ErrOutOfBounds    = check.ErrOutOfBounds
@@ -172,7 +171,6 @@ func (s Snapshot) PlanCompress(
 	return s.plan(ctx, curated, given, parts, count)
 }
 
-// plan makes the entries of the rewritten history. Kept entries are reused with their counts.
 func (s Snapshot) plan(
 	ctx context.Context, old []*Entry, given []content.Content, parts []check.Part, count Counter,
 ) (*Plan, error) {
@@ -225,7 +223,6 @@ func reasons(edits []rewrite.Edit, length int) map[int]contract.Reason {
 	return out
 }
 
-// newBlocks returns the blocks of an edited entry that it did not have before.
 func newBlocks(part check.Part) (blocks []content.Block) {
 	for i, from := range part.Kept {
 		if from < 0 {

@@ -98,7 +98,6 @@ func (r *resolver) read() {
 	}
 }
 
-// origin returns which block of the old entry a block of a part was; -1 if unknown.
 func (r *resolver) origin(p check.Part, block int) int {
 	if !p.Edited {
 		return block
@@ -178,7 +177,6 @@ func (r *resolver) mended(ref marks.Reference, self int, here spot, line string)
 
 func ending(line string) string { return line[len(strings.TrimRight(line, "\r\n")):] }
 
-// nth returns the result that a reference in result self means; -1 if there is none.
 func nth(results []marks.Result, self int, ref marks.Reference) int {
 	n := 0
 	for k := self - 1; k >= 0; k-- {
@@ -191,7 +189,6 @@ func nth(results []marks.Result, self int, ref marks.Reference) int {
 	return -1
 }
 
-// moved returns the reference to the same lines in result k of after; ok is false if they are not there.
 func (r *resolver) moved(ref marks.Reference, k int, here spot, lines []string) (marks.Reference, bool) {
 	x := r.after[k]
 	response := r.parts[x.Entry].Content.Blocks[x.Block].(content.ToolResponse)

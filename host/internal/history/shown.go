@@ -37,7 +37,6 @@ type unit struct {
 	needs int
 }
 
-// place is a state of a view in the making.
 type place struct {
 	next     int // the position of the first entry of the history that is not in the view
 	out      int
@@ -74,7 +73,6 @@ func (v *shown) upTo(p place, units int) *shown {
 	}
 }
 
-// rewritten forgets what depends on the entries from position first on.
 func (v *shown) rewritten(first int) {
 	_, n := v.settled(first)
 	v.units, v.kept, v.before = v.units[:n], nil, list{}
@@ -103,7 +101,6 @@ func (v *shown) edited(changes []check.Change) {
 	}
 }
 
-// put makes e the entry of the view at position i; all before it are there.
 func (v *shown) put(i int, e *Entry) {
 	if i < len(v.entries) && same(v.entries[i], e) {
 		return
@@ -150,7 +147,6 @@ func (b *viewBuilder) takeOver(n int) bool {
 	return false
 }
 
-// append adds units of v.before that began at a place.
 func (b *viewBuilder) append(begin place, units []unit, removed int) {
 	v, end := b.shown, units[len(units)-1].place
 	v.truncate(b.out)

@@ -17,7 +17,6 @@ func (h *History) Bytes() int {
 	return h.bytes + aroundShown*len(h.shown.entries)
 }
 
-// countAll returns how many entries have marks that refer to others, and the memory of all.
 func countAll(entries []*Entry) (refers, bytes int) {
 	for _, e := range entries {
 		bytes += e.bytes()

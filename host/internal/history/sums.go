@@ -6,7 +6,6 @@ type sums []int
 
 func (s sums) all() int { return s.of(0, len(s)) }
 
-// of returns the sum for the entries [from, to).
 func (s sums) of(from, to int) int {
 	if from >= to {
 		return 0
@@ -19,7 +18,6 @@ func (s sums) of(from, to int) int {
 
 func (s sums) add(tokens int) sums { return append(s, s.all()+tokens) }
 
-// addRange appends the counts of the entries [from, to) of another list.
 func (s sums) addRange(other sums, from, to int) sums {
 	shift := s.all() - other.of(0, from)
 	for _, n := range other[from:to] {

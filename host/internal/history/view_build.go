@@ -49,7 +49,6 @@ func exchangeEnd(entries []*Entry) int {
 	return i
 }
 
-// viewBuilder appends to a view at its place.
 type viewBuilder struct {
 	*shown
 	place
@@ -112,7 +111,6 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 	x := &b.read
 	x.read(entries, &b.match)
 	over = over || x.interrupted
-	// Responses for calls that never got one, behind all calls of the exchange.
 	made := content.Content{Speaker: content.Tool}
 	for _, c := range x.callers {
 		b.emit(c.entry)

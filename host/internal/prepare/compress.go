@@ -86,7 +86,6 @@ func (t *turn) applyCompress(plan *history.Plan, snapshot history.Snapshot) erro
 	out := &t.outcome.Compress
 	out.Kind, out.TokensAfter, out.EntriesAfter = outcome.KindApplied, plan.After, plan.Len()
 	if err := t.apply(plan, outcome.StepCompress); err != nil {
-		// Neither applied nor a no-op: the error says what it is.
 		out.Kind = ""
 		return fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)
 	}

@@ -93,7 +93,6 @@ func (t *turn) warnLadder() {
 		t.outcome.Limits.Hard, strings.Join(took, ", "), advice)
 }
 
-// recordUsualRungs records the steps of every turn as the ladder's first rungs.
 func (t *turn) recordUsualRungs() {
 	if o := t.outcome.Optimize; o.Removed+o.Replaced > 0 {
 		t.outcome.Ladder = append(t.outcome.Ladder, outcome.LadderStep{

@@ -44,7 +44,6 @@ func (c climb) best(ctx context.Context) (*ladder, error) {
 		l, err = c.take(ctx, rungs)
 	}
 	if err == nil && l.total > l.hard && !c.req.Settings.KeepHuman {
-		// Only what cutting the new results does not free.
 		human := rung{outcome.RungHuman, (*ladder).human, l.roomy + l.freeable()}
 		var with *ladder
 		if with, err = c.take(ctx, append(rungs[:2:2], human)); err != nil {

@@ -20,7 +20,6 @@ const leastResult = 50
 // newResult is a result of the last exchange, which the model has not seen, and its block's tokens.
 type newResult struct{ entry, block, tokens int }
 
-// newResults returns the results that may be cut.
 func (l *ladder) newResults() (all []newResult) {
 	for i := l.last; i < len(l.entries); i++ {
 		for j, b := range l.entries[i].Blocks {
@@ -32,7 +31,6 @@ func (l *ladder) newResults() (all []newResult) {
 	return all
 }
 
-// freeable is about how many tokens cutting the new results frees at most.
 func (l *ladder) freeable() (tokens int) {
 	for _, r := range l.newResults() {
 		tokens += max(0, r.tokens-leastResult)
@@ -112,12 +110,10 @@ type cut struct {
 	entryID string
 }
 
-// cutLine replaces the middle.
 const cutLine = "[%d bytes removed here to stay under the context limit: entry %s]"
 
 var cutBytes = regexp.MustCompile(`^\[([0-9]{1,12}) bytes removed here to stay under the context limit: entry `)
 
-// newCut removes the line of an earlier cut from the text of an entry.
 func newCut(text, entryID string) cut {
 	from := 0
 	for line := range strings.Lines(text) {
@@ -158,7 +154,6 @@ func (c cut) to(keep int) string {
 	return b.String()
 }
 
-// line returns where the line at a position begins and ends, with its line break.
 func (c cut) line(at int) (start, end int) {
 	start, end = strings.LastIndexByte(c.text[:at], '\n')+1, len(c.text)
 	if n := strings.IndexByte(c.text[at:], '\n'); n >= 0 {

@@ -150,7 +150,6 @@ func (l *ladder) stays(entries ...int) bool {
 
 // pieces is a strategy's answer to a Compress, so the same code checks the ladder.
 func (l *ladder) pieces() (pieces []rewrite.Piece) {
-	// from is the first entry that is not in a piece yet.
 	from := 0
 	keepUntil := func(to int) {
 		if from < to {

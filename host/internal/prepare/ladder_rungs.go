@@ -53,7 +53,6 @@ func (l *ladder) results(ctx context.Context, goal int) (int, error) {
 	return len(changed), nil
 }
 
-// removable reports whether a response of entry i is sent and has a result that was not removed before.
 func (l *ladder) removable(i int, r content.ToolResponse) bool {
 	return len(r.Result) > 0 && !l.withheld[withheld{l.base.Entries[i].ID, r.CallID}] &&
 		!strings.HasPrefix(string(r.Result), `"`+removedResult)
@@ -134,7 +133,6 @@ func (l *ladder) oldMessages() []int {
 // headBytes is how much of a long message is kept, in bytes; about a hundred tokens.
 const headBytes = 400
 
-// head returns the first headBytes of a longer text, cut between two characters.
 func head(s string) string {
 	n := headBytes
 	for n > 0 && !utf8.RuneStart(s[n]) {

@@ -22,7 +22,6 @@ type LLM struct {
 		contract.Completion, outcome.Spent, error)
 }
 
-// model accepts nil.
 func (l *LLM) model() *contract.Model {
 	if l == nil {
 		return nil
@@ -30,7 +29,6 @@ func (l *LLM) model() *contract.Model {
 	return &l.Model
 }
 
-// profile accepts nil.
 func (l *LLM) profile() string {
 	if l == nil {
 		return ""

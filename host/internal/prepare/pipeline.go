@@ -93,7 +93,6 @@ func (p *Pipeline) Prepare(ctx context.Context, req Request) (history.View, outc
 // maxPending is more tokens than any model takes, and small enough that sums do not overflow.
 const maxPending = math.MaxInt32
 
-// newTurn begins a turn. Callers hold p.running.
 func (p *Pipeline) newTurn(req Request) *turn {
 	p.mu.Lock()
 	defer p.mu.Unlock()

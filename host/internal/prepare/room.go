@@ -34,7 +34,6 @@ func (t *turn) checkRoom() error {
 // at the threshold would be due at every turn and gain nothing, so only the hard limit counts.
 func (t *turn) thresholdReachable() bool { return float64(t.alone()) < t.outcome.Limits.Trigger }
 
-// alonePart names what takes the room that the history has not.
 func alonePart(pending, alone int) string {
 	if pending > 0 && pending >= alone/2 {
 		return "the pending tokens (system prompt, tools, a prompt that is not added yet) alone"

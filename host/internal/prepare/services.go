@@ -92,7 +92,6 @@ func (s *services) counts(ctx context.Context, entries []content.Content) ([]his
 	return counts, nil
 }
 
-// recall fills the cache with the counts of the history, on first use.
 func (s *services) recall() {
 	if s.known != nil {
 		return

@@ -86,7 +86,6 @@ func (t *turn) limits() outcome.Limits {
 	return l
 }
 
-// refresh takes the view of the current history, and the counts that follow from it.
 func (t *turn) refresh() {
 	t.view = t.history.ViewAt(t.req.UpTo, t.counter.Entry)
 	t.outcome.Tokens, t.outcome.Projected = t.view.Tokens, t.projected(t.view)
@@ -140,7 +139,6 @@ func (t *turn) apply(plan *history.Plan, step string) error {
 // Callers hold t.mu.
 func (t *turn) current() bool { return t.version == t.Pipeline.version }
 
-// snapshot returns the history as far as this turn may see it.
 func (t *turn) snapshot() history.Snapshot {
 	s := t.history.SnapshotAt(t.req.UpTo)
 	s.Tools = t.req.Settings.Tools

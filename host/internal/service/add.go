@@ -30,7 +30,6 @@ type AddAnswer struct {
 	Tokens   int    `json:"tokens"`
 }
 
-// check returns what is wrong with the request itself, for which no entry is to blame.
 func (r AddRequest) check() error {
 	switch {
 	case r.Format == "" && (r.Messages != nil || r.System != nil || r.Instructions != nil):

@@ -45,7 +45,6 @@ const (
 	blockExtra = 7
 )
 
-// Their order is kept.
 const (
 	extraName  = 1
 	extraValue = 2
@@ -140,7 +139,6 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 	return e, err
 }
 
-// content sets what one field says; fields that the program does not know are added to extra.
 func (r *Reader) content(c *content.Content, extra *[]content.Field, f field) error {
 	switch f.number {
 	case entrySpeaker:

@@ -71,7 +71,6 @@ func (m *message) done(d Done) {
 	})
 }
 
-// readDone decodes a Done, or the Once that is in it.
 func readDone(data []byte) (d Done, err error) {
 	err = fields(data, func(f field) (err error) {
 		switch f.number {

@@ -89,7 +89,6 @@ func (a Added) size(whole bool) int {
 	return size
 }
 
-// about returns what an entry takes in a record, in bytes, or a little more.
 func about(c content.Content, whole bool) int {
 	const around = 100 // of an entry, and of a block: ids, names, counts, lengths
 	size := around
@@ -160,7 +159,6 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 	added, appends := rw.Base.Counts()
 	m.uint(rewrittenAdded, added)
 	m.uint(rewrittenAppends, appends)
-	// index counts the entries that the record holds, the second half of their place.
 	index := 0
 	for _, p := range rw.Pieces {
 		var piece message
@@ -260,7 +258,6 @@ func (r *Reader) piece(data []byte) (history.Piece, error) {
 }
 
 func (rw *Rewritten) reason(data []byte) error {
-	// Position 0 is not written.
 	at, reason := 0, contract.Reason{}
 	err := fields(data, func(f field) error {
 		n, err := 0, error(nil)

@@ -96,7 +96,6 @@ func readPlaces(data []byte) (places []history.Place, err error) {
 	next := func() (v uint64) {
 		v, n := protowire.ConsumeVarint(data)
 		if n < 0 {
-			// The loop ends, as nothing is left to read.
 			err, data = damaged("the list of entries is cut off"), nil
 			return 0
 		}

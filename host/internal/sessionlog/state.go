@@ -137,7 +137,6 @@ func (s State) turnGroups(g Groups) {
 	g[groupCalibration] = calibration(t.Calibration)
 }
 
-// place encodes a place as fields 1 to 3.
 func (m *message) place(p Place) {
 	added, appends := p.Mark.Counts()
 	m.uint(1, added)
@@ -262,7 +261,6 @@ func (s *State) failure(f field) error {
 	return nil
 }
 
-// sent takes fields 1 to 3 as the place.
 func (s *State) sent(f field) error {
 	if f.number == 4 {
 		s.Turns.Sent.At = time.Unix(0, f.int())

@@ -16,9 +16,7 @@ import (
 // raise it, because readers skip what they do not know.
 const version = 1
 
-// Errors of reading a record, for errors.Is.
 var (
-	// ErrNewer: the record was written by a later version of the program.
 	ErrNewer = errors.New("written by a newer version of thresh: use that version")
 	// ErrDamaged: the record cannot have been written by this program.
 	ErrDamaged = errors.New("the record is damaged")
@@ -81,8 +79,7 @@ func (m *message) nested(field protowire.Number, write func()) {
 const (
 	checksumField = 15
 	checksumTag   = checksumField<<3 | byte(protowire.Fixed32Type)
-	// checked is where the checksummed fields begin.
-	checked = 1 + 1 + 4
+	checked       = 1 + 1 + 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli) // the one that processors compute
@@ -93,7 +90,6 @@ func checksum(kind store.Kind, fields []byte) uint32 {
 
 func record() message { return message{version, checksumTag, 0, 0, 0, 0} }
 
-// sealed sets the checksum of a complete record.
 func (m message) sealed(kind store.Kind) []byte {
 	binary.LittleEndian.PutUint32(m[2:], checksum(kind, m[checked:]))
 	return m
@@ -187,7 +183,6 @@ func (f field) count() (int, error) {
 	return int(f.varint), nil
 }
 
-// counts is a packed list of numbers.
 func (m *message) counts(field protowire.Number, list []int32) {
 	if len(list) == 0 {
 		return

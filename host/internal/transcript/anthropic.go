@@ -48,7 +48,6 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 	for _, raw := range list {
 		blocks := b.exactBlock(raw, anthropicBlock(raw))
 		_, isResponse := blocks[0].(content.ToolResponse)
-		// A result's media follow it and share its origin.
 		p.add(isResponse, blocks...)
 	}
 	return p

@@ -51,7 +51,6 @@ func (b *builder) add(line int, c content.Content) int {
 	return entry
 }
 
-// extend appends blocks and fields to an entry, for formats that spread one message over several records.
 func (b *builder) extend(entry int, blocks []content.Block, extra ...content.Field) {
 	from := len(b.t.Entries[entry].Blocks)
 	b.t.Entries[entry].Blocks = append(b.t.Entries[entry].Blocks, blocks...)
@@ -105,7 +104,6 @@ func (b *builder) boundary(kind string, meta []byte) {
 	b.t.Boundaries = append(b.t.Boundaries, Boundary{Index: len(b.t.Entries), Kind: kind, Meta: meta})
 }
 
-// unknown tallies a record of a type that no reader knows. what names it, and record is its text.
 func (b *builder) unknown(line int, what string, record []byte) {
 	b.tally.count(line, -1, what+" left out")
 	b.miss(what, len(record))
@@ -238,7 +236,6 @@ func (b *builder) inspect(i int, c content.Content) {
 // inspectPairs notes repeated call ids, and responses that a provider would refuse: those without an open call before
 // them, and those after the AI spoke again. A replay must show what was recorded; [Write] repairs the order.
 func (b *builder) inspectPairs() {
-	// Paired again, because extend may have added to earlier entries.
 	pairs, seen := turns.Pair(b.t.Entries), map[string]bool{}
 	for i, c := range b.t.Entries {
 		// What a compaction kept is there twice.

@@ -33,7 +33,6 @@ func isClaudeField(name string) bool {
 	return false
 }
 
-// isClaudeMessageField is for the message in a record, which is one of the Anthropic API.
 func isClaudeMessageField(name string) bool {
 	switch name {
 	case "id", "type", "role", "model", "content", "usage", "stop_reason", "stop_sequence":
@@ -116,7 +115,6 @@ func (c *claudeThread) forget() {
 	clear(c.open)
 }
 
-// record reads one line, in the order of the file.
 func (c *claudeCode) record(r record) error {
 	b := c.main.b
 	// The first id counts: a resumed session has records of the session before in front.
@@ -193,7 +191,6 @@ func (c *claudeCode) message(r record, t string) error {
 // The entry keeps the timestamp of its first line, but usage and model of its last: output tokens are complete only
 // there.
 func (c *claudeThread) assistant(r record, message object) {
-	// Blocks of the model never belong to a tool.
 	blocks := c.b.messageContent(r.line, message.raw("content")).blocks
 	var meta metadata
 	id := message.text("id")
@@ -235,7 +232,6 @@ func (c *claudeCode) end() error {
 	switch side := c.side.b; {
 	case c.sideLines == 0:
 	case len(b.t.Entries) == 0:
-		// Both threads count the lines of the one file.
 		b.t.Entries, b.t.Lines = side.t.Entries, side.t.Lines
 		b.note(0, -1, "every message is a sub-agent's (isSidechain): this is the transcript of a sub-agent")
 	default:

@@ -75,7 +75,6 @@ func isCodexBookkeeping(name string) bool {
 
 func newCodex(b *builder) *codex { return &codex{b: b, ai: -1, tool: -1, reply: -1, told: -1} }
 
-// record reads one line: an envelope with timestamp, type and payload.
 func (c *codex) record(r record) error {
 	payload := r.object.object("payload")
 	if payload == nil {
@@ -166,7 +165,6 @@ func (c *codex) meta(stamp []byte) metadata {
 // an answered request.
 func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
 	c.tool = -1
-	// Items of one answer share an entry until something else comes between.
 	if c.ai >= 0 {
 		c.b.extend(c.ai, blocks)
 	} else {
@@ -334,7 +332,6 @@ func codexReasoning(item object) content.Block {
 // codexArguments reads a call's arguments: JSON in a string, or the raw text of a custom tool such as apply_patch,
 // which is wrapped as {"input": …}: parameters are an object for every tool.
 func codexArguments(item object) json.RawMessage {
-	// Already a JSON string.
 	if input := item.raw("input"); input != nil {
 		return append(append([]byte(`{"input":`), input...), '}')
 	}

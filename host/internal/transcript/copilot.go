@@ -29,7 +29,6 @@ func isCopilotBookkeeping(t string) bool {
 	return false
 }
 
-// The fields of events that are read, or are known to hold nothing of the conversation.
 var (
 	isCopilotUserField = nameIn("content", "transformedContent", "attachments", "supportedNativeDocumentMimeTypes",
 		"interactionId", "parentAgentTaskId", "source", "agentMode")

@@ -15,7 +15,6 @@ type document struct {
 	offset int64 // of the first byte
 	top    object
 
-	// For lineAt: the line of the byte at mark.
 	mark, markLine int
 }
 
@@ -36,7 +35,6 @@ func (d *document) lineAt(at int) int {
 	return d.markLine
 }
 
-// at returns where the value of a top-level field begins; 0 if there is none.
 func (d *document) at(name string) int { return d.top.field(name).at }
 
 // each calls element for each element of the list in the field name, or of the document itself if name is "". A missing
@@ -54,7 +52,6 @@ func (d *document) each(name string, element func(i, line int, raw []byte) error
 	// Element by element: a list of offsets of a hundred thousand messages is never built.
 	return s.Array(func(i int) error {
 		at := list.at + s.Offset()
-		// A slice of data: valid as long as the document.
 		raw, err := s.Skip()
 		if err != nil {
 			return err

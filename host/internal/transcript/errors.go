@@ -27,8 +27,7 @@ var (
 	ErrUnknownFormat = errors.New("unknown format")
 	// A recognised format that cannot be read; the detail says what to do.
 	ErrUnsupportedFormat = errors.New("unsupported format")
-	// The format is known, and a record does not have its shape.
-	ErrMalformed = errors.New("malformed transcript")
+	ErrMalformed         = errors.New("malformed transcript")
 )
 
 // Error says why a transcript cannot be read, and where. errors.Is finds its Reason.
@@ -71,7 +70,6 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Reason }
 
-// fail returns an Error about the file as a whole.
 func fail(reason error, format string, args ...any) error {
 	return &Error{Offset: -1, Entry: -1, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }

@@ -113,7 +113,6 @@ func checkCalls(raw []byte) error {
 // checkItem judges an item of the Responses API. Items of unknown types pass.
 func checkItem(o object) (part int, err error) {
 	switch t := o.text("type"); {
-	// The API allows messages without a type.
 	case t == "message" || t == "" && o.has("role"):
 		switch role := o.text("role"); role {
 		case roleSystem, roleDeveloper, roleUser, roleAssistant:

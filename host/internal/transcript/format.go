@@ -157,7 +157,6 @@ func (f Format) document() (documentReader, error) {
 		return read, nil
 	}
 	made, ok := lineReaders[f]
-	// A session with a single record is one JSON value too.
 	if !ok {
 		return nil, fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, f, formatNames(false))
 	}

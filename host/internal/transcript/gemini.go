@@ -148,7 +148,6 @@ func (b *builder) geminiMessage(line int, m object) {
 	calls, _ := elements(m.raw("toolCalls"))
 	for _, raw := range calls {
 		call := asObject(raw)
-		// Not an object: carried along.
 		if call == nil {
 			said = append(said, content.Opaque{JSON: bytes.Clone(raw)})
 			continue
@@ -175,7 +174,6 @@ func geminiAnswer(call object) []content.Block {
 	var media []content.Block
 	for _, raw := range parts {
 		part := asObject(raw)
-		// Providers want media apart from the result.
 		if m, ok := geminiMedia(part); ok {
 			media = append(media, m)
 		} else if response := part.object("functionResponse").copyOf("response"); response != nil {
@@ -205,7 +203,6 @@ func geminiAnswer(call object) []content.Block {
 			return nil
 		}
 	}
-	// Never run, and so still open.
 	if r.Result == nil && r.Error == "" && len(media) == 0 {
 		return nil
 	}
@@ -236,7 +233,6 @@ func (b *builder) geminiContent(line int, raw []byte) []content.Block {
 	return blocks
 }
 
-// geminiMedia reads a part with inline or referenced data; ok is false for other parts.
 func geminiMedia(part object) (content.Media, bool) {
 	if data := part.object("inlineData"); data.has("data") {
 		return content.Media{MimeType: data.text("mimeType"), Data: data.text("data"), Encoding: "base64"}, true

@@ -86,7 +86,6 @@ func (g *geminiLines) replace(line int, list [][]byte) {
 		same = same && g.messages[i].id == asObject(raw).text("id")
 	}
 	compacted := !same && len(g.messages) > 0
-	// The agent went back to an earlier state of the same context.
 	if same {
 		g.cut(len(list))
 	}

@@ -27,7 +27,6 @@ type lineFile struct {
 	b *builder
 }
 
-// record is one line of a file. The embedded object holds slices of whole.
 type record struct {
 	line  int // counted from 1
 	whole []byte
@@ -67,7 +66,6 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 		}
 	}
 	for {
-		// Not kept: the rest of the file passes through one buffer.
 		rec, err := f.next(false)
 		if errors.Is(err, io.EOF) {
 			break

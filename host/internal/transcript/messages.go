@@ -201,7 +201,6 @@ func (m *messages) metadata(o object) []byte {
 	return meta.json()
 }
 
-// firstOf returns the first value that is present and not null.
 func firstOf(values ...[]byte) []byte {
 	for _, v := range values {
 		if !rawjson.IsNull(v) {
@@ -268,7 +267,6 @@ func (m *messages) tool(line int, o object, c content.Content) {
 func (m *messages) system(line int, top object) {
 	for _, name := range []string{"system", "system_prompt"} {
 		raw := top.raw(name)
-		// Anything else is some other field of that name.
 		if k := kind(raw); k != '"' && k != '[' {
 			continue
 		}

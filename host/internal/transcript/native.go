@@ -14,7 +14,6 @@ import (
 func readNative(b *builder, d *document) error {
 	b.t.Format = Native
 	list := "history"
-	// The file is the list itself.
 	if d.top == nil {
 		list, b.t.Bare = "", true
 	}

@@ -77,7 +77,6 @@ func asObject(raw []byte) object {
 	return o
 }
 
-// elements returns the elements of an array, slices of raw; ok is false if raw is not an array.
 func elements(raw []byte) (list [][]byte, ok bool) {
 	s := rawjson.New(raw)
 	err := s.Array(func(int) error {
@@ -104,22 +103,17 @@ func (o object) raw(name string) []byte { return o.field(name).value }
 // has reports whether there is a field of that name that is not null. Some recorders write null for what is missing.
 func (o object) has(name string) bool { return !rawjson.IsNull(o.raw(name)) }
 
-// text returns the string in a field; "" if there is none.
 func (o object) text(name string) string { return asText(o.raw(name)) }
 
-// object returns the object in a field; nil if there is none.
 func (o object) object(name string) object { return asObject(o.raw(name)) }
 
-// asText returns the string in raw; "" if it is none.
 func asText(raw []byte) string {
 	s, _ := rawjson.Text(raw)
 	return s
 }
 
-// isTrue reports whether a field is the JSON true.
 func (o object) isTrue(name string) bool { return string(o.raw(name)) == "true" }
 
-// copyOf returns a copy of a field's value; nil if there is none or it is null.
 func (o object) copyOf(name string) json.RawMessage {
 	if raw := o.raw(name); !rawjson.IsNull(raw) {
 		return bytes.Clone(raw)
@@ -138,7 +132,6 @@ func (o object) without(names ...string) content.Fields {
 	return content.FieldsOf(out...)
 }
 
-// jsonOf returns fields as a JSON object; {} if there are none.
 func jsonOf(fields content.Fields) json.RawMessage {
 	var m metadata
 	for _, f := range fields.All() {

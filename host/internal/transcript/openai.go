@@ -18,7 +18,6 @@ func openAIPart(o object) (block content.Block, ok bool) {
 		if text, ok := rawjson.Text(o.raw("text")); ok {
 			return content.Text{Text: text, Extra: o.without("type", "text", "annotations", "logprobs")}, true
 		}
-	// Without data the caller carries it unchanged.
 	case "image_url", "input_image", "file":
 		if m, ok := openAIMedia(o); ok {
 			return m, true

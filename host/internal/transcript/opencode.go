@@ -40,8 +40,7 @@ func isOpenCodeEvent(t string, o object) bool {
 // forms.
 type openCode struct {
 	speech
-	session string // of the events: those of sub-agents are in the same stream
-	// In the order of their first mention.
+	session  string // of the events: those of sub-agents are in the same stream
 	messages []*openCodeMessage
 	byID     map[string]*openCodeMessage
 	// again: a compaction repeats the messages that are added, whose usage is counted already.
@@ -60,7 +59,6 @@ func newOpenCode(b *builder) *openCode {
 	return &openCode{speech: newSpeech(b), byID: map[string]*openCodeMessage{}}
 }
 
-// readOpenCode reads what "opencode export" prints.
 func readOpenCode(b *builder, d *document) error {
 	o := newOpenCode(b)
 	info := d.top.object("info")
@@ -76,7 +74,6 @@ func readOpenCode(b *builder, d *document) error {
 		for _, part := range list {
 			m.parts = append(m.parts, asObject(part))
 		}
-		// The person went back to before this message.
 		if taken > 0 || revert != "" && m.info.text("id") == revert {
 			taken++
 			return nil
@@ -261,7 +258,6 @@ func (c *openCode) person(m *openCodeMessage) (blocks []content.Block) {
 	return blocks
 }
 
-// other leaves out a part that is no part of the conversation.
 func (c *openCode) other(line int, t string, p object) {
 	switch t {
 	case "step-start", "snapshot", "patch", "agent", "retry", "compaction", "subtask":

@@ -50,7 +50,6 @@ type openHands struct {
 
 func newOpenHands(b *builder) *openHands { return &openHands{speech: newSpeech(b)} }
 
-// readOpenHands reads a document with events in the field list, or the list itself.
 func readOpenHands(list string) documentReader {
 	return func(b *builder, d *document) error {
 		o := newOpenHands(b)
@@ -102,7 +101,6 @@ func (h *openHands) record(r record) error {
 	case "MessageEvent":
 		m := r.object.object("llm_message")
 		blocks := b.messageContent(r.line, m.raw("content")).blocks
-		// A message of the agent is a separate answer.
 		if r.text("source") == "agent" {
 			h.pause()
 			h.say(r.line, meta, blocks...)

@@ -16,7 +16,6 @@ import (
 // place for. [Render] writes it back. Each is an object, because a provider's field could have the name of a native
 // one.
 const (
-	// fieldFormat of an entry's metadata is the form in which it was added.
 	fieldFormat = "format"
 	// fieldMessage of an entry, or of the only block of its message, holds further fields of the message.
 	fieldMessage = "message"
@@ -24,12 +23,10 @@ const (
 	fieldItem = "item"
 	// fieldParts of a response says of which parts its result was made: a list with {"text": bytes, …fields} for each
 	// text and {"media": true} for each attachment, or true if the result itself is the list.
-	fieldParts = "parts"
-	// kindMessage is the kind of an opaque block that is a whole message.
+	fieldParts  = "parts"
 	kindMessage = "provider_message"
 )
 
-// exact reports whether an entry was added in the form that is written.
 func (p *planner) exact(c content.Content) bool {
 	return len(c.Metadata) > 0 && rawjson.FieldText(c.Metadata, fieldFormat) == string(p.form)
 }
@@ -84,7 +81,6 @@ func (a *answer) parts(text func(string, object) []byte, media func(content.Medi
 	for _, part := range parts {
 		o := asObject(part)
 		if o.isTrue("media") {
-			// A strategy removed the attachment. The caller then writes what is left in the usual form.
 			if len(attached) == 0 {
 				return nil, false
 			}
@@ -109,7 +105,6 @@ func (a *answer) parts(text func(string, object) []byte, media func(content.Medi
 	return list(out), all == "" && len(attached) == 0
 }
 
-// but returns the fields of o without the named ones and those that are null.
 func (o object) but(names ...string) object {
 	var out object
 	for _, f := range o {
@@ -127,7 +122,6 @@ func (m *metadata) rest(o object) {
 	}
 }
 
-// json returns o as JSON; nil if it has no fields.
 func (o object) json() json.RawMessage {
 	var m metadata
 	m.rest(o)

@@ -29,7 +29,6 @@ type pi struct {
 	records []piRecord // all but the header, in the order of the file
 }
 
-// piRecord is a record with a copy of its text.
 type piRecord struct {
 	line int
 	object
@@ -126,7 +125,6 @@ func (p *pi) compaction(before []int, r piRecord) {
 	first, byIndex := wholeNumber(r.raw("firstKeptEntryIndex"))
 	for _, i := range before {
 		kept = kept || r.has("firstKeptEntryId") && p.records[i].text("id") == r.text("firstKeptEntryId")
-		// The index counts the header.
 		if old := p.records[i]; (kept || byIndex && i+1 >= first) && old.text("type") == "message" {
 			p.message(old, old.object.object("message"), true)
 		}

@@ -244,7 +244,6 @@ func (p *planner) uniqueIDs(everywhere bool) {
 	}
 }
 
-// toolName returns a name that providers accept; "unknown" for a call without one.
 func (p *planner) toolName(c *call, entry int) string {
 	name := safeName(c.Name)
 	if c.exact {

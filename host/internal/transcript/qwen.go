@@ -144,7 +144,6 @@ func (q *qwen) callID(call object) string {
 	if id := call.text("id"); id != "" {
 		return id
 	}
-	// The response only names the tool.
 	id, name := madeID(&q.made), call.text("name")
 	q.open[name] = append(q.open[name], id)
 	return id

@@ -49,7 +49,6 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 			Detail: fmt.Sprintf("it is %d bytes long, the limit is %d", info.Size(), limit)}
 	}
 	s := newSource(f, o.limit())
-	// A document is then read into one allocation.
 	s.size = info.Size()
 	t, err := read(s, o)
 	var e *Error
@@ -97,7 +96,6 @@ func read(s *source, o Options) (*Transcript, error) {
 	line, offset := s.line, s.offset
 	switch err := checkJSON(first); {
 	case err == nil:
-		// The buffer is reused for the next line.
 		first = bytes.Clone(first)
 	// The value continues in the next line: a document that was printed with indentation.
 	case complete && errors.Is(err, io.ErrUnexpectedEOF):
@@ -123,7 +121,6 @@ func read(s *source, o Options) (*Transcript, error) {
 	return readLines(s, o, first, line, offset)
 }
 
-// limit returns the largest size in bytes; negative values count as 0.
 func (o Options) limit() int64 {
 	if o.MaxBytes > 0 {
 		return o.MaxBytes
@@ -131,7 +128,6 @@ func (o Options) limit() int64 {
 	return DefaultMaxBytes
 }
 
-// checkJSON returns nil if data is exactly one JSON value, else a [*rawjson.SyntaxError].
 func checkJSON(data []byte) error {
 	s := rawjson.New(data)
 	if _, err := s.Skip(); err != nil {

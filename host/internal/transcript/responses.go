@@ -38,7 +38,6 @@ func isResponsesItem(o object) bool {
 	return false
 }
 
-// readResponses reads a request of the Responses API: items in the field list, or the list itself.
 func readResponses(list string) documentReader {
 	return func(b *builder, d *document) error {
 		r := newResponses(b)
@@ -58,7 +57,6 @@ func readResponses(list string) documentReader {
 func (r *responses) record(rec record) error {
 	o := rec.object
 	if o == nil {
-		// Carried as an item of an unknown type.
 		o = object{{name: "type", value: content.String("unknown")}, {name: "value", value: rec.whole}}
 	}
 	if _, err := checkItem(o); err != nil {
@@ -70,7 +68,6 @@ func (r *responses) record(rec record) error {
 
 func (r *responses) end() error { return nil }
 
-// item reads one item, which [checkItem] found in order.
 func (r *responses) item(line int, o object) {
 	switch t := o.text("type"); {
 	case t == "message" || t == "":
@@ -98,7 +95,6 @@ func (r *responses) item(line int, o object) {
 	}
 }
 
-// withItem gives a thought the further fields of its item.
 func withItem(block content.Thinking, item object) content.Block {
 	raw := item.json()
 	if raw == nil {
@@ -108,7 +104,6 @@ func withItem(block content.Thinking, item object) content.Block {
 	return block
 }
 
-// call adds a call of the model. item are the fields of its item that a call has no place for.
 func (r *responses) call(line int, o object, name string, call content.ToolCall, item object) {
 	call.ID, call.Name = o.text("call_id"), name
 	if raw := item.json(); raw != nil {
@@ -124,7 +119,6 @@ func (r *responses) meta() metadata {
 	return meta
 }
 
-// say adds blocks of the model to the entry at hand, or to a new one.
 func (r *responses) say(line int, blocks ...content.Block) {
 	r.tool = -1
 	if r.ai >= 0 {

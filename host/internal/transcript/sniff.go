@@ -114,7 +114,6 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	}
 	t := r.text("type")
 	switch {
-	// Codex wraps each record in an envelope.
 	case kind(r.raw("payload")) == '{' && isCodexType(t):
 		return newCodex(b), nil
 	case isOpenHandsEvent(r.object):

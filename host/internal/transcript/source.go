@@ -30,7 +30,6 @@ type source struct {
 	markdown bool
 }
 
-// newSource returns a source that fails with [ErrTooLarge] beyond limit bytes.
 func newSource(r io.Reader, limit int64) *source {
 	return &source{r: bufio.NewReaderSize(r, 64<<10), max: limit}
 }
@@ -106,7 +105,6 @@ func (s *source) next() (line []byte, complete bool, err error) {
 		return s.buf, s.whole, nil
 	}
 	for {
-		// Blank lines count, as in editors.
 		s.line++
 		s.offset = s.end
 		s.buf = s.buf[:0]

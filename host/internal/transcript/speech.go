@@ -39,7 +39,6 @@ func (s *speech) ask(line int, meta metadata, blocks ...content.Block) {
 
 func (s *speech) pause() { s.ai, s.tool = -1, -1 }
 
-// stamped returns metadata with a time; null and nil for none.
 func stamped(timestamp []byte) (meta metadata) {
 	meta.raw("timestamp", timestamp)
 	return meta

@@ -11,14 +11,12 @@ import (
 // block of an ordinary system prompt, so a prompt of one text has no fields at all.
 const fieldRole = "role"
 
-// isInstruction reports whether messages of a role are instructions by the author of the agent.
 func isInstruction(role string) bool { return role == roleSystem || role == roleDeveloper }
 
 // instructions takes a message into the system prompt and reports whether it did. It does so for text of the system or
 // the developer before all other messages: later ones have a place in the conversation. extra are the message's fields,
 // which travel in its first block.
 func (b *builder) instructions(role string, blocks []content.Block, extra content.Fields) bool {
-	// begun is set when messages are added to a conversation that has entries already.
 	if !isInstruction(role) || b.begun || len(b.t.Entries) > 0 || len(blocks) == 0 || !onlyText(blocks) {
 		return false
 	}
@@ -32,7 +30,6 @@ func (b *builder) instructions(role string, blocks []content.Block, extra conten
 	return true
 }
 
-// isInstructions reports whether the system prompt holds each of the blocks.
 func (b *builder) isInstructions(blocks []content.Block) bool {
 	// By text alone: fields of a block may differ between two requests.
 	known := map[string]bool{}
@@ -86,7 +83,6 @@ func (b *builder) nativeSystem(d *document) error {
 		Detail: noSystem(f.value)}
 }
 
-// setSystem replaces the system prompt by the value of a field "system", and reports whether it could be read.
 func (b *builder) setSystem(raw []byte) bool {
 	if text, ok := rawjson.Text(raw); ok {
 		b.t.System = one(content.Text{Text: text})
@@ -112,7 +108,6 @@ func noSystem(raw []byte) string {
 	return "system is " + clip(raw) + ", neither text nor a list of text blocks"
 }
 
-// isSystemLine reports whether a line of the transcript log holds a system prompt.
 func isSystemLine(o object) bool { return len(o) == 1 && o[0].name == "system" }
 
 // SystemJSON returns a system prompt as a native document has it in "system"; nil if there is none.

@@ -71,7 +71,6 @@ func (t *Transcript) workedIn(dir string) {
 	}
 }
 
-// The kinds of [Boundary].
 const (
 	// BoundaryCompact is a compaction of Claude Code: the entries from Index on begin with its summary.
 	BoundaryCompact = "compact_boundary"

@@ -74,7 +74,6 @@ func (b *builder) judge(given bool) error {
 	return nil
 }
 
-// causes names the largest of the things that were missed, with their shares of all bytes.
 func causes(missed map[string]int, all int) string {
 	// By name if the sizes are equal: the message is the same each time.
 	names := slices.SortedFunc(maps.Keys(missed), func(a, b string) int {
@@ -111,7 +110,6 @@ func (b *builder) missAnswers() {
 		if c.Speaker != content.AI || next.Speaker != content.Human {
 			continue
 		}
-		// A call in the last entry may be unanswered.
 		calls, answered := 0, false
 		for j, block := range c.Blocks {
 			if _, ok := block.(content.ToolCall); ok {
@@ -174,7 +172,6 @@ func nearest(f io.ReadSeeker, size int64, o Options) string {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return ""
 		}
-		// With the format given, the file is not refused.
 		o.From = info.Format
 		t, err := read(newSource(f, o.limit()), o)
 		if err == nil && len(t.Entries) > 0 && t.understood >= least {

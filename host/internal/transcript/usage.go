@@ -34,7 +34,6 @@ type Usage struct {
 // the agent; those have no usage.
 func (b *builder) readUsage() {
 	for i, c := range b.t.Entries {
-		// Elsewhere a field of that name means something else.
 		if c.Speaker != content.AI {
 			continue
 		}

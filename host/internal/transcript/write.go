@@ -56,7 +56,6 @@ func render(t *Transcript, f Format, exact bool) rendered {
 // write writes the request, one message per line. Tool schemas are written if they are in the provider's own form:
 // providers support different parts of JSON Schema, so schemas are not converted.
 func (r *rendered) write(w *bufio.Writer, t *Transcript) {
-	// own is the field that only a schema of this provider's form has.
 	list, own := "messages", "function"
 	_ = w.WriteByte('{')
 	switch {

@@ -161,7 +161,6 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 	return out
 }
 
-// isAnthropicKind reports whether blocks of a kind that thresh does not know are the API's own.
 func isAnthropicKind(kind string) bool {
 	switch kind {
 	case "redacted_thinking", "server_tool_use", "web_search_tool_result", "search_result", "document":
@@ -194,7 +193,6 @@ func (a *anthropicWriter) block(entry int, exact bool, kind string, extra conten
 func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 	kind := ""
 	switch {
-	// Models cannot send media; kind stays empty.
 	case t.role == roleAssistant:
 	case strings.HasPrefix(m.MimeType, "image/"):
 		kind = "image"
@@ -268,7 +266,6 @@ func (a *anthropicWriter) resultContent(r *answer, entry int) []byte {
 	}
 	media := func(m content.Media) []byte { return a.media(turn{entry: entry, role: roleUser, exact: r.exact}, m) }
 	if r.exact {
-		// The result was not changed, so it can be sent in its original parts.
 		if parts, ok := r.parts(text, media); ok {
 			return parts
 		}

@@ -91,7 +91,6 @@ func (o *openAIWriter) turn(t turn) {
 	o.answers(t)
 }
 
-// wholeMessage returns the message that [messages.message] carried whole; nil if the turn is another one.
 func wholeMessage(t turn) []byte {
 	if !t.exact || len(t.blocks) != 1 {
 		return nil
@@ -104,7 +103,6 @@ func wholeMessage(t turn) []byte {
 	return rawjson.Field(block.JSON, fieldMessage)
 }
 
-// thoughts returns what a model thought in a turn, as servers that show it have it; "" if nothing.
 func thoughts(t turn) string {
 	var out []string
 	for _, block := range t.blocks {
@@ -214,7 +212,6 @@ func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
 					plain = false
 					continue
 				}
-				// A strict server refuses fields that it does not know.
 				o.tally.count(0, t.entry, fmt.Sprintf("field %q of a text left out", clip([]byte(f.Name))))
 			}
 			parts = append(parts, m.json())

@@ -48,9 +48,7 @@ func renderResponses(t *Transcript, exact bool) rendered {
 // checks: reasoning is before the call that it led to.
 func (w *responsesWriter) turn(t turn) {
 	before := len(w.out)
-	// Texts and attachments share a message; every other block is an item of its own between them.
 	for len(t.blocks) > 0 {
-		// t is a copy: its blocks can be used up.
 		n := w.messageLen(t)
 		if n == 0 {
 			w.item(t, t.blocks[0])
@@ -91,7 +89,6 @@ func (w *responsesWriter) messageLen(t turn) int {
 	return len(t.blocks)
 }
 
-// message writes blocks as one message: a single text as a string, anything else as a list of parts.
 func (w *responsesWriter) message(t turn, blocks []content.Block) {
 	fields := t.fields
 	// A message of the model has its fields in its first text, a person's in the entry.
@@ -286,7 +283,6 @@ func (w *responsesWriter) answer(a *answer, entry int) {
 	w.out = append(w.out, m.json())
 }
 
-// result returns a tool's result: text, or parts if it has attachments.
 func (w *responsesWriter) result(a *answer, entry int) json.RawMessage {
 	text := func(text string, fields object) []byte {
 		var m metadata

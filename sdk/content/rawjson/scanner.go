@@ -137,7 +137,6 @@ func Valid(data []byte) bool {
 	return s.skip() == nil && s.Rest() == nil
 }
 
-// open steps into an object or array; what names it in the error for a value of another kind.
 func (s *Scanner) open(delim byte, what string) error {
 	switch c := s.Kind(); {
 	case c == delim:
@@ -150,7 +149,6 @@ func (s *Scanner) open(delim byte, what string) error {
 	}
 }
 
-// more reads what follows a value: a comma (true) or the closing delimiter (false).
 func (s *Scanner) more(closing byte) (bool, error) {
 	switch c := s.Kind(); {
 	case c == ',':

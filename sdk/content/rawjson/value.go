@@ -153,7 +153,6 @@ func (s *Scanner) str() error {
 	}
 }
 
-// escape checks the escape sequence at i and returns its size.
 func (s *Scanner) escape(i int) (int, error) {
 	if i+1 >= len(s.data) {
 		return 0, s.end()
@@ -225,7 +224,6 @@ func (s *Scanner) number() error {
 	return nil
 }
 
-// digits reads one or more digits from *i on.
 func (s *Scanner) digits(i *int) error {
 	start := *i
 	for *i < len(s.data) && '0' <= s.data[*i] && s.data[*i] <= '9' {
