@@ -170,7 +170,6 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if err != nil {
 		return usage(cmd, err)
 	}
-	// See variants.
 	var lacking map[string]bool
 	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, axes); err != nil {
 		return err
@@ -194,7 +193,6 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
 	report, err := compare.Run(cmd.Context(), h, o)
 	bar.clear()
-	// Nothing was replayed.
 	if report == nil {
 		return err
 	}
@@ -219,7 +217,6 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	return failed
 }
 
-// check validates the flags that need no host. files are the positional arguments.
 func (c comparison) check(output string, files []string) error {
 	// Read twice, standard input is empty the second time.
 	stdin := 0

@@ -98,7 +98,6 @@ func (a *app) printSettings(found []config.Explanation) {
 	}
 }
 
-// notBy says which layers may not set a setting.
 func notBy(layers []config.Layer) string {
 	words := map[config.Layer]string{config.LayerProjectFile: "./thresh.yaml (it may come from a stranger)",
 		config.LayerSession: "a session", config.LayerToken: "an access token"}

@@ -29,11 +29,9 @@ type doctorReport struct {
 	Checks []isolate.Check `json:"checks"`
 	// Sessions is about the stored sessions; nil if there are none.
 	Sessions *storeReport `json:"sessions,omitempty"`
-	// Agents are those on this machine that 'thresh wrap' knows.
 	Agents []agentReport `json:"agents,omitempty"`
 }
 
-// storeReport says whether the whole store of sessions could be read.
 type storeReport struct {
 	// Store is the value of sessions.store without a password. Whole is whether every record could be read and decoded.
 	Store string `json:"store"`

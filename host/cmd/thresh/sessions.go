@@ -47,7 +47,6 @@ func (s *sessions) addSession(cmd *cobra.Command, id *string) {
 	cmd.Flags().StringVar(&s.owner, "owner", "", "with --session: a session of the access token `NAME`")
 }
 
-// key names a session of the chosen owner.
 func (s *sessions) key(id string) store.Key { return store.Key{Owner: s.owner, ID: id} }
 
 // missing says what to do about a missing session. Other errors are returned unchanged.

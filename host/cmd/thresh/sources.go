@@ -17,7 +17,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// sourcesHelp is the end of the help of every command with [sources].
 const sourcesHelp = `
 
 FILE is a session in any format that 'thresh sessions convert' reads, a directory or an agent's
@@ -28,7 +27,6 @@ leaves the machine.`
 // sources are the flags of a command that finds sessions itself. lastGiven says that the user chose last: a directory
 // is read whole otherwise.
 type sources struct {
-	// last 0 takes all sessions.
 	last      int
 	lastGiven bool
 	// project is a directory, agent a name of [recordings.Agents]; "" does not choose by it.

@@ -38,7 +38,6 @@ type wrapFlags struct {
 	// dryRun sends the agent's own requests. print starts no agent: it prints the variables for one that is started
 	// elsewhere.
 	dryRun, print bool
-	// listen is the proxy's address, HOST:PORT.
 	listen string
 }
 
