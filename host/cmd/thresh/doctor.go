@@ -28,8 +28,8 @@ type doctorReport struct {
 	// Each says in How what is used, or why it does not work.
 	Checks []isolate.Check `json:"checks"`
 	// Sessions is about the stored sessions; nil if there are none.
-	Sessions *storeReport `json:"sessions,omitempty"`
-	Agents []agentReport `json:"agents,omitempty"`
+	Sessions *storeReport  `json:"sessions,omitempty"`
+	Agents   []agentReport `json:"agents,omitempty"`
 }
 
 type storeReport struct {

@@ -38,7 +38,7 @@ type wrapFlags struct {
 	// dryRun sends the agent's own requests. print starts no agent: it prints the variables for one that is started
 	// elsewhere.
 	dryRun, print bool
-	listen string
+	listen        string
 }
 
 func wrapCommand(a *app) *cobra.Command {
