@@ -188,6 +188,19 @@ func TestACanceledCallHasNoEffect(t *testing.T) {
 	wantLog(t, s, "first", "second")
 }
 
+// What is acknowledged survives a loss of power.
+func TestACommitWaitsForTheDisk(t *testing.T) {
+	s, _ := filled(t)
+	var mode, synchronous string
+	err := s.outside(t.Context(), func(c *sql.Conn) error {
+		return c.QueryRowContext(t.Context(), "SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous").
+			Scan(&mode, &synchronous)
+	})
+	if err != nil || mode != "wal" || synchronous != "2" { // FULL
+		t.Errorf("journal_mode %q, synchronous %q, %v", mode, synchronous, err)
+	}
+}
+
 // A disk that does not answer holds no call for longer than its bound. A call that the writer has not begun has no
 // effect; of one that it has, nothing is known.
 func TestADiskThatStalls(t *testing.T) {
