@@ -370,8 +370,8 @@ func TestServeOverAUnixSocket(t *testing.T) {
 	// The proxy of the same host keeps its sessions in the same store. Killed, the next goes on with the conversation.
 	ask := func(messages string) {
 		t.Helper()
-		request, err := http.NewRequest(http.MethodPost, s.proxy+"/v1/messages", strings.NewReader(`{"max_tokens":9,`+
-			`"messages":[`+messages+`],"tools":[{"name":"t","input_schema":{"type":"object"}}]}`))
+		request, err := http.NewRequest(http.MethodPost, s.proxy+"/v1/messages", strings.NewReader(`{"model":"m",`+
+			`"max_tokens":9,"messages":[`+messages+`],"tools":[{"name":"t","input_schema":{"type":"object"}}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}

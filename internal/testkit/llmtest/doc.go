@@ -1,13 +1,10 @@
-// Package llmtest is the server of a model provider, without a model. It speaks the wire protocols of OpenAI (chat
-// completions) and Anthropic (messages), with plain JSON and with streamed events. It validates requests as strictly
-// as the strictest provider of each protocol, and it fails on demand in the ways in which providers fail.
+// Package llmtest is the server of a model provider, without a model, for tests of clients and for examples/llm-server.
+// The protocols, what they refuse and how they answer, are those of package modelapi: OpenAI's chat completions and
+// Anthropic's messages. Here is what the server answers, a [Reply], made by [Options.Reply] or queued with
+// [Handler.Script], and how it fails on demand in the ways in which providers fail.
 //
-// It is for the tests of this module and for examples/llm-server. Start at [New] in a test: the server listens on a
-// free port, stops when the test ends, and records its requests ([Handler.Calls]). [NewHandler] is the same without a
-// listener. What the server answers is a [Reply], made by [Options.Reply] or queued with [Handler.Script].
-//
-// How the files relate: handler.go routes and records requests; openai.go and anthropic.go parse and validate them,
-// each with a file *_answer.go for what is sent back; stream.go writes events and misbehaves as reply.go describes.
+// Start at [New] in a test: the server listens on a free port, stops when the test ends, and records its requests
+// ([Handler.Calls]). [NewHandler] is the same without a listener.
 //
 // Tokens are bytes / 4, rounded up.
 package llmtest

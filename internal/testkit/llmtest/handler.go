@@ -1,14 +1,16 @@
 package llmtest
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 // Options say what a server knows and how it answers. The zero value accepts every model and any key, has no token
@@ -71,14 +73,9 @@ const maxBody = 32 << 20
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.running.Add(1)
 	defer h.running.Done()
-	// Chosen by path, so that one server serves both kinds of clients.
-	var p protocol
-	switch strings.TrimPrefix(r.URL.Path, "/v1") {
-	case "/chat/completions":
-		p = openAI{refuseMaxTokens: h.options.RefuseMaxTokens}
-	case "/messages":
-		p = anthropic{}
-	default:
+	wire, ok := modelapi.WireOf(r)
+	kind := map[bool]string{true: "anthropic", false: "openai"}[strings.HasSuffix(r.URL.Path, "/messages")]
+	if !ok {
 		http.Error(w, "404 page not found", http.StatusNotFound)
 		return
 	}
@@ -88,32 +85,34 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			p.fail(w, failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
-				message: "Request exceeds the maximum size"})
-		}
-		return // otherwise the client disconnected while it was sending
+		return // the client disconnected while it was sending
 	}
+	x := exchange{w: w, ctx: r.Context(), wire: wire, body: object{}}
 	// bad is kept until it is known whether a reply was queued: scripted replies answer invalid requests too.
-	req, bad := p.parse(r.Header, body)
+	bad := json.Unmarshal(body, &x.body)
+	if bad == nil {
+		bad = wire.Judge(r, x.body)
+	}
+	req := read(r.Header, body, x.body, kind)
 	call, reply, scripted := h.record(req)
-	req = call.Request
+	x.req = call.Request
 	// Deferred, as the faults leave by panic.
 	defer func() { call.end(r.Context().Err() != nil) }()
 	if h.options.OnCall != nil {
 		h.options.OnCall(call)
 	}
 	if !scripted {
-		if bad == nil {
-			bad = h.judge(p, req)
-		}
+		f := h.judge(x.req)
 		if bad != nil {
-			p.fail(w, *bad)
+			f = failure{status: http.StatusBadRequest, kind: "invalid_request_error", message: bad.Error()}
+		}
+		if f.status != 0 {
+			x.fail(f)
 			return
 		}
-		reply = h.options.Reply(req)
+		reply = h.options.Reply(x.req)
 	}
-	answer(w, r, p, req, reply)
+	x.answer(reply)
 }
 
 // record stores a request under the next number and takes the reply that is queued for it, if any.
@@ -131,44 +130,35 @@ func (h *Handler) record(req Request) (*Call, Reply, bool) {
 	return call, reply, true
 }
 
-// judge refuses what every provider refuses: a wrong key, an unknown model, a request that exceeds the context
-// window.
-func (h *Handler) judge(p protocol, req Request) *failure {
-	o := h.options
-	if o.Key != "" && req.Key != o.Key {
-		return p.unauthorized(req.Key)
+// judge refuses what every provider refuses: a wrong key, an unknown model, a request that exceeds the context window.
+// Messages are the providers' own: clients look for their words and codes. A key is repeated, as providers may: what the
+// host shows and logs must not contain it. The zero failure is none.
+func (h *Handler) judge(r Request) failure {
+	o, openAI := h.options, r.Kind == "openai"
+	switch {
+	case o.Key != "" && r.Key != o.Key && openAI:
+		return failure{401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided: " + r.Key}
+	case o.Key != "" && r.Key != o.Key:
+		return failure{401, "authentication_error", "", "invalid x-api-key: " + r.Key}
+	case len(o.Models) > 0 && !slices.Contains(o.Models, r.Model) && openAI:
+		return failure{404, "invalid_request_error", "model_not_found", "The model `" + r.Model + "` does not exist"}
+	case len(o.Models) > 0 && !slices.Contains(o.Models, r.Model):
+		return failure{404, "not_found_error", "", "model: " + r.Model}
+	case openAI && o.RefuseMaxTokens && bytes.Contains(r.Body, []byte(`"max_tokens"`)):
+		return failure{400, "invalid_request_error", "unsupported_parameter", "Unsupported parameter: 'max_tokens' is " +
+			"not supported with this model. Use 'max_completion_tokens' instead."}
+	case o.ContextWindow <= 0 || r.InputTokens+r.MaxTokens <= o.ContextWindow:
+		return failure{}
+	case openAI: // the prompt and the answer together
+		return failure{400, "invalid_request_error", "context_length_exceeded", fmt.Sprintf("This model's maximum "+
+			"context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the completion).",
+			o.ContextWindow, r.InputTokens+r.MaxTokens, r.InputTokens, r.MaxTokens)}
+	case r.InputTokens > o.ContextWindow:
+		return failure{400, "invalid_request_error", "", fmt.Sprintf("prompt is too long: %d tokens > %d maximum",
+			r.InputTokens, o.ContextWindow)}
 	}
-	if len(o.Models) > 0 && !slices.Contains(o.Models, req.Model) {
-		return p.noModel(req.Model)
-	}
-	if o.ContextWindow > 0 && req.InputTokens+req.MaxTokens > o.ContextWindow {
-		return p.tooLong(req, o.ContextWindow)
-	}
-	return nil
-}
-
-// protocol is the part that differs between the providers. The methods hold no state of a request, so that one value
-// serves all requests.
-type protocol interface {
-	// parse reads and validates a request. The Request is filled as far as possible even if it is refused.
-	parse(http.Header, []byte) (Request, *failure)
-
-	// These are the provider's words for what judge refuses.
-	unauthorized(key string) *failure
-	noModel(model string) *failure
-	tooLong(req Request, window int) *failure
-	fail(http.ResponseWriter, failure)
-
-	// whole is an answer that is not streamed.
-	whole(Request, Reply) any
-
-	// These are the events of a stream, in this order; trouble is an error in the middle of it.
-	open(Request, Reply) []event
-	thinking(Request, Reply, []string) []event
-	openText(Reply) []event
-	text(Request, Reply, string) event
-	closing(Request, Reply) []event
-	trouble(failure) []event
+	return failure{400, "invalid_request_error", "", fmt.Sprintf("input length and `max_tokens` exceed context limit: "+
+		"%d + %d > %d, decrease input length or `max_tokens` and try again", r.InputTokens, r.MaxTokens, o.ContextWindow)}
 }
 
 // failure is an error as a provider reports it: the HTTP status and what the body says. code exists only in OpenAI's
@@ -176,11 +166,6 @@ type protocol interface {
 type failure struct {
 	status              int
 	kind, code, message string
-}
-
-// badRequest is a 400 with the type that both providers use for invalid requests.
-func badRequest(format string, args ...any) *failure {
-	return &failure{status: http.StatusBadRequest, kind: "invalid_request_error", message: fmt.Sprintf(format, args...)}
 }
 
 // writeJSON sends a JSON body with a status.

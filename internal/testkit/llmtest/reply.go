@@ -1,9 +1,12 @@
 package llmtest
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 // Reply is what a server answers. The zero value is an empty answer that ended normally. Replies are values: one can be
@@ -91,39 +94,18 @@ func (r Reply) failure() failure {
 		500: {"api_error", "Internal server error."},
 		529: {"overloaded_error", "Overloaded."},
 	}
-	words, ok := usual[f.status]
-	if !ok {
-		words = [2]string{"api_error", http.StatusText(f.status)}
-	}
-	if f.kind == "" {
-		f.kind = words[0]
-	}
-	if f.message == "" {
-		f.message = words[1]
-	}
+	words := usual[f.status]
+	f.kind = cmp.Or(f.kind, words[0], "api_error")
+	f.message = cmp.Or(f.message, words[1], http.StatusText(f.status))
 	return f
 }
 
-// usage returns the reply's usage, counted by the server if the reply has none.
-func (r Reply) usage(req Request) Usage {
-	if r.Usage == (Usage{}) {
-		return Usage{Input: req.InputTokens, Output: Tokens(r.Thinking) + Tokens(r.Text)}
+// wire is the reply as modelapi sends it; what it does not count, the server does.
+func (r Reply) wire(req Request) modelapi.Reply {
+	u := r.Usage
+	if u == (Usage{}) {
+		u = Usage{Input: req.InputTokens, Output: Tokens(r.Thinking) + Tokens(r.Text)}
 	}
-	return r.Usage
-}
-
-// model returns the name to report. Providers often answer with a dated version of the requested model.
-func (r Reply) model(req Request) string {
-	if r.Model != "" {
-		return r.Model
-	}
-	return req.Model
-}
-
-// finish returns the stop reason; normal is the protocol's word for a complete answer.
-func (r Reply) finish(normal string) string {
-	if r.FinishReason != "" {
-		return r.FinishReason
-	}
-	return normal
+	return modelapi.Reply{Thinking: r.Thinking, Text: r.Text, Finish: r.FinishReason, Model: r.Model,
+		Chunk: cmp.Or(r.ChunkBytes, 64), Input: u.Input, Cached: u.CacheRead, Written: u.CacheWrite, Output: u.Output}
 }

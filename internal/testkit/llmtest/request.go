@@ -1,9 +1,6 @@
 package llmtest
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 )
@@ -75,39 +72,60 @@ func (r *Request) count() {
 	}
 }
 
-// part is a piece of a message's content. Both providers use the same names for these fields.
-type part struct {
-	Type      string `json:"type"`
-	Text      string `json:"text"`
-	ID        string `json:"id"`
-	ToolUseID string `json:"tool_use_id"`
-}
-
-// parts reads a message's content, which is a string or a list of parts.
-func parts(raw json.RawMessage) ([]part, error) {
-	var text string
-	if raw = bytes.TrimSpace(raw); len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
-		return nil, nil
-	}
-	// Both protocols allow a plain text for a list with one part.
-	if json.Unmarshal(raw, &text) == nil {
-		return []part{{Type: "text", Text: text}}, nil
-	}
-	var list []part
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, errors.New("should be a string or a list")
-	}
-	return list, nil
-}
-
-// textOf joins the text of parts. blank reports whether one of the texts is blank, which providers refuse.
-func textOf(list []part) (text string, blank bool) {
-	var texts []string
-	for _, p := range list {
-		if p.Type == "text" {
-			texts = append(texts, p.Text)
-			blank = blank || strings.TrimSpace(p.Text) == ""
+// read reads a request as far as it can be read.
+func read(header http.Header, body []byte, in object, kind string) Request {
+	req := Request{Kind: kind, Header: header, Body: body, Model: text(in["model"])}
+	req.Stream, _ = in["stream"].(bool)
+	options, _ := in["stream_options"].(object)
+	req.IncludeUsage, _ = options["include_usage"].(bool)
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} {
+		if n, ok := in[name].(float64); ok {
+			req.MaxTokens = int(n)
 		}
 	}
-	return strings.Join(texts, "\n\n"), blank
+	if req.Key = header.Get("X-Api-Key"); kind == "openai" {
+		req.Key = strings.TrimPrefix(header.Get("Authorization"), "Bearer ")
+	}
+	system := []string{textOf(in["system"])}
+	for _, v := range list(in["messages"]) {
+		m, _ := v.(object)
+		out := Message{Role: text(m["role"]), Text: textOf(m["content"])}
+		if out.Role == "system" || out.Role == "developer" {
+			system = append(system, out.Text)
+			continue
+		}
+		for _, c := range append(list(m["tool_calls"]), list(m["content"])...) {
+			part, _ := c.(object)
+			switch text(part["type"]) {
+			case "function", "tool_use":
+				out.Calls = append(out.Calls, text(part["id"]))
+			case "tool_result":
+				out.Results = append(out.Results, text(part["tool_use_id"]))
+			}
+		}
+		if id := text(m["tool_call_id"]); id != "" {
+			out.Results = []string{id}
+		}
+		req.Messages = append(req.Messages, out)
+	}
+	req.System = strings.TrimSpace(strings.Join(system, "\n\n"))
+	req.count()
+	return req
+}
+
+// object is a JSON object; text and list are "" and nil for values of other kinds.
+type object = map[string]any
+
+func text(v any) string { s, _ := v.(string); return s }
+func list(v any) []any  { l, _ := v.([]any); return l }
+
+// textOf joins the texts of a message's content, which is a string or a list of parts.
+func textOf(content any) string {
+	texts := []string{}
+	for _, v := range list(content) {
+		if part, _ := v.(object); text(part["type"]) == "text" {
+			texts = append(texts, text(part["text"]))
+		}
+	}
+	return text(content) + strings.Join(texts, "\n\n")
 }

@@ -1,6 +1,7 @@
 package modelapi
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,8 +12,12 @@ import (
 type chat struct{}
 
 // fail has one type for all statuses, as clients of this API decide by the status.
-func (chat) fail(status int, message string) any {
-	return object{"error": object{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}}
+func (chat) fail(_ int, kind, code, message string) any {
+	e := object{"message": message, "type": cmp.Or(kind, "invalid_request_error"), "param": nil, "code": nil}
+	if code != "" {
+		e["code"] = code
+	}
+	return object{"error": e}
 }
 
 // judge demands that the results of a message's calls follow it at once, all of them, in any order.
@@ -23,8 +28,16 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 		p.tools = append(p.tools, tool{name: text(f["name"]), schema: obj(f["parameters"])})
 		p.segments = append(p.segments, segmentOf(t))
 	}
+	most, isNumber := cmp.Or(body["max_completion_tokens"], body["max_tokens"]).(float64)
 	all := list(body["messages"])
-	if len(all) == 0 {
+	switch {
+	case text(body["model"]) == "":
+		return p, badRequest("you must provide a model parameter")
+	case body["max_tokens"] != nil && body["max_completion_tokens"] != nil:
+		return p, badRequest("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
+	case isNumber && most < 1:
+		return p, badRequest("Invalid 'max_tokens': integer below minimum value. Expected a value >= 1.")
+	case len(all) == 0:
 		return p, badRequest("Invalid 'messages': empty array.")
 	}
 	p.compacts = summary(all[len(all)-1])
@@ -64,7 +77,8 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 				return p, badRequest("Invalid value for 'content' of messages[%d]: expected a string, got null.", i)
 			}
 		case "user", "system", "developer":
-			if m["content"] == nil || encoded(m["content"]) == "[]" {
+			if c, ok := m["content"].(string); ok && strings.TrimSpace(c) == "" || !ok && list(m["content"]) == nil ||
+				encoded(m["content"]) == "[]" {
 				return p, badRequest("Invalid value for 'content' of messages[%d]: expected a string, got null.", i)
 			}
 		default:
@@ -84,9 +98,13 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 // of them.
 func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 	// There is one text only: a script's turn begins with one, and its calls follow.
-	var content string
+	var content, thought string
 	var calls []any
 	for _, x := range says {
+		if x.thought {
+			thought = x.text
+			continue
+		}
 		if x.name == "" {
 			content = x.text
 			continue
@@ -98,16 +116,21 @@ func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 	if calls != nil {
 		stop = "tool_calls"
 	}
-	counted := object{"prompt_tokens": u.input + u.cached, "completion_tokens": u.output,
-		"total_tokens": u.input + u.cached + u.output, "prompt_tokens_details": object{"cached_tokens": u.cached}}
+	stop = cmp.Or(p.reply.Finish, stop)
+	prompt := u.input + u.cached + u.written
+	counted := object{"prompt_tokens": prompt, "completion_tokens": u.output, "total_tokens": prompt + u.output,
+		"prompt_tokens_details": object{"cached_tokens": u.cached, "cache_write_tokens": u.written}}
 	id := s.id("chatcmpl-") // clients may take two answers with one id for the same message
 	base := func(kind string) object {
-		return object{"id": id, "object": kind, "created": 1, "model": p.body["model"]}
+		return object{"id": id, "object": kind, "created": 1, "model": p.model()}
 	}
 	whole := base("chat.completion")
 	message := object{"role": "assistant", "content": content, "refusal": nil}
 	if calls != nil {
 		message["tool_calls"] = calls
+	}
+	if thought != "" { // as vLLM, DeepSeek and others have it
+		message["reasoning_content"] = thought
 	}
 	// One choice: agents do not ask for more.
 	whole["choices"] = []any{object{"index": 0, "message": message, "finish_reason": stop, "logprobs": nil}}
@@ -121,12 +144,16 @@ func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 	}
 	// The role comes with the first chunk alone, as OpenAI sends it.
 	delta(object{"role": "assistant", "content": ""}, nil)
-	for _, c := range chunks(content, 12) {
+	for _, c := range chunks(thought, p.reply.chunk()) {
+		delta(object{"reasoning_content": c}, nil)
+	}
+	for _, c := range chunks(content, p.reply.chunk()) {
 		delta(object{"content": c}, nil)
 	}
 	for _, c := range calls {
 		delta(object{"tool_calls": []any{c}}, nil)
 	}
+	closing := len(events)
 	delta(object{}, stop)
 	// Streams report usage only on request, in a last chunk without choices. Clients that index choices[0] fail on it,
 	// which is why it must be here.
@@ -135,5 +162,5 @@ func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 		c["choices"], c["usage"] = []any{}, counted
 		events = append(events, event{"", c})
 	}
-	return answer{whole, append(events, event{"", "[DONE]"})}
+	return answer{whole, append(events, event{"", "[DONE]"}), closing}
 }

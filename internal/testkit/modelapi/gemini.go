@@ -10,7 +10,7 @@ import (
 type gemini struct{ stream, lax bool }
 
 // fail has the status of a bad request for all, which is what clients of these tests look at.
-func (gemini) fail(status int, message string) any {
+func (gemini) fail(status int, _, _, message string) any {
 	return object{"error": object{"code": status, "message": message, "status": "INVALID_ARGUMENT"}}
 }
 
@@ -184,5 +184,5 @@ func (g gemini) answer(s *Server, p prompt, u usage, says []say) answer {
 		// Each event is a whole response with one part. There is no end marker: finishReason ends the stream.
 		events = append(events, event{"", response([]any{part}, i == len(parts)-1)})
 	}
-	return answer{response(parts, true), events}
+	return answer{response(parts, true), events, len(events) - 1}
 }

@@ -1,6 +1,7 @@
 package modelapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -12,13 +13,10 @@ import (
 type messages struct{ counting bool }
 
 // Clients decide by the type whether they retry, so that each status needs its own.
-func (messages) fail(status int, message string) any {
-	kind := map[int]string{400: "invalid_request_error", 413: "request_too_large", 429: "rate_limit_error",
+func (messages) fail(status int, kind, _, message string) any {
+	usual := map[int]string{400: "invalid_request_error", 413: "request_too_large", 429: "rate_limit_error",
 		529: "overloaded_error"}[status]
-	if kind == "" {
-		kind = "api_error"
-	}
-	return object{"type": "error", "error": object{"type": kind, "message": message}}
+	return object{"type": "error", "error": object{"type": cmp.Or(kind, usual, "api_error"), "message": message}}
 }
 
 // judge adds segments in the order in which Anthropic caches a prompt: tools, system, messages. A marker in one of them
@@ -33,6 +31,9 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 		}
 		body["messages"] = slices.Concat(list(before["messages"]), list(body["messages"]))
 		body["system"], body["tools"] = before["system"], before["tools"]
+	}
+	if text(body["model"]) == "" {
+		return p, badRequest("model: Field required")
 	}
 	if body["max_tokens"] == nil && !m.counting {
 		return p, badRequest("max_tokens: Field required")
@@ -250,9 +251,12 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 	var blocks []object
 	stop := "end_turn"
 	for i, x := range says {
-		if i == 0 && len(says) > 1 && m.thinks(p.body) {
+		if i == 0 && len(says) > 1 && m.thinks(p.body) || x.thought {
 			thought := "Decide what to do: " + x.text
 			blocks = append(blocks, object{"type": "thinking", "thinking": thought, "signature": s.issue(thought)})
+		}
+		if x.name == "" && (x.thought || x.text == "") {
+			continue
 		}
 		if x.name == "" {
 			blocks = append(blocks, object{"type": "text", "text": x.text})
@@ -265,7 +269,11 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 	// input_tokens is what was neither read from the cache nor written to it; the three together are the prompt.
 	counted := object{"input_tokens": u.input, "cache_read_input_tokens": u.cached,
 		"cache_creation_input_tokens": u.written, "output_tokens": u.output}
-	message := object{"id": s.id("msg_"), "type": "message", "role": "assistant", "model": p.body["model"],
+	stop = cmp.Or(p.reply.Finish, stop)
+	if blocks == nil {
+		blocks = []object{}
+	}
+	message := object{"id": s.id("msg_"), "type": "message", "role": "assistant", "model": p.model(),
 		"content": blocks, "stop_reason": stop, "stop_sequence": nil, "usage": counted}
 	if p.body["thread"] != nil {
 		p.body["messages"] = append(list(p.body["messages"]), object{"role": "assistant", "content": anys(blocks)})
@@ -281,18 +289,22 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 		// Real streams have pings at any place; a client or a proxy must pass over them.
 		{"ping", object{"type": "ping"}}}
 	for i, b := range blocks {
-		events = append(events, messageBlock(i, b)...)
+		events = append(events, messageBlock(i, b, p.reply.chunk())...)
+	}
+	closing := len(events)
+	if n := len(blocks); n > 0 && blocks[n-1]["type"] == "text" {
+		closing-- // the block's own end
 	}
 	// The final counts; clients add nothing up.
 	events = append(events, event{"message_delta", object{"type": "message_delta",
 		"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": counted}},
 		event{"message_stop", object{"type": "message_stop"}})
-	return answer{message, events}
+	return answer{message, events, closing}
 }
 
 // messageBlock is a block as events. Start, deltas and stop, as the API demands; a text comes in pieces of 12 bytes and
 // the parameters of a call in pieces of 40, so that clients meet values that are cut anywhere.
-func messageBlock(i int, b object) []event {
+func messageBlock(i int, b object, size int) []event {
 	delta := func(d object) event {
 		return event{"content_block_delta", object{"type": "content_block_delta", "index": i, "delta": d}}
 	}
@@ -301,13 +313,15 @@ func messageBlock(i int, b object) []event {
 	switch text(b["type"]) {
 	case "text":
 		begin = object{"type": "text", "text": ""}
-		for _, c := range chunks(text(b["text"]), 12) {
+		for _, c := range chunks(text(b["text"]), size) {
 			deltas = append(deltas, delta(object{"type": "text_delta", "text": c}))
 		}
 	case "thinking":
 		begin = object{"type": "thinking", "thinking": "", "signature": ""}
-		deltas = []event{delta(object{"type": "thinking_delta", "thinking": b["thinking"]}),
-			delta(object{"type": "signature_delta", "signature": b["signature"]})}
+		for _, c := range chunks(text(b["thinking"]), max(size, 40)) {
+			deltas = append(deltas, delta(object{"type": "thinking_delta", "thinking": c}))
+		}
+		deltas = append(deltas, delta(object{"type": "signature_delta", "signature": b["signature"]}))
 	default:
 		begin = object{"type": "tool_use", "id": b["id"], "name": b["name"], "input": object{}}
 		input, _ := json.Marshal(b["input"])

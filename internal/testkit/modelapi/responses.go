@@ -11,7 +11,9 @@ import (
 type responses struct{}
 
 // The form is that of the Chat API.
-func (responses) fail(status int, message string) any { return chat{}.fail(status, message) }
+func (responses) fail(status int, kind, code, message string) any {
+	return chat{}.fail(status, kind, code, message)
+}
 
 // judge puts the items of a stored response in front of those of the request, and judges them together: rules of pairs
 // hold across the border. The cache needs no markers.
@@ -228,7 +230,7 @@ func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 		responseItem(add, i, item)
 	}
 	add("response.completed", object{"response": final})
-	return answer{final, events}
+	return answer{final, events, len(events) - 1}
 }
 
 // responseItem is an item as events. Texts and parameters are cut as for the Messages API. An item of another kind,

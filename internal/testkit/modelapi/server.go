@@ -79,11 +79,16 @@ type object = map[string]any
 
 // New starts a server on a free port of the loopback interface. The caller closes it.
 func New(o Options) *Server {
-	s := &Server{options: o, steps: map[[sha256.Size]byte]int{}, issued: map[string]string{},
-		follows: map[string]string{}, threads: map[string]object{},
-		stored: map[string][]object{}, cache: cache{known: map[[sha256.Size]byte]bool{}}}
+	s := newState(o)
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
+}
+
+// newState returns a server that does not listen.
+func newState(o Options) *Server {
+	return &Server{options: o, steps: map[[sha256.Size]byte]int{}, issued: map[string]string{},
+		follows: map[string]string{}, threads: map[string]object{},
+		stored: map[string][]object{}, cache: cache{known: map[[sha256.Size]byte]bool{}}}
 }
 
 // Requests returns what was received so far, in order. The list is the caller's. Status is set when a request is
@@ -122,8 +127,8 @@ type api interface {
 	judge(s *Server, r *http.Request, body object) (prompt, error)
 	// answer writes what the model says. It is made whole and as events, whichever is sent. The lock is held.
 	answer(s *Server, p prompt, u usage, says []say) answer
-	// fail is the form of an error.
-	fail(status int, message string) any
+	// fail is the form of an error. Its kind and code are the API's own for the status where they are "".
+	fail(status int, kind, code, message string) any
 }
 
 // prompt is a request as the script needs it.
@@ -136,6 +141,7 @@ type prompt struct {
 	compacts bool
 	items    []object
 	auto     bool   // the cache has no markers
+	reply    Reply  // what a test says of the answer's form
 	removed  string // the id in the place of the result that was removed last
 }
 
@@ -145,16 +151,18 @@ var removed = regexp.MustCompile(`\[thresh_recall: ([^\]"]{3,})\]`)
 // say is one thing that the model says: text or a call.
 type say struct {
 	text, id, name string
+	thought        bool   // the text is reasoning
 	space          string // of the tool
 	args           object
 	input          string // of a custom tool
 	kind           string
 }
 
-// answer is what is sent: whole, or as events.
+// answer is what is sent: whole, or as events, of which the last, from closing on, say that it is whole.
 type answer struct {
-	whole  any
-	events []event
+	whole   any
+	events  []event
+	closing int
 }
 
 // input is what was not cached; the prompt is the sum of input, cached and written. All are tokens.
@@ -217,7 +225,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if fault.Status != 0 {
 		status(fault.Status)
-		writeJSON(w, fault.Status, a.fail(fault.Status, "asked to fail"))
+		writeJSON(w, fault.Status, a.fail(fault.Status, "", "", "asked to fail"))
 		return
 	}
 	u := usage{output: 20}
@@ -235,7 +243,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if limit := s.options.ContextLimit; limit > 0 && total > limit {
 		status(400)
-		writeJSON(w, 400, a.fail(400, tooLong(a, total, limit)))
+		writeJSON(w, 400, a.fail(400, "", "", tooLong(a, total, limit)))
 		return
 	}
 	// After the limit was checked, which is about real tokens.
@@ -272,7 +280,7 @@ func (s *Server) refuse(w http.ResponseWriter, status func(int), a api, code int
 	s.mu.Lock()
 	s.refused = append(s.refused, message)
 	s.mu.Unlock()
-	writeJSON(w, code, a.fail(code, message))
+	writeJSON(w, code, a.fail(code, "", "", message))
 }
 
 // apiOf returns the API of an address; counts is set where the question is how many tokens a request has. nil is an

@@ -69,15 +69,20 @@ func (e event) bytes() []byte {
 	return b.Bytes()
 }
 
-// chunks cuts a text into pieces of at most n bytes, between characters. The last piece may be empty, for an empty
-// text.
+// chunks cuts a text into pieces of at most n bytes, between characters, at least one in each; none for an empty text.
 func chunks(s string, n int) (out []string) {
 	for len(s) > n {
 		i := n
 		for i > 0 && s[i]&0xc0 == 0x80 {
 			i--
 		}
+		for i == 0 || i < len(s) && s[i]&0xc0 == 0x80 {
+			i++
+		}
 		out, s = append(out, s[:i]), s[i:]
+	}
+	if s == "" {
+		return out
 	}
 	return append(out, s)
 }

@@ -31,6 +31,10 @@ func TestWhatIsRefused(t *testing.T) {
 			`"signature":"` + signed + `"},{"type":"text","text":"x"}]}`, ""},
 		"another's signature": {"/v1/messages", user + `,{"role":"assistant","content":[{"type":"thinking","thinking":"no",` +
 			`"signature":"` + signed + `"},{"type":"text","text":"x"}]}`, "Invalid `signature`"},
+		"blank content":   {"/v1/messages", `{"role":"user","content":" "}`, "must contain non-whitespace text"},
+		"chat, blank":     {"/v1/chat/completions", `{"role":"user","content":" "}`, "Invalid value for 'content'"},
+		"chat, no text":   {"/v1/chat/completions", `{"role":"user","content":5}`, "Invalid value for 'content'"},
+		"chat, a role":    {"/v1/chat/completions", `{"role":"ai","content":"x"}`, "Invalid value: 'ai'"},
 		"empty content":   {"/v1/messages", `{"role":"user","content":[]}`, "non-empty content"},
 		"a long prompt":   {"/v1/messages", `{"role":"user","content":"` + strings.Repeat("long ", 2000) + `"}`, "prompt is too long"},
 		"chat":            {"/v1/chat/completions", user + "," + calls + `,{"role":"tool","tool_call_id":"t1","content":"x"}`, ""},
@@ -74,7 +78,7 @@ func TestATurnIsDoneOnce(t *testing.T) {
 	defer s.Close()
 	for said, want := range []string{"read_file", "All done"} {
 		res, err := http.Post(s.URL+"/v1/chat/completions", "application/json", strings.NewReader(fmt.Sprintf(
-			`{"messages":[{"role":"user","content":"%d"}],"tools":[{"type":"function","function":{"name":"read_file"}}]}`, said)))
+			`{"model":"m","messages":[{"role":"user","content":"%d"}],"tools":[{"type":"function","function":{"name":"read_file"}}]}`, said)))
 		if err != nil {
 			t.Fatal(err)
 		}
