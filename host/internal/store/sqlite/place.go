@@ -23,27 +23,31 @@ func (s *Store) displaced() error {
 	if s.file == nil {
 		return nil
 	}
-	now, err := os.Stat(s.path)
-	what := "the file was deleted or renamed while it was in use"
-	switch log := s.log.Load(); {
-	case err == nil && !os.SameFile(now, s.file):
-		what = "the file was replaced by another file while it was in use"
-	case err == nil && s.cut.Load():
+	var what string
+	switch now, err := os.Stat(s.path); {
+	case err != nil:
+		what = "the file was deleted or renamed while it was in use" + rescue(s.path, s.file)
+	case !os.SameFile(now, s.file):
+		what = "the file was replaced by another file while it was in use" + rescue(s.path, s.file)
+	case s.cut.Load():
 		what = fmt.Sprintf("its log, %s-wal, was cut while it was in use: what was added last may be lost", s.path)
-		return &store.Fault{Cause: store.Displaced, Store: s.path, Err: errors.New(what)}
-	case err == nil:
-		if log == nil {
-			return nil
-		}
-		if now, err := os.Stat(s.path + "-wal"); err == nil && os.SameFile(now, *log) {
-			return nil
-		}
-		// SQLite still has it open, and does as much with it when it is closed.
+	case s.hasLog():
+		return nil
+	default: // SQLite still has the log open
 		what = fmt.Sprintf("its log, %s-wal, was deleted or replaced while it was in use; end thresh, which moves the log "+
 			"into the file, before anything else opens that", s.path)
-		return &store.Fault{Cause: store.Displaced, Store: s.path, Err: errors.New(what)}
 	}
-	return &store.Fault{Cause: store.Displaced, Store: s.path, Err: errors.New(what + rescue(s.path, s.file))}
+	return &store.Fault{Cause: store.Displaced, Store: s.path, Err: errors.New(what)}
+}
+
+// hasLog reports whether the log is the one that the writer has open, if it has one.
+func (s *Store) hasLog() bool {
+	log := s.log.Load()
+	if log == nil {
+		return true
+	}
+	now, err := os.Stat(s.path + "-wal")
+	return err == nil && os.SameFile(now, *log)
 }
 
 // Sizes in the log, in bytes: of its header, and of a page with what comes before it.
