@@ -21,7 +21,7 @@ const (
 	// foldTokens is about what a call counts in the line that stands for it.
 	foldTokens = 8
 	// Prices are powers of two between these exponents, found in so many steps: 2^-12 keeps nearly every line with an
-	// identifier, 2^4 nearly none. Each step is one run through all lines, so that a compression takes linear time.
+	// identifier, 2^4 nearly none. Each step is one run through all lines, so a compression takes linear time.
 	cheapest, dearest, steps = -12.0, 4.0, 18
 )
 
@@ -44,10 +44,10 @@ func (p *plan) settle(budget float64) {
 }
 
 // choose decides at a price, in value per token, what stays, and returns about how many tokens that is. It goes from
-// the newest exchange to the oldest and from the last line up, so that what stands in several places is kept where it
+// the newest exchange to the oldest and from the last line up, so what stands in several places is kept where it
 // was seen last. A call stays if it is worth it by itself or if something of its result stays.
 func (p *plan) choose(price float64) (tokens float64) {
-	// A run has a number, so that what was covered in the one before need not be cleared.
+	// A run has a number, so what was covered in the one before need not be cleared.
 	p.run++
 	tokens = p.base
 	for i := len(p.groups) - 1; i >= 0; i-- {

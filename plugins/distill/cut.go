@@ -60,7 +60,7 @@ func changed(b sdk.Block, texts []content.Literal) sdk.Block {
 	return b
 }
 
-// lines divides a text into lines with their line breaks: long ones into pieces, so that one line of a megabyte can
+// lines divides a text into lines with their line breaks: long ones into pieces, so one line of a megabyte can
 // lose parts too; short ones together with the line before, because a bracket alone is no use. What is joined again is
 // the text.
 func lines(text string) (out []string) {

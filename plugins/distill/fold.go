@@ -21,7 +21,7 @@ const (
 	mostFold, mostSubject = 3500, 100
 )
 
-// folder makes one line of each run of exchanges that go, so that the model knows what it has done already. Lines of
+// folder makes one line of each run of exchanges that go, so the model knows what it has done already. Lines of
 // earlier passes are merged with it: otherwise they would pile up.
 type folder struct {
 	in       sdk.CompressInput

@@ -29,7 +29,7 @@ type item struct {
 }
 
 // mention takes in that an entry holds an identifier, and returns the identifier's number. Entries come in any order,
-// but all of one entry comes together, so that what stands in it several times counts once.
+// but all of one entry comes together, so what stands in it several times counts once.
 func (x *index) mention(word string, entry int, by sdk.Speaker) int32 {
 	id, ok := x.known[word]
 	if !ok {

@@ -32,7 +32,7 @@ const (
 	ruleRepeated = "repeated-lines"
 )
 
-// memory is what is known of a history from one Optimize to the next, so that a turn costs what is new in it.
+// memory is what is known of a history from one Optimize to the next, so a turn costs what is new in it.
 type memory struct {
 	lines    lineIndex
 	exchange marks.Exchange
@@ -51,7 +51,7 @@ func (m *memory) MemoBytes() int {
 }
 
 // Optimize leaves out of new results what stands in earlier ones. New are those behind the last entry of the AI: they
-// were never sent, so that no provider has them in its cache and leaving lines out costs nothing. What was sent stays
+// were never sent, so no provider has them in its cache and leaving lines out costs nothing. What was sent stays
 // as it is until a Compress, unless a setting asks for a rule of package prune.
 func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (r sdk.DensityResult, err error) {
 	s, err := settingsOf(in.Config)

@@ -91,7 +91,7 @@ func newPlan(in sdk.CompressInput, s schedule) *plan {
 }
 
 // fix decides which entries stay as they are: what people said, what is pinned or of unknown speakers, and the newest.
-// An exchange of which a part stays, stays whole, so that no call is parted from its answer.
+// An exchange of which a part stays, stays whole, so no call is parted from its answer.
 func (p *plan) fix(exchanges []turns.Exchange) {
 	history := p.in.History
 	tail, tokens := len(history), 0
@@ -131,7 +131,7 @@ func (p *plan) scan(x turns.Exchange) group {
 				rest += n
 			}
 		}
-		// Characters per token differ between texts, so that each entry has its own factor.
+		// Characters per token differ between texts, so each entry has its own factor.
 		perByte := float64(p.counts[i]) / float64(max(bytes, 1))
 		for j, b := range entry.Blocks {
 			_, call := b.(sdk.ToolCall)

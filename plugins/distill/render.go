@@ -22,7 +22,7 @@ const (
 )
 
 // render makes the new history from what was chosen. Entries keep their order, and those that stay are the host's own,
-// with their origin, so that the host sends only what changed.
+// with their origin, so the host sends only what changed.
 func (p *plan) render() (entries []sdk.Content, counts map[string]int64) {
 	counts = map[string]int64{}
 	// now is the history with what goes taken out of it: an entry that goes has no blocks.

@@ -14,7 +14,7 @@ import (
 // lineIndex finds where a run of lines stands in the results so far. It knows lines by hashes, and where each window of
 // [runLines] lines begins. A run is found by its first window, and then followed line by line.
 //
-// Entries are taken in in their order and forgotten from the end, so that it follows a history that grows and is
+// Entries are taken in in their order and forgotten from the end, so it follows a history that grows and is
 // rewritten. What it says depends on the history alone.
 type lineIndex struct {
 	seed    maphash.Seed

@@ -34,7 +34,7 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 }
 
 // tailStart returns where the tail begins. The tail is a share of the entries from the end, rounded up, at least one
-// (REQ-HD-008.2). It never begins with an entry of a tool, so that responses stay together with the call right before
+// (REQ-HD-008.2). It never begins with an entry of a tool, so responses stay together with the call right before
 // them.
 //
 // The tail may part a call from a response that lies further away; such an exchange then stays whole. If the tail had

@@ -90,7 +90,7 @@ func checkShortened(f fataler, was, is sdk.Content) {
 	}
 }
 
-// checkSecondPass: a second pass finds nothing to do. Only where the first dropped entries, so that the same share of
+// checkSecondPass: a second pass finds nothing to do. Only where the first dropped entries, so the same share of
 // what is left makes a smaller tail, it may work on what the tail no longer covers; what the first pass made stays
 // even then.
 func checkSecondPass(t *testing.T, f fataler, first sdktest.Compressed, c sdktest.Config) {

@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// plan is a compression in progress. Every entry has its own token count, so that the size of the result is known at
+// plan is a compression in progress. Every entry has its own token count, so the size of the result is known at
 // each step by subtraction.
 type plan struct {
 	in     sdk.CompressInput
@@ -125,7 +125,7 @@ func (p *plan) line(r sdk.ToolResponse, at turns.At) (line string, ok bool) {
 
 // evict drops the oldest parts before the tail until the rest fits: first exchanges, each call together with all of
 // its responses, then entries of the AI without calls. What people said stays, and so do entries of unknown speakers
-// and pinned ones. An exchange with a pinned entry stays whole, so that call and response stay together.
+// and pinned ones. An exchange with a pinned entry stays whole, so call and response stay together.
 //
 // Exchanges go first because tool output is the easiest to get back: the agent can run the tool again. What the AI
 // said holds its plans and conclusions.

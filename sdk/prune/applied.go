@@ -6,7 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// applied makes the state that of the history in which the answer was applied, in time proportional to the edits. The
+// applied moves the state to the history in which the answer was applied, in time proportional to the edits. The
 // answer is then empty, because on its own result there is nothing left to prune. ok is false if the state is of no use
 // any more.
 //
@@ -24,7 +24,7 @@ func (s *state) applied() (ok bool) {
 	}
 	s.gone = append(s.gone, gone...)
 	slices.Sort(s.gone)
-	// New maps, because those of a first prune are large, and would be walked again each time to be cleared.
+	// New maps, because after a first prune they are large, and would be walked again each time to be cleared.
 	s.removed, s.replaced, s.reasons = nil, map[int]sdk.Content{}, map[int]sdk.Reason{}
 	s.counts.pairs, s.counts.inclusions, s.counts.results = 0, 0, 0
 	return len(s.gone) <= s.known()
@@ -34,7 +34,7 @@ func (s *state) applied() (ok bool) {
 func (s *state) forget(n int32) (ok bool) {
 	from, to := s.marks[n], s.marks[n+1]
 	var dropped int32 // blocks of the entry, so far
-	// A call that went was answered, so that no response looks for it, and it is before all reads of its files that may
+	// A call that went was answered, so no response looks for it, and it is before all reads of its files that may
 	// still become stale.
 	for id := from.calls; id < to.calls; id++ {
 		c := s.calls.at(id)

@@ -28,7 +28,7 @@ func benchCall(b *testing.B, entries int) sdk.Call {
 }
 
 // A turn that adds three entries to a history, of which 5,000 entries are about a million tokens: without a memo, which
-// works on everything, and with one. No edits are applied, so that all of them stay in every answer.
+// works on everything, and with one. No edits are applied, so all of them stay in every answer.
 func BenchmarkOptimize(b *testing.B) {
 	for _, recency := range []bool{false, true} {
 		for _, entries := range []int{500, 5000, 50_000} {

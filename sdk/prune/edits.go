@@ -15,8 +15,8 @@ const (
 	ruleOldResult          = "old-result"
 )
 
-// result returns the answer in the form of the SDK: all edits, also those of earlier calls, because the host may have
-// held them back. It shares its maps with the state, so that a turn does not cost what all the edits are. So it holds
+// result returns the answer in the form of the SDK: all edits, of earlier calls too, because the host may have
+// held them back. It shares its maps with the state, so a turn does not cost what all the edits are. So it holds
 // until the next call with the same memo, which comes only after the SDK has read it.
 func (s *state) result() sdk.DensityResult {
 	r := sdk.DensityResult{Replacements: s.replaced, Reasons: s.reasons, Metadata: sdk.DensityMetadata{
@@ -61,7 +61,7 @@ func (s *state) settle(history []sdk.Content) {
 // edit brings the answer up to date for one entry, by its position and number, and reports whether the entry goes. It
 // makes the edit from what is known of the entry's blocks, never from an earlier edit.
 //
-// A call and its response are always dropped together, so that the history stays valid. An entry goes if nothing useful
+// A call and its response are always dropped together, so the history stays valid. An entry goes if nothing useful
 // to a model would be left of it.
 func (s *state) edit(i int, n int32, entry sdk.Content) (removed bool) {
 	delete(s.replaced, i)

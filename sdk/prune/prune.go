@@ -20,7 +20,7 @@ import (
 //
 // It works on what is new: in.Memo holds the state of the last call, which is extended by the entries that follow. The
 // edits of that call's answer are taken into it if they were applied ([sdk.OptimizeInput.Applied]). After any other
-// rewrite, and without a memo, Optimize begins with nothing, by the same code, so that the answer does not depend on
+// rewrite, and without a memo, Optimize begins with nothing, by the same code, so the answer does not depend on
 // what was remembered. A strategy that adds edits of its own to the answer sets in.Applied to 0, as they are not known
 // here.
 //

@@ -56,7 +56,7 @@ func (s *state) file(path string) int32 {
 }
 
 // takeCalls takes in the calls of an entry of the AI. They do nothing yet, because they are not answered: a read is
-// pending and must stay, and a write may never happen. But reads are listed at their files already now, so that each
+// pending and must stay, and a write may never happen. But reads are listed at their files already now, so each
 // list is in the order of the calls, whatever the order of the answers.
 //
 //   - A read by a glob pattern is never pruned, because the pattern does not tell which files were read.
@@ -183,7 +183,7 @@ func (s *state) end(id int32, r *toolResult, asked sdk.ToolCall, response sdk.To
 }
 
 // write takes in that an entry wrote a file. Reads of the file from earlier entries are no longer fresh. They are a
-// prefix of its reads, so that each is looked at once, however often the file is written. A write that is answered
+// prefix of its reads, so each is looked at once, however often the file is written. A write that is answered
 // after a later one changes nothing.
 func (s *state) write(f *file, entry int32) {
 	if f.written > entry {

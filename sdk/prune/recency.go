@@ -11,7 +11,7 @@ import (
 const Pointer = tools.Pruned
 
 // toolResult is a response of a tool which a rule may prune. The response itself stays when its result is replaced by
-// the pointer, with its error and everything else, so that its call remains answered (REQ-HD-007).
+// the pointer, with its error and everything else, so its call remains answered (REQ-HD-007).
 type toolResult struct {
 	entry, block int32
 	pinned       bool // its entry stays as it is
@@ -25,7 +25,7 @@ type toolResult struct {
 }
 
 // tool has the newest results of a tool, from oldest to newest. All older ones are pruned. Results that go with their
-// calls leave the list, so that it need not be searched for the next one.
+// calls leave the list, so it need not be searched for the next one.
 type tool struct {
 	newest, oldest int32 // 1 + their ids; 0: there are none
 	kept           int32
@@ -45,7 +45,7 @@ func (s *state) tool(name string) int32 {
 func (s *state) retention() int32 { return int32(min(max(s.set.density.RecencyRetention, 1), 1<<30)) }
 
 // newest takes in the newest result of a tool. It pushes out the oldest of those that are kept if they are too many.
-// Results are taken in in the order of the history, so that the newest is always last.
+// Results are taken in in the order of the history, so the newest is always last.
 func (s *state) newest(id int32) {
 	r := s.results.at(id)
 	t := s.tools.at(r.tool - 1)
@@ -67,7 +67,7 @@ func (s *state) newest(id int32) {
 }
 
 // pushOut prunes a result, or keeps it again if by is 0. A pinned result takes its place among the newest like any
-// other, so that what is pinned decides nothing about the rest, but it is never edited.
+// other, so what is pinned decides nothing about the rest, but it is never edited.
 func (s *state) pushOut(r *toolResult, by int32) {
 	r.by = by
 	s.touched = append(s.touched, r.entry)

@@ -120,7 +120,7 @@ func (s *state) extend(ctx context.Context, history []sdk.Content, log *slog.Log
 	return nil
 }
 
-// list is a list that grows at its end. Unlike those of a slice its items do not move, and there is little room to
+// list is a list that grows at its end. Unlike in a slice, its items do not move, and there is little room to
 // spare.
 type list[T any] struct {
 	chunks [][]T

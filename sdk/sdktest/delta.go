@@ -23,7 +23,7 @@ func (c Config) session(
 ) error {
 	var s played
 	for step := 1; step <= deltaSteps; step++ {
-		// At most half of what is left, so that the last call but one always brings something. The last one sees what
+		// At most half of what is left, so the last call but one always brings something. The last one sees what
 		// became of its edits.
 		n := len(history)
 		if step < deltaSteps-1 {
@@ -87,7 +87,7 @@ type played struct {
 	unchanged, applied int
 }
 
-// add appends entries. The strategy gets copies, so that what it writes to them shows when both are compared.
+// add appends entries. The strategy gets copies, so what it writes to them shows when both are compared.
 func (s *played) add(entries []sdk.Content) {
 	for _, e := range entries {
 		s.was = append(s.was, e)

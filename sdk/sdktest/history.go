@@ -27,7 +27,7 @@ func ParseHistory(data []byte) ([]sdk.Content, error) {
 		}
 		list = wrapped.History
 	}
-	// Entries stay raw at first, so that the error can name the one that is wrong.
+	// Entries stay raw at first, so the error can name the one that is wrong.
 	if err := json.Unmarshal(list, &raws); err != nil {
 		return nil, fmt.Errorf("history: %w", err)
 	}

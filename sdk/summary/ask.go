@@ -119,7 +119,7 @@ const (
 
 // verify has the model look for what a snapshot lacks. It returns the completed snapshot, or snapshot itself if nothing
 // is missing or the answer is unusable: verification is an improvement, so its failure must not cost a summary that
-// exists. The only error is that of a context that ended.
+// exists. The only error is that the context ended.
 func (a *asker) verify(ctx context.Context, pieces []piece, snapshot string) (string, error) {
 	counts, err := measure(ctx, a.host, []sdk.Content{human(snapshot), human(checkRule + checkLast)})
 	if err != nil {
@@ -155,7 +155,7 @@ func (a *asker) verify(ctx context.Context, pieces []piece, snapshot string) (st
 		return snapshot, nil
 	}
 	revised, err := extract(answer.Text)
-	if err != nil || len(revised) < len(snapshot)*3/4 { // it was to add, so that is not the snapshot completed
+	if err != nil || len(revised) < len(snapshot)*3/4 { // it was to add, so is not the snapshot completed
 		a.in.Log.Warn("the second pass over the summary cannot be used", "reason", err, "bytes", len(answer.Text))
 		return snapshot, nil
 	}

@@ -25,7 +25,7 @@ type draft struct {
 
 // compose returns the summary entry: the snapshot, then the chosen messages, facts up to factBytes bytes, and the
 // pointer to the transcript (requirement: the agent can find the full conversation, REQ-HD-012.2), all in one text
-// block. Attachments of the last message follow as blocks. The metadata marks the entry as a summary, so that it is
+// block. Attachments of the last message follow as blocks. The metadata marks the entry as a summary, so it is
 // updated next time instead of being summarised again.
 func (d *draft) compose(keep []bool, kept, factBytes int) sdk.Content {
 	var b strings.Builder
@@ -95,5 +95,5 @@ func current(todos []sdk.Todo) string {
 	return first
 }
 
-// quoted returns the beginning of a text on one line, so that a quote cannot imitate the structure of the summary.
+// quoted returns the beginning of a text on one line, so a quote cannot imitate the structure of the summary.
 func quoted(text string) string { return strings.Join(strings.Fields(clipRun(text, quoteLength)), " ") }

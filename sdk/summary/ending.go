@@ -27,7 +27,7 @@ type ending struct {
 	s      *scanned
 	host   sdk.Host
 	before int // what the range counts
-	// minimum is known before the model is asked, so that a call that cannot pay is not made.
+	// minimum is known before the model is asked, so a call that cannot pay is not made.
 	minimum int // what the shortest possible summary counts
 	counts  map[string]int64
 }

@@ -9,7 +9,7 @@ import (
 
 // What [Run] fails of, beyond what the host's services fail of, for errors.Is.
 var (
-	// ErrNoModel: no model is available. It is an [sdk.ErrNotGranted], so that the host reports a missing configuration
+	// ErrNoModel: no model is available. It is an [sdk.ErrNotGranted], so the host reports a missing configuration
 	// instead of a broken strategy.
 	ErrNoModel = fmt.Errorf("%w: no model is configured for compression; "+
 		"configure an LLM profile and name it in compression.profile", sdk.ErrNotGranted)

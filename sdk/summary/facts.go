@@ -42,7 +42,7 @@ const (
 	noResult tools.Outcome = "no result"
 )
 
-// collector gathers facts, from the newest call to the oldest, so that the newest fact about a file or command wins and
+// collector gathers facts, from the newest call to the oldest, so the newest fact about a file or command wins and
 // full lists hold the newest.
 type collector struct {
 	in                       sdk.CompressInput
@@ -177,7 +177,7 @@ func writeFacts(b *strings.Builder, f facts, bytes int) {
 		if len(list.lines) == 0 {
 			continue
 		}
-		// The head is written with the first line below it, so that the output never ends in a heading.
+		// The head is written with the first line below it, so the output never ends in a heading.
 		head += list.head
 		bytes -= len(list.head)
 		for _, line := range list.lines {
@@ -191,7 +191,7 @@ func writeFacts(b *strings.Builder, f facts, bytes int) {
 }
 
 // readFacts is the inverse of writeFacts. It reads at the start of text and returns what follows. It stops at the first
-// line that writeFacts could not have written, so that nothing of a text made elsewhere is lost.
+// line that writeFacts could not have written, so nothing of a text made elsewhere is lost.
 func readFacts(text string) (f facts, rest string) {
 	rest, ok := strings.CutPrefix(text, factsHead)
 	if !ok {

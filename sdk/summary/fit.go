@@ -34,7 +34,7 @@ type window struct {
 }
 
 // newWindow divides the window by the model's limits. A model whose context limit is unknown is assumed to have the
-// agent's. The answer gets at most a quarter of the window, so that small windows still have room for the record.
+// agent's. The answer gets at most a quarter of the window, so small windows still have room for the record.
 func newWindow(in sdk.CompressInput) window {
 	w := window{size: in.Model.ContextLimit}
 	if w.size <= 0 {
@@ -64,7 +64,7 @@ func (w window) check(room int) error {
 		ErrWindowTooSmall, w.size, w.fixed, w.answer, leastRoom)
 }
 
-// fitter makes the record small enough. Its counters go into the metadata of the answer, so that a loss is visible.
+// fitter makes the record small enough. Its counters go into the metadata of the answer, so a loss is visible.
 type fitter struct {
 	in      sdk.CompressInput
 	pairs   *turns.Pairs

@@ -27,7 +27,7 @@ const (
 // (requirement: a reduced result still says what was called, on what, how it ended and how long it was, REQ-HD-008.3).
 // call is the call that r answers, the zero value if unknown. ok is false if the result should stay: the line would be
 // longer, the result is such a line already, whose information about the original exists nowhere else, or parts of its
-// lines are left out, so that nobody can tell how many it had.
+// lines are left out, so nobody can tell how many it had.
 func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string, ok bool) {
 	if len(r.Result) < shortestLine {
 		return "", false

@@ -142,7 +142,7 @@ type prior struct {
 	media      []sdk.Block // of what the person said last
 }
 
-// readPrior takes a summary apart. Text that compose would not have written stays with the snapshot, so that the
+// readPrior takes a summary apart. Text that compose would not have written stays with the snapshot, so the
 // summaries of other programs lose nothing.
 func readPrior(entry sdk.Content, text string) prior {
 	p := prior{snapshot: text}

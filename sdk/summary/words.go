@@ -47,7 +47,7 @@ func choose(messages []message, budget int) (keep []bool, kept int) {
 	return keep, kept
 }
 
-// writeMessages writes the kept messages. Each is preceded by its length in characters, so that any text in it, even a
+// writeMessages writes the kept messages. Each is preceded by its length in characters, so any text in it, even a
 // copy of these marks, can be read back.
 func writeMessages(b *strings.Builder, messages []message, keep []bool, kept int, more bool) {
 	if kept == 0 {

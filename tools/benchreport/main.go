@@ -20,7 +20,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// main prints the table to standard output, so that docs can be made of it by a pipe.
+// main prints the table to standard output, so docs can be made of it by a pipe.
 func main() {
 	plot := flag.String("plot", "", "draw the turn times to this SVG file")
 	docs := flag.String("docs", "", "put the figures into the marked tables of this Markdown file")

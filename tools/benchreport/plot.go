@@ -47,7 +47,7 @@ const (
 	left, top          = 64, 16
 	right, bottom      = 190, 44
 	plotWide, plotHigh = width - left - right, height - top - bottom
-	// Fixed, so that plots of two versions can be laid over each other.
+	// Fixed, so plots of two versions can be laid over each other.
 	leastTurn, mostTurn = 0.01, 1000.0 // ms
 )
 
@@ -57,7 +57,7 @@ func plot(all []*benchmark) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	// The axis of lengths fits what was measured; that of times is fixed.
+	// The axis of lengths fits what was measured; the axis of times is fixed.
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, s := range lines {
 		low, high = min(low, s.points[0][0]), max(high, s.points[len(s.points)-1][0])

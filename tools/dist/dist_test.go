@@ -90,7 +90,7 @@ func TestTheArchiveRunsWhereItIsUnpacked(t *testing.T) {
 	}
 }
 
-// Installed into a directory, so that the test needs no root and changes nothing.
+// Installed into a directory, so the test needs no root and changes nothing.
 func TestTheDebianPackageInstalls(t *testing.T) {
 	if _, err := exec.LookPath("dpkg"); err != nil {
 		t.Skip("SKIPPED: there is no dpkg here, so the .deb was not installed")

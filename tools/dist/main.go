@@ -72,7 +72,7 @@ func (r release) make() error {
 	return r.checksums()
 }
 
-// platform makes what a release has for one platform. Programs are described first, so that the archive and the
+// platform makes what a release has for one platform. Programs are described first, so the archive and the
 // packages contain the description.
 func (r release) platform(system, arch string) error {
 	dir := filepath.Join(r.stage, system+"_"+arch)

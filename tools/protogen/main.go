@@ -7,7 +7,7 @@
 // generate.
 //
 // It compiles with bufbuild/protocompile and runs the generators from DIR as protoc would. Each package's code is put
-// where its go_package says. All versions are pinned in tools/go.mod, so that the output is the same on every machine.
+// where its go_package says. All versions are pinned in tools/go.mod, so the output is the same on every machine.
 package main
 
 import (
@@ -109,7 +109,7 @@ type generator struct {
 	only            []string
 }
 
-// generators are those of the project. Plugins are called by gRPC's own code. What agents call is served by Connect,
+// generators are what the project uses. Plugins are called by gRPC's own code. What agents call is served by Connect,
 // which speaks gRPC too; the client for Go is gRPC's own, which takes a third of the time of Connect's.
 var generators = []generator{
 	{plugin: "protoc-gen-go"},

@@ -27,7 +27,7 @@ type attribution struct {
 }
 
 // newAttribution takes the tool taxonomy from the variant's settings, and the directory of relative paths from the
-// recording, so that files are named as the strategy sees them in the replay. Where the recording has none, it is the
+// recording, so files are named as the strategy sees them in the replay. Where the recording has none, it is the
 // workspace root of the settings. An error means that the settings for tools are invalid.
 func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attribution, error) {
 	taxonomy, err := taxonomyOf(set)
@@ -121,7 +121,7 @@ func (a *attribution) share(index, tokens int) {
 	if len(parts) == 0 {
 		parts, whole = []part{{tool: speaks(a.rec.entries()[index].Speaker), weight: 1}}, 1
 	}
-	left := tokens               // the last part gets the rounding error, so that the sum is exact
+	left := tokens               // the last part gets the rounding error, so the sum is exact
 	counted := map[*Share]bool{} // an entry counts once per tool and per file, whatever its number of blocks
 	add := func(m map[string]*Share, name string, n int) {
 		s := named(m, name)
@@ -150,7 +150,7 @@ func (a *attribution) share(index, tokens int) {
 const maxParts = 64
 
 // part returns the tool and file that a block belongs to. A response belongs to its call, whose parameters name the
-// file. The weight is the block's size in bytes plus one, so that the weights of empty blocks do not add up to 0.
+// file. The weight is the block's size in bytes plus one, so the weights of empty blocks do not add up to 0.
 func (a *attribution) part(entry, block int, b content.Block) part {
 	switch b := b.(type) {
 	case content.ToolCall:

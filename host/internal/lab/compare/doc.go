@@ -14,7 +14,7 @@
 //
 // Every request is priced as package pricing does: the beginning that it has in common with the request before is read
 // from the provider's prompt cache, the rest is written to it, and after a pause the cache is cold. Doing nothing is
-// priced in the same way, so that a strategy which saves tokens but breaks the cache shows its real cost. The system
+// priced in the same way, so a strategy which saves tokens but breaks the cache shows its real cost. The system
 // prompt and the tool schemas are in no history and therefore in no cost; they add the same to every request of every
 // variant. A variant's cost includes the strategy's own model calls, which are reported separately too.
 //

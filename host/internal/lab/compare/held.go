@@ -13,7 +13,7 @@ type held struct {
 }
 
 // identity identifies an entry by the address of its blocks. The host passes entries on without copying, and a
-// changed entry gets new blocks, so equal addresses mean equal content. The cache keeps the blocks alive, so that no
+// changed entry gets new blocks, so equal addresses mean equal content. The cache keeps the blocks alive, so no
 // address is reused.
 type identity struct {
 	first *content.Block

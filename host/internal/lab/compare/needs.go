@@ -73,7 +73,7 @@ func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neede
 		if line = fileLine(line); line == "" {
 			return
 		}
-		// Lines are numbered as they come up; the strings are copies, so that parameters of megabytes can go.
+		// Lines are numbered as they come up; the strings are copies, so parameters of megabytes can go.
 		id, ok := r.lines[line]
 		if !ok {
 			id = int32(r.things)

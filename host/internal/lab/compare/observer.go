@@ -45,7 +45,7 @@ func (o *observer) turn(t replay.Turn) {
 		if t.Boundary {
 			o.sent = 0 // a new session, in which nothing was sent
 		}
-		// The stable entries are those of the last request that was sent, not of those between that were not.
+		// The stable entries count from the last request that was sent; requests between were not sent.
 		o.held.send(t.Prepared.History, min(t.Stable.Entries, o.stable))
 		o.stable = min(t.Stable.Entries, o.stable)
 		if !overLimit {

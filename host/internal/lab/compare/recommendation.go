@@ -24,7 +24,7 @@ type Recommendation struct {
 	// which the sessions were recorded; 0 if that is not known.
 	PerSession float64 `json:"perSessionUsd"`
 	PerMonth   float64 `json:"perMonthUsd,omitempty"`
-	// Recall is that of all sessions, Worst that of the session with the lowest.
+	// Recall is over all sessions, Worst in the session with the lowest.
 	Recall float64 `json:"recall"`
 	Worst  Spread  `json:"worst"`
 	// Needed says that doing nothing is no choice: requests would not have fitted into the model.

@@ -25,7 +25,7 @@ type recording struct {
 	// entries, which keeps the index small: most identifiers in tool output are never used again.
 	words map[string]int32
 	names []string
-	// groups maps a result to the number of its group of equal calls. Numbers of groups follow those of words, so
+	// groups maps a result to the number of its group of equal calls. Groups are numbered after the words, so
 	// that both are things in one index.
 	groups map[resultKey]int32
 	// lines numbers the lines of files that some edit replaces, in the form of fileLine, behind the groups.
@@ -70,7 +70,7 @@ func keyOf(r content.ToolResponse) (resultKey, bool) {
 }
 
 // record analyses a session once for all variants: it counts its entries, finds its requests, and collects what each
-// answer used. Errors are those of counting, and ctx's.
+// answer used. Errors come from counting and from ctx.
 func record(ctx context.Context, h *engine.Host, s Session) (*recording, error) {
 	base, err := replay.Record(ctx, h, s.Transcript)
 	if err != nil {

@@ -51,12 +51,12 @@ type SessionReport struct {
 	// Boundaries are the turns, from 1, before which the recorder had compacted its own history. The replay began a
 	// new session there with what the recorder went on with.
 	Boundaries []int `json:"boundaries,omitempty"`
-	// Timed means that the entries have timestamps, so that pauses can make the prompt cache expire.
+	// Timed means that the entries have timestamps, so pauses can make the prompt cache expire.
 	Timed bool `json:"timed"`
 	Results
 }
 
-// Results are those of doing nothing and of each variant.
+// Results has a result for doing nothing and one for each variant.
 type Results struct {
 	// Nothing is what the requests would have been without any strategy. Those with OverLimit would have failed.
 	Nothing Result `json:"nothing"`
@@ -64,7 +64,7 @@ type Results struct {
 	Variants []Result `json:"variants"`
 }
 
-// Result is what one variant made of one session, or of all together. Tokens are those of prompts, as the host counts
+// Result is what one variant made of one session, or of all together. Tokens are prompt tokens, as the host counts
 // them.
 type Result struct {
 	Variant string `json:"variant"`
@@ -77,7 +77,7 @@ type Result struct {
 	// Sessions is how many sessions the figures are of.
 	Sessions int `json:"sessions"`
 	Turns    int `json:"turns"`
-	// Limits are those of the last turn, the threshold among them; nil in totals, for doing nothing, and without turns.
+	// Limits are from the last turn, the threshold among them; nil in totals, for doing nothing, and without turns.
 	Limits *outcome.Limits `json:"limits,omitempty"`
 
 	// Sent is what all requests had together, Unpruned what they would have had if nothing had been done.
@@ -169,7 +169,7 @@ type Cost struct {
 // documentation for what that does and does not tell.
 type Recall struct {
 	// Used counts the identifiers that the model used and that were in the unpruned context then, once for each turn
-	// that used them; Kept those of them that were in what was sent.
+	// that used them; Kept how many of them were in what was sent.
 	Used int `json:"used"`
 	Kept int `json:"kept"`
 	// Share is Kept of Used, 1 if nothing was used.
@@ -186,7 +186,7 @@ type Recall struct {
 // identifiers in its paths and in its command, and each line of the text that an edit replaces, so far as they were in
 // the unpruned context of the request. Calls without any of them do not count.
 type Needs struct {
-	// Calls counts the calls, Kept those of them all of whose parts were in what was sent.
+	// Calls counts the calls, Kept the calls all of whose parts were in what was sent.
 	Calls int `json:"calls"`
 	Kept  int `json:"kept"`
 	// Share is Kept of Calls, 1 without calls.

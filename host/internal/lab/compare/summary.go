@@ -8,7 +8,7 @@ import (
 )
 
 // report assembles the report from the slots. It runs after all replays, on one goroutine, and goes through sessions
-// and variants in their order, so that the report does not depend on which replay ended first.
+// and variants in their order, so the report does not depend on which replay ended first.
 func (c *comparison) report() *Report {
 	r := &Report{
 		Prices: c.options.Prices, Variants: []VariantInfo{}, Sessions: []SessionReport{},
@@ -125,7 +125,7 @@ func (s *spread) cost(session string, c Cost) {
 	}
 }
 
-// add adds the value of one session. worse: than that of every other.
+// add adds the value of one session. worse: no other value was worse.
 func (s *spread) add(session string, v float64, worse bool) {
 	if s.n == 0 || worse {
 		s.worst = Spread{Worst: v, Session: session}

@@ -5,7 +5,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-// tally holds the sums of a comparison beyond those of a replay ([replay.Totals]). An observer fills one turn by
+// tally holds the sums that a comparison adds to [replay.Totals]. An observer fills one turn by
 // turn; the tallies of sessions are added up to that of a variant. Use newTally: the zero value has no room for costs
 // and prunings.
 type tally struct {

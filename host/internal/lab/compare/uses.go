@@ -62,7 +62,7 @@ func (r *recording) findRepeats() [][]repeatedCall {
 				if !ok {
 					continue
 				}
-				// NUL cannot occur in a name, so that name and parameters cannot be confused.
+				// NUL cannot occur in a name, so name and parameters cannot be confused.
 				key := call.Name + "\x00" + canonical(call.Parameters)
 				if len(byCall[key]) == 0 {
 					order = append(order, key)
@@ -139,7 +139,7 @@ func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall, cal
 	}
 }
 
-// window counts the things in the unpruned request as it moves over the session, so that the session is passed over
+// window counts the things in the unpruned request as it moves over the session, so the session is passed over
 // once.
 type window struct {
 	r        *recording
@@ -168,7 +168,7 @@ func (w *window) move(from, to int) {
 	}
 	for i := w.first + len(w.held); i < to; i++ {
 		var things []int32
-		// A withheld entry holds nothing, but keeps its place, so that positions stay right.
+		// A withheld entry holds nothing, but keeps its place, so positions stay right.
 		if !w.withheld[i] {
 			things = w.finder.find(w.r.entries()[i])
 		}
@@ -204,7 +204,7 @@ func (w *window) standing(c neededCall) (stood neededCall) {
 
 // finder finds the things of a recording in entries. It is not safe for concurrent use; each replay has its own. seen
 // avoids clearing a set for each entry: a thing was found in this search if its number is the current one. Searches are
-// numbered from 1, so that the zero value means never found.
+// numbered from 1, so the zero value means never found.
 type finder struct {
 	*recording
 	seen   []int32 // thing → the last search that found it

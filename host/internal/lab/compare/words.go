@@ -9,7 +9,7 @@ import (
 )
 
 // An identifier is what a model must have seen to write it: a path, a qualified name, a number, a code, a quoted
-// string. Recall counts those of them that a request still held. The rules are the same for all sessions and know no
+// string. Recall counts how many of them a request still held. The rules are the same for all sessions and know no
 // language.
 
 // What is looked at is bounded: output of tools may be anything.
@@ -43,8 +43,8 @@ func blockWords(b content.Block, yield func(string)) {
 }
 
 // jsonWords yields the identifiers in the strings and numbers of JSON text, and short strings as they are: JSON has
-// them in quotes. Names of fields are looked at if keys is set: those of parameters are the tool's, not the model's.
-// It goes through the text without nesting, so that neither depth nor what is no JSON matters.
+// them in quotes. Names of fields are looked at if keys is set: names of parameters are the tool's, not the model's.
+// It goes through the text without nesting, so neither depth nor what is no JSON matters.
 func jsonWords(raw json.RawMessage, keys bool, yield func(string)) {
 	for i := 0; i < min(len(raw), maxScan); { // a string that begins before the bound is read to its end
 		if raw[i] != '"' {
@@ -104,7 +104,7 @@ func quoted(text string, yield func(string)) {
 
 // quotable reports whether a quoted text is worth looking for: short, on one line, and with a letter or digit.
 func quotable(s string) bool {
-	// Blanks at the ends are those of code around a string: "a + ' ' + b".
+	// Blanks at the ends belong to code around a string: "a + ' ' + b".
 	if len(s) < minQuoted || len(s) > maxQuoted || s[0] == ' ' || s[len(s)-1] == ' ' {
 		return false
 	}
@@ -167,7 +167,7 @@ func run(s string, yield func(string)) {
 	}
 }
 
-// path yields a path or URL without a line and column at its end, so that "a.go:12:3" and "a.go" are the same thing.
+// path yields a path or URL without a line and column at its end, so "a.go:12:3" and "a.go" are the same thing.
 // Two plain words with a slash between them ("and/or") are not a path.
 func path(s string, yield func(string)) {
 	// There may be two numbers: line and column.

@@ -14,7 +14,7 @@ type Explanation struct {
 	// entries that the recorder's own compaction removed count 0.
 	Tokens int `json:"tokens"`
 	Now    int `json:"now"`
-	// Entries are those of the file, in its order, each once.
+	// Entries are the entries of the file, in order, each once.
 	Entries []Entry `json:"entries"`
 	// Made are the entries that strategies made, in the order in which they made them.
 	Made []Made `json:"made,omitempty"`

@@ -12,7 +12,7 @@ import (
 
 // Recorder follows a replay and records what happens to each entry. Call its methods in the order of the replay:
 // [Recorder.Entry] for each entry of the file, [Recorder.Turn] for each request. It is not safe for concurrent use. A
-// turn costs time in proportion to its changes, not to the history. Memory is that of the entries and of their events;
+// turn costs time in proportion to its changes, not to the history. Memory grows with the entries and their events;
 // contents are not kept.
 type Recorder struct {
 	transcript *transcript.Transcript

@@ -25,7 +25,7 @@ type Options struct {
 	Progress func(entries, of int)
 }
 
-// Run replays t through h and returns what happened to each entry. Errors are those of the replay, [ErrNoSuchTurn],
+// Run replays t through h and returns what happened to each entry. Errors come from the replay, or are [ErrNoSuchTurn],
 // and ctx's; there is no partial explanation.
 func Run(ctx context.Context, h *engine.Host, t *transcript.Transcript, o Options) (Explanation, error) {
 	recording, err := replay.Record(ctx, h, t)

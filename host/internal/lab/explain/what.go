@@ -65,7 +65,7 @@ func describe(c content.Content, about func(block int) (subject string, failed b
 	return line
 }
 
-// weightCall is the weight of a call or a response. It is above all others, so that calls are counted by it.
+// weightCall is the weight of a call or a response. It is above all others, so calls are counted by it.
 const weightCall = 4
 
 // weight orders blocks by how well they identify their entry. An entry is described by its heaviest block, the first

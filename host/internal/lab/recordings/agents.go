@@ -2,7 +2,7 @@ package recordings
 
 import "path/filepath"
 
-// System is what the places of sessions depend on. It is a parameter and not read from the process, so that tests try
+// System is what the places of sessions depend on. It is a parameter and not read from the process, so tests try
 // other systems than theirs.
 type System struct {
 	// OS is as runtime.GOOS has it.
@@ -46,7 +46,7 @@ var agents = []agent{
 	{
 		name:  "gemini-cli",
 		roots: func(s System) []string { return []string{s.home(".gemini", "tmp")} },
-		// A folder is that of a project: its hash, or in newer versions its name. Versions from 0.40 on write lines.
+		// A folder is a project: its hash, or in newer versions its name. Versions from 0.40 on write lines.
 		patterns: []string{"*/chats/session-*.json", "*/chats/session-*.jsonl"},
 	},
 	{

@@ -19,7 +19,7 @@ import (
 // A database of sessions belongs to an agent that may be running. It is only read, and left as it was. What is known of
 // the tables is in opencode.go.
 
-// isDatabase reports whether a path is that of an SQLite database.
+// isDatabase reports whether a file is an SQLite database.
 func isDatabase(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false // opening a pipe would wait
@@ -38,7 +38,7 @@ func isDatabase(path string) bool {
 const sqliteMagic = "SQLite format 3\x00"
 
 // inDatabase parts a path into that of a database and the id of a session in it, "" for none. ok is false for the path
-// of anything else. The id follows a "#", so that one argument names a session; a file whose name holds a "#" is found
+// of anything else. The id follows a "#", so one argument names a session; a file whose name holds a "#" is found
 // first.
 func inDatabase(path string) (file, id string, ok bool) {
 	if _, err := os.Stat(path); err == nil {
@@ -62,7 +62,7 @@ type database struct {
 //
 //   - Without a log (-wal), all is in the file, which is read as one that does not change.
 //   - With a log and its index (-shm), an agent may be writing. It is read as SQLite's other readers do, with locks.
-//   - With a log alone, reading would create the index. That is a copy, or was left by a crash, so that a copy of both
+//   - With a log alone, reading would create the index. That is a copy, or was left by a crash, so a copy of both
 //     is read.
 func openDatabase(name string) (*database, error) {
 	path, err := filepath.Abs(name)

@@ -22,7 +22,7 @@ type Found struct {
 	Path string
 	// Agent is the one in whose place it was; "" for a file that [Walk] found.
 	Agent string
-	// When the session changed last: that of the file, or what the database says of the session.
+	// Changed is when the file changed last, or what the database says of the session.
 	Changed time.Time
 	// dir is the directory in which the agent worked, "" if only the session's beginning says it.
 	dir string
@@ -59,7 +59,7 @@ func Find(s System, o Options) ([]Found, error) {
 		if o.Agent != "" && o.Agent != a.name {
 			continue
 		}
-		// Places are in the order of preference, so that the first copy of a session is the one to take.
+		// Places are in the order of preference, so the first copy of a session is the one to take.
 		// A session is found once, also where two patterns fit, or where an agent moved it into its database.
 		seen := map[string]bool{}
 		for _, root := range a.roots(s) {
@@ -90,7 +90,7 @@ func sessionsAt(path string) []Found {
 	// An empty file is a session that was just begun.
 	case err != nil || !info.Mode().IsRegular() || info.Size() == 0:
 		return nil
-	// By its name alone, so that thousands of files are not opened.
+	// By its name alone, so thousands of files are not opened.
 	case filepath.Ext(path) == ".db":
 		found, _ := sessionsIn(path) // what cannot be read holds none
 		return found
@@ -124,7 +124,7 @@ func below(root, pattern string) []string {
 }
 
 // Walk returns the sessions in a database, or the files in a directory, and in those in it, that may be sessions by
-// their names, the newest first. Hidden directories and those of dependencies are left out. many is false if path is
+// their names, the newest first. Hidden directories and dependencies are left out. many is false if path is
 // one session or none.
 func Walk(path string) (found []Found, many bool, err error) {
 	if file, id, ok := inDatabase(path); ok && id == "" {
@@ -140,7 +140,7 @@ func Walk(path string) (found []Found, many bool, err error) {
 	return found, true, err
 }
 
-// Links are not followed, so that a loop of directories ends.
+// Links are not followed, so a loop of directories ends.
 func walk(dir string) ([]Found, error) {
 	var out []Found
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -197,7 +197,7 @@ const maxHead = 256 << 10
 // agent keeps it in a directory that is named by a hash of the project's path.
 func (f Found) about(project string) bool {
 	project = filepath.Clean(project)
-	// The database says it, so that no session need be read.
+	// The database says it, so no session need be read.
 	if f.dir != "" {
 		// Not by strings alone: "/src/app" must not take "/src/app2".
 		rest, ok := strings.CutPrefix(filepath.Clean(f.dir), project)
@@ -207,7 +207,7 @@ func (f Found) about(project string) bool {
 }
 
 // headIsAbout looks for the project in the path and the beginning of a file. Reading a session for its directory would
-// take seconds for a machine with thousands of them, so that the beginning is searched as text.
+// take seconds for a machine with thousands of them, so the beginning is searched as text.
 func headIsAbout(path, project string) bool {
 	hash := sha256.Sum256([]byte(project))
 	if strings.Contains(filepath.ToSlash(path), "/"+hex.EncodeToString(hash[:])+"/") {

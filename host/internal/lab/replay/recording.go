@@ -20,7 +20,7 @@ type Recording struct {
 	Requests []Request
 }
 
-// Request is one request that the recorded agent made. Tokens are those of the system prompt and the history, as the
+// Request is one request that the recorded agent made. Tokens cover the system prompt and the history, as the
 // host counts them.
 type Request struct {
 	transcript.Request

@@ -59,7 +59,7 @@ type driver struct {
 }
 
 // drive replays all of the recording. It reports whether the consumer stopped it. Entries behind the last request
-// belong to the session too, so that its history ends as the recording does.
+// belong to the session too, so its history ends as the recording does.
 func (d *driver) drive(ctx context.Context, yield func(Turn, error) bool) (stopped bool, err error) {
 	for _, request := range d.Requests {
 		// Before the session of the turn is known: entries may begin a new one.

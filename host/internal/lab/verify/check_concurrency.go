@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// sortedKeys makes iteration over a map reproducible: every run tries the same things in the same order, so that a
+// sortedKeys makes iteration over a map reproducible: every run tries the same things in the same order, so a
 // failure can be reproduced.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
@@ -58,7 +58,7 @@ func (s *suite) optimizeAtOnce(ctx context.Context, st *plugins.Strategy) error 
 	}
 	var g errgroup.Group
 	for i := range s.bounds.calls {
-		// Neighbouring calls get different histories, so that a mix-up changes an answer.
+		// Neighbouring calls get different histories, so a mix-up changes an answer.
 		k := i % len(alone)
 		sm := s.small()[k]
 		g.Go(func() error {

@@ -67,7 +67,7 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// This process only tells which operations there are. Each attempt gets a fresh one, so that leftovers of one do
+	// This process only tells which operations there are. Each attempt gets a fresh one, so leftovers of one do
 	// not count against the next.
 	p.end()
 	var details []string

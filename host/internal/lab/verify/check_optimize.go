@@ -30,7 +30,7 @@ func (s *suite) large() sample {
 	return *s.huge
 }
 
-// all returns all samples, the large one last, so that simple faults show up before slow ones. The result is a copy:
+// all returns all samples, the large one last, so simple faults show up before slow ones. The result is a copy:
 // appending to it must not change the cache.
 func (s *suite) all() []sample { return append(slices.Clone(s.small()), s.large()) }
 

@@ -83,7 +83,7 @@ func checkServicesHuge(ctx context.Context, s *suite) (string, error) {
 	ways := map[string]*services{
 		"the prompt has 2 MB":    {prompt: strings.Repeat(line, 20)},
 		"the model answers 8 MB": {text: "<state_snapshot>\n" + strings.Repeat(line, 80) + "</state_snapshot>"},
-		// Added to every count alike, so that comparisons between counts still come out right.
+		// Added to every count alike, so comparisons between counts still come out right.
 		"counts are near the limit":    {extra: 1 << 40},
 		"the model answers one letter": {text: strings.Repeat("z", 4<<20)},
 	}

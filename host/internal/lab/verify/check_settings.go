@@ -39,7 +39,7 @@ func settingsOf(info contract.Info, key string, value json.RawMessage) []byte {
 func defaultsOf(info contract.Info) []byte { return settingsOf(info, "", nil) }
 
 // try starts a process, configures it with settings, and has judge look at the process and at the error of Configure.
-// Each attempt gets a fresh process, so that an attempt cannot fail because of the one before.
+// Each attempt gets a fresh process, so an attempt cannot fail because of the one before.
 func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, contract.Info, error) error) error {
 	p, err := s.spawn(ctx)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried i
 	return tried, nil
 }
 
-// callIn makes a call with the time limit of all calls, so that a plugin that hangs cannot stop the run.
+// callIn makes a call with the time limit of all calls, so a plugin that hangs cannot stop the run.
 func (p *raw) callIn(ctx context.Context, s *suite, c rawCall) error {
 	ctx, cancel := context.WithTimeout(ctx, s.bounds.call)
 	defer cancel()

@@ -15,7 +15,7 @@ type Check struct {
 	run func(context.Context, *suite) (detail string, err error)
 }
 
-// Checks returns all checks in the order in which they run: cheap and fundamental ones first, so that a plugin that
+// Checks returns all checks in the order in which they run: cheap and fundamental ones first, so a plugin that
 // does not start at all is reported as that, and checks that stress or kill processes last. Names are stable, since
 // CI configurations mention them.
 func Checks() []Check {

@@ -17,7 +17,7 @@ import (
 )
 
 // compressCall returns the call that a host would make when the sample has just reached the threshold. The sample
-// must be curated. The context limit is derived from the sample's size and the plugin's own threshold, so that each
+// must be curated. The context limit is derived from the sample's size and the plugin's own threshold, so each
 // sample is in need of compression, whatever its size.
 func compressCall(sm sample, info contract.Info) prepare.CompressCall {
 	current := sm.tokens()
@@ -25,7 +25,7 @@ func compressCall(sm sample, info contract.Info) prepare.CompressCall {
 	set := contract.DefaultCompressSettings()
 	// The minimum of 100 tokens keeps the target of tiny samples above zero.
 	set.ContextLimit = max(int(float64(current)/threshold), 100)
-	// Smaller than the default, so that samples of a few thousand tokens have words beyond the budget.
+	// Smaller than the default, so samples of a few thousand tokens have words beyond the budget.
 	set.UserMessageBudget = 2000
 	// One at work and one open: strategies treat finished tasks differently, but need not show them.
 	set.Todos = []contract.Todo{
@@ -33,7 +33,7 @@ func compressCall(sm sample, info contract.Info) prepare.CompressCall {
 		{ID: "2", Content: "run the tests", Status: "pending"},
 	}
 	c := prepare.CompressCall{Call: callOf(sm, "compress", 1), CompressParams: contract.CompressParams{
-		// On demand, so that a strategy with a schedule of its own compresses too.
+		// On demand, so a strategy with a schedule of its own compresses too.
 		CompressSettings: set, CurrentTokens: current, Threshold: threshold, Reason: contract.ReasonManual,
 	}}
 	// Hosts name the model only to strategies that declare requires_llm. Others must cope without.
@@ -54,7 +54,7 @@ type compressed struct {
 	target float64
 }
 
-// compress makes one Compress and validates the answer with the host's own validator, so that whatever passes here
+// compress makes one Compress and validates the answer with the host's own validator, so whatever passes here
 // passes in the host too. Errors name the sample.
 func compress(ctx context.Context, st *plugins.Strategy, sm sample, services contract.Host) (compressed, error) {
 	sm = sm.curated()

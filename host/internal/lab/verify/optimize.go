@@ -83,7 +83,7 @@ func optimize(
 	return optimized{bytes: encoded, edits: len(a.Edits), after: applied(sm, parts)}, nil
 }
 
-// encodeEdits returns an answer in its wire form, so that answers can be compared as strings. The writer is
+// encodeEdits returns an answer in its wire form, so answers can be compared as strings. The writer is
 // deterministic, and JSON of the metadata sorts its keys, so equal answers have equal encodings.
 func encodeEdits(edits []rewrite.Edit, m contract.DensityMetadata) (string, error) {
 	var b bytes.Buffer

@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// raw is a process of the plugin without supervision, so that its behaviour is seen as it is: no restart, no draining
+// raw is a process of the plugin without supervision, so its behaviour is seen as it is: no restart, no draining
 // of output, no shutdown sequence. It is started as the host starts its processes, except that it is not isolated: a
 // sandbox would hide some faults and cause others that the author cannot see.
 type raw struct {

@@ -36,7 +36,7 @@ type Result struct {
 // is stable; fields are only added.
 type Report struct {
 	// Binary is the absolute path of the file, SHA256 the hash of its content in hexadecimal: the hash that 'plugins
-	// lock' would record, so that a report can be matched with a lock file.
+	// lock' would record, so a report can be matched with a lock file.
 	Binary string `json:"binary"`
 	SHA256 string `json:"sha256"`
 	// The strategy's name, as the file name gives it.
@@ -64,7 +64,7 @@ func (r *Report) Count(o Outcome) int {
 // OK reports whether no check failed. Skipped checks do not count against a plugin.
 func (r *Report) OK() bool { return r.Count(Fail) == 0 }
 
-// MarshalJSON adds the counts to the fields, so that scripts need not compute them. The local type has no methods,
+// MarshalJSON adds the counts to the fields, so scripts need not compute them. The local type has no methods,
 // which prevents an endless recursion.
 func (r *Report) MarshalJSON() ([]byte, error) {
 	type fields Report

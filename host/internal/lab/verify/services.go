@@ -64,7 +64,7 @@ func (t *tally) String() string {
 
 var _ sdk.Host = (*services)(nil)
 
-// EstimateTokens counts with the function tokens, so that the counts agree with those in the request.
+// EstimateTokens counts with the function tokens, so the counts agree with those in the request.
 func (s *services) EstimateTokens(ctx context.Context, entries []sdk.Content) ([]int, error) {
 	s.tally.estimates.Add(1)
 	if err := pause(ctx, s.delay); err != nil {
@@ -104,7 +104,7 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	}
 	sent := 0
 	for line := range strings.Lines(answer) {
-		// Also with no delay, so that a cancelled call ends here as it would with a real model.
+		// Also with no delay, so a cancelled call ends here as it would with a real model.
 		if err := pause(ctx, s.delay); err != nil {
 			return sdk.Completion{}, err
 		}

@@ -34,7 +34,7 @@ type bounds struct {
 	calls  int           // parallel calls in the check on concurrency
 }
 
-// defaultBounds returns the host's own timeouts where there is one, so that a plugin which passes does not time out
+// defaultBounds returns the host's own timeouts where there is one, so a plugin which passes does not time out
 // in a host with default settings. The others leave a healthy plugin a factor of ten or more: they must hold on a
 // loaded CI runner.
 func defaultBounds() bounds {
@@ -138,7 +138,7 @@ func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), er
 		},
 		Logger: s.log, HostVersion: "verify",
 	})
-	// Before the start, so that a plugin that fails to start is cleaned up as well.
+	// Before the start, so a plugin that fails to start is cleaned up as well.
 	s.managers = append(s.managers, m)
 	if st, err = m.Strategy(ctx, s.binary.Name); err != nil {
 		s.broken = true

@@ -10,7 +10,7 @@ func ticks(most float64, count int) []float64 {
 	}
 	step := roundStep(most / float64(count))
 	var out []float64
-	// Multiplied and not added up, so that errors do not grow.
+	// Multiplied and not added up, so errors do not grow.
 	for i := 0; float64(i)*step <= most*(1+1e-9); i++ {
 		out = append(out, float64(i)*step)
 	}

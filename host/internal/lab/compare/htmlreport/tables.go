@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// table is a table of the page. The first of Heads is that of the rows' names.
+// table is a table of the page. The first of Heads stands above the rows' names.
 type table struct {
 	Caption string
 	Heads   []string

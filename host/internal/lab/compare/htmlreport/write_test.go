@@ -62,7 +62,7 @@ func write(t *testing.T, r *compare.Report, o htmlreport.Options) string {
 	return b.String()
 }
 
-// parse reads a page. The template keeps to what is well-formed as XML too, so that nothing is open that should be
+// parse reads a page. The template keeps to what is well-formed as XML too, so nothing is open that should be
 // closed.
 func parse(t *testing.T, page string) *element {
 	t.Helper()
