@@ -3,7 +3,6 @@
 GO       ?= go
 BIN      := bin
 TOOLS    := $(CURDIR)/.bin
-PLUGINS  := high-density=highdensity distill=distill top-down-truncation=topdown middle-out=middleout one-shot=oneshot
 SAMPLES  := $(wildcard examples/sessions/*.json examples/sessions/*.jsonl)
 FUZZTIME ?= 10s
 
@@ -13,23 +12,15 @@ COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null)
 INFO     := github.com/thresh-dev/thresh/internal/buildinfo
 STAMP    := $(if $(VERSION),-X $(INFO).version=$(VERSION)) $(if $(COMMIT),-X $(INFO).commit=$(COMMIT))
 
-# grpcnotrace leaves out gRPC's debug pages. Programs carry no symbol table and no paths of the machine that built them.
-BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace
-# A plugin speaks gRPC, which brings HTTP/2 of its own: that of net/http is left out of it.
-PLUGIN   := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace,nethttpomithttp2
-# A plugin is mostly gRPC, TLS and the standard library, which are cold in it: they are compiled for size, without inlining.
-# Maps and our own packages are compiled as usual, but for generated code (calls carry histories in a form of their own),
-# for settings and the names of tools, most of whose time is spent on decoding JSON, and for pruning: a turn of it takes
-# a microsecond longer.
-SMALL    := -gcflags=all=-l -gcflags=internal/runtime/...= -gcflags=github.com/thresh-dev/thresh/...= \
-	$(foreach p,proto/... sdk/contract sdk/prune sdk/tools,-gcflags=github.com/thresh-dev/thresh/$(p)=-l)
+# Programs carry no symbol table and no paths of the machine that built them.
+BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w $(STAMP)'
 
 # Packages whose tests take minutes because they build programs or run npm: 'make test-slow'.
 SLOW := ./docs/guidetest
 # 'make test' vets and builds tests with the flags that programs ship with, and so do tests that build programs (through
 # the environment) and the tools that it needs: each package is compiled once, and clones in other directories share the
 # build cache. With a larger heap the compiler collects garbage less often, which saves a fifth of its time.
-FLAGS := GOGC=400 GOFLAGS='$(shell $(GO) env GOFLAGS) -trimpath -tags=grpcnotrace'
+FLAGS := GOGC=400 GOFLAGS='$(shell $(GO) env GOFLAGS) -trimpath'
 LEAN  := $(FLAGS) CGO_ENABLED=0
 # 'make lint' vets; debug information is left out because linking it takes longer than most tests. Many tests wait for
 # processes, so that twice as many packages are tested at a time as there are processors.
@@ -55,16 +46,11 @@ CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
-build: ## build bin/thresh and the strategy plugins in bin/plugins
-	@mkdir -p $(BIN)/plugins
-	$(BUILD) -ldflags='-s -w $(STAMP)' -o $(BIN)/thresh ./host/cmd/thresh
-	@set -e; for p in $(PLUGINS); do \
-		echo "go build -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}"; \
-		$(PLUGIN) $(SMALL) -ldflags='-s -w -funcalign=4' -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}; \
-	done
+build: ## build bin/thresh, which is all there is
+	$(BUILD) -o $(BIN)/thresh ./host/cmd/thresh
 
-demo: build ## replay the sample sessions through the plugins and show what that saves
-	@echo; echo "== the plugins in $(BIN)/plugins"
+demo: build ## replay the sample sessions through the strategies and show what that saves
+	@echo; echo "== the strategies that ship"
 	@$(BIN)/thresh plugins list
 	@echo; echo "== high-density on the sample sessions, with a context limit of 30,000 tokens"
 	@$(BIN)/thresh plugins replay --set model.contextLimit=30000 $(SAMPLES)

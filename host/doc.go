@@ -38,7 +38,8 @@
 // so they are in a package of their own that all of these can import; [Outcome] is an alias. Everything else of the
 // host is internal.
 //
-// # Isolation of plugins
+// # Plugins
 //
-// A program that embeds the host should call [ReexecMain] first in main. Without it, plugins run without isolation.
+// A program that embeds the host calls [ReexecMain] first in main. Without it, the program has no strategies but those
+// in files, and they run without isolation.
 package host

@@ -71,9 +71,9 @@ func (h *Host) Panicked(method string, value any) error {
 	return classify(h.engine.Panicked(method, value))
 }
 
-// ReexecMain makes isolation of plugins possible (Linux). To isolate a plugin, the host starts its own program again
-// as a launcher. Call ReexecMain first in main: in a launcher it does not return, otherwise it does nothing. Package
-// early does the same sooner, which makes plugins start faster.
+// ReexecMain lets the host start its own program again: as a strategy that ships, and on Linux as a launcher that
+// isolates a plugin. Call it first in main: in such a process it does not return, otherwise it does nothing. Package
+// early does a part of it sooner, which makes plugins start faster.
 func ReexecMain() { engine.ReexecMain() }
 
 // Config returns the configuration that sessions start with.

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		if err := binaries.Plugins(dir, map[string]string{"high-density": "plugins/highdensity"}); err != nil {
+		if err := binaries.Strategies(dir, "high-density"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

@@ -1,16 +1,14 @@
 // Command embedding is a minimal agent loop on package host: what a person says, what the model answers, and the tools
 // it calls are added to a session, and before every model call the session returns the history to send.
 //
-// The model is a stand-in that reads and edits a file several times, so that there is something to prune. Build the
-// plugins first:
+// The model is a stand-in that reads and edits a file several times, so that there is something to prune:
 //
-//	make build && go run ./examples/embedding -plugins bin/plugins
+//	go run ./examples/embedding
 package main
 
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -22,25 +20,22 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// main shows the two lines that every program with isolated plugins needs: the import of host/early, and ReexecMain
-// before anything else. Cancelling ctx ends a Prepare in progress.
+// main begins with the line that every program with a host needs. Cancelling ctx ends a Prepare in progress.
 func main() {
-	host.ReexecMain() // to isolate a plugin, the host starts it through this program
-	dir := flag.String("plugins", "bin/plugins", "directory with the strategy plugins")
-	flag.Parse()
+	host.ReexecMain() // this program is started again as the strategy
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *dir); err != nil {
+	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "embedding:", err)
 		os.Exit(1)
 	}
 }
 
 // run plays one conversation. It sets everything by overrides to be independent of the user's files; a real agent
-// leaves plugins.dirs and the strategy to the user's settings. The small context limit makes pruning visible.
-func run(ctx context.Context, dir string) error {
+// leaves the strategy to the user's settings. The small context limit makes pruning visible.
+func run(ctx context.Context) error {
 	settings, err := config.Load(config.Options{Overrides: []config.Override{
-		{Key: "plugins.dirs", Value: []string{dir}},
+		{Key: "plugins.dirs", Value: []string{}},
 		{Key: "compression.strategy", Value: "high-density"},
 		{Key: "model.name", Value: "gpt-4o"},
 		{Key: "model.contextLimit", Value: 8000},

@@ -43,8 +43,7 @@ func (m machine) write(path, text string) {
 
 // options are those of a program started in the working directory.
 func (m machine) options(env ...string) config.Options {
-	return config.Options{WorkDir: m.work, Env: append([]string{"HOME=" + m.home}, env...),
-		Executable: "/opt/thresh/bin/thresh"}
+	return config.Options{WorkDir: m.work, Env: append([]string{"HOME=" + m.home}, env...)}
 }
 
 func (m machine) load(o config.Options) *config.Config {

@@ -20,8 +20,6 @@ type Options struct {
 	Env []string
 	// Overrides are flags; later ones win.
 	Overrides []Override
-	// Executable is the program with plugins next to it. "" is the running one.
-	Executable string
 }
 
 type Override struct {

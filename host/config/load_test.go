@@ -29,7 +29,7 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 		Workspace: config.Workspace{Root: m.work},
 		Sessions:  config.Sessions{Store: "memory", MaxMemory: 512 << 20},
 		Plugins: config.Plugins{
-			Dirs:         []string{"/opt/thresh/bin/plugins", filepath.Join(m.home, ".local/share/thresh/plugins")},
+			Dirs:         []string{filepath.Join(m.home, ".local/share/thresh/plugins")},
 			StartTimeout: 10 * time.Second, OptimizeTimeout: 30 * time.Second, CompressTimeout: 10 * time.Minute,
 			StopTimeout: 2 * time.Second, MaxAnswerBytes: 67108864, MirrorBytes: 268435456,
 			MaxHostCalls: 10_000, MaxCrashes: 5, MaxMemoryBytes: 2 << 30,

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -11,7 +10,7 @@ import (
 
 // places are this machine's and user's directories; all absolute, or "" if unknown.
 type places struct {
-	workDir, execDir, home, configHome, dataHome, stateHome string
+	workDir, home, configHome, dataHome, stateHome string
 }
 
 // newPlaces determines the directories by the XDG base directory specification.
@@ -21,16 +20,6 @@ func newPlaces(o Options) (places, error) {
 	// Abs of "" is the working directory; it fails if that was removed.
 	if p.workDir, err = filepath.Abs(o.WorkDir); err != nil {
 		return p, err
-	}
-	executable := o.Executable
-	if executable == "" {
-		// Unknown on some systems: then no plugins are next to the executable.
-		executable, _ = os.Executable()
-	}
-	if executable != "" {
-		if p.execDir, err = filepath.Abs(filepath.Dir(executable)); err != nil {
-			return p, err
-		}
 	}
 	for _, entry := range o.Env {
 		name, value, _ := strings.Cut(entry, "=")
@@ -69,16 +58,12 @@ func (p places) userFile() string {
 	return filepath.Join(p.configHome, "thresh", fileName)
 }
 
-// pluginDirs returns the default plugin directories: the host's own first, never hidden by a user's copy.
+// pluginDirs returns the default plugin directories; none if there is no place for one.
 func (p places) pluginDirs() []string {
-	dirs := []string{}
-	if p.execDir != "" {
-		dirs = append(dirs, filepath.Join(p.execDir, "plugins"))
+	if p.dataHome == "" {
+		return []string{}
 	}
-	if p.dataHome != "" {
-		dirs = append(dirs, filepath.Join(p.dataHome, "thresh", "plugins"))
-	}
-	return dirs
+	return []string{filepath.Join(p.dataHome, "thresh", "plugins")}
 }
 
 func (p places) lockFile() string {

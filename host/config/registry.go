@@ -140,10 +140,10 @@ func Specs() []Spec {
 			Meaning: "Directory with your own prompts, see 'thresh llm prompts eject'; empty for none."}),
 
 		host(Spec{Key: "plugins.dirs", Type: Paths,
-			DefaultText: "plugins/ next to the executable, then $XDG_DATA_HOME/thresh/plugins " +
-				"(~/.local/share/thresh/plugins)",
-			fallback: func(p places) any { return p.pluginDirs() },
-			Meaning:  "Directories that are searched for strategy plugins, in this order."}),
+			DefaultText: "$XDG_DATA_HOME/thresh/plugins (~/.local/share/thresh/plugins)",
+			fallback:    func(p places) any { return p.pluginDirs() },
+			Meaning: "Directories that are searched for strategy plugins, in this order. A file in them is used instead " +
+				"of the strategy of the same name that is built in."}),
 		host(Spec{Key: "plugins.startTimeout", Tuning: true, Type: Duration, Default: 10 * time.Second, Min: new(0.0),
 			OpenMin: true,
 			Meaning: "Timeout for the start of a plugin, until its first answer."}),

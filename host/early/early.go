@@ -9,7 +9,7 @@
 // ready.
 //
 // The import is optional, and the only one in thresh with a side effect. Without it, host.ReexecMain does the same
-// later.
+// later; a program calls that in any case.
 package early
 
 import "github.com/thresh-dev/thresh/host/internal/plugins/isolate"

@@ -87,6 +87,12 @@ var rules = []rule{
 		reason: "a strategy that ships uses what every author can use: the public sdk",
 	},
 	{
+		room:   []string{"..."},
+		except: []string{"host/internal/builtin", "plugins/cmd/..."},
+		never:  []string{"plugins/..."},
+		reason: "a strategy that ships is a process to the host, as a stranger's is: only what becomes that process links it",
+	},
+	{
 		room:   []string{"host", "host/config", "host/internal/..."},
 		except: []string{"host/internal/lab/...", "host/internal/soaktest"},
 		never:  []string{"host/internal/lab/...", "internal/testkit/..."},
@@ -161,7 +167,9 @@ func TestImports(t *testing.T) {
 // What can be imported from outside is what embedders and authors need, and nothing else.
 func TestPublicPackages(t *testing.T) {
 	want := []string{
-		"host", "host/client", "host/config", "host/early", "host/outcome", "proto/thresh/v1", "proto/thresh/v1/sessionv1",
+		"host", "host/client", "host/config", "host/early", "host/outcome",
+		"plugins/distill", "plugins/highdensity", "plugins/middleout", "plugins/oneshot", "plugins/topdown",
+		"proto/thresh/v1", "proto/thresh/v1/sessionv1",
 		"proto/thresh/v1/sessionv1/sessionv1connect",
 		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/contract", "sdk/marks", "sdk/prune", "sdk/sdktest", "sdk/summary",
 		"sdk/tools", "sdk/turns",

@@ -1,4 +1,4 @@
-package main
+package highdensity
 
 import (
 	"pgregory.net/rapid"

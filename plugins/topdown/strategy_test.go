@@ -1,4 +1,4 @@
-package main
+package topdown
 
 import (
 	"math"

@@ -40,7 +40,6 @@ go build -trimpath -ldflags='-s -w' -o "$root/t/" $tests/testdata/inside $tests/
 go test -c -trimpath -ldflags='-s -w' -o "$root/t/isolate.test" $tests
 go build -trimpath -ldflags='-s -w' -o "$root/t/" ./host/cmd/thresh
 mkdir "$root/t/plugins"
-go build -trimpath -ldflags='-s -w' -o "$root/t/plugins/thresh-strategy-high-density" ./plugins/highdensity
 go build -trimpath -ldflags='-s -w' -o "$root/t/plugins/thresh-strategy-tries-to-escape" \
 	./host/internal/plugins/testdata/faulty
 cp examples/sessions/native-mdlinks.json "$root/t/session.json"
@@ -71,7 +70,7 @@ poweroff -f
 EOF
 cat >"$root/t/strict" <<'EOF'
 #!/bin/sh
-export HOME=$(mktemp -d) THRESH_PLUGINS_ISOLATION=strict
+export HOME=$(mktemp -d) THRESH_PLUGINS_ISOLATION=strict THRESH_PLUGINS_DIRS=/t/plugins
 cd "$HOME"
 for command in 'plugins try --step=optimize --strategy high-density' 'plugins try --strategy tries-to-escape'; do
 	verdict=PASS

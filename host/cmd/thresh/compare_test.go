@@ -60,19 +60,9 @@ func samples(t *testing.T) []string {
 	return files
 }
 
-// allFour is a place with all the strategies that ship.
-func allFour(t *testing.T) *place {
-	t.Helper()
-	p := newPlace(t)
-	for _, name := range []string{"middle-out", "one-shot"} {
-		p.link(filepath.Join("plugins", "thresh-strategy-"+name), name)
-	}
-	return p
-}
-
 func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
 	t.Parallel()
-	p := allFour(t)
+	p := newPlace(t)
 	r := p.run(append([]string{"compare", "--set", "model.contextLimit=30000", "--set", "compression.density.cadence=gated",
 		"--sessions"}, samples(t)...)...).done(t)
 	lines := strings.Split(r.stdout, "\n")
@@ -83,11 +73,11 @@ func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
 	}
 	var names []string
 	for _, l := range lines[slices.Index(lines, "all sessions")+3:] {
-		if f := strings.Fields(l); len(f) > 0 && len(names) < 3 {
+		if f := strings.Fields(l); len(f) > 0 && len(names) < 4 {
 			names = append(names, f[0])
 		}
 	}
-	if diff := cmp.Diff([]string{"nothing", "high-density", "top-down-truncation"},
+	if diff := cmp.Diff([]string{"nothing", "distill", "high-density", "top-down-truncation"},
 		names); diff != "" {
 		t.Errorf("rows:\n%s", diff)
 	}
@@ -118,7 +108,8 @@ func TestCompareVariesSettingsWhereTheyMatter(t *testing.T) {
 	p := newPlace(t)
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(30))
-	args := []string{"compare", "--set", "model.contextLimit=8000", "--prices", "openai-gpt-5,no-cache",
+	args := []string{"compare", "--strategy", "high-density,top-down-truncation", "--set", "model.contextLimit=8000",
+		"--prices", "openai-gpt-5,no-cache",
 		"--vary", "compression.density.cadence=every-turn,priced", "--vary", "compression.threshold=0.5,0.9", "a.json",
 		"b.jsonl"}
 	got := decode[compared](t, p.run(append(args, "-o", "json")...))
@@ -211,9 +202,8 @@ func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
 		"a strategy twice": {[]string{"a", "--strategy", "high-density,high-density"}, 2,
 			[]string{"--strategy", "more than once"}},
 		"no such strategy": {[]string{"a", "--strategy", "high-density,nosuch"}, 1,
-			[]string{`"nosuch"`, "high-density, top-down-truncation", p.plugins}},
+			[]string{`"nosuch"`, "one-shot, top-down-truncation", p.plugins}},
 		"no such prices": {[]string{"a", "--prices", "anthropic-sonet"}, 2, []string{"--prices", "anthropic-sonnet"}},
-		"no strategies":  {[]string{"a", "--plugin-dir", "."}, 1, []string{"no strategies in " + p.path("work")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -233,7 +223,7 @@ func TestCompareGoesOnWithoutWhatCannotBeRead(t *testing.T) {
 	p.file("good.json", pruning)
 	p.file("bad.json", pruning[:100])
 	r := p.run("compare", "bad.json", "good.json", "missing.json")
-	if r.code != 1 || !strings.Contains(r.stdout, "high-density") || strings.Count(r.stderr, "\n") != 2 ||
+	if r.code != 1 || !strings.Contains(r.stdout, "high-density") || strings.Count(r.stderr, "\n") != 3 ||
 		!strings.Contains(r.stderr, "bad.json") || !strings.Contains(r.stderr, "missing.json") {
 		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
@@ -361,7 +351,7 @@ func TestCompareExplainsAndCompletesItself(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"--strategy high-density,": "high-density,top-down-truncation\n",
+		"--strategy high-density,": "high-density,distill\n",
 		"--prices no-cache,":       "no-cache,anthropic-sonnet\n",
 		"--vary compr":             "compression.density.cadence=\n",
 		"--output ":                "csv\n",

@@ -123,9 +123,8 @@ func (a *app) variants(
 				)
 			}
 		}
-	} else if names = a.allOf(found); len(names) == 0 {
-		return nil, nil, fmt.Errorf(
-			"no strategies in %s; build or install some, or name their directory with --plugin-dir", dirs)
+	} else {
+		names = a.allOf(found)
 	}
 	axes = withCadences(h.Config(), axes)
 	tried := map[string]bool{}

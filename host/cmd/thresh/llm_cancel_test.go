@@ -2,10 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -128,15 +124,8 @@ func TestAPluginThatDiesTakesItsModelCallAlong(t *testing.T) {
 // plugin is the process id of the one plugin that runs.
 func (p *place) plugin() int {
 	p.t.Helper()
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), p.plugins+"/") {
-			id, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			if err != nil {
-				p.t.Fatal(err)
-			}
-			return id
-		}
+	for _, pid := range p.pids() {
+		return pid
 	}
 	p.t.Fatal("no plugin runs")
 	return 0

@@ -43,9 +43,6 @@ func newLLMPlace(t *testing.T, kind string, o llmtest.Options) *llmPlace {
 	}
 	o.Key = key
 	p := &llmPlace{newPlace(t), llmtest.New(t, o), kind}
-	for _, name := range llmNames {
-		p.link("plugins/thresh-strategy-"+name, name)
-	}
 	p.userFile(fmt.Sprintf(`compression:
   strategy: middle-out
   profile: writer

@@ -17,14 +17,13 @@ func lockCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lock [NAME]...",
 		Short: "Trust plugins in their present state",
-		Long: `Starts the named plugins, or all that were found, and writes the path, the SHA-256 and the
+		Long: `Starts the named plugins, or all in the plugin directories, and writes the path, the SHA-256 and the
 description of each one to the lock file (plugins.lockFile). From then on a plugin whose file has
 changed is refused until it is locked again. A plugin that was moved without a change stays locked.
 Plugins of the same name in two directories are locked separately.
 
-Plugins that came with thresh, in the folder "plugins" next to its executable and with the same
-owner, are trusted without being locked, unless plugins.integrity is "locked".`,
-		Example: `  thresh plugins lock high-density
+Strategies that are built in are trusted as thresh is, and are not locked.`,
+		Example: `  thresh plugins lock keep-last
   thresh plugins lock --plugin-dir ./plugins`,
 		// A plugin must run to be locked: its description is part of what is trusted.
 		RunE: func(cmd *cobra.Command, names []string) error {

@@ -46,12 +46,13 @@ func (p *place) change(name string) {
 
 func TestLockPrintsWhatItLocked(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newPlace(t, "steady")
+	p.install()
 	line := func(name string) string {
 		return sum(t, p.pluginFile(name)) + "  " + name + "  " + p.pluginFile(name) + "\n"
 	}
 	r := p.run("plugins", "lock").done(t)
-	if diff := cmp.Diff(line("high-density")+line("top-down-truncation"), r.stdout); diff != "" || r.stderr != "" {
+	if diff := cmp.Diff(line("high-density")+line("steady"), r.stdout); diff != "" || r.stderr != "" {
 		t.Errorf("%s%s", diff, r.stderr)
 	}
 	if r := p.run("plugins", "lock", "high-density").done(t); r.stdout != line("high-density") {
@@ -80,6 +81,7 @@ func TestLockPrintsWhatItLocked(t *testing.T) {
 func TestAChangedPluginIsRefusedUntilItIsLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
+	p.install()
 	p.file("s.json", pruning)
 	optimize := []string{"plugins", "try", "--step=optimize", "--strategy", "high-density", "s.json"}
 	p.run(optimize...).done(t)
@@ -94,6 +96,7 @@ func TestAChangedPluginIsRefusedUntilItIsLocked(t *testing.T) {
 func TestLockSaysWhatItCouldNotLock(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "exits-at-start")
+	p.install()
 	for _, output := range []string{"text", "json"} {
 		r := p.run("plugins", "lock", "-o", output)
 		if r.code != 1 || !strings.Contains(r.stdout, sum(t, p.pluginFile("high-density"))) ||
@@ -104,4 +107,5 @@ func TestLockSaysWhatItCouldNotLock(t *testing.T) {
 	}
 	p.run("plugins", "lock", "nobody", "--log-level", "error").failed(t, 1, `unknown strategy "nobody"`, "high-density")
 	p.run("plugins", "lock", "high-density", "--set", "plugins.lockFile=").failed(t, 1, "plugins.lockFile")
+	p.run("plugins", "lock", "distill").failed(t, 1, "distill is built in")
 }

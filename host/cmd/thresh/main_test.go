@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/procs"
 )
@@ -25,6 +26,7 @@ import (
 var bin string
 
 func TestMain(m *testing.M) {
+	engine.ReexecMain() // some tests have a host in this process
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "thresh-e2e")
 		if err != nil {
@@ -42,7 +44,7 @@ func TestMain(m *testing.M) {
 }
 
 func buildAll(dir string) error {
-	if err := binaries.Strategies(filepath.Join(dir, "plugins")); err != nil {
+	if err := binaries.Strategies(filepath.Join(dir, "plugins"), "high-density"); err != nil {
 		return err
 	}
 	others := []string{"host/cmd/thresh", "host/cmd/thresh/testdata/gate", "host/cmd/thresh/testdata/nolandlock",
@@ -73,7 +75,7 @@ type place struct {
 	isolation string
 }
 
-// newPlace makes a place with the given plugins in addition to the two that ship: gate, or a fault of the faulty
+// newPlace makes a place with the given plugins in addition to those that are built in: gate, or a fault of the faulty
 // plugin. When the test is over, nothing may be left running there, and no run directory.
 func newPlace(t *testing.T, plugins ...string) *place {
 	t.Helper()
@@ -86,9 +88,6 @@ func newPlace(t *testing.T, plugins ...string) *place {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for _, name := range []string{"high-density", "top-down-truncation"} {
-		p.link(filepath.Join("plugins", "thresh-strategy-"+name), name)
 	}
 	for _, name := range plugins {
 		if name == "gate" {
@@ -114,6 +113,9 @@ func (p *place) link(binary, name string) {
 		p.t.Fatal(err)
 	}
 }
+
+// install makes a file of the strategy high-density, which is used instead of the one that is built in.
+func (p *place) install() { p.link("plugins/thresh-strategy-high-density", "high-density") }
 
 func (p *place) path(elem ...string) string {
 	return filepath.Join(append([]string{p.dir}, elem...)...)
@@ -197,14 +199,14 @@ func (p *place) alone() {
 	}
 }
 
-// processes are the command lines of plugins of the place that run.
+// processes are the environments of plugins of the place that run.
 func (p *place) processes() []string {
-	return slices.Collect(maps.Values(procs.Running(p.plugins)))
+	return slices.Collect(maps.Values(procs.With("TMPDIR=" + p.path("tmp") + "/")))
 }
 
 // pids are the ids of the plugins of the place that run.
 func (p *place) pids() []int {
-	return slices.Collect(maps.Keys(procs.Running(p.plugins)))
+	return slices.Collect(maps.Keys(procs.With("TMPDIR=" + p.path("tmp") + "/")))
 }
 
 // eventually reports whether something comes true in time.

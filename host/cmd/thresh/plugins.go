@@ -26,14 +26,15 @@ func pluginsCommand(a *app) *cobra.Command {
 	}
 	list := &cobra.Command{
 		Use:   "list",
-		Short: "List the plugins in the plugin directories, broken ones with the reason",
-		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each one to ask
-for its description, and stops it again. A broken one is listed with the reason and the last lines
-of its standard error, and does not affect the others. Listing does not trust a plugin: only using
-it, or 'thresh plugins lock', writes to the lock file. The exit status is 1 if every plugin that was
-found is broken, or if a directory that you named cannot be searched.`,
+		Short: "List the strategy plugins, broken ones with the reason",
+		Long: `Lists the strategies that are built in, and executables named thresh-strategy-<name> in the plugin
+directories, of which one hides what is built in under the same name. Each is started to ask for its
+description, and stopped again. A broken one is listed with the reason and the last lines of its
+standard error, and does not affect the others. Listing does not trust a plugin: only using it, or
+'thresh plugins lock', writes to the lock file. The exit status is 1 if every file that was found is
+broken, or if a directory that you named cannot be searched.`,
 		Example: `  thresh plugins list
-  thresh plugins list -o json --plugin-dir ./bin/plugins`,
+  thresh plugins list -o json --plugin-dir ./plugins`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := a.open(cmd)
@@ -48,7 +49,7 @@ found is broken, or if a directory that you named cannot be searched.`,
 			if a.output == "json" {
 				err = a.printJSON(found)
 			} else {
-				err = a.printPlugins(found, h.Config().Settings().Plugins.Dirs)
+				err = a.printPlugins(found)
 			}
 			return cmp.Or(err, unusable(found, h.Config()))
 		},
@@ -75,8 +76,8 @@ func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error
 	return out, nil
 }
 
-// unusable returns an error if a plugin directory cannot be searched, or if plugins were found and none of them can be
-// used: scripts go by the exit status. Finding nothing is not an error.
+// unusable returns an error if a plugin directory cannot be searched, or if files were found and none of them can be
+// used: scripts go by the exit status. Finding none is not an error, and what is built in does not count.
 func unusable(found []plugins.Listing, c *config.Config) error {
 	dirs, err := c.Explain("plugins.dirs")
 	if err != nil {
@@ -85,22 +86,25 @@ func unusable(found []plugins.Listing, c *config.Config) error {
 	var errs []error
 	usable, broken := 0, 0
 	for _, l := range found {
-		switch l.State {
-		case plugins.StateNoDirectory:
+		switch {
+		case l.State == plugins.StateNoDirectory:
 			errs = append(errs, fmt.Errorf("plugin directory %s: %s (set by: %v)", l.Path, l.Reason, dirs[0].Origin))
-		case plugins.StateReady:
+		case l.BuiltIn, l.State == plugins.StateShadowed:
+		case l.State == plugins.StateReady:
 			usable++
-		case plugins.StateShadowed: // what hides it counts
 		default:
 			broken++
 		}
 	}
 	// One is enough: which of them the user needs is unknown here.
 	if usable == 0 && broken > 0 {
-		errs = append(errs, fmt.Errorf("no plugin can be used: %d found, all broken", broken))
+		errs = append(errs, fmt.Errorf("no plugin file can be used: %d found, all broken", broken))
 	}
 	return errors.Join(errs...)
 }
+
+// builtIn stands where the path of a plugin's file does.
+const builtIn = "built in"
 
 // pluginColumns are the columns of 'plugins list'. Name and state have no rank and are never dropped.
 var pluginColumns = []table.Column{
@@ -116,31 +120,32 @@ var pluginColumns = []table.Column{
 
 // printPlugins prints the table, then the reason of each broken plugin and each missing isolation measure, in full: a
 // table cell would cut off the path or error number that matters.
-func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
-	// With the directories: the usual reason is that the plugins are in another one.
-	if len(found) == 0 {
-		fmt.Fprintf(a.err, "no plugins in %s\n", strings.Join(dirs, ", "))
-		return nil
-	}
+func (a *app) printPlugins(found []plugins.Listing) error {
 	t := table.New(pluginColumns...)
 	for _, p := range found {
-		llm, threshold := "no", "-"
+		llm, threshold, path := "no", "-", underHome(p.Path)
 		if p.RequiresLLM {
 			llm = "yes"
 		}
 		if p.DefaultThreshold > 0 {
 			threshold = fmt.Sprintf("%g", p.DefaultThreshold)
 		}
+		if p.BuiltIn {
+			path = builtIn
+		}
 		// A file without a strategy's name has a path and a reason.
 		t.Row(dash(p.Name), string(p.State), dash(p.Version), dash(string(p.Trigger)), threshold, llm,
 			// 12 of 64 hexadecimal digits tell files apart; the JSON form has all of them.
-			fmt.Sprintf("%.12s", dash(p.SHA256)), underHome(p.Path))
+			fmt.Sprintf("%.12s", dash(p.SHA256)), path)
 	}
 	if err := a.printTable(t); err != nil {
 		return err
 	}
 	for _, p := range found {
 		path := text.Printable(p.Path, maxName)
+		if p.BuiltIn {
+			path = p.Name + ", " + builtIn
+		}
 		if why := p.Explanation(); why != "" {
 			fmt.Fprintf(a.out, "\n%s: %s\n", path, why)
 		}

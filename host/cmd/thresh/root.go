@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -14,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 	"github.com/thresh-dev/thresh/internal/nearest"
@@ -345,19 +348,19 @@ func completeKeys(suffix string) []string {
 	return keys
 }
 
-// completeStrategies completes strategy names from file names. It runs on every press of Tab, so it starts no plugin,
-// and offers broken ones too. Errors complete to nothing: the shell has no place to show them.
+// completeStrategies completes strategy names from what is built in and from file names. It runs on every press of Tab,
+// so it starts no plugin, and offers broken ones too. Errors complete to nothing: the shell has no place to show them.
 func (a *app) completeStrategies(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	var names []string
+	names := builtin.Names()
 	for _, dir := range c.Settings().Plugins.Dirs {
 		// To look at each file would cost more than a wrong offer.
 		files, _ := os.ReadDir(dir) // a missing directory completes nothing
 		for _, f := range files {
-			if name, ok := strings.CutPrefix(f.Name(), "thresh-strategy-"); ok {
+			if name, ok := discover.StrategyName(f.Name()); ok && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -219,47 +219,36 @@ func TestConvertWritesWhatProvidersTake(t *testing.T) {
 	}
 }
 
-func TestPluginsListPrintsOneObjectAFile(t *testing.T) {
+func TestPluginsListSaysWhereEachIsFrom(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
+	p.install()
+	file := p.pluginFile("high-density")
 	got := decode[[]object](t, p.run("plugins", "list", "-o", "json"))
-	if len(got) != 2 {
+	if len(got) != 1+len(binaries.Shipped) {
 		t.Fatalf("found %v", got)
 	}
-	for i, want := range []object{
-		{"name": "high-density", "trigger": "continuous", "defaultThreshold": 0.85, "requiresLLM": false,
-			"state": "ready"},
-		{"name": "top-down-truncation", "trigger": "threshold", "defaultThreshold": 0.85, "requiresLLM": false,
-			"state": "ready"},
-	} {
-		for key, value := range want {
-			if got[i][key] != value {
-				t.Errorf("%s of %v is %v, want %v", key, got[i]["name"], got[i][key], value)
-			}
-		}
-		if len(got[i]["sha256"].(string)) != 64 || got[i]["version"] == "" ||
-			!strings.HasPrefix(got[i]["path"].(string), p.plugins) {
-			t.Errorf("sha256, version or path of %v", got[i])
+	for key, want := range map[string]any{"name": "high-density", "trigger": "continuous", "defaultThreshold": 0.85,
+		"requiresLLM": false, "state": "ready", "path": file, "sha256": sum(t, file), "builtIn": nil} {
+		if got[0][key] != want {
+			t.Errorf("%s of the file is %v, want %v", key, got[0][key], want)
 		}
 	}
-	if table := p.run("plugins", "list").done(t).stdout; strings.Count(table, "\n") != 3 ||
-		!strings.Contains(table, "high-density") {
-		t.Errorf("the table:\n%s", table)
-	}
-}
-
-func TestPluginsAreFoundBesideTheExecutable(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	cmd := p.command("plugins", "list", "-o", "json")
-	cmd.Env = cmd.Env[:0:0]
-	for _, kv := range p.command().Env {
-		if !strings.HasPrefix(kv, "THRESH_") {
-			cmd.Env = append(cmd.Env, kv)
+	for i, name := range binaries.Shipped {
+		l, state := got[1+i], "ready"
+		if name == "high-density" {
+			state = "shadowed"
+		}
+		if l["name"] != name || l["state"] != state || l["builtIn"] != true || l["sha256"] != nil {
+			t.Errorf("%s is listed as %v", name, l)
 		}
 	}
-	if got := decode[[]object](t, p.finish(cmd)); len(got) != len(binaries.Shipped) || got[0]["state"] != "ready" {
-		t.Errorf("found %v", got)
+	table := p.run("plugins", "list").done(t).stdout
+	for _, want := range []string{"thresh-strategy-high-density\n", "built in\n",
+		"\nhigh-density, built in: hidden by " + file + "\n"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in the table:\n%s", want, table)
+		}
 	}
 }
 

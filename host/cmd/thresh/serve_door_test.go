@@ -489,6 +489,7 @@ func TestTheUnitsAreValid(t *testing.T) {
 func TestWhatIsNoFileStopsNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
+	p.install()
 	pipe, plugin := filepath.Join(t.TempDir(), "pipe"), filepath.Join(p.plugins, "thresh-strategy-")
 	err := errors.Join(syscall.Mkfifo(pipe, 0o600), syscall.Mkfifo(plugin+"pipe", 0o755),
 		os.Symlink("/dev/zero", plugin+"device"), os.WriteFile(plugin+"huge", []byte("\x7fELF"), 0o755),
@@ -499,7 +500,10 @@ func TestWhatIsNoFileStopsNothing(t *testing.T) {
 	}
 	states := map[any]any{}
 	for _, l := range decode[[]object](t, p.run("plugins", "list", "-o", "json")) {
-		if states[l["name"]] = l["state"]; l["state"] == "broken" && l["sha256"] != nil {
+		if l["builtIn"] != true {
+			states[l["name"]] = l["state"]
+		}
+		if l["state"] == "broken" && l["sha256"] != nil {
 			t.Errorf("%v was hashed", l["name"])
 		}
 	}

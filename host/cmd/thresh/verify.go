@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/verify"
 )
 
-// verifyCommand runs the conformance suite of package verify on a plugin file, without a host. Only the settings about
+// verifyCommand runs the conformance suite of package verify on a plugin, without a host. Only the settings about
 // isolation count: a plugin that needs a grant could not be verified without it, and everything else must have the same
 // result on the author's machine and on a user's.
 func verifyCommand(a *app) *cobra.Command {
@@ -23,13 +23,14 @@ func verifyCommand(a *app) *cobra.Command {
 		Use:   "verify BINARY",
 		Short: "Run the conformance checks on a plugin",
 		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on synthetic
-histories and with a scripted model. It uses none of your conversations and costs nothing. Of your
-settings it uses plugins.isolation, plugins.grants and plugins.maxMemoryBytes. It takes some
-seconds. The exit status is 1 if a check failed. --log-level debug shows what the plugin logs.
+histories and with a scripted model. BINARY may also be the name of a strategy that is built in. It
+uses none of your conversations and costs nothing. Of your settings it uses plugins.isolation,
+plugins.grants and plugins.maxMemoryBytes. It takes some seconds. The exit status is 1 if a check
+failed. --log-level debug shows what the plugin logs.
 
 The checks:
 ` + listChecks(),
-		Example: `  thresh plugins verify ./bin/plugins/thresh-strategy-high-density
+		Example: `  thresh plugins verify high-density
   thresh plugins verify --only optimize-pure,optimize-idempotent ./thresh-strategy-mine
   thresh plugins verify -o json --junit verify.xml ./thresh-strategy-mine`,
 		// Not [oneFile]: standard input cannot be executed.

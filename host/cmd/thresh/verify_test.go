@@ -11,8 +11,7 @@ import (
 func TestPluginsVerifyPassesAShippedPlugin(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	binary := filepath.Join(bin, "plugins", "thresh-strategy-high-density")
-	r := p.run("plugins", "verify", binary, "--only", "lifeline,optimize-idempotent", "--junit", "report.xml").done(t)
+	r := p.run("plugins", "verify", "high-density", "--only", "lifeline,optimize-idempotent", "--junit", "report.xml").done(t)
 	for _, want := range []string{"optimize-idempotent  pass", "lifeline             pass",
 		"high-density 1.0.0: 2 passed, 0 failed"} {
 		if !strings.Contains(r.stdout, want) {

@@ -428,11 +428,11 @@ func TestWrapPrintsForAnAgent(t *testing.T) {
 	}
 }
 
-// Where distill is installed, it is used, unless another strategy is chosen. Here it cannot be started.
+// distill is used unless another strategy is chosen. Here it cannot be started.
 func TestWrapUsesDistill(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	if err := os.WriteFile(filepath.Join(p.plugins, "thresh-strategy-distill"), nil, 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(p.plugins, "thresh-strategy-distill"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	p.wrapPrint(t, "failed; sent=last-view", "distill")

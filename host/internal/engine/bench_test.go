@@ -26,10 +26,7 @@ import (
 // benchPlugins builds the strategies that ship and one that does nothing, and returns their directory.
 func benchPlugins(b *testing.B) string {
 	b.Helper()
-	return strategies(b, map[string]string{
-		"high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown",
-		"idle": "host/internal/engine/testdata/idle",
-	})
+	return strategies(b, "idle", "high-density", "top-down-truncation")
 }
 
 func openHost(b *testing.B, dir string, settings ...config.Override) *engine.Host {

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
@@ -107,9 +108,8 @@ func Open(o Options) (*Host, error) {
 		logger = DefaultLogger(os.Stderr, set.Log)
 	}
 	var h *Host
-	executable, _ := os.Executable() // if it is unknown, no plugin counts as shipped with the host
 	manager := plugins.New(plugins.Options{
-		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable,
+		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), BuiltIn: builtin.Names(),
 		// By the configuration at the time, which may have been reloaded.
 		Settings: func(name string, declared []config.Spec) (map[string]any, error) {
 			return h.Config().Strategy(name, declared)
@@ -150,10 +150,13 @@ func (h *Host) openSessions() int {
 	return len(h.sessions)
 }
 
-// ReexecMain makes isolation of plugins possible (Linux). To isolate a plugin, the host starts its own program again
-// as a launcher. Call ReexecMain first in main; in a launcher it does not return. A program that does not call it
-// runs plugins without isolation, and their listings say so.
-func ReexecMain() { isolate.Main() }
+// ReexecMain lets the host start its own program again: as a strategy that ships, and on Linux as a launcher that
+// isolates a plugin. Call it first in main; in such a process it does not return. A program that does not call it has
+// no strategies but those in files, and runs them without isolation, as their listings say.
+func ReexecMain() {
+	isolate.Main()
+	builtin.Main()
+}
 
 // Isolation returns which kinds of isolation this machine supports. Plugins get them if the program calls
 // [ReexecMain].

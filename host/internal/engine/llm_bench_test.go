@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,11 +32,12 @@ func instant(b *testing.B) string {
 	return server.URL + "/v1"
 }
 
-// strategies builds plugins and returns their directory.
-func strategies(b *testing.B, packages map[string]string) string {
+// strategies builds strategies that ship, and one of testdata, and returns their directory.
+func strategies(b *testing.B, own string, shipped ...string) string {
 	b.Helper()
 	dir := b.TempDir()
-	if err := binaries.Plugins(dir, packages); err != nil {
+	if err := errors.Join(binaries.Plugins(dir, map[string]string{own: "host/internal/engine/testdata/" + own}),
+		binaries.Strategies(dir, shipped...)); err != nil {
 		b.Fatal(err)
 	}
 	return dir
@@ -47,8 +49,7 @@ func strategies(b *testing.B, packages map[string]string) string {
 // tokens: a million of them has room for any of the histories, the smaller one wants several requests for the larger
 // ones.
 func BenchmarkLLMCompress(b *testing.B) {
-	dir := strategies(b, map[string]string{"idle": "host/internal/engine/testdata/idle",
-		"middle-out": "plugins/middleout", "one-shot": "plugins/oneshot"})
+	dir := strategies(b, "idle", "middle-out", "one-shot")
 	for _, c := range []struct {
 		strategy string
 		window   int
@@ -91,7 +92,7 @@ func BenchmarkLLMCompress(b *testing.B) {
 // counted when they were added, and "copies" that are the same, of which "first" is the first call. "empty" is what a
 // call costs by itself; "history" should be at most 20 times that.
 func BenchmarkEstimateTokens(b *testing.B) {
-	h := openHost(b, strategies(b, map[string]string{"estimate": "host/internal/engine/testdata/estimate"}),
+	h := openHost(b, strategies(b, "estimate", "one-shot"),
 		config.Override{Key: "compression.strategy", Value: "estimate"})
 	s := session(b, h, gen.Session(1000, 1))
 	defer s.Close()

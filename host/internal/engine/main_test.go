@@ -31,11 +31,9 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		err = binaries.Plugins(dir, map[string]string{
-			"distill": "plugins/distill", "high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown",
-			"middle-out": "plugins/middleout", "one-shot": "plugins/oneshot",
+		err = errors.Join(binaries.Strategies(dir), binaries.Plugins(dir, map[string]string{
 			"gate": "host/cmd/thresh/testdata/gate", "out-of-bounds": "host/internal/plugins/testdata/faulty",
-		})
+		}))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -27,10 +28,8 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		err = binaries.Plugins(dir, map[string]string{
-			"high-density": "plugins/highdensity", "one-shot": "plugins/oneshot",
-			"gate": "host/cmd/thresh/testdata/gate",
-		})
+		err = errors.Join(binaries.Strategies(dir, "high-density", "one-shot"),
+			binaries.Plugins(dir, map[string]string{"gate": "host/cmd/thresh/testdata/gate"}))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -97,9 +98,8 @@ func BenchmarkIsolatedCall(b *testing.B) {
 // transport. An entry has about 200 tokens. bytes/op is what was sent of the history.
 func BenchmarkDelta(b *testing.B) {
 	dir := b.TempDir()
-	if err := binaries.Plugins(dir, map[string]string{
-		"high-density": "plugins/highdensity", "idle": "host/internal/engine/testdata/idle",
-	}); err != nil {
+	if err := errors.Join(binaries.Strategies(dir, "high-density"),
+		binaries.Plugins(dir, map[string]string{"idle": "host/internal/engine/testdata/idle"})); err != nil {
 		b.Fatal(err)
 	}
 	all := gen.Session(20_000+300, 1)
@@ -273,7 +273,7 @@ func starts(b *testing.B, m *Manager, n int) (took []time.Duration) {
 	}
 	c := m.scan().Candidates[0]
 	for range n {
-		bin, err := discover.Open(c, &m.hashes, nil)
+		bin, err := discover.Open(c, &m.hashes)
 		if err != nil {
 			b.Fatal(err)
 		}

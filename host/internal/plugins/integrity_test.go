@@ -115,30 +115,6 @@ func TestTheLockedInfoHoldsForTheSameFile(t *testing.T) {
 	}
 }
 
-func TestWhatCameWithTheHostMayBeRebuilt(t *testing.T) {
-	home := t.TempDir()
-	dir := filepath.Join(home, "plugins")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	host := plugintest.Write(t, home, "thresh", "#!/bin/sh\n", 0o755)
-	path := filepath.Join(dir, FilePrefix+"steady")
-	plugintest.Install(t, faulty, path)
-	o := Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: filepath.Join(home, "plugins.lock")},
-		Executable: host}
-	if err := try(t, o, "steady"); err != nil {
-		t.Fatal(err)
-	}
-	plugintest.Variant(t, path)
-	if err := try(t, o, "steady"); err != nil {
-		t.Error(err)
-	}
-	o.Integrity = IntegrityLocked
-	if err := try(t, o, "steady"); !errors.Is(err, ErrUntrusted) {
-		t.Errorf("locked: %v", err)
-	}
-}
-
 func TestFilesThatOthersCanChangeAreNotRun(t *testing.T) {
 	const name = FilePrefix + "steady"
 	chmod := func(t *testing.T, path string, mode os.FileMode) {

@@ -13,19 +13,20 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Listing is one file that was found, or one directory in which nothing could be. Its JSON form is stable: fields are
-// only ever added.
+// Listing is one file that was found, one strategy that is built in, or one directory in which nothing could be. Its
+// JSON form is stable: fields are only ever added.
 type Listing struct {
 	Name string `json:"name"`
-	// Path is absolute.
+	// Path is absolute. Of a strategy that is built in, it is the host's program.
 	Path        string `json:"path"`
+	BuiltIn     bool   `json:"builtIn,omitempty"`
 	Version     string `json:"version,omitempty"`
 	Description string `json:"description,omitempty"`
 	// Trigger is empty if the plugin could not be asked.
 	Trigger          contract.TriggerMode `json:"trigger,omitempty"`
 	DefaultThreshold float64              `json:"defaultThreshold,omitempty"`
 	RequiresLLM      bool                 `json:"requiresLLM"`
-	// SHA256 of the file, in hexadecimal; empty if it cannot be read.
+	// SHA256 of the file, in hexadecimal; empty if it cannot be read, and for a strategy that is built in.
 	SHA256 string `json:"sha256,omitempty"`
 	State  State  `json:"state"`
 	// Reason is a sentence for any state but ready; for ready, it says why a newer version of the file is not used.
@@ -52,7 +53,8 @@ func (l Listing) Explanation() string {
 // processor time until it has answered.
 const startsAtOnce = 16
 
-// List describes everything in the plugin directories, in the order of the directories and by name within each.
+// List describes everything in the plugin directories, in the order of the directories and by name within each, and
+// then what is built in.
 // Plugins that do not run are started, several at a time, to ask them what they are, and ended again unless a session
 // uses them meanwhile. Listing trusts nothing: it does not write to the lock file. What is wrong with one is in its
 // listing and affects no other. When ctx ends, those not yet asked are broken for that reason.
@@ -79,9 +81,9 @@ func (m *Manager) List(ctx context.Context) []Listing {
 	return list
 }
 
-// list describes one file.
+// list describes one file, or one strategy that is built in.
 func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
-	l := Listing{Name: text.Printable(c.Name, 100), Path: c.Path}
+	l := Listing{Name: text.Printable(c.Name, 100), Path: c.Path, BuiltIn: c.BuiltIn}
 	if c.Problem != "" { // not hashed: it may be anything, of any size
 		l.State, l.Reason = StateBroken, c.Problem
 		if c.Lack != nil {
@@ -89,7 +91,9 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 		}
 		return l
 	}
-	l.SHA256 = m.hashes.OfFile(c.Path)
+	if !c.BuiltIn {
+		l.SHA256 = m.hashes.OfFile(c.Path)
+	}
 	if c.ShadowedBy != "" {
 		l.State, l.Reason = StateShadowed, "hidden by "+c.ShadowedBy
 		return l

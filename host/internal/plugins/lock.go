@@ -22,7 +22,7 @@ func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked,
 	if len(names) == 0 {
 		for _, c := range found.Candidates {
 			// Shadowed and broken files are skipped without an error: they are not what would run.
-			if c.Usable() {
+			if c.Usable() && !c.BuiltIn {
 				names = append(names, c.Name)
 			}
 		}
@@ -59,14 +59,17 @@ func (m *Manager) lookAt(ctx context.Context, found discover.Catalog, name strin
 	if !ok {
 		return Locked{}, found.Unknown(name)
 	}
-	if c.Attached {
+	switch {
+	case c.Attached:
 		return Locked{}, fmt.Errorf("%s was started by hand, so there is no file to lock", name)
+	case c.BuiltIn:
+		return Locked{}, fmt.Errorf("%s is built in, so there is no file to lock: it is trusted as this program is", name)
 	}
 	if err := m.prepare(); err != nil {
 		return Locked{}, err
 	}
 	// The file stays open from here: what is hashed is what is started, even if the file is replaced meanwhile.
-	b, err := discover.Open(c, &m.hashes, nil)
+	b, err := discover.Open(c, &m.hashes)
 	if err != nil {
 		return Locked{}, fmt.Errorf("%s: %w", c.Path, err)
 	}

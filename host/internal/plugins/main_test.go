@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	_ "github.com/thresh-dev/thresh/host/early"
+	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
@@ -32,6 +33,7 @@ const hostEnv = "THRESH_TEST_HOST"
 
 func TestMain(m *testing.M) {
 	isolate.Main()
+	builtin.Main()
 	if dirs := os.Getenv(hostEnv); dirs != "" {
 		doomedHost(dirs)
 		return

@@ -46,7 +46,7 @@ type Manager struct {
 func New(o Options) *Manager {
 	o = o.withDefaults()
 	m := &Manager{opts: o, log: o.Logger.Named("plugin"), strategies: make(map[string]*Strategy)}
-	m.trust = trust.New(o.Integrity, o.LockFile, o.Executable, m.log)
+	m.trust = trust.New(o.Integrity, o.LockFile, m.log)
 	m.checks = sync.OnceValue(isolate.Probe)
 	m.ctx, m.end = context.WithCancelCause(context.Background())
 	m.close = sync.OnceValue(m.shutDown)
@@ -85,8 +85,8 @@ func (m *Manager) Names() []string {
 	return names
 }
 
-// Check returns an [ErrUnknownStrategy] if no file in the plugin directories has the name of the strategy. It starts
-// nothing: whether the file is a working plugin shows when it is used.
+// Check returns an [ErrUnknownStrategy] if no strategy that is built in and no file in the plugin directories has the
+// name. It starts nothing: whether the file is a working plugin shows when it is used.
 func (m *Manager) Check(name string) error {
 	m.mu.Lock()
 	_, known := m.strategies[name]
@@ -148,7 +148,7 @@ func (m *Manager) shutDown() error {
 
 // scan looks at what is in the plugin directories now.
 func (m *Manager) scan() discover.Catalog {
-	return discover.Scan(m.opts.Dirs, m.trust.Guard()).Attach(m.opts.Attach)
+	return discover.Scan(m.opts.Dirs, m.trust.Guard()).AddBuiltIn(m.opts.BuiltIn).Attach(m.opts.Attach)
 }
 
 // known returns the strategy by its name. The first time it checks that there is a plugin.
@@ -201,6 +201,12 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	if !ok {
 		return nil, found.Unknown(name)
 	}
+	for _, f := range found.Candidates {
+		if c.BuiltIn && f.Name == name && f.Problem != "" {
+			m.log.Warn("the strategy that is built in is used instead of a file", "strategy", name, "path", f.Path,
+				"problem", f.Problem)
+		}
+	}
 	s.Reached(supervise.StateDiscovered, nil)
 	if err := m.prepare(); err != nil {
 		return nil, c.HostFailure(OpStart, err, "")
@@ -208,7 +214,7 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	if c.Attached {
 		return m.attach(c, s)
 	}
-	b, err := discover.Open(c, &m.hashes, m.trust.NeedsNoHash)
+	b, err := discover.Open(c, &m.hashes)
 	if err != nil {
 		return nil, c.HostFailure(OpStart, fmt.Errorf("%w: %w", ErrNotPlugin, err), "")
 	}

@@ -26,9 +26,9 @@ type Options struct {
 	// QuietTime is how long nothing may have happened in the plugin directories before they are scanned again; 0 is
 	// [discover.DefaultQuietTime].
 	QuietTime time.Duration
-	// Executable is the path of the host's own executable. Plugins in the folder plugins next to it are trusted like
-	// it. "": there are none such.
-	Executable string
+	// BuiltIn are the strategies that the running program is itself if it is started under their names; see package
+	// builtin. Files with the same names are used instead.
+	BuiltIn []string
 	// Attach are strategies whose processes a developer has started by hand, with their sockets, for debugging. They
 	// are used instead of files, without any protection.
 	Attach map[string]string

@@ -142,7 +142,7 @@ func TestUnknownStrategy(t *testing.T) {
 	if !errors.Is(err, ErrUnknownStrategy) {
 		t.Fatalf("got %v", err)
 	}
-	want := `unknown strategy "stedy", did you mean "steady"?: found steady in ` + good + ", " + bad +
+	want := `unknown strategy "stedy", did you mean "steady"?: none is built in, as this program does not call host.ReexecMain first in main; found steady in ` + good + ", " + bad +
 		" (no plugins in it), " + missing +
 		" (no such file or directory); not usable: " + filepath.Join(bad, FilePrefix+"notes") +
 		" is not executable (chmod +x)"

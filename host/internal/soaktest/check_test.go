@@ -216,7 +216,7 @@ func (y *tally) enough() bool {
 
 // missing lists what has not happened yet. Callers hold y.mu.
 func (y *tally) missing() (missing []string) {
-	for _, name := range names() {
+	for _, name := range strategies {
 		if y.kills[name] == 0 {
 			missing = append(missing, name+" was not killed")
 		}

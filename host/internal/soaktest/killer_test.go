@@ -42,11 +42,11 @@ func (k *killer) kill(ctx context.Context, t *testing.T) {
 			continue
 		}
 		running := children(t)
-		if k.strike(running, names()[rotation[0]]) {
+		if k.strike(running, strategies[rotation[0]]) {
 			rotation = append(rotation[1:], rotation[0])
 		}
 		if k.rnd.IntN(2) == 0 {
-			k.strike(running, names()[k.rnd.IntN(len(strategies))])
+			k.strike(running, strategies[k.rnd.IntN(len(strategies))])
 		}
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
-// strategies are the plugins that ship, by name.
+// strategies are the plugins that ship.
 var strategies = binaries.Shipped
 
-// pluginDir is where their programs are.
+// pluginDir is where their files are, which are killed by their paths.
 var pluginDir string
 
 func TestMain(m *testing.M) {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -87,7 +86,7 @@ func play(t *testing.T, h *engine.Host) *tally {
 	var killers, agents sync.WaitGroup
 	y := newTally()
 	killers.Go(func() { newKiller(h, *seed, y).kill(ctx, t) })
-	names := names()
+	names := strategies
 	for i := range sessions() {
 		a := agent{t: t, host: h, strategy: names[i%len(names)], number: i, tally: y}
 		agents.Go(func() { a.work(ctx, killers.Wait) })
@@ -114,15 +113,6 @@ func ready(t *testing.T, h *engine.Host) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func names() []string {
-	var out []string
-	for name := range strategies {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // open opens a host that reads nothing from the machine's configuration and writes to the directory state only. Its

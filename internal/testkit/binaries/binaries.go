@@ -19,21 +19,14 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
-// Shipped are the packages of the strategies that ship, by the strategy's name. The directories differ from the names,
-// since a Go package has no hyphens. A strategy that is new to the release needs a row here.
-var Shipped = map[string]string{
-	"distill":             "plugins/distill",
-	"high-density":        "plugins/highdensity",
-	"top-down-truncation": "plugins/topdown",
-	"middle-out":          "plugins/middleout",
-	"one-shot":            "plugins/oneshot",
-}
+// Shipped are the strategies that ship. One that is new to the release needs its name here.
+var Shipped = []string{"distill", "high-density", "middle-out", "one-shot", "top-down-truncation"}
 
 // Build builds packages, given by their directories from the root of the repository, as they ship: without cgo, paths
 // of the machine and debug information. It returns the paths of the programs in the same order. Do not write to them:
 // other tests run them too. They belong to this checkout: two checkouts never share one.
 func Build(packages ...string) ([]string, error) {
-	return build("plain", []string{"CGO_ENABLED=0"}, []string{"-trimpath", "-tags=grpcnotrace"}, packages)
+	return build("plain", []string{"CGO_ENABLED=0"}, []string{"-trimpath"}, packages)
 }
 
 // BuildWatched is [Build] for a test that runs without the race detector. Under it the programs are built with it, too,
@@ -86,23 +79,15 @@ func build(kind string, env, flags, packages []string) (programs []string, err e
 	return programs, nil
 }
 
-// Strategies builds shipped strategies and copies them into dir as a release has them, each as thresh-strategy-<name>.
-// Without names it copies all that ship.
+// Strategies builds shipped strategies as plugins of their own and copies them into dir. Without names it copies all
+// that ship.
 func Strategies(dir string, names ...string) error {
 	if len(names) == 0 {
-		for name := range Shipped {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+		names = Shipped
 	}
-	// All names are checked before anything is built.
 	packages := map[string]string{}
 	for _, name := range names {
-		pkg, ok := Shipped[name]
-		if !ok {
-			return fmt.Errorf("no strategy %q ships", name)
-		}
-		packages[name] = pkg
+		packages[name] = "plugins/cmd/thresh-strategy-" + name
 	}
 	return Plugins(dir, packages)
 }
@@ -139,15 +124,6 @@ func Program(to, pkg string) error {
 		return err
 	}
 	return Copy(programs[0], to)
-}
-
-// Install lays out thresh and the strategies that ship below dir, as 'make build' leaves them in bin. The layout is
-// what the defaults of plugins.dirs expect: plugins next to the executable.
-func Install(dir string) error {
-	if err := Program(filepath.Join(dir, "thresh"), "host/cmd/thresh"); err != nil {
-		return err
-	}
-	return Strategies(filepath.Join(dir, "plugins"))
 }
 
 // Copy installs a program as people do: under another name first, then renamed, so that none is run half written.

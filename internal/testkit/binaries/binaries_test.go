@@ -20,12 +20,12 @@ func TestStrategies(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), `"top-down-truncation"`) {
 		t.Errorf("%v: %s", err, out)
 	}
-	before, err := binaries.Build(binaries.Shipped["top-down-truncation"])
+	before, err := binaries.Build("plugins/cmd/thresh-strategy-top-down-truncation")
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, _ := os.Stat(before[0])
-	if _, err := binaries.Build(binaries.Shipped["top-down-truncation"]); err != nil {
+	if _, err := binaries.Build("plugins/cmd/thresh-strategy-top-down-truncation"); err != nil {
 		t.Fatal(err)
 	}
 	if second, err := os.Stat(before[0]); err != nil || !os.SameFile(first, second) {

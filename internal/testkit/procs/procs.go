@@ -14,6 +14,17 @@ func Running(dir string) map[int]string {
 	return find("cmdline", func(text string) bool { return strings.HasPrefix(text, dir+"/") })
 }
 
+// BuiltIn returns the command lines of the processes that are strategies built into a program.
+func BuiltIn(program string) map[int]string {
+	found := find("cmdline", func(text string) bool { return strings.HasPrefix(text, "thresh-strategy-") })
+	for pid := range found {
+		if exe, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe"); err != nil || exe != program {
+			delete(found, pid)
+		}
+	}
+	return found
+}
+
 // With returns the processes that were started with a variable in their environment, such as "TMPDIR=/x", and their
 // environments. The running process is not among them.
 func With(variable string) map[int]string {

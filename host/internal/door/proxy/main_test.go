@@ -26,8 +26,7 @@ func TestMain(m *testing.M) {
 		dir, err := os.MkdirTemp("", "proxy")
 		if err == nil {
 			defer os.RemoveAll(dir)
-			err = binaries.Plugins(dir, map[string]string{"high-density": "plugins/highdensity",
-				"top-down-truncation": "plugins/topdown"})
+			err = binaries.Strategies(dir, "high-density", "top-down-truncation")
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -207,7 +207,7 @@ func calls(key string, value any) (all []string, params []map[string]any) {
 // Whatever the answers are, none is of a panic, and the id is free again in the end.
 func FuzzMethods(f *testing.F) {
 	dir := f.TempDir()
-	if err := binaries.Plugins(dir, map[string]string{"top-down-truncation": "plugins/topdown"}); err != nil {
+	if err := binaries.Strategies(dir, "top-down-truncation"); err != nil {
 		f.Fatal(err)
 	}
 	var specs []config.Spec

@@ -1,6 +1,7 @@
 package compare_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -32,10 +33,8 @@ func TestMain(m *testing.M) {
 // built makes the strategies of the tests when the first test needs them: two that need no model, one that does, a
 // bad one.
 var built = sync.OnceValue(func() error {
-	return binaries.Plugins(dir, map[string]string{
-		"high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown", "one-shot": "plugins/oneshot",
-		"forgetful": "host/internal/lab/compare/testdata/forgetful",
-	})
+	return errors.Join(binaries.Strategies(dir, "high-density", "top-down-truncation", "one-shot"),
+		binaries.Plugins(dir, map[string]string{"forgetful": "host/internal/lab/compare/testdata/forgetful"}))
 })
 
 // open opens a host with changes over the defaults.

@@ -61,7 +61,7 @@ func TestFourReadsAtOnceThatAreLargerThanTheWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for strategy := range binaries.Shipped {
+	for _, strategy := range binaries.Shipped {
 		var last replay.Turn
 		for turn, err := range recording.Turns(t.Context(), h, replay.Options{
 			Settings: map[string]any{"compression.strategy": strategy},

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,19 +8,16 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
-
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
-// bin holds what the tests run: bad, and the plugins that are shipped, under their names.
+// bin holds what the tests run besides what is built in: bad.
 var bin string
 
-var shipped = map[string]string{
-	"distill": "distill", "high-density": "highdensity", "top-down-truncation": "topdown", "middle-out": "middleout", "one-shot": "oneshot",
-}
-
 func TestMain(m *testing.M) {
+	builtin.Main()
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "v") // short: sockets are made below it
 		if err == nil {
@@ -54,15 +50,11 @@ func TestMain(m *testing.M) {
 }
 
 func build(dir string) error {
-	packages := map[string]string{}
-	for name, folder := range shipped {
-		packages[name] = "plugins/" + folder
-	}
 	programs, err := binaries.Build("host/internal/lab/verify/testdata/bad")
 	if err != nil {
 		return err
 	}
-	return errors.Join(binaries.Plugins(dir, packages), binaries.Copy(programs[0], filepath.Join(dir, "bad")))
+	return binaries.Copy(programs[0], filepath.Join(dir, "bad"))
 }
 
 // bad returns a binary with one fault. It is a hard link: hosts refuse symbolic links that lead out of a plugin

@@ -125,18 +125,25 @@ func (s *suite) strategy(ctx context.Context) (*plugins.Strategy, error) {
 }
 
 // fresh returns the plugin in a process of its own, under a host of its own. end stops both; close does it otherwise.
-// Only the directory of the binary is searched, with no lock file: trust is not what is checked.
+// Only the directory of the binary is searched, with no lock file: trust is not what is checked. One that is built in
+// is in no directory.
 func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), err error) {
 	if s.broken {
 		return nil, nil, errNoStart
 	}
+	var dirs, builtIn []string
+	if s.binary.BuiltIn {
+		builtIn = []string{s.binary.Name}
+	} else {
+		dirs = []string{filepath.Dir(s.binary.Path)}
+	}
 	m := plugins.New(plugins.Options{
 		Plugins: config.Plugins{
-			Dirs: []string{filepath.Dir(s.binary.Path)}, StartTimeout: s.bounds.start, StopTimeout: s.bounds.stop,
+			Dirs: dirs, StartTimeout: s.bounds.start, StopTimeout: s.bounds.stop,
 			OptimizeTimeout: s.bounds.call, CompressTimeout: s.bounds.call,
 			Isolation: s.plugins.Isolation, Grants: s.plugins.Grants, MaxMemoryBytes: s.plugins.MaxMemoryBytes,
 		},
-		Logger: s.log, HostVersion: "verify",
+		Logger: s.log, HostVersion: "verify", BuiltIn: builtIn,
 	})
 	// Before the start, so a plugin that fails to start is cleaned up as well.
 	s.managers = append(s.managers, m)

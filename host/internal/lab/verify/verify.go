@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 )
@@ -39,8 +40,8 @@ var ErrBadBinary = errors.New("not a strategy plugin")
 // ErrUnknownCheck means that [Options.Only] names a check that does not exist. The message lists those that do.
 var ErrUnknownCheck = errors.New("unknown check")
 
-// Run checks the plugin in the file binary, whose name must be thresh-strategy-<name>, as in a plugin directory. The
-// plugin is started many times, also without isolation and with the permissions of the caller: do not run it on a
+// Run checks the plugin in the file binary, whose name must be thresh-strategy-<name>, as in a plugin directory, or the
+// strategy of that name that is built in. The plugin is started many times, also without isolation and with the permissions of the caller: do not run it on a
 // binary that you would not execute. When Run returns, all processes are stopped and all files removed.
 //
 // Faults of the plugin are in the report, not in the error. An error means that there is no report: [ErrBadBinary],
@@ -72,7 +73,10 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 	}
 	defer s.close()
 
-	r := &Report{Binary: b.Path, Name: b.Name, SHA256: b.Sum}
+	r := &Report{Binary: b.Path, Name: b.Name}
+	if !b.BuiltIn {
+		r.SHA256 = b.Sum
+	}
 	start := time.Now()
 	for i, c := range chosen {
 		if o.Progress != nil {
@@ -111,6 +115,9 @@ func choose(names []string) ([]Check, error) {
 // examine opens and hashes the file without starting it. All later starts use this open file, so the report describes
 // one version of it even if a build replaces the file meanwhile.
 func examine(binary string) (*discover.Binary, error) {
+	if slices.Contains(builtin.Names(), binary) {
+		return discover.Open(discover.BuiltIn(binary), &discover.Hashes{})
+	}
 	path, err := filepath.Abs(binary)
 	if err != nil {
 		return nil, err
@@ -129,7 +136,7 @@ func examine(binary string) (*discover.Binary, error) {
 	case info.Mode().Perm()&0o111 == 0:
 		return nil, fmt.Errorf("%w: %s is not executable (chmod +x)", ErrBadBinary, path)
 	}
-	b, err := discover.Open(discover.Candidate{Name: name, Path: path}, &discover.Hashes{}, nil)
+	b, err := discover.Open(discover.Candidate{Name: name, Path: path}, &discover.Hashes{})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadBinary, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 )
@@ -25,12 +24,12 @@ func TestTheShippedPluginsPass(t *testing.T) {
 	names, b := []string{"high-density", "one-shot"}, hasty() // one that prunes, one that needs a model
 	if full.Run() {
 		// Histories sixteen times as large, as 'thresh plugins verify' has them.
-		names, b = slices.Collect(maps.Keys(shipped)), defaultBounds()
+		names, b = builtin.Names(), defaultBounds()
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := run(t.Context(), filepath.Join(bin, plugins.FilePrefix+name), Options{}, b)
+			r, err := run(t.Context(), name, Options{}, b)
 			if err != nil {
 				t.Fatal(err)
 			}

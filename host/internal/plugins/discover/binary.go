@@ -21,11 +21,9 @@ import (
 // check and the start. Close it.
 type Binary struct {
 	Candidate
-	// Sum is the file's SHA-256 in hexadecimal. For a file that is Trusted it is a text that tells it from other files.
+	// Sum is the file's SHA-256 in hexadecimal. For a strategy that is built in it is a text that tells the host's
+	// program from other files: to hash that takes longer than to start it, and would prove nothing.
 	Sum string
-	// Trusted is set for a file that came with the host. It was not hashed: hashing takes longer than starting it, and
-	// would prove nothing.
-	Trusted bool
 	// Script is set if the file begins with #!.
 	Script bool
 
@@ -50,21 +48,24 @@ func identify(s *unix.Stat_t) identity {
 	}
 }
 
-// Open opens a plugin's file and hashes it, unless trusted reports that the hash is not needed. trusted may be nil. The
-// file is looked at before it is opened, as opening a device can do something, and opened without blocking, as a named
-// pipe that has taken its place would wait for a writer.
-func Open(c Candidate, h *Hashes, trusted func(path string, stat *unix.Stat_t) bool) (*Binary, error) {
-	if info, err := os.Stat(c.Path); err != nil {
+// Open opens a plugin's file and hashes it. The file is looked at before it is opened, as opening a device can do
+// something, and opened without blocking, as a named pipe that has taken its place would wait for a writer.
+func Open(c Candidate, h *Hashes) (*Binary, error) {
+	path := c.Path
+	if c.BuiltIn {
+		path = running(path)
+	}
+	if info, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
-	f, err := os.OpenFile(c.Path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	b := &Binary{Candidate: c, file: f}
-	if err := b.read(h, trusted); err != nil {
+	if err := b.read(h); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return b, nil
@@ -76,7 +77,7 @@ var errNotRegular = errors.New("it is not a regular file")
 func Socket(c Candidate) *Binary { return &Binary{Candidate: c} }
 
 // read fills in what is known about the open file. A file of fewer than two bytes is an error.
-func (b *Binary) read(h *Hashes, trusted func(path string, stat *unix.Stat_t) bool) error {
+func (b *Binary) read(h *Hashes) error {
 	stat, err := b.Stat()
 	if err != nil {
 		return err
@@ -93,8 +94,7 @@ func (b *Binary) read(h *Hashes, trusted func(path string, stat *unix.Stat_t) bo
 		return err
 	}
 	b.Script = string(head) == "#!"
-	if trusted != nil && trusted(b.Path, stat) {
-		b.Trusted = true
+	if b.BuiltIn {
 		b.Sum = fmt.Sprintf("device %d inode %d size %d modified %d", b.id.device, b.id.inode, b.id.size, b.id.modified)
 		return nil
 	}
@@ -107,6 +107,15 @@ func (b *Binary) Close() { _ = b.file.Close() }
 
 // File returns the open file, which the new process inherits.
 func (b *Binary) File() *os.File { return b.file }
+
+// Arg0 is the name that a process of it is started under. By this name the host's program knows which strategy it is to
+// be.
+func (b *Binary) Arg0() string {
+	if b.BuiltIn {
+		return FileName(b.Name)
+	}
+	return b.Path
+}
 
 // Stat returns the status of the open file, not of its path.
 func (b *Binary) Stat() (*unix.Stat_t, error) {
@@ -132,9 +141,9 @@ func (b *Binary) Untouched() error {
 }
 
 // Differs reports whether the path now leads to another file, or to none. A nil Binary never differs, as nothing is
-// known about its file.
+// known about its file. Nor does one that is built in: the program that runs stays what it is.
 func (b *Binary) Differs() bool {
-	if b == nil || b.Attached {
+	if b == nil || b.Attached || b.BuiltIn {
 		return false
 	}
 	var stat unix.Stat_t
@@ -155,7 +164,7 @@ type Hashes struct {
 
 // OfFile returns the SHA-256 of a plugin's file in hexadecimal; "" if it cannot be one.
 func (h *Hashes) OfFile(path string) string {
-	b, err := Open(Candidate{Path: path}, h, nil)
+	b, err := Open(Candidate{Path: path}, h)
 	if err != nil {
 		return ""
 	}
@@ -210,7 +219,7 @@ func (b *Binary) privateCopy(dir string) (path string, inherit []*os.File, done 
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", nil, nil, err
 	}
-	if sum != b.Sum && !b.Trusted {
+	if sum != b.Sum {
 		return "", nil, nil, errWritten
 	}
 	return path, nil, func() {}, nil

@@ -41,10 +41,13 @@ type Directory struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// Candidate is a file whose name is that of a plugin. It has not been started; whether it is a plugin is unknown.
+// Candidate is a file whose name is that of a plugin, or a strategy that is built into the host. It has not been
+// started; whether a file is a plugin is unknown.
 type Candidate struct {
 	// Name is the strategy's, from the file's name. Path is absolute.
 	Name, Path string
+	// BuiltIn is set if the program to start is the host's own, of which Path is the file.
+	BuiltIn bool
 	// Problem says why the file cannot be a plugin. ShadowedBy is the path of the file that is used instead.
 	Problem, ShadowedBy string
 	// Lack is set if Problem is the fault of the host's environment: the file may be a good plugin.
@@ -121,6 +124,24 @@ func Scan(dirs []string, g Guard) Catalog {
 	return c
 }
 
+// BuiltIn returns the candidate for a strategy that is built into the program that runs.
+func BuiltIn(name string) Candidate {
+	program, _ := os.Executable() // only shown, where the running program has a path of its own
+	return Candidate{Name: name, Path: program, BuiltIn: true}
+}
+
+// AddBuiltIn adds strategies that are built in. A file with the name of one wins.
+func (c Catalog) AddBuiltIn(names []string) Catalog {
+	for _, name := range names {
+		b := BuiltIn(name)
+		if file, ok := c.Find(name); ok {
+			b.ShadowedBy = file.Path
+		}
+		c.Candidates = append(c.Candidates, b)
+	}
+	return c
+}
+
 // Attach adds strategies that were started by hand; they win over files with the same names. sockets maps strategy
 // names to socket paths.
 func (c Catalog) Attach(sockets map[string]string) Catalog {
@@ -142,10 +163,11 @@ func (c Catalog) Has(name string) bool {
 	return slices.ContainsFunc(c.Candidates, func(f Candidate) bool { return f.Name == name })
 }
 
-// Find returns the usable plugin with the given name.
+// Find returns the usable plugin with the given name. If the scan could not see everything, that is none that is built
+// in: a file may take its place.
 func (c Catalog) Find(name string) (Candidate, bool) {
 	i := slices.IndexFunc(c.Candidates, func(f Candidate) bool { return f.Usable() && f.Name == name })
-	if i < 0 {
+	if i < 0 || c.Candidates[i].BuiltIn && c.Lack != nil {
 		return Candidate{}, false
 	}
 	return c.Candidates[i], true
@@ -161,9 +183,11 @@ func (c Catalog) Unknown(name string) error {
 	if c.Lack != nil {
 		return fault.Host(name, c.where(), fault.OpStart, c.Lack)
 	}
-	var names, broken []string
+	var names, builtIn, broken []string
 	for _, f := range c.Candidates {
 		switch {
+		case f.BuiltIn:
+			builtIn = append(builtIn, f.Name)
 		case f.Usable():
 			names = append(names, f.Name)
 		case f.Problem != "":
@@ -171,8 +195,13 @@ func (c Catalog) Unknown(name string) error {
 		}
 	}
 	var b strings.Builder
+	if len(builtIn) == 0 {
+		b.WriteString("none is built in, as this program does not call host.ReexecMain first in main; ")
+	} else {
+		b.WriteString("built in are " + strings.Join(builtIn, ", ") + "; ")
+	}
 	if len(names) == 0 {
-		b.WriteString("no strategy was found")
+		b.WriteString("none was found")
 	} else {
 		b.WriteString("found " + strings.Join(names, ", "))
 	}
@@ -196,7 +225,7 @@ func (c Catalog) Unknown(name string) error {
 		b.WriteString("; not usable: " + strings.Join(broken, ", "))
 	}
 	guess := ""
-	if near := nearest.One(name, names); near != "" {
+	if near := nearest.One(name, append(builtIn, names...)); near != "" {
 		guess = fmt.Sprintf(", did you mean %q?", near)
 	}
 	return fmt.Errorf("%w %q%s: %s", fault.ErrUnknownStrategy, name, guess, b.String())

@@ -88,7 +88,7 @@ func TestDiscover(t *testing.T) {
 	}
 	// Opened without a scan, they are refused as well, before they are read.
 	for _, name := range []string{"huge", "pipe", "zero"} {
-		if _, err := Open(Candidate{Path: filepath.Join(first, FilePrefix+name)}, &Hashes{}, nil); err == nil {
+		if _, err := Open(Candidate{Path: filepath.Join(first, FilePrefix+name)}, &Hashes{}); err == nil {
 			t.Errorf("%s was opened", name)
 		}
 	}

@@ -200,7 +200,7 @@ func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	}
 	defer done()
 	// No Stdin: that makes it /dev/null.
-	cmd := &exec.Cmd{Path: path, Args: []string{c.binary.Path}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr}
+	cmd := &exec.Cmd{Path: path, Args: []string{c.binary.Arg0()}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr}
 	cmd.ExtraFiles = append([]*os.File{lifeline}, inherit...)
 	cmd.SysProcAttr = processAttributes(nil)
 	return cmd, c.spawner.starter.start(cmd, nil)

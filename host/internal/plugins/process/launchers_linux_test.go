@@ -24,7 +24,7 @@ func TestALauncherIsReady(t *testing.T) {
 	// start runs a program to its end, and returns its process id.
 	start := func(s Sandbox) int {
 		t.Helper()
-		b, err := discover.Open(discover.Candidate{Name: "echo", Path: "/bin/echo"}, &discover.Hashes{}, nil)
+		b, err := discover.Open(discover.Candidate{Name: "echo", Path: "/bin/echo"}, &discover.Hashes{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func TestTheOpenedFileIsRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = spawner.Close() })
-			b, err := discover.Open(discover.Candidate{Name: "swapped", Path: path}, &discover.Hashes{}, nil)
+			b, err := discover.Open(discover.Candidate{Name: "swapped", Path: path}, &discover.Hashes{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -86,7 +86,7 @@ func (s Sandbox) env() []string {
 func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	grant := c.sandbox.Grant
 	l, guard, err := c.spawner.launchers.become(isolate.Spec{
-		Args: []string{c.binary.Path}, Env: c.env, KeepBinary: c.binary.Script, RunDir: c.dir,
+		Args: []string{c.binary.Arg0()}, Env: c.env, KeepBinary: c.binary.Script, RunDir: c.dir,
 		Network: grant.Network, Processes: grant.Processes, Read: grant.Read,
 		MaxMemory: uint64(c.sandbox.MaxMemory), Apply: c.sandbox.Apply,
 	}, isolate.Handles{Stdout: stdout, Stderr: stderr, Lifeline: lifeline, Binary: c.binary.File()})

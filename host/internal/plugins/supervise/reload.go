@@ -29,7 +29,7 @@ func (o *owner) look(c discover.Candidate, exists bool) {
 		if last := o.version.binary; exists && last != nil && (c.Path != last.Path || last.Differs()) {
 			o.clearCrashes("the file has changed")
 		}
-	case !exists && away(o.current.Binary().Path):
+	case (!exists || c.BuiltIn) && away(o.current.Binary()):
 		if state, _ := o.s.State(); state == StateReady {
 			o.to(StateReady, isAway)
 		}
@@ -52,9 +52,9 @@ const isAway = "its directory is away: the process that runs stays in use"
 
 // away reports whether the directory of a file is not there, as that of a volume which is mounted again: no one has
 // removed the file.
-func away(path string) bool {
-	_, err := os.Stat(filepath.Dir(path))
-	return errors.Is(err, fs.ErrNotExist)
+func away(b *discover.Binary) bool {
+	_, err := os.Stat(filepath.Dir(b.Path))
+	return !b.BuiltIn && errors.Is(err, fs.ErrNotExist)
 }
 
 // replace starts the new version of the file while the current process continues to take calls. If the new version

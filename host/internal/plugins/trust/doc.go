@@ -8,6 +8,5 @@
 //   - trust.go combines both according to the setting plugins.integrity.
 //   - snapshot.go holds what a plugin says about itself in the form in which it is compared and stored.
 //
-// Plugins that came with the host, in the folder plugins next to its executable and of the same owner, need no lock
-// file: who can change them can change the host.
+// Strategies that are built into the host need no lock file: who can change them can change the host.
 package trust

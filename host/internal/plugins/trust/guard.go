@@ -14,43 +14,16 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// guard objects to files that others could change. Only root and the user may be able to, and for the plugins that come
-// with the host the owner of the host's executable: any other user who can write to a plugin or replace it could run
-// code as the user. It is immutable and safe for concurrent use.
+// guard objects to files that others could change. Only root and the user may be able to: any other user who can write
+// to a plugin or replace it could run code as the user. It is immutable and safe for concurrent use.
 type guard struct {
 	// user is the effective user id, with which plugins would run.
-	user uint32
-	// bundle is the real path of the folder plugins next to the host's executable, "" for none; bundler owns the
-	// executable.
-	bundle  string
-	bundler uint32
-	groups  string // path of /etc/group
+	user   uint32
+	groups string // path of /etc/group
 }
 
-// newGuard returns the guard for the running user. executable is the host's path; "" if unknown, then no plugin counts
-// as bundled.
-func newGuard(executable string) *guard {
-	g := &guard{user: uint32(os.Geteuid()), groups: "/etc/group"}
-	var stat unix.Stat_t
-	real, err := filepath.EvalSymlinks(executable)
-	if executable == "" || err != nil || unix.Stat(real, &stat) != nil {
-		return g
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(real), "plugins")); err == nil {
-		g.bundle, g.bundler = dir, stat.Uid
-	}
-	return g
-}
-
-// bundled reports whether a plugin came with the host: it is in the folder next to the executable and has the same
-// owner, so who can change it can change the host itself.
-func (g *guard) bundled(path string, stat *unix.Stat_t) bool {
-	if g.bundle == "" || stat.Uid != g.bundler {
-		return false
-	}
-	real, err := filepath.EvalSymlinks(path)
-	return err == nil && filepath.Dir(real) == g.bundle
-}
+// newGuard returns the guard for the running user.
+func newGuard() *guard { return &guard{user: uint32(os.Geteuid()), groups: "/etc/group"} }
 
 // Directory returns why nothing in a plugin directory can be trusted; "" if it can. All directories above it count: who
 // can rename one of them can replace everything below.
@@ -63,7 +36,7 @@ func (g *guard) Directory(dir string) string {
 	if err := unix.Stat(real, &stat); err != nil {
 		return err.Error()
 	}
-	if problem := g.status(&stat, real == g.bundle); problem != "" {
+	if problem := g.status(&stat); problem != "" {
 		return "the directory " + problem
 	}
 	for parent := filepath.Dir(real); ; parent = filepath.Dir(parent) {
@@ -103,12 +76,12 @@ func (g *guard) File(dir, path string) string {
 	if err := unix.Stat(real, &stat); err != nil {
 		return err.Error()
 	}
-	return g.status(&stat, realDir == g.bundle)
+	return g.status(&stat)
 }
 
 // status returns why an existing file or directory cannot be trusted; "" if it can.
-func (g *guard) status(stat *unix.Stat_t, bundled bool) string {
-	if stat.Uid != 0 && stat.Uid != g.user && !(bundled && stat.Uid == g.bundler) {
+func (g *guard) status(stat *unix.Stat_t) string {
+	if stat.Uid != 0 && stat.Uid != g.user {
 		return fmt.Sprintf("belongs to user %d, not to root or to user %d", stat.Uid, g.user)
 	}
 	return g.writable(stat)

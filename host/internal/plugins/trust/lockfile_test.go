@@ -22,7 +22,7 @@ func TestALockFileThatOthersCanWriteTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
-			l := lockFile{path: filepath.Join(dir, "plugins.lock"), guard: newGuard("")}
+			l := lockFile{path: filepath.Join(dir, "plugins.lock"), guard: newGuard()}
 			if err := l.change(func(p map[string]Entry) { p["/p"] = Entry{SHA256: "x", Info: []byte("{}")} }); err != nil {
 				t.Fatal(err)
 			}

@@ -6,16 +6,12 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
-	"golang.org/x/sys/unix"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// The modes of the setting plugins.integrity.
-//
-// Plugins that came with the host are trusted like the host itself unless the mode is [Locked]: those in the folder
-// plugins next to its executable that belong to the executable's owner.
+// The modes of the setting plugins.integrity. They are about files: what is built into the host is trusted as it is.
 const (
 	// TOFU (trust on first use) records a plugin when it is first used, and refuses it when it has changed since, until
 	// a person locks it again. It is the default.
@@ -38,11 +34,11 @@ type Policy struct {
 }
 
 // New returns a policy. path is the lock file's; "" for none: what a plugin was is then remembered only as long as the
-// policy lives. executable is the host's own; "" if unknown.
-func New(mode, path, executable string, log hclog.Logger) *Policy {
+// policy lives.
+func New(mode, path string, log hclog.Logger) *Policy {
 	p := &Policy{mode: mode, lock: lockFile{path: path}, log: log, seen: make(map[string]Entry)}
 	if mode != Off {
-		p.guard = newGuard(executable)
+		p.guard = newGuard()
 		p.lock.guard = p.guard
 	}
 	return p
@@ -56,11 +52,6 @@ func (p *Policy) Guard() discover.Guard {
 	return p.guard
 }
 
-// NeedsNoHash reports whether a file may run without being hashed, because it came with the host.
-func (p *Policy) NeedsNoHash(path string, stat *unix.Stat_t) bool {
-	return p.mode == TOFU && p.guard.bundled(path, stat)
-}
-
 // Verdict is what is known about a binary before it starts.
 type Verdict struct {
 	// Known is what the lock file says about the binary; empty if it says nothing.
@@ -72,6 +63,9 @@ type Verdict struct {
 // Judge decides whether a binary may run. Errors wrap [fault.ErrUntrusted]. It checks the open file again, as it may
 // have been replaced since the scan.
 func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
+	if b.BuiltIn {
+		return Verdict{}, nil
+	}
 	if p.mode == Off {
 		p.log.Warn(
 			"plugin is started without any check: plugins.integrity is off", "strategy", b.Name, "path", b.Path,
@@ -83,12 +77,8 @@ func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	bundled := p.guard.bundled(b.Path, stat)
-	if problem := p.guard.status(stat, bundled); problem != "" { // the file may have been replaced since the scan
+	if problem := p.guard.status(stat); problem != "" { // the file may have been replaced since the scan
 		return Verdict{}, fmt.Errorf("%w: it %s", fault.ErrUntrusted, problem)
-	}
-	if bundled && p.mode == TOFU {
-		return Verdict{}, nil
 	}
 	key := lockKey(b.Path)
 	entry, ok, others, err := p.lookUp(key, b.Sum)

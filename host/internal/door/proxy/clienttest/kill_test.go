@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -25,7 +24,7 @@ func TestAgentsFinishWhateverIsKilled(t *testing.T) {
 		plugins, services := 0, 0
 		up := modelapi.New(modelapi.Options{Script: modelapi.FixIt(), Dir: p.project,
 			Fault: func(n int) modelapi.Fault {
-				for pid := range procs.Running(filepath.Join(p.bin, "plugins")) {
+				for pid := range procs.BuiltIn(p.thresh()) {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 					plugins++
 				}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -35,15 +34,9 @@ type place struct{ home, project, bin string }
 func newPlace(t *testing.T) place {
 	t.Helper()
 	p := place{t.TempDir(), t.TempDir(), t.TempDir()}
-	from, err := built()
+	dir, err := built()
 	if err == nil {
-		err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
-				return err
-			}
-			to := filepath.Join(p.bin, strings.TrimPrefix(path, from))
-			return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Link(path, to))
-		})
+		err = os.Link(filepath.Join(dir, "thresh"), p.thresh())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -52,16 +45,17 @@ func newPlace(t *testing.T) place {
 	return p
 }
 
-// built is a directory with thresh and its strategies, of which each place has links.
+// built is a directory with thresh, of which each place has a link.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "clienttest")
 	if err == nil {
-		err = binaries.Install(dir)
+		err = binaries.Program(filepath.Join(dir, "thresh"), "host/cmd/thresh")
 	}
 	return dir, err
 })
 
 func TestMain(m *testing.M) {
+	engine.ReexecMain() // some tests have a host in this process
 	status := m.Run()
 	if dir, _ := built(); dir != "" {
 		_ = os.RemoveAll(dir)
@@ -174,8 +168,7 @@ type recorder struct {
 func record(t *testing.T, p place, upstream string, settings map[string]any) *recorder {
 	t.Helper()
 	o := config.Options{WorkDir: p.project, Env: []string{}}
-	o.Overrides = append(o.Overrides, config.Override{Key: "plugins.dirs",
-		Value: []string{filepath.Join(p.bin, "plugins")}, Source: "test"})
+	o.Overrides = append(o.Overrides, config.Override{Key: "plugins.dirs", Value: []string{}, Source: "test"})
 	for key, value := range settings {
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
 	}

@@ -1,8 +1,8 @@
-// Command thresh-strategy-distill is the strategy distill as a plugin: it keeps what later calls need, line by line,
-// without an LLM, and rewrites the history rarely.
+// Package distill is the strategy distill: it keeps what later calls need, line by line, without an LLM, and rewrites
+// the history rarely.
 //
-// The host starts it; users choose it with compression.strategy. It is written with the public SDK alone, and is the
-// example of docs/writing-a-strategy.md for a strategy of some size. Start reading at [Strategy.Compress].
+// It is written with the public SDK alone, and is the example of docs/writing-a-strategy.md for a strategy of some
+// size. Start reading at [Strategy.Compress].
 //
 //   - schedule.go says when to compress, and how far.
 //   - strategy.go declares the settings.
@@ -13,8 +13,4 @@
 //   - cut.go finds the texts of a history that may lose lines, and divides them into lines.
 //   - choose.go decides at a price which lines stay. render.go makes the new entries.
 //   - fold.go makes one line of exchanges of which nothing is left.
-package main
-
-import "github.com/thresh-dev/thresh/sdk"
-
-func main() { sdk.Serve(Strategy{}) }
+package distill

@@ -1,0 +1,9 @@
+// Command thresh-strategy-distill is the strategy distill as a plugin of its own. The same is built into thresh.
+package main
+
+import (
+	"github.com/thresh-dev/thresh/plugins/distill"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+func main() { sdk.Serve(distill.Strategy{}) }

@@ -1,0 +1,9 @@
+// Command thresh-strategy-middle-out is the strategy middle-out as a plugin of its own. The same is built into thresh.
+package main
+
+import (
+	"github.com/thresh-dev/thresh/plugins/middleout"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+func main() { sdk.Serve(middleout.Strategy{}) }

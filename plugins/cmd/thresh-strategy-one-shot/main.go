@@ -1,0 +1,9 @@
+// Command thresh-strategy-one-shot is the strategy one-shot as a plugin of its own. The same is built into thresh.
+package main
+
+import (
+	"github.com/thresh-dev/thresh/plugins/oneshot"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+func main() { sdk.Serve(oneshot.Strategy{}) }
