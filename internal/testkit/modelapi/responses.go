@@ -97,6 +97,15 @@ func (responses) items(s *Server, items []object) error {
 			if c := encoded(item["content"]); c == "[]" || c == "null" {
 				return badRequest("Invalid 'input[%d].content': empty array.", i)
 			}
+		case "agent_message":
+			if text(item["author"]) == "" || text(item["recipient"]) == "" || len(list(item["content"])) == 0 {
+				return badRequest("Invalid 'input[%d]': agent_message takes an author, a recipient and content.", i)
+			}
+			for _, c := range list(item["content"]) {
+				if _, ours := s.issued[text(obj(c)["encrypted_content"])]; text(obj(c)["type"]) == "encrypted_content" && !ours {
+					return badRequest("The encrypted content of item %s could not be verified.", id)
+				}
+			}
 		case "additional_tools":
 			if text(item["role"]) != "developer" || len(list(item["tools"])) == 0 {
 				return badRequest("Invalid 'input[%d]': additional_tools takes the role 'developer' and tools.", i)

@@ -13,7 +13,7 @@ type Turn []Action
 // Action is one call. Which tool it calls, and with which parameters, depends on the tools of the request. The same
 // script can drive any agent for that reason.
 type Action struct {
-	// Do is "read", "run", "edit", "delegate", "find" or "recall".
+	// Do is "read", "run", "edit", "delegate", "wait", "find" or "recall".
 	Do string
 	// Path is a file, Old and New what an edit replaces; Command is run by a shell.
 	Path, Old, New, Command string
@@ -26,6 +26,9 @@ func Edit(path, old, new string) Action { return Action{Do: "edit", Path: path, 
 
 // Delegate starts a subagent. What it does is in the turns that follow, as its requests come between the agent's.
 func Delegate() Action { return Action{Do: "delegate"} }
+
+// Wait waits for the subagent, where the agent goes on while that works.
+func Wait() Action { return Action{Do: "wait"} }
 
 // Recall asks for the result that was removed last, by the id that stands in its place. Without such a place, or the
 // tool, nothing is done.

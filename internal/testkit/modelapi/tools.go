@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // tool is a tool that a request offers. name and space are as the request has them; a call must repeat both.
@@ -22,6 +23,7 @@ var names = map[string][]*regexp.Regexp{
 	"run": patterns(`(?i)^bash$`, `^run_shell_command$`, `^execute_command$`, `^exec_command$`, `^shell_command$`,
 		`^shell$`, `^run_commands$`, `^run_terminal`, `^exec$`),
 	"delegate": patterns(`^Task$`, `^Agent$`, `^task$`, `^spawn_agent$`),
+	"wait":     patterns(`^wait_agent$`),
 	"find":     patterns(`^tool_search$`),
 	"recall":   patterns(`thresh_recall$`),
 }
@@ -42,7 +44,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (s *Server) act(a Action, p prompt) (say, bool) {
 	path := filepath.Join(s.options.Dir, a.Path)
 	values := map[string]string{"command": a.Command, "path": path, "old": a.Old, "new": a.New,
-		"agent": "general-purpose"}
+		"agent": "general-purpose", "task": "Look at the project."}
 	// "recall" has no parameters but the id that a note in the conversation names.
 	t, ok := find(p.tools, a.Do)
 	if a.Do == "find" {
@@ -58,6 +60,9 @@ func (s *Server) act(a Action, p prompt) (say, bool) {
 	if t.name == "task" { // opencode's
 		values["agent"] = "general"
 	}
+	if truth(obj(obj(t.schema["properties"])["message"])["encrypted"]) { // what agents say to agents, clients cannot read
+		values["task"] = s.issue(values["task"])
+	}
 	if ok && a.Do == "run" {
 		return running(t, values), true
 	}
@@ -69,7 +74,7 @@ func (s *Server) act(a Action, p prompt) (say, bool) {
 		return say{name: t.name, space: t.space, kind: t.kind, args: fill(t.schema, values, a.Do)}, true
 	}
 	// A subagent cannot be had from a shell.
-	if t, ok = find(p.tools, "run"); !ok || a.Do == "delegate" {
+	if t, ok = find(p.tools, "run"); !ok || a.Do == "delegate" || a.Do == "wait" {
 		return say{}, false
 	}
 	switch a.Do {
@@ -113,7 +118,7 @@ func patch(path, old, new string) string {
 
 // fill makes parameters by the meaning of their names in a schema. A parameter that is neither understood nor required
 // is left out; the agent's default is better than a guess. values has the texts by what they mean: command, path, old,
-// new, agent.
+// new, agent, task.
 func fill(schema object, values map[string]string, do string) object {
 	properties, _ := schema["properties"].(object)
 	required := map[string]bool{}
@@ -147,6 +152,8 @@ func value(name string, property object, values map[string]string, do string) (a
 		return s
 	}
 	switch {
+	case do == "wait" && name == "timeout_ms": // until the subagent has ended
+		return time.Hour.Milliseconds(), true
 	// No text fits; such parameters are limits and switches.
 	case kind == "boolean" || kind == "number" || kind == "integer":
 		return nil, false
@@ -161,7 +168,7 @@ func value(name string, property object, values map[string]string, do string) (a
 	case do == "delegate" && name == "subagent_type":
 		return values["agent"], true
 	case do == "delegate" && (name == "message" || name == "prompt"):
-		return "Look at the project.", true
+		return values["task"], true
 	case do == "run" && (name == "command" || name == "cmd" || name == "commands" || name == "script"):
 		// Some shells take a list of arguments, not a command line.
 		if kind == "array" && name == "command" {

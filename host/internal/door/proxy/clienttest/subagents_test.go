@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
@@ -45,11 +44,8 @@ func TestSubagentsHaveAParent(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.installed(t)
-			if c.name == "codex" { // its newer models start subagents that answer by mail, which the script does not read
-				c.args = append(slices.Clone(c.args), "-m", "gpt-5")
-			}
 			p := newPlace(t)
-			script := append([]modelapi.Turn{{modelapi.Delegate()}}, modelapi.FixIt()...)
+			script := append([]modelapi.Turn{{modelapi.Delegate()}, {modelapi.Wait()}}, modelapi.FixIt()...)
 			up := modelapi.New(modelapi.Options{Script: script, Dir: p.project})
 			defer up.Close()
 			p.run(t, c, up.URL, "--set", "sessions.store="+p.storeIn(), "wrap").check(t, p, up)
