@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -262,6 +263,9 @@ func runWrapped(w wrapping, command []string, at proxyAt, a *app) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
+	runtime.LockOSThread() // it is the agent's parent
+	defer runtime.UnlockOSThread()
+	endWithThis(agent)
 	if err := agent.Start(); err != nil {
 		return err
 	}

@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
@@ -244,6 +246,33 @@ func TestWrapPassesSignalsOn(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 3 {
 		t.Errorf("status %d", code)
 	}
+}
+
+// Where thresh is killed, its agent gets the chance to end well, and ends: it could reach nothing any more.
+func TestWrapTakesItsAgentAlong(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: only Linux tells a process that its parent has ended")
+	}
+	t.Parallel()
+	p := newPlace(t)
+	cmd := p.command("wrap", "sh", "-c", `trap 'echo saved; exit' TERM; echo ready; while [ ! -e end ]; do sleep 0.05; done`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.WriteFile(p.path("work", "end"), nil, 0o600) })
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	_ = cmd.Process.Kill()
+	timeout := time.AfterFunc(30*time.Second, func() { _ = os.WriteFile(p.path("work", "end"), nil, 0o600) })
+	defer timeout.Stop()
+	if lines.Scan(); lines.Text() != "saved" {
+		t.Errorf("the agent printed %q", lines.Text())
+	}
+	_ = cmd.Wait()
 }
 
 // An agent that handles interrupts itself, as every agent with a display does, still has its provider after them.
