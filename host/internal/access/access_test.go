@@ -69,6 +69,51 @@ func TestATokenIsOfItsName(t *testing.T) {
 	}
 }
 
+// silent is a store that says that it does not answer, once it may.
+type silent struct {
+	store.Store
+	asked chan struct{} // takes one
+	says  chan struct{}
+}
+
+func (s *silent) Accesses(context.Context) ([]store.Access, error) {
+	s.asked <- struct{}{}
+	<-s.says
+	return nil, &store.Fault{Cause: store.Slow, Err: store.ErrSlow}
+}
+
+// Requests that come while the store does not answer wait for it once, together; the local user's do not.
+func TestRequestsDoNotQueueForAStoreThatStalls(t *testing.T) {
+	g, s, c := guard(t, "thresh__local")
+	alice := create(t, s, "alice", Limits{})
+	g.store = &silent{s, make(chan struct{}, 1), make(chan struct{})}
+	const requests = 5
+	errs := make(chan error, requests)
+	for range requests {
+		go func() {
+			_, err := g.Who(t.Context(), alice, "here")
+			errs <- err
+		}()
+	}
+	for len(g.store.(*silent).asked) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := g.Who(t.Context(), "thresh__local", "here"); err != nil {
+		t.Error(err)
+	}
+	close(g.store.(*silent).says)
+	for range requests { // a second question would find no room
+		if err := <-errs; !store.IsCause(err, store.Slow) {
+			t.Error(err)
+		}
+	}
+	g.store = s
+	c.at = c.at.Add(reread)
+	if _, err := g.Who(t.Context(), alice, "here"); err != nil {
+		t.Errorf("when it answers again: %v", err)
+	}
+}
+
 func TestTheStoreHoldsNoToken(t *testing.T) {
 	_, s, _ := guard(t, "")
 	token := create(t, s, "alice", Limits{})

@@ -40,10 +40,13 @@ type Guard struct {
 	log   hclog.Logger
 	now   func() time.Time
 
-	mu    sync.Mutex
-	read  time.Time // when known was read
-	known map[string]store.Access
-	seen  seen
+	reading sync.Mutex // held while the store is asked; guards the next three
+	read    time.Time  // when known was read, or failed
+	known   map[string]store.Access
+	failed  error // nil, or what the store said
+
+	mu   sync.Mutex // guards the fields below
+	seen seen
 	// The maps are by name. An entry stays when its token is revoked: names are few.
 	uses   map[string]*use
 	spends map[string]spending
@@ -113,15 +116,19 @@ func (g *Guard) Profiles(ctx context.Context, name string) ([]string, error) {
 // tokens returns the store's tokens by name. The map must not be changed. It is replaced as a whole by a later read, so
 // a caller may go on using the one that it has.
 func (g *Guard) tokens(ctx context.Context) (map[string]store.Access, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.known != nil && g.now().Sub(g.read) < reread {
-		return g.known, nil
+	g.reading.Lock()
+	defer g.reading.Unlock()
+	if (g.known != nil || g.failed != nil) && g.now().Sub(g.read) < reread {
+		return g.known, g.failed
 	}
-	// With the lock: requests that come meanwhile would ask the same.
+	// With the lock: requests that come meanwhile would ask the same, and each wait for a store that does not answer.
 	all, err := g.store.Accesses(ctx)
 	// What was known before is not used any longer: a token may have been revoked.
+	g.known, g.failed = nil, nil
 	if err != nil {
+		if fault := (*store.Fault)(nil); errors.As(err, &fault) { // and not that this request was given up
+			g.failed, g.read = err, g.now()
+		}
 		return nil, err
 	}
 	g.known, g.read = make(map[string]store.Access, len(all)), g.now()
