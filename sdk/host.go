@@ -2,7 +2,9 @@ package sdk
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
@@ -103,5 +105,11 @@ func hostError(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", what, wire.FromStatus(err))
+	err = wire.FromStatus(err)
+	var remote *wire.RemoteError
+	// What gRPC says about a socket means nothing to who reads the error.
+	if errors.As(err, &remote) && strings.HasPrefix(remote.Message, "connection error: ") {
+		remote.Message = "the host's socket for its services cannot be reached: was the temporary directory emptied?"
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
