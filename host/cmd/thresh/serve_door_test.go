@@ -346,12 +346,12 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 		}
 		return call, done
 	}
-	canceled := func(call *llmtest.Call, done chan error) {
+	ended := func(call *llmtest.Call, done chan error, kind string) {
 		t.Helper()
 		gone(t, call)
 		var failed *client.Error
-		if err := <-done; !errors.As(err, &failed) || failed.Kind != "canceled" {
-			t.Errorf("the compress: %v", err)
+		if err := <-done; !errors.As(err, &failed) || failed.Kind != kind {
+			t.Errorf("the compress, %s: %v", kind, err)
 		}
 		if !eventually(patience, func() bool { _, err := session.State(t.Context()); return err == nil }) {
 			t.Error("the request still counts")
@@ -366,14 +366,14 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	_, err = session.State(t.Context())
 	limited("requests", err)
 	leave()
-	canceled(call, done)
+	ended(call, done, "canceled")
 	call = nil
 	for limit := 500 * time.Millisecond; call == nil; limit *= 2 { // a busy machine may need longer to ask the model
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		call, done = compress(ctx)
 	}
-	canceled(call, done)
+	ended(call, done, "deadline")
 	if outcome, err := session.Compress(t.Context()); err != nil || outcome.Compress.LLM.CostUSD == 0 {
 		t.Fatalf("it was not compressed: %+v, %v", outcome, err)
 	}

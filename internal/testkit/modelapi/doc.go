@@ -12,6 +12,7 @@
 //	cache.go     the prompt cache
 //	messages.go, chat.go, responses.go, gemini.go   read and judge the requests of one API, and write its answers
 //	stream.go    events
+//	reply.go     the APIs for servers that have replies instead of a script, as package llmtest does
 //
 // Tokens are bytes / 4.
 package modelapi
