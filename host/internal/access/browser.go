@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A page in a browser can send requests to any address that its machine reaches, those on loopback included. The
-// browser says so in Sec-Fetch-Site, which it sends over https and to this machine, also with a GET; or the request has
-// the page's Origin; or a Host that is a name of the page's.
+// A page in a browser can send requests to any address that its machine reaches, loopback included. It shows in
+// Sec-Fetch-Site, which browsers send over https and to this machine, also with a GET; in the page's Origin; or in a
+// Host that is a name of the page's.
 
-// FromPage reports whether a web page of another origin made a browser send a request. Agents send neither header. A
-// page that is served under the same host and port may send requests, and a user may enter an address.
+// FromPage reports whether a browser sent a request for a web page of another origin. Agents send neither header. A
+// page under the same host and port may send requests, and a user may enter an address.
 func FromPage(r *http.Request) bool {
-	// Each value counts: what stands before thresh may take another one than the first for the true one.
+	// All values count: a reverse proxy may not take the first for the true one.
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		if site != "same-origin" && site != "none" {
 			return true
@@ -30,8 +30,8 @@ func FromPage(r *http.Request) bool {
 	return false
 }
 
-// LoopbackName reports whether a host name, with a port perhaps, is one of this machine. A name of a page that points
-// to this machine (DNS rebinding) is none. Names are not resolved: what a name resolves to is what an attacker decides.
+// LoopbackName reports whether a host name, perhaps with a port, is one of this machine. Names are not resolved: an
+// attacker decides what a page's name resolves to (DNS rebinding).
 func LoopbackName(hostPort string) bool {
 	name := hostPort
 	if h, _, err := net.SplitHostPort(hostPort); err == nil {

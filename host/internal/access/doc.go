@@ -1,9 +1,10 @@
 // Package access decides who may use a host that is served, and how much.
 //
-// A client proves who it is with a token. A token has a name, which owns sessions: two tokens see nothing of each
-// other. The store keeps the names with a hash of each token, so that all hosts of one store accept the same ones and
-// no file holds what would let someone in. On one machine there is also the local user, whose name is "" and whose
-// token is in a file that only the user can read.
+// A client shows a token. Its name owns sessions, and sees none of other names'. The store has the names with a hash of
+// each token: all its hosts accept the same ones, and no file can let someone in. On one machine there is also the
+// local user, with the name "" and a token in a file that only the user can read.
+//
+// Start at [Guard].
 //
 //	token.go  making, writing down and reading tokens
 //	guard.go  who a token belongs to, and which profiles its sessions may choose

@@ -12,12 +12,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// ErrRefused: there is no valid token like this. It is the same for one that never was, one that was revoked, and one
-// whose name exists.
+// ErrRefused: there is no valid token like this. It is the same for a token that never was, one that was revoked, and a
+// wrong one for an existing name.
 var ErrRefused = errors.New("access refused: the request needs a valid token, as \"authorization: Bearer TOKEN\"")
 
-// reread is how old what is known of the store's tokens may be. A new token is accepted, and a
-// revoked one refused, after this time at the latest. It also bounds how often a busy host reads them.
+// reread bounds the age of what is known of the store's tokens, how soon a change has effect, and how often hosts read.
 const reread = time.Second
 
 // Grant says whom a request is from.
@@ -25,8 +24,7 @@ type Grant struct {
 	// Name owns the sessions; "" is the local user.
 	Name   string
 	Limits Limits
-	// Profiles are those of the host's configuration that its sessions may choose by name. The local user may choose
-	// any.
+	// Profiles are those that its sessions may choose by name. The local user may choose any.
 	Profiles []string
 }
 
@@ -52,8 +50,7 @@ type Guard struct {
 	spends map[string]spending
 }
 
-// NewGuard makes a guard. localToken is the local user's; "" if there is none. log gets a line for the first use of each
-// token, and for what is refused.
+// NewGuard makes a guard. localToken is the local user's; "" if there is none. log gets refusals and first uses.
 func NewGuard(in store.Accesses, localToken string, log hclog.Logger) *Guard {
 	g := &Guard{store: in, log: log, now: time.Now, seen: seen{used: map[string]bool{}}, uses: map[string]*use{},
 		spends: map[string]spending{}, Patience: Patience{Stranger: 5 * time.Second, Idle: time.Minute}}
@@ -64,10 +61,8 @@ func NewGuard(in store.Accesses, localToken string, log hclog.Logger) *Guard {
 	return g
 }
 
-// Who returns whom a token belongs to, which came from an address. The error is [ErrRefused], or that of the store. The
-// local user has no limits.
+// Who returns the owner of a token that was shown from an address. The error is [ErrRefused], or the store's.
 func (g *Guard) Who(ctx context.Context, token, from string) (Grant, error) {
-	// Compared as hashes, in a time that tells nothing of how much was right.
 	sum := hash(token)
 	if g.local != nil && subtle.ConstantTimeCompare(sum[:], g.local) == 1 {
 		g.used("", string(sum[:]), from)
@@ -84,7 +79,7 @@ func (g *Guard) Who(ctx context.Context, token, from string) (Grant, error) {
 	if err != nil {
 		return Grant{}, err
 	}
-	// A name that no one has is compared as well, with nothing. It is not logged: anyone can make one up.
+	// An unknown name is compared as well, with nothing, but not logged: anyone can make one up.
 	a, named := known[name]
 	if !named {
 		name = ""
@@ -99,7 +94,6 @@ func (g *Guard) Who(ctx context.Context, token, from string) (Grant, error) {
 	return GrantOf(a)
 }
 
-// Profiles returns the profiles that the sessions of a name may choose; none if its token was revoked.
 func (g *Guard) Profiles(ctx context.Context, name string) ([]string, error) {
 	known, err := g.tokens(ctx)
 	if err != nil {
@@ -113,8 +107,7 @@ func (g *Guard) Profiles(ctx context.Context, name string) ([]string, error) {
 	return grant.Profiles, err
 }
 
-// tokens returns the store's tokens by name. The map must not be changed. It is replaced as a whole by a later read, so
-// a caller may go on using the one that it has.
+// tokens returns the store's tokens by name. The map is shared and never changed; a later read replaces it.
 func (g *Guard) tokens(ctx context.Context) (map[string]store.Access, error) {
 	g.reading.Lock()
 	defer g.reading.Unlock()

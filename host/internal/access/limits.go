@@ -13,19 +13,18 @@ import (
 
 // Limits are how much a name may use; 0 is no limit.
 type Limits struct {
-	// Sessions is how many it may have, open or stored.
+	// Sessions is the number of sessions, open or stored.
 	Sessions int `json:"sessions,omitempty"`
-	// Requests is how many may be in progress at one time.
+	// Requests is the number of requests in progress.
 	Requests int `json:"requests,omitempty"`
 	// RequestBytes is the size of one request.
 	RequestBytes int `json:"requestBytes,omitempty"`
 	// StoreBytes is what its sessions may take in the store.
 	StoreBytes int64 `json:"storeBytes,omitempty"`
-	// USDPerDay is what the models that its compressions call may cost, in US dollars from midnight to midnight UTC.
+	// USDPerDay is what the model calls of its compressions may cost, in US dollars from midnight to midnight UTC.
 	USDPerDay float64 `json:"usdPerDay,omitempty"`
 }
 
-// Check refuses limits below 0.
 func (l Limits) Check() error {
 	if min(float64(l.Sessions), float64(l.Requests), float64(l.RequestBytes), float64(l.StoreBytes), l.USDPerDay) < 0 {
 		return errors.New("a limit is at least 0, which is no limit")
@@ -35,45 +34,39 @@ func (l Limits) Check() error {
 
 // LimitError says which limit was reached.
 type LimitError struct {
-	// Limit is its name in [Limits].
 	Limit string
-	// Retryable says that the same request may succeed soon.
+	// Retryable is set if the same request may succeed soon.
 	Retryable bool
 	message   string
 }
 
 func (e *LimitError) Error() string { return e.message }
 
-// limitError makes a [*LimitError]. It names the token, as one host serves many.
 func limitError(g Grant, limit string, retryable bool, format string, values ...any) error {
 	return &LimitError{Limit: limit, Retryable: retryable,
 		message: fmt.Sprintf("limit %q of access token %q: ", limit, g.Name) + fmt.Sprintf(format, values...)}
 }
 
-// TooLarge is the error for a request of more than most bytes.
 func TooLarge(of Grant, most int) error {
 	return limitError(of, "requestBytes", false, "a request has more than %d bytes; send fewer entries at a time", most)
 }
 
-// use is what a name uses now.
 type use struct {
 	requests int
-	// stored is what its sessions held when it was last looked up.
-	stored store.Usage
-	looked time.Time
+	stored   store.Usage
+	looked   time.Time
 }
 
-// spending is what a name has spent on a day, as the store last said.
 type spending struct {
 	day    string
 	micros int64 // millionths of a US dollar
 	looked time.Time
 }
 
-// lookAgain is how old what is known of use and spending may be: others change it too.
+// lookAgain bounds the age of what is known of use and spending: other hosts change it too.
 const lookAgain = 5 * time.Second
 
-// Begin counts a request in, and returns what counts it out. The error is a [*LimitError].
+// Begin counts a request in, and end counts it out. The error is a [*LimitError].
 func (g *Guard) Begin(of Grant) (end func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -89,7 +82,7 @@ func (g *Guard) Begin(of Grant) (end func(), err error) {
 	}, nil
 }
 
-// use returns the entry of a name. Callers hold g.mu.
+// use returns a name's entry. Callers hold g.mu.
 func (g *Guard) use(name string) *use {
 	u := g.uses[name]
 	if u == nil {
@@ -99,14 +92,13 @@ func (g *Guard) use(name string) *use {
 	return u
 }
 
-// CheckSessions refuses another session. open is how many the name has open, which may not be in the store yet. Two
-// hosts that open sessions at the same time may exceed the limit by one each.
+// CheckSessions refuses another session. open is how many the name has open, perhaps not yet stored. Hosts that open
+// sessions at the same time may exceed the limit by one each.
 func (g *Guard) CheckSessions(ctx context.Context, of Grant, open int) error {
 	most := of.Limits.Sessions
 	if most == 0 {
 		return nil
 	}
-	// Looked up each time: sessions are opened rarely.
 	stored, err := g.store.Usage(ctx, of.Name)
 	if err != nil {
 		return err
@@ -117,8 +109,7 @@ func (g *Guard) CheckSessions(ctx context.Context, of Grant, open int) error {
 	return nil
 }
 
-// CheckStore refuses to add more to a full store. What is known may be some seconds old, so a name may exceed its limit
-// by what it writes in that time.
+// CheckStore refuses to add more to a full store. A name may exceed its limit by what it writes in [lookAgain].
 func (g *Guard) CheckStore(ctx context.Context, of Grant) error {
 	most := of.Limits.StoreBytes
 	if most == 0 {
@@ -144,8 +135,7 @@ func (g *Guard) CheckStore(ctx context.Context, of Grant) error {
 	return nil
 }
 
-// Spend adds what a request cost, in US dollars. It is rounded up to a millionth: many small costs must not add up to
-// nothing.
+// Spend adds what a request cost, in US dollars, rounded up to a millionth: many small costs must not add up to 0.
 func (g *Guard) Spend(ctx context.Context, of Grant, usd float64) error {
 	day := g.now().UTC().Format(time.DateOnly)
 	sum, err := g.store.Spend(ctx, of.Name, day, int64(math.Ceil(usd*1e6)))
@@ -158,8 +148,8 @@ func (g *Guard) Spend(ctx context.Context, of Grant, usd float64) error {
 	return nil
 }
 
-// Charge adds what the model calls of a turn cost. It is added also if the caller has gone: the money is spent. Without
-// a price list a cost is not known, and does not count against the limit.
+// Charge adds the cost of a turn's model calls, even if the caller has gone: the money is spent. Without a price list
+// the cost is unknown, and does not count.
 func (g *Guard) Charge(ctx context.Context, of Grant, turn outcome.Outcome) error {
 	if turn.Compress.LLM == nil || turn.Compress.LLM.CostUSD == 0 {
 		return nil
@@ -167,8 +157,8 @@ func (g *Guard) Charge(ctx context.Context, of Grant, turn outcome.Outcome) erro
 	return g.Spend(context.WithoutCancel(ctx), of, turn.Compress.LLM.CostUSD)
 }
 
-// CheckSpending refuses a request that may call a model when the day's money is spent. A request that began before may
-// exceed the limit: costs are known only at its end.
+// CheckSpending refuses a request that may call a model when the day's money is spent. Requests in progress may exceed
+// the limit: costs are known only at the end.
 func (g *Guard) CheckSpending(ctx context.Context, of Grant) error {
 	most := of.Limits.USDPerDay
 	if most == 0 {

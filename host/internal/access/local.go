@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-// LocalToken returns the local user's token, which is in a file. It is made if there is none, and only the user can
-// read it (mode 0600). A file that others can read is refused: they may have read it.
+// LocalToken returns the local user's token, from a file with mode 0600 made if missing. A file that others can read is
+// refused.
 func LocalToken(path string) (string, error) {
 	text, err := atomicfile.Read(path, 4<<10)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -36,13 +36,13 @@ func LocalToken(path string) (string, error) {
 	return token, nil
 }
 
-// createLocal writes a new token. Of two hosts that begin at the same time, the second takes what the first wrote.
+// createLocal writes a new token. Of two hosts that start at the same time, the second uses the first's.
 func createLocal(path string) (string, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("token file: %w", err)
 	}
-	// Written as a whole before it has its name, so that no one reads half of it. CreateTemp makes it private.
+	// Complete before it gets its name, so no one reads half of it. CreateTemp makes it private.
 	f, err := os.CreateTemp(dir, ".token-*")
 	if err != nil {
 		return "", fmt.Errorf("token file: %w", err)
@@ -53,7 +53,7 @@ func createLocal(path string) (string, error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return "", fmt.Errorf("token file: %w", err)
 	}
-	// A link fails if the name exists, where a rename would replace it.
+	// A link fails if the name exists; a rename would replace it.
 	if err := os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) {
 		return LocalToken(path)
 	} else if err != nil {

@@ -2,21 +2,21 @@ package access
 
 import "time"
 
-// What is logged of tokens: a line for the first use of each since the host started, and one for each refusal, with who
-// it claims to be, from where, and why. A token itself is never logged.
+// What is logged of tokens: the first use of each since the host started, and each refusal with claimed name, address
+// and reason. Tokens themselves are never logged.
 
-// seen is what was logged. It is guarded by [Guard.mu].
+// seen is what was logged, guarded by [Guard.mu].
 type seen struct {
-	used map[string]bool // by the hash of the token: tokens that are valid are few
+	used map[string]bool // by hash of the token
 	// refused counts the lines since began, and unlogged those that were left out.
 	began             time.Time
 	refused, unlogged int
 }
 
-// mostRefusals is how many refusals are logged in a minute: who tries tokens must not fill the disk.
+// mostRefusals is how many refusals are logged in a minute: trying tokens must not fill the disk.
 const mostRefusals = 30
 
-// used logs the first use of a token that is valid. name is "" for the local user.
+// used logs the first use of a valid token. name is "" for the local user.
 func (g *Guard) used(name, hash, from string) {
 	g.mu.Lock()
 	first := !g.seen.used[hash]
@@ -27,7 +27,6 @@ func (g *Guard) used(name, hash, from string) {
 	}
 }
 
-// refuse logs a refusal, and returns its error.
 func (g *Guard) refuse(name, from, why string) error {
 	g.mu.Lock()
 	s := &g.seen
@@ -48,7 +47,6 @@ func (g *Guard) refuse(name, from, why string) error {
 	return ErrRefused
 }
 
-// shown names the owner of a token for people.
 func shown(name string) string {
 	if name == "" {
 		return "of the local user"

@@ -13,36 +13,34 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// prefix begins every token, so that it is recognised where it does not belong, such as in a commit.
+// prefix makes a token recognisable where it does not belong, such as in a commit.
 const prefix = "thresh_"
 
-// names are what tokens may be called. They appear in logs, in file names and in tokens, which "_" divides.
+// names are valid names of tokens. They appear in logs, in file names and in tokens, which "_" divides.
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-// ErrName: a name cannot be used.
 var ErrName = errors.New("names have up to 63 of a-z, 0-9 and -, and do not begin with -")
 
-// newToken returns a new token of a name: 256 random bits, which no one guesses.
+// newToken returns a token of 256 random bits.
 func newToken(name string) string { return prefix + name + "_" + rand.Text() + rand.Text() }
 
-// hash is what is kept of a token. The token is random and long, so that a plain hash cannot be reversed by trying.
+// hash is what is stored of a token. Tokens are random and long, so a plain hash cannot be reversed by trying.
 func hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
 
-// nameIn returns the name in a token.
 func nameIn(token string) (string, bool) {
 	rest, ours := strings.CutPrefix(token, prefix)
 	name, _, whole := strings.Cut(rest, "_")
 	return name, ours && whole
 }
 
-// terms are what the store keeps of a token, as JSON. What an earlier version has written grants no profiles.
+// terms is what the store has of a token, as JSON. An earlier version's grants no profiles.
 type terms struct {
 	Limits
 	Profiles []string `json:"profiles,omitempty"`
 }
 
-// Create makes a token for a name and returns it: it is shown once, and cannot be read again. Its sessions may choose
-// the profiles. The error wraps [store.ErrExists] if the name has a token.
+// Create makes a token, which cannot be read again, whose sessions may choose the profiles. The error wraps
+// [store.ErrExists] if the name has a token.
 func Create(ctx context.Context, in store.Accesses, name string, limits Limits, profiles ...string) (string, error) {
 	if !names.MatchString(name) {
 		return "", fmt.Errorf("%.80q: %w", name, ErrName)
@@ -56,7 +54,6 @@ func Create(ctx context.Context, in store.Accesses, name string, limits Limits, 
 	return token, in.CreateAccess(ctx, store.Access{Name: name, Hash: sum[:], Limits: text})
 }
 
-// GrantOf reads what a stored token may do.
 func GrantOf(a store.Access) (Grant, error) {
 	var t terms
 	if len(a.Limits) > 0 {

@@ -8,12 +8,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// CountAll returns the count of each entry, in order, as [Counter.Entry] gives it. It uses all processors if there is
-// enough to count.
+// CountAll returns what [Counter.Entry] gives for each entry, in order, on all processors if that is worthwhile.
 //
-// If progress is not nil, it is called with the number of entries done so far. The numbers ascend without gaps and
-// the calls never overlap; counting waits while progress runs. CountAll stops soon after ctx is done, even inside one
-// huge entry, and returns the error of ctx. The only other error is that of [Counter.Load].
+// progress, unless nil, is called with the number of entries done: ascending without gaps, never concurrently; counting
+// waits for it. Soon after ctx is done, even inside a huge entry, CountAll returns its error; the only other one is
+// [Counter.Load]'s.
 func (c *Counter) CountAll(ctx context.Context, entries []content.Content, progress func(done int)) ([]int, error) {
 	var (
 		mu   sync.Mutex
@@ -40,7 +39,7 @@ func (c *Counter) CountAll(ctx context.Context, entries []content.Content, progr
 	return counts, nil
 }
 
-// isLarge reports whether counting takes longer than starting goroutines for it. What a turn adds is seldom large.
+// isLarge reports whether counting takes longer than starting goroutines for it. Turns seldom add so much.
 func isLarge(entries []content.Content) bool {
 	const enough = 16 << 10 // bytes, which take about 0.2 ms
 	size := 0

@@ -6,20 +6,17 @@ import "math"
 //
 //	reported = overhead + ratio × counted
 //
-// The overhead is what no history contains, the system prompt and the tool schemas. The ratio compares the provider's
-// tokenizer with ours. Both are learned from the provider's reports. Every report also sets the point from which the
-// next estimate starts: [Calibration.Estimate] is the last report plus the ratio times what was added since. On
-// recorded sessions this beat every kind of smoothing, because what makes a prompt deviate (hidden reasoning,
-// reminders) stays in the next request too.
+// The overhead is what no history contains: the system prompt and the tool schemas. The ratio compares the provider's
+// tokenizer with ours. [Calibration.Estimate] is the last report plus the ratio times what was added since. On recorded
+// sessions this beat every kind of smoothing, because what makes a prompt deviate (hidden reasoning, reminders) returns
+// in the next.
 //
-// The zero value has learned nothing: ratio 1, overhead 0. A calibration is valid for one model and one session. It
-// is a value: a copy keeps what was learned, and [Calibration.Fresh] starts the next session. It is not safe for
-// concurrent use. Its results depend only on the observations and their order.
+// The zero value has learned nothing: ratio 1, overhead 0. A calibration is for one model and one session, see
+// [Calibration.Fresh]. It is not safe for concurrent use. Its results depend only on the observations and their order.
 //
-// No single report can spoil it. The ratio is learned from the growth between two requests, so that the overhead, or
-// a jump of it, is never mistaken for a property of the tokenizer. A request that is smaller than the one before, or
-// whose history was rewritten, only sets a new starting point. A report far from the expectation moves the estimate
-// by a bounded amount until a second report confirms it.
+// No single report can spoil it. The ratio is learned from the growth between two requests, so the overhead, or a jump
+// of it, is never mistaken for a property of the tokenizer. A smaller request, or one with a rewritten history, only
+// sets a new starting point. A report far from the expectation moves the estimate by a bounded amount until confirmed.
 type Calibration struct {
 	// counted and grown are the tokens that requests added, by our count and by the provider's. Old ones fade.
 	counted, grown float64
@@ -29,11 +26,10 @@ type Calibration struct {
 	level          float64
 }
 
-// point is a prompt as counted by the host and as reported by the provider.
 type point struct{ counted, reported float64 }
 
-// The constants were chosen on recorded sessions of six agents, to minimise the error of the next estimate and of the
-// estimate after half of a history is gone. Doubling or halving any of them changes the former by less than a tenth.
+// Chosen on recorded sessions of six agents, to minimise the error of the next estimate and of the estimate after half
+// of a history is gone. Doubling or halving any of them changes the former by less than a tenth.
 const (
 	minRatio, maxRatio = 0.5, 2
 
@@ -45,8 +41,8 @@ const (
 	freshTokens = 16_000
 	// stepTokens is the most that one request can count for.
 	stepTokens = 16_000
-	// slackTokens is how far a request's growth may lie outside the bounds of the ratio. What a provider adds to a
-	// request, or leaves out, does not depend on the size of what the host added.
+	// slackTokens is how far a request's growth may be outside the ratio's bounds. What a provider adds or leaves out
+	// does not depend on the size of what the host added.
 	slackTokens = 1_024
 
 	// A report counts in full within maxJump tokens, or maxJumpShare, of the expectation; the first one within
@@ -55,15 +51,13 @@ const (
 	maxJumpShare = 0.25
 	maxOverhead  = 128_000
 
-	// overheadWeight is the weight of a new overhead in the smoothed one.
 	overheadWeight = 0.2
-	// maxPrompt is more tokens than any model takes. A larger number cannot be a measurement.
+	// maxPrompt is more tokens than any model takes: a larger number is no measurement.
 	maxPrompt = 100_000_000
 )
 
-// Observe learns from the provider's report on a prompt and what [Counter] counted for the same prompt, both in
-// tokens. It ignores a report that cannot be a measurement: zero or negative, more than 100 million, or less than
-// half of what the lower bound of the ratio allows.
+// Observe learns from the provider's report on a prompt and from our count of it, both in tokens. It ignores what
+// cannot be a measurement: at most 0, more than 100 million, or below half of what minRatio allows.
 func (c *Calibration) Observe(counted, reported int) {
 	p := point{counted: float64(max(counted, 0)), reported: float64(reported)}
 	if reported <= 0 || reported > maxPrompt || p.reported < p.counted*minRatio/2 {
@@ -88,7 +82,6 @@ func (c *Calibration) Observe(counted, reported int) {
 	c.samples++
 }
 
-// learn updates the ratio from how much a prompt grew, by our count and by the provider's.
 func (c *Calibration) learn(counted, reported float64) {
 	if counted <= 0 {
 		return
@@ -100,10 +93,9 @@ func (c *Calibration) learn(counted, reported float64) {
 	c.grown = keep*c.grown + weight*grown
 }
 
-// Estimate returns how many tokens the provider will report for a prompt that the host counts as counted. The
-// estimate is never less than half of counted and never falls when counted grows. For the prompt of the last report
-// it is that report, unless the report was out of bounds and is unconfirmed. Before the first report it relies on
-// what earlier sessions taught; without any, it is counted itself.
+// Estimate returns how many tokens the provider will report for a prompt that the host counts as counted. It never
+// falls when counted grows, and is at least half of it. For the last report's prompt it is that report, unless that was
+// out of bounds and unconfirmed. Before the first report it relies on earlier sessions, if any.
 func (c Calibration) Estimate(counted int) int {
 	counted = max(counted, 0)
 	if c == (Calibration{}) {
@@ -128,7 +120,7 @@ func (c Calibration) Ratio() float64 {
 	return clamp((priorTokens+c.grown)/(priorTokens+c.counted), minRatio, maxRatio)
 }
 
-// Overhead returns the tokens in every prompt in addition to the history, smoothed over the reports; never negative.
+// Overhead returns the tokens in every prompt besides the history, smoothed over the reports; never negative.
 // [Calibration.Estimate] is more exact than overhead plus ratio times count, because it knows the last report.
 func (c Calibration) Overhead() int { return int(math.Round(c.overhead)) }
 
@@ -136,8 +128,7 @@ func (c Calibration) Overhead() int { return int(math.Round(c.overhead)) }
 func (c Calibration) Samples() int { return c.samples }
 
 // Fresh returns a calibration for a new session with the same model. It inherits the ratio, as a prior that the new
-// session can outweigh. It does not inherit the overhead, which belongs to the agent: another agent's would be far
-// off until the first report.
+// session can outweigh, but not the overhead: another agent's would be far off until the first report.
 func (c Calibration) Fresh() Calibration {
 	keep := 1.0
 	if c.counted > freshTokens {
@@ -148,8 +139,7 @@ func (c Calibration) Fresh() Calibration {
 
 func clamp(x, low, high float64) float64 { return min(max(x, low), high) }
 
-// Learned is what a calibration learned, as data: it can be written down, and [Learned.Calibration] gives the same
-// calibration.
+// Learned is a calibration as data; [Learned.Calibration] gives the same calibration back.
 type Learned struct {
 	Counted, Grown, Overhead  float64
 	Samples                   int
@@ -157,12 +147,10 @@ type Learned struct {
 	Level                     float64
 }
 
-// Learned returns what was learned so far.
 func (c Calibration) Learned() Learned {
 	return Learned{c.counted, c.grown, c.overhead, c.samples, c.last.counted, c.last.reported, c.level}
 }
 
-// Calibration returns the calibration that has learned this.
 func (l Learned) Calibration() Calibration {
 	return Calibration{l.Counted, l.Grown, l.Overhead, l.Samples, point{l.LastCounted, l.LastReported}, l.Level}
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// class is what the encodings' patterns distinguish in a character, as a set of the bits below. 0 is everything else:
-// punctuation, symbols, controls. The tables are those of package unicode, as in the library's regular expressions.
+// class is the set of what the encodings' patterns distinguish in a character; 0 for punctuation, symbols, controls.
+// The tables are package unicode's, as in the library's regular expressions.
 type class uint8
 
 const (
@@ -27,7 +27,6 @@ func (c class) isSymbol() bool { return c&(letter|number|space) == 0 }
 // isPrefix reports whether c is in [^\r\n\p{L}\p{N}], the one character that may stand before a word.
 func (c class) isPrefix() bool { return c&(letter|number|newline) == 0 }
 
-// bits says which characters have which bits of a class.
 var bits = []struct {
 	bits   class
 	tables []*unicode.RangeTable
@@ -41,7 +40,6 @@ var bits = []struct {
 	{newline, []*unicode.RangeTable{{R16: []unicode.Range16{{Lo: '\n', Hi: '\r', Stride: '\r' - '\n'}}}}},
 }
 
-// classify finds the class of any character, slowly.
 func classify(r rune) (c class) {
 	for _, b := range bits {
 		if unicode.In(r, b.tables...) {
@@ -51,10 +49,9 @@ func classify(r rune) (c class) {
 	return c
 }
 
-// notASCII stands for a byte of a longer character. No character has all bits.
+// notASCII is for a byte of a longer character. No character has all bits.
 const notASCII = ^class(0)
 
-// ascii holds the classes of the ASCII characters, by their bytes.
 var ascii = func() (classes [256]class) {
 	for b := range classes {
 		if classes[b] = notASCII; b < utf8.RuneSelf {
@@ -64,11 +61,10 @@ var ascii = func() (classes [256]class) {
 	return classes
 }()
 
-// wide holds the classes of the characters below 0x32000, where nearly all text is; nil before the first character that
-// is not ASCII.
+// wide has the classes of the characters below 0x32000, where nearly all text is; nil before the first is needed.
 var wide atomic.Pointer[[0x32000]class]
 
-// fillWide makes wide, range by range, which takes under a millisecond. What two goroutines make is the same.
+// fillWide makes wide in under a millisecond. Goroutines may do so at once, with the same result.
 func fillWide() *[0x32000]class {
 	var classes [0x32000]class
 	for _, b := range bits {
@@ -94,7 +90,7 @@ func classAt(s string, i int) (class, int) {
 	if c := ascii[s[i]]; c != notASCII {
 		return c, 1
 	}
-	// U+FFFD is common where text was not UTF-8: a symbol.
+	// U+FFFD, a symbol, is common where text was not UTF-8.
 	if s[i] == 0xef && s[i+1] == 0xbf && s[i+2] == 0xbd {
 		return 0, 3
 	}
@@ -109,7 +105,7 @@ func classAt(s string, i int) (class, int) {
 	return classify(r), width
 }
 
-// decode is utf8.DecodeRuneInString for text that is known to be valid and not ASCII, which takes half the time.
+// decode is utf8.DecodeRuneInString for text known to be valid and not ASCII, in half the time.
 func decode(s string) (r rune, width int) {
 	const low = 0x3f // the bits of a following byte
 	switch b := s[0]; {

@@ -13,34 +13,30 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/tokens/bpe"
 )
 
-// Counter counts tokens in one encoding. It is safe for concurrent use, and a count depends only on what is counted.
-// Get a Counter from [For].
+// Counter counts tokens in one encoding. It is safe for concurrent use, and deterministic. [For] returns one.
 type Counter struct {
 	vocabulary *vocabulary
 	exact      bool
 }
 
-// Encoding returns the name of the encoding, one of [Encodings].
 func (c *Counter) Encoding() string { return c.vocabulary.encoding }
 
-// Exact reports whether the encoding is the model's own: known by the model's name, or chosen explicitly. Otherwise
-// all counts are approximate. Media are estimates in either case.
+// Exact reports whether the encoding is the model's own, by its name or by choice. Otherwise all counts are
+// approximate. Media are always estimates.
 func (c *Counter) Exact() bool { return c.exact }
 
-// Load loads the vocabulary now, which takes up to 10 ms; otherwise the first count does. An error means that the
-// program itself is broken: no input and no setting can cause it. Every later Load returns the same error.
+// Load loads the vocabulary, which takes up to 10 ms; otherwise the first count does. An error, the same for every
+// later Load, means that the program itself is broken.
 func (c *Counter) Load() error {
 	_, err := c.vocabulary.load()
 	return err
 }
 
-// Text returns the number of tokens in s, 0 for "". The count is exact for every s. Its time grows linearly with the
-// length of s, whatever s contains: 1 MB takes 3 to 40 ms of one processor, and a long text uses all of them. A byte
-// that is not valid UTF-8 counts as U+FFFD. Memory does not grow with s, except for 4 bytes per token of its longest
-// piece. If s is not UTF-8, it may also take three times its longest part without a place to cut at, which is between
-// a letter and a space, a line break or a digit, or behind a number.
+// Text returns the number of tokens in s; 0 for "". It is exact for every s, in time linear in its length: 1 MB takes 3
+// to 40 ms of one processor, and a long text uses all of them. A byte that is not valid UTF-8 counts as U+FFFD. Memory
+// is 4 bytes per token of the longest piece, and, if s is not UTF-8, three times its longest part without a [safeCut].
 //
-// Text panics if [Counter.Load] fails, which means that the program was built without its vocabularies.
+// Text panics if [Counter.Load] fails.
 func (c *Counter) Text(s string) int {
 	n, err := c.text(context.Background(), s, false)
 	if err != nil {
@@ -49,7 +45,7 @@ func (c *Counter) Text(s string) int {
 	return n
 }
 
-// text is Text, but stops soon after ctx is done and returns its error. valid: s is known to be UTF-8.
+// text is Text, but returns ctx's error soon after ctx is done. valid: s is known to be UTF-8.
 func (c *Counter) text(ctx context.Context, s string, valid bool) (int, error) {
 	if s == "" {
 		return 0, nil
@@ -81,11 +77,11 @@ func (c *Counter) text(ctx context.Context, s string, valid bool) (int, error) {
 	return total, err
 }
 
-// partSize is about the length in bytes of the parts in which a long text is counted. It is divisible by three, as
-// three digits are a piece: parts of a long number then have the same pieces as the whole.
+// partSize is about the length in bytes of the parts in which a long text is counted. Divisible by three, as three
+// digits are a piece: the parts of a long number have the same pieces as the whole.
 const partSize = 129 << 10
 
-// cut cuts s where that does not change its count. A text without such a place is one part.
+// cut cuts s where its count does not change; s is one part if there is no such place.
 func cut(s string) (parts []string) {
 	for len(s) > 2*partSize {
 		i := safeCut(s, partSize)
@@ -95,8 +91,7 @@ func cut(s string) (parts []string) {
 	return append(parts, s)
 }
 
-// each calls count for 0 to n-1, on as many processors as there are workers, and returns what it gave, in order. One
-// worker is the caller's own goroutine.
+// each returns count's results for 0 to n-1, in order. A single worker runs in the caller's goroutine.
 func each[T any](
 	ctx context.Context, workers, n int, count func(context.Context, int) (T, error),
 ) ([]T, error) {
@@ -121,7 +116,7 @@ func each[T any](
 		return counts, work(ctx)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	// A panic goes on in the caller's goroutine, where it can be recovered: here it would end the program.
+	// A panic is repeated in the caller's goroutine, where it can be recovered: here it would end the program.
 	var panicked atomic.Pointer[string]
 	for range workers {
 		group.Go(func() error {
@@ -141,14 +136,13 @@ func each[T any](
 	return counts, err
 }
 
-// count counts s, which may hold bytes that are not UTF-8 unless valid is true.
 func (v *loaded) count(ctx context.Context, s string, valid bool) (int, error) {
 	w := v.work.Get().(*work)
 	defer v.work.Put(w)
 	if valid || utf8.ValidString(s) {
 		return v.pieces(ctx, s, &w.bpe)
 	}
-	// In parts that stay in the processor's cache.
+	// In parts that fit the processor's cache.
 	total := 0
 	for len(s) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -169,18 +163,17 @@ func (v *loaded) count(ctx context.Context, s string, valid bool) (int, error) {
 	return total, nil
 }
 
-// work is memory that counting needs. It is reused, so that counting allocates nothing.
+// work is reused memory: counting allocates nothing.
 type work struct {
 	bpe  bpe.Work
 	text []byte // what is counted instead of text that is not UTF-8
 }
 
-// maxKept is how many bytes of text are kept for reuse at most.
 const maxKept = 1 << 20
 
-// pieces counts s, which must be valid UTF-8, piece by piece.
+// pieces counts s, which must be valid UTF-8.
 func (v *loaded) pieces(ctx context.Context, s string, w *bpe.Work) (int, error) {
-	const stride = 64 << 10 // bytes between two looks at ctx
+	const stride = 64 << 10 // bytes between two checks of ctx
 	total, check := 0, stride
 	for at := 0; at < len(s); {
 		end := v.split(s, at)

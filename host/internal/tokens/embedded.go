@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// longBase64 is the least length, in characters, of a string that is taken for encoded data instead of text.
+// longBase64 is the least length, in characters, of a string taken for encoded data instead of text.
 const longBase64 = 1024
 
-// jsonCost is the cost of JSON text. Strings in it that are media (a picture in a tool result, say) count by the
-// estimate for media. Other long base64 counts as its text, as a model would see it, unless capped is set. Then it
-// counts as much as a picture: in a block of an unknown kind it is far more likely an attachment or a signature.
+// jsonCost is the cost of JSON text. Strings in it that are media, such as a picture in a tool result, are estimated as
+// media. Other long base64 counts as text, as a model would see it, or with capped as much as a picture: in a block of
+// unknown kind it is far more likely an attachment or a signature.
 //
-// It scans for strings only and does not check that the rest is valid JSON.
+// It only looks for strings and does not validate the JSON.
 func jsonCost(raw json.RawMessage, capped bool) (c cost) {
 	if len(raw) < longBase64 {
 		return textCost(string(raw))
@@ -49,7 +49,6 @@ func nextString(s string) (before, after string, ok bool) {
 	return s[:i], s[i:], i > 0
 }
 
-// stringEnd returns where the string at the beginning of s ends: at its closing quote, or at the end of s.
 func stringEnd(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -62,7 +61,7 @@ func stringEnd(s string) int {
 	return len(s)
 }
 
-// embeddedTokens estimates a string that is long base64 or a data: URL. ok is false when it is text.
+// embeddedTokens estimates a string that is long base64 or a data: URL. ok is false for other text.
 func embeddedTokens(value string, capped bool) (tokens int, ok bool) {
 	if len(value) < longBase64 {
 		return 0, false
@@ -80,7 +79,7 @@ func embeddedTokens(value string, capped bool) (tokens int, ok bool) {
 	return mostImageTokens, capped
 }
 
-// isBase64 reports whether s consists of base64 characters, in the standard or the URL alphabet.
+// isBase64 accepts the standard and the URL alphabet.
 func isBase64(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -91,8 +90,7 @@ func isBase64(s string) bool {
 	return true
 }
 
-// sniff returns the MIME type of a file by the base64 of its first bytes, or "" if it is no type that providers
-// accept.
+// sniff returns a file's MIME type by the base64 of its first bytes, or "" if providers do not accept it.
 func sniff(data string) string {
 	for _, known := range []struct{ start, mimeType string }{
 		{"iVBORw0KGgo", "image/png"},

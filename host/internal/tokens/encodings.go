@@ -6,15 +6,13 @@ import (
 	"strings"
 )
 
-// ErrUnknownEncoding is wrapped by the error of [For] if the encoding is none of [Encodings].
+// ErrUnknownEncoding: an encoding is not one of [Encodings].
 var ErrUnknownEncoding = errors.New("unknown token encoding")
 
 // Encodings returns the names of the encodings that can be chosen, the newest first.
 func Encodings() []string { return []string{o200k, cl100k, p50k, r50k} }
 
-// vocabularies holds one vocabulary per encoding for the whole process. A vocabulary is loaded at the first count
-// that needs it and never changes, so all hosts and sessions share it: loading takes up to 9 MB and 10 ms. The map is
-// read only.
+// vocabularies has one vocabulary per encoding for the whole process: loading takes up to 9 MB and 10 ms.
 var vocabularies = func() map[string]*vocabulary {
 	all := map[string]*vocabulary{}
 	for _, encoding := range Encodings() {
@@ -23,11 +21,9 @@ var vocabularies = func() map[string]*vocabulary {
 	return all
 }()
 
-// For returns the counter for a model. A non-empty encoding takes precedence over the model's name. It must be one of
-// [Encodings]; otherwise the error wraps [ErrUnknownEncoding] and lists them. A model that is "", unknown, or without
-// a public encoding gets an approximate counter, never an error: see [Counter.Exact].
-//
-// For loads nothing: the first count does, or [Counter.Load].
+// For returns the counter for a model. A non-empty encoding, which must be one of [Encodings], overrides the model's
+// name; otherwise the error wraps [ErrUnknownEncoding] and lists them. A model that is "", unknown, or without a public
+// encoding gets an approximate counter, never an error: see [Counter.Exact]. For loads nothing.
 func For(model, encoding string) (*Counter, error) {
 	exact := true
 	if encoding == "" {

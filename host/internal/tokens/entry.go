@@ -10,13 +10,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// entryFrame is what a provider puts around an entry, in tokens: the speaker and the marks of its beginning and end.
+// entryFrame is the tokens that a provider puts around an entry: the speaker, and marks for its beginning and end.
 const entryFrame = 4
 
-// Entry returns what e costs in a model's context window, in tokens: at least 4, for the frame. The package
-// documentation lists what is counted of each kind of block. The count of a history is the sum over its entries.
+// Entry returns the tokens of e in a context window, at least 4. The package documentation lists what is counted.
 //
-// Like [Counter.Text], it panics if [Counter.Load] fails.
+// Entry panics if [Counter.Load] fails.
 func (c *Counter) Entry(e content.Content) int {
 	n, err := c.entry(context.Background(), e)
 	if err != nil {
@@ -43,17 +42,16 @@ func (c *Counter) entry(ctx context.Context, e content.Content) (int, error) {
 	return total, nil
 }
 
-// buffers are where results are decoded, so that counting megabytes of them takes no memory of that size.
+// buffers are reused to decode results: megabytes of them take no memory of that size.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// cost is what a block costs: texts still to be counted, plus tokens known without counting.
 type cost struct {
 	texts  [2]string // an empty text costs nothing
 	valid  bool      // the first text is known to be UTF-8
 	tokens int
 }
 
-// costOf may decode a text into buf, which must not change before the text was counted.
+// costOf may decode a text into buf, which must not change before the text is counted.
 func costOf(b content.Block, buf *[]byte) cost {
 	switch b := b.(type) {
 	case content.Text:
@@ -89,13 +87,13 @@ func responseCost(r content.ToolResponse, buf *[]byte) cost {
 	var ok bool
 	if *buf, ok = rawjson.AppendText((*buf)[:0], r.Result); ok {
 		c := textCost(view(*buf), r.Error)
-		c.valid = true // what is decoded always is
+		c.valid = true // decoded text always is
 		return c
 	}
 	return textCost(r.ResultText(), r.Error)
 }
 
-// view returns bytes as a string without copying them. They must not change while it is in use.
+// view returns bytes as a string without copying. They must not change while it is in use.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 func isStructured(raw json.RawMessage) bool { return len(raw) > 0 && (raw[0] == '[' || raw[0] == '{') }

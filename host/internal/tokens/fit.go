@@ -2,23 +2,23 @@ package tokens
 
 import "math"
 
-// Sample is a prompt as counted by the host and as reported by the provider, in tokens.
+// Sample is our count and the provider's report of a prompt, in tokens.
 type Sample struct{ Counted, Reported int }
 
-// Fit says how far counts were off from what the provider reported.
+// Fit says how far counts were from the provider's reports.
 type Fit struct {
-	// Requests is the number of samples, Peak the largest report among them.
+	// Requests is the number of samples, Peak the largest report.
 	Requests, Peak int
-	// Compared is the number of samples behind the two errors: all of them, except the first one of a calibration that
-	// has learned nothing and can only repeat the count.
+	// Compared is the number of samples behind the errors: all but the first one of a calibration that has learned
+	// nothing and can only repeat the count.
 	Compared int
-	// PlainError is the mean of |counted − reported| / reported. CalibratedError is the same for the estimate made
-	// before the sample was observed. Both are 0 if nothing was compared.
+	// PlainError is the mean of |counted − reported| / reported, CalibratedError the same for the estimate made before
+	// the sample was observed. Both are 0 if nothing was compared.
 	PlainError, CalibratedError float64
 }
 
-// Learn observes the samples of a recorded session in order, and measures each estimate before it observes the
-// sample. Samples without a report (Reported ≤ 0) are skipped.
+// Learn observes the samples of a recorded session in order, and measures the estimate before each. It skips samples
+// without a report (Reported ≤ 0).
 func (c *Calibration) Learn(samples []Sample) Fit {
 	var f Fit
 	for _, s := range samples {

@@ -8,21 +8,21 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/tokens/bpe"
 )
 
-// stretch is what counting found that began somewhere in a text, as if a piece began there.
+// stretch is the result of counting from some place in a text, as if a piece began there.
 type stretch struct {
 	from, to int // to is where the next one begins
-	end      int // where its last piece ends: there, or behind it
+	end      int // where its last piece ends: there, or after it
 	tokens   int
-	first    []boundary // where its first pieces begin; none if a long piece goes on behind it
+	first    []boundary // where its first pieces begin; none if a long piece extends beyond it
 }
 
-// boundary is a place where a piece begins, and the tokens of the stretch before it.
+// boundary is where a piece begins, and the tokens of the stretch before it.
 type boundary struct{ at, before int }
 
-// maxBoundaries is how many boundaries a stretch keeps. Most often, one of the first few is true.
+// maxBoundaries is how many boundaries a stretch records. Most often one of the first few is true.
 const maxBoundaries = 1 << 10
 
-// countLong counts a text in which [safeCut] finds no place for long, on all processors, in parts of about part bytes.
+// countLong counts a text in which [safeCut] finds no place, on all processors, in parts of about part bytes.
 func (v *loaded) countLong(ctx context.Context, s string, part int) (total int, err error) {
 	s = replaceInvalid(s)
 	w := v.work.Get().(*work)
@@ -43,7 +43,7 @@ func (v *loaded) countLong(ctx context.Context, s string, part int) (total int, 
 	return total, nil
 }
 
-// countNext counts the piece that begins at s[at], on all processors if it is long, and returns where it ends.
+// countNext counts the piece that begins at s[at], on all processors if it is long.
 func (v *loaded) countNext(ctx context.Context, s string, at, part int, w *bpe.Work) (tokens, end int, err error) {
 	end = v.split(s, at)
 	if end-at >= 2*part {
@@ -54,10 +54,11 @@ func (v *loaded) countNext(ctx context.Context, s string, at, part int, w *bpe.W
 	return tokens, end, err
 }
 
-// countStretches counts s from at on, where a piece begins, for a few parts, and returns where their last piece ends.
-// Where the pieces of a text begin is known only from its beginning on. But what comes before a piece has no influence
-// on it: as soon as a piece of a stretch begins where one of the text does, all further pieces are the same.
+// countStretches counts a few parts of s, beginning with a piece at at, and returns where their last piece ends. Where
+// pieces begin is known only from the beginning on. But what precedes a piece does not influence it: as soon as a piece
+// of a stretch begins where one of the text does, all further pieces are the same.
 //
+// All stretches may scan the same long piece, so there are few of them.
 // All stretches may look through the same long piece, so that there are few of them.
 func (v *loaded) countStretches(
 	ctx context.Context, s string, at, part int, w *bpe.Work,
@@ -88,14 +89,13 @@ func (v *loaded) countStretches(
 	return tokens, at, nil
 }
 
-// countStretch counts the pieces that begin in a stretch.
 func (v *loaded) countStretch(ctx context.Context, s string, st stretch, part int) (stretch, error) {
 	w := v.work.Get().(*work)
 	defer v.work.Put(w)
 	at := st.from
 	for at < st.to {
 		end := v.split(s, at)
-		if end > st.to+part { // it may be counted once only, and by all processors
+		if end > st.to+part { // it is counted once, by all processors
 			st.first = nil
 			return st, nil
 		}
@@ -112,8 +112,7 @@ func (v *loaded) countStretch(ctx context.Context, s string, st stretch, part in
 	return st, nil
 }
 
-// follow counts the pieces of s from at on, where one begins, that begin in a stretch. It returns where the last of
-// them ends.
+// follow counts the pieces of s from at on, where one begins, that begin in a stretch, and returns where the last ends.
 func (v *loaded) follow(
 	ctx context.Context, s string, at int, st stretch, part int, w *bpe.Work,
 ) (tokens, end int, err error) {
@@ -133,7 +132,6 @@ func (v *loaded) follow(
 	return tokens, at, nil
 }
 
-// countPiece counts a long piece in parts, on all processors.
 func (v *loaded) countPiece(ctx context.Context, s string, part int, w *bpe.Work) (int, error) {
 	last := len(s)/part - 1
 	parts, err := each(ctx, runtime.GOMAXPROCS(0), last+1, func(ctx context.Context, i int) (bpe.Part, error) {

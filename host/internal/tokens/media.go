@@ -11,15 +11,14 @@ import (
 	"strings"
 )
 
-// A picture costs one token for 750 pixels. The maximum is the cost of the largest picture that providers do not
-// shrink.
+// A picture costs one token per 750 pixels, at most what the largest picture costs that providers do not shrink.
 const (
 	pixelsPerToken  = 750
 	mostImageTokens = 1600
 )
 
-// mediaRule estimates one kind of media by its size in bytes. Providers count pages and seconds, which only a full
-// decoding would reveal. The rates are those of common files and err on the high side.
+// mediaRule estimates one kind of media by its size in bytes. Providers count pages and seconds, which only decoding
+// would reveal. The rates are for common files and err on the high side.
 type mediaRule struct {
 	prefix        string // of the MIME type, in lower case
 	bytesPerToken int
@@ -27,7 +26,7 @@ type mediaRule struct {
 	unknown       int // tokens if the size is unknown, because the data is remote
 }
 
-// mediaRules returns the rules. The first rule with a matching prefix applies; the last one matches everything.
+// mediaRules returns the rules. The first with a matching prefix applies; the last matches everything.
 //
 //	images   by their pixels (see imageTokens), else the most that an image costs
 //	audio    32 tokens a second at 128 kbit/s; remote: one minute
@@ -45,7 +44,7 @@ func mediaRules() []mediaRule {
 }
 
 // mediaTokens estimates media in tokens. data is base64, a data: URL, or, if remote, an address, which costs the same
-// however long it is. Empty data costs nothing.
+// whatever its length. Empty data costs nothing.
 func mediaTokens(mimeType, data string, remote bool) int {
 	if data == "" {
 		return 0
@@ -72,7 +71,7 @@ func mediaTokens(mimeType, data string, remote bool) int {
 		size := base64.StdEncoding.DecodedLen(len(data))
 		return min(max(size/rule.bytesPerToken, rule.least), rule.most)
 	}
-	return 0 // not reached: the last rule fits everything
+	return 0 // not reached: the last rule matches everything
 }
 
 // cutDataURL splits data:image/png;base64,iVBO… into its base64 and its MIME type.
@@ -86,14 +85,13 @@ func cutDataURL(s string) (data, mimeType string, ok bool) {
 	return data, mimeType, ok && strings.HasSuffix(head, ";base64")
 }
 
-// imageTokens estimates a picture by its width and height, which are read from the beginning of the file. ok is false
-// if they cannot be read. The picture itself is never decoded.
+// imageTokens estimates a picture by width and height, from the beginning of the file. The picture is never decoded.
 func imageTokens(data string) (tokens int, ok bool) {
 	const mostHeader = 256 << 10 // a JPEG can have a preview and colour tables before its size
 	head := data[:min(len(data), base64.StdEncoding.EncodedLen(mostHeader))]
 	file := base64.NewDecoder(base64.StdEncoding, strings.NewReader(head))
 	var start [30]byte
-	n, _ := io.ReadFull(file, start[:]) // a shorter file is padded with zeros, which say nothing
+	n, _ := io.ReadFull(file, start[:]) // a shorter file is padded with zeros
 	var size image.Config
 	switch {
 	case bytes.HasPrefix(start[:], []byte("\x89PNG")):
@@ -114,8 +112,7 @@ func imageTokens(data string) (tokens int, ok bool) {
 	return int(min(math.Ceil(pixels/pixelsPerToken), mostImageTokens)), true
 }
 
-// webpSize reads the size from the three forms in which a WebP file can begin. It is zero if b is none of them. All
-// numbers are little endian.
+// webpSize reads the size from the three forms in which a WebP file can begin; zero if b is none of them.
 func webpSize(b [30]byte) (size image.Config) {
 	if string(b[8:12]) != "WEBP" {
 		return size

@@ -2,7 +2,6 @@ package tokens
 
 import "strings"
 
-// The encodings that are embedded in the program.
 const (
 	o200k  = "o200k_base"
 	cl100k = "cl100k_base"
@@ -10,14 +9,13 @@ const (
 	r50k   = "r50k_base"
 )
 
-// approximation is the encoding for models without a public one.
 const approximation = o200k
 
-// A family is a set of models that share an encoding: those whose name is prefix, or begins with prefix followed by a
-// separator. A prefix that ends in a dot matches every minor version.
+// A family is a set of models with one encoding: those named prefix, alone or followed by a separator. A prefix that
+// ends in a dot matches every minor version.
 type family struct{ prefix, encoding string }
 
-// families returns the models whose encoding is public. The first match counts.
+// families returns the models with a public encoding. The first match counts.
 func families() []family {
 	return []family{
 		{"gpt-5", o200k}, {"gpt-5.", o200k},
@@ -39,7 +37,6 @@ func families() []family {
 	}
 }
 
-// encodingOf returns the encoding for a model's name, and whether it is the model's own.
 func encodingOf(model string) (encoding string, exact bool) {
 	name := strings.ToLower(strings.TrimSpace(model))
 	name = name[strings.LastIndexByte(name, '/')+1:] // openai/gpt-4o, as routers write it

@@ -9,27 +9,25 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Reference counts with tiktoken-go instead of our own code, so that anyone can check our counts on their own data. It
-// is 20 to 100 times slower. Get one from [Counter.Reference].
+// Reference counts with tiktoken-go, to check our counts. It is 20 to 100 times slower.
 type Reference struct {
 	counter *Counter
 	codec   *tiktoken.Tiktoken
 	split   splitter
 }
 
-// longestPiece is the length in bytes of the longest piece that the library is given. It takes quadratic time.
+// longestPiece is the longest piece in bytes for the library, which takes quadratic time.
 const longestPiece = 8 << 10
 
-// Reference returns the library's counter for the same encoding. The error is that of [Counter.Load].
+// Reference returns the library's counter for the same encoding. The error is [Counter.Load]'s.
 //
-// The library gets its vocabulary from our compiled form, which a test compares with the one that the library's own
-// loader has; so the program need not contain both.
+// The library gets its vocabulary from our compiled form, which a test compares with the library's own, so the program
+// need not contain both.
 func (c *Counter) Reference() (*Reference, error) {
 	v, err := c.vocabulary.load()
 	if err != nil {
 		return nil, err
 	}
-	// No special tokens: in a history, a special string is text like any other.
 	core, err := tiktoken.NewCoreBPE(v.table.Ranks(), nil, pattern(c.Encoding()))
 	if err != nil {
 		return nil, err
@@ -37,9 +35,8 @@ func (c *Counter) Reference() (*Reference, error) {
 	return &Reference{counter: c, codec: tiktoken.NewTiktoken(core, nil, nil), split: v.split}, nil
 }
 
-// Entry counts e as [Counter.Entry] does. A text with an unbroken piece of more than 8 KiB is left out, because the
-// library would take seconds or hours for it: skipped is the length of such texts in bytes, and tokens has our own
-// count of them. The only error is that of ctx.
+// Entry counts e as [Counter.Entry] does. For a text with an unbroken piece of more than 8 KiB the library would take
+// seconds or hours: it gets our own count, and adds its length in bytes to skipped. The only error is ctx's.
 func (r *Reference) Entry(ctx context.Context, e content.Content) (tokens, skipped int, err error) {
 	tokens = entryFrame
 	var buf []byte
@@ -55,8 +52,7 @@ func (r *Reference) Entry(ctx context.Context, e content.Content) (tokens, skipp
 				tokens += r.counter.Text(text)
 				continue
 			}
-			// EncodeOrdinary is the library's only method that is safe on untrusted text: the others drop text or panic
-			// at special strings.
+			// The library's other methods drop text or panic at special strings.
 			tokens += len(r.codec.EncodeOrdinary(text))
 		}
 	}
@@ -75,8 +71,8 @@ func (r *Reference) isSlow(text string) bool {
 	return false
 }
 
-// pattern returns the expression with which the library splits a text into pieces. The alternatives are tried in order.
-// The splitters in split.go do the same: change both together.
+// pattern returns the expression with which the library splits a text into pieces, alternatives in order. The splitters
+// in split.go do the same: change both together.
 func pattern(encoding string) string {
 	const (
 		otherRun    = ` ?[^\s\p{L}\p{N}]+`

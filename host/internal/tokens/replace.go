@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// replaceInvalid returns s with each byte that is not valid UTF-8 replaced; s itself if there is none.
 func replaceInvalid(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -27,7 +26,7 @@ func appendReplaced(to []byte, s string) []byte {
 				continue
 			}
 		}
-		// Without a branch: where text is not UTF-8, a processor cannot guess which byte is ASCII.
+		// Without a branch: where text is not UTF-8, a processor cannot predict which byte is ASCII.
 		r := replaced[s[i]]
 		binary.LittleEndian.PutUint32(to[n:], uint32(r))
 		n += int(r >> 32)
@@ -36,8 +35,8 @@ func appendReplaced(to []byte, s string) []byte {
 	return to[:n]
 }
 
-// follows holds the upper two bits of what may follow a byte in valid UTF-8, or what no byte has in them.
-// replaced holds what stands for a byte alone, and above it the number of bytes of that.
+// follows has the upper two bits of what may follow a byte in valid UTF-8, or a value that no byte has. replaced has
+// the replacement of a single byte, and above it the length of that.
 var follows, replaced = func() (follows [256]byte, replaced [256]uint64) {
 	for b := range 256 {
 		follows[b], replaced[b] = 0xff, 1<<32|uint64(b)

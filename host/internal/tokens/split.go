@@ -2,10 +2,10 @@ package tokens
 
 import "unicode/utf8"
 
-// A splitter returns where the piece that begins at s[i] ends. Tokens never cross pieces. s must be valid UTF-8, and i
-// the end of the piece before. Each splitter does by hand what the encoding's pattern (see [pattern]) does as a regular
-// expression: the alternatives in their order, with the longest match and what it gives back again. No splitter looks
-// at a character more than a fixed number of times, so splitting is linear in the length of s whatever s contains.
+// A splitter returns the end of the piece at s[i]. Tokens never cross pieces. s must be valid UTF-8, and i the end of
+// the piece before. Splitters do by hand what the encoding's pattern (see [pattern]) does: the alternatives in order,
+// with the longest match and backtracking. They look at each character a bounded number of times, so splitting is
+// linear in the length of s.
 type splitter func(s string, i int) (end int)
 
 // splitO200k:
@@ -42,8 +42,8 @@ func splitO200k(s string, i int) int {
 	return symbols(s, i, c, width, true, breaks|1<<'/')
 }
 
-// asciiWord returns where the letters of a word of o200k at s[i], whose class and width are given, begin and end if
-// they are ASCII. Nearly all are, and then both kinds of words end at the same place.
+// asciiWord returns where the letters of a word of o200k at s[i] begin and end if they are ASCII. Nearly all are, and
+// then both kinds of words end at the same place.
 func asciiWord(s string, i int, c class, width int) (word, end int) {
 	if c.isPrefix() && c != mark {
 		i += width
@@ -58,9 +58,8 @@ func asciiWord(s string, i int, c class, width int) (word, end int) {
 	return i, end
 }
 
-// wordO200k returns the end of the word of o200k at s[i], whose class and width are given, without a contraction; 0 if
-// there is none. The pattern's two kinds of words begin with an optional prefix; the first kind is tried with it and
-// without it before the second.
+// wordO200k returns the end of the word of o200k at s[i], without a contraction; 0 if there is none. The first kind of
+// word is tried with and without the optional prefix before the second kind.
 func wordO200k(s string, i int, c class, width int) int {
 	if c&letter != 0 {
 		first, second := halves(s, i)
@@ -83,10 +82,10 @@ func firstOf(a, b int) int {
 	return b
 }
 
-// halves returns where a word that begins at s[i] ends: of the first kind (upper*lower+) and of the second
-// (upper+lower*), 0 if it is not of that kind.
+// halves returns where a word at s[i] ends: as the first kind (upper*lower+) and as the second (upper+lower*); 0 if it
+// is not.
 func halves(s string, i int) (first, second int) {
-	at, both := i, 0 // both: behind the last character that can stand in either half
+	at, both := i, 0 // both: after the last character that can be in either half
 	var c class
 	width := 0
 	for at < len(s) {
@@ -114,7 +113,7 @@ func halves(s string, i int) (first, second int) {
 	if at > i {
 		second = at
 	}
-	// The first half gives back what the second half needs: one character that can stand in either.
+	// The first half gives back what the second half needs: one character that can be in either.
 	return both, second
 }
 
@@ -172,7 +171,6 @@ func splitR50k(s string, i int) int {
 	return spaces(s, i, false)
 }
 
-// letters returns the end of the letters at s[i:].
 func letters(s string, i int) int {
 	for i < len(s) {
 		if b := s[i] | 0x20; 'a' <= b && b <= 'z' {
@@ -188,7 +186,6 @@ func letters(s string, i int) int {
 	return i
 }
 
-// numbers returns the end of up to most numbers at s[i:].
 func numbers(s string, i, most int) int {
 	for ; most > 0 && i < len(s); most-- {
 		c, width := classAt(s, i)
@@ -200,11 +197,10 @@ func numbers(s string, i, most int) int {
 	return i
 }
 
-// breaks has a bit for each line break.
 const breaks = 1<<'\r' | 1<<'\n'
 
-// symbols returns the end of the symbols at s[i:], where a character of class c stands, and of the characters that
-// follow whose bits are in then; 0 if there are no symbols. If spaced, the symbols may have one space before them.
+// symbols returns the end of the symbols at s[i:], whose first character has class c, and of the characters after them
+// whose bits are in then; 0 if there are no symbols. If spaced, one space may precede the symbols.
 func symbols(s string, i int, c class, width int, spaced bool, then uint64) int {
 	if spaced && s[i] == ' ' && i+1 < len(s) {
 		i++
@@ -227,8 +223,8 @@ func symbols(s string, i int, c class, width int, spaced bool, then uint64) int 
 	return i
 }
 
-// spaces returns the end of the piece of space at s[i:]. If lines is set, that is the last line break in it. Otherwise,
-// and if there is no line break, it is all of it, except that the last character is left for what follows.
+// spaces returns the end of the piece of space at s[i:]: its last line break if lines is set and there is one, else all
+// of it except the last character, which is left for what follows.
 func spaces(s string, i int, lines bool) int {
 	at, last, lineEnd := i, i, 0
 	for at < len(s) {
@@ -271,10 +267,10 @@ func contraction(s string, i int) int {
 	return i
 }
 
-// safeCut returns a place at or after s[i:] where s can be cut so that the counts of the parts add up to that of the
-// whole, in every encoding; len(s) if there is none. It is between a letter and a line break, a space or a digit: a
-// piece goes on after a letter only with letters, marks and contractions. Or it is between a digit and what is none:
-// numbers are pieces of their own. No pattern looks back.
+// safeCut returns a place at or after s[i:] where s can be cut without changing its count, in any encoding; len(s) if
+// there is none. It is between a letter and a line break, a space or a digit (after a letter, a piece continues only
+// with letters, marks and contractions), or between a digit and anything else (numbers are pieces). No pattern looks
+// back.
 func safeCut(s string, i int) int {
 	for i = max(i, 1); i < len(s); i++ {
 		if s[i-1] >= utf8.RuneSelf || s[i] >= utf8.RuneSelf {

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/tokens/bpe"
 )
 
-// The vocabularies of the encodings, compiled from the library's by the program in compile.
+// Compiled from the library's vocabularies by the program in compile.
 //
 //go:generate go run ./compile
 var (
@@ -23,7 +23,6 @@ var (
 	r50kData string
 )
 
-// vocabulary is one encoding, loaded on first use.
 type vocabulary struct {
 	encoding string
 	load     func() (*loaded, error)

@@ -9,13 +9,12 @@ import (
 	"slices"
 )
 
-// Compile returns the table of a vocabulary in the form that [Load] reads. ranks maps the bytes of every token to its
-// rank. The ranks must be distinct and may have gaps, and the first 256 must be the single bytes, in any order.
+// Compile returns a vocabulary in the form that [Load] reads. ranks has the rank of every token, by its bytes. Ranks
+// are distinct and may have gaps; the first 256 are the single bytes, in any order.
 //
 // It returns an error if merging the bytes of a token, lowest rank first, does not give that token: counting relies on
-// this. It holds for every vocabulary that was made by byte-pair training.
+// this. It holds for every vocabulary made by byte-pair training.
 func Compile(ranks map[string]int) ([]byte, error) {
-	// Gaps in the ranks stay empty; GPT-2's successors have some before their special tokens.
 	c := compiler{ranks: ranks}
 	for token, rank := range ranks {
 		if rank < 0 || rank >= maxTokens || token == "" || len(token) > maxTokenLength {
@@ -28,7 +27,7 @@ func Compile(ranks map[string]int) ([]byte, error) {
 		}
 		c.tokens[rank] = token
 	}
-	// Then every text has tokens, also bytes that are no UTF-8, and single bytes are told by their rank.
+	// So every text has tokens, even bytes that are not UTF-8, and single bytes are recognised by their rank.
 	for b := range 256 {
 		if rank, ok := ranks[string([]byte{byte(b)})]; !ok || rank >= 1<<8 {
 			return nil, fmt.Errorf("byte %#02x is no token below 256", b)
@@ -49,7 +48,7 @@ func Compile(ranks map[string]int) ([]byte, error) {
 		out = append24(out, uint32(id))
 	}
 	for id, token := range c.tokens {
-		// A record without a token keeps the position of the ranks behind it.
+		// An empty record keeps the position of the ranks after it.
 		if token == "" {
 			out = append(out, make([]byte, record)...)
 			continue
@@ -64,13 +63,13 @@ func Compile(ranks map[string]int) ([]byte, error) {
 	return out, nil
 }
 
-// compiler makes a table. It is slow and runs when the vocabularies are generated, so that loading can be fast.
+// compiler makes a table: slowly, so that loading is fast.
 type compiler struct {
 	ranks  map[string]int
 	tokens []string // by rank; "" where there is none
 }
 
-// split returns the two tokens that a token is merged from. A single byte is its own two halves.
+// split returns the two tokens that a token is merged from; twice itself for a single byte.
 func (c *compiler) split(id int) (left, right uint32, err error) {
 	token := c.tokens[id]
 	if len(token) == 1 {
@@ -80,8 +79,7 @@ func (c *compiler) split(id int) (left, right uint32, err error) {
 	for i := range ends {
 		ends[i] = i + 1
 	}
-	// Merging as the definition says it: quadratic, but a token has at most 255 bytes. It stops one merge before the
-	// token itself.
+	// Quadratic, but a token has at most 255 bytes. It stops one merge before the token itself.
 	for len(ends) > 2 {
 		best, at, from := len(c.tokens), -1, 0
 		for i := range len(ends) - 1 {
@@ -90,7 +88,7 @@ func (c *compiler) split(id int) (left, right uint32, err error) {
 			}
 			from = ends[i]
 		}
-		// A part above the token's own rank would have been merged after it.
+		// A part above the token's own rank would be merged after it.
 		if at < 0 || best >= id {
 			return 0, 0, fmt.Errorf("token %q of rank %d is not what merging its bytes gives", token, id)
 		}
@@ -99,7 +97,7 @@ func (c *compiler) split(id int) (left, right uint32, err error) {
 	return uint32(c.ranks[token[:ends[0]]]), uint32(c.ranks[token[ends[0]:]]), nil
 }
 
-// prefix returns the longest token that token begins with, other than itself; for a single byte, absent.
+// prefix returns the longest token that token begins with, other than itself; absent for a single byte.
 func (c *compiler) prefix(token string) uint32 {
 	for n := len(token) - 1; n > 0; n-- {
 		if id, ok := c.ranks[token[:n]]; ok {
@@ -109,13 +107,11 @@ func (c *compiler) prefix(token string) uint32 {
 	return absent
 }
 
-// trie is what [Table.longest] walks.
 type trie struct {
 	entries []entry
 	ids     []int // of the tokens, in the order of their entries
 }
 
-// node is a state of the trie while it is built.
 type node struct {
 	id       int // of the token that ends here, or -1
 	children []edge
@@ -127,16 +123,15 @@ type edge struct {
 	to    *node
 }
 
-// trie places the nodes of a trie in one array so that the child of a node for a byte b stands at base XOR b. No two
-// nodes have the same base. So the byte that leads to an entry identifies its parent, and one comparison per step is
-// enough.
+// trie places the nodes of a trie in one array: the child of a node for a byte b is at base XOR b. No two nodes have
+// the same base, so the byte that leads to an entry identifies its parent, and a step is one comparison.
 func (c *compiler) trie() (trie, error) {
 	root := c.nodes()
-	// Nodes with many children are placed first, while there is room for them. Those with one child, which are most,
-	// are placed in depth-first order: so the end of a token lies in one or two lines of the processor's cache.
+	// Nodes with many children are placed first, while there is room. Those with one child, which are most, follow
+	// depth first: the end of a token is then in one or two cache lines.
 	parents := collect(root, nil)
 	slices.SortStableFunc(parents, func(a, b *node) int { return cmp.Compare(len(b.children), len(a.children)) })
-	// The root stays first: it has the most children and entry 0.
+	// The root stays first: it has entry 0.
 	parents = slices.Insert(slices.DeleteFunc(parents, func(n *node) bool { return n == root }), 0, root)
 	p := placement{next: []int{0}}
 	p.grow()
@@ -157,8 +152,8 @@ func (c *compiler) trie() (trie, error) {
 	for i := range t.entries {
 		t.entries[i] = emptyEntry
 	}
-	// Behind the end are 256 empty entries, so that no step needs a check of the bounds.
-	leaf := len(p.based) // an entry without children points behind the end
+	// 256 empty entries at the end save a bounds check per step.
+	leaf := len(p.based) // an entry without children points beyond the end
 	ends := make([]int, len(p.based))
 	for i := range ends {
 		ends[i] = -1
@@ -205,7 +200,6 @@ func (c *compiler) nodes() *node {
 	return root
 }
 
-// collect appends all nodes with children in depth-first order.
 func collect(n *node, to []*node) []*node {
 	if len(n.children) > 0 {
 		to = append(to, n)
@@ -216,11 +210,10 @@ func collect(n *node, to []*node) []*node {
 	return to
 }
 
-// placement tells which entries of the trie and which bases are taken.
+// placement records which entries and which bases are taken.
 type placement struct {
 	based []bool
-	// next and previous link the free entries in a ring, each shifted by one: 0 is the ring's head. An entry that is
-	// taken points to itself.
+	// next and previous link the free entries, shifted by one, in a ring: 0 is the head. A taken one points to itself.
 	next, previous []int
 }
 
@@ -237,7 +230,6 @@ func (p *placement) grow() {
 	}
 }
 
-// taken and take keep the ring of free entries: looking for room skips what is taken in one step each.
 func (p *placement) taken(slot int) bool { return p.next[slot+1] == slot+1 }
 
 func (p *placement) take(slot int) {
@@ -247,7 +239,7 @@ func (p *placement) take(slot int) {
 	p.next[at], p.previous[at] = at, at
 }
 
-// place takes the first base at which all the entries of the edges are free.
+// place takes the first base for which the entries of all edges are free.
 func (p *placement) place(edges []edge) int {
 	first := int(edges[0].label)
 	occupied := func(base int) bool {
@@ -255,7 +247,7 @@ func (p *placement) place(edges []edge) int {
 			func(e edge) bool { return p.taken(base ^ int(e.label)) })
 	}
 	at := p.next[0]
-	// Tries the free entries in their order for the first edge; the others follow from the base.
+	// Tries each free entry for the first edge; the base follows from it, and the others from the base.
 	for at == 0 || occupied((at-1)^first) {
 		if at == 0 || p.next[at] == 0 {
 			at = len(p.next)

@@ -5,40 +5,36 @@ import (
 	"math/bits"
 )
 
-// maxRemembered is the length in bytes of the longest piece whose count is remembered: with the length, two machine
-// words, so that comparing a key is two comparisons.
+// maxRemembered is the longest piece in bytes whose count is remembered: with its length, two machine words.
 const maxRemembered = 15
 
 // pieceBits is the logarithm of how many pieces are remembered. With 14 instead of 12, prose and code take an eighth
 // less time; the 256 KiB still fit a processor's second cache.
 const pieceBits = 14
 
-// piece is a short piece as a key: its bytes, and their number in the upper half of the last byte of high. The lower
-// half is free for its count, which is at most its length.
+// piece is a short piece as a key: its bytes, their number in the top half-byte of high, and its count below that.
 type piece struct{ low, high uint64 }
 
 const (
-	pieceLength = 60 // how far its length and its count are shifted in high
+	pieceLength = 60 // shifts of the length and the count in high
 	pieceCount  = 56
 	countMask   = 0xf << pieceCount
 )
 
-// Work is memory that counting needs, for one piece at a time. The zero value is ready. It may be used with one table
-// only. It is reused from piece to piece, so that counting allocates nothing.
+// Work is reused memory for counting, for one piece at a time and one table only. The zero value is ready.
 type Work struct {
 	stack []placed               // the tokens found so far
-	dead  []uint64               // a bit for each place from which no valid sequence of tokens leads on
-	run   struct{ from, to int } // a run of one byte, in which the search is
-	// pieces remembers the counts of short pieces: most words of a text are seldom new. It is a direct-mapped
-	// cache: an entry is replaced by the next piece with its hash. A key has its count in it, so that a
-	// look costs one line of the processor's cache.
+	dead  []uint64               // a bit for each place from which no valid sequence of tokens continues
+	run   struct{ from, to int } // a run of one byte that the search is in
+	// pieces remembers the counts of short pieces: few words of a text are new. It is a direct-mapped cache with the
+	// count in the key: a lookup costs one cache line.
 	pieces [1 << pieceBits]piece
-	// memo remembers answers of fitting. Without it, a long run of one character, which has a token of every length,
-	// takes as many steps for each token as there are such tokens.
+	// memo remembers answers of fitting. Without it, each token of a long run of one character, which has a token of
+	// every length, takes as many steps as there are such tokens.
 	memo [1 << 10]struct{ left, token, fits uint32 } // left is one higher: 0 is none
 }
 
-// placed is a token in the stack. longestHere says that no longer token begins at its place.
+// placed is a token in the stack. longestHere: no longer token begins at its place.
 type placed uint32
 
 const longestHere placed = 1 << 31
@@ -46,11 +42,9 @@ const longestHere placed = 1 << 31
 func (p placed) token() uint32 { return uint32(p &^ longestHere) }
 
 // Count returns how many tokens the piece s[from:to] is: exactly as many as merging its bytes, lowest rank first, would
-// leave. It takes time proportional to the length of the piece. The only error is that of ctx, which Count looks at now
-// and then.
+// leave, in linear time. The only error is ctx's, checked now and then.
 func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int, error) {
 	if to-from > maxRemembered {
-		// Long pieces seldom repeat.
 		return t.search(ctx, s[from:to], w)
 	}
 	if to-from == 1 { // every byte is a token
@@ -69,11 +63,10 @@ func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int
 	return int(known.high >> pieceCount & 0xf), nil
 }
 
-// load returns s[from:to], of at most maxRemembered bytes, as a key.
 func load(s string, from, to int) piece {
 	n := to - from
 	length := uint64(n) << pieceLength
-	// Reading 16 bytes at once is much faster than one by one, and the end of a text is the exception.
+	// Reading 16 bytes at once is much faster than one by one; only the end of a text is too short.
 	if from+16 <= len(s) { // read past the piece, then mask
 		low, high := load8(s[from:]), load8(s[from+8:])
 		if n < 8 {
@@ -92,17 +85,16 @@ func load(s string, from, to int) piece {
 	return p
 }
 
-// load8 reads eight bytes, lowest first. The compiler makes one instruction of it.
+// load8 reads eight bytes, lowest first: one instruction when compiled.
 func load8(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// search counts the tokens of s, and leaves them in w.stack. Merging leaves the one sequence of tokens in which every
-// two that are adjacent stay as they are. search looks for it from the left: it takes the longest token, or else the
-// longest prefix of it, that stays after the one before. If none does, it goes back by one token. A place from which it
-// went back is never tried again.
+// search counts the tokens of s, and leaves them in w.stack. The result is the one sequence of tokens in which every
+// adjacent two stay unmerged. From the left, search takes the longest token, or else its longest prefix, that stays
+// after the one before. If none does, it goes back by one token, and never tries that place again.
 func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 	if s == "" {
 		return 0, nil
@@ -114,15 +106,15 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 		return 1, nil
 	}
 	w.reviveAll(len(s))
-	at, left := 0, placed(none) // left: the token before s[at], or none
-	longest := token            // at s[at:], or none where it went back to s[at]
-	border := start{}           // where the bytes on both sides of this place lead to
+	at, left := 0, placed(none) // the token before s[at], or none
+	longest := token            // at s[at:], or none after going back to s[at]
+	border := start{}           // where the bytes on both sides of at lead
 	for {
 		if left != none && token != none {
 			token, length = t.fitting(left, token, length, border.token(), w)
 		}
 		if token == none {
-			// No token fits here: take back the last one and try its prefix.
+			// No token fits here: replace the last one by its prefix.
 			w.kill(at)
 			last := len(w.stack) - 1
 			token = w.stack[last].token()
@@ -140,8 +132,8 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 			w.stack = append(w.stack, placed(token))
 			return len(w.stack), nil
 		}
-		// Finds most of the tokens after which none fits: the byte behind it is merged with its last byte before the
-		// token is complete, and before that byte can be merged with what follows.
+		// Finds most of the tokens after which none fits: the token's last byte would be merged with the next before
+		// the token is complete, and before that next byte can be merged with what follows.
 		next := t.start(s, end)
 		after := t.start(s, end-1)
 		if b := after.token(); b < t.tokens[token].last() && b <= next.lowest() || w.isDead(end) {
@@ -153,7 +145,6 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 			left |= longestHere
 		}
 		w.stack = append(w.stack, left)
-		// A piece may have megabytes; asking at each token would cost more than the token.
 		if len(w.stack)%(16<<10) == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
@@ -171,7 +162,7 @@ func (t *Table) prefix(token uint32) (prefix uint32, length int) {
 	return prefix, length
 }
 
-// start returns where the two bytes at s[i:] lead to.
+// start returns where the two bytes at s[i:] lead.
 func (t *Table) start(s string, i int) start {
 	if i+1 < len(s) {
 		return t.double[uint16(s[i])<<8|uint16(s[i+1])]
@@ -180,7 +171,7 @@ func (t *Table) start(s string, i int) start {
 }
 
 // longest returns the longest token that s[at:] begins with, and its length in bytes. d is where the first two bytes
-// lead to. In a run of one byte that is longer than any token of this byte, longest need not look.
+// lead. In a run of one byte, longer than any such token, it need not look.
 func (t *Table) longest(s string, at int, d start, w *Work) (token uint32, length int) {
 	token, length = d.token(), 2
 	if token == none {
@@ -213,13 +204,12 @@ func (t *Table) longest(s string, at int, d start, w *Work) (token uint32, lengt
 	return token, length
 }
 
-// fitting returns the longest of token, which has length bytes, and its prefixes that stays as it is after left, and
-// its length; none if none does. border is what stay takes.
+// fitting returns the longest of token and its prefixes that stays after left, and its length; or none. border is for
+// stay.
 func (t *Table) fitting(left placed, token uint32, length int, border uint32, w *Work) (fits uint32, n int) {
 	if length < 3 { // it has one prefix at most
 		return t.firstFitting(left, token, length, border)
 	}
-	// Direct-mapped as well.
 	m := &w.memo[hash(left.token(), token)%uint32(len(w.memo))]
 	if m.left != left.token()+1 || m.token != token {
 		fits, n = t.firstFitting(left, token, length, border)
@@ -232,7 +222,6 @@ func (t *Table) fitting(left placed, token uint32, length int, border uint32, w 
 	return m.fits, t.tokens[m.fits].length()
 }
 
-// firstFitting is fitting without a memory.
 func (t *Table) firstFitting(left placed, token uint32, length int, border uint32) (fits uint32, n int) {
 	for token != none && !t.stay(left, token, border) {
 		token, length = t.prefix(token)
@@ -240,22 +229,21 @@ func (t *Table) firstFitting(left placed, token uint32, length int, border uint3
 	return token, length
 }
 
-// stay reports whether two adjacent tokens stay as they are: merging their bytes never merges across the place where
-// they meet. It takes both apart, the token that was merged last first, and asks at each step whether the two parts at
-// that place would have been merged before. The last step is that of two bytes, which border tells of: it is the token
-// that they are merged to, or none.
+// stay reports whether two adjacent tokens stay apart: merging their bytes never merges across their border. It takes
+// both apart, the last merge first, and checks at each step whether the two parts at the border would have been merged
+// earlier. The last step has two bytes: border is what they are merged to, or none.
 func (t *Table) stay(before placed, right, border uint32) bool {
 	left := before.token()
-	// The last step comes first: it is one comparison, without a look into pairs.
+	// The last step comes first: one comparison, without a lookup.
 	if border < t.tokens[left].last() && border < t.tokens[right].first() {
 		return false
 	}
-	// All of left is merged with nothing behind it if no longer token begins at its place.
+	// All of left is never merged with what follows if no longer token begins at its place.
 	alone := uint32(none)
 	if before&longestHere != 0 {
 		alone = left
 	}
-	// The rank of the merge that was taken back last: what merges at the border below it would have been merged before.
+	// limit is the rank of the merge taken apart last: a merge at the border below it would have come earlier.
 	limit := uint32(none)
 	for left|right >= 1<<8 { // two bytes are left otherwise
 		if left != alone {
@@ -263,7 +251,6 @@ func (t *Table) stay(before placed, right, border uint32) bool {
 				return false
 			}
 		}
-		// The higher rank was merged later, and is taken apart first.
 		if left > right {
 			limit = left
 			left = t.tokens[left].right()
@@ -275,14 +262,13 @@ func (t *Table) stay(before placed, right, border uint32) bool {
 	return true
 }
 
-// mayMerge reports whether there may be a pair with a hash that is merged to a token below limit. Most pairs that are
-// asked for are not.
+// mayMerge reports whether a pair with this hash may be merged to a token below limit. Most are not.
 func (t *Table) mayMerge(h, limit uint32) bool {
 	f := t.filter[bits.Len32(limit-1)&31]
 	return t.maybe[f.word(h)]&marks(h) == marks(h)
 }
 
-// merge returns the token that two tokens with a hash are merged to, or none, which is above all tokens.
+// merge returns the token that two tokens are merged to, or none, which is above all tokens. h is their hash.
 func (t *Table) merge(left, right, h uint32) uint32 {
 	for slot := t.slot(h); ; slot = t.after(slot) {
 		switch p := t.pairs[slot]; {
@@ -294,13 +280,13 @@ func (t *Table) merge(left, right, h uint32) uint32 {
 	}
 }
 
-// reset prepares for a piece. The memo and the counts stay, as they hold for the table.
+// reset prepares for a piece. memo and pieces stay, as they hold for the table.
 func (w *Work) reset() {
 	w.stack = w.stack[:0]
 	w.run.from, w.run.to = 0, 0
 }
 
-// reviveAll makes no place of a piece of n bytes dead. Apart from reset, as pieces of one token need no places.
+// reviveAll marks no place of a piece of n bytes dead. Apart from reset, as pieces of one token need no places.
 func (w *Work) reviveAll(n int) {
 	words := n/64 + 1
 	if cap(w.dead) < words {

@@ -5,26 +5,25 @@ import (
 	"slices"
 )
 
-// overlap is how many bytes a part goes on behind the place where the next one begins. Mostly, two parts have the same
-// tokens after a few of them.
+// overlap is how many bytes a part extends beyond the start of the next. Mostly, two parts agree after a few tokens.
 const overlap = 2 << 10
 
 // Part is the tokens of a part of a long piece, counted as if it stood alone.
 type Part struct {
 	tokens int
 	first  []span // the tokens that begin in its first overlap bytes
-	last   []span // the tokens that end in what it has in common with the next part
+	last   []span // the tokens that end in the overlap with the next part
 }
 
-// span is a token and where in the piece it begins and ends. before is how many tokens of its part come before it.
+// span is a token and where in the piece it begins and ends. before is how many tokens of its part precede it.
 type span struct {
 	token      uint32
 	begin, end int
 	before     int
 }
 
-// CountPart counts s[from:to] and a little of what follows. Parts of one piece may be counted at the same time, each
-// with its own w; [Table.Join] adds them up.
+// CountPart counts s[from:to] and a little more. Parts may be counted at the same time, each with its own w;
+// [Table.Join] adds them up.
 func (t *Table) CountPart(ctx context.Context, s string, from, to int, w *Work) (Part, error) {
 	n, err := t.search(ctx, s[from:min(to+overlap, len(s))], w)
 	if err != nil {
@@ -49,10 +48,9 @@ func (t *Table) CountPart(ctx context.Context, s string, from, to int, w *Work) 
 	return p, nil
 }
 
-// Join returns the number of tokens of a piece s from the parts that follow each other in it. Two parts are joined
-// where a token of one ends, one of the other begins, and both stay as they are: then the tokens of the one up to there
-// and of the other from there on are a sequence in which every two that are adjacent stay, and there is only one. It
-// reports false if there is no such place.
+// Join returns the number of tokens of s, given all its parts in order. Two parts are joined where a token of one ends,
+// one of the other begins, and both stay apart: every two adjacent tokens of the joined sequence stay apart, and there
+// is only one such sequence. It reports false if there is no such place.
 func (t *Table) Join(s string, parts []Part) (tokens int, ok bool) {
 	tokens = parts[0].tokens
 	for i, next := range parts[1:] {
@@ -65,7 +63,7 @@ func (t *Table) Join(s string, parts []Part) (tokens int, ok bool) {
 	return tokens, true
 }
 
-// meet returns the first two tokens of both that stay where they meet.
+// meet returns the first two tokens, one of each, that stay apart where they meet.
 func (t *Table) meet(s string, last, first []span) (before, after span, ok bool) {
 	for len(last) > 0 && len(first) > 0 {
 		switch before, after := last[0], first[0]; {

@@ -13,20 +13,19 @@ import (
 //	ranks of the tokens, in the order of their entries  3 bytes each
 //	of each rank: the token's length in bytes (1), the two tokens it is merged from (3, 3), its longest prefix (3)
 const (
-	// It changes with the format.
 	magic          = 0x31657074 // "tpe1"
 	header         = 16
 	record         = 10
 	absent         = 1<<24 - 1 // of a prefix: there is none
 	maxTokens      = none
 	maxTokenLength = 255
-	// One word of memory holds three tokens.
+	// Three tokens fit a word.
 	tokenBits = 21
 	none      = 1<<tokenBits - 1 // no token
 )
 
 // entry is a node of the trie: the byte that leads to it (9 bits, or noLabel), whether a token ends here (1 bit), and
-// the base of its children (22 bits). Four bytes, so that a step through the trie touches one word of memory.
+// the base of its children (22 bits). Four bytes: a step through the trie touches one word of memory.
 type entry uint32
 
 const (
@@ -36,7 +35,7 @@ const (
 	maxEntries = 1<<22 - 256
 )
 
-// newEntry packs the three; the caller keeps label and base within their bits.
+// newEntry expects label and base within their bits.
 func newEntry(label, base int, end bool) entry {
 	e := entry(label) | entry(base)<<10
 	if end {
@@ -50,42 +49,40 @@ func (e entry) base() uint32  { return uint32(e) >> 10 }
 
 // Table is a vocabulary, ready to count with. It is read-only, and safe for concurrent use.
 type Table struct {
-	trie   string         // of the compiled form: it is used as it is
+	trie   string         // of the compiled form, used as it is
 	ids    []uint32       // of each entry, the token that ends there
 	tokens []token        // by rank
 	pairs  []pair         // hash table of the tokens, by the two tokens each is merged from
-	single [256]uint32    // the tokens of single bytes, which are those below 256
+	single [256]uint32    // the tokens of single bytes, all below 256
 	double [1 << 16]start // of two bytes, by the first times 256 plus the second
-	// maybe has two bits set for each pair in pairs, by hash, in one word. Most pairs that are asked for are never
-	// merged. This says so for all but a few in a hundred of them, and fits the processor's cache, which pairs does
-	// not. Often only merges to a token of a low rank matter. So maybe consists of several filters: of the pairs that
-	// give tokens below each of filterRanks. filter tells, by the number of bits of the highest rank that matters, in
-	// which to look.
+	// maybe has two bits set, in one word, for each pair in pairs, by hash. Most looked-up pairs are never merged; this
+	// excludes all but a few in a hundred, and unlike pairs fits the processor's cache. Often only merges to low ranks
+	// matter, so maybe has several filters: for the tokens below each of filterRanks. filter finds one by the number of
+	// bits of the highest rank that matters.
 	maybe  []uint64
 	filter [32]filter
 	runs   [256]run // of each byte
 }
 
-// filterRanks are the numbers of ranks of which there are filters.
 var filterRanks = [...]int{1 << 12, 1 << 14, 1 << 16, 1 << tokenBits}
 
-// filter is where a filter begins in maybe, and how many words it has less one: a power of two less one.
+// filter is where a filter begins in maybe, and its number of words, a power of two, less one.
 type filter struct{ from, mask uint32 }
 
-// word returns the place in maybe of the bits of a hash.
+// word returns the place of a hash in maybe.
 func (f filter) word(h uint32) uint32 { return f.from + h>>12&f.mask }
 
-// start tells where two bytes lead to. Most searches need no other step.
+// start is where two bytes lead. Most searches need no other step.
 type start struct {
-	// tokens are three numbers. base is that of the children of the two bytes in the trie. token is what they are merged
-	// to, or none. lowest is the lowest rank of the tokens that are merged from the first byte and a token that begins
-	// with the second, or none: before such a merge, the first byte stays alone.
+	// tokens are three numbers. base is for the children of the two bytes in the trie. token is what they are merged
+	// to, or none. lowest is the lowest rank of a token merged from the first byte and a token that begins with the
+	// second, or none: before such a merge, the first byte stays alone.
 	tokens uint64
 	// third has a bit for each byte that follows them in the trie, by its lowest six bits.
 	third uint64
 }
 
-// nothing is where the last byte of a text leads to.
+// nothing is where the last byte of a text leads.
 var nothing = newStart(0, none, none)
 
 func newStart(base, token, lowest uint32) start {
@@ -96,24 +93,22 @@ func (d start) base() uint32   { return uint32(d.tokens >> (2 * tokenBits)) }
 func (d start) token() uint32  { return uint32(d.tokens>>tokenBits) & none }
 func (d start) lowest() uint32 { return uint32(d.tokens) & none }
 
-// goesOn reports whether there may be a token that begins with the two bytes and b.
+// goesOn reports whether some token may begin with the two bytes and b.
 func (d start) goesOn(b byte) bool { return d.third>>(b&63)&1 != 0 }
 
-// run tells of the tokens that consist of one byte only: the longest of them, and how far the trie goes on with this
-// byte. Both are the same for most bytes.
+// run is the longest token that consists of one byte only, and how far the trie continues with this byte.
 type run struct {
 	token uint32
 	depth int
 }
 
-// token tells of a token what counting needs, in one place of memory: three tokens of tokenBits each in either word.
+// token is what counting needs of a token, in one place: three tokens of tokenBits each in either word.
 type token struct {
-	// parts are the two tokens that it is merged from (of a single byte, itself twice), and the longest other token
-	// that it begins with, or none.
+	// parts are the two tokens it is merged from (of a single byte, itself twice), and its longest prefix, or none.
 	parts uint64
-	// ends are its length in bytes, and the limits of its first and of its last byte: if the byte and the one that
-	// stands next to it outside of the token are merged to a token below the limit, then this happens before the byte
-	// becomes a part of this token. Of a single byte, the limits are none.
+	// ends are its length in bytes, and limits of its first and last byte: if that byte and its outer neighbour are
+	// merged to a token below the limit, this happens before the byte becomes part of this token; none for a single
+	// byte.
 	ends uint64
 }
 
@@ -131,29 +126,25 @@ func (t token) length() int    { return int(t.ends >> (2 * tokenBits)) }
 func (t token) first() uint32  { return uint32(t.ends>>tokenBits) & none }
 func (t token) last() uint32   { return uint32(t.ends) & none }
 
-// pair is a slot of the hash table: two tokens and the one that they are merged to, 21 bits each, which is enough for
-// maxTokens. One word tells whether a slot is the right one and what is in it, because memory that is not in the
-// processor's cache is what counting hostile text waits for. 0 is empty: the token 0 is a single byte, as all that are
-// merged from nothing.
+// pair is a slot of the hash table: two tokens and what they are merged to, 21 bits each. One word has it all, because
+// counting hostile text mostly waits for uncached memory. 0 is empty: token 0 is a single byte.
 type pair uint64
 
 func newPair(left, right, merged uint32) pair {
 	return pair(left)<<(2*tokenBits) | pair(right)<<tokenBits | pair(merged)
 }
 
-// of reports whether the slot is that of two tokens.
 func (p pair) of(left, right uint32) bool { return (p^newPair(left, right, 0))>>tokenBits == 0 }
 
 func (p pair) merged() uint32 { return uint32(p) & none }
 
-// Load reads what [Compile] made. The table refers to data. Loading takes a few milliseconds, on two processors if
-// there are as many.
+// Load reads what [Compile] made, and refers to data. It takes a few milliseconds, on two processors if it can.
 func Load(data string) (*Table, error) {
 	if len(data) < header || u32(data, 0) != magic {
 		return nil, errors.New("not a compiled vocabulary")
 	}
 	ranks, tokens, entries := int(u32(data, 4)), int(u32(data, 8)), int(u32(data, 12))
-	// The only check: the data is embedded in the program, and made by Compile.
+	// No more checks: the data is embedded in the program, and made by Compile.
 	if want := header + 4*entries + 3*tokens + record*ranks; len(data) != want {
 		return nil, fmt.Errorf("a compiled vocabulary of %d bytes; its header says %d", len(data), want)
 	}
@@ -204,7 +195,7 @@ func Load(data string) (*Table, error) {
 		if length == 0 { // an empty record is no token
 			continue
 		}
-		// The ranks of its parts are lower: their limits are known.
+		// Its parts have lower ranks, so their limits are known.
 		first, last := t.tokens[left].first(), t.tokens[right].last()
 		head := heads[left]
 		// Otherwise left has the same three bytes, and they are known.
@@ -226,7 +217,6 @@ func Load(data string) (*Table, error) {
 		}
 		t.tokens[i] = newToken(left, right, prefix, length, first, last)
 	}
-	// Follows the byte through the trie as far as it goes.
 	for b := range t.runs {
 		r := &t.runs[b]
 		for e := t.entry(0); ; r.depth++ {
@@ -243,11 +233,10 @@ func Load(data string) (*Table, error) {
 	return t, nil
 }
 
-// fillPairs makes pairs and maybe from the records of the ranks. It waits for memory most of its time, so that it runs
-// beside the rest of Load.
+// fillPairs makes pairs and maybe. It mostly waits for memory, so it runs beside the rest of Load.
 func (t *Table) fillPairs(records string) {
 	ranks := len(t.tokens)
-	// Two thirds full, so that most searches end within a line of the processor's cache.
+	// Two thirds full: most searches end within a cache line.
 	t.pairs = make([]pair, ranks+ranks/2+1)
 	var filters [len(filterRanks)]filter
 	words, width := uint32(0), 0
@@ -281,7 +270,7 @@ func (t *Table) fillPairs(records string) {
 	}
 }
 
-// Ranks returns the vocabulary that the table was compiled from: the rank of each token.
+// Ranks returns the rank of each token.
 func (t *Table) Ranks() map[string]int {
 	ranks := make(map[string]int, len(t.tokens))
 	var walk func(at uint32, token []byte)
@@ -300,7 +289,6 @@ func (t *Table) Ranks() map[string]int {
 	return ranks
 }
 
-// u32 and u24 read numbers of the format at any position.
 func u32(s string, i int) uint32 {
 	s = s[i : i+4]
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
@@ -308,7 +296,7 @@ func u32(s string, i int) uint32 {
 
 func u24(s string) uint32 { return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 }
 
-// hash mixes both ranks; its lower bits choose the place in maybe, its upper bits that in pairs.
+// hash mixes both ranks; its lower bits choose the place in maybe, its upper bits the one in pairs.
 func hash(left, right uint32) uint32 {
 	h := (uint64(left)<<32 | uint64(right)) * 0x9e3779b97f4a7c15
 	return uint32(h >> 32)
@@ -317,7 +305,7 @@ func hash(left, right uint32) uint32 {
 // marks returns the bits of a hash in a word of maybe.
 func marks(h uint32) uint64 { return 1<<(h&63) | 1<<(h>>6&63) }
 
-// slot returns where the search for a hash begins in pairs, after the next slot.
+// slot returns where the search for a hash begins in pairs.
 func (t *Table) slot(h uint32) int { return int(uint64(h) * uint64(len(t.pairs)) >> 32) }
 
 func (t *Table) after(slot int) int {
