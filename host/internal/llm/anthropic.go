@@ -5,21 +5,19 @@ import (
 	"net/http"
 )
 
-// anthropicMessages is the backend for servers with Anthropic's Messages API. It has no state of its own, so calls may
-// run concurrently.
+// anthropicMessages is the backend for Anthropic's Messages API. It is stateless: calls may run concurrently.
 type anthropicMessages struct {
 	model    string
 	endpoint endpoint
 }
 
-// anthropicBase is the server that an empty baseURL means, and anthropicVersion the version of the API that its
-// requests name: there has been no other since.
+// anthropicBase is the server for an empty baseURL, and anthropicVersion the API's only version.
 const (
 	anthropicBase    = "https://api.anthropic.com"
 	anthropicVersion = "2023-06-01"
 )
 
-// An empty key sends no header, for servers that ask for none. The error is that of a wrong baseURL.
+// newAnthropic sends no header for an empty key. The error is about baseURL.
 func newAnthropic(p Profile, key string, client *http.Client) (*anthropicMessages, error) {
 	header := http.Header{"Anthropic-Version": {anthropicVersion}}
 	if key != "" {
@@ -29,8 +27,7 @@ func newAnthropic(p Profile, key string, client *http.Client) (*anthropicMessage
 	return &anthropicMessages{model: p.Model, endpoint: e}, err
 }
 
-// messagesRequest is the part of a Messages request that is used here. The API demands max_tokens, so that it is never
-// left out.
+// messagesRequest is the part of a Messages request that is used here. The API requires max_tokens.
 type messagesRequest struct {
 	Model     string         `json:"model"`
 	MaxTokens int            `json:"max_tokens"`
@@ -39,19 +36,17 @@ type messagesRequest struct {
 	Stream    bool           `json:"stream"`
 }
 
-// blockMessage is one message, as a list of texts.
 type blockMessage struct {
 	Role    string      `json:"role"` // user or assistant
 	Content []textBlock `json:"content"`
 }
 
-// textBlock is a block of text, the only kind that is sent.
 type textBlock struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
-// messagesEvent is one event of the answer, of any type; fields that its type does not have are zero.
+// messagesEvent is one event of the answer; fields that its type does not have are zero.
 type messagesEvent struct {
 	Type    string `json:"type"`
 	Message struct {
@@ -67,7 +62,7 @@ type messagesEvent struct {
 	Usage messagesUsage `json:"usage"`
 }
 
-// messagesUsage counts in tokens. InputTokens excludes what was read from the cache or written to it.
+// messagesUsage is in tokens. InputTokens excludes cache reads and writes.
 type messagesUsage struct {
 	InputTokens              int `json:"input_tokens"`
 	OutputTokens             int `json:"output_tokens"`
@@ -75,10 +70,10 @@ type messagesUsage struct {
 	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
 }
 
-// generate streams the answer even though only the whole text is used: without events the idle timeout could not tell a
+// generate streams the answer, although only the whole text is used: without events the idle timeout could not tell a
 // slow model from a dead server.
 func (m *anthropicMessages) generate(ctx context.Context, req Request, maxOutput int, x *exchange, a *answer) error {
-	// Messages is not nil, because the API takes no null for it.
+	// Messages is not nil: the API refuses null.
 	body := messagesRequest{Model: m.model, MaxTokens: maxOutput, Stream: true, Messages: []blockMessage{}}
 	if req.System != "" {
 		body.System = []textBlock{{"text", req.System}}
@@ -96,7 +91,7 @@ func (m *anthropicMessages) generate(ctx context.Context, req Request, maxOutput
 	return stream(ctx, m.endpoint, body, x, func(event messagesEvent) error { return m.take(event, a) })
 }
 
-// take adds one event to the answer. Thinking and other blocks are skipped.
+// take adds one event to the answer, except thinking and other blocks.
 func (m *anthropicMessages) take(event messagesEvent, a *answer) error {
 	switch event.Type {
 	case "message_start":
@@ -121,7 +116,7 @@ func (m *anthropicMessages) take(event messagesEvent, a *answer) error {
 	return nil
 }
 
-// use takes over counts. Cached tokens are added to the input: only then do providers agree on what it means.
+// use sets the counts, with cached tokens added to the input, as other providers report it.
 func (a *answer) use(u messagesUsage) {
 	a.cacheRead, a.cacheWrite = u.CacheReadInputTokens, u.CacheCreationInputTokens
 	a.input, a.output = u.InputTokens+a.cacheRead+a.cacheWrite, u.OutputTokens

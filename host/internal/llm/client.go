@@ -11,12 +11,11 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-// Options are what [Open] need in addition to a profile. The zero value suits a program; tests set the fields.
+// Options are what [Open] needs in addition to a profile. The zero value suits a program; tests set the fields.
 type Options struct {
-	// LookupEnv looks up the variable that holds the key; nil is [os.LookupEnv].
+	// LookupEnv looks up the key's variable; nil is [os.LookupEnv].
 	LookupEnv func(string) (string, bool)
-	// Transport sends the requests; nil is a copy of [http.DefaultTransport], which uses the proxies of the
-	// environment.
+	// Transport sends the requests; nil is a copy of [http.DefaultTransport], which uses the environment's proxies.
 	Transport http.RoundTripper
 }
 
@@ -27,23 +26,20 @@ type Client struct {
 	redact    *strings.Replacer
 	transport *http.Transport // our own; nil if the caller brought one
 
-	// Tests set these.
 	sleep func(context.Context, time.Duration) error
 	now   func() time.Time
 }
 
-// backend is what differs between the kinds of providers. Implementations are safe for concurrent use.
+// backend is what differs between providers. It is safe for concurrent use.
 type backend interface {
-	// generate runs one attempt and collects what arrives. The attempt counts as complete once the answer has a finish
-	// reason, also if an error follows.
+	// generate runs one attempt. It is complete once the answer has a finish reason, even if an error follows.
 	generate(context.Context, Request, int, *exchange, *answer) error
-	// adapt changes the form of later requests if the error suggests it. It reports whether the same request may
-	// succeed now. It is asked at most once per call.
+	// adapt changes the form of later requests if the error suggests it, and reports whether the same request may
+	// succeed now. It is called at most once per call.
 	adapt(*Error) bool
 }
 
-// Open reads the profile's key and returns a client; nothing is sent. The error is an [*Error] and [ErrProfile]: a
-// setting that is wrong, a variable that is not set, a file that cannot be read, or an empty key.
+// Open reads the profile's key and returns a client; nothing is sent. The error is an [*Error] and [ErrProfile].
 func Open(p Profile, o Options) (*Client, error) {
 	if problem := p.check(); problem != "" {
 		return nil, p.failf(ErrProfile, "%s", problem)
@@ -78,24 +74,20 @@ func Open(p Profile, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Profile returns the profile that was opened.
 func (c *Client) Profile() Profile { return c.profile }
 
 // MaxOutput is the most that one call may generate, in tokens.
 func (c *Client) MaxOutput() int { return c.profile.maxOutput(0) }
 
-// Close closes idle connections.
 func (c *Client) Close() {
 	if c.transport != nil {
 		c.transport.CloseIdleConnections()
 	}
 }
 
-// Generate runs one completion. It returns when the answer is complete, and only then calls onText (which may be
-// nil), once, unless the text is empty: text of an attempt that fails later is never delivered. An empty text is not
-// an error.
+// Generate runs one completion. It calls onText, unless nil, once the answer is complete, unless it is empty.
 //
-// ctx ends the call, also on the wire; so does the profile's timeout. The error is an [*Error].
+// ctx or the profile's timeout ends the call, also on the wire. The error is an [*Error].
 func (c *Client) Generate(ctx context.Context, req Request, onText func(string)) (Result, error) {
 	start := c.now()
 	p := c.profile
@@ -132,8 +124,7 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 }
 
 // persist runs attempts until one succeeds, a retry cannot help, or the time is up. It never starts a wait that would
-// end after the deadline: the caller gets the real failure at once instead of a timeout later. An adapted request does
-// not count as a retry.
+// end after the deadline: the caller gets the real failure instead of a timeout. An adapted request is no retry.
 func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answer, int, error) {
 	adapted := false
 	for attempts := 1; ; attempts++ {
@@ -178,8 +169,8 @@ func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answ
 	}
 }
 
-// attempt sends the request once. The order of the cases matters: the caller's cancellation comes first, because it
-// makes everything else fail too, and a complete answer wins over an error after its end.
+// attempt sends the request once. Of the cases, the caller's cancellation is first, because it makes everything else
+// fail too; a complete answer wins over a later error.
 func (c *Client) attempt(ctx context.Context, req Request, maxOutput int) (*answer, *Error) {
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -191,7 +182,7 @@ func (c *Client) attempt(ctx context.Context, req Request, maxOutput int) (*answ
 	case ctx.Err() != nil && (err != nil || a.finish == ""):
 		return nil, c.stopped(ctx)
 	case a.finish != "":
-		// The answer is complete. At most the usage, which comes after it, is missing.
+		// At most the usage, which follows, is missing.
 		return a, nil
 	case context.Cause(own) == errSilent:
 		return nil, c.silent(x)

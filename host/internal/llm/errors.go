@@ -11,53 +11,44 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// Causes of an [*Error], for [errors.Is]. In addition, cancellation by the caller is [context.Canceled], and a call
-// that ran into its timeout is [context.DeadlineExceeded].
+// Causes of an [*Error], for [errors.Is]; also [context.Canceled] (by the caller) and [context.DeadlineExceeded].
 var (
-	// ErrProfile: the profile cannot be used, because of a wrong setting or a missing key.
+	// ErrProfile: the profile has a wrong setting or no key.
 	ErrProfile = errors.New("the profile cannot be used")
 	// ErrRequest: no provider would accept the request; it was not sent.
-	ErrRequest = errors.New("the request is not valid")
-	// ErrContextExceeded: the request does not fit into the model's context window.
+	ErrRequest         = errors.New("the request is not valid")
 	ErrContextExceeded = errors.New("the request is larger than the model's context window")
 	ErrUnauthorized    = errors.New("the provider does not accept the key")
 	ErrModelNotFound   = errors.New("the provider does not know the model")
 	ErrRateLimited     = errors.New("the provider limits the rate of requests")
-	// ErrUnreachable: the connection failed, or the server did not answer.
-	ErrUnreachable = errors.New("the server cannot be reached")
-	// ErrIncomplete: the answer ended, broke off or stalled before its end.
-	ErrIncomplete = errors.New("the answer broke off before its end")
-	// ErrProtocol: the answer does not follow the provider's protocol.
-	ErrProtocol = errors.New("the answer cannot be understood")
-	// ErrTooLong: the answer is far longer than the requested token limit.
-	ErrTooLong = errors.New("the answer does not end")
+	ErrUnreachable     = errors.New("the server cannot be reached")
+	ErrIncomplete      = errors.New("the answer broke off before its end")
+	ErrProtocol        = errors.New("the answer cannot be understood")
+	ErrTooLong         = errors.New("the answer does not end")
 )
 
-// Error is a completion that failed, or a profile that cannot be used. It never contains a key: everything that comes
-// from outside is redacted first.
+// Error is a failed completion, or a profile that cannot be used. It never contains a key.
 type Error struct {
 	Profile string
 	// Kind is the provider's kind: openai or anthropic.
 	Kind, Model string
 	// Status is the HTTP status; 0 if there was no answer.
 	Status int
-	// Code is the provider's code of the error, such as "rate_limit_exceeded"; "" if it gave none.
+	// Code is the provider's error code, such as "rate_limit_exceeded"; "" if it gave none.
 	Code string
 	// Message is what the provider said, clipped, or what happened.
 	Message string
-	// Hint says what to do about it; "" if there is nothing to say.
+	// Hint says what to do about it; "" for nothing.
 	Hint string
-	// Retryable is set if the same call may succeed later. RetryAfter is how long the provider asks to wait; 0 if it
-	// names no time.
+	// Retryable is set if the same call may succeed later. RetryAfter is the wait that the provider asks for.
 	Retryable  bool
 	RetryAfter time.Duration
-	// Attempts is the number of requests that were sent.
+	// Attempts is the number of requests sent.
 	Attempts int
-	// Err is the cause, for [errors.Is] and [errors.As].
-	Err error
+	Err      error
 }
 
-// Error returns one line: profile, cause, HTTP status, message, hint and attempts, as far as they are known.
+// Error returns one line: profile, cause, HTTP status, message, hint and attempts, as far as known.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "profile %s (%s, model %s): ", clip(e.Profile), clip(e.Kind), clip(e.Model))
@@ -81,16 +72,13 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failf returns an error about the profile, or about a call with it.
 func (p Profile) failf(err error, format string, args ...any) *Error {
 	return &Error{Profile: p.Name, Kind: p.Kind, Model: p.Model, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
-// hint returns what a user can do about a failure; "" if nothing. It names the setting or variable to look at, never
-// its value.
+// hint returns what a user can do; "" if nothing. It names settings and variables, never their values.
 func (p Profile) hint(e *Error) string {
 	switch {
 	case errors.Is(e.Err, ErrUnauthorized) && p.KeyEnv != "":
@@ -117,8 +105,7 @@ func (p Profile) hint(e *Error) string {
 	return ""
 }
 
-// maxShown is how many characters of a server's text an error shows.
 const maxShown = 400
 
-// clip shortens foreign text to one printable line. Redact keys first: half a key would not be recognised afterwards.
+// clip shortens foreign text to one printable line. Redact keys first: half a key would not be recognised.
 func clip(s string) string { return text.OneLine(s, maxShown) }

@@ -11,37 +11,36 @@ import (
 	"time"
 )
 
-// exchange watches one request and its answer on the wire: it enforces the idle timeout, bounds what is read, and
-// returns answers that are no stream as errors.
+// exchange watches a request and its answer: it enforces the idle timeout, bounds what is read, and returns answers
+// that are not a stream as errors.
 //
-// mu guards the fields below it: the timer runs on a goroutine of its own.
+// mu guards the fields below it: the timer has a goroutine of its own.
 type exchange struct {
 	idle   time.Duration
 	cancel context.CancelCauseFunc
-	// limit is how many bytes the answer may have.
+	// limit of the answer, in bytes
 	limit int64
 
 	mu    sync.Mutex
 	timer *time.Timer
-	// The attempt has ended; the timer must not start again.
+	// over: the attempt has ended; the timer must not start again.
 	over bool
 	head []byte // the first bytes of the answer
 	err  error  // why the answer could not be read to its end
 }
 
-// Reasons for which an exchange is cancelled.
 var (
 	errSilent  = errors.New("the server was silent for too long")
 	errTimeout = errors.New("the call took too long")
 )
 
 const (
-	// Bytes of an error response that are read, and of any answer that are kept to describe a failure.
+	// Bytes read of an error response, and kept of any answer to describe a failure.
 	maxErrorBody = 64 << 10
 	maxHead      = 1 << 10
 )
 
-// newExchange starts the idle timeout; idle 0 is none. limit is in bytes. cancel must end the attempt.
+// newExchange starts the idle timeout; 0 is none. cancel must end the attempt.
 func newExchange(idle time.Duration, limit int64, cancel context.CancelCauseFunc) *exchange {
 	x := &exchange{idle: idle, cancel: cancel, limit: limit}
 	if idle > 0 {
@@ -50,7 +49,7 @@ func newExchange(idle time.Duration, limit int64, cancel context.CancelCauseFunc
 	return x
 }
 
-// alive restarts the idle timeout. It is called for the response's header and for each read that returns bytes.
+// alive restarts the idle timeout.
 func (x *exchange) alive() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -59,7 +58,7 @@ func (x *exchange) alive() {
 	}
 }
 
-// end stops the idle timeout for good. A late read cannot restart it.
+// end stops the idle timeout for good.
 func (x *exchange) end() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -76,14 +75,13 @@ func (x *exchange) received() string {
 	return string(x.head)
 }
 
-// broke returns the error that ended the reading early; nil if there was none. The reader of events hides it.
+// broke returns the error that ended reading early, which the reader of events hides; nil if there was none.
 func (x *exchange) broke() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.err
 }
 
-// refusal is an answer that is not an event stream.
 type refusal struct {
 	status int
 	header http.Header
@@ -92,8 +90,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("the server answered with status %d", r.status) }
 
-// do makes the request. Any answer that is not an event stream becomes a [refusal]. A missing content type is accepted,
-// as some local servers send none.
+// do makes the request. An answer that is not an event stream becomes a [refusal]. Some local servers send no type.
 func (x *exchange) do(req *http.Request, client *http.Client) (*http.Response, error) {
 	res, err := client.Do(req)
 	if err != nil {
@@ -114,14 +111,13 @@ func (x *exchange) do(req *http.Request, client *http.Client) (*http.Response, e
 	return nil, &refusal{status: res.StatusCode, header: res.Header, body: body}
 }
 
-// meter is a response body that reports its progress to an exchange and stops at its limit.
 type meter struct {
 	io.ReadCloser
 	exchange *exchange
 	read     int64
 }
 
-// Read passes bytes on before it reports [ErrTooLong], so that a finish reason among them still counts.
+// Read returns bytes with [ErrTooLong]: a finish reason among them still counts.
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
 	x := m.exchange

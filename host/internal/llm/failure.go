@@ -16,11 +16,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/sse"
 )
 
-// stopped returns the error of a call that its caller or its timeout ended. Only the timeout is retryable: a caller
-// that cancels does not want the answer any more.
+// stopped returns the error of a call ended by its caller or its timeout. Only the timeout is retryable.
 func (c *Client) stopped(ctx context.Context) *Error {
 	p := c.profile
-	// The cause tells the host's own timeout from a context that the caller ended.
 	if context.Cause(ctx) == errTimeout {
 		e := p.failf(context.DeadlineExceeded, "there was no complete answer within %s", p.Timeout)
 		e.Retryable, e.Hint = true, p.setting("timeout")+" sets that time"
@@ -29,10 +27,8 @@ func (c *Client) stopped(ctx context.Context) *Error {
 	return p.failf(ctx.Err(), "canceled by the caller")
 }
 
-// silent returns the error of an attempt that ran into the idle timeout. Whether something had arrived tells a server
-// that never answered from one that stalled.
+// silent returns the error of an attempt that ran into the idle timeout.
 func (c *Client) silent(x *exchange) *Error {
-	// Retryable in both cases: the next attempt goes to a server that may be well again.
 	p := c.profile
 	kind := ErrUnreachable
 	if x.received() != "" {
@@ -43,8 +39,8 @@ func (c *Client) silent(x *exchange) *Error {
 	return e
 }
 
-// failure classifies the error of an attempt. A nil error means that the stream ended without a finish reason. The most
-// specific evidence comes first: a response of the server, an error event, a limit, then the state of the connection.
+// failure classifies the error of an attempt, most specific evidence first: a response, an error event, a limit, then
+// the connection. A nil error means that the stream ended without a finish reason.
 func (c *Client) failure(err error, x *exchange) *Error {
 	p := c.profile
 	var (
@@ -67,27 +63,24 @@ func (c *Client) failure(err error, x *exchange) *Error {
 		e := p.failf(ErrIncomplete, "the stream ended without a finish reason")
 		e.Retryable = true
 		return e
-	// Nothing was received, or something that is no event stream.
 	case err == nil, x.received() != "":
 		return c.garbage(x.received())
 	}
-	// The rest are errors of the connection. They hold an address but no header, and so no key.
+	// Errors of the connection hold an address but no header, so no key.
 	e := p.failf(fmt.Errorf("%w: %w", ErrUnreachable, withoutURL(err)), "no answer from %s", p.server())
 	e.Retryable = !hopeless(err)
 	e.Hint = p.hint(e)
 	return e
 }
 
-// garbage returns the error for text that is not an answer of the API, such as a login page. It is usually a wrong
-// baseURL, hence the hint. The text is clipped, and keys in it are replaced.
+// garbage returns the error for text that is not an answer of the API, such as a login page: usually baseURL is wrong.
 func (c *Client) garbage(text string) *Error {
 	e := c.profile.failf(ErrProtocol, "received %q", clip(c.redact.Replace(text)))
 	e.Hint = c.profile.hint(e)
 	return e
 }
 
-// looksLikeStream reports whether text is the beginning of an event stream, or empty. It tells an answer that broke off
-// from one that never was a stream.
+// looksLikeStream tells an answer that broke off from one that never was a stream.
 func looksLikeStream(text string) bool {
 	for line := range strings.Lines(text) {
 		for _, field := range []string{"data:", "event:", ":"} {
@@ -99,8 +92,7 @@ func looksLikeStream(text string) bool {
 	return text == ""
 }
 
-// hopeless reports whether a failed connection will fail again: an unknown host, an invalid certificate, no TLS.
-// Retrying those only delays the error.
+// hopeless reports whether a connection will fail again: an unknown host, an invalid certificate, no TLS.
 func hopeless(err error) bool {
 	var (
 		dns      *net.DNSError
@@ -122,7 +114,7 @@ func hopeless(err error) bool {
 	return false
 }
 
-// withoutURL removes the URL that net/http puts around its errors; the message names the server already.
+// withoutURL removes the URL from net/http's errors; the message names the server already.
 func withoutURL(err error) error {
 	if ue := (*url.Error)(nil); errors.As(err, &ue) {
 		return ue.Err
@@ -130,8 +122,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// refused returns the error for an answer that is not an event stream. X-Should-Retry, which Anthropic and OpenAI send,
-// overrides the own judgement.
+// refused returns the error for a refusal. X-Should-Retry, from Anthropic and OpenAI, overrides our judgement.
 func (c *Client) refused(r *refusal) *Error {
 	if r.status == http.StatusOK && !json.Valid(r.body) {
 		return c.garbage(string(r.body))
@@ -141,7 +132,6 @@ func (c *Client) refused(r *refusal) *Error {
 		e.Message = "the server redirects to " + clip(c.redact.Replace(r.header.Get("Location"))) +
 			", which is not followed"
 	}
-	// In seconds or as a date; 0 if the server says nothing.
 	e.RetryAfter, _ = retryAfter(r.header, c.now())
 	switch r.header.Get("X-Should-Retry") {
 	case "true":
@@ -152,9 +142,8 @@ func (c *Client) refused(r *refusal) *Error {
 	return e
 }
 
-// said classifies an error that the provider reported, as a response or as an event within a stream; the latter has
-// status 200, so the status is derived from the error's name. Providers differ in codes and texts; see words.go for the
-// forms.
+// said classifies an error that the provider reported, as a response or within a stream (status 200; the error's name
+// then gives the status). Providers differ in codes and texts: see words.go.
 func (c *Client) said(status int, body []byte) *Error {
 	p, w := c.profile, readWords(body)
 	if status == http.StatusOK {
@@ -169,8 +158,7 @@ func (c *Client) said(status int, body []byte) *Error {
 		e.Message = "the server gave no reason"
 	}
 	lower := strings.ToLower(w.message)
-	// Status, then code, then words: the first that is specific decides, as servers that imitate these APIs often have
-	// only one of them right.
+	// Status, then code, then words: servers that imitate these APIs often have only one of them right.
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		e.Err = ErrUnauthorized
@@ -182,15 +170,14 @@ func (c *Client) said(status int, body []byte) *Error {
 		e.Err = ErrModelNotFound
 	case status == http.StatusTooManyRequests:
 		e.Err = ErrRateLimited
-		// A spent quota is reported as 429 too, and stays spent.
+		// A spent quota is a 429 too, and stays spent.
 		e.Retryable = w.code != "insufficient_quota" && w.kind != "insufficient_quota" && w.kind != "billing_error"
-	// The server says itself that the request may be repeated.
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
 		e.Retryable = true
 	case status == http.StatusOK:
 		e.Status, e.Err = 0, ErrProtocol
 		if w.found {
-			// An error of unknown kind in the middle of an answer: the server gave up, and may succeed next time.
+			// Unknown, in the middle of an answer: the server may succeed next time.
 			e.Err, e.Retryable = ErrIncomplete, true
 		}
 	case status >= 500:
@@ -200,7 +187,6 @@ func (c *Client) said(status int, body []byte) *Error {
 	return e
 }
 
-// tooLong matches the messages with which servers refuse a request that exceeds the context window. The words are those
-// of OpenAI, Anthropic, vLLM, llama.cpp and the like.
+// tooLong matches the messages of OpenAI, Anthropic, vLLM, llama.cpp and the like about an exceeded context window.
 var tooLong = regexp.MustCompile(`(maximum|available|max) (context|model)[ -]?(length|len|size|window)|` +
 	`context (length|window|size|limit)|prompt is too long|input is too long|exceed_context_size`)

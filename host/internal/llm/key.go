@@ -10,12 +10,11 @@ import (
 	"strings"
 )
 
-// maxKeyBytes bounds a key file, in bytes; a larger file is not a key.
+// maxKeyBytes bounds a key file, in bytes.
 const maxKeyBytes = 16 << 10
 
-// readKey returns the profile's key, "" if the profile has none. Errors name the variable or file and never contain its
-// value. White space around the key is removed, since editors end files with a newline; inside it is an error, because
-// an HTTP header cannot carry it.
+// readKey returns the profile's key; "" if it has none. Errors never contain the value. White space around the key is
+// trimmed, as editors end files with a newline; inside it is an error, as an HTTP header cannot carry it.
 func readKey(p Profile, lookup func(string) (string, bool)) (string, error) {
 	var text, source string
 	switch {
@@ -48,10 +47,10 @@ func readKey(p Profile, lookup func(string) (string, bool)) (string, error) {
 	return key, nil
 }
 
-// readKeyFile refuses a file that others can change: they could make the host send the conversation under their key. It
-// accepts one that others can read, because container platforms mount secrets that way.
+// readKeyFile refuses a file that others can change: they could make the host send the conversation under their key.
+// Others may read it: container platforms mount secrets that way.
 func readKeyFile(path string) (string, error) {
-	// Checked before opening: opening a named pipe would block until it has a writer.
+	// Before opening: opening a named pipe would block until it has a writer.
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -76,7 +75,6 @@ func readKeyFile(path string) (string, error) {
 	return string(data), nil
 }
 
-// withoutPath removes the path from a file error, as the message names it already.
 func withoutPath(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
@@ -84,8 +82,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// redactor returns a replacer that removes the key from a text, including its forms in JSON and URLs. Servers quote the
-// key in error messages.
+// redactor returns a replacer for the key, including its forms in JSON and URLs: servers quote it in errors.
 func redactor(key string) *strings.Replacer {
 	if key == "" {
 		return strings.NewReplacer()

@@ -7,23 +7,21 @@ import (
 	"sync/atomic"
 )
 
-// openAI reaches servers that speak OpenAI's chat completions.
 type openAI struct {
 	model    string
 	endpoint endpoint
 	// newLimit is set if the server wants max_completion_tokens: OpenAI's reasoning models refuse max_tokens, and many
-	// compatible servers know nothing else. It is atomic because concurrent calls share the backend, and any of them
-	// may learn it.
+	// compatible servers know nothing else. Any of the concurrent calls may learn it.
 	newLimit atomic.Bool
 }
 
-// openAIBase is the server that an empty baseURL means.
+// openAIBase is the server for an empty baseURL.
 const openAIBase = "https://api.openai.com/v1"
 
-// newOpenAI returns the backend. It starts with the limit's new name for OpenAI's own server only.
+// newOpenAI starts with the limit's new name for OpenAI's own server only.
 func newOpenAI(p Profile, key string, client *http.Client) (*openAI, error) {
 	header := http.Header{}
-	if key != "" { // servers on one's own machine need none
+	if key != "" { // local servers need none
 		header.Set("Authorization", "Bearer "+key)
 	}
 	e, err := newEndpoint(p, openAIBase, "chat/completions", header, client)
@@ -32,7 +30,7 @@ func newOpenAI(p Profile, key string, client *http.Client) (*openAI, error) {
 	return o, err
 }
 
-// chatRequest is the part of a chat completion request that is used here. A limit of 0 is left out.
+// chatRequest is the part of a chat completion request that is used here.
 type chatRequest struct {
 	Model               string        `json:"model"`
 	Messages            []chatMessage `json:"messages"`
@@ -44,13 +42,12 @@ type chatRequest struct {
 	} `json:"stream_options"`
 }
 
-// chatMessage is one message; content is plain text only.
 type chatMessage struct {
 	Role    string `json:"role"` // system, user or assistant
 	Content string `json:"content"`
 }
 
-// chatChunk is one event of the answer. All counts are in tokens.
+// chatChunk is one event of the answer. Counts are in tokens.
 type chatChunk struct {
 	Model   string `json:"model"`
 	Choices []struct {
@@ -70,11 +67,11 @@ type chatChunk struct {
 	} `json:"usage"`
 }
 
-// generate streams the answer, for the same reason as the Anthropic backend. Texts of one role are joined with a blank
-// line, because many compatible servers accept only one string per message.
+// generate streams the answer, as Anthropic's backend does. Texts of one role are joined with a blank line: many
+// compatible servers accept only one string per message.
 func (o *openAI) generate(ctx context.Context, req Request, maxOutput int, x *exchange, a *answer) error {
 	body := chatRequest{Model: o.model, Stream: true}
-	// Without it a stream ends without usage, and what the call cost would not be known.
+	// Without it a stream has no usage.
 	body.StreamOptions.IncludeUsage = true
 	if o.newLimit.Load() {
 		body.MaxCompletionTokens = maxOutput
@@ -94,7 +91,7 @@ func (o *openAI) generate(ctx context.Context, req Request, maxOutput int, x *ex
 	return stream(ctx, o.endpoint, body, x, func(chunk chatChunk) error { return o.take(chunk, a) })
 }
 
-// take adds one event to the answer. Only the first choice counts; more are never requested.
+// take adds one event to the answer. More than the first choice is never requested.
 func (o *openAI) take(chunk chatChunk, a *answer) error {
 	if chunk.Model != "" {
 		a.model = chunk.Model
@@ -118,8 +115,7 @@ func (o *openAI) take(chunk chatChunk, a *answer) error {
 	return nil
 }
 
-// adapt switches to the other name of the limit if the server's message names it as the cause. Servers have no common
-// error code for this, hence the look at the text. true asks for the call to be repeated, which happens once at most.
+// adapt switches to the other name of the limit if the server's message suggests it: there is no common error code.
 func (o *openAI) adapt(e *Error) bool {
 	wrong, right := "max_tokens", "max_completion_tokens"
 	if o.newLimit.Load() {

@@ -9,28 +9,25 @@ import (
 // Profile describes how a model is reached. Zero numbers and durations mean "no limit", except: MaxOutput 0 is
 // [DefaultMaxOutput] tokens, and Retries 0 is no retry.
 type Profile struct {
-	// Name is shown in errors and is part of the settings' path: profiles.<name>.provider.
 	Name string
 	config.Provider
 }
 
-// DefaultMaxOutput is the limit of an answer, in tokens, if neither the request nor the profile sets one.
+// DefaultMaxOutput limits an answer, in tokens, if neither the request nor the profile does.
 const DefaultMaxOutput = 8192
 
-// setting returns the full path of one of the profile's settings, for errors and hints.
+// setting returns the full key of one of the profile's settings.
 func (p Profile) setting(key string) string { return "profiles." + p.Name + ".provider." + key }
 
-// ownHosts are the servers of the providers themselves, which require a key.
+// ownHosts are the providers' own servers, which require a key.
 var ownHosts = map[string]string{config.KindOpenAI: "api.openai.com", config.KindAnthropic: "api.anthropic.com"}
 
-// official reports whether the profile's server is the provider's own. It decides about a required key and the limit's
-// name.
+// official reports whether the server is the provider's own.
 func (p Profile) official() bool {
 	u, err := url.Parse(p.BaseURL)
 	return p.BaseURL == "" || err == nil && u.Hostname() == ownHosts[p.Kind]
 }
 
-// server returns the address to show in an error.
 func (p Profile) server() string {
 	if p.BaseURL == "" {
 		return "https://" + ownHosts[p.Kind]
@@ -38,8 +35,7 @@ func (p Profile) server() string {
 	return p.BaseURL
 }
 
-// maxOutput returns the token limit for a request that asks for wanted tokens, which can only lower the profile's
-// limit. 0 asks for the profile's limit.
+// maxOutput returns the token limit for a request: the profile's, or wanted if that is lower and not 0.
 func (p Profile) maxOutput(wanted int) int {
 	limit := p.MaxOutput
 	if limit <= 0 {
@@ -51,8 +47,7 @@ func (p Profile) maxOutput(wanted int) int {
 	return limit
 }
 
-// check returns what is wrong with a profile, "" if nothing. Credentials in a URL are refused, because errors show the
-// URL.
+// check returns what is wrong with a profile; "" if nothing. Errors show the URL, so it must not hold credentials.
 func (p Profile) check() string {
 	u, err := url.Parse(p.BaseURL)
 	switch {

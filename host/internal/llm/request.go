@@ -8,55 +8,49 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-// Role says who wrote a message.
 type Role string
 
-// The roles.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
 )
 
-// Message is text from one side. Tool calls and attachments are not supported: summaries need none.
+// Message is text from one side. Summaries need no tool calls and attachments.
 type Message struct {
 	Role Role
 	Text string
 }
 
-// Request is one completion to run. Messages begin and end with the user's; adjacent messages of the same role are
-// merged.
+// Request is one completion. Messages begin and end with the user's; adjacent ones of the same role are merged.
 type Request struct {
-	// System may be empty.
 	System   string
 	Messages []Message
-	// MaxOutput is the most that may be generated, in tokens; 0, or more than the profile allows, is what the profile
-	// allows.
+	// MaxOutput is the most that may be generated, in tokens; 0 is the profile's limit, which bounds it.
 	MaxOutput int
-	// InputTokens is the caller's count of all of the above; 0 if it is not known. If that and MaxOutput are more
-	// than the profile's context limit, the provider is not asked.
+	// InputTokens is the caller's count of the above; 0 if unknown. If it and MaxOutput exceed the profile's context
+	// limit, nothing is sent.
 	InputTokens int
 }
 
-// Result is the model's answer. Token counts are the provider's; all are 0 if it reported none.
+// Result is the model's answer. Token counts are the provider's; 0 if it reported none.
 type Result struct {
-	// Text is empty if the model wrote nothing, or nothing but thinking.
+	// Text is empty if the model wrote nothing but thinking.
 	Text string
-	// FinishReason is the provider's value, such as "stop", "length", "end_turn" or "max_tokens".
+	// FinishReason is the provider's word, such as "stop", "length", "end_turn" or "max_tokens".
 	FinishReason string
-	// Model is the model that the provider reports.
+	// Model is the provider's name for the model.
 	Model string
 	// InputTokens includes CacheRead and CacheWrite; OutputTokens includes thinking.
 	InputTokens, OutputTokens int
 	CacheRead, CacheWrite     int
-	// CostUSD follows from the profile's prices; 0 without prices. Failed attempts are not included.
-	CostUSD float64
-	// Attempts counts from 1.
+	// CostUSD follows from the profile's prices; 0 without. Failed attempts are not included.
+	CostUSD  float64
 	Attempts int
-	// Duration is of the whole call, waits included.
+	// Duration includes waits.
 	Duration time.Duration
 }
 
-// check returns what is wrong with a request, "" if nothing. Providers answer these mistakes with unhelpful errors, or,
+// check returns what is wrong with a request; "" if nothing. Providers answer these mistakes with unhelpful errors, or,
 // worse, with an answer.
 func (r Request) check() string {
 	if len(r.Messages) == 0 {
@@ -79,7 +73,6 @@ func (r Request) check() string {
 	return ""
 }
 
-// turn is a run of messages with the same role.
 type turn struct {
 	role  Role
 	texts []string
@@ -98,8 +91,7 @@ func turns(messages []Message) []turn {
 	return list
 }
 
-// cost returns the price of an answer in US dollars. Prices are per million tokens. A price for cached tokens that is
-// not set is the input price. Negative remainders, from servers that report cache counts inconsistently, count as 0.
+// cost returns the price of an answer in US dollars. Negative remainders (inconsistent cache counts) are 0.
 func cost(p config.Prices, a *answer) float64 {
 	price := func(own *float64) float64 {
 		if own == nil {

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// MaxWait is the longest wait between two attempts. A provider that asks for more gets no retry: the caller can decide
-// better than a call that hangs.
+// MaxWait is the longest wait between two attempts. If a provider asks for more, the caller decides.
 const MaxWait = time.Minute
 
 const (
@@ -18,8 +17,8 @@ const (
 	lastBackoff  = 8 * time.Second
 )
 
-// backoff returns how long to wait after the given number of attempts if the provider names no time: 0.5 s, doubled
-// each time, at most 8 s. Half of it is random (jitter), so that clients that failed together do not retry together.
+// backoff returns how long to wait after some attempts if the provider names no time. Half of it is random, so clients
+// that failed together do not retry together.
 func backoff(attempts int) time.Duration {
 	d := lastBackoff
 	if shift := attempts - 1; shift < 10 {
@@ -44,7 +43,7 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// scaled parses a number of units. A value too large for a duration becomes the longest duration.
+// scaled parses a number of units; one too large becomes the longest duration.
 func scaled(text string, unit time.Duration) (time.Duration, bool) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil && !math.IsInf(n, 1) || math.IsNaN(n) || n < 0 {
@@ -56,7 +55,6 @@ func scaled(text string, unit time.Duration) (time.Duration, bool) {
 	return time.Duration(n * float64(unit)), true
 }
 
-// sleep waits for d, or returns ctx's error when it ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -7,17 +7,15 @@ import (
 	"strings"
 )
 
-// words are the fields of an error that a provider reports. Their meanings overlap: what one provider calls a type,
-// another calls a code.
+// words are the fields of a provider's error. What one provider calls a type, another calls a code.
 type words struct {
 	kind, code, message string
-	// found says that the body reports an error.
+	// found: the body reports an error.
 	found bool
 }
 
 // readWords reads the forms that providers and compatible servers use: {"error": {message, type, code}}, {"error":
-// "text"}, {"message": …} and {"detail": …}. Fields are decoded one by one, since servers send codes as text or as
-// numbers. A body in another form yields zero words.
+// "text"}, {"message": …} and {"detail": …}; for others the result is zero. Codes are text or numbers.
 func readWords(body []byte) words {
 	type said struct {
 		Type    json.RawMessage `json:"type"`
@@ -51,7 +49,7 @@ func firstOf(candidates ...json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// plain returns the text of a JSON value: a string as it is, anything else as JSON, null as "".
+// plain returns a JSON string's text, other values as JSON, null as "".
 func plain(raw json.RawMessage) string {
 	var text string
 	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
@@ -60,7 +58,6 @@ func plain(raw json.RawMessage) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// name returns the most specific of the fields.
 func (w words) name() string {
 	if w.code != "" {
 		return w.code
@@ -68,8 +65,7 @@ func (w words) name() string {
 	return w.kind
 }
 
-// status returns the HTTP status that corresponds to an error within a stream; 200 if unknown. Classification then
-// works the same for errors before and within the answer. 529 is Anthropic's "overloaded".
+// status returns the HTTP status for an error within a stream; 200 if unknown. 529 is Anthropic's "overloaded".
 func (w words) status() int {
 	if n, err := strconv.Atoi(w.code); err == nil && n >= 400 && n < 600 {
 		return n

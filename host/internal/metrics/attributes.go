@@ -8,20 +8,19 @@ import (
 )
 
 // labels are the attributes of a measurement; empty ones are left out. Strategy, profile and model are names from the
-// configuration, everything else is a word from a fixed list.
+// configuration, the others words from fixed lists.
 type labels struct {
 	strategy, profile, model string
 
 	method, api, outcome, step, call, trigger, rung, result, reason, state, tokens string
 }
 
-// keys are the attributes' names, in the order of [labels.values].
+// keys are in the order of [labels.values].
 var keys = [...]attribute.Key{
 	"strategy", "profile", "model", "method", "api", "outcome", "step", "call", "trigger", "rung", "result", "reason",
 	"state", "type",
 }
 
-// values returns the labels in the order of keys.
 func (l labels) values() [len(keys)]string {
 	return [...]string{
 		l.strategy, l.profile, l.model, l.method, l.api, l.outcome, l.step, l.call, l.trigger, l.rung, l.result,
@@ -29,29 +28,25 @@ func (l labels) values() [len(keys)]string {
 	}
 }
 
-// options carry a set of attributes in the forms in which instruments take it.
+// options are a set of attributes as instruments take it.
 type options struct {
 	add     []metric.AddOption
 	record  []metric.RecordOption
 	observe metric.ObserveOption
 }
 
-// mostNames bounds how many strategies, profiles and models get series of their own: a long-lived session can be set
-// to any number of them.
+// mostNames bounds the series for strategies, profiles and models: a long session can be set to any number of them.
 const mostNames = 100
 
-// other replaces values that have no word of their own.
 const other = "other"
 
-// attributes caches the sets that were used, because building a set takes longer than recording with it. The zero
-// value is ready to use.
+// attributes caches sets: building one takes longer than recording with it. The zero value is ready.
 type attributes struct {
 	mu    sync.RWMutex
 	known map[labels]*options
 	names [3]map[string]bool // strategies, profiles, models
 }
 
-// of returns the options for labels.
 func (a *attributes) of(l labels) *options {
 	a.mu.RLock()
 	o := a.known[l]
@@ -75,7 +70,7 @@ func (a *attributes) of(l labels) *options {
 	return o
 }
 
-// bounded returns the name, or other if there were too many names of its kind. The caller holds mu.
+// bounded returns the name, or other after too many names of its kind. The caller holds mu.
 func (a *attributes) bounded(kind int, name string) string {
 	if name == "" || a.names[kind][name] {
 		return name
@@ -90,7 +85,6 @@ func (a *attributes) bounded(kind int, name string) string {
 	return name
 }
 
-// options builds the attribute set.
 func (l labels) options() *options {
 	var all []attribute.KeyValue
 	for i, value := range l.values() {

@@ -1,9 +1,8 @@
 // Package metrics measures what a host does, with OpenTelemetry.
 //
 // It is for the engine, which creates a [Recorder] when it is opened with a meter provider (host.Options.Meter) and
-// passes it the outcome of each turn. Without a provider there is no recorder and nothing is measured; the global
-// provider is never used. The agent's provider decides where measurements go; package endpoint is a provider that
-// serves Prometheus.
+// passes it the outcome of each turn. Without a provider nothing is measured; the global one is never used. Package
+// endpoint is a provider that serves Prometheus.
 //
 // # The instruments
 //
@@ -40,23 +39,19 @@
 //	thresh.proxy.upstream.duration  histogram  s        api, outcome
 //	thresh.proxy.active          up-down     {request}  api
 //
-// A turn is one Prepare of a session. tokens.before is what the request would have counted without the turn,
-// tokens.after what it counts, both without pending tokens; thresh.request.tokens has the whole request, by the
-// provider's own count where the agent reported one. Savings are counted once, in the turn that removes the tokens,
-// although every later request is smaller too. A manual Compress is not a turn, but its run, its savings, the
-// plugin's time and the model's cost are measured.
+// A turn is one Prepare. tokens.before is what the request would have counted without the turn, tokens.after what it
+// counts, both without pending tokens; thresh.request.tokens has the whole request, by the provider's own count where
+// known. Savings are counted once, in the turn that removes the tokens, although every later request is smaller too. A
+// manual Compress is not a turn, but its run, its savings, the plugin's time and the model's cost are measured.
 //
-// thresh.calibration.ratio is recorded once a turn, as soon as the agent reported usage.
+// thresh.calibration.ratio is recorded once a turn, from the agent's first report of usage on. thresh.host.duration
+// excludes thresh.plugin.call.duration and thresh.llm.duration; the latter is for all calls of one Compress.
 //
-// thresh.host.duration is the turn without the plugin's and the model's time, which are in
-// thresh.plugin.call.duration and thresh.llm.duration. The latter is the time of all calls of one Compress.
+// thresh.service.duration is for a served host ([Requests]). A watch lasts as long as its client.
 //
-// thresh.service.duration is for a host that is served, which makes its [Requests]. A watch lasts as long as its
-// client.
-//
-// The instruments of the proxy ([Proxy]) are about requests to models. tokens.before is a request as its client sent
-// it, tokens.after what was sent of it, both by the host's count; usage is the provider's. added.duration begins when
-// the body has arrived; upstream.duration ends with the header of the answer.
+// The proxy's instruments ([Proxy]) are about requests to models. tokens.before is a client's request, tokens.after
+// what was sent of it, both by the host's count; usage is the provider's. added.duration begins when the body has
+// arrived; upstream.duration ends with the header of the answer.
 //
 // # The attributes
 //
@@ -93,7 +88,7 @@
 //	strategy  the name of the plugin's file; absent if a turn failed before a plugin was chosen
 //	profile, model  as they are configured, not as the provider calls the model
 //
-// An attribute without a value is left out. Names over the first hundred of each are "other", so that the number of
-// series is bounded whatever sessions set. Attributes never contain output of plugins or models, ids, paths, names of
-// tools, error texts, or text of a conversation.
+// An attribute without a value is left out. Names over the first hundred of each kind are "other", which bounds the
+// number of series. Attributes never contain output of plugins or models, ids, paths, names of tools, error texts, or
+// text of a conversation.
 package metrics

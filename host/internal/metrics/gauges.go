@@ -6,7 +6,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// gauges registers the callbacks that are read at each collection.
 func (m *maker) gauges(r *Recorder, s Sources) metric.Registration {
 	sessions, err := m.meter.Int64ObservableUpDownCounter(
 		"thresh.sessions", metric.WithUnit("{session}"), metric.WithDescription("Sessions that are open."),

@@ -8,8 +8,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Proxy measures the requests to models that the proxy passes on. It is safe for concurrent use. The nil Proxy records
-// nothing.
+// Proxy measures requests to models through the proxy. It is safe for concurrent use. The nil Proxy records nothing.
 type Proxy struct {
 	attributes                                       attributes
 	requests, before, after, rewrites, usage, limits metric.Int64Counter
@@ -17,7 +16,7 @@ type Proxy struct {
 	added, upstream                                  metric.Float64Histogram
 }
 
-// NewProxy makes the instruments at a provider; without one (nil) it returns a nil Proxy. version is the host's.
+// NewProxy makes the instruments; for a nil provider it returns a nil Proxy. version is the host's.
 func NewProxy(provider metric.MeterProvider, version string) (*Proxy, error) {
 	if provider == nil {
 		return nil, nil
@@ -47,7 +46,7 @@ func NewProxy(provider metric.MeterProvider, version string) (*Proxy, error) {
 	return p, nil
 }
 
-// Begin records that a request arrived; the caller calls end when its answer has ended.
+// Begin records that a request arrived; end is for the end of its answer.
 func (p *Proxy) Begin(api string) (end func()) {
 	if p == nil {
 		return func() {}
@@ -57,15 +56,13 @@ func (p *Proxy) Begin(api string) (end func()) {
 	return func() { p.active.Add(context.Background(), -1, of...) }
 }
 
-// Request is what was done with a request.
 type Request struct {
 	// API, Outcome and Reason are words from fixed lists.
 	API, Outcome, Reason string
-	// Before and After are its tokens, 0 if it was not looked at. Rewrote: its beginning is not that of the one before.
+	// Before and After are tokens, 0 if it was not looked at. Rewrote: it does not begin as the one before.
 	Before, After int
 	Rewrote       bool
-	// Added is the time that this took.
-	Added time.Duration
+	Added         time.Duration
 }
 
 // Request records a request that is sent, or refused because of a failure.
@@ -83,8 +80,7 @@ func (p *Proxy) Request(r Request) {
 	p.added.Record(ctx, r.Added.Seconds(), api.record...)
 }
 
-// Refused records a request that was not admitted. api is "" for one that is for no model. It is not in the other
-// instruments: nothing was done for it.
+// Refused records a request that was not admitted, which is in no other instrument. api is "" if it is for no model.
 func (p *Proxy) Refused(api, reason string) {
 	if p != nil {
 		p.requests.Add(context.Background(), 1,
@@ -100,7 +96,7 @@ func (p *Proxy) Answer(api, outcome string, after time.Duration) {
 	}
 }
 
-// Usage records what a provider reported. input is what was neither read from nor written to its cache.
+// Usage records what a provider reported. input excludes cache reads and writes.
 func (p *Proxy) Usage(api string, input, cacheRead, cacheWrite, output int) {
 	if p == nil {
 		return
@@ -114,7 +110,7 @@ func (p *Proxy) Usage(api string, input, cacheRead, cacheWrite, output int) {
 	}
 }
 
-// Learned records that a refusal taught the context limit of a model. Its name is the client's word, and no attribute.
+// Learned records that a refusal taught a model's context limit. The model's name is the client's, so no attribute.
 func (p *Proxy) Learned(api string) {
 	if p != nil {
 		p.limits.Add(context.Background(), 1, p.attributes.of(labels{api: api}).add...)

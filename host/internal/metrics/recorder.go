@@ -9,18 +9,18 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 )
 
-// scope is the name of the instrumentation scope. It stays as it is when the code moves: dashboards select by it.
+// scope is the instrumentation scope. It must not follow the code: dashboards select by it.
 const scope = "github.com/thresh-dev/thresh/host/internal/engine"
 
 // Sources are read by the gauges at each collection. They must return quickly and must not start a plugin.
 type Sources struct {
-	// Version is the host's, for the instruments' scope.
+	// Version is the host's.
 	Version string
 	// Sessions is how many are open.
 	Sessions func() int
-	// Plugins are the states of the plugins, by strategy.
+	// Plugins are their states, by strategy.
 	Plugins func() map[string]plugins.State
-	// Lacking is how many measures of isolation the plugins do without, by strategy.
+	// Lacking is how many measures of isolation plugins do without, by strategy.
 	Lacking func() map[string]int
 }
 
@@ -29,7 +29,6 @@ type Recorder struct {
 	attributes attributes
 	gauges     metric.Registration
 
-	// Names are those of the instruments, without the prefix.
 	turns, before, after, saved            metric.Int64Counter
 	optimizes, compresses, rungs, failures metric.Int64Counter
 	panics                                 metric.Int64Counter
@@ -39,8 +38,8 @@ type Recorder struct {
 	hostTime, pluginTime, llmTime, ratio   metric.Float64Histogram
 }
 
-// New makes the instruments of one host at a provider; without one (nil) it returns a nil Recorder. Errors are the
-// provider's. Close the Recorder; otherwise the provider keeps reading the sources.
+// New makes the instruments of one host; for a nil provider it returns a nil Recorder. Errors are the provider's. Until
+// Close, the provider reads the sources.
 func New(provider metric.MeterProvider, s Sources) (*Recorder, error) {
 	if provider == nil {
 		return nil, nil
@@ -81,7 +80,7 @@ func New(provider metric.MeterProvider, s Sources) (*Recorder, error) {
 		metric.WithDescription("Cost of the model that compression uses, in US dollars, by the profile's prices."))
 	m.failed("thresh.llm.cost", err)
 	r.gauges = m.gauges(r, s)
-	// A provider that refuses one instrument gets none of them; half a set would show wrong ratios.
+	// All or nothing: half a set would show wrong ratios.
 	if len(m.errs) > 0 {
 		return nil, errors.Join(append(m.errs, r.Close())...)
 	}
@@ -96,9 +95,8 @@ func (r *Recorder) Close() error {
 	return r.gauges.Unregister()
 }
 
-// The histograms' bounds, in seconds, in tokens and as a ratio. They are part of what dashboards rely on: another bound
-// is another series. Host time is a fraction of a millisecond for most turns; calls include those that wait for a
-// model.
+// The histograms' bounds, in seconds, in tokens and as a ratio. Dashboards rely on them: another bound is another
+// series. Host time is a fraction of a millisecond for most turns; calls may wait for a model.
 var (
 	hostBounds  = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5}
 	callBounds  = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600}
@@ -107,13 +105,11 @@ var (
 		1_000_000, 2_000_000}
 )
 
-// maker creates instruments and collects the errors.
 type maker struct {
 	meter metric.Meter
 	errs  []error
 }
 
-// failed notes the error of an instrument by its name.
 func (m *maker) failed(name string, err error) {
 	if err != nil {
 		m.errs = append(m.errs, fmt.Errorf("metric %s: %w", name, err))
@@ -126,7 +122,6 @@ func (m *maker) counter(name, unit, description string) metric.Int64Counter {
 	return c
 }
 
-// tokens is a histogram of sizes of requests.
 func (m *maker) tokens(name, description string) metric.Int64Histogram {
 	h, err := m.meter.Int64Histogram(name, metric.WithUnit("{token}"), metric.WithDescription(description),
 		metric.WithExplicitBucketBoundaries(tokenBounds...))
@@ -134,7 +129,6 @@ func (m *maker) tokens(name, description string) metric.Int64Histogram {
 	return h
 }
 
-// seconds is a histogram of durations; OpenTelemetry's unit for them is "s".
 func (m *maker) seconds(name, description string, bounds []float64) metric.Float64Histogram {
 	return m.histogram(name, "s", description, bounds)
 }

@@ -8,14 +8,13 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Requests measures the requests that a served host answers or refuses. It is safe for concurrent use.
+// Requests measures what a served host answers or refuses. It is safe for concurrent use.
 type Requests struct {
 	attributes attributes
 	meter      metric.Meter
 	time       metric.Float64Histogram
 }
 
-// NewRequests makes the instrument at a provider. version is the host's.
 func NewRequests(provider metric.MeterProvider, version string) (*Requests, error) {
 	m := maker{meter: provider.Meter(scope, metric.WithInstrumentationVersion(version))}
 	r := &Requests{meter: m.meter, time: m.seconds("thresh.service.duration",
@@ -36,13 +35,12 @@ func (r *Requests) Ready(ready func() bool) {
 		o.Observe(n)
 		return nil
 	}
-	// The error is that of a name, which is none.
+	// Only an invalid name gives an error.
 	_, _ = r.meter.Int64ObservableGauge("thresh.ready", metric.WithInt64Callback(observe),
 		metric.WithDescription("1 if requests would succeed, 0 if the session store cannot be used."))
 }
 
-// Done records a request. method is "" if it reached none. Both words must be from fixed lists. The nil Requests
-// records nothing.
+// Done records a request. method is "" if it reached none. Both are from fixed lists. The nil Requests records nothing.
 func (r *Requests) Done(method, outcome string, took time.Duration) {
 	if r == nil {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// All words that attributes may have are in this file, so that a reader can verify that nothing else leaves the host.
-// The package documentation lists them.
+// All words that attributes may have are in this file, to verify that nothing else leaves the host. The package
+// documentation lists them.
 
 const (
 	callStart    = "start"
@@ -25,8 +25,8 @@ const (
 	none     = "none"
 )
 
-// strategyOf names the plugin of a turn. The name comes from a plugin file; a setting that matches no file is not
-// repeated. That keeps the number of series bounded by the plugins that exist.
+// strategyOf names the plugin of a turn. The name is from a plugin file, not from a setting that matches none: this
+// bounds the number of series.
 func strategyOf(out *outcome.Outcome, err error) string {
 	if out.Strategy != "" {
 		return out.Strategy
@@ -38,14 +38,12 @@ func strategyOf(out *outcome.Outcome, err error) string {
 	return none
 }
 
-// outcomeOf returns the word for how a turn ended. Three words and not the error's text: texts are without bound, and
-// may hold what people said.
+// outcomeOf returns the word for how a turn ended. An error's text would be unbounded, and may hold what people said.
 func outcomeOf(err error) string {
-	// A nil error is a turn that returned a history, also one that the ladder made room for.
 	if err == nil {
 		return "ok"
 	}
-	// Whatever else the error wraps, an overflow is what the agent has to act on.
+	// Whatever else the error wraps, the agent has to act on an overflow.
 	var overflow *prepare.ContextOverflowError
 	switch {
 	case errors.As(err, &overflow):
@@ -57,7 +55,6 @@ func outcomeOf(err error) string {
 	}
 }
 
-// bad is the result of a step that failed or was canceled.
 func bad(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return canceled
@@ -65,15 +62,14 @@ func bad(err error) string {
 	return failed
 }
 
-// optimizeResult returns the words for the prune step. reason is "" if the result needs none.
+// optimizeResult returns the words for the prune step, in the order of a turn.
 func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
-	// In the order in which a turn takes these ways.
 	o := &out.Optimize
 	switch {
 	case o.Skipped != "":
 		return "skipped", word(o.Skipped, outcome.SkippedNotContinuous, outcome.SkippedClean, outcome.SkippedGated)
 	case err != nil && (!o.Ran || out.Compress.Reason == ""):
-		return bad(err), "" // if it had succeeded, the error would be of the compress step
+		return bad(err), "" // if it had succeeded, the error would be the compress step's
 	case o.Held:
 		return "held", decision(o.Decision.Reason)
 	case o.Removed+o.Replaced == 0:
@@ -83,7 +79,6 @@ func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
 	}
 }
 
-// decision returns the word for the cadence's decision.
 func decision(r outcome.DecisionReason) string {
 	return word(
 		r, outcome.DecidedEveryTurn, outcome.DecidedDue, outcome.DecidedEnough, outcome.DecidedCold,
@@ -91,7 +86,6 @@ func decision(r outcome.DecisionReason) string {
 	)
 }
 
-// compressResult returns the words for the compress step.
 func compressResult(c *outcome.Compress, err error) (result, reason string) {
 	switch {
 	case c.Kind == outcome.KindNoOp && c.Remembered:
@@ -102,7 +96,7 @@ func compressResult(c *outcome.Compress, err error) (result, reason string) {
 		return "applied", string(outcome.NoOpIneffective)
 	case c.Kind == outcome.KindApplied:
 		return "applied", ""
-	// A failure that the host remembered: the strategy was not called.
+	// The host remembered a failure and did not call the strategy.
 	case c.Cooldown != nil:
 		return "cooldown", ""
 	default:
@@ -110,7 +104,7 @@ func compressResult(c *outcome.Compress, err error) (result, reason string) {
 	}
 }
 
-// noOp returns a reason if the host knows it, else other. A strategy may give any.
+// noOp returns other for a reason of the strategy's own.
 func noOp(r contract.NoOpReason) string {
 	return word(
 		r, contract.NoOpEmptyHistory, contract.NoOpTailCoversAll, contract.NoOpAlreadyUnderTarget,
@@ -118,12 +112,10 @@ func noOp(r contract.NoOpReason) string {
 	)
 }
 
-// trigger returns the word for why a compress was asked for.
 func trigger(r contract.CompressReason) string {
 	return word(r, contract.ReasonThreshold, contract.ReasonHardLimit, contract.ReasonManual)
 }
 
-// rung returns the word for a step of the ladder.
 func rung(r outcome.Rung) string {
 	return word(
 		r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman,
@@ -131,7 +123,6 @@ func rung(r outcome.Rung) string {
 	)
 }
 
-// word returns w if it is known, else other.
 func word[W ~string](w W, known ...W) string {
 	if slices.Contains(known, w) {
 		return string(w)
@@ -139,8 +130,7 @@ func word[W ~string](w W, known ...W) string {
 	return other
 }
 
-// pluginFaults are checked in this order: an error about a quarantine also wraps the last crash. The first that the
-// error wraps gives the word.
+// pluginFaults are checked in order: an error about a quarantine also wraps the last crash.
 var pluginFaults = []struct {
 	err  error
 	word string
@@ -161,10 +151,10 @@ var pluginFaults = []struct {
 	{plugins.ErrStrategy, "strategy"},
 }
 
-// failureOf returns which call of a plugin failed and why; reason "" means that none did.
+// failureOf returns which call of a plugin failed and why; "" if none did.
 func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	switch {
-	// A caller that gave up is no failure of a plugin.
+	// A caller that gave up is not a plugin's failure.
 	case errors.Is(err, context.Canceled):
 		return "", ""
 	case out.Compress.Failed != "": // the ladder made room, and only the text of the error is left
@@ -176,7 +166,7 @@ func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	var answer *history.AnswerError
 	var compress *prepare.CompressError
 	switch {
-	// The strategy failed because its model call did: the plugin is not at fault, though the error came through it.
+	// The plugin is not at fault, though the error came through it.
 	case errors.As(err, &compress) && compress.Model != nil:
 		return callCompress, "llm"
 	case errors.As(err, &plugin):
@@ -186,8 +176,7 @@ func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 			}
 		}
 		return callOf(plugin.Op), other
-	// An answer is judged outside of the plugin's process, so the error does not name the call. A compress that was
-	// begun tells which it was.
+	// An answer is judged outside of the plugin's process, so the error does not name the call.
 	case errors.As(err, &answer) && out.Compress.Reason != "":
 		return callCompress, "bad-answer"
 	case errors.As(err, &answer):
@@ -197,8 +186,7 @@ func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	}
 }
 
-// callOf returns the word for an operation; everything before the first call counts as start. GetInfo, the handshake
-// and the start of a process are all "start".
+// callOf returns the word for an operation. GetInfo, the handshake and the start of a process are all "start".
 func callOf(op plugins.Op) string {
 	switch op {
 	case plugins.OpOptimize, plugins.OpCompress:

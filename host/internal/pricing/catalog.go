@@ -15,24 +15,21 @@ import (
 //go:embed prices.yaml
 var shipped []byte
 
-// ErrUnknown is wrapped by the error of [Catalog.Named] and [Catalog.Choose] for a name that no list has.
+// ErrUnknown: no list has the name.
 var ErrUnknown = errors.New("no such price list")
 
-// Catalog is an immutable set of price lists with unique names. The lists that it returns must not be modified. It is
-// safe for concurrent use.
+// Catalog is a set of price lists with unique names, safe for concurrent use. The lists must not be modified.
 type Catalog struct {
 	lists []*List
 
 	mu    sync.Mutex
-	known map[string]*List // by model: every turn asks for its own
+	known map[string]*List // by model: every turn asks
 }
 
-// maxKnown is how many models are remembered; a process has few.
 const maxKnown = 100
 
-// Load returns the lists that ship and those of a user's YAML file. A user's list replaces a shipped list of the same
-// name. "" means no file. The error joins everything that is wrong with the file: an [*Error] with its line for each
-// problem, or the reason why the file cannot be read.
+// Load returns the shipped lists and those of a user's YAML file, which replace shipped ones of the same name. "" means
+// no file. The error joins an [*Error] with its line for each problem, or says why the file cannot be read.
 func Load(file string) (*Catalog, error) {
 	all, err := parse("prices.yaml", shipped)
 	if err != nil {
@@ -45,7 +42,7 @@ func Load(file string) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The user's lists come first, so that they also win where a model matches two lists equally well.
+	// First, so they also win where a model matches two lists equally well.
 	taken := map[string]bool{}
 	for _, l := range own {
 		taken[l.Name] = true
@@ -61,7 +58,7 @@ func Load(file string) (*Catalog, error) {
 // Lists returns all lists, the user's own first.
 func (c *Catalog) Lists() []*List { return slices.Clone(c.lists) }
 
-// Named returns the list of that name. The error wraps [ErrUnknown] and suggests the name that was probably meant.
+// Named returns the list of that name. The error wraps [ErrUnknown] and suggests a name.
 func (c *Catalog) Named(name string) (*List, error) {
 	for _, l := range c.lists {
 		if l.Name == name {
@@ -75,8 +72,7 @@ func (c *Catalog) Named(name string) (*List, error) {
 	return nil, fmt.Errorf("price list %.80q: %w; %s", name, ErrUnknown, hint)
 }
 
-// nearest returns the name that was most likely meant: a similar one, or else one with the same beginning, such as a
-// provider's name without that of the plan.
+// nearest returns the name most likely meant: a similar one, or else one with the same beginning, such as a provider's.
 func (c *Catalog) nearest(name string) string {
 	names := make([]string, len(c.lists))
 	for i, l := range c.lists {
@@ -93,10 +89,9 @@ func (c *Catalog) nearest(name string) string {
 	return ""
 }
 
-// ForModel returns the list with a pattern that matches a model's name, or nil. Case does not matter. If several
-// patterns match, the one with the most letters wins, so that "gpt-5-mini*" beats "gpt-5*"; among equals, the user's
-// list wins. Prefixes that providers and gateways put before a name are ignored: "anthropic/claude-…",
-// "bedrock/us.anthropic.claude-…".
+// ForModel returns the list with a pattern that matches a model's name, ignoring case, or nil. The match with the most
+// letters wins ("gpt-5-mini*" beats "gpt-5*"); among equals, the user's list. Prefixes of providers and gateways are
+// ignored: "anthropic/claude-…", "bedrock/us.anthropic.claude-…".
 func (c *Catalog) ForModel(model string) *List {
 	const long = 256 // no model has such a name
 	if len(model) > long {
@@ -118,7 +113,6 @@ func (c *Catalog) ForModel(model string) *List {
 	return l
 }
 
-// match is ForModel without what is remembered.
 func (c *Catalog) match(model string) *List {
 	var best *List
 	most := 0
@@ -138,9 +132,8 @@ func (c *Catalog) match(model string) *List {
 	return best
 }
 
-// bare yields a model's name, then what is left of it as prefixes are removed: first everything up to the last "/",
-// then each leading word that ends in a dot and has no digit ("us.", "anthropic."). A word with a digit stays,
-// because versions contain dots too ("gpt-4.1").
+// bare yields a model's name, then what is left as prefixes are removed: everything up to the last "/", then each
+// leading word that ends in a dot and has no digit ("us.", "anthropic."): versions contain dots too ("gpt-4.1").
 func bare(model string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		if !yield(model) {
@@ -163,19 +156,17 @@ func bare(model string) func(func(string) bool) {
 	}
 }
 
-// The values of the setting model.priceList that name no list. A list cannot have one of these names.
+// The values of the setting model.priceList that name no list.
 const (
-	// Auto chooses by the model's name; so does "". AutoHour prefers the list for a cache that is kept for an hour.
+	// Auto chooses by the model's name; so does "". AutoHour prefers the list for a cache that lasts an hour.
 	Auto     = "auto"
 	AutoHour = "auto-1h"
-	// None switches prices off.
-	None = "none"
+	None     = "none"
 )
 
-// Choose returns the list that the setting model.priceList selects for a model: the one of that name, for [Auto] the
-// one that [Catalog.ForModel] finds, for [AutoHour] the one with "-1h" behind that one's name, if there is one. It
-// returns nil, without an error, for [None] and if no list matches the model.
-// The error is that of [Catalog.Named].
+// Choose returns the list that the setting model.priceList selects: by name, for [Auto] what [Catalog.ForModel] finds,
+// for [AutoHour] preferably the one with "-1h" added to that name. It returns nil, without an error, for [None] and if
+// no list matches the model. The error is [Catalog.Named]'s.
 func (c *Catalog) Choose(setting, model string) (*List, error) {
 	switch setting {
 	case None:
@@ -194,8 +185,7 @@ func (c *Catalog) Choose(setting, model string) (*List, error) {
 	return c.Named(setting)
 }
 
-// Select returns the lists of those names, in that order, or c itself if no name is given. The error joins those of
-// [Catalog.Named].
+// Select returns the lists with the names, in that order; c itself without names. The error joins [Catalog.Named]'s.
 func (c *Catalog) Select(names ...string) (*Catalog, error) {
 	if len(names) == 0 {
 		return c, nil

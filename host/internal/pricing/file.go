@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxFileBytes bounds a file of price lists. A larger file is something else, given by mistake.
+// maxFileBytes bounds a file of price lists: a larger file is something else.
 const maxFileBytes = 1 << 20
 
 // Error is one problem in a file of price lists.
@@ -19,9 +19,8 @@ type Error struct {
 	// File and Line, from 1, locate the problem.
 	File string
 	Line int
-	// List is the name of the price list; "" if it has none or if the problem concerns the whole file.
-	List string
-	// Problem says what is wrong and what is allowed.
+	// List is the name of the price list; "" if it has none or the problem concerns the whole file.
+	List    string
 	Problem string
 }
 
@@ -33,20 +32,18 @@ func (e *Error) Error() string {
 	return where + e.Problem
 }
 
-// read reads and parses a user's file of price lists.
 func read(file string) ([]*List, error) {
 	data, err := readFile(file)
 	if err != nil {
 		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-			err = pe.Err // without its path: the next line names it
+			err = pe.Err // the next line names the path
 		}
 		return nil, fmt.Errorf("%s: cannot be read as a file of price lists: %w", file, err)
 	}
 	return parse(file, data)
 }
 
-// readFile reads a regular file of UTF-8 text within maxFileBytes. It stats the path first, because opening a named
-// pipe would block until a writer appears.
+// readFile reads a regular file of UTF-8 text. Opening a named pipe would block until a writer appears.
 func readFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {

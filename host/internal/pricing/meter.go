@@ -2,40 +2,31 @@ package pricing
 
 import "time"
 
-// perMillion converts a price per million tokens into a price per token.
 const perMillion = 1e-6
 
-// Meter prices the requests of one conversation, in the order in which they are sent. Create it with [NewMeter], one
-// per conversation: conversations share no cache. It is not safe for concurrent use.
+// Meter prices the requests of one conversation, in order: they share no cache. It is not safe for concurrent use.
 type Meter struct {
 	list   *List
-	cached int       // tokens of the last prompt that the cache holds
+	cached int       // tokens of the last prompt in the cache
 	last   time.Time // when the last request was sent; zero if unknown
 }
 
-// NewMeter returns a meter for a conversation of which nothing is cached yet.
 func NewMeter(list *List) *Meter { return &Meter{list: list} }
 
-// Request is one prompt, as the meter needs to know it.
 type Request struct {
-	// Tokens is the size of the prompt. Stable is how much of its beginning equals the preceding prompt. Values out
-	// of range are clamped: below 0 to 0, a Stable above Tokens to Tokens.
+	// Tokens is the size of the prompt, Stable how much of its beginning equals the preceding prompt. Both are clamped.
 	Stable, Tokens int
-	// At is when the request is sent. If it is zero for one of two consecutive requests, the cache is assumed to be
-	// warm.
+	// At is when the request is sent. If unknown (zero) for one of two consecutive requests, the cache counts as warm.
 	At time.Time
 }
 
-// Cost is what one or more prompts cost: their tokens by price category, and the sum in USD.
+// Cost is what prompts cost: their tokens by price category, and the sum in USD.
 type Cost struct {
-	// CacheRead tokens were read from the cache. CacheWrite tokens were written to it at a separate price. Uncached
-	// tokens cost the input price: there is no cache, the prompt is too short for it, or writing has no separate
-	// price.
+	// Uncached tokens cost the input price: no cache, a prompt too short for it, or no price of its own for writing.
 	CacheRead, CacheWrite, Uncached int
 	USD                             float64
 }
 
-// Add adds another cost to c.
 func (c *Cost) Add(o Cost) {
 	c.CacheRead += o.CacheRead
 	c.CacheWrite += o.CacheWrite
@@ -43,11 +34,8 @@ func (c *Cost) Add(o Cost) {
 	c.USD += o.USD
 }
 
-// Request prices the next request. Afterwards the cache holds its prompt, if the provider has a cache and the prompt
-// is long enough.
-//
-// The cached beginning can be shorter than r.Stable: the cache holds no more than the preceding prompt, and nothing
-// once it has expired.
+// Request prices the next request, which is then cached if the provider has a cache and the prompt is long enough. Less
+// than r.Stable may be read: the cache has no more than the preceding prompt, and nothing once expired.
 func (m *Meter) Request(r Request) Cost {
 	tokens := max(r.Tokens, 0)
 	stable := min(max(r.Stable, 0), tokens)
@@ -68,7 +56,7 @@ func (m *Meter) Request(r Request) Cost {
 	return c
 }
 
-// cold reports whether the cache has expired by the time at. With unknown times it only checks that there is a cache.
+// cold reports whether the cache has expired by then. With unknown times it only checks that there is a cache.
 func (m *Meter) cold(at time.Time) bool {
 	if at.IsZero() || m.last.IsZero() {
 		return m.list.Cold(0)

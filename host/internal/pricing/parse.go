@@ -12,12 +12,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxProblems bounds how many problems are reported for one file. More would fill a screen, and the first are enough to
-// see what is wrong.
+// maxProblems bounds the problems reported for a file, to fit a screen.
 const maxProblems = 20
 
-// parse reads the lists of a file and checks each of them. It works on YAML nodes instead of decoding into structs,
-// so that every problem has a line and all of them are reported at once.
+// parse reads and checks the lists of a file. It works on YAML nodes, to report all problems with their lines.
 func parse(file string, data []byte) ([]*List, error) {
 	p := parser{file: file, names: map[string]int{}}
 	var doc, second yaml.Node
@@ -27,7 +25,7 @@ func parse(file string, data []byte) ([]*List, error) {
 	} else if err != nil {
 		return nil, syntaxError(file, err)
 	}
-	// A second document would be ignored without a word.
+	// A second document would be ignored silently.
 	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
 		p.fail(max(second.Line, 1), "another YAML document follows the first; want one")
 	}
@@ -38,10 +36,9 @@ func parse(file string, data []byte) ([]*List, error) {
 	return p.lists, nil
 }
 
-// syntaxError extracts the line number from an error of the YAML parser. YAML's lines count from 1, as people's do.
 func syntaxError(file string, err error) error {
 	e := &Error{File: file, Line: 1, Problem: err.Error()}
-	// The parser has no type for its errors, only this text. Without a line it is shown as it is.
+	// The parser's errors have no type, only this text.
 	if rest, ok := strings.CutPrefix(e.Problem, "yaml: line "); ok {
 		line, what, _ := strings.Cut(rest, ": ")
 		if n, err := strconv.Atoi(line); err == nil {
@@ -51,20 +48,18 @@ func syntaxError(file string, err error) error {
 	return e
 }
 
-// parser collects the lists of one file and the problems found on the way. A file with any problem is refused as a
-// whole, because prices that are silently missing lead to wrong decisions.
+// parser collects the lists of one file and its problems. A file with any problem is refused as a whole: missing prices
+// lead to wrong decisions.
 type parser struct {
 	file  string
-	list  string // the name of the list that is being read, for messages
+	list  string // the list being read, for messages
 	lists []*List
-	names map[string]int // the line on which each list begins, by name
+	names map[string]int // the line of each list, by name
 	errs  []error        // at most maxProblems
 	more  int            // problems beyond these
 }
 
-// fail records a problem on a line. Parsing continues, so that one run reports all problems.
 func (p *parser) fail(line int, format string, args ...any) {
-	// A file in the wrong format has a problem on every line.
 	if len(p.errs) == maxProblems {
 		p.more++
 		return
@@ -72,7 +67,6 @@ func (p *parser) fail(line int, format string, args ...any) {
 	p.errs = append(p.errs, &Error{File: p.file, Line: line, List: p.list, Problem: fmt.Sprintf(format, args...)})
 }
 
-// err joins the problems found so far; nil if there are none.
 func (p *parser) err() error {
 	if p.more > 0 {
 		return errors.Join(append(p.errs, fmt.Errorf("%s: and %d more problems", p.file, p.more))...)
@@ -80,10 +74,8 @@ func (p *parser) err() error {
 	return errors.Join(p.errs...)
 }
 
-// document reads the top level: a table with the one key "lists". A key that is not known is a problem: it is most
-// often a misspelt one.
+// document reads the top level, a table with the one key "lists". An unknown key is most often a misspelt one.
 func (p *parser) document(doc *yaml.Node) {
-	// The decoder gives a document around the value.
 	root := doc
 	if doc.Kind == yaml.DocumentNode && len(doc.Content) > 0 {
 		root = doc.Content[0]
@@ -95,7 +87,7 @@ func (p *parser) document(doc *yaml.Node) {
 	found := false
 	for key, value := range p.fields(root) {
 		switch {
-		// found is set in any case, so that a list with problems is not missing too.
+		// found is set even for a list with problems: it is not missing too.
 		case key.Value != "lists":
 			p.fail(key.Line, "%s is not known; want lists", quote(key))
 		case value.Kind != yaml.SequenceNode || len(value.Content) == 0:
@@ -113,8 +105,7 @@ func (p *parser) document(doc *yaml.Node) {
 	}
 }
 
-// fields yields the keys and values of a table. A repeated key is a problem, because it is unclear which value
-// applies.
+// fields yields the keys and values of a table. A repeated key is a problem: which value applies is unclear.
 func (p *parser) fields(n *yaml.Node) func(func(key, value *yaml.Node) bool) {
 	return func(yield func(key, value *yaml.Node) bool) {
 		seen := map[string]int{}
@@ -132,21 +123,19 @@ func (p *parser) fields(n *yaml.Node) func(func(key, value *yaml.Node) bool) {
 	}
 }
 
-// requiredFields are the keys without which a price list is refused; allFields are all that it may have. source is
-// required so that a reader can check the prices, and asOf so that old ones are recognised.
+// source is required to check the prices, and asOf to recognise old ones.
 var requiredFields = []string{"name", "input", "output", "asOf", "source"}
 
 const allFields = "name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note"
 
-// one reads one price list, then checks what concerns more than one field: required fields, a cache that is written
-// but never read, reading that costs more than no cache, and repeated names.
+// one reads a price list, then checks what concerns more than one field.
 func (p *parser) one(n *yaml.Node) {
 	defer func() { p.list = "" }()
 	if n.Kind != yaml.MappingNode {
 		p.fail(n.Line, "%s: want a price list, a table with name, input, output, asOf and source", quote(n))
 		return
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 { // find the name first: every message about this list mentions it
+	for i := 0; i+1 < len(n.Content); i += 2 { // every message about this list mentions its name
 		if n.Content[i].Value == "name" && n.Content[i+1].Kind == yaml.ScalarNode {
 			p.list = n.Content[i+1].Value
 		}
@@ -162,8 +151,7 @@ func (p *parser) one(n *yaml.Node) {
 			p.fail(n.Line, "%s is missing", key)
 		}
 	}
-	// A value that was refused is 0 here, and makes no second problem. Prices are in US dollars for a million tokens; 0
-	// in cacheRead means that there is no cache.
+	// A refused value is 0 here, and makes no second problem.
 	switch {
 	case l.CacheWrite > 0 && l.CacheRead == 0:
 		p.fail(lines["cacheWrite"], "cacheWrite without cacheRead: a cache that is never read")
@@ -174,11 +162,11 @@ func (p *parser) one(n *yaml.Node) {
 		p.fail(lines["name"], "the list on line %d has the same name", line)
 	}
 	p.names[l.Name] = n.Line
-	// Also with problems: names must be known to find repeated ones. The lists are returned only if there are none.
+	// Also with problems, to find repeated names. The lists are returned only if there are no problems.
 	p.lists = append(p.lists, &l)
 }
 
-// field reads one field into l. A value that is refused leaves the zero value, which no other check complains about.
+// field reads one field into l. A refused value leaves the zero value, which other checks accept.
 func (p *parser) field(l *List, key, value *yaml.Node) {
 	switch key.Value {
 	case "name":
@@ -193,10 +181,9 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 		l.CacheWrite = p.price(key, value)
 	case "output":
 		l.Output = p.price(key, value)
-	// Written as Go durations.
 	case "cacheTTL":
 		d, err := time.ParseDuration(value.Value)
-		// A duration needs a unit, except for 0, which people write without one.
+		// A duration needs a unit, but people write 0 without one.
 		if value.Value == "0" {
 			d, err = 0, nil
 		}
@@ -205,7 +192,6 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 		}
 		l.CacheTTL = d
 	case "cacheMinimum":
-		// The smallest prompt that the provider caches, in tokens.
 		tokens, err := strconv.Atoi(value.Value)
 		if err != nil || tokens < 0 || value.Kind != yaml.ScalarNode {
 			p.fail(value.Line, "cacheMinimum: %s: want a whole number of tokens, 0 or more", quote(value))

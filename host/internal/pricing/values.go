@@ -10,11 +10,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// price reads an amount of money. NaN and infinity are refused, although YAML has numbers for both (.nan, .inf). A
-// quoted number is refused too, because a quoted price is usually a mistake for another field.
+// price reads an amount of money. YAML's NaN and infinity (.nan, .inf) are refused, and quoted numbers: they are
+// usually meant for another field.
 func (p *parser) price(key, value *yaml.Node) float64 {
 	f, err := strconv.ParseFloat(value.Value, 64)
-	// 0 is allowed: models on one's own machine cost nothing.
+	// 0 is allowed: local models cost nothing.
 	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) || value.Kind != yaml.ScalarNode ||
 		value.Tag == "!!str" {
 		p.fail(value.Line, "%s: %s: want a price in USD per million tokens, 0 or more", key.Value, quote(value))
@@ -23,7 +23,7 @@ func (p *parser) price(key, value *yaml.Node) float64 {
 	return f
 }
 
-// text reads a non-empty line of printable characters: what it returns is safe to print on a terminal.
+// text reads a non-empty line that is safe to print on a terminal.
 func (p *parser) text(key, value *yaml.Node) string {
 	s := strings.TrimSpace(value.Value)
 	unprintable := func(c rune) bool { return !strconv.IsPrint(c) }
@@ -34,20 +34,19 @@ func (p *parser) text(key, value *yaml.Node) string {
 	return s
 }
 
-// name reads a name that can be used in a setting, on a command line and in a table.
+// name reads a name fit for settings, command lines and tables.
 func (p *parser) name(key, value *yaml.Node) string {
 	s := p.text(key, value)
 	switch {
 	case s == Auto || s == None:
 		p.fail(value.Line, "name: %q is reserved in the setting model.priceList; want another name", s)
-	// A comma separates names on the command line, and a space those in shell scripts.
 	case strings.ContainsAny(s, " ,=\""):
 		p.fail(value.Line, "name: %s: want a word without spaces, commas, quotes and \"=\"", quote(value))
 	}
 	return s
 }
 
-// models reads the patterns of model names, each in the syntax of [path.Match] and without the provider's prefix.
+// models reads patterns of model names in the syntax of [path.Match], without the provider's prefix.
 func (p *parser) models(key, value *yaml.Node) []string {
 	if value.Kind != yaml.SequenceNode {
 		p.fail(value.Line, "models: %s: want a list of model names, such as [\"gpt-5*\"]", quote(value))
@@ -65,8 +64,7 @@ func (p *parser) models(key, value *yaml.Node) []string {
 	return slices.Clip(models)
 }
 
-// quote shows a value in a message, shortened. Lists and tables are named by their kind, as their text may have any
-// length.
+// quote shows a value in a message, shortened.
 func quote(n *yaml.Node) string {
 	const most = 60
 	switch {

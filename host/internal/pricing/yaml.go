@@ -7,8 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// written is a list in the form of the file: fields that are not set are left out, durations are text. Its tags are the
-// keys that parse reads.
+// written is a list as in a file: unset fields are left out, durations are text. Its keys are those that parse reads.
 type written struct {
 	Name         string   `yaml:"name"`
 	Models       []string `yaml:"models,omitempty,flow"`
@@ -23,8 +22,8 @@ type written struct {
 	Note         string   `yaml:"note,omitempty"`
 }
 
-// YAML returns all lists as a file that [Load] reads. It begins with comments that explain each field, so that the
-// output of 'thresh config prices -o yaml' is a template for a user's own file.
+// YAML returns all lists as a file that [Load] reads, with comments that explain each field: the output of 'thresh
+// config prices -o yaml' is a template.
 func (c *Catalog) YAML() ([]byte, error) {
 	var file struct {
 		Lists []written `yaml:"lists"`
@@ -35,13 +34,12 @@ func (c *Catalog) YAML() ([]byte, error) {
 			Input: l.Input, CacheRead: l.CacheRead, CacheWrite: l.CacheWrite, Output: l.Output,
 			CacheMinimum: l.CacheMinimum,
 		}
-		// 0 is "forever" and is left out, as it is the default.
 		if l.CacheTTL > 0 {
 			w.CacheTTL = l.TTL()
 		}
 		file.Lists = append(file.Lists, w)
 	}
-	// The shipped file explains its own fields; so the explanation cannot differ from what ships.
+	// The shipped file's own explanation cannot differ from what ships.
 	comments, _, _ := bytes.Cut(shipped, []byte("\nlists:"))
 	var b bytes.Buffer
 	b.Write(comments)
@@ -62,7 +60,7 @@ func (l *List) TTL() string {
 	case l.CacheTTL == 0:
 		return "forever"
 	}
-	// Zeros are cut only behind another unit: "30s" stays, "10m0s" becomes "10m".
+	// Zeros are cut only after another unit: "30s" is kept, "10m0s" becomes "10m".
 	s := l.CacheTTL.String() // "5m0s", "1h0m0s"
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")

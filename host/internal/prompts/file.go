@@ -11,12 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes is the maximum size of a prompt file. A prompt is sent with every request, in addition to the
-// conversation.
+// MaxBytes is the maximum size of a prompt file. A prompt is sent with every request, besides the conversation.
 const MaxBytes = 64 << 10
 
-// snapshotTag and sections are what a compression prompt must ask for: summaries are recognised by the tag, and must
-// have the sections (REQ-HD-010.1 to .4).
+// A compression prompt must ask for snapshotTag, which marks summaries, and for sections (REQ-HD-010.1 to .4).
 const snapshotTag = "<state_snapshot>"
 
 var sections = [...]string{
@@ -30,20 +28,18 @@ type FileError struct {
 	Err  error
 }
 
-// Error names the file and what to do.
 func (e *FileError) Error() string {
 	return fmt.Sprintf("prompt %s: %v; correct or remove it, or see the shipped prompt with: thresh llm prompts show",
 		e.File, e.Err)
 }
 
-// Unwrap returns the reason.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// read returns the prompt in a file. The error is an fs.ErrNotExist if there is no such file.
+// read returns the prompt in a file; fs.ErrNotExist if there is no such file.
 func read(file string) (string, error) {
 	info, err := os.Stat(file)
 	if errors.Is(err, syscall.ENOTDIR) {
-		return "", os.ErrNotExist // a file, not a directory, has the name of the model or strategy
+		return "", os.ErrNotExist // the strategy's or model's name is a file, not a directory
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		if _, link := os.Lstat(file); link == nil {
@@ -69,7 +65,7 @@ func read(file string) (string, error) {
 	return text, check(text, len(data))
 }
 
-// reasonOf drops the path from an error: [FileError] names it already.
+// reasonOf drops the path: [FileError] names it already.
 func reasonOf(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -78,7 +74,6 @@ func reasonOf(err error) error {
 	return err
 }
 
-// check returns what is wrong with a prompt of size bytes.
 func check(text string, size int) error {
 	switch {
 	case size > MaxBytes:
@@ -102,7 +97,6 @@ func check(text string, size int) error {
 	return nil
 }
 
-// badLine returns the first line that is not UTF-8, from 1.
 func badLine(text string) int {
 	lines := slices.Collect(strings.Lines(text))
 	return 1 + slices.IndexFunc(lines, func(line string) bool { return !utf8.ValidString(line) })

@@ -21,25 +21,23 @@ var compression string
 // Embedded is the [Prompt.Source] of a shipped prompt.
 const Embedded = "embedded"
 
-// Prompt is a prompt and where it came from.
 type Prompt struct {
 	Text string
 	// Source is the path of a file, or [Embedded].
 	Source string
 }
 
-// Names returns the names of all prompts.
 func Names() []string { return []string{Compression} }
 
-// Resolver resolves prompts. The zero value knows the shipped ones. It caches nothing, so an edited file is used from
-// the next call on. It is safe for concurrent use.
+// Resolver resolves prompts. The zero value knows the shipped ones. It caches nothing, so an edited file is used at
+// once. It is safe for concurrent use.
 type Resolver struct {
-	// Dir holds files that replace shipped prompts; "" for none. A directory that does not exist is an error.
+	// Dir has files that replace shipped prompts; "" for none. It must exist.
 	Dir string
 }
 
-// Resolve returns the prompt in force for a strategy and a model; either may be "". The error is an
-// [contract.ErrNotFound] for a name that is not among [Names], and a [*FileError] for a file that cannot be used.
+// Resolve returns the prompt for a strategy and a model; either may be "". The error is a [contract.ErrNotFound] for a
+// name not among [Names], and a [*FileError] for a file that cannot be used.
 func (r Resolver) Resolve(name, strategy, model string) (Prompt, error) {
 	if name != Compression {
 		return Prompt{}, fmt.Errorf("%w: unknown prompt %q; want one of: %s", contract.ErrNotFound, name,
@@ -68,7 +66,6 @@ func (r Resolver) Resolve(name, strategy, model string) (Prompt, error) {
 	return Prompt{Text: compression, Source: Embedded}, nil
 }
 
-// candidates returns the files that may hold a prompt, in order of precedence.
 func (r Resolver) candidates(name, strategy, model string) []string {
 	strategy, model = folder(strategy), folder(model)
 	file := name + ".md"
@@ -88,8 +85,7 @@ func (r Resolver) candidates(name, strategy, model string) []string {
 // longestFolder bounds a directory name, in bytes: file systems allow 255.
 const longestFolder = 200
 
-// folder returns the name of a directory for a strategy or model: names come from configurations and servers, and
-// must not lead out of Dir.
+// folder returns a strategy's or model's directory name. Names are from outside, and must not lead out of Dir.
 func folder(name string) string {
 	out := []byte(name[:min(len(name), longestFolder)])
 	for i, c := range out {
@@ -102,8 +98,8 @@ func folder(name string) string {
 	return string(out)
 }
 
-// Eject writes the shipped prompts to dir, which it creates if needed, to be edited there. A file that exists is
-// never overwritten: the error is then an [fs.ErrExist] that names it. It returns the files that it wrote.
+// Eject writes the shipped prompts to dir, which it creates if needed, and returns the files. It never overwrites a
+// file: the error is then an [fs.ErrExist] that names it.
 func Eject(dir string) (files []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("the prompts cannot be written: %w", err)

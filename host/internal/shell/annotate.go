@@ -8,16 +8,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Use says what a call reads, writes and runs, as a strategy learns it. The parameters that the taxonomy names are read
-// as for any tool; a command line adds what [Effects] finds in it.
+// Use says what a call reads, writes and runs, by the taxonomy and, for a command line, [Effects].
 func Use(call content.ToolCall, t *tools.Taxonomy) tools.Use {
 	call, _ = annotated(call, t)
 	return t.UseCall(call)
 }
 
 // Annotated returns an entry in which each call of a shell tool says what its command reads and writes, in
-// [tools.FilesField]. The entry itself stays as it is; it is returned if nothing is known. It is done on the host's
-// side, so that a strategy needs no parser of shells, and plugins in any language see the same.
+// [tools.FilesField]; c is not changed. The host does this, so strategies in any language need no shell parser.
 func Annotated(c content.Content, t *tools.Taxonomy) content.Content {
 	if c.Speaker != content.AI {
 		return c
@@ -41,9 +39,8 @@ func Annotated(c content.Content, t *tools.Taxonomy) content.Content {
 	return c
 }
 
-// annotated returns a call that says what its command reads and writes; ok is false if nothing is known of it.
+// annotated returns a call with what its command reads and writes; ok is false if nothing is known.
 func annotated(call content.ToolCall, t *tools.Taxonomy) (known content.ToolCall, ok bool) {
-	// Only tools that the taxonomy knows as shells have a command.
 	if !t.Runs(call.Name) {
 		return call, false
 	}
@@ -55,7 +52,6 @@ func annotated(call content.ToolCall, t *tools.Taxonomy) (known content.ToolCall
 	if len(files.Reads)+len(files.Writes)+len(files.MayWrite) == 0 {
 		return call, false
 	}
-	// The field is in addition to what the agent wrote.
 	raw, err := json.Marshal(files)
 	if err != nil {
 		return call, false

@@ -8,14 +8,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// command takes in a simple command. quiet says that it prints nothing. Commands that are not known make the result
-// impure: it may then hold anything, and no read is certain.
+// command adds a simple command's effects. quiet: it prints nothing. After an unknown command the output may hold
+// anything, and no read is certain.
 func (r *reader) command(args []string, k known, quiet bool) {
 	name, args := path.Base(args[0]), args[1:]
 	if !quiet && !prints(name) && !silent(name) {
 		r.pure = false
 	}
-	// Any other command that changes the directory leads to a place that is not known.
 	if moves(name) && name != "cd" {
 		r.lost = true
 	}
@@ -26,7 +25,7 @@ func (r *reader) command(args []string, k known, quiet bool) {
 		_, files := flags(args, "")
 		r.read(files, false, quiet)
 	case "head", "tail":
-		// The letters are options that take a value, which is no file.
+		// The letters are options with a value, which is not a file.
 		_, files := flags(args, "nc")
 		r.read(files, true, quiet)
 	case "sed":
@@ -53,8 +52,8 @@ func (r *reader) command(args []string, k known, quiet bool) {
 	}
 }
 
-// prints reports whether a command prints parts of files, silent whether it prints nothing that matters: words of the
-// agent's own, between the files.
+// prints reports whether a command prints parts of files, silent whether it prints nothing that matters: the agent's
+// own words between the files.
 func prints(name string) bool {
 	switch name {
 	case "cat", "nl", "head", "tail", "sed", "grep", "rg":
@@ -71,8 +70,8 @@ func silent(name string) bool {
 	return false
 }
 
-// cd takes in a change of the directory. "cd" alone, "cd -" and "~" lead to places that only the shell knows. An
-// absolute path makes the directory known again. One that may have failed, or was not run, leaves two places possible.
+// cd changes the directory. "cd" alone, "cd -" and "~" lead to places that only the shell knows. After an absolute path
+// the directory is known again. A cd that may have failed, or not run, leaves two places possible.
 func (r *reader) cd(args []string, k known) {
 	certain := k.ran && k.succeeded
 	switch {
@@ -85,9 +84,8 @@ func (r *reader) cd(args []string, k known) {
 	}
 }
 
-// path returns the path of a name that a command is given; ok is false where it is not known which file that is. "-" is
-// the standard input, and devices are no files of a project. The path is not looked up: it is the agent's machine that
-// it was of, and links are not resolved.
+// path returns the path of a file name; ok is false where the file is unknown. "-" is the standard input, and devices
+// are not files of a project. Links are not resolved: the file is on the agent's machine.
 func (r *reader) path(name string) (string, bool) {
 	switch {
 	case name == "" || name == "-" || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "/dev/"):
@@ -100,8 +98,7 @@ func (r *reader) path(name string) (string, bool) {
 	return path.Join(r.dir, name), true
 }
 
-// read takes in files whose content is printed. With quiet, their content went to another file and is not in the
-// result. partial says that only a part of each is printed.
+// read adds files whose content is printed, with partial only a part of each. With quiet it is not printed.
 func (r *reader) read(files []string, partial, quiet bool) {
 	if quiet {
 		return
@@ -120,8 +117,7 @@ func (r *reader) read(files []string, partial, quiet bool) {
 	r.of.Partial = r.of.Partial || partial
 }
 
-// write takes in a file that is written, by the name that the command has for it. It is certain only if it was done
-// whenever the command line as a whole succeeded. Of a name with variables or globs it is not known which file it is.
+// write adds a written file. It is certain only if it was written whenever the command line as a whole succeeded.
 func (r *reader) write(k known, w tools.Write) {
 	astray := r.astray && !path.IsAbs(w.Path)
 	p, ok := r.path(w.Path)
@@ -134,8 +130,8 @@ func (r *reader) write(k known, w tools.Write) {
 	}
 }
 
-// sedInPlace takes in "sed -i", which prints nothing, and reports whether it is that. GNU's -i may have a suffix for a copy, and can stand among other letters, as in -ni. The first
-// argument that is no option is the script, unless -e or -f gave one.
+// sedInPlace adds the effects of "sed -i", which prints nothing, and reports whether it is that. GNU's -i may have a
+// suffix, and follow other letters, as in -ni. The first other argument is the script, unless -e or -f gave one.
 func (r *reader) sedInPlace(args []string, k known) (inPlace bool) {
 	script := false
 	var rest []string
@@ -152,7 +148,6 @@ func (r *reader) sedInPlace(args []string, k known) (inPlace bool) {
 			rest = append(rest, a)
 		}
 	}
-	// What is left first is the script, not a file.
 	if !script && len(rest) > 0 {
 		rest = rest[1:]
 	}
@@ -164,8 +159,8 @@ func (r *reader) sedInPlace(args []string, k known) (inPlace bool) {
 	return inPlace
 }
 
-// change takes in commands that replace, move or delete files. If one of the paths is not known, nothing is taken in:
-// half of a list would look like all of it.
+// change adds commands that replace, move or delete files. If one of the paths is unknown, it adds nothing: half of a
+// list would look like all of it.
 func (r *reader) change(name string, args []string, k known) {
 	opts, paths := flags(args, "")
 	switch {
@@ -175,7 +170,7 @@ func (r *reader) change(name string, args []string, k known) {
 		for _, p := range paths {
 			r.write(k, tools.Write{Path: p, Whole: true, Deletes: true})
 		}
-	// With more than two, the last is a directory. With two it may be one, and then the file in it is what changed.
+	// With more than two, the last is a directory. With two it may be one, and the file in it changed.
 	case name == "mv" && len(paths) == 2:
 		r.write(k, tools.Write{Path: paths[0], Deletes: true})
 		r.write(k, tools.Write{Path: paths[1]})
@@ -183,7 +178,7 @@ func (r *reader) change(name string, args []string, k known) {
 		r.write(k, tools.Write{Path: paths[1]})
 	case name == "git":
 		if len(args) > 2 && args[0] == "checkout" && args[1] == "--" {
-			// The first is the word "checkout" itself, taken for a path.
+			// The first is the word "checkout".
 			for _, p := range paths[1:] {
 				r.write(k, tools.Write{Path: p})
 			}

@@ -10,26 +10,26 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// maxCommand is the longest command that is looked into, in bytes. Longer ones carry the content of files, in
-// here-documents, and are still worth it; beyond that the parser's tree costs more than is saved.
+// maxCommand is the longest command that is parsed, in bytes. Long ones carry files in here-documents, which are worth
+// it; beyond this the parser's tree costs more than is saved.
 const maxCommand = 1 << 20
 
-// parsers are reused: a new one costs more memory than a usual command, and the first call of a plugin brings all
-// commands of a session.
+// parsers are reused: a new one takes more memory than a usual command, and a plugin's first call brings a whole
+// session.
 var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
 
 // telling are the commands of which something is known, see [reader.command].
 var telling = []string{"cat", "nl", "head", "tail", "sed", "grep", "rg", "tee", "rm", "mv", "cp", "git"}
 
-// mayTell reports whether anything can be known of a command: it writes to a file, or holds one of the telling names,
-// which quotes, escapes and variables may hide. Parsing takes many times as long as to look for these.
+// mayTell reports whether anything can be known of a command: it writes to a file, or has one of the telling names,
+// which quotes, escapes and variables may hide. Parsing takes many times as long.
 func mayTell(command string) bool {
 	return strings.ContainsAny(command, `>\'"$`) ||
 		slices.ContainsFunc(telling, func(name string) bool { return strings.Contains(command, name) })
 }
 
-// Effects returns what a command does that runs in directory dir; "" is unknown, and relative paths stay so. What
-// cannot be parsed has no known effects. Nor has a longer command than maxCommand.
+// Effects returns what a command does in directory dir; with "", which is unknown, paths stay relative. A command that
+// cannot be parsed, or is longer than 1 MiB, has no known effects.
 func Effects(command, dir string) tools.Files {
 	if len(command) > maxCommand || !mayTell(command) {
 		return tools.Files{}
@@ -42,36 +42,34 @@ func Effects(command, dir string) tools.Files {
 	}
 	r := reader{dir: dir, pure: true}
 	r.list(file.Stmts, known{ran: true, succeeded: true})
-	// Writes stay known: the files have changed whatever else was printed. The output, though, is more than parts of
-	// the files, so that it must not count as a second copy of what another call has read.
+	// The files have changed whatever else was printed. But the output is more than parts of files: it must not count
+	// as a second copy of what another call read.
 	if !r.pure {
 		r.of.Reads, r.of.Partial = nil, false
 	}
 	return r.of
 }
 
-// reader walks through the statements of a command line in their order. Every method errs on the side of too few
-// effects. A read too many lets a strategy remove an older result as a repeat that it is not; a write too many lets it
-// remove one as outdated.
+// reader walks through the statements of a command line. It errs on the side of too few effects: a read too many lets a
+// strategy remove an older result as a repeat that it is not, a write too many as outdated.
 type reader struct {
 	of  tools.Files
-	dir string // where the next command runs; "" with lost: not known
-	// lost: the directory is not known any more, so that relative paths mean nothing. astray: it may be another one,
-	// because a cd may have failed, so that writes to them are not certain.
+	dir string // where the next command runs; "" with lost: unknown
+	// lost: the directory is unknown, so relative paths mean nothing. astray: it may be another one, because a cd may
+	// have failed, so relative writes are not certain.
 	lost, astray bool
-	// pure: so far, the output holds nothing but parts of files, and words of the agent's own. It never becomes true
-	// again.
+	// pure: so far the output is nothing but parts of files, and the agent's own words. Once false, it stays false.
 	pure bool
 }
 
-// known is what the success of the command line as a whole says of one of its statements.
+// known is what the success of the whole command line says of a statement.
 type known struct {
 	ran       bool // it was run
 	succeeded bool // if it was run, it succeeded
 }
 
-// list reads statements in a row, of which the last decides whether the row succeeded. The others may fail unseen,
-// except after "set -e". What may end the shell leaves unknown whether those behind it were run.
+// list reads a row of statements, of which the last decides whether the row succeeded. The others may fail unseen,
+// except after "set -e". After what may end the shell, whether a statement ran is unknown.
 func (r *reader) list(stmts []*syntax.Stmt, k known) {
 	strict := false
 	for i, s := range stmts {
@@ -86,15 +84,13 @@ func (r *reader) list(stmts []*syntax.Stmt, k known) {
 	}
 }
 
-// stops reports whether "set -e" ends the shell where a statement fails: not for those in a list with && or ||, and not
-// for negated ones.
+// stops reports whether "set -e" ends the shell if a statement fails: not in a list with && or ||, nor if negated.
 func stops(s *syntax.Stmt) bool {
 	and, ok := s.Cmd.(*syntax.BinaryCmd)
 	return !s.Negated && !s.Background && (!ok || and.Op == syntax.Pipe || and.Op == syntax.PipeAll)
 }
 
-// setsE reports whether a statement switches on or off that the shell stops at the first failure. "set -eu" and "set
-// -euo pipefail" do as well.
+// setsE reports whether a statement switches "set -e" on or off, also as in "set -euo pipefail".
 func setsE(s *syntax.Stmt) (on, set bool) {
 	args, ok := literals(s)
 	if !ok || len(args) < 2 || args[0] != "set" {
@@ -112,12 +108,12 @@ func setsE(s *syntax.Stmt) (on, set bool) {
 }
 
 // mayEnd reports whether a statement may end the shell with success, or change what later ones mean: then nothing is
-// certain any more. "exit 1" does not: if it was run, the whole has failed.
+// certain. "exit 1" does not: if it ran, the whole has failed.
 func mayEnd(s *syntax.Stmt) (ends bool) {
 	syntax.Walk(s, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
-			ends = true // later on, any name may be one of it
+			ends = true // later, any name may be the function
 		case *syntax.CallExpr:
 			name, literal := text(firstWord(n))
 			switch name {
@@ -135,8 +131,8 @@ func mayEnd(s *syntax.Stmt) (ends bool) {
 	return ends
 }
 
-// literals returns the words of a simple command, ok only if all of them are literal. An assignment before a command,
-// as in "LANG=C sort", makes it not simple: some change what the command does.
+// literals returns the words of a simple command; ok only if all are literal. An assignment before a command, as in
+// "LANG=C sort", may change what it does.
 func literals(s *syntax.Stmt) (args []string, ok bool) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Assigns) > 0 {
@@ -145,22 +141,21 @@ func literals(s *syntax.Stmt) (args []string, ok bool) {
 	return words(call.Args)
 }
 
-// stmt reads one statement.
 func (r *reader) stmt(s *syntax.Stmt, k known) {
-	// A negated command succeeds when it fails, and one in the background may still run.
+	// A negated command succeeds when it fails, and a background one may still run.
 	if s.Negated || s.Background || s.Coprocess {
 		r.other(s)
 		return
 	}
 	if both, ok := s.Cmd.(*syntax.BinaryCmd); ok && len(s.Redirs) == 0 {
 		switch both.Op {
-		// If the second one ran, the first one has succeeded; if it did not, the whole has failed.
+		// If the second one ran, the first succeeded; if it did not, the whole has failed.
 		case syntax.AndStmt:
 			r.stmt(both.X, k)
 			r.stmt(both.Y, known{k.ran && k.succeeded && !mayEnd(both.X), k.succeeded})
 			return
 		case syntax.OrStmt:
-			// With "|| exit 1" the first one succeeded, else the whole had failed. Of any other two only one was.
+			// With "|| exit 1" the first succeeded, or the whole has failed. Of any other two, only one may have run.
 			if failing, ok := literals(both.Y); ok && failing[0] == "exit" && !mayEnd(both.Y) {
 				r.stmt(both.X, known{k.ran, true})
 				return
@@ -185,7 +180,7 @@ func (r *reader) stmt(s *syntax.Stmt, k known) {
 	switch {
 	case len(call.Args) == 0:
 		r.pure = r.pure && (len(call.Assigns) > 0 || quiet) // an assignment alone prints nothing
-	// "cd $D", or a command that may be anything. An assignment before a command can change what it does.
+	// "cd $D", or a command that may be anything.
 	case !literal || len(call.Assigns) > 0:
 		name, plain := text(firstWord(call))
 		r.lost = r.lost || !plain || moves(name)
@@ -195,8 +190,7 @@ func (r *reader) stmt(s *syntax.Stmt, k known) {
 	}
 }
 
-// other takes in a statement of which nothing is certain: of what is known in it, the writes are possible. What is
-// inside may change the directory.
+// other reads a statement of which nothing is certain: its writes are possible. It may change the directory.
 func (r *reader) other(s *syntax.Stmt) {
 	r.pure = false
 	lost := r.lost
@@ -226,7 +220,6 @@ func (r *reader) other(s *syntax.Stmt) {
 	}
 }
 
-// firstWord returns the name of a command; nil for none.
 func firstWord(call *syntax.CallExpr) *syntax.Word {
 	if len(call.Args) == 0 {
 		return nil
@@ -234,7 +227,7 @@ func firstWord(call *syntax.CallExpr) *syntax.Word {
 	return call.Args[0]
 }
 
-// moves reports whether a command may change the directory of those behind it.
+// moves reports whether a command may change the directory for later ones.
 func moves(name string) bool {
 	switch name {
 	case "cd", "pushd", "popd", "eval", "source", ".":
@@ -243,7 +236,7 @@ func moves(name string) bool {
 	return false
 }
 
-// redirections takes in the files that the output goes to, and reports whether nothing of it is printed.
+// redirections adds the files that the output goes to, and reports whether none of it is printed.
 func (r *reader) redirections(redirs []*syntax.Redirect, args []string, k known) (quiet bool) {
 	whole := false // the input is a here-document without expansions
 	for _, d := range redirs {
@@ -261,7 +254,7 @@ func (r *reader) redirections(redirs []*syntax.Redirect, args []string, k known)
 			if !ok || name == "/dev/null" {
 				continue
 			}
-			// All of the content stands in the command only where it is copied from a here-document.
+			// The command has all of the content only where it is copied from a here-document.
 			copied := whole && len(args) == 1 && args[0] == "cat" && d.Op != syntax.AppOut && d.Op != syntax.AppAll
 			r.write(k, tools.Write{Path: name, Whole: copied})
 		}
@@ -269,9 +262,8 @@ func (r *reader) redirections(redirs []*syntax.Redirect, args []string, k known)
 	return quiet
 }
 
-// pipe reads a pipe. Its output is parts of files if the first command prints such and the others only select lines. It
-// succeeds with its last command, so that the others may fail unseen. Each runs in a shell of its own: its cd is of no
-// effect on what follows.
+// pipe reads a pipe. Its output is parts of files if the first command prints such and the others only select lines.
+// Only the last command's failure is seen. Each runs in a shell of its own: its cd has no effect on later ones.
 func (r *reader) pipe(b *syntax.BinaryCmd, k known) {
 	dir, lost, astray := r.dir, r.lost, r.astray
 	args, ok := literals(b.Y)
@@ -287,8 +279,8 @@ func (r *reader) pipe(b *syntax.BinaryCmd, k known) {
 	r.dir, r.lost, r.astray = dir, lost, astray
 }
 
-// selects reports whether a command prints lines of its input, and only those. The options' letters are those that take
-// an argument, which is no file. A command with a file does not read its input.
+// selects reports whether a command only prints lines of its input, which it does not read if it is given a file. The
+// letters are options with an argument.
 func selects(args []string) bool {
 	switch args[0] {
 	case "head", "tail", "nl", "cat":
@@ -304,8 +296,7 @@ func selects(args []string) bool {
 	return false
 }
 
-// tee takes in the files of tee. It prints its input again, which is why the output of a pipe with it is not parts of
-// files.
+// tee adds tee's files. It prints its input again, so the output of its pipe is not parts of files.
 func (r *reader) tee(args []string, k known) {
 	_, files := flags(args, "")
 	for _, f := range files {

@@ -6,8 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// words returns words as the command gets them; ok only if all of them are literal and no glob. The parser has taken
-// the line apart already; what is left is what a shell would expand.
+// words returns words as the command gets them; ok only if all are literal and not globs.
 func words(list []*syntax.Word) (out []string, ok bool) {
 	for _, w := range list {
 		s, ok := text(w)
@@ -26,10 +25,9 @@ func text(w *syntax.Word) (string, bool) {
 	}
 	var b strings.Builder
 	for _, part := range w.Parts {
-		// Each kind of quotes has rules of its own.
 		switch p := part.(type) {
 		case *syntax.Lit:
-			// Also where a backslash quotes one of these: such names are rare, and left out.
+			// Even if a backslash quotes one of these: such names are rare.
 			if strings.ContainsAny(p.Value, "*?[{") {
 				return "", false
 			}
@@ -48,7 +46,6 @@ func text(w *syntax.Word) (string, bool) {
 				}
 				b.WriteString(unescaped(lit.Value))
 			}
-		// Variables, commands and arithmetic are expanded: their values are not known here.
 		default:
 			return "", false
 		}
@@ -56,7 +53,7 @@ func text(w *syntax.Word) (string, bool) {
 	return b.String(), true
 }
 
-// unescaped removes the backslashes that quote a character. A backslash at the end stays.
+// unescaped removes the backslashes that quote a character; one at the end is kept.
 func unescaped(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -71,9 +68,8 @@ func unescaped(s string) string {
 	return b.String()
 }
 
-// flags parts the arguments of a command: the letters of its options, and what is none. valued are the letters of
-// options that take the next argument. Long options are dropped, with their values after "="; one whose value is the
-// next word is misread as having a file.
+// flags separates the letters of a command's options from its other arguments. valued are the letters of options that
+// take the next argument. Long options are dropped; the value of one as a separate word is misread as a file.
 func flags(args []string, valued string) (opts string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -83,8 +79,7 @@ func flags(args []string, valued string) (opts string, rest []string) {
 		case strings.HasPrefix(a, "--"):
 		case strings.HasPrefix(a, "-") && len(a) > 1:
 			opts += a[1:]
-			// In "-n5" the value is part of the word. Of a group such as -xn the value is not recognised; no command
-			// here is used so.
+			// In "-n5" the value is part of the word. In a group such as -xn it is not recognised.
 			if strings.Contains(valued, a[len(a)-1:]) && len(a) == 2 {
 				i++
 			}
@@ -95,14 +90,13 @@ func flags(args []string, valued string) (opts string, rest []string) {
 	return opts, rest
 }
 
-// sedPrints reports whether sed prints lines of its input and changes nothing: "sed -n '1,20p'". rest are the files. A
-// script with a pattern such as /x/p is not among these, as a pattern can hold any character.
+// sedPrints reports whether sed only prints lines of its input ("sed -n '1,20p'"). rest are the files. A script with a
+// pattern such as /x/p does not count, as a pattern can hold any character.
 func sedPrints(args []string) (bool, []string) {
 	opts, rest := flags(args, "")
 	if opts != "n" || len(rest) == 0 {
 		return false, nil
 	}
-	// Several ranges may be printed.
 	for line := range strings.SplitSeq(rest[0], ";") {
 		line = strings.TrimSpace(line)
 		numbers, ok := strings.CutSuffix(line, "p")
@@ -113,7 +107,7 @@ func sedPrints(args []string) (bool, []string) {
 	return true, rest[1:]
 }
 
-// hasAny reports whether one of the options is among the arguments. Letters are also found in a group such as -rn.
+// hasAny reports whether one of the options is among the arguments, also in a group such as -rn.
 func hasAny(args []string, names ...string) bool {
 	for _, a := range args {
 		for _, n := range names {

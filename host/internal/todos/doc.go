@@ -1,11 +1,11 @@
-// Package todos reads an agent's task list out of its conversation, for strategies that ask a model for a summary:
-// the summary then says why each open task exists (REQ-HD-011).
+// Package todos reads an agent's task list out of its conversation: a summary then says why each open task exists
+// (REQ-HD-011).
 //
-// It is for commands that load recorded conversations, whose agents did not call Session.SetTodos. Start at
-// [Tracker]: give it every entry in order and ask for the list at any time. [Check] validates a list that an agent
-// passes itself; [Active] selects the unfinished tasks.
+// It is for commands that load recorded conversations, whose agents did not call Session.SetTodos. Start at [Tracker]:
+// give it every entry in order and ask for the list at any time. [Check] validates a list that an agent passes itself;
+// [Active] selects the unfinished tasks.
 //
-// These tools are known, by their exact names:
+// The tools known, by their exact names:
 //
 //	TodoWrite, todo_write, todowrite   {todos: [{id, content, status, subtasks}]}   the whole list
 //	write_todos                        {todos: [{description, status}]}             the whole list

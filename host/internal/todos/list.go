@@ -10,22 +10,22 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// The states of a task. There are no others: a cancelled task is not on the list.
+// The states of a task. A cancelled task is not on the list.
 const (
 	Pending    = "pending"
 	InProgress = "in_progress"
 	Completed  = "completed"
 )
 
-// What a list may hold. It is sent in one message with each Compress, and a summary of hundreds of tasks is useless.
+// Limits of a list. It is sent in one message with each Compress, and a summary of hundreds of tasks is useless.
 const (
-	// MaxTodos is the maximum number of tasks, subtasks included.
+	// MaxTodos is in tasks, subtasks included.
 	MaxTodos = 500
 	// MaxDepth is how deep tasks may nest: a task, its subtasks, their subtasks.
 	MaxDepth = 3
-	// MaxContent is the maximum length of a task's content, in bytes.
+	// MaxContent is the length of a task's content, in bytes.
 	MaxContent = 4 << 10
-	// MaxBytes is the maximum total length of ids and contents, in bytes.
+	// MaxBytes is the total length of ids and contents, in bytes.
 	MaxBytes = 256 << 10
 
 	maxID = 256 // bytes; a Tracker ignores longer ids
@@ -34,18 +34,16 @@ const (
 // ErrInvalid is wrapped by every error of [Check].
 var ErrInvalid = errors.New("invalid todo list")
 
-// Check returns an error that says which task is wrong and what is allowed: a content that is not blank, a status of
-// [Pending], [InProgress] or [Completed], UTF-8, and the limits MaxTodos to MaxBytes. An id may be empty, and ids may
-// repeat.
+// Check returns an error for a task with a blank content, a status other than [Pending], [InProgress] or [Completed],
+// or text that is not UTF-8, and for a list beyond MaxTodos to MaxBytes. Ids may be empty or repeat.
 func Check(list []contract.Todo) error {
 	var total size
 	return total.check("todos", list, 1)
 }
 
-// size accumulates the size of a list: tasks with subtasks, and bytes of ids and contents.
 type size struct{ todos, bytes int }
 
-// check checks one level of a list. path names the level in errors, such as todos[2].subtasks.
+// check checks one level of a list. path names it in errors, such as todos[2].subtasks.
 func (s *size) check(path string, list []contract.Todo, depth int) error {
 	if len(list) > 0 && depth > MaxDepth {
 		return fmt.Errorf("%w: %s is nested %d deep; allowed are %d levels", ErrInvalid, path, depth, MaxDepth)
@@ -81,14 +79,13 @@ func (s *size) check(path string, list []contract.Todo, depth int) error {
 	return nil
 }
 
-// add counts one task without its subtasks.
 func (s *size) add(t contract.Todo) {
 	s.todos++
 	s.bytes += len(t.ID) + len(t.Content)
 }
 
-// Active returns the tasks that are neither completed nor cancelled, with those of their subtasks that are not; a
-// finished task takes its subtasks along. It is a deep copy; nil if there is none.
+// Active returns a deep copy of the unfinished tasks with their unfinished subtasks; a finished task's subtasks are
+// left out. Nil if there is none.
 func Active(list []contract.Todo) []contract.Todo {
 	return filter(list, func(t contract.Todo) bool { return t.Status != Completed && t.Status != cancelled })
 }
@@ -105,8 +102,7 @@ func filter(list []contract.Todo, keep func(contract.Todo) bool) []contract.Todo
 	return out
 }
 
-// fit returns a copy of list that is within MaxTodos and MaxBytes. If it has to drop tasks, it drops finished ones
-// first, then the last.
+// fit returns a copy of list within MaxTodos and MaxBytes. It drops finished tasks first, then the last ones.
 func fit(list []contract.Todo) []contract.Todo {
 	var all size
 	out := filter(list, func(t contract.Todo) bool { all.add(t); return true })
@@ -125,11 +121,9 @@ func fit(list []contract.Todo) []contract.Todo {
 	})
 }
 
-// fits reports whether a list of this size is within MaxTodos and MaxBytes.
 func (s *size) fits() bool { return s.todos <= MaxTodos && s.bytes <= MaxBytes }
 
-// clip shortens s to at most n bytes, the ellipsis included: [MaxContent] bounds what is stored, not only what of it is
-// taken over.
+// clip shortens s to at most n bytes, ellipsis included.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -8,18 +8,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// cancelled is the status that agents give to abandoned tasks. Such a task is removed from the list. It never leaves
-// this package.
+// cancelled tasks are removed from the list. The status never leaves this package.
 const cancelled = "cancelled"
 
-// statusOf translates an agent's word for a status; ok is false for an unknown word. Case, hyphens and spaces do not
-// matter.
+// statusOf translates an agent's word for a status, ignoring case, hyphens and spaces.
 func statusOf(word string) (status string, ok bool) {
-	// No status is so long; a hostile text is not copied several times to find that out.
+	// No status is so long; a hostile text is not copied to find that out.
 	if len(word) > 40 {
 		return "", false
 	}
-	// The words of all agents that are known, in the form that they are brought to here.
 	switch strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word))) {
 	case "pending", "open", "todo", "not_started", "blocked":
 		return Pending, true
@@ -33,15 +30,15 @@ func statusOf(word string) (status string, ok bool) {
 	return "", false
 }
 
-// parsed holds the fields of a task, or of a tool call about one. Fields that are missing are "".
+// parsed has the fields of a task, or of a tool call about one; missing ones are "".
 type parsed struct {
 	id, content, status string
-	// Raw JSON, as parsing depends on the depth.
+	// Raw JSON: parsing depends on the depth.
 	subtasks []byte
 }
 
-// parseFields reads the fields of an object; ok is false if raw is not an object. The content is the first of the
-// fields in names that exists and is not blank.
+// parseFields reads the fields of an object; ok is false if raw is not one. The content is the first of the fields in
+// names that is not blank.
 func parseFields(raw []byte, idName string, names ...string) (p parsed, ok bool) {
 	best := len(names)
 	s := rawjson.New(raw)
@@ -76,7 +73,7 @@ func parseFields(raw []byte, idName string, names ...string) (p parsed, ok bool)
 	return p, err == nil
 }
 
-// idOf parses an id; some agents write it as a number. Other values are "". It is at most maxID bytes long.
+// idOf parses an id, which some agents write as a number, and clips it to maxID; other values are "".
 func idOf(raw []byte) string {
 	if text, ok := rawjson.Text(raw); ok {
 		return clip(text, maxID)
@@ -87,9 +84,8 @@ func idOf(raw []byte) string {
 	return ""
 }
 
-// parseList parses a list of tasks; ok is false if raw is not a list, or contains no task although it is not empty. A
-// task without a status has the status of its parent, above. Cancelled tasks are left out. depth is that of the list: 0
-// for the agent's own.
+// parseList parses a list of tasks; ok is false if raw is not a list, or not empty and without a task. A task without a
+// status has its parent's, above. Cancelled tasks are left out. depth is 0 for the agent's own list.
 func parseList(raw []byte, above string, depth int) (list []contract.Todo, ok bool) {
 	if text, isText := rawjson.Text(raw); isText {
 		raw = []byte(text) // some models send the list as a string of JSON
@@ -103,7 +99,6 @@ func parseList(raw []byte, above string, depth int) (list []contract.Todo, ok bo
 			return err
 		}
 		n = i + 1
-		// What is no task in a list of tasks is passed over.
 		t, isTask := parseTask(value, above, depth)
 		if !isTask {
 			return nil
@@ -112,17 +107,17 @@ func parseList(raw []byte, above string, depth int) (list []contract.Todo, ok bo
 		if t.Status == cancelled {
 			return nil
 		}
-		// Its position, counted from 1, by which agents refer to tasks without ids.
+		// Agents refer to tasks without ids by position, from 1.
 		if t.ID == "" {
 			t.ID = strconv.Itoa(i + 1)
 		}
-		// Reduced from time to time, so that a list of a million tasks does not fill the memory.
+		// Reduced now and then: a list of a million tasks must not fill the memory.
 		if list = append(list, t); len(list) >= 2*MaxTodos {
 			list = fit(list)
 		}
 		return nil
 	})
-	// A list of other things is no list of tasks, and must not replace one. An empty list is one: everything is done.
+	// A list of other things must not replace a list of tasks. An empty one does: everything is done.
 	if err != nil || s.Rest() != nil || n > 0 && !found {
 		return nil, false
 	}
@@ -135,7 +130,7 @@ func parseTask(raw []byte, above string, depth int) (t contract.Todo, ok bool) {
 	if text, isText := rawjson.Text(raw); isText {
 		p.content = clip(strings.TrimSpace(text), MaxContent)
 	} else {
-		// In the order of preference. Each agent has one of them; content is the clearest.
+		// In order of preference: content is the clearest.
 		p, _ = parseFields(raw, "id", "content", "description", "step")
 	}
 	if p.content == "" {
@@ -148,7 +143,6 @@ func parseTask(raw []byte, above string, depth int) (t contract.Todo, ok bool) {
 			t.Status = above
 		}
 	}
-	// Subtasks without a status are in the state of their task.
 	if p.subtasks != nil && depth < MaxDepth {
 		// Deeper ones are left out: no agent has them, and a hostile file could nest without end.
 		t.Subtasks, _ = parseList(p.subtasks, t.Status, depth+1)
@@ -156,13 +150,11 @@ func parseTask(raw []byte, above string, depth int) (t contract.Todo, ok bool) {
 	return t, true
 }
 
-// createdID finds the id in a tool's answer about a task that it created, such as "Task #3 created"; "" if there is
-// none. The agent chooses the id only when the call is answered. Agents answer in words or with an object.
+// createdID finds the id of a created task in a tool's answer, in words ("Task #3 created") or an object; else "".
 func createdID(result []byte) string {
 	if id := idOf(rawjson.Field(rawjson.Field(result, "task"), "id")); id != "" {
 		return id
 	}
-	// The word behind the first "#".
 	text, _ := rawjson.Text(result)
 	_, rest, _ := strings.Cut(text, "#")
 	end := strings.IndexFunc(rest, func(c rune) bool {

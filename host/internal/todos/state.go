@@ -26,7 +26,6 @@ func (t *Tracker) see(s seen) (call turns.At, ok bool) {
 	return t.match.Response(s.ID, s.Name)
 }
 
-// state is a [Tracker] as JSON.
 type state struct {
 	List    []contract.Todo `json:"list,omitempty"`
 	Next    int             `json:"next,omitempty"`
@@ -35,18 +34,18 @@ type state struct {
 	Waiting []waiting       `json:"waiting,omitempty"`
 }
 
-// waiting is a call about tasks that is not answered.
+// waiting is an unanswered call about tasks.
 type waiting struct {
 	At   turns.At `json:"at"`
 	Name string   `json:"name"`
-	// Parameters is a text, as the parameters of a recorded call may be no JSON.
+	// Parameters is text: a recorded call's may not be JSON.
 	Parameters string `json:"parameters,omitempty"`
 }
 
-// MarshalJSON writes down what the tracker knows, so that one that reads it goes on without the entries before.
+// MarshalJSON writes the tracker's state: a tracker that reads it can continue without the earlier entries.
 func (t *Tracker) MarshalJSON() ([]byte, error) {
 	s := state{List: t.list, Next: t.next, Entries: t.entries, Seen: t.seen}
-	for _, k := range t.seen { // in their order, as a map has none
+	for _, k := range t.seen { // in order, as a map has none
 		if k.At == nil {
 			continue
 		}
@@ -57,7 +56,7 @@ func (t *Tracker) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalJSON replaces what the tracker knows.
+// UnmarshalJSON replaces the tracker's state.
 func (t *Tracker) UnmarshalJSON(raw []byte) error {
 	var s state
 	if err := json.Unmarshal(raw, &s); err != nil {

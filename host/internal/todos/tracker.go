@@ -11,36 +11,33 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Tracker follows the agent's task list through a conversation. The zero value is ready. It is for one goroutine at a
-// time.
+// Tracker follows the agent's task list through a conversation. The zero value is ready. It is for one goroutine.
 //
-// Its lists always pass [Check]: contents that are too long are clipped and end in "…"; if there are too many tasks,
-// finished ones are left out first, then the last. An unknown status means [Pending].
+// Its lists always pass [Check]: long contents are clipped and end in "…"; of too many tasks, finished ones are left
+// out first, then the last. An unknown status means [Pending].
 type Tracker struct {
-	// match sees all calls since the first in waiting, also of tools that have nothing to do with tasks: ids repeat,
-	// and an answer to such a call must not be attributed to another. waiting holds the calls about tasks that are not
-	// answered.
+	// match sees all calls since the first in waiting, of any tool: ids repeat, and an answer to one must not be
+	// attributed to another. waiting has the unanswered calls about tasks.
 	match   turns.Matcher
 	waiting map[turns.At]content.ToolCall
-	seen    []seen // what match was given, in order, to build it again
+	seen    []seen // what match was given, to build it again
 	entries int    // how many were observed
 	list    []contract.Todo
-	next    int // the highest number so far, for tasks whose id is not reported
+	next    int // the highest number so far, for tasks without a reported id
 }
 
 // Observe processes the next entry of the conversation. A call changes the list when its answer arrives and is not an
-// error; which call it answers is the rule of [turns.Matcher].
+// error; [turns.Matcher] tells which call it answers.
 //
-// Entries must come as they were added, before any compression. Tasks that were created before the first of them are
-// not known, and updates of them change nothing.
+// Entries must come as added, before any compression. Updates of tasks created before the first of them change nothing.
 func (t *Tracker) Observe(c content.Content) {
 	defer func() { t.entries++ }()
 	if len(t.waiting) == 0 {
 		if c.Speaker == content.AI && len(t.seen) > 0 {
-			// No answer to an earlier call matters, so a long session takes no memory for them.
+			// No answer to an earlier call matters, and a long session must not remember them.
 			t.match, t.seen = turns.Matcher{}, nil
 		}
-		// Nearly all entries of a conversation: they begin nothing, and nothing that they may end has begun.
+		// Nearly all entries: they begin nothing, and there is nothing they could end.
 		if c.Speaker != content.AI || !slices.ContainsFunc(c.Blocks, aboutTasks) {
 			return
 		}
@@ -59,7 +56,6 @@ func (t *Tracker) Observe(c content.Content) {
 	}
 }
 
-// aboutTasks reports whether a block is a call of a tool that changes the list.
 func aboutTasks(b content.Block) bool {
 	call, ok := b.(content.ToolCall)
 	if !ok {
@@ -72,11 +68,10 @@ func aboutTasks(b content.Block) bool {
 	return false
 }
 
-// Todos returns the list as it is now, as a copy; nil if there is none. Ids are the agent's; where it gives none,
-// they are positions counted from 1.
+// Todos returns a copy of the current list; nil if there is none. Ids are the agent's, or else positions from 1.
 func (t *Tracker) Todos() []contract.Todo { return fit(t.list) }
 
-// wait registers a call. Of calls about tasks it keeps name and parameters until they are answered.
+// wait registers a call.
 func (t *Tracker) wait(call content.ToolCall, at turns.At) {
 	t.see(seen{At: &at, ID: call.ID, Name: call.Name})
 	if aboutTasks(call) {
@@ -87,10 +82,9 @@ func (t *Tracker) wait(call content.ToolCall, at turns.At) {
 	}
 }
 
-// noRules judges the answers to calls about tasks. Agents report the failures of these calls as those of any other.
+// noRules judges answers to calls about tasks: agents report their failures as those of any other.
 var noRules *tools.Taxonomy
 
-// answer applies the call that r answers, unless it failed.
 func (t *Tracker) answer(r content.ToolResponse) {
 	at, ok := t.see(seen{ID: r.CallID, Name: r.ToolName})
 	if !ok {
@@ -113,15 +107,14 @@ func (t *Tracker) answer(r content.ToolResponse) {
 	}
 }
 
-// replace replaces the whole list. Anything that is not a list is ignored.
+// replace replaces the list, unless parameters have none.
 func (t *Tracker) replace(parameters []byte, field string) {
 	if list, ok := parseList(rawjson.Field(parameters, field), Pending, 1); ok {
 		t.list, t.next = list, len(list)
 	}
 }
 
-// create adds a task. If its id is already in the list, the agent has restarted its numbering: that begins a new
-// list.
+// create adds a task. If its id is already in the list, the agent has restarted its numbering, with a new list.
 func (t *Tracker) create(parameters []byte, id string) {
 	p, _ := parseFields(parameters, "", "subject", "description")
 	if p.content == "" {
@@ -142,7 +135,7 @@ func (t *Tracker) create(parameters []byte, id string) {
 	}
 }
 
-// update changes status or content of a task. Unknown tasks and unknown statuses change nothing.
+// update changes status or content of a task; unknown tasks and statuses change nothing.
 func (t *Tracker) update(parameters []byte) {
 	p, ok := parseFields(parameters, "taskId", "subject")
 	i := t.find(p.id)
@@ -161,8 +154,7 @@ func (t *Tracker) update(parameters []byte) {
 	}
 }
 
-// find returns the position of the task with an id, -1 if there is none. A linear search will do: fit bounds the
-// list.
+// find returns the position of the task with an id; -1 if there is none.
 func (t *Tracker) find(id string) int {
 	return slices.IndexFunc(t.list, func(todo contract.Todo) bool { return todo.ID == id })
 }

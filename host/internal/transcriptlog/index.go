@@ -10,8 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Index finds the entries of a conversation by id: that of an entry, or that of a tool call. It is immutable after
-// [NewIndex] and safe for concurrent use.
+// Index finds the entries of a conversation by their ids or those of tool calls. It is safe for concurrent use.
 type Index struct {
 	entries []content.Content
 	ids     []string
@@ -20,8 +19,8 @@ type Index struct {
 	byCall map[string][]int
 }
 
-// NewIndex indexes entries by their ids, one for each. Nil ids mean that the conversation was not written by a host:
-// its entries are then e1, e2 and so on, the ids that a session gives them if all are added to it.
+// NewIndex indexes entries by their ids, one for each. Nil means that no host wrote the conversation: its entries are
+// then e1, e2 and so on, the ids that a session would give them.
 func NewIndex(entries []content.Content, ids []string) *Index {
 	x := &Index{entries: entries, ids: ids, byID: map[string]int{}, byCall: map[string][]int{}}
 	if x.ids == nil {
@@ -40,13 +39,12 @@ func NewIndex(entries []content.Content, ids []string) *Index {
 	return x
 }
 
-// Entry returns the entry at a position.
 func (x *Index) Entry(index int) content.Content { return x.entries[index] }
 
 // ID returns the id of the entry at a position; "" if it has none.
 func (x *Index) ID(index int) string { return x.ids[index] }
 
-// Calls returns the ids of the tool calls and responses in the entry at a position, sorted, each once.
+// Calls returns the ids of the tool calls and responses in the entry at a position, sorted, without repeats.
 func (x *Index) Calls(index int) []string { return calls(x.entries[index]) }
 
 func calls(c content.Content) []string {
@@ -63,11 +61,11 @@ func calls(c content.Content) []string {
 	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == "" })
 }
 
-// Holds reports whether an entry holds the tool call with an id, or a response to it.
+// Holds reports whether an entry has the tool call with an id, or a response to it.
 func Holds(c content.Content, id string) bool { return id != "" && slices.Contains(calls(c), id) }
 
-// Find returns the position of the entry with an id. If there is none, it returns the positions of the entries that
-// hold the tool call with that id and its responses, ascending; nil if nothing has the id.
+// Find returns the position of the entry with an id, or else the positions of the entries with the tool call of that id
+// and its responses, ascending; nil if nothing has the id.
 func (x *Index) Find(id string) []int {
 	if i, ok := x.byID[id]; ok {
 		return []int{i}
@@ -75,12 +73,11 @@ func (x *Index) Find(id string) []int {
 	return x.byCall[id]
 }
 
-// Near returns the known ids that are most similar to an unknown one, the most similar first, at most limit of them.
+// Near returns at most limit known ids, the most similar to id first.
 func (x *Index) Near(id string, limit int) []string {
 	return nearest.Some(id, x.all(), limit)
 }
 
-// all iterates over all ids, each once.
 func (x *Index) all() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for id := range maps.Keys(x.byID) {

@@ -7,12 +7,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// idField is the field that holds an entry's id. It comes first in a line and is not part of the entry: [CutID]
-// removes it. An entry may have a field of that name itself; such a field does not come first and stays.
+// idField has an entry's id. It is a line's first field and not part of the entry, which may have such a field
+// elsewhere.
 const idField = "threshId"
 
-// AppendEntry appends an entry in the native form to dst, with its id in the session's history and without a line
-// end. The entry itself is byte for byte as it was added, so that it can be given back so.
+// AppendEntry appends an entry in the native form to dst, with its id and without a line end. The entry itself is byte
+// for byte as it was added.
 func AppendEntry(dst []byte, id string, c content.Content) []byte {
 	dst = append(dst, `{"`+idField+`":`...)
 	dst = append(dst, content.String(id)...)
@@ -22,10 +22,10 @@ func AppendEntry(dst []byte, id string, c content.Content) []byte {
 	return dst
 }
 
-// systemStart begins the line of a system prompt, which has no id and no other field.
+// systemStart begins the line of a system prompt, which has no id.
 const systemStart = `{"system":[`
 
-// AppendSystem appends the line of a system prompt to dst, without a line end: the field "system" of the native form.
+// AppendSystem appends the line of a system prompt to dst, without a line end.
 func AppendSystem(dst []byte, blocks []content.Block) []byte {
 	dst = append(dst, systemStart...)
 	for i, b := range blocks {
@@ -37,8 +37,7 @@ func AppendSystem(dst []byte, blocks []content.Block) []byte {
 	return append(dst, "]}"...)
 }
 
-// CutID splits what [AppendEntry] made into the id and the entry as JSON. An entry without an id is returned as it
-// is, with id "".
+// CutID splits what [AppendEntry] made into id and entry. An entry without an id is returned unchanged.
 func CutID(raw []byte) (id string, entry []byte) {
 	stop := errors.New("only the first field counts")
 	end := 0
@@ -55,7 +54,7 @@ func CutID(raw []byte) (id string, entry []byte) {
 		end = s.Offset()
 		return stop
 	})
-	// Also if the field is empty or no text: then it is the entry's own.
+	// An empty field, or one that is not text, is the entry's own.
 	if id == "" {
 		return "", raw
 	}

@@ -14,28 +14,26 @@ import (
 
 // Log is one session's file. It is safe for concurrent use. A nil Log writes nothing and never fails.
 //
-// Entries are buffered by [Log.Add] and reach the file with [Log.Flush]. The session flushes after each addition, so
-// that acknowledged entries survive a crash of the program, and before a strategy rewrites the history, so that
-// nothing is rewritten of which the file does not hold the original.
+// The session flushes after each addition, so acknowledged entries survive a crash of the program, and before a
+// strategy rewrites the history, so the file has the original of everything rewritten.
 type Log struct {
 	path string
 
 	mu sync.Mutex
-	// nil after Close.
+	// nil after Close
 	file    *os.File
-	pending []byte // whole lines that are not in the file yet
-	waiting int    // how many entries pending holds
-	system  string // the line of the system prompt; "" if none was ever set
+	pending []byte // whole lines not yet in the file
+	waiting int    // number of entries in pending
+	system  string // the line of the system prompt; "" if none was set
 }
 
-// ErrDir: no file can be made in the directory.
+// ErrDir: no file can be created in the directory.
 var ErrDir = errors.New("transcript.dir")
 
-// UnwrittenError says that a [Log] holds entries that its file does not. They are written by the next [Log.Flush] or
-// [Log.Close] that succeeds.
+// UnwrittenError says that a [Log] has entries that its file does not. The next successful [Log.Flush] writes them.
 type UnwrittenError struct {
 	Path string
-	// Entries is how many entries are not in the file; 0 if only the system prompt is not.
+	// Entries is the number of missing entries; 0 if only the system prompt is missing.
 	Entries int
 	Err     error
 }
@@ -52,12 +50,11 @@ func (e *UnwrittenError) Error() string {
 	return fmt.Sprintf("%s not in the transcript %s: %v", what, e.Path, cause)
 }
 
-// Unwrap returns the error of the file system.
 func (e *UnwrittenError) Unwrap() error { return e.Err }
 
-// Open creates the file of a session in dir, which is created if it does not exist. The file is named after the
-// session's id. Characters that do not belong in a file name are replaced, and a number is appended if the name is
-// taken. Only the user may read the file. Errors wrap [ErrDir].
+// Open creates a session's file in dir, which is created if needed. The file is named after the session's id, with
+// characters replaced that do not belong in a file name, and a number if the name is taken. Only the user may read the
+// file. Errors wrap [ErrDir].
 func Open(dir, session string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDir, err)
@@ -81,8 +78,7 @@ func Open(dir, session string) (*Log, error) {
 // maxName bounds a file's name, in bytes: file systems allow 255.
 const maxName = 200
 
-// safeName turns a session id, which a client may choose freely, into a file name: it never leaves the directory and is
-// never hidden.
+// safeName turns a session id, chosen by a client, into a file name that neither leaves the directory nor is hidden.
 func safeName(session string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -107,7 +103,7 @@ func (l *Log) Path() string {
 	return l.path
 }
 
-// Add buffers an entry with its id. It is in the file after the next [Log.Flush].
+// Add buffers an entry for the next [Log.Flush].
 func (l *Log) Add(id string, entry content.Content) {
 	if l == nil {
 		return
@@ -118,7 +114,7 @@ func (l *Log) Add(id string, entry content.Content) {
 	l.waiting++
 }
 
-// SetSystem buffers the system prompt, unless it is the one that was set before. Readers go by the last one.
+// SetSystem buffers the system prompt if it changed. Readers use the last one.
 func (l *Log) SetSystem(blocks []content.Block) {
 	if l == nil {
 		return
@@ -131,9 +127,8 @@ func (l *Log) SetSystem(blocks []content.Block) {
 	}
 }
 
-// Flush writes what was added to the file. It does not sync: the entries survive a crash of the program, not of the
-// machine. After an error, which is an [*UnwrittenError], the file ends with a whole line and everything that was not
-// written stays buffered for the next Flush.
+// Flush writes what was added. It does not sync: entries survive a crash of the program, not of the machine. After an
+// error, an [*UnwrittenError], the file ends with a whole line and what was not written stays buffered.
 func (l *Log) Flush() error {
 	if l == nil {
 		return nil
@@ -162,8 +157,7 @@ func (l *Log) flush() error {
 	return &UnwrittenError{l.path, l.waiting, err}
 }
 
-// cutBack removes the first n bytes of pending from the file, where a failed write left them. The next Flush would
-// otherwise write them twice.
+// cutBack removes the first n bytes of pending, left by a failed write, from the file: Flush would write them twice.
 func (l *Log) cutBack(n int) error {
 	if n == 0 {
 		return nil
@@ -175,8 +169,8 @@ func (l *Log) cutBack(n int) error {
 	return l.file.Truncate(end)
 }
 
-// Close flushes and closes the file. If the flush fails, the file stays open, so that Close can be tried again when
-// there is room. Once Close has succeeded, it does nothing, and entries added later are never written.
+// Close flushes and closes the file. If the flush fails, the file stays open and Close can be tried again. Entries
+// added after a successful Close are never written.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil

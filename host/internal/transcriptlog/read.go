@@ -13,15 +13,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// maxRecord bounds a line, in bytes: 'thresh run' takes no longer one. What is longer is skipped.
+// maxRecord bounds a line, in bytes, as 'thresh run' does. Longer ones are skipped.
 const maxRecord = 256 << 20
 
-// Find returns what was added under an id, from the file that a [Log] writes: the entry with that id or, if there is
-// none, the entries that hold the tool call with that id and its responses; nil if nothing has the id.
+// Find returns what was added under an id, from a [Log]'s file: the entry with that id, or else the entries with the
+// tool call of that id and its responses; nil if nothing has the id.
 //
-// It reads line by line and keeps only what it returns. A last line without a line end is left out, since the host may
-// be writing it. Lines that cannot be read, after a crash of the machine for example, are skipped, and unread says how
-// many. Reading stops with ctx.
+// A last line without a line end is left out, as the host may be writing it. Lines that cannot be read, after a crash
+// of the machine for example, are skipped, and unread counts them. The error is also ctx's.
 func Find(ctx context.Context, path, id string) (found []content.Content, unread int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -31,10 +30,9 @@ func Find(ctx context.Context, path, id string) (found []content.Content, unread
 	return find(ctx, f, id, maxRecord)
 }
 
-// find is Find on an open file; tests set a lower bound for lines.
 func find(ctx context.Context, in io.Reader, id string, longest int) (found []content.Content, unread int, err error) {
 	r := bufio.NewReaderSize(in, 64<<10)
-	quoted := content.String(id) // how the line of a call with this id holds it
+	quoted := content.String(id) // how the line of a call with this id has it
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, unread, fmt.Errorf("read the transcript: %w", err)
@@ -50,9 +48,9 @@ func find(ctx context.Context, in io.Reader, id string, longest int) (found []co
 			return nil, unread, fmt.Errorf("read the transcript: %w", err)
 		}
 		own, raw := CutID(line)
-		// The text is searched before it is decoded: almost no line has the id, and lines can be megabytes.
+		// Lines can be megabytes, and almost none has the id.
 		mayHold := own == id || bytes.Contains(raw, quoted)
-		if !mayHold { // almost all lines, so they are not decoded
+		if !mayHold { // not decoded
 			if own == "" && !bytes.HasPrefix(line, []byte(systemStart)) {
 				unread++
 			}
@@ -63,25 +61,24 @@ func find(ctx context.Context, in io.Reader, id string, longest int) (found []co
 		case err != nil:
 			unread++
 		case own == id:
-			// Ids of entries are unique, so that nothing behind it can have the same one.
+			// Ids of entries are unique.
 			return []content.Content{c}, unread, nil
-		// The id may also stand in a text, which makes the entry no part of the call.
+		// The id may also be in a text, which does not make the entry part of the call.
 		case slices.Contains(calls(c), id):
 			found = append(found, c)
 		}
 	}
 }
 
-// errTooLong is returned by record for a line that it skipped.
 var errTooLong = errors.New("line too long")
 
-// record reads one whole line. The error is io.EOF at the end of the last one.
+// record reads one whole line. The error is io.EOF after the last one, errTooLong for a skipped one.
 func record(r *bufio.Reader, longest int) ([]byte, error) {
 	var line []byte
 	tooLong := false
 	for {
 		part, err := r.ReadSlice('\n')
-		// What was read of it is dropped at once, so that the bound also holds for memory.
+		// Dropped at once: the bound also holds for memory.
 		if tooLong = tooLong || len(line)+len(part) > longest; tooLong {
 			line = nil
 		} else {
