@@ -32,7 +32,7 @@ func TestWhatIsAcknowledgedIsOnDiskOrReported(t *testing.T) {
 			}
 			e := a.refused(-32000, "session.close", in, `session "s"`, "16 of the entries", "s.jsonl", "file too large",
 				"stays open")
-			if e.Data.Kind != "internal" || !e.Data.Retryable {
+			if e.Data.Kind != "host" || !e.Data.Retryable {
 				t.Errorf("data: %+v", e.Data)
 			}
 			var now prepared

@@ -466,7 +466,7 @@ func TestTheUnitsAreValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.Replace(string(unit), "/usr/bin/thresh", filepath.Join(bin, "thresh"), 1)
+		text := strings.Replace(string(unit), "/usr/bin/thresh", filepath.Join(bin, "thresh"), -1)
 		text = strings.Replace(text, "Documentation=man:thresh-serve(1)\n", "", 1) // the page is not installed here
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
