@@ -60,9 +60,9 @@ const (
 	KindStrategy Kind = "strategy"
 	// KindPlugin: the plugin failed: it did not start, crashed, ran into a timeout, or returned an error.
 	KindPlugin Kind = "plugin"
-	// KindHost: the machine lacks something: file descriptors, space, memory, processes, the run directory. So a plugin
-	// could not be started, which is not at fault, or a transcript (setting transcript.dir) could not be written, of
-	// which nothing is lost. The same call succeeds when the cause is gone.
+	// KindHost: the machine lacks file descriptors, space, memory, processes or the run directory. So a plugin could
+	// not be started, or a transcript (setting transcript.dir) could not be written; nothing is lost. The same call
+	// succeeds when the cause is gone.
 	KindHost Kind = "host"
 	// KindAnswer: the plugin returned a result that cannot be applied to the history.
 	KindAnswer Kind = "answer"
@@ -84,34 +84,30 @@ const (
 // Error is what every method of this package returns when it fails.
 type Error struct {
 	Kind Kind
-	// Retryable says that the same call may succeed if it is made again. It can be set with [KindPlugin], [KindModel],
-	// [KindHost] and [KindStore], and is with [KindDeadline].
+	// Retryable is set if the same call may succeed later. It can be with [KindPlugin], [KindModel], [KindHost] and
+	// [KindStore], and is with [KindDeadline].
 	Retryable bool
-	// MaybeApplied says that the call may have taken effect all the same: its write was sent, and no answer came. It is
-	// retryable then only if the same call does not do it twice, as an addition with a key ([AddOptions]) does not.
+	// MaybeApplied is set if the call may have taken effect all the same: its write was sent, and no answer came. It is
+	// then retryable only if a repetition is safe, as an addition with a key ([AddOptions]) is.
 	MaybeApplied bool
 	// Plugin is the strategy that failed; "" if none did or it is not known.
 	Plugin string
-	// MissingTokens is how many tokens have to go after [KindOverflow]; Largest are the entries that hold the most.
+	// MissingTokens is by how many tokens the request is too large ([KindOverflow]); Largest are the largest entries.
 	MissingTokens int
 	Largest       []outcome.LargeEntry
-	// Entry is the position of the first entry that was refused, among those of the call; nil if it is not about one.
-	// None of the entries was added.
+	// Entry is the position of the first refused entry in the call; nil if it is not about one. None was added.
 	Entry *int
-	// Part is the position of the part of a message that was refused; nil if the error is about no part.
+	// Part is the position of the refused part of a message; nil if the error is not about one.
 	Part *int
-	// Err is the error itself.
-	Err error
+	Err  error
 }
 
-// Error returns the text of the cause: the classification adds nothing to it.
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrorOf returns an error as an [*Error], also one that no method of this package returned: a door that stands on the
-// runtime itself has such errors. It is nil for nil.
+// ErrorOf returns an error as an [*Error], also one that no method of this package returned, as in a door that uses the
+// runtime itself. It is nil for nil.
 func ErrorOf(err error) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -120,9 +116,8 @@ func ErrorOf(err error) *Error {
 	return e
 }
 
-// classify makes an error of the runtime an [*Error]; nil stays nil. It is the only place that knows the runtime's
-// errors: a new one is classified here, or it is [KindInternal]. The order of the checks matters: an error may wrap
-// several causes, and the first that matches is the one to act on.
+// classify makes an error of the runtime an [*Error]; nil stays nil. An error it does not know is [KindInternal]. The
+// order matters: an error may wrap several causes, and the first that matches is the one to act on.
 func classify(err error) error {
 	if err == nil {
 		return nil
@@ -138,8 +133,7 @@ func classify(err error) error {
 		fault    *store.Fault
 	)
 	switch {
-	// First, because it may wrap the error of the strategy that failed: that the request is too large is what the
-	// agent has to act on.
+	// First, because it may wrap the error of the strategy that failed: the agent has to act on the overflow.
 	case errors.As(err, &overflow):
 		e.Kind, e.Plugin = KindOverflow, overflow.Strategy
 		e.MissingTokens, e.Largest = overflow.Missing(), overflow.Largest
@@ -168,16 +162,14 @@ func classify(err error) error {
 		e.Kind, e.Retryable = KindStore, errors.Is(err, engine.ErrBusy)
 	case errors.Is(err, context.Canceled):
 		e.Kind = KindCanceled
-	// Before the plugin's errors: a Compress that failed because of the model is the fault of neither the plugin nor
-	// the host.
+	// Before the plugin's errors: a model's failure is the fault of neither the plugin nor the host.
 	case errors.As(err, &compress) && compress.Model != nil:
 		e.Kind, e.Plugin, e.Retryable = KindModel, compress.Strategy, compress.Retryable
-	// A plugin has timeouts of its own, which are none of the caller's.
+	// A plugin's own timeouts are not [context.DeadlineExceeded].
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Kind, e.Retryable = KindDeadline, true
 	case errors.As(err, &plugin):
 		e.Kind, e.Plugin, e.Retryable = KindPlugin, plugin.Plugin, plugin.Retryable
-		// The machine lacked something. [ErrHost] of package plugins says that the plugin is not to blame.
 		if errors.Is(plugin, plugins.ErrHost) {
 			e.Kind = KindHost
 		}
@@ -190,7 +182,6 @@ func classify(err error) error {
 	return e
 }
 
-// isAny reports whether err is one of the causes.
 func isAny(err error, causes ...error) bool {
 	for _, cause := range causes {
 		if errors.Is(err, cause) {

@@ -23,11 +23,11 @@ const (
 	OpenAIResponses Form = "openai-responses"
 )
 
-// ErrForm: the form of messages is none that the host knows.
+// ErrForm: the form of messages is unknown.
 var ErrForm = fmt.Errorf("unknown form of messages; want %s, %s or %s", Anthropic, OpenAIChat, OpenAIResponses)
 
-// format returns the name that the transcript reader has for a form. A form that is not known is an error about the
-// entry, because the agent chose it with the messages.
+// format returns the transcript reader's name for a form. The agent chose the form with the messages, so an unknown one
+// is an error about the entry.
 func (f Form) format() (transcript.Format, error) {
 	switch f {
 	case Anthropic:
@@ -43,11 +43,10 @@ func (f Form) format() (transcript.Format, error) {
 
 // Messages are messages as an agent holds them for its provider.
 type Messages struct {
-	Form Form
-	// Messages are messages of the form, or items of the Responses API.
+	Form     Form
 	Messages []json.RawMessage
 	// System replaces the session's system prompt: Anthropic's "system" or the "instructions" of the Responses API, a
-	// string or a list of text parts. Nil leaves it as it is.
+	// string or a list of text parts. Nil changes nothing.
 	System json.RawMessage
 	// Key is as in [AddOptions].
 	Key string
@@ -56,9 +55,8 @@ type Messages struct {
 // AddMessages appends messages in a provider's form, all or none, as [Session.Add] appends entries. Messages of the
 // system or the developer that come before all others become part of the system prompt; later ones are pinned.
 //
-// A message that is not one of the form is refused with an error that wraps [ErrInvalidEntry] and gives its position in
-// [Error.Entry], and that of the part in [Error.Part]. Parts and fields that the host does not know are carried, and
-// [Prepared.Request] gives them back.
+// A message not of the form is refused with an error that wraps [ErrInvalidEntry], with its position in [Error.Entry]
+// and [Error.Part]. Unknown parts and fields are carried, and returned by [Prepared.Request].
 func (s *Session) AddMessages(ctx context.Context, m Messages) (State, error) {
 	form, err := m.Form.format()
 	if err != nil {
@@ -69,8 +67,7 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (State, error) {
 	return State{revision, tokens}, classify(err)
 }
 
-// ParseSystem reads a system prompt as providers take it next to the messages, for [Session.SetSystem]: a string, or a
-// list of text parts.
+// ParseSystem reads a provider's system prompt, for [Session.SetSystem]: a string, or a list of text parts.
 func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
 	blocks, err := transcript.ParseSystem(raw)
 	if err != nil {
@@ -83,10 +80,10 @@ func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
 type Request struct {
 	// Messages are the messages, or the items of the input.
 	Messages []json.RawMessage
-	// System is Anthropic's system prompt, a list of text parts, and Instructions that of the Responses API, a text.
-	// They are nil if there is none, and where it is among the messages.
+	// System is Anthropic's system prompt, a list of text parts, and Instructions the Responses API's, a text. They are
+	// nil if there is none, or it is among the messages.
 	System, Instructions json.RawMessage
-	// Notes say what the form cannot hold. What was added in the same form comes back as it was, without notes.
+	// Notes say what the form cannot hold. What was added in the same form is returned unchanged, without notes.
 	Notes []string
 }
 
@@ -98,7 +95,7 @@ func (p Prepared) Request(f Form) (Request, error) {
 	}
 	made, notes := engine.Prepared(p).Request(form)
 	r := Request{Messages: made.Messages, System: made.System, Instructions: made.Instructions}
-	// Routine notes are about what every message of the form lacks. They would be in each answer.
+	// Routine notes, about what every message of the form lacks, would be in each answer.
 	for _, n := range notes {
 		if !n.Routine {
 			r.Notes = append(r.Notes, n.Message)

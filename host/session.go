@@ -18,40 +18,36 @@ type Outcome = outcome.Outcome
 // Todo is one task of the agent's task list.
 type Todo = sdk.Todo
 
-// Session is one conversation. It owns the history: entries that were added, and slices that it returns, must not be
-// changed.
+// Session is one conversation. It owns the history: do not change entries that were added, or slices that it returns.
 type Session struct{ engine *engine.Session }
 
-// ID returns the session's id.
 func (s *Session) ID() string { return s.engine.ID() }
 
 // State is the size of a history after a change.
 type State struct {
-	// Revision counts changes of the history, those that strategies make included.
+	// Revision counts changes of the history, also by strategies.
 	Revision uint64
 	// Tokens is the count of the whole history.
 	Tokens int
 }
 
-// Add appends entries, all or none. Each is counted here, once: that takes 10 to 120 ms per megabyte, and ends with
-// ctx.
+// Add appends entries, all or none. Each is counted once, in 10 to 120 ms per megabyte. It ends with ctx.
 //
 // With the setting transcript.dir the entries are in the transcript when Add returns. If it cannot be written, Add
 // keeps them for the next attempt, and Prepare and Close fail until that succeeds.
 //
-// Add never waits for a Prepare: entries added while one runs come after the history that the Prepare produces. An
-// entry that is not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among
-// entries.
+// Add never waits for a Prepare: entries added meanwhile follow the history that it produces. An entry that is not well
+// formed is refused with an error that wraps [ErrInvalidEntry] and gives its position.
 //
-// A block of a kind that the host does not know is refused too: it is usually a misspelt kind or a provider's own form.
-// Entries that hold such blocks on purpose are added with [Session.AddOpaque].
+// A block of unknown kind is refused too: it is usually misspelt or a provider's own form. [Session.AddOpaque] adds
+// such blocks on purpose.
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, error) {
 	revision, tokens, err := s.engine.Add(ctx, entries...)
 	return State{revision, tokens}, classify(err)
 }
 
-// AddOpaque is Add for entries that may hold blocks of kinds that the host does not know. It carries these as they are,
-// no strategy rewrites them, and [Outcome] names those that look like tool calls: the host cannot pair them.
+// AddOpaque is Add for entries that may have blocks of unknown kinds. No strategy rewrites these, and [Outcome] names
+// those that look like tool calls: the host cannot pair them.
 func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (State, error) {
 	revision, tokens, err := s.engine.AddOpaque(ctx, entries...)
 	return State{revision, tokens}, classify(err)
@@ -60,24 +56,22 @@ func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (St
 // AddOptions say how entries are added.
 type AddOptions = engine.AddOptions
 
-// AddWith is Add with options. With a key, the same addition can be asked for again after an error whose outcome is not
-// known ([Error.MaybeApplied]): it takes place once.
+// AddWith is Add with options. With a key, the addition can be repeated after an error with [Error.MaybeApplied]: it
+// takes place once.
 func (s *Session) AddWith(ctx context.Context, o AddOptions, entries ...content.Content) (State, error) {
 	revision, tokens, err := s.engine.AddWith(ctx, o, entries...)
 	return State{revision, tokens}, classify(err)
 }
 
-// Load appends entries of a stored conversation, to continue it. Unlike Add it refuses nothing: entries that cannot
-// be sent to a model are kept in the history, withheld by Prepare, and named in its outcome.
+// Load appends entries of a stored conversation, to continue it. It refuses nothing: entries that cannot be sent to a
+// model are kept in the history, withheld by Prepare, and named in its outcome.
 func (s *Session) Load(ctx context.Context, entries ...content.Content) (State, error) {
 	revision, tokens, err := s.engine.Load(ctx, entries...)
 	return State{revision, tokens}, classify(err)
 }
 
-// SetSystem sets what the provider takes as system prompt or instructions before the history; it replaces what was set
-// before. It is kept separate from the history: no strategy sees it and nothing removes it, it counts with the pending
-// tokens of every request, and [Prepared.System] returns it. It has blocks of text only; others are refused with an
-// error of [KindEntry].
+// SetSystem replaces the system prompt or instructions, text blocks only (else [KindEntry]). No strategy sees it and
+// nothing removes it. It counts with the pending tokens of every request, and [Prepared.System] returns it.
 func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error {
 	return classify(s.engine.SetSystem(ctx, blocks...))
 }
@@ -85,19 +79,19 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 // System returns what [Session.SetSystem] set. It must not be changed.
 func (s *Session) System() []content.Block { return s.engine.System() }
 
-// SystemTokens returns what the system prompt counts, in tokens. Every request holds it.
+// SystemTokens returns the tokens of the system prompt, which every request has.
 func (s *Session) SystemTokens() int { return s.engine.SystemTokens() }
 
 // PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
 type PrepareOptions struct {
-	// PendingTokens is what the request holds in addition to the history and to what [Session.SetSystem] set: tool
-	// schemas, a prompt that is not added yet, a system prompt that the session was not given.
+	// PendingTokens is what the request has besides the history and the system prompt set with [Session.SetSystem]:
+	// tool schemas, a prompt not added yet, another system prompt.
 	PendingTokens int
-	// At is when the request is sent; zero is now. The cadence "priced" compares it with the previous request to tell
-	// whether the provider's prompt cache has expired.
+	// At is when the request is sent; zero is now. The cadence "priced" uses it to tell whether the prompt cache has
+	// expired.
 	At time.Time
-	// UpTo leaves out what was added after it, as [Session.Mark] returned it; nil leaves out nothing. It is for an
-	// agent that runs Prepare in the background and goes on to add entries.
+	// UpTo leaves out what was added after a [Session.Mark]; nil leaves out nothing. It is for an agent that adds
+	// entries while Prepare runs.
 	UpTo *Mark
 }
 
@@ -109,18 +103,17 @@ func (s *Session) Mark() Mark { return s.engine.Mark() }
 
 // Prepared is a history that is safe to send.
 type Prepared struct {
-	// History is what to send: every tool response follows its call, and it holds nothing that a provider refuses. It
-	// is nil only if the session is closed.
+	// History is what to send: every tool response follows its call, and nothing in it is refused by providers. It is
+	// nil only if the session is closed.
 	History []content.Content
 	// Tokens is the count of History.
 	Tokens int
-	// System is to be sent before the history: what [Session.SetSystem] set.
+	// System is what [Session.SetSystem] set, to be sent before the history.
 	System []content.Block
-	// Revision is that of the session's history that this was made from.
+	// Revision is the revision of the session's history that this was made from.
 	Revision uint64
-	// Unchanged is how many entries at the beginning of History are those of the Prepared before this one, which had
-	// the revision UnchangedSince. An agent that converts entries into messages need convert only what follows. Both
-	// are 0 for the first.
+	// Unchanged is how many entries at the beginning of History are the previous Prepared's, with the revision
+	// UnchangedSince: an agent need only convert what follows. Both are 0 for the first.
 	Unchanged      int
 	UnchangedSince uint64
 	// Outcome says what was done.
@@ -128,9 +121,8 @@ type Prepared struct {
 }
 
 // Prepare makes the history fit the model and returns it. It prunes if something was added, compresses above the
-// threshold, and checks the hard limit. Call it before every model call. It takes as long as the strategy needs,
-// which may call a model; the settings plugins.optimizeTimeout and plugins.compressTimeout bound that, and ctx ends
-// it.
+// threshold, and checks the hard limit. Call it before every model call. It takes as long as the strategy, which may
+// call a model; plugins.optimizeTimeout, plugins.compressTimeout and ctx bound that.
 //
 // After an error the history is valid, and Prepared holds it as it is. [KindOverflow] says that everything was tried
 // and the request is still too large. No other strategy is tried in place of one that failed (REQ-HD-013).
@@ -139,8 +131,8 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 	return Prepared(ready), classify(err)
 }
 
-// Compress compresses the history now, regardless of the threshold. A strategy that has nothing to compress is not an
-// error: the outcome then says so.
+// Compress compresses the history now, regardless of the threshold. If there is nothing to compress, the outcome says
+// so.
 func (s *Session) Compress(ctx context.Context) (Outcome, error) {
 	return s.CompressUpTo(ctx, nil)
 }
@@ -151,19 +143,17 @@ func (s *Session) CompressUpTo(ctx context.Context, m *Mark) (Outcome, error) {
 	return out, classify(err)
 }
 
-// ReportUsage takes the number of prompt tokens that the provider reported for the request made from the last
-// Prepare, cached ones included. Later threshold checks are based on it, so that they go by the provider's count and
-// not only by the host's.
+// ReportUsage takes the prompt tokens, cached ones included, that the provider reported for the last Prepare's request.
+// Later threshold checks go by them.
 func (s *Session) ReportUsage(promptTokens int) { s.engine.ReportUsage(promptTokens) }
 
-// SetTodos tells the session the agent's task list, which replaces the one before. Strategies that summarise are told
-// the unfinished tasks, so that a summary keeps why each exists (REQ-HD-011). Until it is called, the session reads the
-// list from calls of known tools.
+// SetTodos replaces the agent's task list. Strategies that summarise are told the unfinished tasks, and why each exists
+// is kept (REQ-HD-011). Until it is called, the session reads the list from calls of known tools.
 func (s *Session) SetTodos(list []Todo) error { return classify(s.engine.SetTodos(list)) }
 
-// Set overrides one setting for this session, from the next Prepare on. The value has the setting's type, or is its
-// text form ("0.5"); nil removes the override. Settings of the whole host are refused with [ErrFixed], and so is
-// another token encoding once something was added.
+// Set overrides one setting for this session, from the next Prepare on, with a value of its type or its text form
+// ("0.5"); nil removes the override. Settings of the whole host are refused with [ErrFixed], and so is another token
+// encoding once something was added.
 func (s *Session) Set(key string, value any) error { return classify(s.engine.Set(key, value)) }
 
 // Config returns the configuration in force for this session.
@@ -199,15 +189,14 @@ type Size struct {
 	Entries int
 }
 
-// Size returns the size of the owned history without what was added after a mark; nil is now. It copies nothing, so
-// that it is cheap however long the history is.
+// Size returns the size of the owned history without what was added after a mark; nil is now. It copies nothing.
 func (s *Session) Size(m *Mark) Size {
 	revision, tokens, entries := s.engine.Size(m)
 	return Size{State{revision, tokens}, entries}
 }
 
-// Originals returns what was added under an id, before any strategy changed it. The id is that of an
-// entry, as outcomes name it, or that of a tool call, which returns the entries with the call and its responses.
+// Originals returns what was added under an id, before any strategy changed it: the entry, or for a tool call's id the
+// entries with the call and its responses.
 //
 // It reads the transcript, so it needs the setting transcript.dir: without it the error wraps [ErrNoTranscript]. If
 // nothing has the id it wraps [ErrNotRecorded].
@@ -216,7 +205,7 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 	return entries, classify(err)
 }
 
-// Change is what a strategy, or the ladder, did to one entry, with when: the revision of the session's log.
+// Change is what a strategy or the ladder did to one entry, and the revision of the session's log at which it did.
 type Change = engine.Change
 
 // Explain returns what became of the entry with an id, as outcomes name it, or of the entries with the tool call that
@@ -230,10 +219,9 @@ func (s *Session) Explain(ctx context.Context, id string) ([]Change, error) {
 // TranscriptPath returns the file that every added entry is written to; "" without the setting transcript.dir.
 func (s *Session) TranscriptPath() string { return s.engine.TranscriptPath() }
 
-// Closed says that the session has ended: it was closed or deleted, or a method panicked and it can be opened again.
+// Closed reports whether the session was closed or deleted, or a method panicked; it can then be opened again.
 func (s *Session) Closed() bool { return s.engine.Closed() }
 
-// Close closes the session; a Prepare in progress fails with [ErrClosed]. An error means that the transcript could not
-// be written and names how many entries it lacks. The session then stays open, and Close can be called again when
-// there is room.
+// Close closes the session; a Prepare in progress fails with [ErrClosed]. If the transcript could not be written, the
+// error says how many entries it lacks, and the session stays open: call Close again when there is room.
 func (s *Session) Close() error { return classify(s.engine.Close()) }

@@ -33,21 +33,21 @@ type Client struct {
 	conn *grpc.ClientConn
 }
 
-// window is how much of an answer may be under way, in bytes. A fixed one spares the pings by which gRPC would measure
-// the connection, which cost as much as a turn's own messages.
+// window is how much of an answer may be in transit, in bytes. A fixed one spares gRPC's pings to measure the
+// connection, which cost as much as a turn's own messages.
 const window = 8 << 20
 
-// reconnect is for a host that restarts: it is tried again soon, and a request fails at once until then.
+// reconnect is for a host that restarts: until the next attempt, requests fail at once.
 var reconnect = backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}
 
-// New makes a client for an address: http://HOST:PORT, https://HOST:PORT or unix:PATH. It does not connect yet.
+// New makes a client for http://HOST:PORT, https://HOST:PORT or unix:PATH. It does not connect yet.
 func New(address string, o Options) (*Client, error) {
 	options := []grpc.DialOption{
 		grpc.WithPerRPCCredentials(bearer(o.Token)),
 		grpc.WithStaticStreamWindowSize(window), grpc.WithStaticConnWindowSize(window),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)), // one entry may be of any size
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 20 * time.Second}),
-		// The host is what the address says, not what the environment or DNS add to it.
+		// Only the address decides which host this is, not the environment or DNS.
 		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
 	}
 	host := "localhost"
@@ -73,13 +73,11 @@ func New(address string, o Options) (*Client, error) {
 	return &Client{sessionv1.NewSessionServiceClient(conn), conn}, nil
 }
 
-// Close closes the connection. Sessions stay as they are.
+// Close closes the connection. Sessions are not closed.
 func (c *Client) Close() { _ = c.conn.Close() }
 
-// bearer adds the token to every request.
 type bearer string
 
-// GetRequestMetadata implements [credentials.PerRPCCredentials].
 func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
 	if b == "" {
 		return nil, nil
@@ -87,7 +85,7 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 	return map[string]string{"authorization": "Bearer " + string(b)}, nil
 }
 
-// RequireTransportSecurity: on a loopback address there is none.
+// RequireTransportSecurity is false: a loopback address has none.
 func (bearer) RequireTransportSecurity() bool { return false }
 
 // OpenOptions describe a session. The zero value is a new session with a random id.
@@ -95,11 +93,11 @@ type OpenOptions struct {
 	ID string
 	// Settings override the host's, by key, with values as text.
 	Settings map[string]string
-	// System is the system prompt; "" leaves the one that the session has.
+	// System is the system prompt; "" leaves the session's.
 	System string
 }
 
-// Open opens a session, or goes on with one: [Session.State] says where it is.
+// Open opens a session, or continues one: [Session.State] says where it is.
 func (c *Client) Open(ctx context.Context, o OpenOptions) (*Session, error) {
 	request := &sessionv1.OpenRequest{Session: o.ID, Settings: o.Settings}
 	if o.System != "" {
@@ -131,7 +129,7 @@ func (c *Client) Sessions(ctx context.Context) iter.Seq2[string, error] {
 	}
 }
 
-// Delete removes a session and everything that was stored of it, whether it is open or not.
+// Delete removes a session, open or not, and everything stored of it.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	_, err := c.rpc.Delete(ctx, &sessionv1.DeleteRequest{Session: id})
 	return failed(ctx, err)

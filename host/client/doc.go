@@ -14,6 +14,6 @@
 //	session.go  one conversation
 //	errors.go   what a method returned in place of an answer
 //
-// A Client and its sessions are safe for concurrent use. An addition has a key, by which the host knows it again: it is
-// made again after an error of the connection, and takes place once. No other request is made twice.
+// A Client and its sessions are safe for concurrent use. An addition has a key by which the host recognises it: it is
+// repeated after an error of the connection, and takes place once. No other request is repeated.
 package client

@@ -15,31 +15,28 @@ type Error struct {
 	// Kind says what it is about, as in docs/service.md: "entry", "setting", "session", "limit", …; "connection" if
 	// the host could not be reached or did not answer.
 	Kind string
-	// Retryable says that the same call may succeed if it is made again.
+	// Retryable is set if the same call may succeed later.
 	Retryable bool
-	// MaybeApplied says that the call may have taken effect all the same. With a Key, make it again.
+	// MaybeApplied is set if the call may have taken effect all the same. With a Key, make it again.
 	MaybeApplied bool
-	// Key is that of the addition that failed, for [Session.AddOnce] and [Session.AddMessagesOnce].
+	// Key is the failed addition's, for [Session.AddOnce] and [Session.AddMessagesOnce].
 	Key string
 	// Plugin is the strategy that failed; "" if none did.
 	Plugin string
-	// MissingTokens is how many tokens are too many, with kind "overflow".
+	// MissingTokens is by how many tokens the request is too large, with kind "overflow".
 	MissingTokens int
-	// Entry is the position of the first entry that was refused; nil if the error is about none.
+	// Entry is the position of the first refused entry; nil if the error is not about one.
 	Entry *int
 	// Limit is the limit that was reached, with kind "limit".
 	Limit string
-	// Err is the error itself.
-	Err error
+	Err   error
 }
 
-// Error returns the host's message, or that of the connection.
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failed is failure for an error that may be nil, which stays nil.
+// failed is failure for an error that may be nil.
 func failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -47,8 +44,8 @@ func failed(ctx context.Context, err error) error {
 	return failure(ctx, err)
 }
 
-// failure makes an error of a call an [*Error]. ctx is the call's: a call that its own side gave up is not one whose
-// connection broke.
+// failure makes a call's error an [*Error]. ctx is the call's: a call that its own side gave up had no broken
+// connection.
 func failure(ctx context.Context, err error) *Error {
 	state := status.Convert(err)
 	for _, d := range state.Details() {
@@ -65,12 +62,10 @@ func failure(ctx context.Context, err error) *Error {
 	return &Error{Kind: "connection", Retryable: true, MaybeApplied: true, Err: errors.New(state.Message())}
 }
 
-// unreadable is an answer in a form that this client does not know.
 func unreadable(err error) *Error {
 	return &Error{Kind: "internal", Err: fmt.Errorf("the host's answer cannot be read: %w", err)}
 }
 
-// ofDetail makes an [*Error] of the detail that the host attaches to every error of its own.
 func ofDetail(d *sessionv1.ErrorDetail, err error) *Error {
 	e := &Error{
 		Kind: d.GetKind(), Retryable: d.GetRetryable(), MaybeApplied: d.GetMaybeApplied(), Plugin: d.GetPlugin(), MissingTokens: int(d.GetMissingTokens()),

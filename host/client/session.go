@@ -21,39 +21,37 @@ type Session struct {
 	rpc sessionv1.SessionServiceClient
 	id  string
 
-	// preparing lets one Prepare run at a time, which the host does too. It guards kept, the answer of the last one, of
-	// which the next sends only what has changed.
+	// preparing lets one Prepare run at a time, as the host does. It guards kept, the last answer: the next transfers
+	// only what changed since.
 	preparing sync.Mutex
 	kept      []content.Content
-	revision  *uint64 // of kept; nil: there is none
+	revision  *uint64 // of kept; nil for none
 }
 
-// ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
 // State is the size of a history.
 type State struct {
-	// Revision counts changes of the history; Tokens is the count of the whole history, in the host's tokens.
+	// Revision counts changes of the history; Tokens is the whole history's, by the host's count.
 	Revision uint64
 	Tokens   int
 	// Entries is set by [Session.State] alone.
 	Entries int
 }
 
-// State returns where the session is.
 func (s *Session) State(ctx context.Context) (State, error) {
 	got, err := s.rpc.Get(ctx, &sessionv1.GetRequest{Session: s.id})
 	return State{got.GetRevision(), int(got.GetTokens()), int(got.GetEntries())}, failed(ctx, err)
 }
 
-// Add appends entries, all or none. They are kept when it returns, as the host's store keeps them. Where an error says
-// that it can, it is tried again for some seconds; it takes place once.
+// Add appends entries, all or none. They are stored when it returns. After a retryable error it is tried again for some
+// seconds; it takes place once.
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, error) {
 	return s.AddOnce(ctx, rand.Text(), entries...)
 }
 
-// AddOnce is Add with a key of the caller's, such as the one of an [Error]: the same call again, with the same key, is
-// answered as the first one and adds nothing. The host remembers the last 128 keys of a session.
+// AddOnce is Add with the caller's key, such as an [Error]'s: a repeated call with the same key gets the first one's
+// answer and adds nothing. The host remembers the last 128 keys of a session.
 func (s *Session) AddOnce(ctx context.Context, key string, entries ...content.Content) (State, error) {
 	texts := make([]string, len(entries))
 	for i, e := range entries {
@@ -71,7 +69,6 @@ func (s *Session) AddMessages(ctx context.Context, form string, messages ...json
 	return s.AddMessagesOnce(ctx, rand.Text(), form, messages...)
 }
 
-// AddMessagesOnce is AddMessages with a key, as [Session.AddOnce] is Add with one.
 func (s *Session) AddMessagesOnce(ctx context.Context, key, form string, messages ...json.RawMessage) (State, error) {
 	texts := make([]string, len(messages))
 	for i, m := range messages {
@@ -80,14 +77,13 @@ func (s *Session) AddMessagesOnce(ctx context.Context, key, form string, message
 	return s.add(ctx, &sessionv1.AddRequest{Session: s.id, Format: form, Messages: texts, Key: key})
 }
 
-// An addition is tried for as long as a host takes to start again.
+// An addition is tried for as long as a host takes to restart.
 const (
 	addFor     = 5 * time.Second
 	firstPause = 50 * time.Millisecond
 	mostPause  = time.Second
 )
 
-// add makes an addition, again and again where that may help. Its key makes it take place once.
 func (s *Session) add(ctx context.Context, r *sessionv1.AddRequest) (State, error) {
 	until := time.Now().Add(addFor)
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
@@ -108,9 +104,8 @@ func (s *Session) add(ctx context.Context, r *sessionv1.AddRequest) (State, erro
 	}
 }
 
-// PrepareOptions describe the request that is about to be made.
 type PrepareOptions struct {
-	// PendingTokens is what it contains besides the history and the session's system prompt.
+	// PendingTokens is what the request contains besides the history and the session's system prompt.
 	PendingTokens int
 }
 
@@ -122,8 +117,8 @@ type Prepared struct {
 	Outcome  outcome.Outcome
 }
 
-// Prepare makes the history fit the model and returns it. To be called before every model call. Only what has changed
-// since the last time is transferred, so that it costs the same in a history of any length.
+// Prepare makes the history fit the model and returns it. Call it before every model call. It transfers only what
+// changed since the last time, so its cost does not depend on the length of the history.
 //
 // If the turn fails, Prepared has the history as it is, next to the error.
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
@@ -160,13 +155,12 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 	ready := Prepared{Tokens: int(first.GetTokens()), Revision: first.GetRevision()}
 	broken = errors.Join(broken, json.Unmarshal([]byte(first.GetOutcome()), &ready.Outcome))
 	keep := int(first.GetKeep())
-	// An answer that cannot be read, or one that builds on entries which this client does not have.
+	// The answer cannot be read, or builds on entries that this client does not have.
 	if broken != nil || keep > len(s.kept) {
 		s.kept, s.revision = nil, nil // the next one gets everything
 		return Prepared{}, unreadable(broken)
 	}
-	// Callers share what is kept, which is never changed: what is new goes behind what any of them has. A turn then
-	// costs the same however long the history is.
+	// Callers share what is kept: nothing in it changes, new entries follow what any caller has.
 	kept := s.kept[:keep]
 	if keep < len(s.kept) {
 		kept = slices.Clip(kept)
@@ -194,7 +188,7 @@ func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
 	return o, nil
 }
 
-// ReportUsage takes the number of prompt tokens that the provider counted for the last prepared request.
+// ReportUsage takes the prompt tokens that the provider counted for the last prepared request.
 func (s *Session) ReportUsage(ctx context.Context, promptTokens int) error {
 	_, err := s.rpc.ReportUsage(ctx, &sessionv1.ReportUsageRequest{Session: s.id, PromptTokens: int32(promptTokens)})
 	return failed(ctx, err)
@@ -222,7 +216,6 @@ func (s *Session) SetTodos(ctx context.Context, list []contract.Todo) error {
 	return failed(ctx, err)
 }
 
-// tasks converts a task list with its subtasks, of any depth.
 func tasks(list []contract.Todo) []*sessionv1.Task {
 	out := make([]*sessionv1.Task, len(list))
 	for i, t := range list {
@@ -240,15 +233,14 @@ func (s *Session) Recorded(ctx context.Context, id string) ([]content.Content, e
 	return entries(got.GetEntries())
 }
 
-// Change is what became of one entry, and when: the revision of the session's log.
+// Change is what happened to one entry, and the revision of the session's log at which it did.
 type Change struct {
 	Revision uint64 `json:"revision"`
 	Strategy string `json:"strategy"`
 	outcome.Change
 }
 
-// Explain returns what became of the entry with an id, or of those with the tool call that has it, and why; "" is all
-// entries.
+// Explain returns what happened to the entry with an id, or to those with the tool call of that id; "" is all entries.
 func (s *Session) Explain(ctx context.Context, id string) (all []Change, err error) {
 	stream, err := s.rpc.Explain(ctx, &sessionv1.ExplainRequest{Session: s.id, Id: id})
 	if err != nil {
@@ -272,7 +264,7 @@ func (s *Session) Explain(ctx context.Context, id string) (all []Change, err err
 	}
 }
 
-// History returns what the host owns, also what is not sent to a model.
+// History returns the owned history, including what is not sent to a model.
 func (s *Session) History(ctx context.Context) ([]content.Content, error) {
 	stream, err := s.rpc.GetHistory(ctx, &sessionv1.GetHistoryRequest{Session: s.id})
 	if err != nil {
@@ -291,7 +283,6 @@ func (s *Session) History(ctx context.Context) ([]content.Content, error) {
 	}
 }
 
-// entries decodes entries in the native form.
 func entries(texts []string) ([]content.Content, error) {
 	list := make([]content.Content, len(texts))
 	for i, text := range texts {

@@ -15,8 +15,8 @@ const (
 	Added ChangeKind = "added"
 )
 
-// RuleBlank is the [Change.Rule] of an entry of the AI that holds nothing. The host does not pass such entries to the
-// compress step, so they go whatever the strategy does.
+// RuleBlank is the [Change.Rule] of an AI entry without content. The host does not pass these to the compress step, so
+// they are removed whatever the strategy does.
 const RuleBlank = "blank"
 
 // MostCalls is the greatest length of [Change.Calls].
@@ -28,21 +28,20 @@ type Change struct {
 	EntryID string          `json:"entry,omitempty"`
 	Kind    ChangeKind      `json:"kind"`
 	Speaker content.Speaker `json:"speaker,omitempty"`
-	// Step is the step that changed the entry: [StepOptimize], [StepCompress], or the name of a [Rung]. It is "" if
-	// the change was planned but not applied.
+	// Step is the step that changed the entry: [StepOptimize], [StepCompress], or a [Rung]; "" if the change was
+	// planned but not applied.
 	Step string `json:"step,omitempty"`
 	// Rule is the reason that the strategy gave; "" if it gave none.
 	Rule string `json:"rule,omitempty"`
-	// By is the id of the entry that supersedes this one, as reported by the strategy; "" if it reported none.
+	// By is the id of the entry that supersedes this one, by the strategy's report; "" if it has none.
 	By string `json:"by,omitempty"`
-	// Behind is the id of the entry that an added entry follows; "" at the beginning. Like EntryID, the id of an
-	// added entry is known only once the change was applied.
+	// Behind is the id of the entry that an added one follows; "" at the beginning. It is known only once applied.
 	Behind string `json:"behind,omitempty"`
 	// Before and After are the entry's tokens. A removed entry has no After, an added one no Before.
 	Before int `json:"before"`
 	After  int `json:"after"`
-	// Calls are the ids of the tool calls and responses in the entry before the change: at most [MostCalls], each
-	// once.
+	// Calls are the ids of the tool calls and responses in the entry before the change, without repeats, at most
+	// [MostCalls].
 	Calls []string `json:"calls,omitempty"`
 	// Made is the content of an added entry; nil for others.
 	Made *content.Content `json:"-"`
@@ -66,8 +65,8 @@ const (
 	OpaqueCall ProblemKind = "opaque-call"
 )
 
-// Problem is one place where the request differs from the history so that the provider accepts it, or where the
-// provider may refuse it.
+// Problem is a place where the request differs from the history, for the provider to accept it, or where it may be
+// refused.
 type Problem struct {
 	Kind ProblemKind `json:"kind"`
 	// EntryID is the entry's id in the history.

@@ -12,19 +12,17 @@ type Compress struct {
 	Kind Kind `json:"kind,omitempty"`
 	// Reason says why the step ran.
 	Reason contract.CompressReason `json:"reason,omitempty"`
-	// NoOp says why the strategy did nothing. Remembered: that is the answer of an earlier turn; the strategy was not
-	// asked again because nothing was added since.
+	// NoOp says why the strategy did nothing. Remembered: this is an earlier turn's answer, as nothing was added since.
 	NoOp       contract.NoOpReason `json:"noop,omitempty"`
 	Remembered bool                `json:"remembered,omitempty"`
-	// Ineffective says that the step removed less than 5 % of the tokens, and was applied because the request did not
-	// fit without it or a model had been paid for it. It is not repeated until something is added.
+	// Ineffective says that the step removed less than 5 % of the tokens, but was applied because the request needed it
+	// or a model had been paid for it. It is not repeated until something is added.
 	Ineffective bool `json:"ineffective,omitempty"`
 	// Decision says whether the rewrite pays, if it was not needed to fit the hard limit; nil if that was not asked.
 	Decision *Decision `json:"decision,omitempty"`
 	// Failed is the strategy's error, if the turn went on without it because the ladder made room.
 	Failed string `json:"failed,omitempty"`
-	// The tokens and entries that the strategy worked on, before and after. Entries of the AI that hold nothing are
-	// not among them.
+	// The tokens and entries that the strategy worked on, before and after, without the AI's blank entries.
 	TokensBefore  int `json:"tokensBefore,omitempty"`
 	TokensAfter   int `json:"tokensAfter,omitempty"`
 	EntriesBefore int `json:"entriesBefore,omitempty"`
@@ -48,8 +46,7 @@ const (
 	KindNoOp    Kind = "noop"
 )
 
-// NoOpIneffective is the [Compress.NoOp] of a strategy that is not asked again because it removed less than 5 % last
-// time.
+// NoOpIneffective is the [Compress.NoOp] of a strategy that removed less than 5 % last time, so is not called again.
 const NoOpIneffective contract.NoOpReason = "ineffective"
 
 // NoOpDoesNotPay is the [Compress.NoOp] of a result that was not applied, because the rewrite would cost more than it
@@ -81,7 +78,7 @@ type Spent struct {
 	Model   string `json:"model,omitempty"`
 }
 
-// Add adds the cost of other calls. The profile and the model are those of the last call that has them.
+// Add adds the cost of other calls. Profile and model are the last call's that has them.
 func (s *Spent) Add(o Spent) {
 	s.Calls += o.Calls
 	s.Attempts += o.Attempts

@@ -1,9 +1,7 @@
-// Package outcome describes what one turn of a session did to its history: what was pruned, compressed, or removed to
-// make room, what that cost, and what limits applied.
+// Package outcome describes what one turn of a session did to its history, what that cost, and what limits applied.
 //
 // It is for programs that embed the host, which meet [Outcome] as host.Prepared.Outcome, and for readers of the JSON
-// that 'thresh run' returns under "outcome". The types hold data only and import nothing of the host, so that the
-// packages that fill them in and the packages that show them can share them.
+// that 'thresh run' returns under "outcome". The types are data only and import nothing of the host.
 //
 // Start at [Outcome]. Its parts follow the steps of a turn, a file each: [Optimize] (optimize.go), [Compress]
 // (compress.go), then the steps taken at the hard limit (ladder.go). change.go holds what happened to single entries.

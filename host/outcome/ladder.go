@@ -9,23 +9,21 @@ import (
 // Rung is one step of the ladder: the order in which the host makes room for a request that is over the hard limit.
 type Rung string
 
-// The rungs, in their order. One that is not enough is left out if a later one does without it. The first two are the steps of every turn; the host takes the others itself, without the
-// strategy, unless the setting compression.hardLimit is "error".
+// The rungs, in order. One that is not enough is left out if a later one suffices without it. The first two are the
+// steps of every turn; the host takes the others itself, unless the setting compression.hardLimit is "error".
 const (
 	RungOptimize Rung = "optimize"
 	RungCompress Rung = "compress"
-	// RungResults replaces tool results, the largest first, by a line that says so. The last exchange keeps its
-	// results.
+	// RungResults replaces tool results, the largest first, by a line that says so, except in the last exchange.
 	RungResults Rung = "tool-results"
-	// RungExchanges removes the oldest tool calls with their responses, and what the AI said, up to the last
-	// exchange.
+	// RungExchanges removes the oldest tool calls with their responses, and what the AI said, up to the last exchange.
 	RungExchanges Rung = "oldest-exchanges"
-	// RungLast shortens the largest results of the last exchange, which the model has not seen yet, to their beginnings
-	// and ends.
+	// RungLast shortens the largest results of the last exchange, which the model has not seen yet, to beginning and
+	// end.
 	RungLast Rung = "last-results"
-	// RungHuman is the last one, taken only where the request cannot be sent otherwise: it shortens long messages of
-	// people to their beginnings, then removes messages, the oldest first. The last message stays. The setting
-	// compression.hardLimit "make-room-keep-human" leaves this rung out.
+	// RungHuman, only where the request cannot be sent otherwise, shortens people's long messages to their beginnings,
+	// then removes messages, the oldest first, except the last one. The setting compression.hardLimit
+	// "make-room-keep-human" leaves this rung out.
 	RungHuman Rung = "oldest-human-text"
 )
 
@@ -40,13 +38,13 @@ type LadderStep struct {
 	Rung Rung `json:"rung"`
 	// Entries is how many entries were changed or removed.
 	Entries int `json:"entries"`
-	// TokensBefore and TokensAfter are those of the whole history.
+	// TokensBefore and TokensAfter are the whole history's.
 	TokensBefore int `json:"tokensBefore"`
 	TokensAfter  int `json:"tokensAfter"`
 }
 
-// LargeEntry is one of the entries that hold the most tokens. An error about a request that is too large names them,
-// for people who have to make room by hand.
+// LargeEntry is one of the largest entries. An error about a request that is too large names them, for people who have
+// to make room by hand.
 type LargeEntry struct {
 	// Index is the entry's position in the history.
 	Index   int

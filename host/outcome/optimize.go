@@ -19,8 +19,8 @@ type Optimize struct {
 	// Removed and Replaced count entries.
 	Removed  int `json:"removed"`
 	Replaced int `json:"replaced"`
-	// Metadata is what the strategy reported about its own work. If its edits were held, that is in HeldMetadata, and
-	// Metadata is zero, because nothing was done.
+	// Metadata is what the strategy reported about its own work. If its edits were held, it is zero and HeldMetadata is
+	// set.
 	Metadata     contract.DensityMetadata  `json:"metadata"`
 	HeldMetadata *contract.DensityMetadata `json:"heldMetadata,omitempty"`
 	// TokensAfter is what the request counts after this step.
@@ -29,7 +29,6 @@ type Optimize struct {
 	PluginTime time.Duration `json:"pluginTimeNs"`
 }
 
-// Skipped says why the prune step did not run.
 type Skipped string
 
 // Why the prune step did not run.
@@ -42,8 +41,8 @@ const (
 	SkippedGated Skipped = "gated"
 )
 
-// Cadence says when the prune step may change the history. A change near the top of a history invalidates the
-// provider's prompt cache from there on, so pruning at every turn can cost more than it saves.
+// Cadence says when the prune step may change the history. A change invalidates the provider's prompt cache from there
+// on, so pruning at every turn can cost more than it saves.
 type Cadence string
 
 // The cadences. "" is the same as [CadenceEveryTurn].
@@ -60,16 +59,15 @@ const (
 type Decision struct {
 	Cadence Cadence        `json:"cadence,omitempty"`
 	Reason  DecisionReason `json:"reason,omitempty"`
-	// Saves is how many tokens the edits remove. Rewrites is how many tokens stay but leave the prompt cache.
+	// Saves is how many tokens the edits remove, Rewrites how many remain but leave the prompt cache.
 	Saves    int `json:"saves,omitempty"`
 	Rewrites int `json:"rewrites,omitempty"`
-	// Horizon is the number of further requests over which the savings were counted. GainUSD is what the edits gain
-	// over them, in US dollars; negative if they lose. Both are set with the cadence "priced" only.
+	// Horizon is the number of further requests over which savings count, GainUSD what the edits gain over them, in US
+	// dollars; negative if they lose. Both are for the cadence "priced" only.
 	Horizon int     `json:"horizon,omitempty"`
 	GainUSD float64 `json:"gainUSD,omitempty"`
 }
 
-// DecisionReason says why edits were applied or held.
 type DecisionReason string
 
 // Why edits were applied.

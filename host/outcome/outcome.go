@@ -4,16 +4,14 @@ import "time"
 
 // Outcome says what one turn did.
 type Outcome struct {
-	// Strategy is the name of the strategy that was used.
 	Strategy string `json:"strategy"`
 	Limits   Limits `json:"limits"`
 	// TokensBefore is what the request would have counted without this turn, and Tokens what it counts after it.
 	// Neither includes pending tokens (host.PrepareOptions.PendingTokens).
 	TokensBefore int `json:"tokensBefore"`
 	Tokens       int `json:"tokens"`
-	// Projected is the host's estimate of what the provider will count for the request: it includes pending tokens
-	// and corrects the host's count by what the provider reported for earlier requests (see Calibration). The limits
-	// are checked against it.
+	// Projected is the host's estimate of what the provider will count, which the limits apply to: with pending tokens,
+	// corrected by earlier reports (see Calibration).
 	Projected int      `json:"projected"`
 	Optimize  Optimize `json:"optimize"`
 	Compress  Compress `json:"compress"`
@@ -21,8 +19,8 @@ type Outcome struct {
 	Ladder []LadderStep `json:"ladder,omitempty"`
 	// Changes lists the entries that were removed, trimmed or added, in the order of the steps.
 	Changes []Change `json:"changes,omitempty"`
-	// Stable is how much of the beginning of the request is unchanged since the last one, and so may still be in the
-	// provider's prompt cache.
+	// Stable is the request's beginning that is unchanged since the last one, so perhaps in the provider's prompt
+	// cache.
 	Stable Stable `json:"stable"`
 	// Calibration says how Projected follows from Tokens; nil until the agent reports usage.
 	Calibration *Calibration `json:"calibration,omitempty"`
@@ -33,9 +31,8 @@ type Outcome struct {
 	// NotIsolated are the measures of isolation that the strategy's plugin does without, each with the reason; nil if
 	// it has all of them.
 	NotIsolated []string `json:"notIsolated,omitempty"`
-	// Warnings say in whole sentences what the agent's user should know although the turn succeeded: a strategy that
-	// failed and is not asked for a while, words of people that were removed to make room. The host logs each once per
-	// session.
+	// Warnings tell the agent's user in whole sentences of problems in a turn that succeeded: a strategy that failed
+	// and is not called for a while, people's words removed to make room. The host logs each once per session.
 	Warnings []string `json:"warnings,omitempty"`
 	// HostTime is the duration of the turn, less the time in plugins and in calls of the model.
 	HostTime time.Duration `json:"hostTimeNs"`
@@ -55,11 +52,11 @@ func (o *Outcome) WaitTime() time.Duration {
 
 // Limits are the token limits that applied to a turn.
 type Limits struct {
-	// Context is the setting model.contextLimit. Hard is what remains of it after model.completionBudget: a request
-	// with more tokens is not sent.
+	// Context is the setting model.contextLimit, Hard what model.completionBudget leaves of it: a larger request is not
+	// sent.
 	Context int `json:"context"`
 	Hard    int `json:"hard"`
-	// Threshold is a share of Hard. Trigger is the same in tokens: from there on the history is compressed.
+	// Threshold is a share of Hard, Trigger the same in tokens: from there on the history is compressed.
 	Threshold float64 `json:"threshold"`
 	// ThresholdFrom is "setting" or "strategy default".
 	ThresholdFrom string  `json:"thresholdFrom"`
@@ -77,9 +74,8 @@ type Stable struct {
 // provider = Ratio × host + Overhead.
 type Calibration struct {
 	Ratio float64 `json:"ratio"`
-	// Overhead is what every prompt holds in addition to the history (system prompt, tool schemas), in tokens of the
-	// provider.
+	// Overhead is what every prompt has besides the history (system prompt, tool schemas), in the provider's tokens.
 	Overhead int `json:"overhead"`
-	// Samples is the number of reports that this is based on.
+	// Samples is the number of reports.
 	Samples int `json:"samples"`
 }
