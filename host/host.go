@@ -48,14 +48,12 @@ func Open(o Options) (*Host, error) {
 	return &Host{h}, nil
 }
 
-// Over returns a host that works with the machine of a program of this module, which closes it. The doors of 'thresh
-// serve' use it to have one machine for the public API and for what that API does not promise. Programs outside of
-// this module cannot name its parameter.
+// Over returns a host on an engine that the caller, in this module, closes. The doors of 'thresh serve' use it to share
+// one engine between the public API and what that API does not promise.
 func Over(machine *engine.Host) *Host { return &Host{machine} }
 
-// Guard is deferred by a program that calls methods for others: a panic in one becomes an error of [KindInternal], is
-// logged with its stack, and is counted. The session that it was about can be opened again; with sessions.store it has
-// everything that was acknowledged.
+// Guard is deferred by a program that calls methods for others: a panic becomes an error of [KindInternal], is logged
+// with its stack, and is counted. The session can be opened again; with sessions.store it has everything acknowledged.
 func (h *Host) Guard(method string, err *error) {
 	switch p := recover(); p {
 	case nil:
@@ -66,7 +64,7 @@ func (h *Host) Guard(method string, err *error) {
 	}
 }
 
-// Panicked is what [Host.Guard] does with a value that was recovered. Call it in the deferred function that did.
+// Panicked is what [Host.Guard] does with a recovered value. Call it in the deferred function that recovered.
 func (h *Host) Panicked(method string, value any) error {
 	return classify(h.engine.Panicked(method, value))
 }
@@ -79,27 +77,26 @@ func ReexecMain() { engine.ReexecMain() }
 // Config returns the configuration that sessions start with.
 func (h *Host) Config() *config.Config { return h.engine.Config() }
 
-// Reload makes c the configuration of sessions that are opened from now on, and looks for plugins again. Open sessions
-// keep theirs. If a setting of the whole host differs, nothing is changed, and the error wraps [ErrFixed] and names it.
+// Reload makes c the configuration of sessions opened from now on, and looks for plugins again. If a setting of the
+// whole host differs, nothing changes, and the error wraps [ErrFixed] and names it.
 func (h *Host) Reload(c *config.Config) error { return classify(h.engine.Reload(c)) }
 
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
-	// Owner is whom the session belongs to, in a program that serves several: ids of different owners are apart. "" is
-	// the user who runs the program. Sessions of others set only what an access token may: docs/configuration.md.
+	// Owner is whom the session belongs to, in a program that serves several; ids of different owners are separate. ""
+	// is the user who runs the program. Others' sessions set only what an access token may: docs/configuration.md.
 	Owner string
-	// ID identifies the session in logs, in errors and in the name of its transcript. "" is a random one. It has at most
-	// 512 bytes, and no control characters.
+	// ID identifies the session in logs, errors and the name of its transcript, in at most 512 bytes without control
+	// characters. "" is a random one.
 	ID string
-	// Existing opens a session only if it is kept; otherwise the error wraps [ErrNoSession].
+	// Existing opens only a stored session; otherwise the error wraps [ErrNoSession].
 	Existing bool
 	// Settings override the host's, by key ("compression.strategy"). Values are as in [Session.Set].
 	Settings map[string]any
 }
 
-// Session opens a session. With the setting sessions.store, one that was opened before goes on where it was, also if
-// the program has crashed since; settings that it had then still hold. The error wraps [ErrSessionExists] if a session
-// with the same id is open.
+// Session opens a session. With the setting sessions.store, an earlier one continues where it was, with its settings,
+// also after a crash. The error wraps [ErrSessionExists] if a session with the same id is open.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
 	s, err := h.engine.Session(engine.SessionOptions{
 		Owner: o.Owner, ID: o.ID, Existing: o.Existing, Settings: o.Settings,
@@ -110,8 +107,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	return &Session{s}, nil
 }
 
-// Delete deletes the session of an owner and all that is kept of it. One that is open is closed. The error wraps
-// [ErrNoSession] if there is none with this id.
+// Delete closes and deletes an owner's session. The error wraps [ErrNoSession] if there is none with this id.
 func (h *Host) Delete(ctx context.Context, owner, id string) error {
 	return classify(h.engine.Delete(ctx, owner, id))
 }
@@ -119,15 +115,14 @@ func (h *Host) Delete(ctx context.Context, owner, id string) error {
 // Plugin describes a plugin that was found.
 type Plugin = plugins.Listing
 
-// Plugins describes every plugin that was found, the broken ones with the reason. It starts those that do not run, to
-// ask them what they are.
+// Plugins describes every plugin found, broken ones with the reason. It starts those that do not run.
 func (h *Host) Plugins(ctx context.Context) []Plugin { return h.engine.Plugins(ctx) }
 
-// Strategies returns the names of the strategies that were found, sorted. It starts no plugin.
+// Strategies returns the names of the strategies found, sorted. It starts no plugin.
 func (h *Host) Strategies() []string { return h.engine.Strategies() }
 
-// Count counts entries as a session with the host's settings would, in tokens, one number for each. Nothing is added
-// to a session. Like [Session.Add] it takes 10 to 120 ms per megabyte, and ends with ctx.
+// Count counts entries as a session with the host's settings would, in tokens each. Like [Session.Add] it takes 10 to
+// 120 ms per megabyte, and ends with ctx.
 func (h *Host) Count(ctx context.Context, entries ...content.Content) ([]int, error) {
 	counted, err := h.engine.Count(ctx, entries)
 	if err != nil {
@@ -147,11 +142,11 @@ func (h *Host) LockPlugins(ctx context.Context, strategies ...string) ([]string,
 	return slices.Sorted(maps.Keys(locked)), classify(err)
 }
 
-// ResetPlugin takes a strategy's plugin out of quarantine, where it was put because it crashed too often
-// (plugins.maxCrashes). It reports whether the plugin was ever started.
+// ResetPlugin takes a strategy's plugin out of quarantine, its state after too many crashes (plugins.maxCrashes). It
+// reports whether the plugin was ever started.
 func (h *Host) ResetPlugin(strategy string) bool { return h.engine.ResetPlugin(strategy) }
 
-// Close closes all sessions and stops all plugin processes. Calls in progress fail with [ErrClosed]. It returns
-// within the setting plugins.stopTimeout and a moment. The error names every session whose transcript could not be
-// written, and how many entries it lacks; Close can be called again to write these.
+// Close closes all sessions and stops all plugins, within the setting plugins.stopTimeout and a moment. Calls in
+// progress fail with [ErrClosed]. The error names every session whose transcript could not be written, and how many
+// entries it lacks; call Close again to write these.
 func (h *Host) Close() error { return classify(h.engine.Close()) }
