@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -152,11 +153,16 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 			fresh = append(fresh, e)
 		}
 	}
+	if first == nil {
+		return Prepared{}, unreadable(io.ErrUnexpectedEOF)
+	}
 	ready := Prepared{Tokens: int(first.GetTokens()), Revision: first.GetRevision()}
 	broken = errors.Join(broken, json.Unmarshal([]byte(first.GetOutcome()), &ready.Outcome))
 	keep := int(first.GetKeep())
-	// The answer cannot be read, or builds on entries that this client does not have.
-	if broken != nil || keep > len(s.kept) {
+	if keep > len(s.kept) {
+		broken = errors.Join(broken, fmt.Errorf("it builds on %d entries, this client has %d", keep, len(s.kept)))
+	}
+	if broken != nil {
 		s.kept, s.revision = nil, nil // the next one gets everything
 		return Prepared{}, unreadable(broken)
 	}

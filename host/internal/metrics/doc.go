@@ -63,8 +63,8 @@
 //	api       messages, chat, responses, gemini
 //	method    of the service, such as Prepare; absent if a request reached none
 //	          of a panic: that of the door, such as window.prepare, or which door it was: http, mcp, proxy
-//	step      optimize, compress, and the last three rungs
-//	rung      optimize, compress, tool-results, oldest-exchanges, oldest-human-text (see outcome.Rung)
+//	step      optimize, compress, and the rungs of the ladder
+//	rung      optimize, compress, tool-results, oldest-exchanges, last-results, oldest-human-text (see outcome.Rung)
 //	result    of an optimize: applied, empty, held (the cadence did not let the edits through), skipped, failed,
 //	          canceled
 //	          of a compress: applied, noop, remembered (it had nothing to do, and nothing was added since), cooldown
@@ -73,7 +73,7 @@
 //	          of skipped: not-continuous, clean, gated
 //	          of a compress that was applied: ineffective, where it gained little
 //	          of noop and remembered: empty-history, tail-covers-all, already-under-target, no-gain,
-//	          too-few-compressible, shrunk-below-minimum, ineffective, other
+//	          too-few-compressible, shrunk-below-minimum, ineffective, does-not-pay, other
 //	          of a request that was passed: single-question, compaction, continued, open-tools, unpaired, unknown-form,
 //	          too-large, encoded-body, busy; of one that failed: a host.Kind, limit (of a token), view (it cannot be
 //	          written in the API's form), panic

@@ -109,6 +109,7 @@ func noOp(r contract.NoOpReason) string {
 	return word(
 		r, contract.NoOpEmptyHistory, contract.NoOpTailCoversAll, contract.NoOpAlreadyUnderTarget,
 		contract.NoOpNoGain, contract.NoOpTooFew, contract.NoOpShrunkBelowMinimum, outcome.NoOpIneffective,
+		outcome.NoOpDoesNotPay,
 	)
 }
 

@@ -38,7 +38,7 @@ func (p *parser) text(key, value *yaml.Node) string {
 func (p *parser) name(key, value *yaml.Node) string {
 	s := p.text(key, value)
 	switch {
-	case s == Auto || s == None:
+	case s == Auto || s == AutoHour || s == None:
 		p.fail(value.Line, "name: %q is reserved in the setting model.priceList; want another name", s)
 	case strings.ContainsAny(s, " ,=\""):
 		p.fail(value.Line, "name: %s: want a word without spaces, commas, quotes and \"=\"", quote(value))
