@@ -129,7 +129,7 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 func TestTheLogOfPluginsThatWereLockedAndReset(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.install()
+	p.install("high-density")
 	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
 	token, err := os.ReadFile(s.token)
 	if err != nil {

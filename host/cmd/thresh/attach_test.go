@@ -14,7 +14,7 @@ import (
 func (p *place) byHand(name string) (flag string, ended <-chan error) {
 	p.t.Helper()
 	if name == "high-density" {
-		p.install()
+		p.install("high-density")
 	}
 	cmd := exec.Command(p.pluginFile(name), "--attach")
 	cmd.Env = []string{"TMPDIR=" + p.path("tmp")}

@@ -79,7 +79,7 @@ func TestListingTrustsNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("s.json", pruning)
-	p.install()
+	p.install("high-density")
 	lock := p.path("work", "plugins.lock")
 	setting := "plugins.lockFile=" + lock
 	p.run("plugins", "list", "--set", setting).done(t)
@@ -98,7 +98,7 @@ func TestListingTrustsNothing(t *testing.T) {
 func TestWhatIsNoPluginIsListedWithItsReason(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "other-version", "other-cookie", "exits-at-start", "panics-at-start", "lies-about-its-name")
-	p.install()
+	p.install("high-density")
 	p.file("s.json", pruning)
 	write := func(name, text string, mode os.FileMode) {
 		if err := os.WriteFile(filepath.Join(p.plugins, name), []byte(text), mode); err != nil {

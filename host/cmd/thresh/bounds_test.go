@@ -154,7 +154,7 @@ func TestMetricsForEveryoneAreSaid(t *testing.T) {
 func TestAWorldWritableStateDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.install()
+	p.install("high-density")
 	session := p.file("s.json", pruning)
 	p.run("plugins", "try", "--step=optimize", session).done(t)
 	state := p.path("home", ".local", "state", "thresh")

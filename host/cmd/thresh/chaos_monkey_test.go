@@ -119,7 +119,7 @@ func (m *monkey) replace(name string) {
 	m.counts.add("plugins replaced", 1)
 }
 
-// remove takes a file away for a while: the strategy is unknown, and its sessions fail.
+// remove takes a file away for a while: the strategy that is built in takes over.
 func (m *monkey) remove(ctx context.Context, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -43,6 +43,9 @@ func TestPluginsDisturbedAtRandomMoments(t *testing.T) {
 	}
 	p := newPlace(t)
 	p.program = "thresh-race"
+	for _, name := range disturbed {
+		p.install(name)
+	}
 	args := []string{"run"}
 	for key, value := range map[string]any{
 		// A small window and a low threshold: sessions are compressed every few dozen entries.

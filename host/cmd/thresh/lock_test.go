@@ -47,7 +47,7 @@ func (p *place) change(name string) {
 func TestLockPrintsWhatItLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "steady")
-	p.install()
+	p.install("high-density")
 	line := func(name string) string {
 		return sum(t, p.pluginFile(name)) + "  " + name + "  " + p.pluginFile(name) + "\n"
 	}
@@ -81,7 +81,7 @@ func TestLockPrintsWhatItLocked(t *testing.T) {
 func TestAChangedPluginIsRefusedUntilItIsLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.install()
+	p.install("high-density")
 	p.file("s.json", pruning)
 	optimize := []string{"plugins", "try", "--step=optimize", "--strategy", "high-density", "s.json"}
 	p.run(optimize...).done(t)
@@ -96,7 +96,7 @@ func TestAChangedPluginIsRefusedUntilItIsLocked(t *testing.T) {
 func TestLockSaysWhatItCouldNotLock(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "exits-at-start")
-	p.install()
+	p.install("high-density")
 	for _, output := range []string{"text", "json"} {
 		r := p.run("plugins", "lock", "-o", output)
 		if r.code != 1 || !strings.Contains(r.stdout, sum(t, p.pluginFile("high-density"))) ||

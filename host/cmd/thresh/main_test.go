@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 }
 
 func buildAll(dir string) error {
-	if err := binaries.Strategies(filepath.Join(dir, "plugins"), "high-density"); err != nil {
+	if err := binaries.Strategies(filepath.Join(dir, "plugins"), disturbed...); err != nil {
 		return err
 	}
 	others := []string{"host/cmd/thresh", "host/cmd/thresh/testdata/gate", "host/cmd/thresh/testdata/nolandlock",
@@ -114,8 +114,8 @@ func (p *place) link(binary, name string) {
 	}
 }
 
-// install makes a file of the strategy high-density, which is used instead of the one that is built in.
-func (p *place) install() { p.link("plugins/thresh-strategy-high-density", "high-density") }
+// install makes a file of a strategy, which is used instead of the one that is built in.
+func (p *place) install(strategy string) { p.link("plugins/thresh-strategy-"+strategy, strategy) }
 
 func (p *place) path(elem ...string) string {
 	return filepath.Join(append([]string{p.dir}, elem...)...)

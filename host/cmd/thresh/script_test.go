@@ -222,7 +222,7 @@ func TestConvertWritesWhatProvidersTake(t *testing.T) {
 func TestPluginsListSaysWhereEachIsFrom(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.install()
+	p.install("high-density")
 	file := p.pluginFile("high-density")
 	got := decode[[]object](t, p.run("plugins", "list", "-o", "json"))
 	if len(got) != 1+len(binaries.Shipped) {

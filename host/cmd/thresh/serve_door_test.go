@@ -489,7 +489,7 @@ func TestTheUnitsAreValid(t *testing.T) {
 func TestWhatIsNoFileStopsNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.install()
+	p.install("high-density")
 	pipe, plugin := filepath.Join(t.TempDir(), "pipe"), filepath.Join(p.plugins, "thresh-strategy-")
 	err := errors.Join(syscall.Mkfifo(pipe, 0o600), syscall.Mkfifo(plugin+"pipe", 0o755),
 		os.Symlink("/dev/zero", plugin+"device"), os.WriteFile(plugin+"huge", []byte("\x7fELF"), 0o755),
