@@ -22,15 +22,19 @@ type Ledger struct {
 	missed atomic.Bool
 
 	// mu guards what reports taught. counted and reported are the size of the last prompt, in the host's tokens and in
-	// the provider's; grown and grownReported are the sums of what prompts that only grew had more than the one before.
-	mu                             sync.Mutex
-	counted                        int
-	reported, grown, grownReported float64
+	// the provider's; grown is of what prompts that only grew had more than the one before.
+	mu       sync.Mutex
+	counted  Prompt
+	reported float64
+	grown    struct{ x, y, xx, xy, xn, yn, nn float64 }
 }
 
-// Prompt is the size of a request, in tokens: as it was sent, and as it would have been if nothing had ever been
-// removed.
-type Prompt struct{ Sent, Whole int }
+// Prompt is the size of a request: as it was sent, and as it would have been if nothing had ever been removed.
+type Prompt struct {
+	Sent, Whole int // tokens
+	// SentEntries and WholeEntries are how many entries these have.
+	SentEntries, WholeEntries int
+}
 
 // Ledger returns an empty ledger at the session's prices.
 func (s *Session) Ledger() *Ledger {
@@ -96,8 +100,13 @@ func (c Charge) Reported(input, cached, written int) float64 {
 		unread = (float64(input)*list.Input + float64(written)*list.Write()) / float64(input+written)
 	}
 	sent, read := float64(input+cached+written), float64(cached)
-	each := c.ledger.learn(c, sent)
-	whole := sent + float64(c.prompt.Whole-c.prompt.Sent)*each
+	each, around := c.ledger.learn(c, sent)
+	tokens := float64(c.prompt.Whole - c.prompt.Sent)
+	removed := tokens*each + float64(c.prompt.WholeEntries-c.prompt.SentEntries)*around
+	if tokens > 0 {
+		each = removed / tokens
+	}
+	whole := sent + removed
 	// After a rewrite the cache has less, which says nothing of what it has of a prompt that only grows. Caches that
 	// hold whole blocks of tokens may not grow with each prompt.
 	grew := int64(cached) > c.ledger.read.Swap(int64(cached))
@@ -116,20 +125,28 @@ func (c Charge) Reported(input, cached, written int) float64 {
 }
 
 // learn takes in how many tokens the provider counted for a prompt, and returns how many it counts for one of the
-// host's of what conversations grow by: system prompt and tools, which the host may count otherwise or not at all, are
-// in all prompts.
-func (l *Ledger) learn(c Charge, reported float64) float64 {
+// host's, and how many around each entry, such as ids and signatures, which stay where only a text goes. It looks at
+// what conversations grow by: system prompt and tools, which the host may count otherwise, are in all prompts.
+func (l *Ledger) learn(c Charge, reported float64) (each, around float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if grown := c.prompt.Sent - l.counted; l.reported > 0 && !c.Rewrote && grown > 0 && reported > l.reported {
-		l.grown += float64(grown)
-		l.grownReported += reported - l.reported
+	g, p := &l.grown, c.prompt
+	x, y, n := float64(p.Sent-l.counted.Sent), reported-l.reported, float64(p.SentEntries-l.counted.SentEntries)
+	if l.reported > 0 && !c.Rewrote && x > 0 && y > 0 {
+		g.x, g.y, g.xx, g.xy = g.x+x, g.y+y, g.xx+x*x, g.xy+x*y
+		g.xn, g.yn, g.nn = g.xn+x*n, g.yn+y*n, g.nn+n*n
 	}
-	l.counted, l.reported = c.prompt.Sent, reported
-	if l.grown == 0 {
-		return reported / float64(max(c.prompt.Sent, 1))
+	l.counted, l.reported = p, reported
+	// Least squares of y = each*x + around*n.
+	det := g.xx*g.nn - g.xn*g.xn
+	each, around = (g.xy*g.nn-g.yn*g.xn)/det, (g.yn*g.xx-g.xy*g.xn)/det
+	switch {
+	case det <= 0: // no two turns that differ
+		return reported / float64(max(p.Sent, 1)), 0
+	case each <= 0 || around <= 0:
+		return g.y / g.x, 0
 	}
-	return l.grownReported / l.grown
+	return each, around
 }
 
 // ReportedWhole returns what the request would have saved, where the provider reports the size of the whole one, in its

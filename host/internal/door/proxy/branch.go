@@ -334,7 +334,8 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	}
 	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending, at: now}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
-		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole},
+		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole,
+			SentEntries: len(b.view), WholeEntries: len(b.entries)},
 			ready.Outcome.Stable.Tokens+b.pending, now)
 	}
 	if w := x.server.options.Watch; w != nil {
