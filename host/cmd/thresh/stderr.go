@@ -3,16 +3,48 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 )
 
 // safeStderr is standard error. Names of files, tools and settings that a stranger chose occur in errors, notes and log
 // lines; a terminal must not act on escape sequences in them.
 type safeStderr struct{ *os.File }
 
-// Write writes p, usually whole lines, with what a terminal would act on replaced.
+// Write writes p, usually whole lines, with what a terminal would act on replaced. A terminal would also cut a long
+// line inside a word.
 func (w safeStderr) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(w.File, printable(string(p))); err != nil {
+	out := printable(string(p))
+	if term.IsTerminal(int(w.Fd())) {
+		out = fold(out, table.Width(w.File))
+	}
+	if _, err := io.WriteString(w.File, out); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// fold breaks lines that are longer than width characters, at spaces.
+func fold(s string, width int) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		column := 0
+		for i, word := range strings.Split(line, " ") {
+			n := utf8.RuneCountInString(strings.TrimSuffix(word, "\n"))
+			if i > 0 && column+1+n > width {
+				b.WriteByte('\n')
+				column = 0
+			} else if i > 0 {
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(word)
+			column += n
+		}
+	}
+	return b.String()
 }
