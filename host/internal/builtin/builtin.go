@@ -27,8 +27,8 @@ var strategies = map[string]sdk.Strategy{
 	"top-down-truncation": topdown.Strategy{},
 }
 
-// registered is set by Main. It is a global because it is a fact about the running program: one whose main does not
-// call Main would start itself as a second host instead of a strategy.
+// registered is set by Main. It is global because it is about the running program: one whose main does not call Main
+// would start itself as a second host instead of a strategy.
 var registered atomic.Bool
 
 // Main makes the program able to be a strategy. Call it first in main: in a process that a host started as a strategy
@@ -40,7 +40,7 @@ func Main() {
 	}
 }
 
-// Names returns the names of the strategies that this program can be, sorted; none if it did not call [Main].
+// Names returns the sorted names of the strategies that this program can be; none if it did not call [Main].
 func Names() []string {
 	if !registered.Load() {
 		return nil

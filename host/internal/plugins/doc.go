@@ -23,7 +23,6 @@
 //	fault       the errors
 //
 // A start goes through them in this order: discover finds the file; trust refuses it if others could change it, or if
-// its hash is not the one in the lock file; process starts the opened file that was hashed, even if its path leads
-// elsewhere by then, in a sandbox; client asks it what it is and configures it; supervise hands it to the calls that
-// wait.
+// the lock file has another hash; process starts the file that was hashed, in a sandbox; client asks it what it is and
+// configures it; supervise hands it to the waiting calls.
 package plugins

@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Optimize asks a continuous strategy what to prune. Only continuous strategies prune (REQ-HD-002). It returns a
-// [*fault.Error], or one around ctx's error.
+// Optimize asks a continuous strategy what to prune (REQ-HD-002). It returns a [*fault.Error], or one around ctx's
+// error.
 func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
 	if p.reported.info.Trigger.Mode != contract.ModeContinuous {
 		return prepare.OptimizeAnswer{}, p.Failure(fault.OpOptimize, fault.ErrNotContinuous, "")
@@ -29,8 +29,8 @@ func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare
 	return prepare.OptimizeAnswer{Edits: a.parts, Metadata: a.header.Metadata, Duration: a.took}, err
 }
 
-// Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it
-// asks gets a context that ends with the call. It returns a [*fault.Error], or one around ctx's error.
+// Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it asks
+// gets a context that ends with the call. It returns a [*fault.Error], or one around ctx's error.
 func (p *Plugin) Compress(
 	ctx context.Context, in prepare.CompressCall, services contract.Host,
 ) (prepare.CompressAnswer, error) {
@@ -51,7 +51,6 @@ func (p *Plugin) Compress(
 	}, err
 }
 
-// answer is the result of a call: the metadata M and the parts P.
 type answer[M contract.DensityMetadata | contract.CompressMetadata, P any] struct {
 	header wire.Result[M]
 	parts  []P
@@ -59,27 +58,25 @@ type answer[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 	digest wire.Digest   // of what the plugin holds now
 }
 
-// errResync is returned by exchange when the plugin does not hold what the call built on. That is no failure: it may
-// have dropped its mirror to save memory.
+// errResync is returned by exchange when the plugin does not hold what the call built on. It may have dropped its
+// mirror to save memory, so this is no failure.
 var errResync = errors.New("the plugin asks for the whole history")
 
-// ask makes one call, from the header of the request to the last part of the answer. depth measures how deeply the JSON
-// of a part is nested; too deep parts are refused. serve, if not nil, lets the plugin use the host's services until the
-// call ends. The request's id is unique per host process, so a late question of an earlier call is not mistaken for one
-// of this call.
+// ask makes one call. depth measures how deeply the JSON of a part is nested; too deep parts are refused. serve, if not
+// nil, lets the plugin use the host's services until the call ends. The request's id is unique per host process, so a
+// late question of an earlier call is not mistaken for one of this call.
 func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	caller context.Context, p *Plugin, op fault.Op, timeout time.Duration, in prepare.Call,
 	serve func(ctx context.Context, id string) (stop func()), depth func(P) int,
 	open func(context.Context, wire.Call) (*wire.Stream[M, P], error),
 ) (answer[M, P], error) {
 	start := time.Now()
-	// The time for sending the history counts: a plugin that does not read must not hold the call up.
+	// The time for sending counts: a plugin that does not read must not hold the call up.
 	call, ctx, done := p.begin(caller, op, timeout)
 	defer done()
 	if serve != nil {
 		defer serve(ctx, call.id)()
 	}
-	// A session may have settings of its own; else those of the plugin hold.
 	if in.Config == nil {
 		in.Config = p.config
 	}
@@ -101,14 +98,13 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		}
 		p.traffic.count(u)
 		a, err = exchange(stream, p.opts.Plugins, in, u, depth)
-		// The digest covers everything that was sent, so that both sides know what the mirror must hold now.
 		a.digest = stream.Digest()
 		p.traffic.bytes.Add(a.digest.Bytes - u.held.digest.Bytes)
 		return a, err
 	}
 	taxonomy := p.looksFor(in)
 	a, err := send(known.update(in, taxonomy))
-	// At most once: the second request holds everything, and a plugin that asks again is at fault.
+	// At most once: the second request holds everything, so a plugin that asks again is at fault.
 	if errors.Is(err, errResync) {
 		p.traffic.resyncs.Add(1)
 		a, err = send(held{}.update(in, taxonomy))
@@ -122,15 +118,13 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 			tools: in.Tools.JSON(),
 		})
 	}
-	// Any complete answer proves that the plugin is responsive.
 	p.calls.misses.Store(0)
 	a.took = time.Since(start)
 	return a, nil
 }
 
-// exchange sends the history, or what is new in it, and receives the answer. Sending ends before receiving begins: a
-// strategy needs the whole history anyway, and the plugin's SDK reads all of it first, so neither side can block the
-// other.
+// exchange sends the history, or what is new in it, and receives the answer. Sending ends before receiving begins: the
+// plugin's SDK reads the whole history first, so neither side can block the other.
 func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	stream *wire.Stream[M, P], opts config.Plugins, in prepare.Call, u update, depth func(P) int,
 ) (a answer[M, P], err error) {
@@ -140,18 +134,18 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	if a.header, err = stream.Result(); err != nil {
 		return a, err
 	}
-	// A resync carries no parts. It is drained, so that the stream ends cleanly and the next one can begin.
+	// A resync carries no parts. Draining ends the stream cleanly.
 	if a.header.Resync && len(u.held.entries) > 0 {
 		if err := stream.Drain(); err != nil {
 			return a, err
 		}
 		return a, errResync
 	}
-	// Before any part is received, so that a wrong answer costs no memory.
+	// Before any part is received: a wrong answer costs no memory.
 	if err := checkResult(stream.Of(), a.header, in); err != nil {
 		return a, err
 	}
-	// Each part and each block takes memory here, however few bytes it takes on the wire: limits are for both.
+	// Each part and block takes memory here, however few bytes it takes on the wire.
 	limits := wire.Limits{
 		Count: int(a.header.Parts), Message: opts.MaxAnswerBytes, Total: opts.MaxAnswerBytes,
 		Charge: answerMemory(opts.MaxAnswerBytes),
@@ -166,12 +160,10 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	return a, err
 }
 
-// answerExpansion is how much more memory an answer may take than bytes on the wire. Answers of strategies take
-// little more than their bytes; only tiny blocks take many times as much. 4 leaves room for those and still bounds
-// what a hostile answer takes.
+// answerExpansion is how many times its bytes on the wire an answer may take in memory. Only tiny blocks take much more
+// than their bytes; 4 leaves room for those.
 const answerExpansion = 4
 
-// answerMemory returns a bound on what an answer takes of the host's memory, for [wire.Limits].
 func answerMemory(maxAnswerBytes int) func(bytes int) error {
 	taken, most := 0, answerExpansion*maxAnswerBytes
 	return func(bytes int) error {

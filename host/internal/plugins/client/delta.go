@@ -13,32 +13,31 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// held is what the process's mirror of a session holds, as far as the host knows. The plugin may have dropped it; then
-// it answers with resync.
+// held is what the process's mirror of a session holds, as far as the host knows. A plugin that dropped it answers with
+// resync.
 type held struct {
-	// entries are those of the last call. Entries are immutable and a history only grows within an epoch, so that this
-	// is no copy but the beginning of the session's own list.
+	// entries are those of the last call. Entries are immutable and a history only grows within an epoch, so this is no
+	// copy but the beginning of the session's own list.
 	entries []*history.Entry
 	count   uint64 // how many entries the mirror holds
 	epoch   uint64
 	digest  wire.Digest
-	tools   []byte // the tool taxonomy of the last call
-	// pieces make entries of what the mirror holds, if the history was rewritten since: see [Plugin.Rewritten]. Without
-	// them, entries are what it holds.
+	tools   []byte // of the last call
+	// pieces make entries of what the mirror holds if the history was rewritten since; see [Plugin.Rewritten].
 	pieces []wire.MirrorPiece
 }
 
 // sessions knows what the process holds of each session. It is safe for concurrent use.
 //
-// A call takes what is known and puts back what is known after it. So of two concurrent calls of one session the second
-// sends everything; and after a call that failed, whose effect on the mirror is unknown, the next one does. Both sides
-// follow this rule, see package sdk.
+// A call takes what is known and puts back what is known after it, so the second of two concurrent calls of a session
+// sends everything, and so does the call after a failed one, whose effect on the mirror is unknown. Package sdk follows
+// the same rule.
 type sessions struct {
 	mu    sync.Mutex
 	known map[string]held
 }
 
-// take returns what is known of a session and forgets it. Without entries, nothing is.
+// take returns what is known of a session and forgets it. Without entries, nothing is known.
 func (s *sessions) take(id string) held {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +46,6 @@ func (s *sessions) take(id string) held {
 	return h
 }
 
-// put remembers what the process holds after a call.
 func (s *sessions) put(id string, h held) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,16 +58,14 @@ func (s *sessions) put(id string, h held) {
 // Traffic counts how histories were sent to a process.
 type Traffic struct {
 	// Full are calls that sent the whole history, Delta those that sent what was new, Resyncs those of Delta that the
-	// plugin answered by asking for the whole history, which was sent then.
+	// plugin answered by asking for the whole history.
 	Full, Delta, Resyncs uint64
-	// Bytes are those of entries and pieces, without headers.
+	// Bytes count entries and pieces, without headers.
 	Bytes uint64
 }
 
-// traffic is a Traffic that is being counted.
 type traffic struct{ full, delta, resyncs, bytes atomic.Uint64 }
 
-// count counts a call that is about to send u.
 func (t *traffic) count(u update) {
 	if len(u.held.entries) > 0 {
 		t.delta.Add(1)
@@ -78,29 +74,27 @@ func (t *traffic) count(u update) {
 	}
 }
 
-// Traffic returns what was sent to the process so far.
 func (p *Plugin) Traffic() Traffic {
 	t := &p.traffic
 	return Traffic{Full: t.full.Load(), Delta: t.delta.Load(), Resyncs: t.resyncs.Load(), Bytes: t.bytes.Load()}
 }
 
-// update is what a call sends: pieces that say what became of what the process holds, and the entries behind them.
 type update struct {
 	held    held // without entries: the whole history is sent
 	pieces  []wire.MirrorPiece
 	entries []*history.Entry
-	tools   *tools.Taxonomy // to say what commands read and write; nil: that is not said
+	tools   *tools.Taxonomy // to say what commands read and write; nil: not said
 }
 
-// update returns what must be sent so that a process which holds h has the history of a call. Within an epoch that is
-// what was added, found without looking at anything else.
+// update returns what to send to a process that holds h. Within an epoch that is what was added, found without looking
+// at anything else.
 func (h held) update(in prepare.Call, taxonomy *tools.Taxonomy) update {
 	n := len(h.entries)
 	if n == 0 {
 		return update{entries: in.Entries, tools: taxonomy}
 	}
-	// Compress gets the history without blank entries, Optimize all of it. Both are in the order of one list, so that
-	// the same entry at the same position means that all before it are the same too.
+	// Compress gets the history without blank entries, Optimize all of it. Both are in the order of one list, so the
+	// same entry at the same position means that all before it are the same too.
 	if h.epoch == in.Epoch && n <= len(in.Entries) && h.entries[n-1] == in.Entries[n-1] {
 		return update{held: h, pieces: h.pieces, entries: in.Entries[n:], tools: taxonomy}
 	}
@@ -111,8 +105,8 @@ func (h held) update(in prepare.Call, taxonomy *tools.Taxonomy) update {
 	return update{held: h, pieces: pieces, entries: rest, tools: taxonomy}
 }
 
-// difference returns what makes now of what the process holds. Without pieces, all of it has to be sent: nothing
-// stayed, or it is the second rewrite since the last call, as the steps are that a turn takes at the hard limit.
+// difference returns what makes now of what the process holds. Without pieces all of it has to be sent: nothing was
+// kept, or this is the second rewrite since the last call, which happens at the hard limit.
 func (h held) difference(now []*history.Entry, taxonomy *tools.Taxonomy) (
 	pieces []wire.MirrorPiece, rest []*history.Entry,
 ) {
@@ -122,9 +116,9 @@ func (h held) difference(now []*history.Entry, taxonomy *tools.Taxonomy) (
 	return difference(h.entries, now, taxonomy)
 }
 
-// Rewritten tells that the history of a session is another one since the last call. What makes one of the other is
-// worked out now and not with the next call, because the entries that are gone are in memory until then, and a
-// session's first prune takes out as much as it leaves.
+// Rewritten tells that the history of a session was rewritten since the last call. The difference is worked out now
+// because removed entries would otherwise remain in memory until the next call, and a session's first prune removes as
+// much as it keeps.
 func (p *Plugin) Rewritten(in prepare.Call) {
 	h := p.sessions.take(in.SessionID)
 	if len(h.entries) == 0 {
@@ -139,7 +133,7 @@ func (p *Plugin) Rewritten(in prepare.Call) {
 }
 
 // looksFor returns the tools by which entries say what their commands read and write; nil: they do not. Only a strategy
-// that prunes looks for files. One that rewrites a history could put the field into it.
+// that prunes looks for files; one that rewrites a history could put the field into it.
 func (p *Plugin) looksFor(in prepare.Call) *tools.Taxonomy {
 	if p.reported.info.Trigger.Mode != contract.ModeContinuous {
 		return nil
@@ -147,11 +141,11 @@ func (p *Plugin) looksFor(in prepare.Call) *tools.Taxonomy {
 	return in.Tools
 }
 
-// difference returns what makes of one list of entries the other: pieces of the old one, and new entries behind them.
-// No pieces: nothing of the old one is in the new one.
+// difference returns pieces of the old list, and the new entries behind them. No pieces: the new list has nothing of
+// the old one.
 //
-// What stays is found by comparing pointers, without a look at any entry, which is fast however long the list is. Only
-// what is not found so is looked for by its id, and compared where a rewrite made a new entry with that id.
+// Kept entries are found by comparing pointers, which is fast however long the list is. Only entries not found this way
+// are looked up by id, and compared where a rewrite made a new entry with that id.
 func difference(old, now []*history.Entry, taxonomy *tools.Taxonomy) (
 	pieces []wire.MirrorPiece, rest []*history.Entry,
 ) {
@@ -162,7 +156,7 @@ func difference(old, now []*history.Entry, taxonomy *tools.Taxonomy) (
 	}
 	var d differ
 	at := positions{entries: old[:len(old)-end]}
-	next := 0 // the first old entry that may still be named
+	next := 0
 	for left := now[:len(now)-end]; len(left) > 0; {
 		n := common(at.entries[next:], left)
 		d.keep(next, next+n)
@@ -187,14 +181,14 @@ func difference(old, now []*history.Entry, taxonomy *tools.Taxonomy) (
 	}
 	d.keep(len(old)-end, len(old))
 	pieces = d.pieces
-	// New entries at the end are sent as entries, not as pieces: that is the ordinary form of what was added.
+	// New entries at the end are sent as entries, not as pieces, like anything that was added.
 	for len(pieces) > 0 && pieces[len(pieces)-1].Entry != nil {
 		pieces = pieces[:len(pieces)-1]
 	}
 	return pieces, now[len(now)-(len(d.pieces)-len(pieces)):]
 }
 
-// common returns how many entries two lists have in common at their beginning.
+// common returns the length of the common prefix.
 func common(a, b []*history.Entry) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
@@ -202,16 +196,15 @@ func common(a, b []*history.Entry) (n int) {
 	return n
 }
 
-// positions finds entries of a list, as they are or by their ids.
 type positions struct {
 	entries []*history.Entry
-	byID    map[string]int // nil until it is needed
+	byID    map[string]int // built when needed
 }
 
-// find returns the position of e, or of an entry with its id, from next on; -1 if there is none. What stayed stands a
-// few entries after the one before it. Only where that fails, as for an entry that is new, all ids are indexed.
+// find returns the position of e, or of an entry with its id, from next on; -1 if there is none. A kept entry is a few
+// positions after the one before it; only where that fails, as for a new entry, all ids are indexed.
 func (p *positions) find(e *history.Entry, next int) int {
-	// The distance is a guess at how much one prune removes between two entries that stay.
+	// A guess at how much one prune removes between two kept entries.
 	const near = 32
 	around := p.entries[min(next, len(p.entries)):min(next+near, len(p.entries))]
 	if i := slices.Index(around, e); i >= 0 {
@@ -235,10 +228,8 @@ func (p *positions) find(e *history.Entry, next int) int {
 	return -1
 }
 
-// differ collects pieces and joins runs of kept entries.
 type differ struct{ pieces []wire.MirrorPiece }
 
-// keep adds the entries [from, to).
 func (d *differ) keep(from, to int) {
 	if from >= to {
 		return
@@ -252,11 +243,11 @@ func (d *differ) keep(from, to int) {
 	d.pieces = append(d.pieces, wire.MirrorPiece{Kept: rewrite.Keep{From: from, To: to}})
 }
 
-// Mirrors reports whether the process keeps mirrors of histories and the host sends it what is new.
+// Mirrors reports whether the process keeps mirrors of histories, so the host sends only what is new.
 func (p *Plugin) Mirrors() bool { return p.reported.delta && !p.opts.NoMirrors }
 
-// EndSession tells the process that a session has ended, so that it drops what it holds of it. It does not wait for
-// that: a plugin that misses it drops the mirror when it needs the memory.
+// EndSession tells the process to drop what it holds of a session. It does not wait: a plugin that misses it drops the
+// mirror when it needs the memory.
 func (p *Plugin) EndSession(id string) {
 	if len(p.sessions.take(id).entries) == 0 {
 		return

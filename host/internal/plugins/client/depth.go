@@ -8,11 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// maxDepth is how deep JSON in an answer may be nested. No tool nests a tenth of it, and a provider's library or an agent
-// that reads the history later may recurse and overflow its stack.
+// maxDepth bounds how deeply JSON in an answer is nested: a provider's library or an agent that reads the history later
+// may recurse and overflow its stack. No tool nests a tenth of it.
 const maxDepth = 1000
 
-// boundDepth refuses JSON that is nested deeper. The error is a [fault.ErrBadAnswer].
 func boundDepth(deep int) error {
 	if deep <= maxDepth {
 		return nil
@@ -20,10 +19,8 @@ func boundDepth(deep int) error {
 	return fmt.Errorf("%w: it holds JSON that is nested %d deep, at most %d is allowed", fault.ErrBadAnswer, deep, maxDepth)
 }
 
-// editDepth returns the deepest nesting in an edit.
 func editDepth(e rewrite.Edit) int { return piecesDepth(e.Blocks) }
 
-// pieceDepth returns the deepest nesting in a piece. Kept entries have none of their own.
 func pieceDepth(p rewrite.Piece) int {
 	switch p := p.(type) {
 	case rewrite.Edited:
@@ -39,8 +36,7 @@ func pieceDepth(p rewrite.Piece) int {
 	}
 }
 
-// piecesDepth returns the deepest nesting in the new blocks among pieces. Blocks that are kept came from the host,
-// which has accepted them before.
+// piecesDepth returns the deepest nesting in new blocks. Kept ones came from the host.
 func piecesDepth(pieces []rewrite.BlockPiece) int {
 	deep := 0
 	for _, p := range pieces {
@@ -51,7 +47,7 @@ func piecesDepth(pieces []rewrite.BlockPiece) int {
 	return deep
 }
 
-// blockDepth returns the deepest nesting in a block. Every field of raw JSON must be listed here.
+// blockDepth must list every field of raw JSON.
 func blockDepth(b content.Block) int {
 	switch b := b.(type) {
 	case content.ToolCall:
@@ -73,8 +69,6 @@ func blockDepth(b content.Block) int {
 	}
 }
 
-// fieldsDepth returns the deepest nesting in fields that this version does not know. They are carried to other programs
-// like all others.
 func fieldsDepth(fields content.Fields) int {
 	deep := 0
 	for _, f := range fields.All() {
@@ -83,15 +77,14 @@ func fieldsDepth(fields content.Fields) int {
 	return deep
 }
 
-// jsonDepth returns how deeply arrays and objects are nested. It only counts brackets outside of strings, so invalid
-// JSON does no harm; the check of answers validates it.
+// jsonDepth returns how deeply arrays and objects are nested. It only counts brackets outside of strings: the check of
+// answers validates the JSON.
 func jsonDepth(raw []byte) int {
-	// Brackets of the two kinds are counted together: only how deep a reader recurses matters.
+	// Both kinds of brackets count together: only how deep a reader recurses matters.
 	depth, deepest := 0, 0
 	inText := false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
-		// The escaped character is skipped: it may be a quote.
 		case inText && c == '\\':
 			i++
 		case c == '"':

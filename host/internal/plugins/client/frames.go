@@ -2,18 +2,17 @@ package client
 
 import "encoding/binary"
 
-// http2Preface is how many bytes a client sends before its first frame, http2Frame the length of a frame's header.
+// http2Preface and http2Frame are the bytes a client sends before its first frame, and of a frame's header.
 const http2Preface, http2Frame = 24, 9
 
-// The types of HTTP/2 frames that are counted.
 const (
 	frameData    = 0
-	frameHeaders = 1 // in gRPC, a client sends one for each request
+	frameHeaders = 1 // in gRPC, one per request
 )
 
-// frames reads along with an HTTP/2 connection and counts requests and bytes as they arrive. gRPC refuses a request
-// above its bound of concurrent streams without telling anyone, so that only the wire shows a plugin that does not
-// stop. It is for one goroutine, the one that reads the connection.
+// frames reads along with an HTTP/2 connection and counts requests and bytes as they arrive. gRPC refuses requests
+// above its bound of concurrent streams silently, so only the wire shows a plugin that does not stop. It is for the
+// goroutine that reads the connection.
 type frames struct {
 	of     *bounds
 	begun  bool // behind the preface
@@ -22,7 +21,7 @@ type frames struct {
 	skip   int // bytes until the next header
 }
 
-// read follows the bytes that arrived. It never fails: gRPC judges what is malformed.
+// read never fails: gRPC judges what is malformed.
 func (f *frames) read(b []byte) {
 	if !f.begun {
 		f.begun, f.skip = true, http2Preface
@@ -33,14 +32,13 @@ func (f *frames) read(b []byte) {
 		if b = b[n:]; len(b) == 0 {
 			return
 		}
-		// A header may arrive in two reads, so that its bytes are collected first.
+		// A header may arrive in two reads.
 		n = copy(f.header[f.have:], b)
 		b = b[n:]
 		if f.have += n; f.have < http2Frame {
 			return
 		}
 		f.have = 0
-		// Three bytes of length, one of type.
 		f.skip = int(binary.BigEndian.Uint32(f.header[:4]) >> 8)
 		switch f.header[3] {
 		case frameData:

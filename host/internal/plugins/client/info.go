@@ -11,9 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Bounds of what a plugin says about itself: it is shown to people and kept for as long as the host runs.
+// Bounds of what a plugin says about itself, which the host keeps for as long as it runs. They are far above real
+// plugins.
 const (
-	// These limits are far above real plugins.
 	maxVersion      = 100     // bytes
 	maxDescription  = 500     // bytes
 	maxConfigFields = 200     // settings
@@ -21,18 +21,16 @@ const (
 	maxAllowed      = 100     // values of one setting
 	maxAllowedValue = 200     // bytes of one of them
 	maxDefault      = 4 << 10 // bytes of a default in JSON
-	// maxRecord is how much of the lock file one plugin takes, in bytes. Hosts of one user share that file, and a
-	// plugin that made it too large to be read would stop all others.
+	// maxRecord is how many bytes of the lock file one plugin takes. All hosts of a user share that file: a plugin that
+	// made it too large to read would stop all others.
 	maxRecord = 256 << 10
 )
 
-// checkInfo checks what a plugin reports about itself and returns it in a form that is safe to print: a description
-// could contain terminal escape sequences. name is the one in the file's name; both must agree, because users refer to
-// strategies by it in settings and grants.
-//
-// The error is a [fault.ErrBadInfo], for which a restart is useless: the same file will say the same again.
+// checkInfo returns what a plugin reports about itself in a form that is safe to print: a description could contain
+// terminal escape sequences. The name in the file's name must agree, because users refer to strategies by it in
+// settings and grants. The error is a [fault.ErrBadInfo], for which a restart is useless.
 func checkInfo(name string, info contract.Info) (contract.Info, error) {
-	// Clipped, not refused: a description is for people, and too long a one does no harm.
+	// Clipped, not refused: too long a description does no harm.
 	info.Description = text.Printable(info.Description, maxDescription)
 	switch v := info.Version; {
 	case !contract.ValidName(info.Name):
@@ -42,7 +40,7 @@ func checkInfo(name string, info contract.Info) (contract.Info, error) {
 	case info.Name != name:
 		return contract.Info{}, badInfo("it reports the name %q, but the file's name is %q: rename the file to %s%s",
 			info.Name, name, discover.FilePrefix, info.Name)
-	// The version is compared and written to the lock file, so that it is refused rather than cut.
+	// The version is compared and written to the lock file, so it is refused rather than cut.
 	case v == "" || len(v) > maxVersion || text.Printable(v, maxVersion) != v:
 		return contract.Info{}, badInfo(
 			"its version %q is empty, too long or not printable", text.Printable(v, maxVersion),
@@ -50,7 +48,7 @@ func checkInfo(name string, info contract.Info) (contract.Info, error) {
 	case !info.Trigger.Mode.Known():
 		return contract.Info{}, badInfo("its trigger mode is %v, neither continuous nor threshold", info.Trigger.Mode)
 	}
-	if t := info.Trigger.DefaultThreshold; !(t > 0 && t <= 1) { // so written, it refuses NaN too
+	if t := info.Trigger.DefaultThreshold; !(t > 0 && t <= 1) { // refuses NaN too
 		return contract.Info{}, badInfo("its default threshold %v is not above 0 and at most 1", t)
 	}
 	fields, err := checkConfigFields(info.Config)
@@ -61,18 +59,15 @@ func checkInfo(name string, info contract.Info) (contract.Info, error) {
 	return info, nil
 }
 
-// badInfo returns a [fault.ErrBadInfo].
 func badInfo(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", fault.ErrBadInfo, fmt.Errorf(format, args...))
 }
 
-// checkConfigFields checks the settings that a plugin declares, and returns a copy with checked defaults.
+// checkConfigFields returns a copy of the declared settings, with checked defaults.
 func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField, error) {
-	// Before the slice is copied.
 	if len(declared) > maxConfigFields {
 		return nil, badInfo("it declares %d settings, at most %d are allowed", len(declared), maxConfigFields)
 	}
-	// Defaults are replaced below; what the plugin sent stays as it was sent.
 	fields := slices.Clone(declared)
 	seen := make(map[string]bool, len(fields))
 	for i := range fields {
@@ -105,7 +100,6 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 				return nil, badInfo("setting %q: its default takes %d bytes, at most %d are allowed", f.Key, len(raw),
 					maxDefault)
 			}
-			// In the form that a user's value has after its check.
 			value, err := checkDefault(*f)
 			if err != nil {
 				return nil, badInfo("setting %q: its default %s %w", f.Key, text.Printable(string(raw), 100), err)
@@ -116,10 +110,9 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 	return fields, nil
 }
 
-// checkDefault checks a default as if a user had set it. One difference: text such as "5" is not accepted for a number
-// here, although environment variables make that necessary for users.
+// checkDefault checks a default as if a user had set it, except that text such as "5" is not accepted for a number:
+// only environment variables need that.
 func checkDefault(f contract.ConfigField) (any, error) {
-	// The check of a user's value would take "5" for 5.
 	if _, isText := f.Default.(string); isText != (f.Type == contract.String) {
 		return nil, fmt.Errorf("is no %s", f.Type)
 	}

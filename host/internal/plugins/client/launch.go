@@ -17,23 +17,22 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// Spec says what to launch, and how isolated.
 type Spec struct {
 	Binary  *discover.Binary
 	Sandbox process.Sandbox
 	// Known is what the same binary reported before; the zero value if it never did.
 	Known trust.Snapshot
-	// Described is called on the launching goroutine once the plugin has reported what it is, before Configure.
+	// Described is called once the plugin has reported what it is, before Configure.
 	Described func()
 }
 
-// Launch brings a plugin from its file to ready: start and go-plugin's handshake, GetInfo, Configure. ctx bounds all
-// of it. On failure nothing of the process is left. The Plugin is returned in any case, for what is known of it then.
+// Launch brings a plugin from its file to ready: start and go-plugin's handshake, GetInfo, Configure. ctx bounds all of
+// it. On failure nothing of the process is left, and the Plugin is returned for what is known of it.
 func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec) (*Plugin, error) {
 	p := &Plugin{
 		opts: o, binary: spec.Binary, sandbox: spec.Sandbox,
 		log: o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
-		// Replaced by OnHealth once the supervisor has the plugin; a probe cannot run before.
+		// Replaced by OnHealth; a probe cannot run before.
 		health: func(bool, string) {},
 	}
 	p.life.ctx, p.life.end = context.WithCancelCause(context.Background())
@@ -44,17 +43,16 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 		p.End(err)
 		return p, err
 	}
-	// From here on the process must be closed on every way out.
 	p.proc, p.remote = proc, newRemote(proc, o.MaxHostCalls, p.kill)
 	if err := p.introduce(ctx, spec); err != nil {
 		p.End(err)
 		p.Close(0)
 		if errors.Is(err, fault.ErrBadConfig) {
-			return p, err // its standard error would only distract from the setting that is wrong
+			return p, err // its standard error would only distract from the wrong setting
 		}
 		return p, proc.AddStderr(err) // all of it, now that the process is gone
 	}
-	// While the machine is not busy with this start, the launcher for the next one is made ready.
+	// While the machine is not busy with this start.
 	spawner.Prepare()
 	p.log = proc.Log()
 	p.log.Debug(
@@ -64,8 +62,8 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 	return p, nil
 }
 
-// introduce runs the calls that a new process needs: GetInfo, then Configure. The host's services, which Configure
-// names, are made ready while the plugin answers the first.
+// introduce calls GetInfo, then Configure. The host's services, which Configure names, are made ready while the plugin
+// answers the first.
 func (p *Plugin) introduce(ctx context.Context, spec Spec) error {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -75,7 +73,7 @@ func (p *Plugin) introduce(ctx context.Context, spec Spec) error {
 		services <- offer{id, err}
 	}()
 	if err := p.describe(ctx, spec.Known); err != nil {
-		// The goroutine must have ended: it writes the fields of remote that Close reads.
+		// The goroutine writes the fields of remote that Close reads.
 		stop()
 		<-services
 		return err
@@ -86,14 +84,14 @@ func (p *Plugin) introduce(ctx context.Context, spec Spec) error {
 	return p.configure(ctx, p.opts.Settings, <-services)
 }
 
-// offer says under which id of go-plugin's broker the host's services are, or why they are not.
+// offer is the id of the host's services in go-plugin's broker.
 type offer struct {
 	id  uint32
 	err error
 }
 
-// describe asks the plugin what it is and checks the answer. A binary that reports something else than before with the
-// same checksum is refused: what the user agreed to in the lock file must be what runs.
+// describe asks the plugin what it is. A binary that reports something else than before with the same checksum is
+// refused: what the user agreed to in the lock file must be what runs.
 func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 	answer, err := p.remote.getInfo(ctx, p.opts.HostVersion)
 	if err != nil {
@@ -132,10 +130,9 @@ func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 	return nil
 }
 
-// configure offers the host's services to the plugin and sends its settings. INVALID_ARGUMENT is the plugin's way to
-// refuse a setting; it becomes [fault.ErrBadConfig], for which a restart is useless.
+// configure offers the host's services to the plugin and sends its settings. A plugin refuses a setting with
+// INVALID_ARGUMENT; it becomes [fault.ErrBadConfig], for which a restart is useless.
 func (p *Plugin) configure(ctx context.Context, settings Settings, services offer) error {
-	// Checked against the declaration by the host's own rules, before the plugin sees it.
 	config, err := Own(p.binary.Name, p.reported.info.Config, settings)
 	if err != nil {
 		return p.Failure(fault.OpConfigure, err, "")
@@ -164,18 +161,18 @@ func (p *Plugin) configure(ctx context.Context, settings Settings, services offe
 	}
 }
 
-// setupFailed returns the reason why a call failed that is made before a strategy is ready. gRPC reports many of them
-// as the same lost connection, so the state of the process and the context decide first.
+// setupFailed says why a call failed before the strategy was ready. gRPC reports many reasons as the same lost
+// connection, so the state of the process and the context decide first.
 func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error {
 	awaitDeadline(ctx, err)
 	cause := context.Cause(ctx)
 	switch {
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
 		return p.Failure(op, cause, "")
-	case p.life.ctx.Err() != nil: // the host has ended it, and knows why
+	case p.life.ctx.Err() != nil: // the host ended it, and knows why
 		return p.Failure(op, context.Cause(p.life.ctx), "")
 	}
-	// The machine lacks something, such as file descriptors; the plugin is not to blame and not counted as crashed.
+	// The machine lacks something, such as file descriptors: the plugin is not to blame and this is no crash.
 	if lack := p.proc.Lacking(err); lack != nil {
 		return fault.Host(p.binary.Name, p.binary.Path, op, lack)
 	}
@@ -211,16 +208,15 @@ func lost(err error) bool {
 	return !ok || s.Code() == codes.Unavailable
 }
 
-// message is the text of an error that a plugin sent, fit to be shown.
+// message returns a plugin's error, fit to be shown.
 func message(err error) string {
 	return text.Printable(wire.FromStatus(err).Error(), maxMessage)
 }
 
-// maxMessage is how much of an error's text from a plugin is shown, in bytes.
+// maxMessage is in bytes.
 const maxMessage = 2000
 
-// logLevel returns the least severe level that the host keeps, in the protocol's words. "off" is not among them; errors
-// are the closest.
+// logLevel returns the host's log level in the protocol's words, which lack "off"; errors are the closest.
 func logLevel(log hclog.Logger) string {
 	if level := log.GetLevel(); level > hclog.NoLevel && level <= hclog.Error {
 		return level.String()

@@ -22,8 +22,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// entriesOf returns the entries of a history in the form in which they travel, one at a time, without a copy of the
-// list.
+// entriesOf converts entries one at a time, without a copy of the list.
 func entriesOf(entries []*history.Entry, taxonomy *tools.Taxonomy) iter.Seq[wire.Entry] {
 	return func(yield func(wire.Entry) bool) {
 		for _, e := range entries {
@@ -34,17 +33,16 @@ func entriesOf(entries []*history.Entry, taxonomy *tools.Taxonomy) iter.Seq[wire
 	}
 }
 
-// sent returns an entry as it is sent: with what commands of shell tools read and write, unless taxonomy is nil.
+// sent annotates what commands of shell tools read and write, unless taxonomy is nil.
 func sent(e *history.Entry, taxonomy *tools.Taxonomy) wire.Entry {
 	return wire.Entry{ID: e.ID, Tokens: e.Tokens, Content: shell.Annotated(e.Content, taxonomy)}
 }
 
 // checkResult checks the header of an answer before its parts are received. It admits about twice as many parts as a
-// sensible answer could have: the exact check follows later, this one bounds memory.
+// sensible answer has: this bounds memory; the exact check follows.
 func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
 	of string, r wire.Result[M], in prepare.Call,
 ) error {
-	// For strategies that add entries to a short history.
 	const spare = 1000
 	most := uint64(2*len(in.Entries) + spare)
 	switch {
@@ -66,7 +64,7 @@ func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
 	return nil
 }
 
-// ongoing is one call while it runs; it holds what its error needs. It is passed by value and never changes.
+// ongoing is one running call, with what its error needs.
 type ongoing struct {
 	plugin  *Plugin
 	id      string
@@ -91,16 +89,16 @@ func (p *Plugin) begin(
 	}
 }
 
-// failed classifies the failure of a call. Several causes can apply at once; the order is: the caller gave up, the
-// timeout, a bad answer, the end of the process, and only then what the plugin says. A timeout also starts a probe,
-// since a plugin that hangs would let every later call time out.
+// failed classifies the failure of a call. Where several causes apply, the order is: the caller gave up, the timeout, a
+// bad answer, the end of the process, what the plugin says. A timeout also starts a probe: a plugin that hangs would
+// let every later call time out.
 func (c ongoing) failed(ctx context.Context, err error) error {
 	p := c.plugin
 	code := status.Code(err)
 	awaitDeadline(ctx, err)
 	failure := p.Failure(c.op, nil, "")
 	switch {
-	// The error is the context's own, so that callers recognise their own cancellation.
+	// The context's own error, so callers recognise their cancellation.
 	case c.caller.Err() != nil:
 		failure.Err = c.caller.Err()
 	case errors.Is(context.Cause(ctx), fault.ErrTimeout):
@@ -111,7 +109,7 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		failure.Err = err
 	case errors.Is(err, wire.ErrProtocol):
 		failure.Err = fmt.Errorf("%w: %w", fault.ErrBadAnswer, err)
-	// The host's own history cannot be sent: not the plugin's fault, so that it is passed on as it is.
+	// The host's own history cannot be sent: not the plugin's fault.
 	case errors.Is(err, wire.ErrBadContent):
 		failure.Err = err
 	// gRPC reports a message above its bound with the same code as a spent budget; only the text differs.
@@ -119,7 +117,7 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
 		failure.Err = fmt.Errorf("%w: %s", fault.ErrBadAnswer, message(err))
 	case p.life.ctx.Err() != nil, code == codes.Unavailable && (p.proc.Gone(crashTime) || p.lostConnection(c.caller)):
-		// gRPC's words for it are many: the connection broke, is closing, or the call was cancelled.
+		// gRPC has many words for it: the connection broke, is closing, or the call was cancelled.
 		failure.Err = p.endedBecause()
 		if failure.Retryable = errors.Is(failure.Err, fault.ErrPluginCrashed); failure.Retryable {
 			failure.Stderr = p.proc.Stderr()
@@ -129,15 +127,15 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		if code == codes.Unavailable {
 			// A strategy says UNAVAILABLE when a service failed it for the moment.
 			failure.Retryable = true
-			p.opts.Spawn(p.probe) // it said so itself, or its connection was lost for a moment
+			p.opts.Spawn(p.probe) // it said so itself, or briefly lost its connection
 		}
 	}
 	return failure
 }
 
-// awaitDeadline waits for a deadline that has passed, or is about to. The plugin knows the deadline too, and may report
-// it before the host's timer fires: as such, or as an error of its own after a service of the host was cut off. Without
-// the wait the timeout would look like the strategy's failure.
+// awaitDeadline waits for a deadline that has passed, or is about to. The plugin knows the deadline too and may report
+// it, or an error caused by it, before the host's timer fires; without the wait the timeout would look like the
+// strategy's failure.
 func awaitDeadline(ctx context.Context, err error) {
 	const moment = 100 * time.Millisecond
 	deadline, ok := ctx.Deadline()
@@ -146,7 +144,7 @@ func awaitDeadline(ctx context.Context, err error) {
 	}
 }
 
-// endedBecause returns the reason why the process ended: the one given to End, else how it exited.
+// endedBecause returns the reason given to End, else how the process exited.
 func (p *Plugin) endedBecause() error {
 	if cause := context.Cause(p.life.ctx); cause != nil {
 		return cause

@@ -21,31 +21,27 @@ import (
 )
 
 const (
-	// crashTime is how long to wait, after a connection broke, for the process to be reaped and its output to be read.
-	crashTime = 500 * time.Millisecond
-	// probeTimeout bounds the probe of a plugin that let a call time out.
+	// crashTime bounds the wait, after a connection broke, for the process to be reaped and its output to be read.
+	crashTime    = 500 * time.Millisecond
 	probeTimeout = 2 * time.Second
-	// maxMisses is how many calls in a row a plugin may let time out, though it answers probes.
+	// maxMisses is how many calls in a row a plugin may let time out although it answers probes.
 	maxMisses = 3
 )
 
-// Options are what all plugins of a host have in common.
 type Options struct {
 	config.Plugins
-	// HostVersion is told to plugins, for their logs.
 	HostVersion string
-	// Logger receives what happens to plugins and what they log. Its level is passed on to the plugins.
+	// Logger's level is passed on to the plugins.
 	Logger hclog.Logger
-	// Settings looks up the strategies' own settings; nil: they have their defaults.
+	// Settings looks up the strategies' own settings; nil: defaults.
 	Settings Settings
-	// NoMirrors makes every call send the whole history, as to a plugin that keeps no mirror.
+	// NoMirrors makes every call send the whole history.
 	NoMirrors bool
 	// Spawn runs f in a goroutine that the host waits for when it closes; it returns false if the host is closed.
 	Spawn func(f func()) bool
 }
 
-// Plugin is one running, described and configured plugin. When its process has ended, another Plugin takes its place.
-// It is safe for concurrent use.
+// Plugin is one running, described and configured process. It is safe for concurrent use.
 type Plugin struct {
 	opts     Options
 	binary   *discover.Binary
@@ -53,30 +49,28 @@ type Plugin struct {
 	proc     *process.Process // nil: it did not start
 	log      hclog.Logger
 	reported reported
-	config   contract.Config // the strategy's settings, with defaults filled in
+	config   contract.Config // with defaults filled in
 	remote   remote
 	calls    calls
-	sessions sessions // what the process holds of them
+	sessions sessions
 	traffic  traffic
 	life     life
 	health   func(healthy bool, reason string) // set by OnHealth
 	use      func()                            // set by OnFirstUse; nil: nothing to do
 }
 
-// reported is what the plugin says about itself.
 type reported struct {
 	info   contract.Info
-	record json.RawMessage // info as [trust.Record] writes it; nil: it was not accepted
+	record json.RawMessage // info as [trust.Record] writes it; nil: not accepted
 	delta  bool            // it mirrors histories (Features.history_delta)
 }
 
-// calls numbers the calls and counts timeouts.
 type calls struct {
-	last   atomic.Uint64 // number of the last call, from 1
-	misses atomic.Int64  // calls in a row that timed out
+	last   atomic.Uint64 // from 1
+	misses atomic.Int64  // in a row that timed out
 }
 
-// life ends with the process, or when [Plugin.End] is called. The context's cause is the reason.
+// life ends with the process or by [Plugin.End]. The context's cause is the reason.
 type life struct {
 	ctx context.Context
 	end context.CancelCauseFunc
@@ -85,27 +79,24 @@ type life struct {
 // Info returns what the plugin reports about itself, as a copy. Its Name is "" if the plugin did not get that far.
 func (p *Plugin) Info() contract.Info { return Clone(p.reported.info) }
 
-// Binary returns the file that runs.
 func (p *Plugin) Binary() *discover.Binary { return p.binary }
 
-// Isolation returns the measures that the process runs under.
 func (p *Plugin) Isolation() []isolate.Measure { return p.sandbox.Apply }
 
 // Lacking returns the isolation measures that the process runs without, each with the reason.
 func (p *Plugin) Lacking() []string { return p.sandbox.Lacking }
 
-// PID returns the process id; 0 for an attached process, which the host did not start and never kills.
+// PID returns 0 for an attached process, which the host did not start and never kills.
 func (p *Plugin) PID() int { return p.proc.PID() }
 
-// Process returns the plugin's process; nil if it did not start.
+// Process returns nil if the plugin did not start.
 func (p *Plugin) Process() *process.Process { return p.proc }
 
-// Snapshot returns the binary's checksum with what it reported.
 func (p *Plugin) Snapshot() trust.Snapshot {
 	return trust.Snapshot{Sum: p.binary.Sum, Info: p.reported.record}
 }
 
-// Entry is the plugin's entry in the lock file. ok is false if the plugin did not report what it is.
+// Entry returns the plugin's entry in the lock file. ok is false if the plugin did not report what it is.
 func (p *Plugin) Entry() (e trust.Entry, ok bool) {
 	return trust.NewEntry(p.binary.Path, p.binary.Sum, p.reported.record), p.reported.record != nil
 }
@@ -118,10 +109,10 @@ func (p *Plugin) Alive() bool { return p.life.ctx.Err() == nil && !p.proc.Gone(0
 // and when the probe was answered. It runs on the probe's goroutine. Set it before the first call.
 func (p *Plugin) OnHealth(f func(healthy bool, reason string)) { p.health = f }
 
-// OnFirstUse makes [Plugin.Use] call f, once. Call it before the plugin is handed to anyone.
+// OnFirstUse makes [Plugin.Use] call f, once. Call it before anyone else has the plugin.
 func (p *Plugin) OnFirstUse(f func()) { p.use = sync.OnceFunc(f) }
 
-// Use records that a session uses the plugin. A plugin that was started only to be listed is not used.
+// Use records that a session uses the plugin; listing does not.
 func (p *Plugin) Use() {
 	if p.use != nil {
 		p.use()
@@ -132,10 +123,9 @@ func (p *Plugin) Use() {
 // lives on until Close.
 func (p *Plugin) End(why error) { p.life.end(why) }
 
-// Ended is closed when the process takes no more calls: it has ended and Wait noticed, or End was called.
+// Ended is closed when the process takes no more calls: Wait noticed its end, or End was called.
 func (p *Plugin) Ended() <-chan struct{} { return p.life.ctx.Done() }
 
-// Wait waits until the process has ended or End was called, and says why.
 func (p *Plugin) Wait() error {
 	select {
 	case <-p.proc.Exited():
@@ -145,15 +135,13 @@ func (p *Plugin) Wait() error {
 	return context.Cause(p.life.ctx)
 }
 
-// Close ends the process and removes its remains, in bounded time: SIGTERM, then SIGKILL after grace. Running calls
-// fail.
+// Close ends the process in bounded time: SIGTERM, then SIGKILL after grace. Running calls fail.
 func (p *Plugin) Close(grace time.Duration) {
 	p.remote.stop()
 	p.proc.Close(grace)
 }
 
-// kill ends a process that takes more of the host than any plugin needs. It gets no time to end by itself, and what it
-// still sends is not read.
+// kill ends a process that takes more of the host than any plugin needs. What it still sends is not read.
 func (p *Plugin) kill(why error) {
 	p.End(fmt.Errorf("%w: it was killed: %w", fault.ErrPluginCrashed, why))
 	p.remote.stop()
@@ -162,13 +150,11 @@ func (p *Plugin) kill(why error) {
 	}
 }
 
-// Failure returns an error about this plugin.
 func (p *Plugin) Failure(op fault.Op, err error, hint string) *fault.Error {
 	return p.binary.Failure(op, err, hint)
 }
 
-// Crash returns the error for a process that ended by itself, with the end of its standard error. An attached process
-// is not blamed: the developer who started it may stop it.
+// Crash returns the error for a process that ended by itself, with the end of its standard error.
 func (p *Plugin) Crash(why error) *fault.Error {
 	failure := p.Failure(fault.OpStart, why, p.proc.Refused())
 	failure.Stderr = p.proc.Stderr()
@@ -176,7 +162,6 @@ func (p *Plugin) Crash(why error) *fault.Error {
 	return failure
 }
 
-// crashed describes how a process ended by itself.
 func (p *Plugin) crashed() error {
 	if p.proc.KilledByOthers() {
 		return fmt.Errorf(
@@ -186,8 +171,8 @@ func (p *Plugin) crashed() error {
 	return fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState())
 }
 
-// lostConnection reports whether the plugin cannot be reached any more, and ends it then. A process that is killed
-// loses its connection first; on a busy machine it may be a while before the process is gone. ctx is the caller's.
+// lostConnection reports whether the plugin cannot be reached any more, and ends it then. A killed process loses its
+// connection first; on a busy machine it may be a while before it is gone. ctx is the caller's.
 func (p *Plugin) lostConnection(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -199,16 +184,14 @@ func (p *Plugin) lostConnection(ctx context.Context) bool {
 	return true
 }
 
-// probe ends the plugin if it does not answer GetInfo within probeTimeout. After a timed out call it may be busy, which
-// is allowed, or hang, and then every later call would time out too. A plugin that answers but lets maxMisses calls in
-// a row time out is ended as well.
+// probe ends the plugin if it does not answer GetInfo within probeTimeout: after a timed out call it may be busy, which
+// is allowed, or hang. A plugin that answers but lets maxMisses calls in a row time out is ended as well.
 func (p *Plugin) probe() {
 	p.health(false, "a call timed out")
 	ctx, cancel := context.WithTimeout(p.life.ctx, probeTimeout)
 	defer cancel()
 	_, err := p.remote.getInfo(ctx, p.opts.HostVersion)
 	switch {
-	// It ended during the probe; the reason is known already.
 	case p.life.ctx.Err() != nil:
 	case err != nil:
 		p.End(fmt.Errorf("%w: it stopped answering and was killed (%s)", fault.ErrPluginCrashed, message(err)))
@@ -219,7 +202,7 @@ func (p *Plugin) probe() {
 	}
 }
 
-// Clone returns a copy of info that shares nothing that a caller could change.
+// Clone returns a deep copy of info.
 func Clone(info contract.Info) contract.Info {
 	info.Config = slices.Clone(info.Config)
 	for i := range info.Config {

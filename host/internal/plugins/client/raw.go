@@ -15,22 +15,21 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Raw makes single calls of the protocol to a process, in any order and with any settings, and judges no answer. It
-// is for the conformance suite, which has to do what a host never does. Errors are gRPC's, as they came.
+// Raw makes single calls of the protocol, in any order and with any settings, and judges no answer. It is for the
+// conformance suite, which does what a host never does. Errors are gRPC's.
 type Raw struct {
 	proc   *process.Process
 	remote remote
 }
 
-// NewRaw wraps a process that was neither described nor configured yet. Host calls are not limited.
+// NewRaw wraps a process that is neither described nor configured. Host calls are not limited.
 func NewRaw(p *process.Process) *Raw {
 	return &Raw{proc: p, remote: newRemote(p, math.MaxInt, func(error) {})}
 }
 
-// RawCallID is the id of every raw call.
 const RawCallID = "raw"
 
-// Serve offers the host's services, before Configure. Unlike a host's, they do not end with a call: a request goes on
+// Serve offers the host's services, before Configure. Unlike a host's, they do not end with a call: a request continues
 // until the plugin cancels it. stop ends them.
 func (r *Raw) Serve(ctx context.Context, host contract.Host) (id uint32, stop func(), err error) {
 	r.remote.services.open(RawCallID, &serviceCall{ctx: context.Background(), host: host, mayGenerate: true})
@@ -55,7 +54,6 @@ func (r *Raw) GetInfo(ctx context.Context, hostVersion string) (Declaration, err
 	}
 	info, err := wire.FromInfo(answer)
 	if err != nil {
-		// The message itself is kept for Difference.
 		rest := proto.CloneOf(answer)
 		rest.Config = nil
 		info, _ = wire.FromInfo(rest) // nothing else can fail
@@ -64,7 +62,7 @@ func (r *Raw) GetInfo(ctx context.Context, hostVersion string) (Declaration, err
 }
 
 // Difference names the fields in which two answers to GetInfo differ; "" if they are equal. It compares the messages
-// themselves, so that fields of a newer protocol count too.
+// themselves, so fields of a newer protocol count too.
 func (d Declaration) Difference(other Declaration) string {
 	if proto.Equal(d.answer, other.answer) {
 		return ""
@@ -87,12 +85,11 @@ func (d Declaration) Difference(other Declaration) string {
 	return strings.Join(found, "; ")
 }
 
-// Configure sends the plugin its settings, unchecked.
 func (r *Raw) Configure(ctx context.Context, c wire.Configuration) error {
 	return r.remote.configure(ctx, c)
 }
 
-// Optimize makes a call and reads the answer to its end. sent is called when the request is complete; it may be nil.
+// Optimize makes a call and reads the answer to its end. sent (nil: none) is called when the request is complete.
 func (r *Raw) Optimize(
 	ctx context.Context, c wire.Call, in contract.OptimizeParams, entries iter.Seq[wire.Entry], sent func(),
 ) error {
@@ -104,7 +101,7 @@ func (r *Raw) Optimize(
 	return drain(stream, entries, sent)
 }
 
-// Compress makes a call and reads the answer to its end. sent is called when the request is complete; it may be nil.
+// Compress makes a call and reads the answer to its end. sent (nil: none) is called when the request is complete.
 func (r *Raw) Compress(
 	ctx context.Context, c wire.Call, in contract.CompressParams, entries iter.Seq[wire.Entry], sent func(),
 ) error {
@@ -116,7 +113,6 @@ func (r *Raw) Compress(
 	return drain(stream, entries, sent)
 }
 
-// drain sends the history and reads the answer to its end.
 func drain[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	stream *wire.Stream[M, P], entries iter.Seq[wire.Entry], sent func(),
 ) error {

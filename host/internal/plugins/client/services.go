@@ -12,11 +12,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// maxServiceBytes is the most that a plugin may send for one EstimateTokens or Generate, in bytes.
+// maxServiceBytes is the most that a plugin may send for one EstimateTokens or Generate.
 const maxServiceBytes = 64 << 20
 
-// hostServices is what one plugin process can ask of the host. It answers only for calls that are going on: each
-// request names one, and ends with it. mu guards calls; the counters are atomic.
+// hostServices is what one plugin process can ask of the host, during a call that the request names. mu guards calls.
 type hostServices struct {
 	threshv1.UnimplementedHostServiceServer
 
@@ -26,24 +25,20 @@ type hostServices struct {
 	calls  map[string]*serviceCall
 }
 
-// serviceCall is one Compress that is going on. It is shared by all requests of the call, which may run at the same
-// time.
+// serviceCall is one Compress that is under way. All its requests share it, concurrently.
 type serviceCall struct {
-	ctx  context.Context // ends with the Compress
-	host contract.Host
-	// mayGenerate is whether the strategy declared that it needs an LLM.
+	ctx         context.Context // ends with the Compress
+	host        contract.Host
 	mayGenerate bool
 
-	requests atomic.Int64 // so far
+	requests atomic.Int64
 }
 
-// newHostServices allows most requests during one Compress, and within b in all.
 func newHostServices(most int, b *bounds) *hostServices {
 	return &hostServices{bounds: b, most: int64(most), calls: make(map[string]*serviceCall)}
 }
 
-// open admits requests for the call until the returned function is called. A request that is running then is cancelled
-// by the call's context.
+// open admits requests for the call until closeCall. The call's context cancels running ones.
 func (h *hostServices) open(id string, call *serviceCall) (closeCall func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,9 +52,9 @@ func (h *hostServices) open(id string, call *serviceCall) (closeCall func()) {
 	}
 }
 
-// enter returns the call, and a context that ends with the request and with the call, whichever ends first. It counts
-// the request. The errors are [contract.ErrNotGranted] for an unknown call or a host without services, and
-// [contract.ErrBudgetSpent] for too many requests: a plugin in a loop must not keep the host busy.
+// enter counts the request and returns the call, and a context that ends with the request or with the call. The errors
+// are [contract.ErrNotGranted] for an unknown call or a host without services, and [contract.ErrBudgetSpent] for too
+// many requests: a plugin in a loop must not keep the host busy.
 func (h *hostServices) enter(
 	ctx context.Context, id string,
 ) (*serviceCall, context.Context, context.CancelFunc, error) {
@@ -75,27 +70,24 @@ func (h *hostServices) enter(
 	if call.host == nil {
 		return nil, nil, nil, fmt.Errorf("%w: this host offers no services", contract.ErrNotGranted)
 	}
-	// Counted before the request is read, so that refused ones count too.
 	if call.requests.Add(1) > h.most {
 		return nil, nil, nil, fmt.Errorf(
 			"%w: one Compress may ask the host %d times (plugins.maxHostCalls)", contract.ErrBudgetSpent, h.most,
 		)
 	}
 	h.bounds.admitted()
-	// gRPC's context ends with the request alone. Without the other, a request would go on after its Compress timed
-	// out.
+	// Without it, a request would continue after its Compress timed out.
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(call.ctx, cancel)
 	return call, ctx, func() { stop(); cancel() }, nil
 }
 
-// EstimateTokens counts the tokens of entries. gRPC calls it on a goroutine per request. The error is a status of gRPC,
-// as are those of the other two; the plugin's library turns it back.
+// EstimateTokens counts the tokens of entries. The errors of this and the other two are gRPC statuses; the SDK turns
+// them back.
 func (h *hostServices) EstimateTokens(stream wire.EstimateStream) error {
 	return wire.ToStatus(h.estimate(stream))
 }
 
-// estimate is EstimateTokens with errors of this module.
 func (h *hostServices) estimate(stream wire.EstimateStream) error {
 	id, receive, err := wire.ReceiveEstimate(stream)
 	if err != nil {
@@ -108,7 +100,7 @@ func (h *hostServices) estimate(stream wire.EstimateStream) error {
 	defer leave()
 	taken := account{of: h.bounds}
 	defer taken.close()
-	// Only now are the entries read: a request that was refused costs no memory.
+	// Only now are the entries read: a refused request costs no memory.
 	entries, err := receive(taken.limits())
 	if err != nil {
 		return err
@@ -120,12 +112,10 @@ func (h *hostServices) estimate(stream wire.EstimateStream) error {
 	return wire.SendEstimate(stream, counts)
 }
 
-// Generate runs one completion and streams its text to the plugin. gRPC calls it on a goroutine per request.
 func (h *hostServices) Generate(stream wire.GenerateStream) error {
 	return wire.ToStatus(h.generate(stream))
 }
 
-// generate is Generate with errors of this module.
 func (h *hostServices) generate(stream wire.GenerateStream) error {
 	id, receive, err := wire.ReceiveGenerate(stream)
 	if err != nil {
@@ -136,7 +126,7 @@ func (h *hostServices) generate(stream wire.GenerateStream) error {
 		return err
 	}
 	defer leave()
-	// What a plugin may spend is part of what a user agreed to when it was locked.
+	// What a plugin may spend is part of what a user agreed to by locking it.
 	if !call.mayGenerate {
 		return fmt.Errorf("%w: Generate is for strategies whose GetInfo says requires_llm", contract.ErrNotGranted)
 	}
@@ -146,7 +136,7 @@ func (h *hostServices) generate(stream wire.GenerateStream) error {
 	if err != nil {
 		return err
 	}
-	// When the plugin does not listen any more, the completion is stopped rather than paid for.
+	// A plugin that does not listen any more stops the completion, which costs money.
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	answer, err := call.host.Generate(ctx, req, func(text string) {
@@ -160,7 +150,6 @@ func (h *hostServices) generate(stream wire.GenerateStream) error {
 	return wire.SendCompletion(stream, answer)
 }
 
-// ResolvePrompt returns the text of the prompt in force.
 func (h *hostServices) ResolvePrompt(
 	ctx context.Context, req *threshv1.ResolvePromptRequest,
 ) (*threshv1.ResolvePromptResponse, error) {
@@ -171,13 +160,12 @@ func (h *hostServices) ResolvePrompt(
 	return wire.ToPrompt(text), nil
 }
 
-// resolve is ResolvePrompt with errors of this module.
 func (h *hostServices) resolve(ctx context.Context, id, name string) (string, error) {
 	call, ctx, leave, err := h.enter(ctx, id)
 	if err != nil {
 		return "", err
 	}
 	defer leave()
-	// Nothing is accounted for: a name is small, and the answer is the host's own text.
+	// No account: a name is small, and the answer is the host's own text.
 	return call.host.ResolvePrompt(ctx, name)
 }

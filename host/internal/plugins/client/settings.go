@@ -13,8 +13,8 @@ import (
 // defaults. [config.Config.Strategy] is one.
 type Settings func(name string, declared []config.Spec) (map[string]any, error)
 
-// specs converts what a strategy declares into rows of the settings registry, so that its settings are checked by the
-// same code and reported in the same words as the host's own.
+// specs converts a strategy's declared settings into rows of the settings registry, so the same code checks them, in
+// the same words as the host's own.
 func specs(fields []contract.ConfigField) []config.Spec {
 	out := make([]config.Spec, len(fields))
 	for i, f := range fields {
@@ -23,7 +23,7 @@ func specs(fields []contract.ConfigField) []config.Spec {
 	return out
 }
 
-// spec converts one declared setting. Its key is relative to strategies.<name>.
+// spec's key is relative to strategies.<name>.
 func spec(f contract.ConfigField) config.Spec {
 	types := map[contract.ConfigType]config.Type{
 		contract.Boolean: config.Boolean, contract.Integer: config.Integer, contract.Number: config.Number,
@@ -35,10 +35,9 @@ func spec(f contract.ConfigField) config.Spec {
 	}
 }
 
-// Own returns a strategy's own settings as the JSON object that the plugin gets, with defaults filled in. settings
-// may be nil. Errors wrap [fault.ErrBadConfig].
+// Own returns a strategy's own settings with defaults filled in. settings may be nil. Errors wrap [fault.ErrBadConfig].
 func Own(name string, fields []contract.ConfigField, settings Settings) (contract.Config, error) {
-	// Never null in JSON: a plugin gets an object, even if it has no settings.
+	// Never null in JSON: a plugin gets an object, even without settings.
 	values := map[string]any{}
 	for _, f := range fields {
 		if f.Default != nil {

@@ -16,18 +16,15 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// Binary is a plugin's file, held open. The file that is hashed and the file that runs are the same: the one the path
-// led to when it was opened, even if another has taken its place since. Otherwise a file could be exchanged between the
-// check and the start. Close it.
+// Binary is a plugin's file, held open: the file that is hashed is the file that runs, even if another takes its path
+// between the check and the start. Close it.
 type Binary struct {
 	Candidate
-	// Sum is the file's SHA-256 in hexadecimal. For a strategy that is built in it is a text that tells the host's
-	// program from other files: to hash that takes longer than to start it, and would prove nothing.
-	Sum string
-	// Script is set if the file begins with #!.
+	// Sum is the file's SHA-256 in hexadecimal. A built-in strategy has a text that tells the host's program from other
+	// files: hashing that takes longer than starting it, and would prove nothing.
+	Sum    string
 	Script bool
 
-	// file is open for reading until Close. id is what it was when it was opened.
 	file *os.File
 	id   identity
 }
@@ -40,7 +37,6 @@ type identity struct {
 	modified, changed int64 // ns since 1970
 }
 
-// identify returns the identity of a file from its status.
 func identify(s *unix.Stat_t) identity {
 	return identity{
 		device: uint64(s.Dev), inode: s.Ino, size: s.Size,
@@ -48,8 +44,8 @@ func identify(s *unix.Stat_t) identity {
 	}
 }
 
-// Open opens a plugin's file and hashes it. The file is looked at before it is opened, as opening a device can do
-// something, and opened without blocking, as a named pipe that has taken its place would wait for a writer.
+// Open opens a plugin's file and hashes it. The file is looked at first, because opening a device can do something, and
+// opened without blocking, because a named pipe that has taken its place would wait for a writer.
 func Open(c Candidate, h *Hashes) (*Binary, error) {
 	path := c.Path
 	if c.BuiltIn {
@@ -73,7 +69,7 @@ func Open(c Candidate, h *Hashes) (*Binary, error) {
 
 var errNotRegular = errors.New("it is not a regular file")
 
-// Socket returns the Binary of a candidate that a developer started by hand: there is no file to open.
+// Socket returns the Binary of a candidate that a developer started by hand: there is no file.
 func Socket(c Candidate) *Binary { return &Binary{Candidate: c} }
 
 // read fills in what is known about the open file. A file of fewer than two bytes is an error.
@@ -102,14 +98,12 @@ func (b *Binary) read(h *Hashes) error {
 	return err
 }
 
-// Close closes the file. A process that runs it is not affected.
+// Close does not affect a process that runs the file.
 func (b *Binary) Close() { _ = b.file.Close() }
 
-// File returns the open file, which the new process inherits.
 func (b *Binary) File() *os.File { return b.file }
 
-// Arg0 is the name that a process of it is started under. By this name the host's program knows which strategy it is to
-// be.
+// Arg0 is the name that its process is started under, by which the host's program knows which strategy to be.
 func (b *Binary) Arg0() string {
 	if b.BuiltIn {
 		return FileName(b.Name)
@@ -117,17 +111,15 @@ func (b *Binary) Arg0() string {
 	return b.Path
 }
 
-// Stat returns the status of the open file, not of its path.
 func (b *Binary) Stat() (*unix.Stat_t, error) {
 	var stat unix.Stat_t
 	return &stat, unix.Fstat(int(b.file.Fd()), &stat)
 }
 
-// errWritten is why a file that changes while it is being started is not run.
 var errWritten = fmt.Errorf("%w: the file was written to while it was being started", fault.ErrUntrusted)
 
-// Untouched returns an error if the file was written to since it was opened. The time of the last change is ignored,
-// because a hard link or chmod changes it as well.
+// Untouched returns an error if the file was written to since it was opened. The time of the last change is ignored: a
+// hard link or chmod changes it as well.
 func (b *Binary) Untouched() error {
 	stat, err := b.Stat()
 	if err != nil {
@@ -140,8 +132,8 @@ func (b *Binary) Untouched() error {
 	return nil
 }
 
-// Differs reports whether the path now leads to another file, or to none. A nil Binary never differs, as nothing is
-// known about its file. Nor does one that is built in: the program that runs stays what it is.
+// Differs reports whether the path now leads to another file, or to none. A nil Binary never differs, nor does a
+// built-in one.
 func (b *Binary) Differs() bool {
 	if b == nil || b.Attached || b.BuiltIn {
 		return false
@@ -155,14 +147,14 @@ func (b *Binary) Differs() bool {
 	return now != b.id
 }
 
-// Hashes remembers the hashes of files, since a plugin is started more often than it changes. The zero value is ready
-// to use. It is safe for concurrent use; mu guards known.
+// Hashes remembers the hashes of files: a plugin is started more often than it changes. The zero value is ready to use.
+// It is safe for concurrent use.
 type Hashes struct {
 	mu    sync.Mutex
 	known map[identity]string
 }
 
-// OfFile returns the SHA-256 of a plugin's file in hexadecimal; "" if it cannot be one.
+// OfFile returns the SHA-256 of a plugin's file in hexadecimal; "" if the file cannot be a plugin.
 func (h *Hashes) OfFile(path string) string {
 	b, err := Open(Candidate{Path: path}, h)
 	if err != nil {
@@ -172,12 +164,11 @@ func (h *Hashes) OfFile(path string) string {
 	return b.Sum
 }
 
-// settled is how old a file's last change must be for its hash to be remembered. File system clocks are coarse: two
-// changes within one tick look like one.
+// settled is how old a file's last change must be for its hash to be remembered: two changes within one tick of a
+// coarse file system clock look like one.
 const settled = 2 * time.Second
 
-// of returns the hash of an open file with the given identity. Two callers may hash the same file at once; that is
-// harmless.
+// of returns the hash of an open file. Two callers may hash the same file at once; that is harmless.
 func (h *Hashes) of(f *os.File, id identity) (string, error) {
 	h.mu.Lock()
 	sum, ok := h.known[id]
@@ -189,7 +180,7 @@ func (h *Hashes) of(f *os.File, id identity) (string, error) {
 	if err == nil && time.Since(time.Unix(0, id.changed)) > settled {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		const most = 1000 // plugin files; a bound for a directory whose files change all the time
+		const most = 1000 // a bound for a directory whose files keep changing
 		if h.known == nil || len(h.known) >= most {
 			h.known = make(map[identity]string)
 		}
@@ -198,7 +189,6 @@ func (h *Hashes) of(f *os.File, id identity) (string, error) {
 	return sum, err
 }
 
-// hash returns the SHA-256 of what r returns, in hexadecimal.
 func hash(r io.Reader) (string, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, r); err != nil {
@@ -207,8 +197,8 @@ func hash(r io.Reader) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// privateCopy copies the open file into dir, which only the user can enter, and checks that the copy is what was
-// hashed. Systems that cannot execute an open file use it.
+// privateCopy copies the open file into dir, which only the user can enter, and checks the copy's hash. Systems that
+// cannot execute an open file use it.
 func (b *Binary) privateCopy(dir string) (path string, inherit []*os.File, done func(), err error) {
 	path = filepath.Join(dir, filepath.Base(b.Path))
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o700)

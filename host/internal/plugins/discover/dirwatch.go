@@ -16,32 +16,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identityTime is how often to re-check that the plugin directories are the same ones. The system reports no event
-// when a directory further up a path is replaced than those that are watched, as a deployment may do.
+// identityTime is how often to check that the plugin directories are still the same. No event reports that a directory
+// further up a path was replaced, as a deployment may do.
 const identityTime = 30 * time.Second
 
-// dirWatch watches directories, including those that do not exist yet: for each of these it watches the nearest
-// existing parent until the directory appears. Only one goroutine may use it.
+// dirWatch watches directories; for one that does not exist yet, the nearest existing parent. It is for one goroutine.
 type dirWatch struct {
-	// The Watcher is a new one each time arm is called: a watch stays with a directory, even if its path leads
-	// elsewhere by now.
+	// arm makes a new Watcher each time: a watch follows a directory, not its path.
 	*fsnotify.Watcher
 	log    hclog.Logger
-	wanted []string            // absolute paths
+	wanted []string            // absolute
 	armed  map[string]sighting // what was to be watched when arm was called
-	warned map[string]bool     // directories for which a warning was logged
+	warned map[string]bool     // directories already warned about
 }
 
-// sighting identifies the directory that a path led to. Two sightings are equal if it is the same directory.
+// sighting identifies the directory that a path led to.
 type sighting struct {
 	device, inode uint64
-	// aside is set for a watch point: a directory in which a plugin directory could be replaced. It is neither a plugin
-	// directory nor the nearest parent of one, and failing to watch it is not worth a warning.
+	// aside is set for a watch point, a directory in which a plugin directory could be replaced. Failing to watch it is
+	// not worth a warning.
 	aside bool
 }
 
-// newDirWatch starts to watch. Relative paths are resolved now, so that a later change of the working directory has no
-// effect.
+// newDirWatch resolves relative paths now, so a later change of the working directory has no effect.
 func newDirWatch(log hclog.Logger, dirs []string) (*dirWatch, error) {
 	w := &dirWatch{log: log, warned: make(map[string]bool)}
 	for _, dir := range dirs {
@@ -52,7 +49,6 @@ func newDirWatch(log hclog.Logger, dirs []string) (*dirWatch, error) {
 	return w, w.arm()
 }
 
-// close stops watching.
 func (w *dirWatch) close() { _ = w.Close() }
 
 // follow adjusts the watches after an event. It reports whether the event concerned a wanted directory or one above it.
@@ -67,8 +63,7 @@ func (w *dirWatch) follow(e fsnotify.Event) bool {
 	return moved
 }
 
-// exchanged adjusts the watches if a directory was replaced without an event. It reports whether any path now leads to
-// another directory.
+// exchanged adjusts the watches if a directory was replaced without an event, and reports whether one was.
 func (w *dirWatch) exchanged() bool {
 	if maps.Equal(w.survey(), w.armed) {
 		return false
@@ -77,7 +72,7 @@ func (w *dirWatch) exchanged() bool {
 	return true
 }
 
-// rearm is arm, but if no new watches can be made it logs the error and keeps the existing ones.
+// rearm logs arm's error and keeps the existing watches.
 func (w *dirWatch) rearm() {
 	if err := w.arm(); err != nil {
 		w.log.Warn("watching the plugin directories failed", "error", err)
@@ -85,9 +80,9 @@ func (w *dirWatch) rearm() {
 }
 
 // arm watches every wanted directory or its nearest existing parent, the watch points, and nothing else. It surveys
-// again afterwards, since a directory may have appeared before its parent was watched.
+// again afterwards: a directory may have appeared before its parent was watched.
 func (w *dirWatch) arm() error {
-	const tries = 10 // directories may come and go meanwhile
+	const tries = 10 // directories may change meanwhile
 	for range tries {
 		next, err := fsnotify.NewWatcher()
 		if err != nil {
@@ -106,14 +101,13 @@ func (w *dirWatch) arm() error {
 				)
 			}
 		}
-		if maps.Equal(w.survey(), w.armed) { // nothing came before it was watched
+		if maps.Equal(w.survey(), w.armed) { // nothing appeared before it was watched
 			break
 		}
 	}
 	return nil
 }
 
-// survey returns the directories that must be watched now, by path.
 func (w *dirWatch) survey() map[string]sighting {
 	found := make(map[string]sighting)
 	for _, dir := range w.wanted {
@@ -128,7 +122,7 @@ func (w *dirWatch) survey() map[string]sighting {
 	return found
 }
 
-// see identifies the directory at path. If there is none, the identity is zero.
+// see returns a zero identity if there is no directory at path.
 func see(path string, aside bool) sighting {
 	var stat unix.Stat_t
 	if unix.Stat(path, &stat) != nil {
@@ -137,9 +131,9 @@ func see(path string, aside bool) sighting {
 	return sighting{device: uint64(stat.Dev), inode: stat.Ino, aside: aside}
 }
 
-// watchPoints returns the directories in which dir could be replaced: those that contain a symbolic link on its path
-// and, if dir exists, its parent. There are none outside Linux, because kqueue needs a descriptor for every file in a
-// watched directory.
+// watchPoints returns the directories in which dir could be replaced: those with a symbolic link on its path and, if
+// dir exists, its parent. There are none outside Linux: kqueue needs a descriptor for every file in a watched
+// directory.
 func watchPoints(dir string, exists bool) (in []string) {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -155,7 +149,6 @@ func watchPoints(dir string, exists bool) (in []string) {
 	return in
 }
 
-// existing returns path, or the nearest existing directory above it.
 func existing(path string) string {
 	for path != filepath.Dir(path) {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {

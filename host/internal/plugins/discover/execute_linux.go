@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// running returns a path to the program that runs, also when its file was replaced or removed.
+// running works even after its file was replaced or removed.
 func running(string) string { return "/proc/self/exe" }
 
 // Executable returns a path that leads to the open file, even if the file's own path leads elsewhere by now, and the
-// files that the child must inherit for it, from descriptor first on. dir is a private directory for a copy, where
-// one is needed. Call done after the start.
+// files that the child must inherit for it, from descriptor first on. dir is a private directory for a copy, where one
+// is needed. Call done after the start.
 //
 // A script's interpreter opens the path itself, later, so the descriptor must still be open then. For a program it is
 // closed when the program begins.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Interpreter returns the path of the program that runs the file: for a script, the one in its #! line; for a
-// dynamically linked program, its loader. It returns "" for a static program. Isolation must make it readable.
+// Interpreter returns the path of the program that runs the file: a script's #! line, or a dynamically linked program's
+// loader; "" for a static program. Isolation must make it readable.
 func (b *Binary) Interpreter() string {
 	if b.Script {
 		return firstWord(shebang(b.file))
@@ -16,22 +16,21 @@ func (b *Binary) Interpreter() string {
 	return loader(b.file)
 }
 
-// shebang returns what follows #! in a script's first line. Linux reads 256 bytes of it.
+// shebang returns what follows #! in a script's first line, of which Linux reads 256 bytes.
 func shebang(script io.ReaderAt) string {
 	const most = 256
 	head := make([]byte, most)
-	n, _ := script.ReadAt(head, 0) // as much as there is
+	n, _ := script.ReadAt(head, 0)
 	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
 	return strings.TrimSpace(strings.TrimPrefix(string(line), "#!"))
 }
 
-// firstWord returns s up to the first space or tab.
 func firstWord(s string) string {
 	word, _, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " ")
 	return word
 }
 
-// loader returns the path of the loader in a dynamically linked ELF program; "" if it has none, or is not ELF.
+// loader returns a dynamically linked ELF program's loader; "" if there is none.
 func loader(program io.ReaderAt) string {
 	f, err := elf.NewFile(withoutSections{program})
 	if err != nil {
@@ -46,11 +45,11 @@ func loader(program io.ReaderAt) string {
 	return ""
 }
 
-// withoutSections hides the section table of an ELF file. Nothing here needs it, and the section names may be
-// compressed: as debug/elf reads them as a whole, a file of a few kilobytes could take any amount of memory.
+// withoutSections hides the section table of an ELF file: debug/elf reads compressed section names as a whole, so a
+// file of a few kilobytes could take any amount of memory.
 type withoutSections struct{ file io.ReaderAt }
 
-// ReadAt reads zeros where the header says where that table is and how long.
+// ReadAt reads zeros for the table's offset and length in the header.
 func (w withoutSections) ReadAt(p []byte, off int64) (int, error) {
 	n, err := w.file.ReadAt(p, off)
 	var ident [elf.EI_NIDENT]byte

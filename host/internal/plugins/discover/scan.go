@@ -21,8 +21,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Guard decides which directories and files other users could change, so that running them would be a risk. Each method
-// returns the problem as a phrase for messages; "" if there is none. Package trust implements it.
+// Guard decides which directories and files other users could change, which makes running them a risk. Each method
+// returns the problem as a phrase; "" if there is none. Package trust implements it.
 type Guard interface {
 	// Directory judges a plugin directory and all directories above it.
 	Directory(dir string) string
@@ -30,23 +30,21 @@ type Guard interface {
 	File(dir, path string) string
 }
 
-// Directory is the result of a scan for one plugin directory. It is part of -o json output.
+// Directory is the result of a scan for one plugin directory, part of -o json output.
 type Directory struct {
 	Path string `json:"path"`
-	// Plugins counts usable plugins, Ignored the files whose names are not those of plugins.
+	// Plugins counts usable plugins, Ignored the files without a plugin's name.
 	Plugins int `json:"plugins"`
 	Ignored int `json:"ignored"`
-	// Problem is why the directory cannot be used: it is missing, unreadable, not a directory or not trusted. "" if it
-	// can.
+	// Problem is why the directory cannot be used: missing, unreadable, not a directory or not trusted.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Candidate is a file whose name is that of a plugin, or a strategy that is built into the host. It has not been
-// started; whether a file is a plugin is unknown.
+// Candidate is a file with a plugin's name, or a built-in strategy. It has not been started; whether a file is a plugin
+// is unknown.
 type Candidate struct {
-	// Name is the strategy's, from the file's name. Path is absolute.
 	Name, Path string
-	// BuiltIn is set if the program to start is the host's own, of which Path is the file.
+	// BuiltIn is set if the program to start is the host's own, whose file is Path.
 	BuiltIn bool
 	// Problem says why the file cannot be a plugin. ShadowedBy is the path of the file that is used instead.
 	Problem, ShadowedBy string
@@ -59,13 +57,12 @@ type Candidate struct {
 // Usable reports whether this candidate is the one to start for its name.
 func (c Candidate) Usable() bool { return c.Problem == "" && c.ShadowedBy == "" }
 
-// Failure returns an error about the candidate.
 func (c Candidate) Failure(op fault.Op, err error, hint string) *fault.Error {
 	return &fault.Error{Plugin: c.Name, Path: c.Path, Op: op, Err: err, Hint: hint}
 }
 
-// HostFailure returns an error about the candidate that is not the plugin's fault, so that it does not count as a
-// crash. Where the host's environment is to blame, it says so instead of hint.
+// HostFailure returns an error that is not the plugin's fault and no crash. Where the host's environment is to blame,
+// it says so instead of hint.
 func (c Candidate) HostFailure(op fault.Op, err error, hint string) *fault.Error {
 	if fault.IsHost(err) {
 		return fault.Host(c.Name, c.Path, op, err)
@@ -75,21 +72,20 @@ func (c Candidate) HostFailure(op fault.Op, err error, hint string) *fault.Error
 	return failure
 }
 
-// Catalog is the result of a scan, in the order of the directories and by file name within each. Treat it as immutable.
+// Catalog is the result of a scan, in the order of the directories and by file name within each. It is immutable.
 type Catalog struct {
 	Dirs       []Directory
 	Candidates []Candidate
-	// Lack is set if the fault of the host's environment kept the scan from seeing everything: what was not found may
-	// exist.
+	// Lack is set if the host's environment kept the scan from seeing everything: what was not found may exist.
 	Lack error
 }
 
-// Scan searches the directories in order, without recursion. The first usable file with a name wins. A broken file
-// never hides a good one, and neither does one that g objects to (nil: no objections). A directory counts once, however
-// its path is spelled. Scan starts nothing and never fails: problems are in the result.
+// Scan searches the directories in order, without recursion. The first usable file with a name wins: neither a broken
+// file nor one that g objects to (nil: no objections) hides a good one. A directory counts once, however its path is
+// spelled. Scan starts nothing and never fails: problems are in the result.
 func Scan(dirs []string, g Guard) Catalog {
 	var c Catalog
-	owner := make(map[string]string) // name → path of the usable plugin
+	owner := make(map[string]string) // by name
 	seen := make(map[string]bool)
 	for _, dir := range dirs {
 		if abs, err := filepath.Abs(dir); err == nil {
@@ -124,13 +120,12 @@ func Scan(dirs []string, g Guard) Catalog {
 	return c
 }
 
-// BuiltIn returns the candidate for a strategy that is built into the program that runs.
 func BuiltIn(name string) Candidate {
-	program, _ := os.Executable() // only shown, where the running program has a path of its own
+	program, _ := os.Executable() // only shown
 	return Candidate{Name: name, Path: program, BuiltIn: true}
 }
 
-// AddBuiltIn adds strategies that are built in. A file with the name of one wins.
+// AddBuiltIn adds built-in strategies. A file with the name of one wins.
 func (c Catalog) AddBuiltIn(names []string) Catalog {
 	for _, name := range names {
 		b := BuiltIn(name)
@@ -142,8 +137,7 @@ func (c Catalog) AddBuiltIn(names []string) Catalog {
 	return c
 }
 
-// Attach adds strategies that were started by hand; they win over files with the same names. sockets maps strategy
-// names to socket paths.
+// Attach adds strategies that were started by hand; they win over files. sockets maps strategy names to socket paths.
 func (c Catalog) Attach(sockets map[string]string) Catalog {
 	var first []Candidate
 	for _, name := range slices.Sorted(maps.Keys(sockets)) {
@@ -163,8 +157,8 @@ func (c Catalog) Has(name string) bool {
 	return slices.ContainsFunc(c.Candidates, func(f Candidate) bool { return f.Name == name })
 }
 
-// Find returns the usable plugin with the given name. If the scan could not see everything, that is none that is built
-// in: a file may take its place.
+// Find returns the usable plugin with the given name. If the scan could not see everything, no built-in one: a file may
+// take its place.
 func (c Catalog) Find(name string) (Candidate, bool) {
 	i := slices.IndexFunc(c.Candidates, func(f Candidate) bool { return f.Usable() && f.Name == name })
 	if i < 0 || c.Candidates[i].BuiltIn && c.Lack != nil {
@@ -173,12 +167,12 @@ func (c Catalog) Find(name string) (Candidate, bool) {
 	return c.Candidates[i], true
 }
 
-// maxListed is how many bytes of an unusable file's path an error shows.
+// maxListed is in bytes.
 const maxListed = 2000
 
 // Unknown returns the error for a name that Find does not know: a [fault.ErrUnknownStrategy] that lists what was found
-// and where, since the usual causes are a typing error and a wrong directory. If the scan could not see everything, it
-// is a [fault.ErrHost].
+// and where, because the usual causes are a typo and a wrong directory. If the scan could not see everything, it is a
+// [fault.ErrHost].
 func (c Catalog) Unknown(name string) error {
 	if c.Lack != nil {
 		return fault.Host(name, c.where(), fault.OpStart, c.Lack)
@@ -231,7 +225,6 @@ func (c Catalog) Unknown(name string) error {
 	return fmt.Errorf("%w %q%s: %s", fault.ErrUnknownStrategy, name, guess, b.String())
 }
 
-// where names the directories, for an error that is about none in particular.
 func (c Catalog) where() string {
 	var dirs []string
 	for _, d := range c.Dirs {
@@ -240,7 +233,7 @@ func (c Catalog) where() string {
 	return strings.Join(dirs, ", ")
 }
 
-// scanOne searches one directory. lack is set if the host's environment kept it from doing so.
+// scanOne sets lack if the host's environment kept it from searching.
 func scanOne(dir string, g Guard) (d Directory, found []Candidate, lack error) {
 	d = Directory{Path: dir}
 	entries, err := os.ReadDir(dir)
@@ -251,7 +244,7 @@ func scanOne(dir string, g Guard) (d Directory, found []Candidate, lack error) {
 	if g != nil {
 		d.Problem = g.Directory(dir)
 	}
-	// Also in a directory that is not trusted: the listing shows what would be used if it were.
+	// Also in an untrusted directory: the listing shows what would be used if it were trusted.
 	for _, e := range entries {
 		name, ok := StrategyName(e.Name())
 		if !ok {
@@ -272,13 +265,13 @@ func scanOne(dir string, g Guard) (d Directory, found []Candidate, lack error) {
 }
 
 // inspect returns why the file cannot be a plugin; "" if it may be one. lack is set if that is the fault of the host's
-// environment. It reads only the first bytes, and executes nothing.
+// environment. It reads only the first bytes.
 func inspect(name, path string) (problem string, lack error) {
 	if !contract.ValidName(name) {
 		return fmt.Sprintf("has no valid strategy name (%q must be lower-case letters, digits and single hyphens)",
 			text.Printable(name, 100)), nil
 	}
-	info, err := os.Stat(path) // follows a symbolic link, which is as good as the file itself
+	info, err := os.Stat(path) // follows a symbolic link
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "is a symbolic link to nothing", nil
@@ -298,21 +291,18 @@ func inspect(name, path string) (problem string, lack error) {
 	return inspectHead(path)
 }
 
-// maxFile is the size of the largest plugin file, in bytes. It is hashed before it is started, and programs that
-// contain their interpreter have some hundred megabytes.
+// maxFile is in bytes. A file is hashed before it is started, and programs that contain their interpreter have some
+// hundred megabytes.
 const maxFile = 1 << 30
 
-// tooLarge is the problem with a larger file.
 func tooLarge(size int64) string {
 	return fmt.Sprintf("is too large for a plugin (%d bytes, at most %d)", size, maxFile)
 }
 
-// unreadable is what inspect returns for a file that cannot be read.
 func unreadable(err error) (problem string, lack error) {
 	return "cannot be read: " + fault.System(err).Error(), lacking(err)
 }
 
-// lacking returns err if it is the fault of the host's environment.
 func lacking(err error) error {
 	if fault.IsHost(err) {
 		return err
@@ -320,15 +310,13 @@ func lacking(err error) error {
 	return nil
 }
 
-// programHeads are the first bytes of files that the supported kernels execute: ELF, Mach-O (thin and universal),
-// scripts.
+// programHeads begin the files that the supported kernels execute: ELF, Mach-O (thin and universal), scripts.
 var programHeads = [][]byte{
 	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"), []byte("#!"),
 }
 
-// inspectHead returns the problem with a file's first bytes, as inspect does.
 func inspectHead(path string) (problem string, lack error) {
-	// What the path leads to may have changed since it was looked at: a named pipe must not block.
+	// The path may lead elsewhere by now: a named pipe must not block.
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return unreadable(err)

@@ -11,23 +11,21 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// DefaultQuietTime is how long the plugin directories must be unchanged before they are scanned again. Copying a
-// plugin of 12 MB takes less, and an author who has built a plugin does not notice the wait.
+// DefaultQuietTime is how long the plugin directories must be unchanged before they are scanned again. Copying a plugin
+// of 12 MB takes less, and an author does not notice the wait.
 const DefaultQuietTime = 500 * time.Millisecond
 
 // Watcher calls back after changes to plugin files. Set the fields, then call Start. Changed may be called without a
 // change: it only means that a scan is due.
 type Watcher struct {
-	// Log receives what cannot be watched.
 	Log hclog.Logger
-	// Dirs are the plugin directories. They need not exist.
+	// Dirs need not exist.
 	Dirs []string
-	// Files are further files to watch, by path: the lock file. "" is none.
+	// Files are further files to watch: the lock file. "" is none.
 	Files []string
-	// QuietTime is how long nothing must happen before Changed is called, so that a file that is being copied is not
-	// looked at half-way.
+	// QuietTime is how long nothing must happen before Changed is called, so that no half-copied file is looked at.
 	QuietTime time.Duration
-	// Ticks replaces the clock by which the directories' identities are re-checked; nil: a [time.Ticker]. For tests.
+	// Ticks replaces the clock by which the directories' identities are checked; nil: a [time.Ticker]. For tests.
 	Ticks func(every time.Duration) (tick <-chan time.Time, stop func())
 	// Changed is called from Run's goroutine.
 	Changed func()
@@ -52,15 +50,13 @@ func (w Watcher) Start() (run func(ctx context.Context), err error) {
 	return func(ctx context.Context) { w.run(ctx, d) }, nil
 }
 
-// run collects events until it is quiet, then calls Changed. In a directory that never becomes quiet, Changed is called
-// after ten quiet times.
+// run collects events until it is quiet, then calls Changed; at the latest after ten quiet times.
 func (w Watcher) run(ctx context.Context, d *dirWatch) {
 	defer d.close()
 	tick, stop := w.Ticks(identityTime)
 	defer stop()
-	const most = 10 // quiet times: the longest wait in a directory in which something happens all the time
-	// quiet fires when nothing happened for the quiet time; nil while no change is waiting. first is when the first
-	// of the waiting changes came.
+	const most = 10 // quiet times
+	// quiet is nil while no change waits; first is when the first of the waiting changes came.
 	var quiet <-chan time.Time
 	var first time.Time
 	for {
@@ -106,7 +102,6 @@ func (w Watcher) concerns(e fsnotify.Event) bool {
 		slices.ContainsFunc(w.Files, func(path string) bool { return path != "" && base == filepath.Base(path) })
 }
 
-// ticker is the clock in production.
 func ticker(every time.Duration) (tick <-chan time.Time, stop func()) {
 	t := time.NewTicker(every)
 	return t.C, t.Stop

@@ -9,53 +9,47 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// What can go wrong, for errors.Is. They arrive inside an [*Error], except for [ErrUnknownStrategy] and [ErrClosed],
-// which concern no plugin in particular.
+// What can go wrong. All but [ErrUnknownStrategy] and [ErrClosed] arrive inside an [*Error].
 var (
-	// ErrUnknownStrategy: no usable plugin has that name. The message lists what was found and where.
+	// No usable plugin has that name. The message lists what was found and where.
 	ErrUnknownStrategy = errors.New("unknown strategy")
-	// ErrClosed: the plugin manager was closed.
-	ErrClosed = errors.New("plugin manager closed")
-	// ErrNotPlugin: the file could not be run, or ran and did not behave as a strategy plugin.
+	ErrClosed          = errors.New("plugin manager closed")
+	// The file could not be run, or did not behave as a strategy plugin.
 	ErrNotPlugin = errors.New("not a working strategy plugin")
-	// ErrIncompatible: the plugin speaks another version of the protocol.
+	// The plugin speaks another version of the protocol.
 	ErrIncompatible = errors.New("incompatible protocol version")
-	// ErrBadInfo: what the plugin reports about itself is not acceptable.
-	ErrBadInfo = errors.New("bad GetInfo answer")
-	// ErrBadConfig: a setting under strategies.<name> is wrong.
+	ErrBadInfo      = errors.New("bad GetInfo answer")
+	// A setting under strategies.<name> is wrong.
 	ErrBadConfig = errors.New("bad strategy settings")
-	// ErrPluginCrashed: the process ended during the call. The next call starts a new one.
+	// The process ended during the call. The next call starts a new one.
 	ErrPluginCrashed = errors.New("plugin process crashed")
-	// ErrTimeout: no answer within the timeout that the settings give. It is not context.DeadlineExceeded, which stands
-	// for a deadline that the caller set.
+	// No answer within the timeout in the settings. context.DeadlineExceeded is the caller's own deadline.
 	ErrTimeout = errors.New("deadline exceeded")
-	// ErrBadAnswer: the answer cannot be decoded, belongs to another revision, or exceeds a limit.
+	// The answer cannot be decoded, belongs to another revision, or exceeds a limit.
 	ErrBadAnswer = errors.New("bad answer")
-	// ErrInfoChanged: the same binary reports something else about itself than before.
+	// The same binary reports something else about itself than before.
 	ErrInfoChanged = errors.New("GetInfo answer changed")
-	// ErrQuarantined: the plugin crashed too often. It is not started again until its file changes or it is reset.
+	// The plugin crashed too often. It is not started again until its file changes or it is reset.
 	ErrQuarantined = errors.New("plugin quarantined")
-	// ErrUntrusted: the file or its directory fails the trust checks (setting plugins.integrity).
+	// The file or its directory fails the trust checks (setting plugins.integrity).
 	ErrUntrusted = errors.New("not trusted")
-	// ErrNotGranted: the plugin says that it needs something that it was not granted (setting plugins.grants).
+	// The plugin needs something that it was not granted (setting plugins.grants).
 	ErrNotGranted = errors.New("not granted")
-	// ErrNotIsolated: plugins.isolation is strict, and this machine cannot enforce every measure.
+	// plugins.isolation is strict, and this machine cannot enforce every measure.
 	ErrNotIsolated = errors.New("cannot be isolated")
-	// ErrHost: the host's environment lacks what a start needs: descriptors, space, memory, processes, the run
-	// directory. The plugin is not at fault, nothing is counted, and the next call tries again.
+	// The host's environment lacks what a start needs: descriptors, space, memory, processes, the run directory. The
+	// plugin is not at fault, this is no crash, and the next call tries again.
 	ErrHost = errors.New("host environment fault")
-	// ErrStrategy: the strategy itself returned an error or panicked. The host tries no other strategy in its place:
-	// the error belongs to the agent (REQ-HD-013.4).
+	// The strategy itself returned an error or panicked. The host tries no other strategy: the error belongs to the
+	// agent (REQ-HD-013.4).
 	ErrStrategy = errors.New("strategy failed")
-	// ErrNotContinuous: Optimize was asked of a strategy whose trigger is threshold. Only continuous strategies prune
-	// (REQ-HD-002).
+	// Optimize was asked of a strategy that is not continuous (REQ-HD-002).
 	ErrNotContinuous = errors.New("strategy has no Optimize")
 )
 
-// Op names what was being done with a plugin when it failed.
 type Op string
 
-// The operations, in the order in which a process goes through them.
+// In the order in which a process goes through them.
 const (
 	OpStart     Op = "start"
 	OpGetInfo   Op = "GetInfo"
@@ -71,28 +65,24 @@ type Error struct {
 	Op           Op
 	// Err wraps one of this package's sentinels, or the caller's context error.
 	Err error
-	// Hint says what to do. It is "" where there is nothing to say.
+	// Hint says what to do; "" if there is nothing to say.
 	Hint string
-	// Stderr is the end of the process's standard error, at most 8 KiB. It is set only when the process itself is
-	// suspect.
+	// Stderr is the end of the process's standard error, at most 8 KiB, if the process itself is suspect.
 	Stderr string
-	// Retryable says that the same call may succeed if it is made again.
+	// Retryable says that the same call may succeed when repeated.
 	Retryable bool
-	// Blameless says that the plugin did nothing wrong, so the failure does not count as a crash: the host refused to
-	// start it, or could not.
+	// Blameless failures do not count as crashes: the host refused to start the plugin, or could not.
 	Blameless bool
 }
 
-// Error is [Error.Sentence], followed by the end of the plugin's standard error if there is any.
 func (e *Error) Error() string {
 	return e.Sentence() + Excerpt(e.Stderr)
 }
 
-// maxSentence is where a sentence is cut, in bytes.
+// maxSentence is in bytes.
 const maxSentence = 16 << 10
 
-// Sentence is the error in one line, without the plugin's standard error. It is safe for a terminal, although it may
-// contain words of the plugin and names of files.
+// Sentence is the error in one line, without the plugin's standard error. It is safe for a terminal.
 func (e *Error) Sentence() string {
 	s := fmt.Sprintf("strategy %q: %s: %v (%s)", e.Plugin, e.Op, e.Err, e.Path)
 	if e.Hint != "" {
@@ -104,7 +94,6 @@ func (e *Error) Sentence() string {
 // MayRetry is Retryable, for callers that do not know this package.
 func (e *Error) MayRetry() bool { return e.Retryable }
 
-// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Sentence is [Error.Sentence] where err holds an [*Error], else err's own text.
@@ -116,7 +105,8 @@ func Sentence(err error) string {
 	return err.Error()
 }
 
-// Cause is what an [*Error] wraps, for use inside another [*Error]: otherwise the text would name the plugin twice.
+// Cause returns what an [*Error] wraps, for use inside another [*Error]: otherwise the text would name the plugin
+// twice.
 func Cause(err error) error {
 	var known *Error
 	if errors.As(err, &known) {
@@ -125,7 +115,7 @@ func Cause(err error) error {
 	return err
 }
 
-// System is the operating system's error without the operation and the path, for texts that name both already.
+// System returns the operating system's error without the operation and the path, for texts that name both already.
 func System(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -135,15 +125,13 @@ func System(err error) error {
 }
 
 const (
-	// excerptLines is how many lines of a plugin's standard error an error's text shows.
 	excerptLines = 12
-	// excerptWidth is where each of them is cut, in bytes.
+	// excerptWidth is in bytes.
 	excerptWidth = 500
 )
 
-// Excerpt is what a text that ends with an error's sentence goes on with: the lines of a plugin's standard error that
-// explain why it died, safe for a terminal. They are those from a Go panic on if there was one, else the last ones; ""
-// if there are none.
+// Excerpt returns the lines of a plugin's standard error that explain why it died, safe for a terminal: from a Go panic
+// on if there was one, else the last ones; "" if there are none.
 func Excerpt(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	from := max(0, len(lines)-excerptLines)
@@ -161,7 +149,7 @@ func Excerpt(stderr string) string {
 	return "\nlast lines of its standard error:\n  " + strings.ReplaceAll(shown, "\n", "\n  ")
 }
 
-// IsPanic reports whether a line of a plugin's standard error begins the output of a Go program that dies.
+// IsPanic reports whether a line of standard error begins the output of a dying Go program.
 func IsPanic(line string) bool {
 	return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
 }

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// shortages are the system's errors about something that the machine or the host has run out of, and what to do
-// about each. A plugin that cannot be started for one of them is not at fault.
+// shortages are the system's errors for what the machine or the host has run out of.
 var shortages = []struct {
 	errno syscall.Errno
 	hint  string
@@ -22,14 +21,12 @@ var shortages = []struct {
 	{syscall.ENOMEM, "free memory"},
 }
 
-// IsHost reports whether an error is the fault of the host's environment: an [ErrHost], or one of the system's errors
-// that mean that descriptors, space, memory or processes have run out. Errors that a plugin sent never are: they carry
-// no error number.
+// IsHost reports whether an error is the fault of the host's environment: an [ErrHost], or a system error for a
+// shortage of descriptors, space, memory or processes. Errors that a plugin sent never are: they carry no error number.
 func IsHost(err error) bool {
 	return errors.Is(err, ErrHost) || hint(err) != ""
 }
 
-// hint says what to do about a shortage; "" if err is none.
 func hint(err error) string {
 	i := slices.IndexFunc(shortages, func(s struct {
 		errno syscall.Errno
@@ -43,8 +40,8 @@ func hint(err error) string {
 	return shortages[i].hint
 }
 
-// Host returns the error for a plugin that could not be started, or not be set up, because of the host's environment.
-// It counts for nothing, and the same call may succeed as soon as the cause is gone.
+// Host returns the error for a plugin that could not be set up because of the host's environment. It is no crash, and
+// the same call may succeed once the cause is gone.
 func Host(plugin, path string, op Op, err error) *Error {
 	if !errors.Is(err, ErrHost) {
 		err = fmt.Errorf("%w: %w", ErrHost, err)
