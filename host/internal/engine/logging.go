@@ -29,7 +29,6 @@ func FromSlog(l *slog.Logger) hclog.Logger {
 // slogSink receives the records of an hclog logger.
 type slogSink struct{ log *slog.Logger }
 
-// Accept implements [hclog.SinkAdapter].
 func (s slogSink) Accept(name string, level hclog.Level, msg string, args ...any) {
 	l := s.log
 	if !l.Enabled(context.Background(), slogLevel(level)) {

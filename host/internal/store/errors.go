@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// What a call found that its caller has to know.
+// Errors that a caller must tell apart.
 var (
-	// ErrExists: there is a session or an access token of this name.
+	// ErrExists: a session or an access token has this name already.
 	ErrExists = errors.New("exists already")
-	// ErrNotFound: there is none.
+	// ErrNotFound: no session or access token has this name.
 	ErrNotFound = errors.New("not found")
 	// ErrID: no session can have this key.
 	ErrID = errors.New("a session cannot be called this")
@@ -20,10 +20,10 @@ var (
 	ErrClosed = errors.New("the session store is closed")
 )
 
-// ConflictError is returned by an append whose writer has not seen the session as it is. Nothing was written.
+// ConflictError is returned by an append whose writer has not seen the session's present state. Nothing was written.
 type ConflictError struct {
 	Key
-	// At is what the writer has seen, Now the session as it is.
+	// At is what the writer has seen, Now the present state.
 	At  Position
 	Now Head
 }
@@ -53,8 +53,8 @@ func (e *LeasedError) Error() string {
 	return fmt.Sprintf("host %s is at work on session %q for up to %v", e.Holder, e.ID, e.Left.Round(time.Millisecond))
 }
 
-// CallTimeout bounds each call of a store but Open, Vacuum, Check and Watch, and each page of those that read many: a
-// restart of a database fits in, and a turn fails instead of hanging.
+// CallTimeout bounds each call of a store except Open, Vacuum, Check and Watch, and each page of calls that read many.
+// A database can restart within it, and a turn fails instead of hanging.
 const CallTimeout = 10 * time.Second
 
 // ErrSlow is the cause of a context that [Within] has ended.
@@ -65,17 +65,17 @@ func Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, CallTimeout, ErrSlow)
 }
 
-// Doubt remembers that writing failed in a way that reading does not show. The zero value has none.
+// Doubt remembers that a write failed in a way that reads do not show. The zero value has none.
 type Doubt struct{ there atomic.Bool }
 
-// Note takes in the error of a call.
+// Note takes the error of a call.
 func (d *Doubt) Note(err error) {
 	if IsCause(err, Full) || IsCause(err, Denied) || IsCause(err, Slow) {
 		d.there.Store(true)
 	}
 }
 
-// Ready tries a write as long as there is a doubt.
+// Ready tries a write while there is a doubt.
 func (d *Doubt) Ready(ctx context.Context, in Accesses) error {
 	if !d.there.Load() {
 		return nil
@@ -91,9 +91,8 @@ func (d *Doubt) Ready(ctx context.Context, in Accesses) error {
 // Cause is why a store cannot do its work.
 type Cause string
 
-// The causes.
 const (
-	// Full: there is no space left, or a limit on the size of files was reached.
+	// Full: no space is left, or a file size limit was reached.
 	Full Cause = "full"
 	// Gone: the database cannot be reached.
 	Gone Cause = "gone"
@@ -101,11 +100,11 @@ const (
 	Slow Cause = "slow"
 	// Displaced: the file was deleted, renamed or replaced while it was in use.
 	Displaced Cause = "displaced"
-	// Corrupt: what was read is not what was written.
+	// Corrupt: what was read differs from what was written.
 	Corrupt Cause = "corrupt"
-	// Locked: another process holds a lock for longer than a call waits.
+	// Locked: another process holds a lock longer than a call waits.
 	Locked Cause = "locked"
-	// Denied: the permissions do not allow it; also a store that can only be read.
+	// Denied: permissions do not allow it, or the store is read-only.
 	Denied Cause = "denied"
 	// Newer: a later version of the program has written the store.
 	Newer Cause = "newer"
@@ -115,20 +114,19 @@ const (
 	Broken Cause = "broken"
 )
 
-// Fault is the error of a store that cannot do its work. The same call succeeds when the cause is gone; the store
-// need not be opened again.
+// Fault is the error of a store that cannot do its work. The same call succeeds once the cause is gone, without
+// reopening the store.
 type Fault struct {
 	Cause Cause
 	// Store names the file or the database, without a password.
 	Store string
-	// Unknown is set if the call may have taken effect all the same, as when a connection is cut after a commit was
-	// sent. It can be with the causes Gone, Slow and Displaced.
+	// Unknown is set if the call may have taken effect anyway, such as when a connection breaks after a commit was
+	// sent. Only the causes Gone, Slow and Displaced can have it.
 	Unknown bool
-	// Err is the error underneath.
-	Err error
+	Err     error
 }
 
-// advice is what to do about each cause.
+// advice says what to do about each cause.
 var advice = map[Cause]string{
 	Full:      "has no space left: free space or raise the limit, then try again",
 	Gone:      "cannot be reached: start the database or correct sessions.store",
@@ -147,8 +145,8 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("the session store %s %s (%v)", f.Store, advice[f.Cause], f.Err)
 }
 
-// Public returns the text of an error for someone who is not to know where the store is: that of err, or of a [Fault]
-// in it without the file, the database and what either has said.
+// Public returns the text of an error for someone who must not learn where the store is: a [Fault] without the file,
+// the database and the error underneath.
 func Public(err error) string {
 	var fault *Fault
 	if errors.As(err, &fault) {
@@ -157,10 +155,9 @@ func Public(err error) string {
 	return err.Error()
 }
 
-// Unwrap returns the error underneath.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// Retryable says that the same call may succeed without anyone's help.
+// Retryable says whether the same call may succeed without anyone's help.
 func (f *Fault) Retryable() bool {
 	return f.Cause == Gone || f.Cause == Slow || f.Cause == Locked || f.Cause == Full
 }

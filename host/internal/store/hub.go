@@ -5,29 +5,29 @@ import (
 	"sync"
 )
 
-// Hub passes the notices of a process to its watchers. Stores that hosts share learn of the others' notices by their
-// own means, and pass them on here. The zero value is ready to use.
+// Hub passes a process's notices to its watchers. Stores shared by hosts learn of other hosts' notices themselves and
+// pass them on here. The zero value is ready to use.
 type Hub struct {
 	mu       sync.Mutex
 	closed   bool
 	watchers map[*watcher]struct{}
 }
 
-// watcher is one call of Watch. Only the last notice of each session is kept for it, so that a slow watcher costs no
-// more memory than there are sessions.
+// watcher is one call of Watch. It keeps only the last notice of each session, so a slow watcher's memory is bounded by
+// the number of sessions.
 type watcher struct {
 	pending map[Key]uint64
 	lost    bool          // a zero notice is pending
 	wake    chan struct{} // has room for one
 }
 
-// Notify passes notices on. It does not wait for watchers. A watcher sees the last notice of a session, not every one.
+// Notify passes notices on without waiting for watchers. A watcher sees the last notice of a session, not every one.
 func (h *Hub) Notify(notices ...Notice) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for w := range h.watchers {
 		for _, n := range notices {
-			// A zero notice means that some may have been missed: a watcher then looks at all that it follows.
+			// A zero notice means that some may have been missed.
 			if n == (Notice{}) {
 				w.lost = true
 			} else {
@@ -38,7 +38,6 @@ func (h *Hub) Notify(notices ...Notice) {
 	}
 }
 
-// signal wakes a watcher, or leaves it awake.
 func (w *watcher) signal() {
 	select {
 	case w.wake <- struct{}{}:
@@ -46,10 +45,9 @@ func (w *watcher) signal() {
 	}
 }
 
-// Watch calls changed for each notice until ctx ends or the hub is closed, and returns why. changed is called by this
-// goroutine, one notice at a time, in no order. The error is never nil.
+// Watch calls changed for each notice until ctx ends or the hub is closed, and returns why; the error is never nil. It
+// calls changed from this goroutine, one notice at a time, in no order.
 func (h *Hub) Watch(ctx context.Context, changed func(Notice)) error {
-	// Room for one signal: a signal says that there is something, not how much.
 	w := &watcher{pending: map[Key]uint64{}, wake: make(chan struct{}, 1)}
 	h.mu.Lock()
 	if h.closed {
@@ -73,7 +71,7 @@ func (h *Hub) Watch(ctx context.Context, changed func(Notice)) error {
 		case <-w.wake:
 		}
 		h.mu.Lock()
-		// Taken as a whole, so that changed runs without the lock and may call the hub.
+		// Taken as a whole, so changed runs without the lock and may call the hub.
 		pending, lost, closed := w.pending, w.lost, h.closed
 		w.pending, w.lost = map[Key]uint64{}, false
 		h.mu.Unlock()
@@ -83,21 +81,21 @@ func (h *Hub) Watch(ctx context.Context, changed func(Notice)) error {
 		for key, revision := range pending {
 			changed(Notice{Key: key, Revision: revision})
 		}
-		// Only now: what came before the hub was closed is still passed on.
+		// Only now: notices from before the hub was closed are still passed on.
 		if closed {
 			return ErrClosed
 		}
 	}
 }
 
-// Watched says whether anyone watches. A store that polls for notices need not do so while there is no watcher.
+// Watched says whether anyone watches. A store that polls for notices can stop polling while nobody does.
 func (h *Hub) Watched() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.watchers) > 0
 }
 
-// Close ends all calls of Watch. Notices that came before are still passed on.
+// Close ends all calls of Watch, after the notices that came before.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

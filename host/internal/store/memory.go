@@ -13,28 +13,26 @@ import (
 	"time"
 )
 
-// Memory is a store that ends with the process. It is what a host uses that keeps no sessions, and the simplest
-// implementation of [Store]: what it does is what the others must do, and storetest holds all of them to it.
+// Memory is a store that ends with the process, for hosts that keep no sessions. It is the simplest implementation of
+// [Store]: storetest holds the others to what it does.
 //
 // One lock guards everything. Nothing slow is done under it: watchers and readers work without it.
 type Memory struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[Key]*session
-	// By owner, as contents are never shared across owners: that an upload was "already there" would tell one owner
-	// what another has. A content that no session refers to any more is deleted at once.
+	// By owner, because contents are never shared across owners: that an upload was "already there" would tell one
+	// owner what another has. A content that no session refers to is deleted at once.
 	contents map[string]map[Hash]*content // by owner
 	accesses map[string]Access
-	// For the daily limits of access tokens. Old days stay: each is one number.
+	// For the daily limits of access tokens. Old days are kept: each is one number.
 	spent   map[[2]string]int64 // by name and day
 	secrets map[string][]byte   // by name
 	hub     Hub
 }
 
-// session is one session of a [Memory]. Records and the values in them are never changed, so that readers may use a
-// copy of the slice without the lock. head is what [Sessions.Head] returns, as it is now. refers has the contents that
-// the session's records name, so that a second reference costs nothing. holder and until are the lease: until is zero,
-// or past, if none runs.
+// session is one session of a [Memory]. Records and their values never change, so readers may use a copy of the slice
+// without the lock. refers has the contents that the session's records name. until is zero or past if no lease runs.
 type session struct {
 	head    Head
 	records []Record
@@ -62,8 +60,8 @@ func NewMemory() *Memory {
 	}
 }
 
-// NewFence draws the fence that a session begins with. It is below 2^62: leases add to it, and databases count to 2^63.
-// A random beginning keeps a host that still knows a deleted session from writing to a new one of the same id.
+// NewFence draws a session's first fence. It is below 2^62: leases add to it, and databases count to 2^63. It is random
+// to keep a host that still knows a deleted session from writing to a new one of the same id.
 func NewFence() uint64 { return rand.Uint64N(1 << 62) }
 
 // NewSecret draws what [Store.Secret] keeps.
@@ -86,7 +84,7 @@ func (m *Memory) lock(ctx context.Context) error {
 	return nil
 }
 
-// find takes the lock and returns the session; without an error the caller unlocks.
+// find is lock for a session; without an error the caller unlocks.
 func (m *Memory) find(ctx context.Context, key Key) (*session, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
@@ -99,7 +97,6 @@ func (m *Memory) find(ctx context.Context, key Key) (*session, error) {
 	return s, nil
 }
 
-// Create implements [Sessions].
 func (m *Memory) Create(ctx context.Context, key Key, origin Origin) (Head, error) {
 	if err := key.Check(); err != nil {
 		return Head{}, err
@@ -108,7 +105,6 @@ func (m *Memory) Create(ctx context.Context, key Key, origin Origin) (Head, erro
 		return Head{}, err
 	}
 	defer m.mu.Unlock()
-	// A deleted session leaves nothing behind, so that its key can be used again.
 	if m.sessions[key] != nil {
 		return Head{}, fmt.Errorf("session %q: %w", key.ID, ErrExists)
 	}
@@ -121,7 +117,6 @@ func (m *Memory) Create(ctx context.Context, key Key, origin Origin) (Head, erro
 	return s.head, nil
 }
 
-// Head implements [Sessions].
 func (m *Memory) Head(ctx context.Context, key Key) (Head, error) {
 	s, err := m.find(ctx, key)
 	if err != nil {
@@ -131,7 +126,6 @@ func (m *Memory) Head(ctx context.Context, key Key) (Head, error) {
 	return s.head, nil
 }
 
-// Append implements [Sessions].
 func (m *Memory) Append(ctx context.Context, key Key, at Position, change Change) (Head, error) {
 	s, err := m.find(ctx, key)
 	if err != nil {
@@ -140,13 +134,11 @@ func (m *Memory) Append(ctx context.Context, key Key, at Position, change Change
 	defer m.mu.Unlock()
 	now := time.Now()
 	h := &s.head
-	// Revision and fence alone make concurrent writers safe. An append that names a holder also asks whether its lease
-	// still runs.
 	held := at.Holder == "" || s.holder == at.Holder && now.Before(s.until)
 	if at.Revision != h.Revision || at.Fence != h.Fence || !held {
 		return Head{}, &ConflictError{Key: key, At: at, Now: *h}
 	}
-	// Nothing above has changed anything, so that a refused append leaves no trace.
+	// Nothing has changed so far, so a refused append leaves no trace.
 	for _, r := range change.Records {
 		h.Revision++
 		if r.Kind == Snapshot {
@@ -159,7 +151,6 @@ func (m *Memory) Append(ctx context.Context, key Key, at Position, change Change
 	for _, data := range change.Contents {
 		h.Bytes += m.refer(s, data)
 	}
-	// The summary is the whole new one, not a change.
 	h.Summary, h.Used = change.Summary, now
 	m.hub.Notify(Notice{Key: key, Revision: h.Revision})
 	return *h, nil
@@ -171,7 +162,6 @@ func (m *Memory) refer(s *session, data []byte) int64 {
 	if _, known := s.refers[hash]; known {
 		return 0
 	}
-	// Contents are shared by the sessions of one owner, and never across owners.
 	s.refers[hash] = struct{}{}
 	owned := m.contents[s.head.Owner]
 	if owned == nil {
@@ -187,7 +177,6 @@ func (m *Memory) refer(s *session, data []byte) int64 {
 	return int64(len(data))
 }
 
-// Records implements [Sessions].
 func (m *Memory) Records(ctx context.Context, key Key, choice Choice) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		s, err := m.find(ctx, key)
@@ -195,8 +184,7 @@ func (m *Memory) Records(ctx context.Context, key Key, choice Choice) iter.Seq2[
 			yield(Record{}, err)
 			return
 		}
-		// Records are only ever appended, and never changed: what this slice shows stays as it is without the lock,
-		// which a slow reader must not hold.
+		// Appended records never change, so this slice can be read without the lock, which a slow reader must not hold.
 		records := s.records
 		m.mu.Unlock()
 		for _, r := range records {
@@ -212,7 +200,7 @@ func (c Choice) includes(r Record) bool {
 	if r.Seq < c.From || c.To != 0 && r.Seq > c.To {
 		return false
 	}
-	// nil chooses all records; an empty list none. Seqs are ascending.
+	// nil chooses all records, an empty list none.
 	if c.Seqs != nil {
 		if _, ok := slices.BinarySearch(c.Seqs, r.Seq); !ok {
 			return false
@@ -221,7 +209,7 @@ func (c Choice) includes(r Record) bool {
 	return len(c.Kinds) == 0 || slices.Contains(c.Kinds, r.Kind)
 }
 
-// Contents implements [Sessions]. The values are the store's own and must not be changed.
+// Contents implements [Sessions]. Callers must not change the values, which are the store's own.
 func (m *Memory) Contents(ctx context.Context, owner string, hashes []Hash) (map[Hash][]byte, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
@@ -231,7 +219,7 @@ func (m *Memory) Contents(ctx context.Context, owner string, hashes []Hash) (map
 	for _, hash := range hashes {
 		c := m.contents[owner][hash]
 		if c == nil {
-			// A record refers to a content that was stored with it, so this is a defect and no mistake of the caller.
+			// A content is stored with the record that refers to it, so this is a defect, not the caller's mistake.
 			return nil, &Fault{Cause: Corrupt, Store: "in memory", Err: MissingContent(hash)}
 		}
 		found[hash] = c.data
@@ -239,7 +227,6 @@ func (m *Memory) Contents(ctx context.Context, owner string, hashes []Hash) (map
 	return found, nil
 }
 
-// Lease implements [Sessions].
 func (m *Memory) Lease(ctx context.Context, key Key, holder string, ttl time.Duration) (Head, error) {
 	s, err := m.find(ctx, key)
 	if err != nil {
@@ -247,7 +234,7 @@ func (m *Memory) Lease(ctx context.Context, key Key, holder string, ttl time.Dur
 	}
 	defer m.mu.Unlock()
 	now := time.Now()
-	// The holder itself renews its lease and keeps its fence, so that appends that are under way stay valid.
+	// The holder keeps its fence when it renews, so its appends in progress stay valid.
 	if s.holder != holder {
 		if left := s.until.Sub(now); left > 0 {
 			if left > ttl { // as in stores whose clock may be set back
@@ -255,17 +242,16 @@ func (m *Memory) Lease(ctx context.Context, key Key, holder string, ttl time.Dur
 			}
 			return Head{}, &LeasedError{Key: key, Holder: s.holder, Left: left}
 		}
-		// Appends of the holder before this one now name an old fence, and are refused, even if its host only paused.
+		// Appends of the previous holder now name an old fence and are refused, even if its host only paused.
 		s.head.Fence++
 	}
 	s.holder, s.until = holder, now.Add(ttl)
 	return s.head, nil
 }
 
-// Release implements [Sessions]. The holder stays on record, so that it keeps the fence if it is the next one again.
+// Release implements [Sessions]. The holder stays on record and keeps its fence if it is the next one again.
 func (m *Memory) Release(ctx context.Context, key Key, holder string) error {
 	s, err := m.find(ctx, key)
-	// A session that was deleted has no lease: what the caller wants is so.
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -279,7 +265,7 @@ func (m *Memory) Release(ctx context.Context, key Key, holder string) error {
 	return nil
 }
 
-// List implements [Sessions]. Heads are those of one moment.
+// List implements [Sessions]. The heads are all read at one moment.
 func (m *Memory) List(ctx context.Context, filter Filter) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
 		if err := m.lock(ctx); err != nil {
@@ -292,7 +278,6 @@ func (m *Memory) List(ctx context.Context, filter Filter) iter.Seq2[Head, error]
 				heads = append(heads, s.head)
 			}
 		}
-		// Heads are copies. Sorting and the caller's work happen without the lock.
 		m.mu.Unlock()
 		slices.SortFunc(heads, func(a, b Head) int { return compareKeys(a.Key, b.Key) })
 		if filter.Limit > 0 && len(heads) > filter.Limit {
@@ -306,10 +291,9 @@ func (m *Memory) List(ctx context.Context, filter Filter) iter.Seq2[Head, error]
 	}
 }
 
-// Every store lists in this order, byte by byte.
+// compareKeys orders lists, byte by byte, as every store does.
 func compareKeys(a, b Key) int { return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID)) }
 
-// Delete implements [Sessions].
 func (m *Memory) Delete(ctx context.Context, key Key) error {
 	s, err := m.find(ctx, key)
 	if err != nil {
@@ -330,18 +314,16 @@ func (m *Memory) remove(s *session) {
 			delete(owned, hash)
 		}
 	}
-	// A notice without a revision: the session is gone.
+	// A notice without a revision means that the session is gone.
 	delete(m.sessions, s.head.Key)
 	m.hub.Notify(Notice{Key: s.head.Key})
 }
 
-// Expire implements [Sessions].
 func (m *Memory) Expire(ctx context.Context, unused time.Duration) (int, error) {
 	if err := m.lock(ctx); err != nil {
 		return 0, err
 	}
 	defer m.mu.Unlock()
-	// Appends are uses of a session; reading it and holding its lease are not.
 	limit, n := time.Now().Add(-unused), 0
 	for _, s := range m.sessions {
 		if s.head.Used.Before(limit) {

@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// The parts of [Store] that are not about one session: access tokens, their daily use, secrets, sizes and upkeep.
-
-// Secret implements [Store].
 func (m *Memory) Secret(ctx context.Context, name string) ([]byte, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
@@ -24,7 +21,6 @@ func (m *Memory) Secret(ctx context.Context, name string) ([]byte, error) {
 	return bytes.Clone(m.secrets[name]), nil
 }
 
-// CreateAccess implements [Accesses]. A name that was revoked can be given again, with another token.
 func (m *Memory) CreateAccess(ctx context.Context, access Access) error {
 	if err := m.lock(ctx); err != nil {
 		return err
@@ -39,7 +35,6 @@ func (m *Memory) CreateAccess(ctx context.Context, access Access) error {
 	return nil
 }
 
-// Accesses implements [Accesses]. Revoked ones are among them, so that people see what was.
 func (m *Memory) Accesses(ctx context.Context) ([]Access, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
@@ -49,8 +44,7 @@ func (m *Memory) Accesses(ctx context.Context) ([]Access, error) {
 	return slices.SortedFunc(maps.Values(m.accesses), byName), nil
 }
 
-// RevokeAccess implements [Accesses]. It is an error to revoke a token twice: the second time, someone expected it to
-// work.
+// RevokeAccess implements [Accesses]. Revoking a token twice is an error: the second caller expected it to work.
 func (m *Memory) RevokeAccess(ctx context.Context, name string) error {
 	if err := m.lock(ctx); err != nil {
 		return err
@@ -65,8 +59,7 @@ func (m *Memory) RevokeAccess(ctx context.Context, name string) error {
 	return nil
 }
 
-// Spend implements [Accesses]. It returns what the name has spent on that day, this amount included; 0 asks without
-// spending. The day is text, as callers decide when a day begins.
+// Spend implements [Accesses]. An amount of 0 asks without spending.
 func (m *Memory) Spend(ctx context.Context, name, day string, amount int64) (int64, error) {
 	if err := m.lock(ctx); err != nil {
 		return 0, err
@@ -76,7 +69,7 @@ func (m *Memory) Spend(ctx context.Context, name, day string, amount int64) (int
 	return m.spent[[2]string{name, day}], nil
 }
 
-// Usage implements [Accesses]. It counts what the owner's sessions refer to; a content of two sessions counts twice.
+// Usage implements [Accesses]. A content of two sessions counts twice.
 func (m *Memory) Usage(ctx context.Context, owner string) (u Usage, err error) {
 	if err := m.lock(ctx); err != nil {
 		return Usage{}, err
@@ -91,10 +84,8 @@ func (m *Memory) Usage(ctx context.Context, owner string) (u Usage, err error) {
 	return u, nil
 }
 
-// Vacuum implements [Store]. There is nothing to do.
 func (m *Memory) Vacuum(ctx context.Context) error { return m.Check(ctx) }
 
-// Check implements [Store]. There is nothing to check.
 func (m *Memory) Check(ctx context.Context) error {
 	err := m.lock(ctx)
 	if err == nil {
@@ -103,7 +94,6 @@ func (m *Memory) Check(ctx context.Context) error {
 	return err
 }
 
-// Ready implements [Store].
 func (m *Memory) Ready(ctx context.Context) error {
 	err := m.lock(ctx)
 	if err == nil {
@@ -112,14 +102,13 @@ func (m *Memory) Ready(ctx context.Context) error {
 	return err
 }
 
-// Size implements [Store].
 func (m *Memory) Size(ctx context.Context) (size Size, err error) {
 	if err := m.lock(ctx); err != nil {
 		return Size{}, err
 	}
 	defer m.mu.Unlock()
 	size.Sessions = len(m.sessions)
-	// Contents once, however many sessions share them: this is what memory holds.
+	// Contents count once however many sessions share them: this is what memory holds.
 	for _, s := range m.sessions {
 		size.Records += int64(len(s.records))
 		for _, r := range s.records {
@@ -134,7 +123,6 @@ func (m *Memory) Size(ctx context.Context) (size Size, err error) {
 	return size, nil
 }
 
-// Watch implements [Store].
 func (m *Memory) Watch(ctx context.Context, changed func(Notice)) error {
 	if err := m.Check(ctx); err != nil {
 		return err
@@ -142,7 +130,6 @@ func (m *Memory) Watch(ctx context.Context, changed func(Notice)) error {
 	return m.hub.Watch(ctx, changed)
 }
 
-// Close implements [Store].
 func (m *Memory) Close() error {
 	m.mu.Lock()
 	m.closed = true

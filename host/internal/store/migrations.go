@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Migration is one step of a schema: from the version before it to Version.
+// Migration is one step of a schema, from the version before it to Version.
 type Migration struct {
 	Version int
 	SQL     string
 }
 
-// Migrations reads the steps of a schema: files named 0001_what.sql, 0002_what.sql and so on. A file is never changed
-// once it was released, as there are stores that were made with it.
+// Migrations reads the steps of a schema: files named 0001_what.sql, 0002_what.sql and so on. A released file is never
+// changed, because there are stores that were made with it.
 func Migrations(files fs.FS) ([]Migration, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
@@ -36,8 +36,8 @@ func Migrations(files fs.FS) ([]Migration, error) {
 	return steps, nil
 }
 
-// Pending returns the steps from version on. A store of a version that steps do not know was written by a newer
-// program: going on would destroy what this one does not understand.
+// Pending returns the steps from version on. A store with a later version was written by a newer program, and this one
+// would destroy what it does not understand.
 func Pending(steps []Migration, version int, name string) ([]Migration, error) {
 	if version > len(steps) {
 		return nil, &Fault{Cause: Newer, Store: name,

@@ -7,29 +7,29 @@ import (
 	"slices"
 )
 
-// PageSize is how many rows a store reads at once. Between pages a reader has no connection, so that a loop over them
-// may call the store, and may take as long as it likes.
+// PageSize is how many rows a store reads at once. A reader has no connection between pages, so a loop over them may
+// call the store and take as long as it likes.
 const PageSize = 512
 
-// Page is what to read at once: the records of these kinds with numbers From to To, at most PageSize, or if Seqs is not
-// nil those with these numbers. From is 1 or more, and To is not above the revision of the log. A store reads it with
-// one statement, in the order of the numbers.
+// Page is what to read at once: the records of these kinds with numbers From to To, at most PageSize, or the records
+// Seqs if it is not nil. From is at least 1, and To at most the log's revision. A store reads it with one statement,
+// ordered by number.
 type Page struct {
 	From, To uint64
 	Seqs     []uint64
 	Kinds    []Kind
 }
 
-// ErrMissing is what a store that reads by pages finds when its tables do not fit together.
+// ErrMissing means that the store's tables do not fit together.
 var ErrMissing = errors.New("missing")
 
 // MissingContent says which content is missing.
 func MissingContent(hash Hash) error { return fmt.Errorf("content %x: %w", hash[:8], ErrMissing) }
 
-// ReadRecords reads the chosen records of a session by pages, for stores that have rows. What was appended never
-// changes, so that pages fit together; but the session may be deleted meanwhile. So, unless all the records were there
-// that a log of h's length must have, exists says whether the session still is. read returns a page as a whole, and is
-// called without any lock or connection of the pages before.
+// ReadRecords reads the chosen records of a session by pages, for stores with rows. Appended records never change, so
+// pages fit together, but the session may be deleted meanwhile: if fewer records come than a log of h's length has,
+// exists says whether the session is still there. read returns a whole page and is called without a lock or connection
+// of earlier pages.
 func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exists func() error,
 ) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
@@ -38,7 +38,7 @@ func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exist
 			p.To = min(p.To, choice.To)
 		}
 		seqs := within(choice.Seqs, p.From, p.To)
-		// How many records must still come, as far as that is known: kinds leave gaps.
+		// How many records must still come, at most: kinds leave gaps.
 		missing := len(seqs)
 		if choice.Seqs == nil {
 			missing = max(int(p.To-p.From)+1, 0)
@@ -66,7 +66,6 @@ func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exist
 				}
 			}
 			missing -= len(records)
-			// With numbers, the next page is the rest of them. With a range it begins behind the last record.
 			if choice.Seqs == nil {
 				if len(records) < PageSize {
 					break
@@ -77,7 +76,7 @@ func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exist
 		if missing == 0 {
 			return
 		}
-		// Fewer came than there must be: the session is gone, or kinds left some out, or the tables are damaged.
+		// Fewer came than expected: the session is gone, kinds left some out, or the tables are damaged.
 		err := exists()
 		if err == nil && len(choice.Kinds) == 0 {
 			err = fmt.Errorf("%d records: %w", missing, ErrMissing)
@@ -88,7 +87,7 @@ func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exist
 	}
 }
 
-// within cuts sorted numbers to a range. No numbers stay nil, which is another thing than none.
+// within cuts sorted numbers to a range. nil stays nil, which is not the same as empty.
 func within(seqs []uint64, first, last uint64) []uint64 {
 	from, _ := slices.BinarySearch(seqs, first)
 	to, _ := slices.BinarySearch(seqs, last+1)
@@ -96,11 +95,10 @@ func within(seqs []uint64, first, last uint64) []uint64 {
 }
 
 // ReadHeads reads a list by pages, each of at most limit sessions after a key. read gets a limit of PageSize at most.
-// The order of the list is that of keys, so that a page needs no more than the last key of the one before.
 func ReadHeads(filter Filter, read func(after Key, limit int) ([]Head, error)) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
 		after := filter.After
-		// A filter without a limit has left at 0 or below, which no page reaches.
+		// Without a limit, left is 0 or below, which limit never equals.
 		for left := filter.Limit; ; left -= PageSize {
 			limit := PageSize
 			if filter.Limit > 0 {

@@ -12,73 +12,71 @@ import (
 )
 
 // Store keeps sessions and access tokens. All methods may be called concurrently, and by several processes on the same
-// store. An error is one of errors.go, or the context's.
+// store. Errors are those of errors.go, or the context's.
 type Store interface {
 	Sessions
 	Accesses
 
-	// Secret returns the random secret with a name, of 32 bytes. The first call makes it; all hosts of a store get the
-	// same one from then on.
+	// Secret returns the named random secret of 32 bytes. The first call makes it; all hosts of a store get the same
+	// one.
 	Secret(ctx context.Context, name string) ([]byte, error)
 
 	// Watch calls changed for sessions that this process or another one has changed, until ctx ends; it returns the
-	// cause. The zero Notice means that notices may have been lost: any session may have changed. Notices are a help,
-	// late or missing ones must do no harm. changed must return quickly and must not call the store.
+	// cause. The zero Notice means that any session may have changed. Notices may be late or lost, which must do no
+	// harm. changed must return quickly and must not call the store.
 	Watch(ctx context.Context, changed func(Notice)) error
 
-	// Vacuum returns space that deleted sessions have left to the file system, where the store can.
+	// Vacuum returns the space of deleted sessions to the file system, where the store can.
 	Vacuum(ctx context.Context) error
-	// Ready returns why calls would fail now; nil if they would not. It tries once, and costs no more than a look-up, or
-	// a small write as long as writes are known to fail.
+	// Ready returns why calls would fail now, or nil. It tries once, and costs a look-up, or a small write while writes
+	// are known to fail.
 	Ready(ctx context.Context) error
 	// Size returns what the store holds.
 	Size(ctx context.Context) (Size, error)
-	// Check reads the whole store and returns an error of cause [Corrupt] that lists what is wrong.
+	// Check reads the whole store and returns an error of cause [Corrupt] that lists the damage.
 	Check(ctx context.Context) error
-	// Close ends the store's work: calls that wait get an error, what was acknowledged is kept.
+	// Close ends the store's work: waiting calls get an error, acknowledged writes are kept.
 	Close() error
 }
 
 // Sessions is the part of a [Store] that keeps sessions.
 type Sessions interface {
-	// Create makes a session without records. The error is [ErrExists] if there is one with this key, and [ErrID] if
-	// there cannot be one.
+	// Create makes a session without records. The error is [ErrExists] if one has this key, and [ErrID] if none can.
 	Create(ctx context.Context, key Key, origin Origin) (Head, error)
 	// Head returns the state of a session. The error is [ErrNotFound] if there is none.
 	Head(ctx context.Context, key Key) (Head, error)
-	// Append writes the records and contents of change after the revision at, all or nothing, and returns when they
-	// are durable. It is a [*ConflictError] if the session has moved on from at, and [ErrNotFound] if it is gone. After
-	// an error whose [Fault.Unknown] is set the records may have been written: read the session's head and tail.
+	// Append writes the records and contents of change after the revision at, all or nothing, and returns when they are
+	// durable. The error is a [*ConflictError] if the session has moved on from at, and [ErrNotFound] if it is gone.
+	// After an error with [Fault.Unknown] set the records may have been written: read the session's head and tail.
 	//
 	// An append takes the same time whatever the length of the log.
 	Append(ctx context.Context, key Key, at Position, change Change) (Head, error)
-	// Records returns the chosen records in the order of the log. It ends at the first error. The loop may call the
-	// store.
+	// Records returns the chosen records in the order of the log, up to the first error. The loop may call the store.
 	Records(ctx context.Context, key Key, choice Choice) iter.Seq2[Record, error]
 	// Contents returns the contents with these hashes that a session of owner refers to. The error is of cause
-	// [Corrupt] if one of them is missing.
+	// [Corrupt] if one is missing.
 	Contents(ctx context.Context, owner string, hashes []Hash) (map[Hash][]byte, error)
 	// Lease takes or extends the lease of a session for ttl from now, by the store's clock. The error is a
-	// [*LeasedError] while another holder has it, which from then on is for ttl at most: a clock that was set back makes
-	// no lease last. The head has the fence to append with.
+	// [*LeasedError] while another holder has it; that lease then lasts for ttl at most, so a clock that was set back
+	// makes no lease last. The head has the fence to append with.
 	Lease(ctx context.Context, key Key, holder string, ttl time.Duration) (Head, error)
-	// Release ends the lease if holder has it. It is no error if it has not.
+	// Release ends the lease if holder has it, and otherwise does nothing.
 	Release(ctx context.Context, key Key, holder string) error
 	// List returns the chosen sessions ordered by owner and id. The loop may call the store.
 	List(ctx context.Context, filter Filter) iter.Seq2[Head, error]
-	// Delete removes a session with its records, and contents that no other session of its owner refers to. The error
-	// is [ErrNotFound] if there is none.
+	// Delete removes a session with its records, and the contents that no other session of its owner refers to. The
+	// error is [ErrNotFound] if there is none.
 	Delete(ctx context.Context, key Key) error
-	// Expire deletes the sessions that were last written to longer than unused ago, and returns how many.
+	// Expire deletes the sessions that were last written longer than unused ago, and returns how many.
 	Expire(ctx context.Context, unused time.Duration) (int, error)
 }
 
-// Accesses is the part of a [Store] that keeps access tokens, so that all hosts of a store accept the same ones.
+// Accesses is the part of a [Store] that keeps access tokens, so all hosts of a store accept the same ones.
 type Accesses interface {
-	// CreateAccess adds a token. The error is [ErrExists] if one of this name is valid; one that was revoked is
-	// replaced, and the new one has its sessions.
+	// CreateAccess adds a token. The error is [ErrExists] if one of this name is valid; a revoked one is replaced, and
+	// the new one has its sessions.
 	CreateAccess(ctx context.Context, access Access) error
-	// Accesses returns all tokens ordered by name, also revoked ones.
+	// Accesses returns all tokens ordered by name, revoked ones too.
 	Accesses(ctx context.Context) ([]Access, error)
 	// RevokeAccess marks a token as revoked. The error is [ErrNotFound] if no valid one has this name.
 	RevokeAccess(ctx context.Context, name string) error
@@ -90,17 +88,17 @@ type Accesses interface {
 
 // Key names a session.
 type Key struct {
-	// Owner is the name of the access token that the session belongs to, "" for the local user.
+	// Owner is the name of the access token that the session belongs to, or "" for the local user.
 	Owner string
 	// ID is unique among the sessions of its owner.
 	ID string
 }
 
-// MaxID is how many bytes an id has at most.
+// MaxID is the greatest length of an id in bytes.
 const MaxID = 512
 
-// Check returns an error, which wraps [ErrID], if no session can have this key: its id stands in logs, in names of files
-// and in columns of a database. Sessions of earlier versions may have others; they can be read and deleted.
+// Check returns an error that wraps [ErrID] if no session can have this key: ids appear in logs, file names and
+// database columns. Sessions of earlier versions may break these rules; they can be read and deleted.
 func (k Key) Check() error {
 	for i, text := range []string{k.ID, k.Owner} {
 		what := []string{"id", "owner"}[i]
@@ -120,29 +118,28 @@ func (k Key) Check() error {
 // Head is the state of a session without its records.
 type Head struct {
 	Key
-	// Revision is the sequence number of the last record, 0 if there is none.
+	// Revision is the sequence number of the last record, 0 without records.
 	Revision uint64
-	// Snapshot is the sequence number of the last record of kind [Snapshot], 0 if there is none.
+	// Snapshot is the sequence number of the last [Snapshot] record, 0 without one.
 	Snapshot uint64
-	// Fence has to be named with the next append; see the package's documentation.
+	// Fence must be named by the next append; see the package's documentation.
 	Fence uint64
 	Origin
-	// Created is when the session was created, Used when something was last appended, by the store's clock.
+	// Created is when the session was created, Used when it was last appended to, by the store's clock.
 	Created, Used time.Time
 	Summary
-	// Bytes is the size of the session's records and of the contents they refer to. A content that the session refers
-	// to twice counts once.
+	// Bytes is the size of the session's records and of the contents they refer to, each content once.
 	Bytes int64
 }
 
-// Position returns where the next append has to go on.
+// Position returns where the next append must continue.
 func (h Head) Position() Position { return Position{Revision: h.Revision, Fence: h.Fence} }
 
-// Origin says what a session was forked from; the zero value says that it was not.
+// Origin says what a session was forked from; the zero value means that it was not.
 type Origin struct {
 	Parent Key
-	// ForkedAt is the parent's revision of which the session is a continuation, and ForkedEntries how many entries had
-	// been added to the parent by then.
+	// ForkedAt is the parent's revision that the session continues, and ForkedEntries how many entries the parent had
+	// been given by then.
 	ForkedAt      uint64
 	ForkedEntries int
 }
@@ -156,33 +153,33 @@ type Summary struct {
 // Position is what the writer of an append has seen of the session.
 type Position struct {
 	Revision, Fence uint64
-	// Holder, if not "", refuses the append unless this holder has the lease at the time, by the store's clock.
+	// Holder, if not "", refuses the append unless this holder has the lease then, by the store's clock.
 	Holder string
 }
 
-// Change is what one append writes. A store may keep its bytes: they must not change afterwards.
+// Change is what one append writes. Its bytes must not change afterwards: a store may keep them.
 type Change struct {
-	// Records are appended in order. Their sequence numbers are ignored: they follow Position.Revision.
+	// Records are appended in order. Their sequence numbers are ignored.
 	Records []Record
-	// Contents are large values that the records refer to, in a way that only the writer knows. A value that the owner
-	// already has is kept once; it may be given again.
+	// Contents are large values that the records refer to in a way that only the writer knows. A value that the owner
+	// already has may be given again, and is kept once.
 	Contents [][]byte
 	// Summary replaces the session's.
 	Summary Summary
 }
 
-// Kind says what a record is, so that readers can choose. The store gives a meaning only to [Snapshot].
+// Kind says what a record is, so readers can choose. The store gives a meaning only to [Snapshot].
 type Kind uint8
 
 // The kinds of records.
 const (
-	// Added is entries that were added.
+	// Added records entries that were added.
 	Added Kind = iota + 1
-	// Rewritten is a rewrite of the history.
+	// Rewritten records a rewrite of the history.
 	Rewritten
-	// State is what else changed in a session.
+	// State records other changes of a session.
 	State
-	// Snapshot is enough to read a session from here on.
+	// Snapshot records enough to read a session from here on.
 	Snapshot
 )
 
@@ -191,13 +188,12 @@ type Record struct {
 	Seq  uint64
 	Kind Kind
 	Data []byte
-	// Later makes Data, of about Size bytes: it is for [Memory], which need not keep bytes of what is in memory already.
-	// Nil for a record that has its data, as all have that [Sessions.Records] gives.
+	// Later makes Data, of about Size bytes, for [Memory], which need not copy what is in memory already. It is nil for
+	// a record that has its data, as all records of [Sessions.Records] do.
 	Later func() []byte
 	Size  int
 }
 
-// Bytes returns the record's data.
 func (r Record) Bytes() []byte {
 	if r.Later != nil {
 		return r.Later()
@@ -205,7 +201,6 @@ func (r Record) Bytes() []byte {
 	return r.Data
 }
 
-// size returns how large a record is, in bytes.
 func (r Record) size() int {
 	if r.Later != nil {
 		return r.Size
@@ -228,7 +223,7 @@ type Filter struct {
 	// Owner chooses the sessions of one owner, unless AllOwners is set.
 	Owner     string
 	AllOwners bool
-	// After leaves out the sessions up to this key in the order of the list, so that a list can be read in pages.
+	// After skips the sessions up to this key, for reading a list in pages.
 	After Key
 	// Limit is how many sessions to return at most, 0 for all.
 	Limit int
@@ -243,12 +238,12 @@ func HashOf(content []byte) Hash { return sha256.Sum256(content) }
 // Access is a token that opens the sessions of its name.
 type Access struct {
 	Name string
-	// Hash is what the store knows of the token.
+	// Hash is what the store knows of the token's text.
 	Hash    []byte
 	Created time.Time
 	// Revoked is zero while the token is valid.
 	Revoked time.Time
-	// Limits is what the token may do, in a form that package access reads; the store only keeps it.
+	// Limits is what the token may do, in a form that package access reads.
 	Limits []byte
 }
 
@@ -262,7 +257,7 @@ type Usage struct {
 type Size struct {
 	Sessions int
 	Records  int64
-	// Bytes is what the store takes on disk, in memory for a store that has none.
+	// Bytes is what the store takes on disk, or in memory for a store that ends with the process.
 	Bytes int64
 	// Free is the part of Bytes that Vacuum would return.
 	Free int64

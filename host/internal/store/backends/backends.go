@@ -1,7 +1,6 @@
-// Package backends opens the store that the setting sessions.store names.
-//
-// It is for package engine and for the commands that manage stored sessions. It is apart from package store so that
-// what only needs the interface does not link databases.
+// Package backends opens the store that the setting sessions.store names, for package engine and the commands that
+// manage stored sessions.
+// It is apart from package store so that code that needs only the interface links no databases.
 package backends
 
 import (
@@ -14,11 +13,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
 )
 
-// ErrNoPlace: there is no home directory for the file of "sqlite".
+// ErrNoPlace means that there is no home directory for the file of "sqlite".
 var ErrNoPlace = errors.New("sessions.store: there is no home directory: give a path, sqlite:PATH")
 
-// Open opens the store of a value of sessions.store, with an absolute path. It is nil for memory: sessions then end
-// with the host. The caller closes it.
+// Open opens the store of a value of sessions.store, with an absolute path. The store is nil for memory: sessions then
+// end with the host. The caller closes it.
 func Open(ctx context.Context, setting string) (store.Store, error) {
 	kind, rest, _ := strings.Cut(setting, ":")
 	switch {

@@ -74,7 +74,6 @@ func (s *Store) Check(ctx context.Context) error {
 	})
 }
 
-// Ready implements [store.Store].
 func (s *Store) Ready(ctx context.Context) error {
 	if s.alive.Err() != nil {
 		return store.ErrClosed

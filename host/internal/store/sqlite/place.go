@@ -122,7 +122,6 @@ func (s *Store) replaced() bool {
 	return err == nil && !os.SameFile(now, s.file)
 }
 
-// Ready implements [store.Store].
 func (s *Store) Ready(ctx context.Context) error {
 	if s.closed() {
 		return store.ErrClosed

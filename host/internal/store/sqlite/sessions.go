@@ -17,7 +17,6 @@ var background = context.Background()
 // notFound returns an error for errors.Is. It names the id, not the owner, who is the one that asks.
 func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
 
-// Create implements [store.Sessions].
 func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (store.Head, error) {
 	if err := key.Check(); err != nil {
 		return store.Head{}, err
