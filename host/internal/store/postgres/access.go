@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// CreateAccess implements [store.Accesses]. A token that is valid stays as it is: of two hosts that create one of the
-// same name, the second is refused.
+// CreateAccess implements [store.Accesses]. A valid token is kept: of two hosts that create one name, the second is
+// refused.
 func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	return s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		tag, err := s.pool.Exec(ctx, `INSERT INTO thresh_access (name, hash, limits) VALUES ($1, $2, $3)
@@ -21,7 +21,7 @@ func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 		if err != nil || tag.RowsAffected() > 0 {
 			return err
 		}
-		// Two hosts draw different hashes, so the hash tells whose token it is.
+		// Hosts draw different hashes, so the hash tells whose token it is.
 		if maybe { // an earlier try may have created it
 			var hash []byte
 			err := s.pool.QueryRow(ctx, "SELECT hash FROM thresh_access WHERE name = $1", access.Name).Scan(&hash)
@@ -33,8 +33,7 @@ func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	})
 }
 
-// RevokeAccess implements [store.Accesses]. Other hosts refuse the token from when they read the list again. A second
-// try that finds nothing to revoke is a success, if the first may have done it.
+// RevokeAccess implements [store.Accesses]. Other hosts refuse the token once they read the list again.
 func (s *Store) RevokeAccess(ctx context.Context, name string) error {
 	return s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		tag, err := s.pool.Exec(ctx,
@@ -46,7 +45,6 @@ func (s *Store) RevokeAccess(ctx context.Context, name string) error {
 	})
 }
 
-// Accesses implements [store.Accesses]. NULL marks a token that was not revoked, which is the zero time here.
 func (s *Store) Accesses(ctx context.Context) (all []store.Access, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		// Revoked tokens too: their sessions still belong to their names.
@@ -66,10 +64,9 @@ func (s *Store) Accesses(ctx context.Context) (all []store.Access, err error) {
 	return all, err
 }
 
-// Spend implements [store.Accesses]. Whether a sum that was cut off was added cannot be found out; the caller is told.
-// The statement adds by itself: two hosts that spend at once do not overwrite each other.
+// Spend implements [store.Accesses]. If the connection breaks, the caller is told that the amount may have been added.
 func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum int64, err error) {
-	// Once: an addition that is repeated would be counted twice.
+	// Once: a repeated addition would count twice.
 	err = s.once(ctx, func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, `INSERT INTO thresh_spent (name, day, amount) VALUES ($1, $2, $3)
 			ON CONFLICT (name, day) DO UPDATE SET amount = thresh_spent.amount + $3 RETURNING amount`,
@@ -78,8 +75,8 @@ func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum 
 	return sum, err
 }
 
-// Usage implements [store.Accesses]. It adds up the owner's sessions instead of keeping a sum: all appends of an owner
-// would wait for each other to change that. The sum is of what was committed when it was read.
+// Usage implements [store.Accesses]. It adds up the owner's sessions: to keep a sum, all appends of an owner would wait
+// for each other.
 func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		return s.pool.QueryRow(ctx,
@@ -89,7 +86,7 @@ func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err err
 	return u, err
 }
 
-// Secret implements [store.Store]. One statement makes it and reads it, so that two hosts get the same.
+// Secret implements [store.Store]. One statement makes and reads it, so two hosts get the same.
 func (s *Store) Secret(ctx context.Context, name string) (secret []byte, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		return s.pool.QueryRow(ctx, `INSERT INTO thresh_secret AS s (name, value) VALUES ($1, $2)

@@ -10,7 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Delete implements [store.Sessions]. It may be repeated: a session that an earlier try may have deleted is no error.
 func (s *Store) Delete(ctx context.Context, key store.Key) error {
 	if unspeakable(key) {
 		return notFound(key)
@@ -19,9 +18,8 @@ func (s *Store) Delete(ctx context.Context, key store.Key) error {
 	return s.delete(ctx, key, -1)
 }
 
-// delete deletes a session, if it has not been used for a time; below 0 the time does not matter. A content that
-// another host refers to meanwhile makes the database take the deletion back, and it is tried again. The row is locked
-// first, so that no append comes between the look at its use and the deletion.
+// delete deletes a session if it has not been used for a time; below 0 the time does not matter. The row is locked
+// first, so no append comes between the check of its use and the deletion.
 func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration) error {
 	err := s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -32,18 +30,17 @@ func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration)
 			if err != nil {
 				return err
 			}
-			// The references go with the session: what it referred to has to be known before.
 			var hashes [][]byte
 			if err := tx.QueryRow(ctx, "SELECT coalesce(array_agg(hash), '{}') FROM thresh_refer WHERE session = $1",
 				id).Scan(&hashes); err != nil {
 				return err
 			}
-			// Records and references are deleted by the database, with the session.
+			// The database deletes records and references with the session, so what it referred to was read before.
 			if _, err := tx.Exec(ctx, "DELETE FROM thresh_session WHERE id = $1", id); err != nil {
 				return err
 			}
-			// The foreign key of another host's new reference makes this statement fail, and the whole deletion is made
-			// again; so a content is never deleted under a session that needs it.
+			// If another host has just referred to a content, its foreign key makes this fail and the whole deletion is
+			// tried again, so no content is deleted under a session that needs it.
 			_, err = tx.Exec(ctx, `DELETE FROM thresh_content c WHERE owner = $1 AND hash = ANY ($2)
 				AND NOT EXISTS (SELECT FROM thresh_refer r WHERE r.owner = c.owner AND r.hash = c.hash)`,
 				key.Owner, hashes)
@@ -57,17 +54,15 @@ func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration)
 		}
 		return err
 	})
-	// Also after a try whose answer was lost: a notice too many does no harm.
+	// Even after a try whose answer was lost: an extra notice does no harm.
 	if err == nil {
 		s.notify(store.Notice{Key: key})
 	}
 	return err
 }
 
-// Expire implements [store.Sessions]. Each session is deleted by itself: none waits for the others. n counts what was
-// deleted before an error too.
+// Expire implements [store.Sessions]. Each session is deleted by itself, so none waits for the others.
 func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err error) {
-	// Only names are collected: there may be very many sessions.
 	var keys []store.Key
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		rows, err := s.pool.Query(ctx, `SELECT owner, name FROM thresh_session
@@ -84,7 +79,7 @@ func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err er
 		return 0, err
 	}
 	for _, key := range keys {
-		// The time is checked again: the session may have been used since the list was made.
+		// Checked again: the session may have been used since the list was made.
 		err := s.delete(ctx, key, max(unused, 0))
 		switch {
 		case err == nil:

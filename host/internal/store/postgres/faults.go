@@ -11,8 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// broken says whether a call that failed with err is worth another try, and whether it may have taken effect. What the
-// database refuses for good is not tried again.
+// broken says whether a call that failed with err is worth another try, and whether it may have taken effect.
 func broken(err error) (again, maybe bool) {
 	var (
 		answer  *pgconn.PgError
@@ -22,44 +21,39 @@ func broken(err error) (again, maybe bool) {
 	switch {
 	case err == nil, isRefusal(err), errors.As(err, &ours):
 		return false, false
-	// The database has answered, so its code says what became of the statement.
 	case errors.As(err, &answer):
 		switch {
 		case strings.HasPrefix(answer.Code, "57P"): // the database shuts down, or starts
-			// A backend that is told to end may have committed before it says so.
+			// A backend that is told to end may have committed first.
 			return true, answer.Code == "57P01" || answer.Code == "57P02"
 		case strings.HasPrefix(answer.Code, "08"), strings.HasPrefix(answer.Code, "53300"): // connections
 			return true, false
 		case strings.HasPrefix(answer.Code, "40"), answer.Code == "23503":
-			// Taken back because of a concurrent call: a deadlock, or a reference to a content that was just deleted.
+			// Rolled back because of a concurrent call: a deadlock, or a reference to a content that was just deleted.
 			return true, answer.Code == "40003"
 		}
 		return false, false
-	// No connection was made, so nothing was sent.
 	case errors.As(err, &connect):
 		return true, false
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		// The end of a context closes the connection in the middle of a statement. Whether it was sent is what the
-		// driver knows.
+		// The end of a context closes the connection in the middle of a statement; the driver knows whether it was
+		// sent.
 		return true, !pgconn.SafeToRetry(err)
 	case pgconn.SafeToRetry(err):
 		return true, false
 	}
-	// Something was sent, and no answer came: a commit may have been made.
-	// maybe is true also for an error that is no network error, as it is not known what it was.
+	// Something was sent and no answer came, so a commit may have been made. An unknown error may be such a case too.
 	return isNetwork(err), true
 }
 
-// isNetwork says whether a connection failed, not what was said on it. Not all errors of the driver for this have a
-// type.
+// isNetwork says whether a connection failed. Not all of the driver's errors for this have a type.
 func isNetwork(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || pgconn.Timeout(err) || strings.Contains(err.Error(), "EOF") ||
 		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "closed pool")
 }
 
-// isRefusal says whether err is the answer to a call and not a failure of the store. Refusals are never tried again:
-// they are what the caller needs to know.
+// isRefusal says whether err is the answer to a call and not a failure of the store. Refusals are never tried again.
 func isRefusal(err error) bool {
 	var conflict *store.ConflictError
 	var leased *store.LeasedError
@@ -67,8 +61,7 @@ func isRefusal(err error) bool {
 		errors.As(err, &conflict) || errors.As(err, &leased)
 }
 
-// fault says what an error means. Errors that are one of ours already, or the context's, stay as they are. The end of
-// the store is checked before that of the call.
+// fault says what an error means; it keeps our own errors and the context's.
 func (s *Store) fault(ctx context.Context, err error) error {
 	var ours *store.Fault
 	switch {
@@ -84,8 +77,8 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	return &store.Fault{Cause: cause(err), Store: s.name, Err: err}
 }
 
-// cause maps the error codes of PostgreSQL; their first two characters are a class. An error without a code comes from
-// the connection or the driver. Codes are looked up before classes.
+// cause maps PostgreSQL's error codes, whose first two characters are a class. An error without a code comes from the
+// connection or the driver.
 func cause(err error) store.Cause {
 	var answer *pgconn.PgError
 	if !errors.As(err, &answer) {
@@ -93,7 +86,6 @@ func cause(err error) store.Cause {
 			return store.Corrupt
 		}
 		var connect *pgconn.ConnectError
-		// The connection failed, so nothing is known of the database itself.
 		if errors.As(err, &connect) || isNetwork(err) {
 			return store.Gone
 		}
@@ -110,13 +102,11 @@ func cause(err error) store.Cause {
 		return store.Gone
 	}
 	switch answer.Code[:2] {
-	// operator intervention, connection exception
 	case "57", "08":
 		return store.Gone
 	case "28": // authentication
 		return store.Denied
 	case "XX":
-		// internal error, damaged data or index
 		return store.Corrupt
 	}
 	return store.Broken

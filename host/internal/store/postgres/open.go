@@ -19,18 +19,17 @@ import (
 var migrations embed.FS
 
 const (
-	// migrationLock is the advisory lock under which the schema is changed. It has to be the same in all versions of
-	// the program.
+	// migrationLock is the advisory lock for schema changes, the same in all versions of the program.
 	migrationLock = 0x746872657368 // "thresh"
-	// connections is how many connections a host has at most, unless the URL has pool_max_conns. Appends of different
-	// sessions share commits in the database, if there are enough connections for them.
+	// connections is a host's limit, unless the URL has pool_max_conns. Appends of different sessions share commits in
+	// the database if there are enough connections.
 	connections = 16
-	// connectTimeout is how long a connection may take to be made, unless the URL has connect_timeout.
+	// connectTimeout is how long connecting may take, unless the URL has connect_timeout.
 	connectTimeout = 5 * time.Second
 )
 
-// Open connects to a database, postgres://user:password@host:port/database?option=value, and creates the tables if they
-// are missing. The error is a [*store.Fault], of cause Gone if the database cannot be reached for some time.
+// Open connects to a database, postgres://user:password@host:port/database?option=value, and creates missing tables.
+// The error is a [*store.Fault], of cause Gone if the database cannot be reached for [store.CallTimeout].
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -43,17 +42,16 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	// Shown by pg_stat_activity, for whoever looks for the cause of a load.
+	// Shown by pg_stat_activity.
 	config.ConnConfig.RuntimeParams["application_name"] = "thresh"
-	// The pool outlives the call: its connections are made when they are needed.
 	s := &Store{name: nameOf(config.ConnConfig), news: newNews()}
-	// The store has a context of its own, because that of the call ends with it.
+	// The store outlives the call's context.
 	s.alive, s.stop = context.WithCancel(context.Background())
 	if s.pool, err = pgxpool.NewWithConfig(s.alive, config); err != nil {
 		s.stop()
 		return nil, &store.Fault{Cause: store.Broken, Store: s.name, Err: err}
 	}
-	// A database that is just starting is waited for, as hosts often start together with it.
+	// A database that is starting is waited for, because hosts often start together with it.
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error { return s.pool.Ping(ctx) })
 	if err == nil { // takes as long as it takes
 		err = s.try(ctx, func(ctx context.Context, _ bool) error { return s.migrate(ctx) })
@@ -67,13 +65,12 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// nameOf is what errors call a database. It has no password, as errors are logged.
+// nameOf names a database in errors, without a password because errors are logged.
 func nameOf(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
 }
 
-// migrate brings the schema up to date with the steps of this program. It may be called again after a connection broke:
-// all of it is one transaction.
+// migrate brings the schema up to date. It can be called again after a connection broke.
 func (s *Store) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -86,18 +83,16 @@ func (s *Store) migrate(ctx context.Context) error {
 	return s.migrateTo(ctx, steps)
 }
 
-// migrateTo brings the schema up to date in one transaction. Its lock makes hosts that start together wait for the
-// first of them.
+// migrateTo brings the schema up to date in one transaction, whose lock makes hosts that start together wait for the
+// first.
 func (s *Store) migrateTo(ctx context.Context, steps []store.Migration) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		// Held until the transaction ends, however that happens.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS thresh_schema (version bigint NOT NULL)"); err != nil {
 			return err
 		}
-		// One row. Hosts of a version before this one wait at the lock, and then find a version that they do not know.
 		var version int
 		err := tx.QueryRow(ctx, "SELECT version FROM thresh_schema").Scan(&version)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -1,12 +1,10 @@
 // Package postgres keeps sessions in a PostgreSQL database, which many hosts can share.
 //
-// Package backends opens it for a setting sessions.store that begins with postgres://. Start at [Open]. open.go
-// connects and brings the schema up to date, retry.go repeats what a broken connection has interrupted, sessions.go,
-// read.go and access.go have the statements, watch.go passes notices between hosts, faults.go says what an error of the
-// database means.
+// Package backends opens it for a setting sessions.store that begins with postgres://. Start at [Open]. retry.go
+// repeats what a broken connection interrupted, and watch.go passes notices between hosts.
 //
-// An append is one statement: its condition is what makes concurrent hosts safe, and its one round trip is what a turn
-// waits for. No call but a deletion holds a transaction open between statements.
+// An append is one statement: its condition makes concurrent hosts safe, and a turn waits for one round trip. No call
+// except a deletion holds a transaction open between statements.
 package postgres
 
 import (
@@ -28,20 +26,19 @@ type Store struct {
 	pool  *pgxpool.Pool
 	hub   store.Hub
 	doubt store.Doubt
-	// news is told to the other hosts; hub tells the watchers of this one.
+	// news is told to other hosts; hub tells the watchers of this one.
 	news *news
 
 	stop  context.CancelFunc // ends calls in progress, and the goroutines of watch.go
 	alive context.Context    // ended by stop
 	wait  sync.WaitGroup     // for those goroutines
-	// listen starts the goroutine that hears of other hosts, with the first watcher: most commands have none.
+	// listen starts the goroutine that hears of other hosts with the first watcher: most commands have none.
 	listen sync.Once
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Close waits for calls in progress; those that wait for the database to come back get [store.ErrClosed]. A second
-// Close does nothing more.
+// Close waits for calls in progress; those that wait for the database to come back get [store.ErrClosed].
 func (s *Store) Close() error {
 	s.stop()
 	s.wait.Wait()
@@ -50,8 +47,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Vacuum implements [store.Store]. PostgreSQL keeps the space for what comes next, and does this by itself as well.
-// ANALYZE is for the planner, which otherwise knows a new table as an empty one.
+// Vacuum implements [store.Store]. PostgreSQL keeps the space for later rows, and does this by itself too. ANALYZE is
+// for the planner, which otherwise takes a new table for empty.
 func (s *Store) Vacuum(ctx context.Context) error {
 	return s.try(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.pool.Exec(ctx, "VACUUM (ANALYZE) thresh_session, thresh_record, thresh_refer, thresh_content")
@@ -59,8 +56,7 @@ func (s *Store) Vacuum(ctx context.Context) error {
 	})
 }
 
-// Check implements [store.Store]. It reads all logs and looks for records that are missing. The bytes are read too, so
-// that a page that cannot be read is found.
+// Check implements [store.Store]. It looks for missing records. It reads the bytes too, to find unreadable pages.
 func (s *Store) Check(ctx context.Context) error {
 	return s.try(ctx, func(ctx context.Context, _ bool) error {
 		var found string
@@ -84,8 +80,8 @@ func (s *Store) Ready(ctx context.Context) error {
 	return s.doubt.Ready(ctx, s)
 }
 
-// Size implements [store.Store]. Free is 0: PostgreSQL uses the space of deleted rows itself, and does not return it.
-// Bytes includes indexes and what PostgreSQL stores apart from the rows.
+// Size implements [store.Store]. Free is 0, because PostgreSQL reuses the space of deleted rows. Bytes includes indexes
+// and out-of-line values.
 func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		return s.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(revision), 0)::bigint,
@@ -97,10 +93,10 @@ func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	return size, err
 }
 
-// notFound returns an error for errors.Is; it names the id and not the owner, who is the one that asks.
+// notFound names the id and not the owner, who is the one that asks.
 func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
 
-// unspeakable reports whether a key has what the database cannot even be asked for.
+// unspeakable reports whether the database cannot even be asked for a key.
 func unspeakable(key store.Key) bool {
 	all := key.Owner + key.ID
 	return strings.ContainsRune(all, 0) || !utf8.ValidString(all)

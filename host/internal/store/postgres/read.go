@@ -9,15 +9,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Records implements [store.Sessions]. Each page is a statement of its own, so that a connection that breaks in the
-// middle of a long session costs a page, and no reader keeps others from a connection. What was appended after the
-// first look is not read: the head then decides how far the log goes.
+// Records implements [store.Sessions]. Each page is a statement of its own: a broken connection costs one page, and no
+// reader keeps others from a connection. Records appended after the first look are not read.
 func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
-		// Pages are read by the id: a session of the same name that is created meanwhile has another one.
+		// Pages are read by the id: a session of the same name created meanwhile has another.
 		var id int64
 		var h store.Head
-		// Each read is repeated after an error of the connection: reading changes nothing.
 		err := s.retry(ctx, func(ctx context.Context, _ bool) (err error) {
 			id, h, err = s.head(ctx, key)
 			return err
@@ -26,7 +24,7 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 			yield(store.Record{}, err)
 			return
 		}
-		// A page is read as a whole before the loop gets its first record, so a repeated try repeats none.
+		// A whole page is read before the loop gets its first record, so another try repeats none.
 		read := func(p store.Page) (records []store.Record, err error) {
 			err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 				records, err = s.page(ctx, id, p)
@@ -36,7 +34,6 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 		}
 		exists := func() error {
 			return s.retry(ctx, func(ctx context.Context, _ bool) error {
-				// The error of a session that is gone is that of the head.
 				if now, _, err := s.head(ctx, key); err != nil || now == id {
 					return err
 				}
@@ -51,8 +48,8 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 	}
 }
 
-// page reads one page. Both statements walk the primary key of the session's records. No numbers mean a range. kinds
-// and numbers are parameters, so that each statement is prepared once.
+// page reads one page. Both statements walk the primary key of the session's records; kinds and numbers are parameters,
+// so each is prepared once.
 func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Record, error) {
 	var kinds []int16 // NULL if all kinds are wanted
 	for _, kind := range p.Kinds {
@@ -81,11 +78,9 @@ func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Recor
 	})
 }
 
-// Contents implements [store.Sessions]. All are read by one statement: a session that is loaded may need hundreds. A
-// content that is missing makes the error one of cause [store.Corrupt].
+// Contents implements [store.Sessions]. One statement reads them all: loading a session may need hundreds.
 func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash) (
 	found map[store.Hash][]byte, err error) {
-	// The driver sends them as one array.
 	names := make([][]byte, len(hashes))
 	for i := range hashes {
 		names[i] = hashes[i][:]
@@ -98,7 +93,6 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 		if err != nil {
 			return err
 		}
-		// Both are reused for each row by ForEachRow.
 		var hash, data []byte
 		_, err = pgx.ForEachRow(rows, []any{&hash, &data}, func() error {
 			found[store.Hash(hash)], data = data, nil // the next row must not be written into this one's bytes
@@ -109,10 +103,8 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 	if err != nil {
 		return nil, err
 	}
-	// All or none: a session cannot be read without one of its contents.
 	for _, hash := range hashes {
 		// blob never stores NULL, so an empty content is not nil.
-		// The record that names the content exists, so the database is damaged.
 		if found[hash] == nil {
 			return nil, s.fault(ctx, store.MissingContent(hash))
 		}
@@ -120,14 +112,14 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 	return found, nil
 }
 
-// List implements [store.Sessions]. A page begins after the last key, so sessions that come and go between pages move
+// List implements [store.Sessions]. A page begins after the last key, so sessions created or deleted between pages move
 // no others.
 func (s *Store) List(ctx context.Context, filter store.Filter) iter.Seq2[store.Head, error] {
 	return store.ReadHeads(filter, func(after store.Key, limit int) (heads []store.Head, err error) {
 		err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 			rows, err := s.pool.Query(ctx, "SELECT "+headColumns+` FROM thresh_session
 				WHERE (owner, name) > ($1, $2) AND ($3 OR owner = $4) ORDER BY owner, name LIMIT $5`,
-				// The order of the columns is that of bytes (COLLATE "C"), as all stores have it.
+				// The columns are ordered by bytes (COLLATE "C"), as in all stores.
 				after.Owner, after.ID, filter.AllOwners, filter.Owner, limit)
 			if err != nil {
 				return err

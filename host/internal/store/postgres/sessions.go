@@ -12,24 +12,23 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// headColumns are what scanHead reads. Each statement that returns a head ends with them.
+// headColumns are what scanHead reads; each statement that returns a head ends with them.
 const headColumns = `id, owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at, forked_entries,
 	created, used, entries, tokens, bytes`
 
-// scanHead reads headColumns. The id is what tables name a session by.
+// scanHead reads headColumns. The id is the session's name in other tables.
 func scanHead(row pgx.Row) (id int64, h store.Head, err error) {
 	err = row.Scan(&id, &h.Owner, &h.ID, &h.Revision, &h.Snapshot, &h.Fence, &h.Parent.Owner, &h.Parent.ID, &h.ForkedAt,
 		&h.ForkedEntries, &h.Created, &h.Used, &h.Entries, &h.Tokens, &h.Bytes)
 	return id, h, err
 }
 
-// Create implements [store.Sessions]. The fence, which is drawn here, tells a session that an earlier try has created
-// from one that was there.
+// Create implements [store.Sessions]. The fence tells a session that an earlier try created from one that was there.
 func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (h store.Head, err error) {
 	if err := key.Check(); err != nil {
 		return h, err
 	}
-	// Before the tries, so that all have the same one.
+	// Before the tries, so all use the same one.
 	fence := store.NewFence()
 	err = s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		_, h, err = scanHead(s.pool.QueryRow(ctx, `INSERT INTO thresh_session
@@ -50,7 +49,6 @@ func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) 
 	return h, err
 }
 
-// Head implements [store.Sessions]. A read may be repeated as often as needed.
 func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err error) {
 	if unspeakable(key) {
 		return h, notFound(key)
@@ -62,8 +60,7 @@ func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err erro
 	return h, err
 }
 
-// head reads a session's row. It makes one try. The error is [store.ErrNotFound] without a row. Its caller makes it
-// part of what it tries again.
+// head makes one try to read a session's row.
 func (s *Store) head(ctx context.Context, key store.Key) (int64, store.Head, error) {
 	id, h, err := scanHead(s.pool.QueryRow(ctx,
 		"SELECT "+headColumns+" FROM thresh_session WHERE owner = $1 AND name = $2", key.Owner, key.ID))
@@ -73,10 +70,9 @@ func (s *Store) head(ctx context.Context, key store.Key) (int64, store.Head, err
 	return id, h, err
 }
 
-// The parts of an append's one statement. The update takes the lock of the session's row, and with it the turn; the
-// inserts after it take what it returned, so that without a row they insert nothing. All parts see the tables as they
-// were before the statement, which is why new bytes are counted in the update itself.
-// Without its condition being met, no part of it changes anything.
+// The parts of an append's one statement. The update locks the session's row; the inserts use what it returned, and so
+// insert nothing without a row. All parts see the tables as they were before the statement, which is why the update
+// itself counts new bytes.
 const (
 	appendHead = `WITH head AS (
 		UPDATE thresh_session SET revision = revision + cardinality($8::smallint[]),
@@ -105,7 +101,7 @@ const (
 	selectHead = ` SELECT ` + headColumns + ` FROM head`
 )
 
-// Both are made once. The same text every time lets a connection keep its prepared statement.
+// Made once: with the same text every time, a connection keeps its prepared statement.
 var (
 	appendRecords     = fmt.Sprintf(appendHead, "") + selectHead
 	appendWithContent = fmt.Sprintf(appendHead, newBytes) + appendContents + selectHead
@@ -125,13 +121,11 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 			snapshot = i + 1
 		}
 	}
-	// Drawn once for all tries. It is in every record of the append.
 	nonce := rand.Int64()
 	statement := appendRecords
 	args := []any{key.Owner, key.ID, int64(at.Revision), int64(at.Fence), change.Summary.Entries, change.Summary.Tokens,
 		snapshot, kinds, data, nonce, size, at.Holder}
-	// Most appends have no contents, and then a statement that is cheaper to plan and to run. The parameters from 13 on
-	// are only in the longer one.
+	// Most appends have no contents, and this statement is cheaper to plan and run.
 	if len(change.Contents) > 0 {
 		statement = appendWithContent
 		hashes, contents := distinct(change.Contents)
@@ -142,15 +136,15 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		// No row: the condition was not met. Either others have written, or an earlier try of this very append.
+		// No row: others have written, or an earlier try of this very append has.
 		id, now, err := s.head(ctx, key)
 		if err != nil {
 			return err
 		}
 		if maybe {
 			if mine, err := s.wrote(ctx, id, at.Revision+1, nonce); mine || err != nil {
-				// The first record has the nonce, so the append was written as a whole: a statement has no half.
-				// Others may have appended since, which the next append of this host has to find out.
+				// A statement has no half, so the whole append was written. Others may have appended since, which the
+				// next append of this host will find out.
 				h = now
 				h.Revision, h.Fence = at.Revision+uint64(len(kinds)), at.Fence
 				return err
@@ -159,16 +153,15 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 		return &store.ConflictError{Key: key, At: at, Now: now}
 	})
 	if err != nil {
-		// A try that failed may have left a head in h.
 		return store.Head{}, err
 	}
-	// Also of an append that was found to have been made by an earlier try.
+	// Even for an append that an earlier try made.
 	s.notify(store.Notice{Key: key, Revision: h.Revision})
 	return h, nil
 }
 
 // wrote says whether the record at seq is of the append with this nonce. An append without records leaves none, but
-// moves no revision either, so that a repeated one succeeds.
+// moves no revision either, so repeating it succeeds.
 func (s *Store) wrote(ctx context.Context, id int64, seq uint64, nonce int64) (mine bool, err error) {
 	err = s.pool.QueryRow(ctx,
 		"SELECT EXISTS (SELECT FROM thresh_record WHERE session = $1 AND seq = $2 AND nonce = $3)",
@@ -176,8 +169,8 @@ func (s *Store) wrote(ctx context.Context, id int64, seq uint64, nonce int64) (m
 	return mine, err
 }
 
-// distinct are the different contents and their hashes. The same content twice in one statement would be counted twice,
-// as its parts do not see what the others insert.
+// distinct returns the different contents and their hashes. The same content twice in one statement would be counted
+// twice, because its parts do not see each other's inserts.
 func distinct(contents [][]byte) (hashes, values [][]byte) {
 	seen := map[store.Hash]bool{}
 	for _, content := range contents {
@@ -190,7 +183,7 @@ func distinct(contents [][]byte) (hashes, values [][]byte) {
 	return hashes, values
 }
 
-// blob is data as a value that is never NULL.
+// blob replaces nil, which would be written as NULL.
 func blob(data []byte) []byte {
 	if data == nil {
 		return []byte{}
@@ -198,9 +191,8 @@ func blob(data []byte) []byte {
 	return data
 }
 
-// Lease implements [store.Sessions]. Both the end of the last lease and that of the new one are by the database's
-// clock, in one statement. A lease that was taken twice after a broken connection does no harm. A holder that has it
-// already extends it and keeps the fence.
+// Lease implements [store.Sessions]. The old and new lease both end by the database's clock. Taking a lease twice after
+// a broken connection does no harm.
 func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (h store.Head, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		_, h, err = scanHead(s.pool.QueryRow(ctx, `UPDATE thresh_session SET fence = fence + (holder <> $3)::int,
@@ -210,12 +202,11 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		// Another holder has it, or had it a moment ago: the caller tries again in either case.
-		// Who has it is read by a second statement, so it may have ended by now: Left is 0 then.
+		// Another holder has it, or had it a moment ago; Left is 0 then.
 		refused := &store.LeasedError{Key: key}
 		var left int64
-		// More than a whole lease can be left only if the clock was set back. The holder keeps one from now on, and extends
-		// it if it lives.
+		// More than a whole lease can be left only if the clock was set back. The holder keeps one from now on, and
+		// extends it if it lives.
 		err := s.pool.QueryRow(ctx, `WITH shortened AS (
 				UPDATE thresh_session SET held_until = clock_timestamp() + $3 * interval '1 microsecond'
 				WHERE owner = $1 AND name = $2 AND held_until > clock_timestamp() + $3 * interval '1 microsecond')
@@ -228,15 +219,13 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		case err != nil:
 			return err
 		}
-		// The database counts in microseconds.
 		refused.Left = time.Duration(left) * time.Microsecond
 		return refused
 	})
 	return h, err
 }
 
-// Release implements [store.Sessions]. The holder stays in the row, so that it keeps its fence if it is the next one.
-// It is no error if the holder has no lease, and may be repeated.
+// Release implements [store.Sessions]. The holder stays in the row and keeps its fence if it is the next one.
 func (s *Store) Release(ctx context.Context, key store.Key, holder string) error {
 	return s.retry(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.pool.Exec(ctx,

@@ -12,39 +12,38 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Commits that notify take a lock of the whole database, so that an append does not. A goroutine collects what was
-// appended and tells the other hosts by a statement of its own, at most ten times a second. A notice is late by about
-// that time, and a busy session is told once and not for every append.
+// Commits that notify take a lock of the whole database, so appends do not. A goroutine collects what was appended and
+// tells the other hosts at most ten times a second. A notice is late by up to that interval, and a busy session is told
+// once and not for every append.
 const (
 	channel  = "thresh"
 	interval = 100 * time.Millisecond
-	// maxPayload is below what PostgreSQL takes in a notification, 8000 bytes.
+	// maxPayload is below PostgreSQL's limit for a notification, 8000 bytes.
 	maxPayload = 7000
 )
 
-// news is what the other hosts have not been told yet. One goroutine sends it; notify only adds to it.
+// news is what the other hosts have not been told yet.
 type news struct {
 	host string // tells a host its own notifications
 	mu   sync.Mutex
-	// pending is the last revision of each session, 0 for one that was deleted.
+	// pending is each session's last revision, 0 for a deleted one.
 	pending map[store.Key]uint64
 	wake    chan struct{} // has room for one
 }
 
-// newNews draws a name that no other host has: a host hears its own notifications too, as PostgreSQL sends them to all
-// that listen.
+// newNews draws a unique host name: PostgreSQL sends a host its own notifications too.
 func newNews() *news {
 	return &news{host: rand.Text(), pending: map[store.Key]uint64{}, wake: make(chan struct{}, 1)}
 }
 
 // notification is the payload. No notices mean that any session may have changed. The names are short because a payload
-// has 8000 bytes for all.
+// has 8000 bytes.
 type notification struct {
 	Host    string         `json:"h"`
 	Notices []store.Notice `json:"n,omitempty"`
 }
 
-// notify tells this process of a change, and the others in a moment. It never waits, so that an append does not.
+// notify tells this process of a change at once, and the others in a moment. It never waits, because appends call it.
 func (s *Store) notify(n store.Notice) {
 	s.hub.Notify(n)
 	s.news.mu.Lock()
@@ -56,8 +55,8 @@ func (s *Store) notify(n store.Notice) {
 	}
 }
 
-// tell is the goroutine that notifies the other hosts. What it cannot send is lost, as notices may be. It ends with the
-// store.
+// tell is the goroutine that notifies the other hosts. What it cannot send is lost, as notices may be: hosts that
+// reconnect look at all sessions anyway.
 func (s *Store) tell() {
 	for {
 		select {
@@ -65,12 +64,10 @@ func (s *Store) tell() {
 			return
 		case <-s.news.wake:
 		}
-		// Several revisions of a session are one notice, of the last of them.
 		s.news.mu.Lock()
 		pending := s.news.pending
 		s.news.pending = map[store.Key]uint64{}
 		s.news.mu.Unlock()
-		// Without a database nothing is kept for later: hosts that come back look at all sessions anyway.
 		ctx, cancel := store.Within(s.alive)
 		_, _ = s.pool.Exec(ctx, "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", channel,
 			s.news.payloads(pending))
@@ -83,10 +80,10 @@ func (s *Store) tell() {
 	}
 }
 
-// payloads are notifications of the greatest size allowed. Where a name is too long for one, or there are very many,
-// one notification says that anything may have changed.
+// payloads are notifications as large as allowed. If a name is too long for one, or there are very many, one
+// notification says that anything may have changed.
 func (n *news) payloads(pending map[store.Key]uint64) []string {
-	// 16 notifications of some 60 sessions each; when there is more to tell, "look at all" is shorter.
+	// 16 notifications of some 60 sessions each; beyond that, "look at all" is shorter.
 	const most = 16
 	var all []string
 	next := notification{Host: n.host}
@@ -100,7 +97,7 @@ func (n *news) payloads(pending map[store.Key]uint64) []string {
 	for key, revision := range pending {
 		notice := store.Notice{Key: key, Revision: revision}
 		text, err := json.Marshal(notice)
-		// Half, because a notice is put into a notification with its host, and still has to fit.
+		// Half, because a notice must fit into a notification with its host.
 		if err != nil || len(text) > maxPayload/2 || len(all) == most {
 			text, _ = json.Marshal(notification{Host: n.host})
 			return []string{string(text)}
@@ -114,8 +111,8 @@ func (n *news) payloads(pending map[store.Key]uint64) []string {
 	return all
 }
 
-// Watch implements [store.Store]. One connection listens for all watchers of a process. It returns when ctx ends or the
-// store is closed, never because of a broken connection.
+// Watch implements [store.Store]. One connection listens for all watchers of a process; a broken one does not end the
+// call.
 func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
 	if s.alive.Err() != nil {
 		return store.ErrClosed
@@ -124,8 +121,8 @@ func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
 	return s.hub.Watch(ctx, changed)
 }
 
-// hear is the goroutine that listens. After a broken connection it listens on a new one; what was said between is lost.
-// Pauses grow only as long as the database cannot be reached.
+// hear is the goroutine that listens, again after a broken connection. Pauses grow only while the database cannot be
+// reached.
 func (s *Store) hear() {
 	for pause := firstPause; s.alive.Err() == nil; pause = min(2*pause, longestPause) {
 		if s.hearUntilBroken() {
@@ -138,26 +135,25 @@ func (s *Store) hear() {
 	}
 }
 
-// hearUntilBroken listens on one connection, and says whether it got as far as listening. Any error ends it; the next
-// connection begins with a zero notice.
+// hearUntilBroken listens on one connection, and says whether it got as far as listening.
 func (s *Store) hearUntilBroken() (listening bool) {
 	conn, err := pgx.ConnectConfig(s.alive, s.pool.Config().ConnConfig)
 	if err != nil {
 		return false
 	}
-	// A connection outside of the pool: it is busy with listening for as long as it lives.
+	// Outside of the pool: it listens for as long as it lives.
 	defer func() { _ = conn.Close(context.Background()) }()
 	if _, err := conn.Exec(s.alive, "LISTEN "+channel); err != nil {
 		return false
 	}
-	// What was said before is lost, and watchers have to be told so.
+	// What was said before is lost, and watchers must be told so.
 	s.hub.Notify(store.Notice{})
 	for {
 		heard, err := conn.WaitForNotification(s.alive)
 		if err != nil {
 			return true
 		}
-		// A payload that this version does not understand comes from another one, and means at least a change.
+		// A payload that this version does not understand comes from another, and means at least a change.
 		var n notification
 		switch err := json.Unmarshal([]byte(heard.Payload), &n); {
 		case err != nil || len(n.Notices) == 0 && n.Host != s.news.host:

@@ -9,26 +9,24 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// CreateAccess implements [store.Accesses]. A token that is valid stays as it is.
+// CreateAccess implements [store.Accesses]. A valid token is kept.
 func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	return s.change(ctx, func(st *statements, _ *job) error {
 		return changeAccess(store.ErrExists, st.createAccess, access.Name, blob(access.Hash),
-			// The time of creation is that of the host, which is the only clock there is on the machine.
 			time.Now().UnixMicro(), blob(access.Limits))
 	})
 }
 
-// RevokeAccess implements [store.Accesses]. The row stays, so that the sessions and the spending of the name are kept
-// for a token that replaces it.
+// RevokeAccess implements [store.Accesses]. It keeps the row, and so the name's sessions and spending, for a token that
+// replaces it.
 func (s *Store) RevokeAccess(ctx context.Context, name string) error {
 	return s.change(ctx, func(st *statements, _ *job) error {
 		return changeAccess(store.ErrNotFound, st.revoke, name, time.Now().UnixMicro())
 	})
 }
 
-// changeAccess runs a statement that changes one token, or none if the token is not as the statement wants it. Whether
-// it is as wanted is the statement's own condition: a look before the change could be out of date, as other processes
-// write too.
+// changeAccess runs a statement that changes one token, or none. The statement has the condition itself: other
+// processes write too, so a look before it could be out of date.
 func changeAccess(otherwise error, statement *sql.Stmt, name string, args ...any) error {
 	result, err := statement.ExecContext(background, append([]any{name}, args...)...)
 	if err != nil {
@@ -40,7 +38,6 @@ func changeAccess(otherwise error, statement *sql.Stmt, name string, args ...any
 	return fmt.Errorf("access token %q: %w", name, otherwise)
 }
 
-// Accesses implements [store.Accesses]. The list is small and read at once.
 func (s *Store) Accesses(ctx context.Context) ([]store.Access, error) {
 	if s.closed() {
 		return nil, store.ErrClosed
@@ -51,7 +48,7 @@ func (s *Store) Accesses(ctx context.Context) ([]store.Access, error) {
 	}
 	defer rows.Close()
 	var all []store.Access
-	// Revoked tokens are returned too: their sessions still belong to their names.
+	// Revoked tokens too: their sessions still belong to their names.
 	for rows.Next() {
 		var a store.Access
 		var created, revoked int64
@@ -64,8 +61,8 @@ func (s *Store) Accesses(ctx context.Context) ([]store.Access, error) {
 	return all, s.fault(ctx, rows.Err())
 }
 
-// Spend implements [store.Accesses]. The sum is made by the statement, so that no host overwrites another's. A context
-// that ends after the writer has taken the job does not withdraw it: the sum is the one that was committed.
+// Spend implements [store.Accesses]. The statement adds, so no host overwrites another's sum. If ctx ends after the
+// writer has taken the job, the sum is the one that was committed.
 func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (int64, error) {
 	return write(ctx, s, func(st *statements, _ *job) (sum int64, err error) {
 		err = st.spend.QueryRowContext(background, name, day, amount).Scan(&sum)
@@ -73,7 +70,7 @@ func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (int6
 	})
 }
 
-// Usage implements [store.Accesses]. It adds up the owner's sessions: there are few enough of them in a file.
+// Usage implements [store.Accesses]. It adds up the owner's sessions: a file has few enough.
 func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err error) {
 	if s.closed() {
 		return u, store.ErrClosed
@@ -82,7 +79,7 @@ func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err err
 	return u, s.fault(ctx, err)
 }
 
-// Secret implements [store.Store]. One statement makes it and reads it, so that two processes get the same.
+// Secret implements [store.Store]. One statement makes and reads it, so two processes get the same.
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	return write(ctx, s, func(st *statements, _ *job) (secret []byte, err error) {
 		err = st.secret.QueryRowContext(background, name, store.NewSecret()).Scan(&secret)

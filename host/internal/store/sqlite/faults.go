@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// fault says what an error means. Errors that are one of ours already, or the context's, stay as they are. The context
-// goes before the driver's error, because a query that was interrupted fails with a code of SQLite.
+// fault says what an error means; it keeps our own errors and the context's. The context comes before the driver's
+// error, because an interrupted query fails with a code of SQLite.
 func (s *Store) fault(ctx context.Context, err error) error {
 	var (
 		ours     *store.Fault
@@ -42,14 +42,13 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	return &store.Fault{Cause: s.cause(err), Store: s.path, Err: err}
 }
 
-// cause is why a call failed: by SQLite's result code, or by that of the system where the file was opened without it.
-// The order matters only for an error of the driver, whose code is more exact than anything it wraps.
+// cause says why a call failed, by SQLite's result code or the system's.
 func (s *Store) cause(err error) store.Cause {
 	var failed *driver.Error
 	switch {
 	case errors.As(err, &failed):
 		return s.causeOf(failed.Code())
-	// A content that a record refers to is gone, which SQLite does not notice.
+	// SQLite does not notice a missing content.
 	case errors.Is(err, store.ErrMissing):
 		return store.Corrupt
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EISDIR),
@@ -61,20 +60,20 @@ func (s *Store) cause(err error) store.Cause {
 	return store.Broken
 }
 
-// causeOf maps SQLite's result codes. The low byte is the primary code, the rest says where it came from.
+// causeOf maps SQLite's result codes, of which the low byte is the primary code.
 func (s *Store) causeOf(code int) store.Cause {
 	switch code & 0xff {
 	case codes.SQLITE_FULL:
 		return store.Full
 	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB: // found while reading, which need not be where the damage began
 		return store.Corrupt
-	// All of them after the time that a statement waits for a lock.
+	// After a statement has waited lockTimeout for a lock.
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED, codes.SQLITE_PROTOCOL:
 		return store.Locked
 	case codes.SQLITE_PERM, codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_AUTH:
 		return store.Denied
-	// ENOSPC is SQLITE_FULL by itself, but where the index of the log needs the space. What is left under this code are
-	// errors of the disk, and the limit of the process.
+	// ENOSPC is SQLITE_FULL, except where the index of the log needs the space. What is left are disk errors and the
+	// process's limit.
 	case codes.SQLITE_IOERR:
 		if code == codes.SQLITE_IOERR_SHMSIZE || s.atLimit() {
 			return store.Full
@@ -83,11 +82,10 @@ func (s *Store) causeOf(code int) store.Cause {
 	return store.Broken
 }
 
-// atLimit says whether the file or its log has reached the limit on the size of files of this process (ulimit -f).
-// SQLite reports a write beyond it as any other failed one.
+// atLimit says whether the file or its log has reached the process's file size limit (ulimit -f), which SQLite reports
+// like any other failed write.
 func (s *Store) atLimit() bool {
 	var limit syscall.Rlimit
-	// Without a known limit the file is not at it, and the error stays what it was.
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		return false
 	}

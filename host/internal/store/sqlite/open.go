@@ -16,35 +16,34 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// lockTimeout is how long a statement waits for the lock of another process. A variable for tests, which have none. It
-// is passed to SQLite in milliseconds. While the writer waits, all writing calls of the process wait with it.
+// lockTimeout is how long a statement waits for another process's lock; all writing calls of this process wait
+// meanwhile. A variable for tests.
 var lockTimeout = 5 * time.Second
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
 const (
-	// applicationID marks our files in their header, so that the file of another program is not taken for one.
+	// applicationID marks our files in their header, to tell them from another program's.
 	applicationID = 0x74687273 // "thrs"
-	// readers is how many connections read at once. A reader never blocks the writer in WAL mode; more connections cost
-	// memory and files, and sessions are read when they are opened, not in every turn.
+	// readers is how many connections read at once. More would cost memory and files, and sessions are read when they
+	// are opened, not in every turn.
 	readers = 4
 )
 
-// Open opens the store in the file path, and creates the file and its directory if they are missing. Only their owner
-// can read them. The error is a [*store.Fault]: for example, of cause Foreign if the file is another program's, and
-// Denied if it cannot be opened.
+// Open opens the store in the file path, and creates the file and its directory if they are missing, readable only by
+// their owner. The error is a [*store.Fault], such as Foreign for another program's file and Denied for one that cannot
+// be opened.
 func Open(ctx context.Context, path string) (*Store, error) {
 	s := &Store{path: path, jobs: make(chan *job, maxBatch), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := s.create(); err != nil {
 		return nil, s.fault(ctx, err)
 	}
-	// One connection for all writes, opened before those of readers: they cannot read a schema that is not there.
+	// The writer comes first: readers cannot read a schema that is not there.
 	w := &writer{Store: s}
 	if err := w.connect(ctx); err != nil {
 		return nil, s.fault(ctx, err)
 	}
-	// Statements can be prepared only when their tables are there.
 	if err := migrate(ctx, w.conn, path); err != nil {
 		w.disconnect()
 		return nil, s.fault(ctx, err)
@@ -57,7 +56,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		w.disconnect()
 		return nil, s.fault(ctx, err)
 	}
-	// query_only makes a statement that would write an error, should one ever get to this pool.
+	// query_only makes writing through this pool an error.
 	read, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
 	if err == nil {
 		read.SetMaxOpenConns(readers)
@@ -72,17 +71,15 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		}
 		return nil, s.fault(ctx, err)
 	}
-	// From here on the connection belongs to the writer's goroutine.
 	go w.run()
 	return s, nil
 }
 
-// create makes the file before SQLite does, which would let everyone read it.
+// create makes the file before SQLite does, which would let everyone read it. SQLite gives its log and index the file's
+// permissions. An existing file keeps its own.
 func (s *Store) create() error {
-	// The log and the index that SQLite puts next to the file get the same permissions as the file.
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
-		// An existing file is opened without being changed, and keeps its permissions.
 	}
 	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -92,12 +89,11 @@ func (s *Store) create() error {
 		_ = f.Close()
 		return err
 	}
-	// Before SQLite opens it: closing it later would end SQLite's locks.
 	return f.Close()
 }
 
-// dsn names the file and what each connection to it sets. The order matters: a lock is waited for from the first
-// statement on.
+// dsn names the file and what each connection to it sets. busy_timeout comes first, because the later ones may wait for
+// a lock.
 func dsn(path string, more ...string) string {
 	pragmas := append([]string{
 		fmt.Sprintf("busy_timeout(%d)", lockTimeout.Milliseconds()),
@@ -105,13 +101,13 @@ func dsn(path string, more ...string) string {
 		"synchronous(FULL)", // and that one is waited for: what is acknowledged survives a loss of power
 		"foreign_keys(1)",   // for each connection: SQLite does not keep them otherwise
 	}, more...)
-	// rw: a file that is missing is never made again by a connection.
+	// rw: no connection creates the file again if it is missing.
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" +
 		url.Values{"_pragma": pragmas, "mode": {"rw"}}.Encode()
 }
 
-// migrate brings the schema up to date. The lock of the transaction keeps other processes from doing the same. A
-// process that waits for it finds nothing left to do.
+// migrate brings the schema up to date. The transaction's lock makes other processes wait, which then find nothing left
+// to do.
 func migrate(ctx context.Context, conn *sql.Conn, path string) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -124,14 +120,14 @@ func migrate(ctx context.Context, conn *sql.Conn, path string) error {
 	return migrateTo(ctx, conn, path, steps)
 }
 
-// migrateTo takes the steps as an argument, so that tests can make a store of an earlier version.
+// migrateTo takes the steps as an argument because tests make stores of earlier versions.
 func migrateTo(ctx context.Context, conn *sql.Conn, path string, steps []store.Migration) (err error) {
-	// IMMEDIATE takes the lock at once. A transaction that read the version first could find it outdated when it wants
-	// to write.
+	// IMMEDIATE takes the lock at once: a transaction that read the version first could find it outdated when it
+	// writes.
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	// All steps or none: SQLite undoes changes of tables too.
+	// All steps or none: SQLite rolls back schema changes too.
 	defer func() {
 		if err != nil {
 			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
@@ -143,7 +139,6 @@ func migrateTo(ctx context.Context, conn *sql.Conn, path string, steps []store.M
 	if err := row.Scan(&version, &application, &tables); err != nil {
 		return err
 	}
-	// A file without tables is a new one, whoever made it.
 	if application != applicationID && tables > 0 {
 		return &store.Fault{Cause: store.Foreign, Store: path,
 			Err: fmt.Errorf("its application id is %#x, that of thresh %#x", application, applicationID)}
@@ -156,7 +151,7 @@ func migrateTo(ctx context.Context, conn *sql.Conn, path string, steps []store.M
 		if _, err := conn.ExecContext(ctx, step.SQL); err != nil {
 			return fmt.Errorf("migration to schema %d: %w", step.Version, err)
 		}
-		// Both are in the header of the file, and so are part of the transaction.
+		// Both are in the file's header, and so part of the transaction.
 		mark := fmt.Sprintf("PRAGMA user_version=%d; PRAGMA application_id=%d", step.Version, applicationID)
 		if _, err := conn.ExecContext(ctx, mark); err != nil {
 			return err

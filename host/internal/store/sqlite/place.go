@@ -13,12 +13,12 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// A file that is deleted or renamed stays open, and SQLite goes on writing to it: what is acknowledged then is gone with
-// the process, or in a file that no one looks for. So each call looks whether the path still names the file that was
-// opened, and the writer does once more before it tells its callers that they are done.
+// A file that is deleted or renamed stays open, and SQLite goes on writing to it: acknowledged writes are then lost
+// with the process, or in a file that no one looks for. So each call checks that the path still names the opened file,
+// and the writer checks again before it tells its callers that they are done.
 
-// displaced returns why the store must not be used: its path does not name its file any more, or its write-ahead log,
-// with what was added last, is not the one that it had. It costs two microseconds.
+// displaced returns why the store must not be used: its path, or that of its write-ahead log, no longer names the
+// opened file. It costs two microseconds.
 func (s *Store) displaced() error {
 	if s.file == nil {
 		return nil
@@ -40,7 +40,6 @@ func (s *Store) displaced() error {
 	return &store.Fault{Cause: store.Displaced, Store: s.path, Err: errors.New(what)}
 }
 
-// hasLog reports whether the log is the one that the writer has open, if it has one.
 func (s *Store) hasLog() bool {
 	log := s.log.Load()
 	if log == nil {
@@ -50,17 +49,16 @@ func (s *Store) hasLog() bool {
 	return err == nil && os.SameFile(now, *log)
 }
 
-// Sizes in the log, in bytes: of its header, and of a page with what comes before it.
+// Sizes in the log in bytes: of its header, and of a page with its frame header.
 const logHeader, logFrame = 32, 24 + 4096
 
-// checkLog notices that the log was cut since the last commit. SQLite would go on behind the gap, which is empty when it
-// is read.
+// checkLog notices that the log was cut since the last commit. SQLite would go on behind the gap, which reads as empty.
 func (w *writer) checkLog(ctx context.Context) error {
 	info, err := os.Stat(w.path + "-wal")
 	if err != nil || info.Size() >= w.logSize {
 		return nil
 	}
-	// A checkpoint may have emptied it, after which all is in the file. If it was cut, this cannot read what is missing.
+	// A checkpoint may have emptied it after moving all to the file. If it was cut, this cannot read what is missing.
 	var busy, frames, moved int64
 	err = w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &moved)
 	if err != nil || moved < frames && logHeader+frames*logFrame > info.Size() {
@@ -71,7 +69,7 @@ func (w *writer) checkLog(ctx context.Context) error {
 	return nil
 }
 
-// seeLog takes the log as it is for the one that it has to be from now on.
+// seeLog takes the log's present state as what checkLog expects.
 func (w *writer) seeLog() {
 	if info, err := os.Stat(w.path + "-wal"); err == nil {
 		w.log.Store(&info)
@@ -79,8 +77,8 @@ func (w *writer) seeLog() {
 	}
 }
 
-// rescue says where the sessions still are, as far as the system tells: where the file is now or, if it has no name any
-// more, how to copy what this process has open.
+// rescue says where the sessions still are, if the system tells: where the file is now or, if it has no name any more,
+// how to copy what this process has open.
 func rescue(path string, file fs.FileInfo) string {
 	const open = "/proc/self/fd"
 	list, err := os.ReadDir(open)
@@ -115,8 +113,8 @@ func rescue(path string, file fs.FileInfo) string {
 	return "; the sessions are still open in this process, until it ends: copy them now, with " + copies
 }
 
-// replaced reports whether another file has the path. What SQLite does when its last connection is closed, such as
-// removing the log next to the file, would be done to that one.
+// replaced reports whether another file has the path. What SQLite does when its last connection closes, such as
+// removing the log next to the file, would happen to that file.
 func (s *Store) replaced() bool {
 	now, err := os.Stat(s.path)
 	return err == nil && !os.SameFile(now, s.file)
@@ -139,10 +137,10 @@ func (s *Store) Ready(ctx context.Context) error {
 	return s.doubt.Ready(ctx, s)
 }
 
-// leastSpace is what a small append takes, with the pages around it.
+// leastSpace is what a small append takes with the pages around it, in bytes.
 const leastSpace = 64 << 10
 
-// space returns a fault if the file system is full, or the file as large as it may get. It costs some microseconds.
+// space returns a fault if the file system is full, or the file as large as it may get. It costs microseconds.
 func (s *Store) space() error {
 	if s.atLimit() {
 		return &store.Fault{Cause: store.Full, Store: s.path, Err: errors.New("the limit on the size of files is reached")}

@@ -10,9 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Records implements [store.Sessions]. Readers have connections of their own, and see what was committed before each
-// page, also while the writer is in the middle of a batch. The session is looked up once, at the first record that the
-// loop asks for.
+// Records implements [store.Sessions]. Readers have their own connections and see what was committed before each page,
+// even while the writer is in the middle of a batch.
 func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		id, h, err := s.find(ctx, key)
@@ -20,11 +19,10 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 			yield(store.Record{}, err)
 			return
 		}
-		// Pages are separate statements: a loop that takes long holds no snapshot open, which would keep the log from
-		// being moved into the file.
+		// Pages are separate statements: a slow loop holds no snapshot open, which would keep the log from being moved
+		// into the file.
 		read := func(p store.Page) ([]store.Record, error) { return s.page(ctx, id, p) }
 		exists := func() error { return s.exists(ctx, id, key) }
-		// Errors of the pages pass through fault here, once, whichever statement they come from.
 		for r, err := range store.ReadRecords(h, choice, read, exists) {
 			if !yield(r, s.fault(ctx, err)) {
 				return
@@ -33,8 +31,8 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 	}
 }
 
-// page reads one page. The numbers of chosen records are passed as one JSON value, as a statement that was prepared has
-// a fixed number of parameters.
+// page reads one page. The chosen numbers are one JSON value, because a prepared statement has a fixed number of
+// parameters.
 func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Record, error) {
 	kinds := kindMask(p.Kinds)
 	if p.Seqs == nil {
@@ -47,10 +45,9 @@ func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Recor
 	return scanRecords(s.queries.chosen.QueryContext(ctx, id, kinds, string(list)))
 }
 
-// exists returns an error if the session is gone. A page that comes back empty may be one of a session that was deleted
-// meanwhile, which must not look like a short log.
+// exists returns an error if the session is gone: an empty page of a deleted session must not look like a short log. It
+// looks by the id, which is never reused as a name may be.
 func (s *Store) exists(ctx context.Context, id int64, key store.Key) error {
-	// By the id, which is never used again: a session of the same name that was created meanwhile is another one.
 	var n int
 	if err := s.queries.exists.QueryRowContext(ctx, id).Scan(&n); err != nil {
 		return err
@@ -61,7 +58,7 @@ func (s *Store) exists(ctx context.Context, id int64, key store.Key) error {
 	return nil
 }
 
-// scanRecords reads rows of seq, kind and data. It takes the results of a query as they are, and closes the rows.
+// scanRecords reads rows of seq, kind and data, and closes them.
 func scanRecords(rows *sql.Rows, err error) ([]store.Record, error) {
 	if err != nil {
 		return nil, err
@@ -78,11 +75,10 @@ func scanRecords(rows *sql.Rows, err error) ([]store.Record, error) {
 	return records, rows.Err()
 }
 
-// kindMask has a bit for each kind that is wanted, all of them if there is no choice. So a statement that was prepared
-// once can choose any of them. Kinds are small numbers, of which 63 fit.
+// kindMask has a bit for each wanted kind, so one prepared statement can choose any of them. 63 kinds fit.
 func kindMask(kinds []store.Kind) int64 {
 	if len(kinds) == 0 {
-		// All bits, also those of kinds of later versions.
+		// All bits, including those of later versions' kinds.
 		return -1
 	}
 	var mask int64
@@ -92,8 +88,7 @@ func kindMask(kinds []store.Kind) int64 {
 	return mask
 }
 
-// Contents implements [store.Sessions]. A lookup takes microseconds in the process: they need not be read together. The
-// error is that of the first one that is missing, of cause [store.Corrupt].
+// Contents implements [store.Sessions]. A lookup in the process takes microseconds, so contents are read one by one.
 func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash) (map[store.Hash][]byte, error) {
 	if s.closed() {
 		return nil, store.ErrClosed
@@ -103,7 +98,6 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 		var data []byte
 		switch err := s.queries.content.QueryRowContext(ctx, owner, hash[:]).Scan(&data); {
 		case errors.Is(err, sql.ErrNoRows):
-			// The record that names the content exists, so the file is damaged.
 			return nil, s.fault(ctx, store.MissingContent(hash))
 		case err != nil:
 			return nil, s.fault(ctx, err)
@@ -113,7 +107,7 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 	return found, nil
 }
 
-// List implements [store.Sessions]. The order is by bytes, SQLite's default for text.
+// List implements [store.Sessions]. SQLite orders text by bytes unless told otherwise.
 func (s *Store) List(ctx context.Context, filter store.Filter) iter.Seq2[store.Head, error] {
 	return store.ReadHeads(filter, func(after store.Key, limit int) ([]store.Head, error) {
 		heads, err := s.list(ctx, filter, after, limit)
@@ -121,7 +115,6 @@ func (s *Store) List(ctx context.Context, filter store.Filter) iter.Seq2[store.H
 	})
 }
 
-// list reads a page of sessions. The filter is in the statement, so a page is full unless it is the last.
 func (s *Store) list(ctx context.Context, filter store.Filter, after store.Key, limit int) ([]store.Head, error) {
 	if s.closed() {
 		return nil, store.ErrClosed

@@ -10,11 +10,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// background is the context of statements in the writer's transactions: see [writer.run]. A batch has jobs of several
-// callers, whose contexts must not end it.
+// background is the context of statements in the writer's transactions: a batch has jobs of several callers, whose
+// contexts must not end it.
 var background = context.Background()
 
-// notFound returns an error for errors.Is. It names the id, not the owner, who is the one that asks.
+// notFound names the id and not the owner, who is the one that asks.
 func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
 
 func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (store.Head, error) {
@@ -32,14 +32,13 @@ func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) 
 	})
 }
 
-// Head implements [store.Sessions]. It is read outside of the writer, and sees what was committed before. It waits for
-// no writer: in WAL mode readers and the writer do not block each other.
+// Head implements [store.Sessions]. It never waits for the writer.
 func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
 	_, h, err := s.find(ctx, key)
 	return h, err
 }
 
-// find reads the head of a session, and the id that tables name it by.
+// find reads a session's head, and the id that tables name it by.
 func (s *Store) find(ctx context.Context, key store.Key) (int64, store.Head, error) {
 	if s.closed() {
 		return 0, store.Head{}, store.ErrClosed
@@ -54,17 +53,15 @@ func (s *Store) find(ctx context.Context, key store.Key) (int64, store.Head, err
 	return id, h, s.fault(ctx, err)
 }
 
-// Append implements [store.Sessions]. The update of the session's row comes first, with the condition. If it finds no
-// row, nothing has been changed, and the transaction goes on with the appends of others.
+// Append implements [store.Sessions]. The conditional update of the session's row comes first: if it finds no row,
+// nothing has changed, and the transaction goes on with others' appends.
 func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, change store.Change) (
 	store.Head, error) {
-	// In bytes, as the store counts a session's size.
 	var size, snapshot int
 	data := make([][]byte, len(change.Records))
 	for i, r := range change.Records {
 		data[i] = blob(r.Bytes())
-		// The last snapshot of the change counts; its number is relative to the revision, which only the statement
-		// knows for certain.
+		// The number of the last snapshot, relative to the revision, which only the statement knows for certain.
 		size += len(data[i])
 		if r.Kind == store.Snapshot {
 			snapshot = i + 1
@@ -84,7 +81,7 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 		if err != nil {
 			return h, err
 		}
-		// The condition of the update has made sure that the session is at this revision.
+		// The update's condition ensures that the session is at this revision.
 		seq := int64(at.Revision)
 		for i, r := range change.Records {
 			seq++
@@ -97,14 +94,13 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 				return h, err
 			}
 		}
-		// Sent only after the commit.
 		j.notice = store.Notice{Key: key, Revision: h.Revision}
 		return h, nil
 	})
 }
 
-// refuse says why an append changed nothing. It reads in the same transaction: what it reports is where the session was
-// when the append was refused.
+// refuse says why an append changed nothing. It reads in the same transaction, and so reports where the session was
+// then.
 func (st *statements) refuse(key store.Key, at store.Position) error {
 	_, now, err := scanHead(st.head.QueryRowContext(background, key.Owner, key.ID))
 	switch {
@@ -116,9 +112,8 @@ func (st *statements) refuse(key store.Key, at store.Position) error {
 	return &store.ConflictError{Key: key, At: at, Now: now}
 }
 
-// keep makes a session refer to a content, and adds the content if its owner has not got it. The head is kept in step
-// with the row, because it was read before its contents were counted. A content that the session refers to already does
-// not make it larger.
+// keep makes a session refer to a content, and adds the content if its owner lacks it. The head was read before its
+// contents were counted, so it grows with the row.
 func (st *statements) keep(id int64, h *store.Head, hash store.Hash, content []byte) error {
 	if _, err := st.content.ExecContext(background, h.Owner, hash[:], blob(content)); err != nil {
 		return err
@@ -135,19 +130,17 @@ func (st *statements) keep(id int64, h *store.Head, hash store.Hash, content []b
 	return err
 }
 
-// blob is data as a value that is never NULL. SQLite's driver writes nil as NULL.
+// blob replaces nil, which the driver would write as NULL.
 func blob(data []byte) []byte {
 	if data == nil {
-		// The columns are NOT NULL, and an empty record is allowed.
 		return []byte{}
 	}
 	return data
 }
 
-// Lease implements [store.Sessions]. The clock is the machine's, which all processes on the file share. The fence grows
-// with the holder, in the same statement.
+// Lease implements [store.Sessions]. The clock is the machine's, which all processes on the file share.
 func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (store.Head, error) {
-	// A refusal is not the job's error: what the job wrote has to be committed.
+	// A refusal is not the job's error, because what the job wrote must be committed.
 	type answer struct {
 		head    store.Head
 		refused *store.LeasedError
@@ -161,9 +154,8 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		case err != nil:
 			return a, err
 		}
-		// Time is taken in the writer, after any wait for it: a caller's own would be out of date.
+		// Taken in the writer, after any wait for it.
 		now := time.Now().UnixMicro()
-		// The last holder may always extend. Another one needs a lease that has ended.
 		if last != holder && until > now {
 			// More than a whole lease can be left only if the clock was set back. The holder keeps one from now on, and
 			// extends it if it lives.
@@ -185,22 +177,21 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 	return got.head, err
 }
 
-// Release implements [store.Sessions]. The holder stays in the row, so that it keeps its fence if it is the next one.
+// Release implements [store.Sessions]. The holder stays in the row and keeps its fence if it is the next one.
 func (s *Store) Release(ctx context.Context, key store.Key, holder string) error {
 	return s.change(ctx, func(st *statements, _ *job) error {
-		// No row is changed if another has the lease, which is no error.
 		_, err := st.release.ExecContext(background, key.Owner, key.ID, holder)
 		return err
 	})
 }
 
-// Delete implements [store.Sessions]. A point in time far ahead makes the condition on its use hold always.
+// Delete implements [store.Sessions]. A time far ahead makes the condition on last use always hold.
 func (s *Store) Delete(ctx context.Context, key store.Key) error {
 	return s.delete(ctx, key, time.Now().AddDate(1000, 0, 0))
 }
 
-// delete deletes a session unless it was used at or after a time. The steps are one transaction, so that no reader sees
-// a session without its records. References go before contents and before the session, as foreign keys are enforced.
+// delete deletes a session unless it was used at or after a time, in one transaction. References are deleted before
+// contents and the session, because foreign keys are enforced.
 func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time) error {
 	return s.change(ctx, func(st *statements, j *job) error {
 		id, h, err := scanHead(st.head.QueryRowContext(background, key.Owner, key.ID))
@@ -210,7 +201,6 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 		if err != nil {
 			return err
 		}
-		// What the session refers to has to be known before the references go.
 		var contents string
 		if err := st.referred.QueryRowContext(background, id).Scan(&contents); err != nil {
 			return err
@@ -228,15 +218,13 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 				return err
 			}
 		}
-		// Revision 0 tells watchers of the deletion.
 		j.notice = store.Notice{Key: key}
 		return nil
 	})
 }
 
-// Expire implements [store.Sessions]. Each session is a call of its own, so that those of others come in between.
-// Sessions that were used or deleted since the list was made are skipped. n counts those that were deleted before an
-// error too. Another process may do the same at the same time.
+// Expire implements [store.Sessions]. Each session is a call of its own, so others' calls come in between. Sessions
+// used or deleted since the list was made are skipped.
 func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err error) {
 	if s.closed() {
 		return 0, store.ErrClosed
@@ -247,7 +235,6 @@ func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err er
 		return 0, s.fault(ctx, err)
 	}
 	for _, key := range keys {
-		// The time is checked again in the transaction: the session may have been used since the list was made.
 		err := s.delete(ctx, key, before)
 		switch {
 		case err == nil:
@@ -259,8 +246,8 @@ func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err er
 	return n, nil
 }
 
-// unused lists sessions that were not used since a time. It reads the whole table: an index would make each append
-// dearer, and this is done once in a while.
+// unused lists sessions that were not used since a time. It reads the whole table: an index would make every append
+// slower, and this runs rarely.
 func (s *Store) unused(ctx context.Context, before time.Time) (keys []store.Key, err error) {
 	rows, err := s.queries.unused.QueryContext(ctx, before.UnixMicro())
 	if err != nil {

@@ -1,14 +1,13 @@
 // Package sqlite keeps sessions in one file, with SQLite.
 //
-// It is for programs on one machine: package backends opens it for the setting sessions.store. Start at [Open]. open.go
-// opens the file and brings its schema up to date, writer.go has the goroutine through which all writes go, sessions.go
-// and access.go the statements, faults.go says what an error of SQLite means.
+// It is for programs on one machine: package backends opens it for the setting sessions.store. Start at [Open]; all
+// writes go through the goroutine in writer.go.
 //
-// What was acknowledged survives a loss of power: the file is in WAL mode, and each commit waits for the disk
-// (synchronous=FULL). That wait is shared: the writer takes all calls that wait for it into one transaction.
+// Acknowledged writes survive a loss of power: the file is in WAL mode, and each commit waits for the disk
+// (synchronous=FULL). Calls share that wait: the writer takes all waiting calls into one transaction.
 //
-// Several processes may use a file. They take turns in writing, and each keeps to the revisions and fences that the
-// other has written.
+// Several processes may use a file. They take turns in writing, and each respects the revisions and fences that the
+// others have written.
 package sqlite
 
 import (
@@ -27,32 +26,28 @@ import (
 
 // Store is a file with sessions.
 type Store struct {
-	// path is also what errors call the store.
+	// path is also the store's name in errors.
 	path string
-	// file is the one that was opened, for [Store.displaced].
+	// file is the opened one, for [Store.displaced].
 	file os.FileInfo
-	// log is the write-ahead log next to it; nil while the writer is not connected. cut is set if that was found cut.
+	// log is the write-ahead log next to it, nil while the writer is not connected. cut is set if it was found cut.
 	log   atomic.Pointer[os.FileInfo]
 	cut   atomic.Bool
 	doubt store.Doubt
-	// hub passes notices on to the watchers of this process.
-	hub store.Hub
+	hub   store.Hub
 
-	// read is a pool of connections that cannot write.
 	read    *sql.DB
 	queries queries
 
-	// jobs is what the writer has to do; see writer.go.
 	jobs    chan *job
 	stop    chan struct{} // closed when the store is
 	stopped chan struct{} // closed when the writer has ended
-	// once makes a second Close wait for the first and return nil.
+	// once makes a second Close wait for the first.
 	once sync.Once
 }
 
 var _ store.Store = (*Store)(nil)
 
-// closed says whether Close was called.
 func (s *Store) closed() bool {
 	select {
 	case <-s.stop:
@@ -62,8 +57,7 @@ func (s *Store) closed() bool {
 	}
 }
 
-// Close waits for the transaction in progress. Calls that still wait for the writer get [store.ErrClosed]. What was
-// acknowledged is in the file.
+// Close waits for the transaction in progress. Calls that still wait for the writer get [store.ErrClosed].
 func (s *Store) Close() error {
 	// The writer first: its connection is the last that may write, and moves the log into the file when it closes.
 	var err error
@@ -78,8 +72,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Watch implements [store.Store]. What other processes write is seen by polling, and told as a zero notice. A notice of
-// the process's own changes names the session.
+// Watch implements [store.Store]. Other processes' writes are found by polling and told as a zero notice.
 func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
 	if s.closed() {
 		return store.ErrClosed
@@ -87,9 +80,8 @@ func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
 	return s.hub.Watch(ctx, changed)
 }
 
-// Vacuum implements [store.Store]. It rewrites the file without its gaps, which takes as much space once more, and
-// moves the write-ahead log into it. It waits for its turn in the writer, as no transaction may be open; all writing
-// calls wait meanwhile.
+// Vacuum implements [store.Store]. It rewrites the file, which temporarily takes as much space again. It runs in the
+// writer, as no transaction may be open; all writing calls wait meanwhile.
 func (s *Store) Vacuum(ctx context.Context) error {
 	return s.outside(ctx, func(c *sql.Conn) error {
 		for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
@@ -101,8 +93,8 @@ func (s *Store) Vacuum(ctx context.Context) error {
 	})
 }
 
-// Check implements [store.Store]. After SQLite has found its trees and indexes sound, the logs are looked at: a record
-// that is missing is no damage to SQLite. It reads through the pool, so that writing goes on.
+// Check implements [store.Store]. It also counts each log's records, because to SQLite a missing record is no damage.
+// It reads through the pool, so writes go on.
 func (s *Store) Check(ctx context.Context) error {
 	if s.closed() {
 		return store.ErrClosed
@@ -122,7 +114,6 @@ func (s *Store) Check(ctx context.Context) error {
 	return s.fault(ctx, err)
 }
 
-// lines reads rows of one text. It is for statements that are used rarely, and not prepared.
 func (s *Store) lines(ctx context.Context, query string) (lines []string, err error) {
 	rows, err := s.read.QueryContext(ctx, query)
 	if err != nil {
@@ -139,12 +130,12 @@ func (s *Store) lines(ctx context.Context, query string) (lines []string, err er
 	return lines, rows.Err()
 }
 
-// Size implements [store.Store]. The bytes are those of the file and its write-ahead log.
+// Size implements [store.Store]. Bytes is the size of the file and its write-ahead log.
 func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	if s.closed() {
 		return size, store.ErrClosed
 	}
-	// The records are counted by their sessions' revisions: they are far more rows.
+	// Sessions' revisions count the records, which are far more rows.
 	const query = `SELECT (SELECT count(*) FROM session), (SELECT coalesce(sum(revision), 0) FROM session),
 		(SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size)`
 	if err := s.read.QueryRowContext(ctx, query).Scan(&size.Sessions, &size.Records, &size.Free); err != nil {
@@ -158,7 +149,7 @@ func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	return size, nil
 }
 
-// fromMicros reads a time; 0 is the zero time. Times are stored in microseconds since 1970, UTC.
+// fromMicros reads a time in microseconds since 1970, UTC; 0 is the zero time.
 func fromMicros(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}

@@ -7,11 +7,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// headColumns are what scanHead reads. Each statement that returns a head ends with them.
+// headColumns are what scanHead reads; each statement that returns a head ends with them.
 const headColumns = `id, owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at, forked_entries,
 	created, used, entries, tokens, bytes`
 
-// scanHead reads headColumns. The id is what tables name a session by.
+// scanHead reads headColumns. The id is the session's name in other tables.
 func scanHead(row interface{ Scan(...any) error }) (id int64, h store.Head, err error) {
 	var created, used int64
 	err = row.Scan(&id, &h.Owner, &h.ID, &h.Revision, &h.Snapshot, &h.Fence, &h.Parent.Owner, &h.Parent.ID, &h.ForkedAt,
@@ -20,37 +20,33 @@ func scanHead(row interface{ Scan(...any) error }) (id int64, h store.Head, err 
 	return id, h, err
 }
 
-// statements are those of the writer, on its one connection.
+// statements are the writer's, on its one connection.
 type statements struct {
-	// all is what close has to give up.
 	all []*sql.Stmt
 
-	// Transactions are begun with the lock for writing: one that begins by reading, and finds another process writing
-	// when it wants to, cannot wait for it. version tells of commits by other connections.
+	// A transaction begins with the write lock: one that begins by reading cannot wait for another process that is
+	// writing when it wants to. version tells of commits by other connections.
 	begin, commit, rollback, version *sql.Stmt
 
-	// Sessions, their records, and the contents that they refer to.
-	create, head         *sql.Stmt
-	append, record       *sql.Stmt
-	content, refer, grow *sql.Stmt
-	// Leases.
+	create, head                    *sql.Stmt
+	append, record                  *sql.Stmt
+	content, refer, grow            *sql.Stmt
 	holder, lease, shorten, release *sql.Stmt
-	// A deletion takes these in order: references go before what they refer to.
+	// In the order of a deletion: references before what they refer to.
 	deleteRecords, referred      *sql.Stmt
 	deleteRefers, deleteContents *sql.Stmt
 	deleteSession                *sql.Stmt
-	// Accesses: each is one statement, so that two processes cannot come between.
+	// Each is one statement, so no other process can come between.
 	createAccess, revoke, spend, secret *sql.Stmt
 }
 
-// preparer is a connection or a pool. What is prepared on a pool is prepared by each of its connections when they need
-// it.
+// preparer is a connection or a pool, whose connections prepare a statement when they first need it.
 type preparer interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }
 
-// prepareAll prepares statements, and returns those that it has prepared also with an error. The caller closes what was
-// prepared if there is an error. The map has no order: no statement may depend on another.
+// prepareAll prepares statements in no order. It returns those it has prepared, for the caller to close, with an error
+// too.
 func prepareAll(ctx context.Context, p preparer, texts map[**sql.Stmt]string) (done []*sql.Stmt, err error) {
 	for statement, text := range texts {
 		if *statement, err = p.PrepareContext(ctx, text); err != nil {
@@ -61,7 +57,7 @@ func prepareAll(ctx context.Context, p preparer, texts map[**sql.Stmt]string) (d
 	return done, nil
 }
 
-// close gives the statements up. Otherwise SQLite would keep the connection, and its files open, for them.
+// close closes the statements, for which SQLite would otherwise keep the connection and its files open.
 func (st *statements) close() {
 	for _, statement := range st.all {
 		_ = statement.Close()
@@ -69,7 +65,6 @@ func (st *statements) close() {
 	*st = statements{}
 }
 
-// prepare prepares all statements of the writer. Parameters have numbers, because most of them are used more than once.
 func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 	st.all, err = prepareAll(ctx, conn, map[**sql.Stmt]string{
 		&st.begin:    "BEGIN IMMEDIATE",
@@ -77,14 +72,13 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 		&st.rollback: "ROLLBACK",
 		&st.version:  "PRAGMA data_version",
 
-		// Whether there is one already is decided by the index of names.
 		&st.create: `INSERT INTO session (owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at,
 				forked_entries, created, used, entries, tokens, bytes)
 			VALUES (?1, ?2, 0, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?8, 0, 0, 0)
 			ON CONFLICT DO NOTHING RETURNING ` + headColumns,
 		&st.head: "SELECT " + headColumns + " FROM session WHERE owner = ?1 AND name = ?2",
 
-		// The condition is what makes concurrent hosts safe: see the documentation of package store.
+		// The condition makes concurrent hosts safe: see package store.
 		&st.append: `UPDATE session SET revision = revision + ?3,
 				snapshot = CASE WHEN ?4 > 0 THEN revision + ?4 ELSE snapshot END,
 				entries = ?5, tokens = ?6, bytes = bytes + ?7, used = ?8
@@ -92,15 +86,15 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 				AND (?11 = '' OR holder = ?11 AND held_until > ?8)
 			RETURNING ` + headColumns,
 		&st.record: "INSERT INTO record (session, seq, kind, data) VALUES (?1, ?2, ?3, ?4)",
-		// A content that the owner has is not written again; refer then finds the one that is there. The session grows
-		// only by what it did not refer to before.
+		// A content that the owner has is not written again; refer finds it. Only a new reference makes the session
+		// grow.
 		&st.content: `INSERT INTO content (owner, hash, data) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`,
 		&st.refer: `INSERT INTO refer (session, content)
 			SELECT ?1, id FROM content WHERE owner = ?2 AND hash = ?3 ON CONFLICT DO NOTHING`,
 		&st.grow: "UPDATE session SET bytes = bytes + ?2 WHERE id = ?1",
 
 		&st.holder: "SELECT holder, held_until FROM session WHERE owner = ?1 AND name = ?2",
-		// Whether the lease is free was looked up before, in the same transaction.
+		// The same transaction has checked that the lease is free.
 		&st.lease: `UPDATE session SET fence = CASE WHEN holder = ?3 THEN fence ELSE fence + 1 END,
 				holder = ?3, held_until = ?4
 			WHERE owner = ?1 AND name = ?2 RETURNING ` + headColumns,
@@ -110,12 +104,11 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 		&st.deleteRecords: "DELETE FROM record WHERE session = ?1",
 		&st.referred:      "SELECT json_group_array(content) FROM refer WHERE session = ?1",
 		&st.deleteRefers:  "DELETE FROM refer WHERE session = ?1",
-		// Contents that another session refers to stay.
 		&st.deleteContents: `DELETE FROM content WHERE id IN (SELECT value FROM json_each(?1))
 			AND NOT EXISTS (SELECT 1 FROM refer WHERE refer.content = content.id)`,
 		&st.deleteSession: "DELETE FROM session WHERE id = ?1",
 
-		// A token that was revoked is replaced, one that is valid is not.
+		// A revoked token is replaced, a valid one is not.
 		&st.createAccess: `INSERT INTO access (name, hash, created, revoked, limits) VALUES (?1, ?2, ?3, 0, ?4)
 			ON CONFLICT DO UPDATE SET hash = ?2, created = ?3, revoked = 0, limits = ?4 WHERE revoked <> 0`,
 		&st.revoke: "UPDATE access SET revoked = ?2 WHERE name = ?1 AND revoked = 0",
@@ -126,23 +119,22 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 	return err
 }
 
-// queries are the statements of readers, on any connection of the pool.
+// queries are the readers' statements, on any connection of the pool.
 type queries struct {
 	head, exists, records, chosen, content, list, unused, accesses, usage *sql.Stmt
 }
 
-// prepare prepares the readers' statements. Each reads a page at most or what is small as a whole.
 func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
 	_, err := prepareAll(ctx, read, map[**sql.Stmt]string{
 		&q.head:   "SELECT " + headColumns + " FROM session WHERE owner = ?1 AND name = ?2",
 		&q.exists: "SELECT count(*) FROM session WHERE id = ?1",
-		// ?2 has a bit for each kind that is wanted.
+		// ?2 has a bit for each wanted kind.
 		&q.records: `SELECT seq, kind, data FROM record WHERE session = ?1 AND ?2 >> kind & 1 AND seq BETWEEN ?3 AND ?4
 			ORDER BY seq LIMIT ?5`,
 		&q.chosen: `SELECT seq, kind, data FROM record WHERE session = ?1 AND ?2 >> kind & 1
 			AND seq IN (SELECT value FROM json_each(?3)) ORDER BY seq`,
 		&q.content: `SELECT data FROM content WHERE owner = ?1 AND hash = ?2`,
-		// Pages begin after a name, not at a number of rows: a session that is created meanwhile moves no other.
+		// Pages begin after a name, not at a row number, so a session created meanwhile moves no other.
 		&q.list: "SELECT " + headColumns + ` FROM session WHERE (owner, name) > (?1, ?2) AND (?3 OR owner = ?4)
 			ORDER BY owner, name LIMIT ?5`,
 		&q.unused:   "SELECT owner, name FROM session WHERE used < ?1",

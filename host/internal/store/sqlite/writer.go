@@ -11,30 +11,29 @@ import (
 )
 
 const (
-	// maxBatch is how many calls share a transaction at most. It bounds how long the first of them waits for the rest.
+	// maxBatch is how many calls share a transaction at most, which bounds how long the first waits for the rest.
 	maxBatch = 128
-	// pollInterval is how often the writer looks whether another process has written, while someone watches.
+	// pollInterval is how often the writer checks whether another process has written, while someone watches.
 	pollInterval = 200 * time.Millisecond
 )
 
-// job is a call that writes. Either its caller withdraws it or the writer takes it, never both: a caller knows whether
+// job is a writing call. Either its caller withdraws it or the writer takes it, never both, so a caller knows whether
 // its call had an effect, unless the disk does not answer in time.
 type job struct {
-	// do runs in a transaction that other jobs share. If its error is not a failure of SQLite, such as a conflict, it
-	// has changed nothing: the others are committed all the same.
+	// do runs in a transaction that other jobs share. If its error is a refusal, such as a conflict, it has changed
+	// nothing, and the others are committed anyway.
 	do func(*statements) error
-	// alone, if set, is run instead of do, and outside of transactions.
+	// alone, if set, runs instead of do, outside of transactions.
 	alone func(*sql.Conn) error
-	// notice, if set after do, is passed to watchers once the transaction is committed.
+	// notice, if do sets it, is passed to watchers after the commit.
 	notice store.Notice
 	owned  atomic.Bool // set by who takes the job: the writer to do it, the caller to withdraw it
 	err    error       // valid once done is closed
 	done   chan struct{}
 }
 
-// write has the writer do a job, and returns what that has returned when it is committed. The end of ctx withdraws the
-// job only as long as the writer has not taken it. The job may run on when the caller has given it up: it must not share
-// memory with it.
+// write has the writer do a job, and returns its result once it is committed. The end of ctx withdraws the job only if
+// the writer has not taken it. A job that its caller gave up may run on, and must share no memory with it.
 func write[T any](ctx context.Context, s *Store, do func(*statements, *job) (T, error)) (T, error) {
 	var answer, none T
 	j := &job{done: make(chan struct{})}
@@ -51,21 +50,19 @@ func write[T any](ctx context.Context, s *Store, do func(*statements, *job) (T, 
 	return answer, nil
 }
 
-// change is write for a job without an answer.
 func (s *Store) change(ctx context.Context, do func(*statements, *job) error) error {
 	_, err := write(ctx, s, func(st *statements, j *job) (struct{}, error) { return struct{}{}, do(st, j) })
 	return err
 }
 
-// outside has the writer run f on its connection, outside of transactions.
 func (s *Store) outside(ctx context.Context, f func(*sql.Conn) error) error {
 	return s.submit(ctx, &job{alone: f, done: make(chan struct{})})
 }
 
-// submit hands a job to the writer and waits for it. The error is the job's, [store.ErrClosed] if the store was closed
-// before the writer took it, or what the end of ctx means if the caller withdrew it.
+// submit hands a job to the writer and waits for it. The error is the job's, [store.ErrClosed] if the store closed
+// before the writer took it, or that of ctx if the caller withdrew it.
 func (s *Store) submit(ctx context.Context, j *job) error {
-	// Checked first, because a select takes any of its cases that is ready.
+	// Checked first, because a select takes any of its ready cases.
 	if ctx.Err() != nil {
 		return s.fault(ctx, ctx.Err())
 	}
@@ -77,7 +74,6 @@ func (s *Store) submit(ctx context.Context, j *job) error {
 	case s.jobs <- j:
 	case <-ctx.Done():
 		return s.fault(ctx, ctx.Err())
-	// The queue is bounded, so that a call may wait here too while the writer is busy.
 	case <-s.stop:
 		return store.ErrClosed
 	}
@@ -88,7 +84,7 @@ func (s *Store) submit(ctx context.Context, j *job) error {
 		if j.owned.CompareAndSwap(false, true) {
 			return s.fault(ctx, ctx.Err())
 		}
-		// The writer has taken it, and will finish it in any case: only the answer tells whether it had an effect.
+		// The writer has taken it and will finish it: only its answer tells whether it had an effect.
 		if errors.Is(context.Cause(ctx), store.ErrSlow) || j.alone == nil && !j.isDone(until) {
 			return &store.Fault{Cause: store.Slow, Store: s.path, Unknown: true, Err: store.ErrSlow}
 		}
@@ -103,7 +99,6 @@ func (s *Store) submit(ctx context.Context, j *job) error {
 	}
 }
 
-// isDone waits for the job until a time, and reports whether it is done.
 func (j *job) isDone(until time.Time) bool {
 	select {
 	case <-j.done:
@@ -113,8 +108,8 @@ func (j *job) isDone(until time.Time) bool {
 	}
 }
 
-// writer is the goroutine that writes. SQLite has one writer at a time anyway; with one goroutine nothing waits for
-// locks inside of the process, and what arrives during a commit shares the next one.
+// writer is the goroutine that writes. SQLite has one writer at a time anyway; with one goroutine nothing in the
+// process waits for locks, and calls that arrive during a commit share the next one.
 type writer struct {
 	*Store
 	db      *sql.DB
@@ -124,7 +119,6 @@ type writer struct {
 	logSize int64 // of the write-ahead log after the last commit, in bytes
 }
 
-// connect opens the writer's connection.
 func (w *writer) connect(ctx context.Context) (err error) {
 	if w.db, err = sql.Open("sqlite", dsn(w.path)); err != nil {
 		return err
@@ -135,7 +129,6 @@ func (w *writer) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// prepare prepares the writer's statements. The present version is the one that later ones are compared with.
 func (w *writer) prepare(ctx context.Context) error {
 	if err := w.st.prepare(ctx, w.conn); err != nil {
 		return err
@@ -145,8 +138,7 @@ func (w *writer) prepare(ctx context.Context) error {
 	return err
 }
 
-// disconnect gives the connection up, with any transaction that is open on it. SQLite rolls that back. It may be called
-// on a writer that has failed to connect.
+// disconnect closes the connection, rolling back any open transaction. The writer may have failed to connect.
 func (w *writer) disconnect() {
 	w.log.Store(nil) // SQLite removes it with the last connection
 	w.st.close()
@@ -157,8 +149,7 @@ func (w *writer) disconnect() {
 	w.conn = nil
 }
 
-// run is the writer's goroutine. The context of a call never reaches SQLite: a batch is one transaction for many
-// callers, and none of them may end it for the others.
+// run is the writer's goroutine. No call's context reaches SQLite: none may end a batch for the others.
 func (w *writer) run() {
 	defer close(w.stopped)
 	poll := time.NewTicker(pollInterval)
@@ -181,12 +172,10 @@ func (w *writer) run() {
 	}
 }
 
-// take collects the jobs that wait. A job outside of transactions ends the batch, or is one by itself. It does not wait
-// for more: under load a batch fills while the last one is being committed, and without load a call should not be
-// delayed.
+// take collects the waiting jobs, and drops withdrawn ones. A job outside of transactions ends the batch. It does not
+// wait for more: under load a batch fills during the last commit, and without load no call should be delayed.
 func (w *writer) take(batch []*job, first *job) []*job {
 	for j := first; ; {
-		// A job that its caller has withdrawn is dropped here.
 		if j.owned.CompareAndSwap(false, true) {
 			batch = append(batch, j)
 		}
@@ -201,17 +190,15 @@ func (w *writer) take(batch []*job, first *job) []*job {
 	}
 }
 
-// perform does a batch of jobs and wakes their callers.
 func (w *writer) perform(batch []*job) {
 	var alone *job
 	if n := len(batch); n > 0 && batch[n-1].alone != nil {
 		batch, alone = batch[:n-1], batch[n-1]
 	}
 	if len(batch) > 0 {
-		// Callers are woken only after the commit: what they are told is durable.
 		err := w.commit(batch)
-		// One that is too large for the space that is left must not fail the others. While the file is locked, each
-		// would wait for the lock again.
+		// One that is too large for the space left must not fail the others. While the file is locked, each would wait
+		// for the lock again.
 		if err != nil && len(batch) > 1 && !store.IsCause(err, store.Locked) && !store.IsCause(err, store.Displaced) {
 			for i := range batch {
 				w.finish(batch[i:i+1], w.commit(batch[i:i+1]))
@@ -225,8 +212,8 @@ func (w *writer) perform(batch []*job) {
 	}
 }
 
-// commit does jobs in one transaction. Its error is the transaction's; a job that was refused has its own. A failure
-// rolls back all of them: none has had an effect.
+// commit does jobs in one transaction. A refused job has its own error; any other failure rolls back all and is
+// returned.
 func (w *writer) commit(batch []*job) error {
 	return w.connected(func(ctx context.Context) error {
 		if _, err := w.st.begin.ExecContext(ctx); err != nil {
@@ -241,8 +228,8 @@ func (w *writer) commit(batch []*job) error {
 				return err
 			}
 		}
-		// A commit that failed has changed nothing that anyone can see. Its frames may be in the log on disk, where the
-		// next commit overwrites them.
+		// A failed commit has changed nothing visible. Its frames may be in the log on disk, where the next commit
+		// overwrites them.
 		_, err := w.st.commit.ExecContext(ctx)
 		if err != nil {
 			_, _ = w.st.rollback.ExecContext(ctx)
@@ -251,8 +238,7 @@ func (w *writer) commit(batch []*job) error {
 	})
 }
 
-// isRefusal says whether err is the answer to a call and not a failure of the store. Refused jobs have changed nothing,
-// so the transaction goes on without them.
+// isRefusal says whether err is the answer to a call and not a failure of the store.
 func isRefusal(err error) bool {
 	var conflict *store.ConflictError
 	var leased *store.LeasedError
@@ -260,15 +246,14 @@ func isRefusal(err error) bool {
 		errors.As(err, &conflict) || errors.As(err, &leased)
 }
 
-// connected calls f with a connection. After a failure the connection is given up, and the next call opens another: so
-// the store works again when the cause is gone, whatever state SQLite was left in. f runs at most once.
+// connected calls f, at most once, with a connection. After a failure the next call opens another connection, so the
+// store works again once the cause is gone, whatever state SQLite was in.
 func (w *writer) connected(f func(context.Context) error) error {
 	ctx := context.Background()
 	if err := w.displaced(); err != nil {
 		return err // the connection is kept: the file may come back, and this is what can be copied until then
 	}
 	if w.conn == nil { // the last batch failed
-		// connect and prepare are apart, because a new store needs its tables in between. Here they are there.
 		err := w.connect(ctx)
 		if err == nil {
 			err = w.prepare(ctx)
@@ -283,10 +268,9 @@ func (w *writer) connected(f func(context.Context) error) error {
 	if err := w.checkLog(ctx); err != nil {
 		return err
 	}
-	// A lock that was not free says nothing about the connection.
 	err := w.fault(ctx, f(ctx))
 	if err == nil {
-		// Of what was written to a file that is not where it was, no caller is told that it is kept.
+		// No caller is told that a write to a displaced file is kept.
 		if gone := (*store.Fault)(nil); errors.As(w.displaced(), &gone) {
 			gone.Unknown = true
 			return gone
@@ -299,8 +283,7 @@ func (w *writer) connected(f func(context.Context) error) error {
 	return err
 }
 
-// finish wakes the callers of jobs. Watchers are told before the caller goes on; err is the transaction's, for all of
-// them.
+// finish wakes the callers of jobs, watchers first. err is the transaction's, for all of them.
 func (w *writer) finish(jobs []*job, err error) {
 	for _, j := range jobs {
 		if err != nil {
@@ -312,8 +295,8 @@ func (w *writer) finish(jobs []*job, err error) {
 	}
 }
 
-// poll tells watchers if another process has written. An error is told as a change: watchers look at their sessions,
-// and get the error from the store itself.
+// poll tells watchers if another process has written. An error is told as a change: watchers then get it from the store
+// itself.
 func (w *writer) poll() {
 	if w.conn == nil || !w.hub.Watched() {
 		return
@@ -323,8 +306,8 @@ func (w *writer) poll() {
 	}
 }
 
-// others says whether other connections have committed anything since the last call. It compares a number that SQLite
-// changes for commits of other connections only, not for those of this one.
+// others says whether other connections have committed since the last call: SQLite changes this number only for their
+// commits.
 func (w *writer) others(ctx context.Context) (changed bool, err error) {
 	var version int64
 	if err := w.st.version.QueryRowContext(ctx).Scan(&version); err != nil {
