@@ -34,6 +34,8 @@ type Prompt struct {
 	Sent, Whole int // tokens
 	// SentEntries and WholeEntries are how many entries these have.
 	SentEntries, WholeEntries int
+	// Reset: what comes before the history is not that of the request before, such as the list of tools.
+	Reset bool
 }
 
 // Ledger returns an empty ledger at the session's prices.
@@ -43,6 +45,16 @@ func (s *Session) Ledger() *Ledger {
 		return &Ledger{}
 	}
 	return &Ledger{list: list, sent: pricing.NewMeter(list), whole: pricing.NewMeter(list)}
+}
+
+// LedgerAfter is [Session.Ledger] for a session that goes on with another model: nothing is in that one's cache, and
+// what the provider's reports taught still holds.
+func (s *Session) LedgerAfter(before *Ledger) *Ledger {
+	l := s.Ledger()
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	l.last, l.grown = before.last, before.grown
+	return l
 }
 
 // Ledger returns an empty ledger at the prices of a session that is open; without prices if it is not.
@@ -110,11 +122,13 @@ func (c Charge) Reported(input, cached, written int) float64 {
 	// After a rewrite the cache has less, which says nothing of what it has of a prompt that only grows. Caches that
 	// hold whole blocks of tokens may not grow with each prompt.
 	grew := int64(cached) > c.ledger.read.Swap(int64(cached))
-	if !c.Rewrote && c.cached.Sent > 0 {
-		c.ledger.missed.Store(!grew && read*float64(c.prompt.Sent) < 0.9*sent*float64(c.cached.Sent))
+	had := sent * float64(c.cached.Sent) / float64(max(c.prompt.Sent, 1)) // what the cache was supposed to have
+	missed := c.prompt.Reset && read <= had/2                             // by either prompt
+	if !c.prompt.Reset && !c.Rewrote && c.cached.Sent > 0 {
+		c.ledger.missed.Store(!grew && read < 0.9*had)
 	}
 	readOfWhole := read
-	switch missed := c.ledger.missed.Load(); {
+	switch missed = missed || c.ledger.missed.Load(); {
 	case !missed && c.Rewrote:
 		readOfWhole = max(read, whole-float64(c.prompt.Whole-c.cached.Whole)*each)
 	case !missed: // what was removed would have been read too

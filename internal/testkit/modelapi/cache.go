@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // segment is a part of a prompt that can be the end of what is cached. mark: the client set a marker there. The text is
@@ -37,11 +38,11 @@ func segmentOf(v any) segment {
 // segment makes all that follow it unknown. Entries do not expire: a test has no time to wait for that.
 type cache struct{ known map[[sha256.Size]byte]bool }
 
-// request looks a prompt up and stores its beginnings: those that end at a marker, or with auto all. It returns the
-// tokens that were not cached, those that were, and those that were stored beyond them. All three are in tokens. The
-// lock of the server is held.
-func (c *cache) request(segments []segment, auto bool) (input, cached, written int) {
-	var sum [sha256.Size]byte
+// request looks a prompt of a model up and stores its beginnings: those that end at a marker, or with auto all. It
+// returns the tokens that were not cached, those that were, and those that were stored beyond them. The lock of the
+// server is held.
+func (c *cache) request(model string, segments []segment, auto bool) (input, cached, written int) {
+	sum := sha256.Sum256([]byte(model)) // no model reads what another has cached
 	// Tokens are bytes / 4, rounded down once for the whole beginning and not per segment: a sum of roundings would
 	// depend on how the prompt is divided.
 	total, stored := 0, 0
@@ -101,8 +102,16 @@ func (s *Server) As(body func(*Request) []byte) (out []*Request, err error) {
 		if err != nil {
 			return nil, err
 		}
-		input, cached, written := c.request(p.segments, p.auto)
+		input, cached, written := c.request(modelOf(request, read), p.segments, p.auto)
 		as.Tokens, as.Cached, as.Written = input+cached+written, cached, written
 	}
 	return out, nil
+}
+
+// modelOf is what a request asks for; Gemini's has it in the address.
+func modelOf(r *http.Request, body object) string {
+	_, path, _ := strings.Cut(r.URL.Path, "/models/")
+	path, _, _ = strings.Cut(path, ":")
+	model, _ := body["model"].(string)
+	return model + path
 }

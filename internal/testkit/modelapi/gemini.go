@@ -3,6 +3,7 @@ package modelapi
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // gemini is generateContent and streamGenerateContent. Which of the two it is stands in the address, not in the body.
@@ -115,7 +116,7 @@ func (g gemini) cached(s *Server, body object) object {
 	for _, v := range list(body["contents"]) {
 		segments = append(segments, segmentOf(v))
 	}
-	input, read, _ := s.cache.request(segments, true)
+	input, read, _ := s.cache.request(strings.TrimPrefix(text(body["model"]), "models/"), segments, true)
 	return object{"name": name, "model": body["model"], "usageMetadata": object{"totalTokenCount": input + read}}
 }
 

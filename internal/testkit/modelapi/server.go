@@ -230,7 +230,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	u := usage{output: 20}
 	s.mu.Lock()
-	u.input, u.cached, u.written = s.cache.request(p.segments, p.auto)
+	u.input, u.cached, u.written = s.cache.request(modelOf(r, body), p.segments, p.auto)
 	total := u.input + u.cached + u.written
 	if !counts {
 		seen.Tokens, seen.Cached, seen.Written = total, u.cached, u.written

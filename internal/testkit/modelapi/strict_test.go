@@ -106,7 +106,7 @@ func TestTheCache(t *testing.T) {
 		{[]segment{a, b, a}, true, 10, 30, 0},
 		{[]segment{b, a}, true, 30, 0, 0},
 	} {
-		if input, hit, in := c.request(tt.prompt, tt.auto); input != tt.input || hit != tt.hit || in != tt.in {
+		if input, hit, in := c.request("", tt.prompt, tt.auto); input != tt.input || hit != tt.hit || in != tt.in {
 			t.Errorf("%d: %d %d %d", i, input, hit, in)
 		}
 	}

@@ -293,7 +293,7 @@ func (b *branch) follow(x *exchange, r *body.Request) {
 	}
 	b.model = r.Model
 	if _, ours := x.settings(r, "")["model.name"]; ours && b.session.Set("model.name", r.Model) == nil {
-		b.ledger = b.session.Ledger()
+		b.ledger = b.session.LedgerAfter(b.ledger)
 	}
 }
 
@@ -306,7 +306,8 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 		return err
 	}
 	// Counted once for as long as it stays the same: it is mostly the schemas of tools, 75 kB of Claude Code's.
-	if rest := r.RestSum(); rest != b.rest || b.pending == 0 {
+	rest, reset := r.RestSum(), false
+	if rest != b.rest || b.pending == 0 {
 		text := string(r.Rest())
 		counted, err := x.server.options.Host.Count(ctx, []content.Content{
 			{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: text}}}})
@@ -314,6 +315,7 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 			return err
 		}
 		// Not in the list of tools alone: agents name in the system prompt what their model has to search for.
+		reset = b.pending > 0
 		b.rest, b.pending, b.offered = rest, counted.Tokens(0), strings.Contains(text, mcp.Tool)
 	}
 	// One time for the turn and for its price: both ask whether the prompt cache has expired.
@@ -335,7 +337,7 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending, at: now}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
 		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole,
-			SentEntries: len(b.view), WholeEntries: len(b.entries)},
+			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: reset},
 			ready.Outcome.Stable.Tokens+b.pending, now)
 	}
 	if w := x.server.options.Watch; w != nil {
