@@ -8,8 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 )
 
-// without is what a plugin can do that a measure of isolation would keep it from, for people. A new measure of
-// package isolate needs a row.
+// without says, for people, what a plugin can do without a measure of isolation. A new measure needs a row.
 var without = map[isolate.Measure]string{
 	isolate.Privileges: "gain rights from setuid programs",
 	isolate.Files:      "read and change your files: keys, passwords and all else in your home directory",
@@ -28,8 +27,7 @@ var without = map[isolate.Measure]string{
 	isolate.Descriptors: "use files and connections that were open where the host was started",
 }
 
-// possible returns what a plugin can do because the measures are missing that are in a list like
-// [process.Sandbox.Lacking], each of which begins with the measure's name and a colon.
+// possible takes a list like [process.Sandbox.Lacking], whose items begin with the measure's name and a colon.
 func possible(lacking []string) []string {
 	var can []string
 	for _, l := range lacking {
@@ -44,8 +42,8 @@ func possible(lacking []string) []string {
 	return slices.Compact(can)
 }
 
-// warnOfMissing logs which measures of isolation a process is about to start without. With best effort nothing else
-// stops it, so that a kernel without Landlock must not go unnoticed. Where someone switched isolation off, they know.
+// warnOfMissing logs which measures of isolation a process starts without: with best effort nothing else stops it, so a
+// kernel without Landlock must not go unnoticed. Whoever switched isolation off knows.
 func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
 	if len(sandbox.Lacking) == 0 || m.opts.Isolation == IsolationOff {
 		return
@@ -56,9 +54,9 @@ func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
 		"hint", "plugins.isolation=strict refuses to start it")
 }
 
-// hideHost keeps a plugin from the host's environment and memory, which have the keys of model providers. Without
-// Landlock and without a user namespace of its own, the kernel lets it read those of any process of its user. With
-// namespaces nothing is to be done, and the host must stay as it is: it could not set the plugin's user.
+// hideHost keeps a plugin from the host's environment and memory, which hold the keys of model providers. Without
+// Landlock and without its own user namespace, the kernel lets it read those of any process of its user. With
+// namespaces the host must stay as it is: it could not set the plugin's user.
 func (m *Manager) hideHost(sandbox process.Sandbox) {
 	if slices.Contains(sandbox.Apply, isolate.Files) || slices.Contains(sandbox.Apply, isolate.Paths) ||
 		m.opts.Isolation == IsolationOff {
@@ -69,10 +67,10 @@ func (m *Manager) hideHost(sandbox process.Sandbox) {
 	}
 }
 
-// byReason puts together the measures that are missing for the same reason: often all of them are.
+// byReason groups the missing measures: often all have the same reason.
 func byReason(lacking []string) []string {
 	var out []string
-	at := map[string]int{} // by reason
+	at := map[string]int{}
 	for _, l := range lacking {
 		measure, reason, _ := strings.Cut(l, ": ")
 		i, known := at[reason]
@@ -86,8 +84,8 @@ func byReason(lacking []string) []string {
 	return out
 }
 
-// Lacking returns how many measures of isolation the running or last process of each strategy does without, by name.
-// It starts nothing. Strategies that never ran are not in it.
+// Lacking returns, by name, how many measures of isolation the running or last process of each strategy does without.
+// Strategies that never ran are not in it.
 func (m *Manager) Lacking() map[string]int {
 	lacking := make(map[string]int)
 	for _, s := range m.all() {

@@ -13,11 +13,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Listing is one file that was found, one strategy that is built in, or one directory in which nothing could be. Its
-// JSON form is stable: fields are only ever added.
+// Listing is a file that was found, a built-in strategy, or a directory in which nothing could be. Its JSON form is
+// stable: fields are only ever added.
 type Listing struct {
 	Name string `json:"name"`
-	// Path is absolute. Of a strategy that is built in, it is the host's program.
+	// Path is absolute. For a built-in strategy, it is the host's program.
 	Path        string `json:"path"`
 	BuiltIn     bool   `json:"builtIn,omitempty"`
 	Version     string `json:"version,omitempty"`
@@ -26,38 +26,37 @@ type Listing struct {
 	Trigger          contract.TriggerMode `json:"trigger,omitempty"`
 	DefaultThreshold float64              `json:"defaultThreshold,omitempty"`
 	RequiresLLM      bool                 `json:"requiresLLM"`
-	// SHA256 of the file, in hexadecimal; empty if it cannot be read, and for a strategy that is built in.
+	// SHA256 is in hexadecimal; empty if the file cannot be read, and for a built-in strategy.
 	SHA256 string `json:"sha256,omitempty"`
 	State  State  `json:"state"`
 	// Reason is a sentence for any state but ready; for ready, it says why a newer version of the file is not used.
 	Reason string `json:"reason,omitempty"`
-	// Isolation are the measures of isolation that its process runs under.
+	// Isolation are the measures that its process runs under.
 	Isolation []isolate.Measure `json:"isolation,omitempty"`
-	// Lacking are the measures of isolation that its process does without, with the reason.
+	// Lacking are the measures that its process does without, with the reason.
 	Lacking []string `json:"lacking,omitempty"`
-	// Stderr is the end of what a broken plugin wrote to its standard error, at most 8 KiB; Explanation shows a part.
+	// Stderr is the end of a broken plugin's standard error, at most 8 KiB.
 	Stderr string `json:"stderr,omitempty"`
 }
 
-// Explanation is the reason, followed by the last lines of the plugin's standard error if it is broken. It is safe for
-// a terminal; "" if there is nothing to explain.
+// Explanation returns the reason, followed by the last lines of a broken plugin's standard error. It is safe for a
+// terminal; "" if there is nothing to explain.
 func (l Listing) Explanation() string {
-	const maxReason = 16 << 10 // bytes
+	const maxReason = 16 << 10
 	if l.Reason == "" {
 		return ""
 	}
 	return text.Printable(l.Reason, maxReason) + fault.Excerpt(l.Stderr)
 }
 
-// startsAtOnce bounds how many plugins List starts at the same time. Each is a process, which takes memory and
-// processor time until it has answered.
+// startsAtOnce bounds how many plugins List starts at the same time: each is a process, which takes memory and
+// processor time.
 const startsAtOnce = 16
 
 // List describes everything in the plugin directories, in the order of the directories and by name within each, and
-// then what is built in.
-// Plugins that do not run are started, several at a time, to ask them what they are, and ended again unless a session
-// uses them meanwhile. Listing trusts nothing: it does not write to the lock file. What is wrong with one is in its
-// listing and affects no other. When ctx ends, those not yet asked are broken for that reason.
+// then what is built in. Plugins that do not run are started to ask them what they are, and ended again unless a
+// session uses them meanwhile. Listing trusts nothing: it does not write to the lock file. What is wrong with one is in
+// its listing and affects no other. When ctx ends, plugins not yet asked are broken for that reason.
 func (m *Manager) List(ctx context.Context) []Listing {
 	found := m.scan()
 	var list []Listing
@@ -66,7 +65,7 @@ func (m *Manager) List(ctx context.Context) []Listing {
 			list = append(list, Listing{Path: d.Path, State: StateNoDirectory, Reason: d.Problem})
 		}
 	}
-	// Each goroutine writes its own element, so that the order is that of the scan.
+	// Each goroutine writes its own element, so the order is that of the scan.
 	offset := len(list)
 	list = append(list, make([]Listing, len(found.Candidates))...)
 	var group errgroup.Group
@@ -77,11 +76,10 @@ func (m *Manager) List(ctx context.Context) []Listing {
 			return nil
 		})
 	}
-	_ = group.Wait() // none of them returns an error
+	_ = group.Wait() // none returns an error
 	return list
 }
 
-// list describes one file, or one strategy that is built in.
 func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	l := Listing{Name: text.Printable(c.Name, 100), Path: c.Path, BuiltIn: c.BuiltIn}
 	if c.Problem != "" { // not hashed: it may be anything, of any size
@@ -106,7 +104,7 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	}
 	if err == nil {
 		l.State = StateReady
-		// A plugin that is ready may have a reason too: a newer version of its file that cannot be used.
+		// A newer version of its file cannot be used.
 		if state, reason := strategy.State(); state == StateReady {
 			l.Reason = reason
 		}
@@ -125,7 +123,6 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	return l
 }
 
-// describe fills in what the plugin reports about itself.
 func (l *Listing) describe(info contract.Info) {
 	l.Version, l.Description = info.Version, info.Description
 	l.Trigger, l.DefaultThreshold = info.Trigger.Mode, info.Trigger.DefaultThreshold

@@ -10,18 +10,17 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
-// Lock starts the plugins with these names, or all usable ones if there are none, asks each what it is, and writes
-// that to the lock file: from then on it must stay the same. It returns what was locked, by name, and why others were
-// not.
+// Lock starts the plugins with these names, or all usable ones if there are none, asks each what it is, and writes that
+// to the lock file: from then on it must stay the same. It returns what was locked, by name, and why others were not.
 func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked, error) {
-	// Asked first: without a lock file to write, no plugin need be started.
+	// Without a lock file to write, no plugin need be started.
 	if err := m.trust.CanLock(); err != nil {
 		return nil, err
 	}
 	found := m.scan()
 	if len(names) == 0 {
 		for _, c := range found.Candidates {
-			// Shadowed and broken files are skipped without an error: they are not what would run.
+			// Shadowed and broken files are not what would run.
 			if c.Usable() && !c.BuiltIn {
 				names = append(names, c.Name)
 			}
@@ -38,7 +37,7 @@ func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked,
 		}
 		done[name], entries = e, append(entries, e)
 	}
-	// All in one write: the file is never seen with half of what was asked for.
+	// One write: the file is never seen with half of what was asked for.
 	if len(entries) > 0 {
 		if err := m.trust.Lock(entries); err != nil {
 			return nil, errors.Join(append(errs, err)...)
@@ -68,7 +67,7 @@ func (m *Manager) lookAt(ctx context.Context, found discover.Catalog, name strin
 	if err := m.prepare(); err != nil {
 		return Locked{}, err
 	}
-	// The file stays open from here: what is hashed is what is started, even if the file is replaced meanwhile.
+	// The file stays open from here: what is hashed is what is started.
 	b, err := discover.Open(c, &m.hashes)
 	if err != nil {
 		return Locked{}, fmt.Errorf("%s: %w", c.Path, err)
@@ -77,7 +76,7 @@ func (m *Manager) lookAt(ctx context.Context, found discover.Catalog, name strin
 	result := make(chan error, 1)
 	var e Locked
 	if !m.spawn(func() {
-		// Nothing is known of it: what the lock file says must not stand in the way of locking again.
+		// With nothing known: the lock file must not prevent locking again.
 		p, err := m.launch(ctx, b, trust.Snapshot{}, func(State) {})
 		if err == nil {
 			p.End(supervise.ErrNotNeeded)

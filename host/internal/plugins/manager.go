@@ -22,19 +22,19 @@ import (
 type Manager struct {
 	opts  Options
 	log   hclog.Logger
-	ctx   context.Context // ends with Close
+	ctx   context.Context
 	end   context.CancelCauseFunc
 	close func() error // shutDown, once
 
 	trust  *trust.Policy
 	hashes discover.Hashes
-	// checks is what this machine can enforce, found out once: a probe starts processes.
+	// checks probes what this machine can enforce, once: a probe starts processes.
 	checks func() []isolate.Check
 	ticks  func(every time.Duration) (tick <-chan time.Time, stop func()) // for tests; nil: the real clock
 
 	supervision *supervise.Host
 
-	// mu guards what follows. It is held for moments only, never while a directory is read or a process starts.
+	// mu guards what follows. It is never held while a directory is read or a process starts.
 	mu         sync.Mutex
 	closed     bool
 	strategies map[string]*Strategy
@@ -42,7 +42,7 @@ type Manager struct {
 	running    sync.WaitGroup   // strategies, starts and the watcher; nothing is added once closed is set
 }
 
-// New returns a manager. It scans no directory and starts nothing before it is asked to. Close it.
+// New returns a manager, which must be closed. It scans and starts nothing before it is asked to.
 func New(o Options) *Manager {
 	o = o.withDefaults()
 	m := &Manager{opts: o, log: o.Logger.Named("plugin"), strategies: make(map[string]*Strategy)}
@@ -58,8 +58,8 @@ func New(o Options) *Manager {
 	return m
 }
 
-// Strategy returns the strategy with the name, started and described. Callers that come while it starts wait for that
-// start. A strategy whose process has ended is started again.
+// Strategy returns the strategy with the name, started and described. Concurrent callers share one start. A strategy
+// whose process has ended is started again.
 //
 // Errors: [ErrUnknownStrategy], [ErrClosed], an [*Error] about the start, or ctx's.
 func (m *Manager) Strategy(ctx context.Context, name string) (*Strategy, error) {
@@ -73,7 +73,7 @@ func (m *Manager) Strategy(ctx context.Context, name string) (*Strategy, error) 
 	return s, nil
 }
 
-// Names returns the names of the usable plugins that were found, sorted. It starts nothing.
+// Names returns the sorted names of the usable plugins. It starts nothing.
 func (m *Manager) Names() []string {
 	var names []string
 	for _, f := range m.scan().Candidates {
@@ -85,13 +85,13 @@ func (m *Manager) Names() []string {
 	return names
 }
 
-// Check returns an [ErrUnknownStrategy] if no strategy that is built in and no file in the plugin directories has the
+// Check returns an [ErrUnknownStrategy] if neither a built-in strategy nor a file in the plugin directories has the
 // name. It starts nothing: whether the file is a working plugin shows when it is used.
 func (m *Manager) Check(name string) error {
 	m.mu.Lock()
 	_, known := m.strategies[name]
 	m.mu.Unlock()
-	// A strategy that was used is known, even if its file is gone by now: its process may still run.
+	// Known even if its file is gone by now: its process may still run.
 	if known {
 		return nil
 	}
@@ -109,14 +109,14 @@ func (m *Manager) Reset(name string) bool {
 	return ok && s.Reset("plugin was reset")
 }
 
-// EndSession tells all running plugins that a session has ended, so that they drop what they hold of its history.
+// EndSession tells all running plugins to drop what they hold of a session.
 func (m *Manager) EndSession(id string) {
 	for _, s := range m.all() {
 		s.EndSession(id)
 	}
 }
 
-// States are the states of the strategies that were asked for so far, by name. It starts nothing.
+// States returns the states of the strategies that were asked for so far, by name.
 func (m *Manager) States() map[string]State {
 	states := make(map[string]State)
 	for _, s := range m.all() {
@@ -125,18 +125,17 @@ func (m *Manager) States() map[string]State {
 	return states
 }
 
-// Close ends every process, in a time bounded by StopTimeout and a few seconds. Calls that are under way fail with
-// [ErrClosed]. It is safe to call again, also at the same time, and then returns what the first call returned.
+// Close ends every process, in a time bounded by StopTimeout and a few seconds. Calls under way fail with [ErrClosed].
+// Concurrent and repeated calls return what the first one does.
 func (m *Manager) Close() error { return m.close() }
 
-// shutDown ends the strategies, waits for everything that was begun, and removes the run directory.
 func (m *Manager) shutDown() error {
 	m.mu.Lock()
 	// Before the wait: what begins after this sees it and does not start.
 	m.closed = true
 	m.mu.Unlock()
 	m.end(ErrClosed)
-	// Without the lock, which a start that is under way takes.
+	// Without the lock, which a start under way takes.
 	m.running.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -146,12 +145,11 @@ func (m *Manager) shutDown() error {
 	return m.spawner.Close()
 }
 
-// scan looks at what is in the plugin directories now.
 func (m *Manager) scan() discover.Catalog {
 	return discover.Scan(m.opts.Dirs, m.trust.Guard()).AddBuiltIn(m.opts.BuiltIn).Attach(m.opts.Attach)
 }
 
-// known returns the strategy by its name. The first time it checks that there is a plugin.
+// known checks, the first time, that there is a plugin.
 func (m *Manager) known(name string) (*Strategy, error) {
 	m.mu.Lock()
 	s, ok := m.strategies[name]
@@ -159,7 +157,7 @@ func (m *Manager) known(name string) (*Strategy, error) {
 	if ok {
 		return s, nil
 	}
-	// Outside of the lock: directories may be on a slow disk. If two callers come at once, both scan, and handle makes
+	// Outside of the lock: directories may be on a slow disk. Of two concurrent callers both scan, and handle makes
 	// one.
 	found := m.scan()
 	if _, ok := found.Find(name); !ok {
@@ -168,7 +166,6 @@ func (m *Manager) known(name string) (*Strategy, error) {
 	return m.handle(name), nil
 }
 
-// handle returns the strategy's one handle.
 func (m *Manager) handle(name string) *Strategy {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -177,7 +174,7 @@ func (m *Manager) handle(name string) *Strategy {
 		s = supervise.New(m.supervision, name)
 		m.strategies[name] = s
 		if m.closed {
-			// A strategy that comes too late ends before it begins, so that callers get ErrClosed and no process.
+			// Too late: callers get ErrClosed and no process.
 			s.Ended()
 		} else {
 			m.running.Go(s.Run)
@@ -186,15 +183,13 @@ func (m *Manager) handle(name string) *Strategy {
 	return s
 }
 
-// all returns every strategy that was asked for so far.
 func (m *Manager) all() []*Strategy {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Collect(maps.Values(m.strategies))
 }
 
-// start starts a process of a strategy. The start belongs to the manager and not to the caller who happened to come
-// first: it goes on when that caller gives up.
+// start belongs to the manager and not to the caller who happened to be first: it continues when that caller gives up.
 func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) {
 	found := m.scan()
 	c, ok := found.Find(name)
@@ -219,7 +214,7 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 		return nil, c.HostFailure(OpStart, fmt.Errorf("%w: %w", ErrNotPlugin, err), "")
 	}
 	defer b.Close()
-	// The supervisor asked for another file than the one that runs, and this is the same.
+	// The supervisor asked for another file than the running one.
 	if b.Sum == s.Unless {
 		return nil, supervise.ErrSame
 	}
@@ -227,25 +222,24 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	if err != nil {
 		return nil, c.HostFailure(OpStart, err, "if you trust it: thresh plugins lock "+c.Name)
 	}
-	// What this host itself saw of the file goes before what the lock file says.
+	// What this host itself saw of the file takes precedence over the lock file.
 	known := s.Known
 	if known.Sum != b.Sum {
 		known = verdict.Known
 	}
 	s.Reached(supervise.StateVerified, b)
-	// Asked again, as hashing a large file takes a while.
+	// Hashing a large file takes a while.
 	if m.ctx.Err() != nil {
 		return nil, ErrClosed
 	}
 	p, err := m.launch(m.ctx, b, known, func(state State) { s.Reached(state, nil) })
 	if err == nil && verdict.First {
-		entry, _ := p.Entry() // a plugin that is ready has one
+		entry, _ := p.Entry() // a ready plugin has one
 		p.OnFirstUse(func() { m.trust.Remember(entry) })
 	}
 	return p, err
 }
 
-// launch starts an opened binary, in a sandbox, within the start timeout.
 func (m *Manager) launch(
 	ctx context.Context, b *discover.Binary, known trust.Snapshot, reached func(State),
 ) (*client.Plugin, error) {
@@ -258,11 +252,10 @@ func (m *Manager) launch(
 	return m.bringUp(ctx, m.clientOptions(), client.Spec{Binary: b, Sandbox: sandbox, Known: known}, reached)
 }
 
-// attachedTimeout is how long a call waits for an attached plugin: a developer may be looking at it in a debugger.
+// attachedTimeout is long: a developer may be looking at the plugin in a debugger.
 const attachedTimeout = 24 * time.Hour
 
-// attach connects to a plugin that a developer started by hand. It is used as it is: nothing verifies, isolates or
-// supervises it, and calls wait for it as long as it takes.
+// attach connects to a plugin that a developer started by hand. Nothing verifies, isolates or supervises it.
 func (m *Manager) attach(c discover.Candidate, s supervise.Start) (*client.Plugin, error) {
 	b := discover.Socket(c)
 	if err := (process.Spec{Binary: b}).CheckSocket(); err != nil {
@@ -277,7 +270,7 @@ func (m *Manager) attach(c discover.Candidate, s supervise.Start) (*client.Plugi
 	return m.bringUp(m.ctx, o, spec, func(state State) { s.Reached(state, nil) })
 }
 
-// bringUp starts a process within the start timeout, and reports the states on the way.
+// bringUp applies the start timeout, and reports the states on the way.
 func (m *Manager) bringUp(
 	ctx context.Context, o client.Options, spec client.Spec, reached func(State),
 ) (*client.Plugin, error) {
@@ -288,7 +281,6 @@ func (m *Manager) bringUp(
 	return client.Launch(ctx, m.spawner, o, spec)
 }
 
-// clientOptions are what all plugins of this host have in common.
 func (m *Manager) clientOptions() client.Options {
 	return client.Options{
 		Plugins: m.opts.Plugins, HostVersion: m.opts.HostVersion, Logger: m.opts.Logger, Settings: m.opts.Settings,
@@ -296,8 +288,7 @@ func (m *Manager) clientOptions() client.Options {
 	}
 }
 
-// prepare makes what all processes share, the first time. Once the manager is closed it makes nothing, since nothing
-// would remove it.
+// prepare makes what all processes share, once. After Close it makes nothing, because nothing would remove it.
 func (m *Manager) prepare() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -311,7 +302,7 @@ func (m *Manager) prepare() error {
 	if err != nil {
 		return err
 	}
-	// From the first start on, the directories are watched; before that there is nothing to reload.
+	// Before the first start there is nothing to reload.
 	m.spawner = spawner
 	watch, err := discover.Watcher{
 		Log: m.log, Dirs: m.opts.Dirs, Files: []string{m.opts.LockFile},
@@ -334,7 +325,7 @@ func (m *Manager) rescan() {
 	for _, s := range m.all() {
 		c, ok := found.Find(s.Name())
 		if !ok && found.Lack != nil {
-			continue // the file may be there all the same
+			continue // the file may exist all the same
 		}
 		s.Look(c, ok)
 	}

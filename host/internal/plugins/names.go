@@ -9,13 +9,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
-// What users of this package meet of the rooms below it.
 type (
-	// Strategy is a strategy that runs in a process of its own, one for all sessions.
+	// Strategy runs in its own process, one for all sessions.
 	Strategy = supervise.Strategy
 	// State says where a plugin is in its life, and in a [Listing] what a file is good for.
-	State = supervise.State
-	// Settings looks up the strategies' own settings.
+	State    = supervise.State
 	Settings = client.Settings
 	// Error says what failed, on which plugin, and what to do about it.
 	Error = fault.Error
@@ -25,7 +23,7 @@ type (
 	Locked = trust.Entry
 )
 
-// The operations, in the order in which a process goes through them.
+// In the order in which a process goes through them.
 const (
 	OpStart     = fault.OpStart
 	OpGetInfo   = fault.OpGetInfo
@@ -55,7 +53,7 @@ var (
 	ErrNotContinuous   = fault.ErrNotContinuous
 )
 
-// The states of a plugin; see package supervise for how they follow each other.
+// See package supervise for how they follow each other.
 const (
 	StateReady       = supervise.StateReady
 	StateCrashed     = supervise.StateCrashed
@@ -67,17 +65,16 @@ const (
 	StateNoDirectory = supervise.StateNoDirectory
 )
 
-// FilePrefix begins the file name of every strategy plugin.
 const FilePrefix = discover.FilePrefix
 
-// The modes of the setting plugins.integrity.
+// Modes of the setting plugins.integrity.
 const (
 	IntegrityTOFU   = trust.TOFU
 	IntegrityLocked = trust.Locked
 	IntegrityOff    = trust.Off
 )
 
-// The modes of the setting plugins.isolation.
+// Modes of the setting plugins.isolation.
 const (
 	IsolationBestEffort = process.IsolationBestEffort
 	IsolationStrict     = process.IsolationStrict

@@ -9,36 +9,33 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 )
 
-// Options say where plugins are and what they may use. The settings are those under "plugins" in the configuration;
-// each zero value among them stands for the setting's default, except for Dirs, LockFile and Grants, which stand for
-// none.
+// Options say where plugins are and what they may use. Zero values among the settings are the settings' defaults,
+// except for Dirs, LockFile and Grants, which are none.
 type Options struct {
 	config.Plugins
 
-	// Logger receives what happens to plugins and what they log; nil: it is dropped. Its level is passed on to the
-	// plugins.
+	// Logger receives what happens to plugins and what they log; nil drops it. Its level is passed on to the plugins.
 	Logger hclog.Logger
 	// HostVersion is told to plugins, for their logs.
 	HostVersion string
 	// RunDir is where the manager makes its private run directory; "" is the system's temporary directory. Its path
-	// must be short, since sockets are made in it.
+	// must be short, because sockets are made in it.
 	RunDir string
-	// QuietTime is how long nothing may have happened in the plugin directories before they are scanned again; 0 is
+	// QuietTime is how long the plugin directories must be unchanged before they are scanned again; 0 is
 	// [discover.DefaultQuietTime].
 	QuietTime time.Duration
-	// BuiltIn are the strategies that the running program is itself if it is started under their names; see package
-	// builtin. Files with the same names are used instead.
+	// BuiltIn are the strategies that the running program itself becomes under their names; see package builtin. Files
+	// with the same names are used instead.
 	BuiltIn []string
-	// Attach are strategies whose processes a developer has started by hand, with their sockets, for debugging. They
-	// are used instead of files, without any protection.
+	// Attach are the sockets of strategies that a developer has started by hand, for debugging. They are used instead
+	// of files, without any protection.
 	Attach map[string]string
-	// Settings looks up the strategies' own settings; nil: they have their defaults.
+	// Settings looks up the strategies' own settings; nil: defaults.
 	Settings Settings
 	// NoMirrors makes every call send the whole history. Without it, a MirrorBytes of 0 is the default.
 	NoMirrors bool
 }
 
-// withDefaults fills in what is zero.
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
@@ -59,7 +56,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// orDefault replaces a zero value.
 func orDefault[T comparable](value *T, standard T) {
 	var zero T
 	if *value == zero {

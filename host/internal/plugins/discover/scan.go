@@ -43,6 +43,7 @@ type Directory struct {
 // Candidate is a file with a plugin's name, or a built-in strategy. It has not been started; whether a file is a plugin
 // is unknown.
 type Candidate struct {
+	// Path is absolute.
 	Name, Path string
 	// BuiltIn is set if the program to start is the host's own, whose file is Path.
 	BuiltIn bool

@@ -4,15 +4,14 @@ package isolate
 
 import "golang.org/x/sys/unix"
 
-// The filter is an allow list: a call that is named nowhere in this file does not exist for a plugin, also one that a
-// later kernel brings. The list was found by tracing plugins in Go, in TypeScript on Node and in Python through whole
-// runs of the conformance suite, plus what their C libraries do in other versions. The numbers come from the
-// architecture that the host was built for.
+// The filter is an allow list: a call that is not named in this file does not exist for a plugin, nor does one that a
+// later kernel brings. The list comes from tracing plugins in Go, in TypeScript on Node and in Python through whole
+// runs of the conformance suite, plus what their C libraries do in other versions.
 
-// allowedCalls need no look at their arguments: they act on the process itself, on descriptors that it has, or on
-// paths, which Landlock and the mount namespace guard.
+// allowedCalls need no look at their arguments: they act on the process itself, on its descriptors, or on paths, which
+// Landlock and the mount namespace guard.
 var allowedCalls = []uint32{
-	// What a running plugin does most comes first; kernels before 5.11 go through the list at every call.
+	// The most frequent ones come first; kernels before 5.11 search the list at every call.
 	unix.SYS_FUTEX, unix.SYS_READ, unix.SYS_WRITE, unix.SYS_EPOLL_PWAIT, unix.SYS_NANOSLEEP, unix.SYS_MMAP,
 	unix.SYS_MADVISE, unix.SYS_CLOCK_GETTIME, unix.SYS_RT_SIGPROCMASK, unix.SYS_SCHED_YIELD,
 
@@ -64,12 +63,12 @@ var processCalls = []uint32{
 	unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_TGKILL,
 }
 
-// refusedCalls fail with EPERM, as for a user without the right to. Programs go on after that. Any other call fails
-// with ENOSYS, as on a kernel that does not have it.
+// refusedCalls fail with EPERM, as for a user without the right; programs continue after that. Any other call fails
+// with ENOSYS.
 var refusedCalls = []uint32{
 	unix.SYS_CHDIR, unix.SYS_CHROOT, unix.SYS_FCHDIR, unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2,
 	unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_MKNODAT,
-	unix.SYS_TRUNCATE, // by path: before Linux 6.2, Landlock does not keep a program from emptying any file
+	unix.SYS_TRUNCATE, // by path: before Linux 6.2, Landlock lets a program empty any file
 	unix.SYS_INOTIFY_INIT1, unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_INOTIFY_RM_WATCH,
 	unix.SYS_IOPRIO_SET, unix.SYS_KILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO,
 	unix.SYS_SETGID, unix.SYS_SETGROUPS, unix.SYS_SETPGID, unix.SYS_SETREGID, unix.SYS_SETRESGID, unix.SYS_SETRESUID,
@@ -93,36 +92,36 @@ const (
 	fionclex = 0x5450
 )
 
-// opening is a call that opens a file, and which of its arguments are the flags and the mode that a file has if it is
-// made. flags is -1 for a call that always makes one.
+// opening is a call that opens a file, and which of its arguments are the flags and the mode. flags is -1 for a call
+// that always makes a file.
 type opening struct {
 	call        uint32
 	flags, mode int
 }
 
-// opensAt is the one that every architecture has.
+// opensAt exists on every architecture.
 var opensAt = opening{unix.SYS_OPENAT, 2, 3}
 
-// callRule allows a call if every argument in args has one of its values, and refuses it otherwise.
+// callRule refuses a call unless every argument in args has one of its values.
 type callRule struct {
 	call  uint32
 	args  []argument
 	errno unix.Errno
 }
 
-// argument names the values that the argument at an index may have. Only the lower 32 bits are compared, which is all
-// that the kernel itself uses of these arguments. mask selects the bits that count; 0: all.
+// argument names the values that the argument at an index may have. Only the lower 32 bits are compared: the kernel
+// uses no more of these arguments. mask selects the bits that count; 0: all.
 type argument struct {
 	index  int
 	mask   uint32
 	values []uint32
 }
 
-// callRules returns what is allowed with certain arguments only. pid is the process's own id, which exec keeps.
+// callRules returns what is allowed with certain arguments only. pid is the process's own, which exec keeps.
 func callRules(r refusal, pid uint32) []callRule {
-	self, here := []uint32{0, pid}, []uint32{0} // a thread other than the calling one has an id that is not known here
+	self, here := []uint32{0, pid}, []uint32{0} // the ids of its other threads are not known here
 	rules := []callRule{
-		// The runtime of Go interrupts its threads by signals, many times a second.
+		// Go's runtime interrupts its threads with signals, many times a second.
 		{unix.SYS_TGKILL, []argument{{index: 0, values: []uint32{pid}}}, unix.EPERM},
 		{unix.SYS_FCNTL, []argument{{index: 1, values: []uint32{
 			unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_GETLK,
@@ -147,11 +146,11 @@ func callRules(r refusal, pid uint32) []callRule {
 		// Not datagrams: they can be sent to any socket.
 		{unix.SYS_SOCKETPAIR, []argument{{index: 0, values: []uint32{unix.AF_UNIX}},
 			{index: 1, mask: 0xf, values: []uint32{unix.SOCK_STREAM, unix.SOCK_SEQPACKET}}}, unix.EACCES},
-		// With grants for processes it may set its own limits only, too: prlimit has no use for others.
+		// Even with a grant for processes it may set only its own limits.
 		{unix.SYS_PRLIMIT64, []argument{{index: 0, values: self}}, unix.EPERM},
 	}
 	if r.processes {
-		// Memory to be shared with a process that it cannot have. No limit counts it.
+		// Memory to share with a process that it cannot have. No limit counts it.
 		const anonymous = unix.MAP_ANONYMOUS
 		rules = append(rules, callRule{unix.SYS_MMAP, []argument{{index: 3, mask: unix.MAP_TYPE | anonymous,
 			values: []uint32{unix.MAP_PRIVATE, unix.MAP_PRIVATE | anonymous, unix.MAP_SHARED,

@@ -2,12 +2,11 @@ package isolate
 
 import "golang.org/x/sys/unix"
 
-// native is what the filter must know about this processor architecture.
 var native = &architecture{
 	audit: unix.AUDIT_ARCH_X86_64, x32: true,
 	forks: []uint32{unix.SYS_FORK, unix.SYS_VFORK},
 	opens: []opening{{unix.SYS_OPEN, 1, 2}, {unix.SYS_CREAT, -1, 1}},
-	// Older forms of calls that newer architectures do not have. C libraries still use them.
+	// Older forms that newer architectures do not have. C libraries still use them.
 	allowed: []uint32{
 		unix.SYS_ACCESS, unix.SYS_ALARM, unix.SYS_ARCH_PRCTL, unix.SYS_DUP2, unix.SYS_EPOLL_CREATE,
 		unix.SYS_EPOLL_WAIT, unix.SYS_EVENTFD, unix.SYS_GETDENTS, unix.SYS_GETPGRP, unix.SYS_LINK, unix.SYS_LSTAT,

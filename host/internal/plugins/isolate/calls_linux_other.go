@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// native is nil: there is no filter for this architecture, and its measures count as missing.
+// native is nil: without a filter for this architecture, its measures count as missing.
 var native *struct{}
 
 // filterCalls always fails; [Probe] says so before a launcher could try.

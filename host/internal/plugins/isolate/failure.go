@@ -13,7 +13,7 @@ const stepExec = "exec"
 // no plugin is to blame.
 var ErrLauncher = errors.New("the launcher")
 
-// ErrGone says that a launcher ended before it was told what to become, so that nothing of the program has run.
+// ErrGone says that a launcher ended before it was told what to become: nothing of the program has run.
 var ErrGone = errors.New("the launcher is gone")
 
 // Error names the failed step. For exec it is the system's error alone, as if the program had been started directly.
@@ -27,7 +27,6 @@ func (f *Failure) Error() string {
 // IsSetup reports whether the isolation failed, and not the program itself.
 func (f *Failure) IsSetup() bool { return f.Step != stepExec }
 
-// Unwrap returns the [syscall.Errno] of the step that failed.
 func (f *Failure) Unwrap() error {
 	if f.Errno != 0 {
 		return syscall.Errno(f.Errno)
@@ -35,7 +34,7 @@ func (f *Failure) Unwrap() error {
 	return nil
 }
 
-// newFailure keeps the error number, because errors.Is needs it on the other side of the pipe.
+// newFailure keeps the error number: errors.Is needs it on the other side of the pipe.
 func newFailure(step string, err error) *Failure {
 	f := &Failure{Step: step, Text: err.Error()}
 	var errno syscall.Errno

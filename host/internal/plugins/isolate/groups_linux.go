@@ -15,37 +15,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Groups makes control groups (cgroup v2), one for each program. They bound what no limit of a process counts: shared
-// memory, and all that a program and those that it starts take together. It works where a part of the tree is this
-// user's to divide; see [findGroups]. The methods work on a nil Groups, which makes none.
+// Groups makes control groups (cgroup v2), one per program. They bound what no limit of a process counts: shared
+// memory, and all that a program and those that it starts take together. It works where this user may divide a part of
+// the tree; see [findGroups]. A nil Groups makes none.
 type Groups struct {
 	dir         string   // of the delegated group
-	controllers []string // those that bound what is in its groups
-	// inside is set if this process is in the delegated group itself. Such a group cannot bound those below it, with
-	// one exception: the root of the tree.
+	controllers []string // that bound what is in its groups
+	// inside is set if this process is in the delegated group itself. Such a group cannot bound those below it, unless
+	// it is the root of the tree.
 	inside bool
 }
 
-// The controllers that are used, by their names in the kernel.
 const (
 	memoryController = "memory"
 	tasksController  = "pids"
 	cpuController    = "cpu"
 )
 
-// groupPrefix begins the names of the groups that are made.
 const groupPrefix = "thresh-"
 
-// hostGroup is where the host goes if it is in the delegated group itself.
+// hostGroup is where the host moves if it is in the delegated group itself.
 const hostGroup = "host"
 
-// cpuWeight is a program's share of the processors where others want them too. 100 is what everything else has, the
-// host for one. There is no upper bound: an idle processor costs nothing.
+// cpuWeight is a program's share of the processors where others want them too; everything else, such as the host, has
+// 100. There is no upper bound: an idle processor costs nothing.
 const cpuWeight = "50"
 
-// OpenGroups finds the part of the tree in which groups can be made, and turns on what bounds them there. For that it
-// may have to move this process into a group of its own below. The error says why no group can be made; most machines
-// leave none to a user.
+// OpenGroups finds the part of the tree in which groups can be made, and turns on what bounds them there. It may have
+// to move this process into its own group below. The error says why no group can be made; most machines leave none to a
+// user.
 func OpenGroups() (*Groups, error) {
 	g, err := findGroups()
 	if err != nil {
@@ -72,8 +70,8 @@ func OpenGroups() (*Groups, error) {
 	return g, nil
 }
 
-// sweep removes groups that were left behind: on a machine that hardly ran any more, what was in them took longer to
-// end than a host waits. A group with processes is not removed, nor one that a host may have just made.
+// sweep removes groups that were left behind on a machine too busy to end their processes in time. It leaves groups
+// with processes, and those that a host may have just made.
 func (g *Groups) sweep() {
 	entries, _ := os.ReadDir(g.dir)
 	for _, e := range entries {
@@ -84,9 +82,9 @@ func (g *Groups) sweep() {
 	}
 }
 
-// findGroups finds the group in which others may be made, and changes nothing. A group that this user can write to is
-// not enough: service managers want to be the only ones that divide theirs. It must be one that systemd has marked as
-// delegated (Delegate=yes; systemd 251 or later), or the root that a container, or a machine without systemd, shows.
+// findGroups finds the group in which others may be made, and changes nothing. Write access is not enough: service
+// managers want to be the only ones that divide theirs. It must be one that systemd has marked as delegated
+// (Delegate=yes; systemd 251 or later), or the root that a container, or a machine without systemd, shows.
 func findGroups() (*Groups, error) {
 	own, mount, err := ownGroup()
 	if err != nil {
@@ -94,7 +92,7 @@ func findGroups() (*Groups, error) {
 	}
 	g := &Groups{dir: path.Join(mount, own), inside: true}
 	if own != "/" && !delegated(g.dir) {
-		// The manager may have put this process into a group below the one that it delegated (DelegateSubgroup=).
+		// The manager may have put this process into a group below the delegated one (DelegateSubgroup=).
 		if g.dir, g.inside = path.Dir(g.dir), false; !delegated(g.dir) {
 			return nil, fmt.Errorf("the control group %s was not delegated to this process", own)
 		}
@@ -105,11 +103,11 @@ func findGroups() (*Groups, error) {
 		}
 	}
 	if _, err := os.Stat(path.Join(g.dir, "cgroup.type")); errors.Is(err, fs.ErrNotExist) {
-		g.inside = false // the root of the tree may both hold processes and bound those below it
+		g.inside = false // the root may both hold processes and bound those below it
 	}
 	available := words(path.Join(g.dir, "cgroup.controllers"))
 	if g.inside && !slices.Equal(words(path.Join(g.dir, "cgroup.procs")), []string{strconv.Itoa(os.Getpid())}) {
-		available = nil // other processes are in it, which are not ours to move
+		available = nil // other processes in it are not ours to move
 	}
 	for _, c := range []string{memoryController, tasksController, cpuController} {
 		if slices.Contains(available, c) {
@@ -119,7 +117,6 @@ func findGroups() (*Groups, error) {
 	return g, nil
 }
 
-// ownGroup returns the control group of this process, as a path below the directory where the tree is mounted.
 func ownGroup() (own, mount string, err error) {
 	const none = "there are no control groups of version 2"
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -136,8 +133,8 @@ func ownGroup() (own, mount string, err error) {
 		return "", "", errors.Join(errors.New(none), err)
 	}
 	for line := range strings.Lines(string(mounts)) {
-		// Behind the dash stands the kind of file system. Before it, the fourth field is which of its directories is
-		// mounted, and the fifth is where.
+		// The file system type follows the dash. Before it, the fourth field is which of its directories is mounted,
+		// and the fifth is where.
 		fields := strings.Fields(line)
 		if dash := slices.Index(fields, "-"); dash < 5 || len(fields) < dash+2 || fields[dash+1] != "cgroup2" {
 			continue
@@ -150,7 +147,7 @@ func ownGroup() (own, mount string, err error) {
 	return "", "", errors.New("control groups of version 2 are not mounted")
 }
 
-// delegated reports whether systemd left a group to who is in it. It says so in an attribute that only the group's
+// delegated reports whether systemd left a group to its processes. It says so in an attribute that only the group's
 // owner can set.
 func delegated(dir string) bool {
 	value := make([]byte, 1)
@@ -164,7 +161,7 @@ func words(name string) []string {
 	return strings.Fields(string(text))
 }
 
-// put writes to a file of a group. It makes none: what the kernel does not have must be an error.
+// put makes no file: what the kernel does not have must be an error.
 func put(dir, name, value string) error {
 	f, err := os.OpenFile(path.Join(dir, name), os.O_WRONLY, 0)
 	if err != nil {
@@ -174,12 +171,11 @@ func put(dir, name, value string) error {
 	return errors.Join(err, f.Close())
 }
 
-// bounds reports whether a controller bounds what is in the groups.
 func (g *Groups) bounds(controller string) bool {
 	return g != nil && slices.Contains(g.controllers, controller)
 }
 
-// New makes an empty group for one program. It returns nil if no groups can be made here. Remove it in any case.
+// New makes an empty group for one program; nil if none can be made here. Remove it in any case.
 func (g *Groups) New() (*Group, error) {
 	if g == nil {
 		return nil, nil
@@ -195,14 +191,14 @@ func (g *Groups) New() (*Group, error) {
 	return &Group{dir: f, controllers: g.controllers}, nil
 }
 
-// Group is the control group of one program, and of all that it starts. The methods work on nil, which is none.
+// Group is the control group of one program and all that it starts. The methods work on nil.
 type Group struct {
 	dir         *os.File
 	controllers []string
 }
 
-// limit bounds what is in the group. maxMemory is in bytes; 0 is no limit. On top of it comes what the file system of
-// a program's own may hold, which is memory too, and a quarter for page tables and what the kernel keeps for it.
+// limit bounds what is in the group. maxMemory is in bytes; 0 is no limit. It adds what the program's own file system
+// may hold, which is memory too, and a quarter for page tables and what the kernel keeps for it.
 func (g *Group) limit(maxMemory uint64) error {
 	var errs []error
 	for _, c := range g.controllers {
@@ -213,7 +209,7 @@ func (g *Group) limit(maxMemory uint64) error {
 			}
 			errs = append(errs, put(g.dir.Name(), "memory.max", strconv.FormatUint(maxMemory/4*5+MaxDisk, 10)),
 				put(g.dir.Name(), "memory.oom.group", "1"))
-			// Without it, it could take the machine's swap. A kernel without swap has no such file.
+			// Else it could take the machine's swap. A kernel without swap has no such file.
 			if err := put(g.dir.Name(), "memory.swap.max", "0"); !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
@@ -226,7 +222,7 @@ func (g *Group) limit(maxMemory uint64) error {
 	return errors.Join(errs...)
 }
 
-// OutOfMemory reports whether the kernel ended a process of the group for want of memory that it may have.
+// OutOfMemory reports whether the kernel ended a process of the group for exceeding its memory limit.
 func (g *Group) OutOfMemory() bool {
 	if g == nil {
 		return false
@@ -236,15 +232,14 @@ func (g *Group) OutOfMemory() bool {
 	return i >= 0 && i+1 < len(events) && events[i+1] != "0"
 }
 
-// Kill sends SIGKILL to all processes in the group, also to those that are just being made. Kernels before 5.14 have
-// nothing for that; the caller's other means remain.
+// Kill sends SIGKILL to all processes in the group, even those being made. Kernels before 5.14 cannot do that; the
+// caller's other means remain.
 func (g *Group) Kill() {
 	if g != nil {
 		_ = put(g.dir.Name(), "cgroup.kill", "1")
 	}
 }
 
-// Remove kills what is left in the group, and removes it.
 func (g *Group) Remove() error {
 	if g == nil {
 		return nil
@@ -254,11 +249,10 @@ func (g *Group) Remove() error {
 }
 
 // removeTime is how long a group of killed processes may stay as full as it is. It bounds the wait for processes that
-// the kernel cannot end; it is no bound for many of them on a busy machine.
+// the kernel cannot end, not for many of them on a busy machine.
 const removeTime = 2 * time.Second
 
-// removeGroup kills what is left in a group, and removes it. A group with processes cannot be removed, and they need a
-// moment to be gone.
+// removeGroup kills what is left in a group, and removes it once those processes are gone.
 func removeGroup(dir string) error {
 	_ = put(dir, "cgroup.kill", "1")
 	busy := unix.Rmdir(dir)
@@ -271,10 +265,9 @@ func removeGroup(dir string) error {
 	}
 	defer events.Close()
 	for left := processesIn(dir); populated(events); {
-		// The kernel announces when that is no longer so.
 		empty := []unix.PollFd{{Fd: int32(events.Fd()), Events: unix.POLLPRI}}
 		if n, err := unix.Poll(empty, int(removeTime.Milliseconds())); n > 0 || err != nil {
-			continue // err: a signal came
+			continue // err: a signal arrived
 		}
 		before := left
 		if left = processesIn(dir); left >= before {
@@ -287,8 +280,7 @@ func removeGroup(dir string) error {
 // processesIn returns how many processes are in a group, without those that only wait to be reaped.
 func processesIn(dir string) int { return len(words(path.Join(dir, "cgroup.procs"))) }
 
-// populated reports whether there are processes in a group, from its open file of events. A poll of the file waits for
-// a change of what was read last.
+// populated reads a group's open file of events. A poll of the file waits for a change of what was read last.
 func populated(events *os.File) bool {
 	text := make([]byte, 128)
 	n, _ := events.ReadAt(text, 0)

@@ -12,20 +12,20 @@ import (
 )
 
 // Guard answers for the host when a program makes a system call that its filter does not decide by itself (seccomp user
-// notification). It refuses what no plugin may do, and remembers what that was, so that the end of a program can be
-// explained. Where there are no namespaces, it also makes the program's sockets; see guard_sockets_linux.go.
-// It is safe for concurrent use.
+// notification). It refuses what no plugin may do, and remembers what that was, to explain the end of a program. Where
+// there are no namespaces, it also makes the program's sockets; see guard_sockets_linux.go. It is safe for concurrent
+// use.
 type Guard struct {
 	file  *os.File
-	dir   string           // the program's run directory
+	dir   string
 	flood func(why string) // ends the program
 
 	mu      sync.Mutex
-	refused []uint32 // numbers of calls, each once
+	refused []uint32 // each once
 }
 
-// The layouts of what the kernel and a guard exchange. They must match struct seccomp_notif, seccomp_notif_resp,
-// seccomp_notif_addfd and seccomp_data of the kernel, field by field.
+// The layouts must match struct seccomp_notif, seccomp_notif_resp, seccomp_notif_addfd and seccomp_data of the kernel,
+// field by field.
 type (
 	notification struct {
 		id         uint64
@@ -42,7 +42,6 @@ type (
 		id                              uint64
 		flags, ours, theirs, theirFlags uint32
 	}
-	// callData is what a filter sees of a call.
 	callData struct {
 		number, arch uint32
 		at           uint64
@@ -53,8 +52,7 @@ type (
 const (
 	// maxRefusals is how many calls a guard answers in a second. More are an attempt to keep the host busy.
 	maxRefusals = 10_000
-	// maxNames is how many different calls are remembered.
-	maxNames = 32
+	maxNames    = 32
 )
 
 // NewGuard answers until Close, or the program's end. file is from [Launcher.Become]; dir is the program's run
@@ -68,8 +66,7 @@ func NewGuard(file *os.File, dir string, flood func(why string)) *Guard {
 // Close ends the guard. Calls that the filter does not decide then fail with ENOSYS.
 func (g *Guard) Close() { _ = g.file.Close() }
 
-// serve answers calls, until it is closed or no process is left that could make one. It is the only goroutine that
-// reads the file.
+// serve is the only goroutine that reads the file.
 func (g *Guard) serve() {
 	conn, err := g.file.SyscallConn()
 	if err != nil {
@@ -78,8 +75,8 @@ func (g *Guard) serve() {
 	second, count := time.Now(), 0
 	for ended := false; !ended; {
 		if err := conn.Read(func(fd uintptr) bool {
-			// Asked without waiting: the runtime waits for the descriptor, and false sends it back to that, so that no
-			// thread of the host is blocked.
+			// Without waiting: false sends it back to the runtime, which waits for the descriptor without blocking a
+			// thread of the host.
 			polls := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 			if n, err := unix.Poll(polls, 0); err != nil || n == 0 {
 				return false
@@ -96,7 +93,7 @@ func (g *Guard) serve() {
 		if now := time.Now(); now.Sub(second) > time.Second {
 			second, count = now, 0
 		}
-		// A second that begins with the first call, and not a sliding one: the bound need not be exact.
+		// Not a sliding second: the bound need not be exact.
 		if count++; count > maxRefusals {
 			g.flood("it made more than 10000 system calls in a second that isolation refuses")
 			return
@@ -104,11 +101,11 @@ func (g *Guard) serve() {
 	}
 }
 
-// answer answers one call. Any answer is an error for the program or 0; the program's own call never runs.
+// answer answers one call with an error or 0; the program's own call never runs.
 func (g *Guard) answer(fd int) {
 	var n notification
 	if ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
-		return // its thread was interrupted meanwhile, and will ask again
+		return // its thread was interrupted and will ask again
 	}
 	var errno unix.Errno
 	switch number := n.data.number; number {
@@ -122,7 +119,6 @@ func (g *Guard) answer(fd int) {
 	_ = ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) // it fails if the thread is gone
 }
 
-// ioctl makes one request of the descriptor. arg points to a value of the layout that the request wants.
 func ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(arg)); errno != 0 {
 		return errno
@@ -130,7 +126,7 @@ func ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
 	return nil
 }
 
-// remember records a call that was refused. Beyond maxNames it is dropped: the first ones explain an end best.
+// remember keeps the first maxNames refused calls: they explain an end best.
 func (g *Guard) remember(number uint32) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -139,8 +135,8 @@ func (g *Guard) remember(number uint32) {
 	}
 }
 
-// Refused returns the calls that were refused, in the order in which each was first made. Programs try some calls and
-// go on without them, so that these need not be why one ended.
+// Refused returns the refused calls, in the order in which each was first made. Programs try some calls and continue
+// without them, so these need not be why one ended.
 func (g *Guard) Refused() []Refused {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,10 +147,10 @@ func (g *Guard) Refused() []Refused {
 	return out
 }
 
-// errStale says that a notification is no longer valid.
 var errStale = errors.New("the thread is gone")
 
-// valid reports whether the thread still waits. What was read of a process before is of this thread's process then.
+// valid reports whether the thread still waits: then what was read of a process before belongs to this thread's
+// process.
 func valid(fd int, id uint64) error {
 	if ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) != nil {
 		return errStale

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where there are no namespaces, the file system does not keep a program from sockets: connecting needs no right that
-// Landlock knows. So bind and connect are left to the guard. It reads the address, which the program could exchange
-// before the kernel reads it again; therefore it never lets the program's own call go on, but makes another socket,
-// binds or connects that one, and puts it in the place of the program's.
+// Without namespaces, the file system does not keep a program from sockets: connecting needs no right that Landlock
+// knows. So bind and connect are left to the guard. The program could exchange the address between the guard's reading
+// and the kernel's, so its own call never runs: the guard makes another socket, binds or connects that, and puts it in
+// the place of the program's.
 
-// unixAddress is the longest address of a Unix socket, with its family. In bytes; the kernel takes no longer one.
+// unixAddress is the longest address of a Unix socket with its family, in bytes.
 const unixAddress = 2 + 108
 
 // socket answers a bind or connect. Only sockets in the program's run directory can be reached. The result is the errno
@@ -28,22 +28,21 @@ func (g *Guard) socket(fd int, n *notification) unix.Errno {
 		g.remember(n.data.number)
 		return unix.EACCES
 	}
-	// Nonblocking, so that a listener that does not accept cannot hold up the guard, which serves all threads of the
-	// program.
+	// Nonblocking: a listener that does not accept must not hold up the guard, which serves all of the program's
+	// threads.
 	ours, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return unix.EMFILE
 	}
 	defer unix.Close(ours)
 	if n.data.number == unix.SYS_BIND {
-		// By its path, which the program may ask for later. Landlock keeps it from renaming the directory, and a link
-		// in the place of the name is not followed.
+		// By its path, which the program may ask for later. Landlock keeps it from renaming the directory, and bind
+		// follows no link in the place of the name.
 		err = unix.Bind(ours, &unix.SockaddrUnix{Name: path.Join(g.dir, name)})
 	} else {
 		err = connectTo(ours, path.Join(g.dir, name))
 	}
 	if err == nil {
-		// The program's own socket may have been blocking.
 		err = unix.SetNonblock(ours, flags&unix.O_NONBLOCK != 0)
 	}
 	if err == nil {
@@ -62,8 +61,8 @@ func (g *Guard) socket(fd int, n *notification) unix.Errno {
 	return unix.EACCES
 }
 
-// connectTo connects a socket to the one at a path. It follows no link at its end. The path is opened once, and what is
-// open is checked and used, so that the program cannot exchange it in between.
+// connectTo follows no link at the end of the path. The path is opened once, and what is open is checked and used, so
+// the program cannot exchange it in between.
 func connectTo(socket int, name string) error {
 	there, err := unix.Open(name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -80,8 +79,7 @@ func connectTo(socket int, name string) error {
 	return unix.Connect(socket, &unix.SockaddrUnix{Name: fmt.Sprintf("/proc/self/fd/%d", there)})
 }
 
-// asked returns the name in the run directory that a call is about, and the flags of its descriptor. What cannot be
-// read is an error, and so refused.
+// asked returns the name in the run directory that a call is about, and the flags of its descriptor.
 func (g *Guard) asked(fd int, n *notification) (name string, flags int, err error) {
 	address := make([]byte, min(n.data.args[2], unixAddress))
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", n.pid))
@@ -96,11 +94,10 @@ func (g *Guard) asked(fd int, n *notification) (name string, flags int, err erro
 	if err != nil {
 		return "", 0, err
 	}
-	// After reading: only then is it certain that the process id was still that of the program.
+	// After reading: only then is it certain that the process id was still the program's.
 	if err := valid(fd, n.id); err != nil {
 		return "", 0, err
 	}
-	// The flags are octal, as the kernel prints them.
 	for line := range strings.Lines(string(info)) {
 		if text, ok := strings.CutPrefix(line, "flags:"); ok {
 			value, err := strconv.ParseInt(strings.TrimSpace(text), 8, 32)
@@ -117,14 +114,13 @@ func (g *Guard) asked(fd int, n *notification) (name string, flags int, err erro
 	return name, flags, nil
 }
 
-// inRunDir returns the file name in an address, if that is one of a Unix socket in the run directory. Abstract
-// addresses begin with a zero byte.
+// inRunDir returns the file name in the address of a Unix socket in the run directory. Abstract addresses begin with a
+// zero byte.
 func (g *Guard) inRunDir(address []byte) (name string, ok bool) {
 	if len(address) < 3 || *(*uint16)(unsafe.Pointer(&address[0])) != unix.AF_UNIX || address[2] == 0 {
 		return "", false
 	}
 	text, _, _ := bytes.Cut(address[2:], []byte{0})
 	dir, name := path.Split(string(text))
-	// A relative path begins in the run directory, which the program cannot leave.
 	return name, (dir == "" || path.Clean(dir) == g.dir) && name != "" && name != "." && name != ".."
 }

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The rights of rules, by what they are for.
 const (
 	readFile = unix.LANDLOCK_ACCESS_FS_READ_FILE
 	readTree = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
@@ -32,7 +31,7 @@ func landlockABI() int {
 // handled returns every kind of file access that this version can forbid. A kernel refuses a ruleset with an unknown
 // bit.
 func handled(abi int) uint64 {
-	// The thirteen rights of the first version, of which making symbolic links is the last.
+	// The thirteen rights of the first version end with making symbolic links.
 	const first = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1
 	access := uint64(first)
 	if abi >= 2 {
@@ -50,21 +49,20 @@ func handled(abi int) uint64 {
 // signalsABI is the first Landlock version that can restrict signals and abstract sockets.
 const signalsABI = 6
 
-// landlockGuardsSignals reports whether [limitFiles] keeps signals from processes outside. Both measures are needed,
-// because one ruleset holds the rights to files and the scope of signals.
+// landlockGuardsSignals needs both measures: one ruleset holds the rights to files and the scope of signals.
 func landlockGuardsSignals(spec Spec) bool {
 	return landlockABI() >= signalsABI && slices.Contains(spec.Apply, Signals) && slices.Contains(spec.Apply, Files)
 }
 
-// systemFiles are what any program may read, or run. Those that are not there are left out.
+// systemFiles are what any program may read, or run. Missing ones are left out.
 var (
 	systemTrees = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin"}
 	systemReads = []string{"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/alternatives",
-		// what runtimes ask about their own process; others' are not in it
+		// what runtimes ask about their own process only
 		"/proc/self",
 		// programs with OpenSSL end where it cannot be read
 		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"}
-	// networkReads are for programs that may use the network: names and certificates.
+	// networkReads are names and certificates.
 	networkReads = []string{
 		"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/services", "/etc/gai.conf", "/etc/ssl/certs",
 		"/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/ca-certificates",
@@ -73,8 +71,8 @@ var (
 	devices = []string{"/dev/null", "/dev/full", "/dev/random", "/dev/urandom"}
 )
 
-// devicesOf returns the devices that a program has. A shared mapping of /dev/zero is memory that no limit counts, so
-// that it is only for programs that may share memory.
+// devicesOf returns the devices that a program has. No limit counts a shared mapping of /dev/zero, so only programs
+// that may share memory get it.
 func devicesOf(spec Spec) []string {
 	if spec.Processes {
 		return append([]string{"/dev/zero"}, devices...)
@@ -91,9 +89,9 @@ func Readable(path string) bool {
 	})
 }
 
-// limitFiles forbids all files except those that spec names and those of the system. Paths of the system that do not
-// exist or cannot be opened are skipped; a grant that cannot be given is an error, as the user relies on it. It binds
-// the calling thread and everything it starts.
+// limitFiles forbids all files except those that spec names and the system's. Paths of the system that cannot be opened
+// are skipped; a grant that cannot be given is an error, because the user relies on it. It binds the calling thread and
+// everything it starts.
 func limitFiles(spec Spec) error {
 	abi := landlockABI()
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: handled(abi)}
@@ -145,8 +143,7 @@ func limitFiles(spec Spec) error {
 	return nil
 }
 
-// allowPath adds a rule for the file or directory at path. O_PATH needs no permission to read it. Symbolic links are
-// followed: the rule is for what they lead to.
+// allowPath needs no permission to read the file: O_PATH. The rule is for what symbolic links lead to.
 func allowPath(rules int, path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -156,7 +153,7 @@ func allowPath(rules int, path string, access uint64) error {
 	return allowFD(rules, fd, access)
 }
 
-// allowFD adds a rule for an open file or directory. Landlock refuses rights on a file that only directories have.
+// allowFD leaves out rights that only directories have: Landlock refuses them on a file.
 func allowFD(rules, fd int, access uint64) error {
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {

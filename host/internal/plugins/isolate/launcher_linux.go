@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descriptors of a launcher: the socket, and where it puts the file that it is to run. Until it is told, the socket is
-// in the places of the lifeline and of that file too, so that nothing else of the launcher gets these.
+// Descriptors of a launcher. Until it is told what to become, the socket also fills the places of the lifeline and the
+// binary, so nothing else gets these.
 const (
 	binaryFD   = LifelineFD + 1
 	controlFD  = LifelineFD + 2
@@ -26,7 +26,7 @@ func NewLauncher(spec Spec, group *Group) (*Launcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("socketpair: %w", err)
 	}
-	_ = unix.SetNonblock(fds[0], true) // so that the host's end has deadlines
+	_ = unix.SetNonblock(fds[0], true) // gives the host's end deadlines
 	theirs := os.NewFile(uintptr(fds[1]), "host")
 	flags := namespacesOf(spec)
 	attr := inNamespaces(flags)
@@ -39,7 +39,6 @@ func NewLauncher(spec Spec, group *Group) (*Launcher, error) {
 	}, nil
 }
 
-// Close ends the connection to the launcher. It may be called more than once.
 func (l *Launcher) Close() {
 	_ = l.host.Close()
 	_ = l.theirs.Close()
@@ -48,10 +47,10 @@ func (l *Launcher) Close() {
 // Fits reports whether the launcher can become what spec says: its namespaces cannot be changed any more.
 func (l *Launcher) Fits(spec Spec) bool { return namespacesOf(spec) == l.flags }
 
-// Become has a launcher that was started become a program, and waits for that, at most for limit. It returns a
-// [*Failure] if the launcher reports one, an [ErrGone] if the launcher ended before it read what it is to become, and
-// an [ErrLauncher] if it does not answer in time, or cannot be understood. guard is for [NewGuard]; nil if the
-// program's filter of system calls does not ask the host. It can be called once.
+// Become turns a launcher into a program, and waits for that at most for limit. It returns a [*Failure] if the launcher
+// reports one, an [ErrGone] if the launcher ended before it read what to become, and an [ErrLauncher] if it does not
+// answer in time, or cannot be understood. guard is for [NewGuard]; nil if the program's filter of system calls does
+// not ask the host. Call it once.
 func (l *Launcher) Become(spec Spec, handles Handles, limit time.Duration) (guard *os.File, err error) {
 	_ = l.theirs.Close()
 	if err := l.host.SetDeadline(time.Now().Add(limit)); err != nil {
@@ -72,7 +71,7 @@ func (l *Launcher) Become(spec Spec, handles Handles, limit time.Duration) (guar
 	return guard, err
 }
 
-// tell sends what a launcher is to become. The files go with the first byte, which has no meaning.
+// tell sends what a launcher becomes. The files travel with the first byte, which has no meaning.
 func (l *Launcher) tell(spec Spec, handles Handles) error {
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -94,23 +93,22 @@ func (l *Launcher) tell(spec Spec, handles Handles) error {
 	if err = errors.Join(bad, err); err == nil {
 		_, err = l.host.Write(text)
 	}
-	// The end of the text is the end of what the host sends: the launcher reads until then.
+	// The launcher reads until the end.
 	if err == nil {
 		bad = conn.Control(func(fd uintptr) { err = unix.Shutdown(int(fd), unix.SHUT_WR) })
 	}
 	return errors.Join(bad, err)
 }
 
-// told waits for the host to say what the launcher is to become, and puts the files that come with it in their places.
-// The launcher is on its main thread and has opened nothing.
+// told waits until the host says what the launcher becomes, and puts the files in their places. The launcher is on its
+// main thread and has opened nothing.
 func told() (spec Spec, err error) {
 	rights := make([]byte, unix.CmsgSpace(4*binaryFD))
-	// It blocks until the host needs this launcher, or is gone.
 	n, nr, _, _, err := unix.Recvmsg(controlFD, make([]byte, 1), rights, unix.MSG_CMSG_CLOEXEC)
 	if err != nil || n == 0 {
 		return spec, errors.Join(io.ErrUnexpectedEOF, err)
 	}
-	// The files come in the order of [Handles], and become the descriptors from 1 on.
+	// In the order of [Handles].
 	for i, fd := range received(rights[:nr]) {
 		if err := unix.Dup3(fd, i+1, 0); err != nil {
 			return spec, err
@@ -137,10 +135,10 @@ func told() (spec Spec, err error) {
 	return spec, nil
 }
 
-// maxStatus is how much a launcher may report, in bytes.
+// maxStatus is in bytes.
 const maxStatus = 64 << 10
 
-// await reads what a launcher reports, until it has become the program, which closes its end of the socket.
+// await reads what a launcher reports, until exec closes its end of the socket.
 func (l *Launcher) await() (guard *os.File, err error) {
 	defer func() {
 		if err != nil && guard != nil {
@@ -153,7 +151,7 @@ func (l *Launcher) await() (guard *os.File, err error) {
 		return nil, err
 	}
 	var text []byte
-	// Nothing but the end of the socket means success: exec closes the launcher's end.
+	// An end without any text means success.
 	for len(text) < maxStatus {
 		part, rights := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
 		var n, nr int
@@ -168,9 +166,9 @@ func (l *Launcher) await() (guard *os.File, err error) {
 			break
 		}
 		if fds := received(rights[:nr]); len(fds) == 1 && guard == nil {
-			// It can be polled, and then needs no thread to wait for it.
+			// A nonblocking descriptor can be polled, without a thread to wait for it.
 			_ = unix.SetNonblock(fds[0], true)
-			guard, part, n = os.NewFile(uintptr(fds[0]), "guard"), part[1:], n-1 // the byte that it came with
+			guard, part, n = os.NewFile(uintptr(fds[0]), "guard"), part[1:], n-1 // without the byte that carried it
 		}
 		text = append(text, part[:n]...)
 	}
@@ -184,7 +182,6 @@ func (l *Launcher) await() (guard *os.File, err error) {
 	return guard, f
 }
 
-// received returns the descriptors in a control message.
 func received(rights []byte) []int {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) == 0 {
@@ -194,7 +191,6 @@ func received(rights []byte) []int {
 	return fds
 }
 
-// handOver sends a launcher's descriptor to the host.
 func handOver(fd int) error {
 	defer unix.Close(fd)
 	return unix.Sendmsg(controlFD, []byte{0}, unix.UnixRights(fd), nil, unix.MSG_NOSIGNAL)

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program gets namespaces of its own, where the machine allows that. In an own mount namespace it sees the
-// files that Landlock leaves it and no others, and so no socket of another program. In an own network namespace there
-// are no abstract sockets but its own, and nothing outside reaches those; nor does /proc list anything. An own process
-// namespace is for programs that may start others: when the first process ends, the kernel kills the rest. Other
-// programs are a single process, and stay in the host's namespace, since a first process ignores signals by default.
+// A program gets its own namespaces where the machine allows that. In its mount namespace it sees only the files that
+// Landlock leaves it, and so no socket of another program. In its network namespace there are no abstract sockets but
+// its own, nothing outside reaches those, and /proc lists nothing. Only programs that may start others get a process
+// namespace: when its first process ends, the kernel kills the rest. Others stay in the host's, because a first process
+// ignores signals by default.
 
-// namespacesOf returns the flags of clone for a launcher. 0 is no namespaces. All depend on the mount namespace, which
-// the launcher makes only when it is told, so that what was mounted until then is in it. Without root's rights, a user
+// namespacesOf returns the flags of clone for a launcher; 0 is no namespaces. All depend on the mount namespace, which
+// the launcher makes only when told, so it includes what was mounted until then. Without root's rights, a user
 // namespace comes first.
 func namespacesOf(spec Spec) uintptr {
 	var flags uintptr
@@ -37,7 +37,7 @@ func namespacesOf(spec Spec) uintptr {
 	return flags
 }
 
-// inNamespaces returns the attributes of a process that starts in namespaces of its own. In a user namespace, the user
+// inNamespaces returns the attributes of a process that starts in its own namespaces. In a user namespace, the user
 // keeps its ids. The launcher gets the privileges to mount in it, and drops them before the program begins.
 func inNamespaces(flags uintptr) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Cloneflags: flags}
@@ -49,26 +49,25 @@ func inNamespaces(flags uintptr) *syscall.SysProcAttr {
 	return a
 }
 
-// canMount reports whether this process may make namespaces other than user namespaces. Inside a container root may
-// lack this capability, so that the user id says too little.
+// canMount reports whether this process may make namespaces other than user namespaces. The user id says too little:
+// inside a container root may lack this capability.
 func canMount() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
 }
 
-// exposed is a file or directory that is shown in the new mount namespace.
 type exposed struct {
-	path string // where, without symbolic links
+	path string // without symbolic links
 	dir  bool
 	tree int // a descriptor of a detached mount
 }
 
-// view collects what a mount namespace is to show. Descriptors of its trees stay open until they are mounted or the
-// launcher ends.
+// view collects what a mount namespace shows. Descriptors of its trees stay open until they are mounted or the launcher
+// ends.
 type view struct {
 	trees []exposed
-	links map[string]string // symbolic links to make, by path
+	links map[string]string // by path
 	host  *exposed          // the run directory as the host sees it, if the program gets another one
 }
 
@@ -91,7 +90,7 @@ func (v *view) add(path string, needed bool) error {
 	if err != nil {
 		return err
 	}
-	// A clone of the mount, so that it can be attached in the new namespace while the old one goes.
+	// A clone of the mount can be attached in the new namespace after the old one is gone.
 	const clone = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
 	tree, err := unix.OpenTree(unix.AT_FDCWD, real, clone)
 	if err != nil {
@@ -101,8 +100,8 @@ func (v *view) add(path string, needed bool) error {
 	return nil
 }
 
-// addOpen adds an open file at the path that it was opened by. An interpreter looks there for the script, though it was
-// given a descriptor. A file that was replaced or removed meanwhile is left out, as the path is no longer its own.
+// addOpen adds an open file at the path that it was opened by: an interpreter looks there for the script, though it was
+// given a descriptor. A file that was replaced or removed meanwhile is left out.
 func (v *view) addOpen(fd int) error {
 	path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil || v.shows(path) {
@@ -122,8 +121,8 @@ func (v *view) addOpen(fd int) error {
 	return nil
 }
 
-// realPath returns a path without symbolic links. Package filepath, which has the same, is among those that a launcher
-// does not wait for. It needs /proc.
+// realPath returns a path without symbolic links. It needs /proc. Package filepath has the same, but initialising it
+// would delay a launcher.
 func realPath(name string) (string, error) {
 	fd, err := unix.Open(name, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -133,7 +132,7 @@ func realPath(name string) (string, error) {
 	return os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 }
 
-// fault is the system's error alone: the caller names the path.
+// fault returns the system's error alone: the caller names the path.
 func fault(err error) error {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
@@ -142,21 +141,19 @@ func fault(err error) error {
 	return err
 }
 
-// shows reports whether a path is below one that was added.
 func (v *view) shows(path string) bool {
 	return slices.ContainsFunc(v.trees, func(e exposed) bool {
 		return path == e.path || strings.HasPrefix(path, strings.TrimSuffix(e.path, "/")+"/")
 	})
 }
 
-// hideFiles makes a new root directory that shows what the program may use, and nothing else.
 func hideFiles(spec Spec) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("a mount namespace: %w", err)
 	}
 	v := view{links: make(map[string]string)}
 	var errs []error
-	// /proc and /usr first: what is below a tree that is shown already is not mounted again.
+	// /proc and /usr first: what is below a shown tree is not mounted again.
 	for _, path := range slices.Concat([]string{"/proc", "/usr"}, systemTrees, systemReads, devicesOf(spec)) {
 		errs = append(errs, v.add(path, false))
 	}
@@ -177,7 +174,7 @@ func hideFiles(spec Spec) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	// Nothing that happens from here on may be seen outside.
+	// Nothing from here on may be seen outside.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("making mounts private: %w", err)
 	}
@@ -189,7 +186,7 @@ func hideFiles(spec Spec) error {
 	if err := unix.Chdir(spec.RunDir); err != nil {
 		return err
 	}
-	// The old root is mounted over the new one by this, and detached from it below.
+	// This mounts the old root over the new one.
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return fmt.Errorf("pivot_root: %w", err)
 	}
@@ -275,7 +272,6 @@ func (v *view) build() error {
 	return nil
 }
 
-// mount attaches a detached mount at its path.
 func (e exposed) mount() error {
 	defer unix.Close(e.tree)
 	if err := os.MkdirAll(path.Dir(e.path), 0o755); err != nil {

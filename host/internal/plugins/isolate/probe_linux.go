@@ -10,17 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Probe reports what this machine can enforce, measure by measure. It asks the kernel, and starts a launcher or two
-// where only trying tells. It changes nothing.
+// Probe reports what this machine can enforce. It asks the kernel, and starts a launcher or two where only trying
+// tells. It changes nothing.
 func Probe() []Check {
-	// The launcher is this program, started again. Without it there is no isolation at all, on any kernel.
+	// Without a launcher there is no isolation at all.
 	if _, err := os.Stat("/proc/self/exe"); err != nil {
 		return none("without /proc the host cannot be its own launcher")
 	}
 	if !Registered() {
 		return none("this program does not call host.ReexecMain, so that it cannot be a launcher")
 	}
-	// Version 0 stands for a kernel without landlock.
 	abi := landlockABI()
 	files, signals := Check{
 		Files, true, fmt.Sprintf("landlock, version %d", abi),
@@ -35,8 +34,7 @@ func Probe() []Check {
 	}
 	paths := Check{Paths, true, "a mount namespace"}
 	sockets := Check{Sockets, true, "mount and network namespaces"}
-	// Whether namespaces are allowed depends on sysctls, AppArmor and the container. Trying is the only reliable
-	// question.
+	// Namespaces depend on sysctls, AppArmor and the container: only trying tells.
 	if err := tryMeasures(Paths, Privileges); err != nil {
 		paths = Check{Paths, false, "this machine allows no namespaces: " + err.Error()}
 		sockets.How = "the host makes its sockets for it (seccomp user notification)"
@@ -94,7 +92,6 @@ func Probe() []Check {
 	}
 }
 
-// ending reports whether the kernel has what a [Watcher] needs.
 func ending() Check {
 	fd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -104,12 +101,11 @@ func ending() Check {
 	return Check{Ending, true, "a watcher process (pidfd), PR_SET_PDEATHSIG"}
 }
 
-// filters reports whether the kernel can filter system calls for measure m.
 func filters(m Measure) Check {
 	if native == nil {
 		return Check{m, false, "there is no filter of system calls for " + runtime.GOARCH}
 	}
-	// Asking installs nothing: a filter cannot be removed from this process again.
+	// Asking installs nothing: a filter could not be removed from this process.
 	action := uint32(unix.SECCOMP_RET_ERRNO)
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
 	if errno != 0 {
@@ -118,7 +114,6 @@ func filters(m Measure) Check {
 	return Check{m, true, "a filter of system calls (seccomp)"}
 }
 
-// probeTimeout bounds the trial of measures.
 const probeTimeout = 5 * time.Second
 
 // tryMeasures starts a launcher that only takes these measures, and returns why it cannot. Security modules and
@@ -146,7 +141,6 @@ func tryMeasures(apply ...Measure) error {
 	if err != nil {
 		return err
 	}
-	// A trial starts no program: the launcher takes the measures, reports, and ends.
 	guard, err := l.Become(spec, Handles{}, probeTimeout)
 	if guard != nil {
 		_ = guard.Close()

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errnoOf returns the error of a call that was refused: the one that a filter without a guard gives.
+// errnoOf returns the error that a filter without a guard gives.
 func errnoOf(call uint32) unix.Errno {
 	switch {
 	case call == unix.SYS_SOCKET:
@@ -21,7 +21,6 @@ func errnoOf(call uint32) unix.Errno {
 	return unix.ENOSYS
 }
 
-// refusedCall describes a call that was refused.
 func refusedCall(call uint32) Refused {
 	r := Refused{Call: callNames[call]}
 	switch {
@@ -38,7 +37,7 @@ func refusedCall(call uint32) Refused {
 	return r
 }
 
-// callNames are the names of the calls that programs make most likely of those that are refused.
+// callNames names the refused calls that programs most likely make.
 var callNames = map[uint32]string{
 	unix.SYS_BIND: "bind to a socket outside", unix.SYS_CONNECT: "connect to a socket outside",
 	unix.SYS_CHDIR: "chdir", unix.SYS_FCHDIR: "fchdir", unix.SYS_CHROOT: "chroot", unix.SYS_FCHMOD: "fchmod",

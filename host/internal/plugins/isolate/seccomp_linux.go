@@ -13,28 +13,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// architecture is what a system call filter must know about a processor architecture, besides the numbers of the calls
-// in calls_linux.go.
+// architecture is what differs between processor architectures, besides the numbers of the calls in calls_linux.go.
 type architecture struct {
-	audit   uint32   // its number in what the filter sees (AUDIT_ARCH_…)
-	x32     bool     // it has calls of a second convention besides its own
-	forks   []uint32 // calls that make processes and nothing else
+	audit   uint32   // AUDIT_ARCH_…
+	x32     bool     // calls of a second convention besides its own
+	forks   []uint32 // make processes and nothing else
 	allowed []uint32 // calls that only it has
 	refused []uint32 // likewise, refused with EPERM
 	opens   []opening
 }
 
-// namespaces are the flags of clone that create namespaces. In its own user namespace a process is root and reaches
+// namespaces are the flags of clone that create namespaces: in its own user namespace a process is root and reaches
 // much more of the kernel. (CLONE_NEWTIME is not among clone's flags.) With CLONE_PARENT, a new process would be the
 // host's child and outlive the plugin.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_PARENT
 
-// Where things stand in what a filter sees of a call (struct seccomp_data).
+// Offsets in struct seccomp_data.
 const (
 	callNumber = 0
 	callArch   = 4
-	callArg0   = 16 // the lower half, on machines that put it first, as all in architectures do
+	callArg0   = 16 // the lower half, on little-endian machines as all in architectures are
 	// x32 is set in the numbers of calls of that convention.
 	x32 = 0x40000000
 )
@@ -65,7 +64,7 @@ func filterCalls(spec Spec) error {
 	return err
 }
 
-// install installs a filter, and returns the descriptor that flags may ask for.
+// install returns the descriptor that flags may ask for.
 func install(program []unix.SockFilter, flags uintptr) (fd int, err error) {
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	n, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
@@ -76,13 +75,13 @@ func install(program []unix.SockFilter, flags uintptr) (fd int, err error) {
 	return int(n), nil
 }
 
-// refusal selects what a filter refuses in addition to what no plugin may do: sockets other than Unix sockets, new
-// processes, and signals by thread id, of which a filter cannot know the process that they go to. With tell, a [Guard]
-// is told what was refused; with supervise, it makes the sockets.
+// refusal selects what a filter refuses besides what no plugin may do: sockets other than Unix sockets, new processes,
+// and signals by thread id, because a filter cannot tell whose thread that is. With tell, a [Guard] is told what was
+// refused; with supervise, it makes the sockets.
 type refusal struct{ sockets, processes, signals, tell, supervise bool }
 
-// assembler collects a BPF program. Jumps are relative and at most 255 instructions long, which is why bodies are put
-// together first.
+// assembler collects a BPF program. Jumps are relative and at most 255 instructions long, so bodies are put together
+// first.
 type assembler []unix.SockFilter
 
 // add appends an instruction; jt and jf are how many to skip if a jump's condition holds or not.
@@ -92,10 +91,9 @@ func (a *assembler) add(code uint16, k uint32, jt, jf uint8) {
 func (a *assembler) load(offset uint32)    { a.add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, offset, 0, 0) }
 func (a *assembler) answer(verdict uint32) { a.add(unix.BPF_RET|unix.BPF_K, verdict, 0, 0) }
 
-// failing is the verdict for a call that fails with errno.
 func failing(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
 
-// when runs the instructions that body adds only for a call, whose number must be loaded. body must end with a verdict.
+// when runs what body adds only for a call, whose number must be loaded. body must end with a verdict.
 func (a *assembler) when(call uint32, body func(*assembler)) {
 	var inner assembler
 	body(&inner)
@@ -103,7 +101,7 @@ func (a *assembler) when(call uint32, body func(*assembler)) {
 	*a = append(*a, inner...)
 }
 
-// argument goes on if an argument has one of its values, and answers with refusal otherwise.
+// argument answers with refusal unless an argument has one of its values.
 func (a *assembler) argument(arg argument, refusal uint32) {
 	a.load(callArg0 + 8*uint32(arg.index))
 	if arg.mask != 0 {
@@ -115,14 +113,14 @@ func (a *assembler) argument(arg argument, refusal uint32) {
 	a.answer(refusal)
 }
 
-// writingOrKeeping are the ways to open a file that empty it only if it is opened for writing. The other ways, for
-// reading or for neither, empty what Landlock lets no one write to, before Linux 6.2.
+// writingOrKeeping are the flags that empty a file only when opening it for writing. Before Linux 6.2, the others empty
+// even files that Landlock lets no one write to.
 var writingOrKeeping = []uint32{
 	unix.O_RDONLY, unix.O_WRONLY, unix.O_RDWR, unix.O_ACCMODE, unix.O_TRUNC | unix.O_WRONLY, unix.O_TRUNC | unix.O_RDWR,
 }
 
-// opening allows a call that opens a file, unless it empties what it does not write to, or makes a file that is setuid
-// or setgid: a program may not change the mode of a file, and must not give such a mode to a new one either.
+// opening allows a call that opens a file, unless it empties what it does not write to, or makes a setuid or setgid
+// file: a program may not change the mode of a file, nor give a new one such a mode.
 func (a *assembler) opening(o opening, refusal uint32) {
 	// O_TMPFILE contains O_DIRECTORY, which makes nothing.
 	const makes, allowed = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY, unix.SECCOMP_RET_ALLOW
@@ -140,11 +138,10 @@ func (a *assembler) opening(o opening, refusal uint32) {
 	})
 }
 
-// ranged is a range of call numbers with one verdict, up to the next range.
+// ranged is the verdict for call numbers from first up to the next range.
 type ranged struct{ first, verdict uint32 }
 
-// ranges sorts calls by number, and puts neighbours with the same verdict together. Numbers that are not in verdicts
-// get the last verdict.
+// ranges sorts calls by number, and joins neighbours with the same verdict. Numbers not in verdicts get last.
 func ranges(verdicts map[uint32]uint32, last uint32) []ranged {
 	out := []ranged{{0, last}}
 	to := func(first, verdict uint32) {
@@ -165,7 +162,7 @@ func ranges(verdicts map[uint32]uint32, last uint32) []ranged {
 	return out
 }
 
-// search finds the range that a call is in by halving, and answers with its verdict. The number must be loaded.
+// search finds the range of a call by halving, and answers with its verdict. The number must be loaded.
 func (a *assembler) search(in []ranged) {
 	if len(in) == 1 {
 		a.answer(in[0].verdict)
@@ -180,13 +177,13 @@ func (a *assembler) search(in []ranged) {
 	a.search(in[half:])
 }
 
-// filter returns the BPF program that the kernel runs for each call. Since Linux 5.11 the kernel runs it once for each
-// call whose verdict does not depend on arguments, when it is installed, and remembers the verdict. So the calls that
-// need their arguments checked come first, and the others are searched: a list would add half a millisecond to a start.
+// filter returns the BPF program that the kernel runs for each call. Since Linux 5.11 the kernel remembers the verdicts
+// that do not depend on arguments. So the calls that need their arguments checked come first, and the others are
+// searched: a list would add half a millisecond to a start.
 func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 	var a assembler
 	const allowed = unix.SECCOMP_RET_ALLOW
-	// told refuses a call of which the host is to know, if it can be told; [Guard] answers with the same error.
+	// told refuses a call that the host learns about, if it can; [Guard] answers with the same error.
 	told := func(errno unix.Errno) uint32 {
 		if r.tell {
 			return unix.SECCOMP_RET_USER_NOTIF
@@ -238,7 +235,7 @@ func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 	}
 	// Threads are clones with CLONE_THREAD; everything else that clone makes is a process.
 	a.when(unix.SYS_CLONE, func(a *assembler) {
-		a.load(callArg0) // its flags
+		a.load(callArg0)
 		a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, namespaces, 0, 1)
 		a.answer(told(unix.EPERM))
 		if r.processes {
@@ -250,8 +247,8 @@ func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 	give(allowed, slices.Concat(allowedCalls, arch.allowed)...)
 	give(told(unix.EPERM), slices.Concat(refusedCalls, arch.refused, arch.forks)...)
 	give(failing(unix.EOPNOTSUPP), attributeCalls...)
-	// The arguments of clone3 lie in memory where a filter does not see them. A program that is told that there is no
-	// such call uses clone.
+	// The arguments of clone3 lie in memory where a filter does not see them. Told that it does not exist, programs use
+	// clone.
 	give(failing(unix.ENOSYS), unix.SYS_CLONE3)
 	a.search(ranges(verdicts, told(unix.ENOSYS)))
 	return a

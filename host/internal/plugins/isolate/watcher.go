@@ -1,4 +1,3 @@
 package isolate
 
-// watcherName is a watcher's argv[0]; it tells a watcher from a normal start of the program.
 const watcherName = "thresh-plugin-watcher"

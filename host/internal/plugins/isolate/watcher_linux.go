@@ -12,20 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watcher is a process that outlives the host by a moment, and kills what the host has left behind. The kernel's own
-// means (PR_SET_PDEATHSIG) is not enough: a program that calls exec in another thread than its first is rid of it. A
-// plugin cannot reach the watcher, which holds pidfds, so that no reused process id can mislead it. It is safe for
-// concurrent use.
+// Watcher is a process that briefly outlives the host and kills what the host has left behind. The kernel's own means
+// (PR_SET_PDEATHSIG) is not enough: a program that calls exec in another thread than its first is rid of it. A plugin
+// cannot reach the watcher, which holds pidfds, so no reused process id can mislead it. It is safe for concurrent use.
 type Watcher struct {
 	socket *os.File // the only other end of the watcher's socket: it ends with the host
 	ended  chan struct{}
 	err    error // why it could not be started; valid after ended is closed
 }
 
-// watcherSocket is the watcher's descriptor for its socket.
 const watcherSocket = 3
 
-// NewWatcher starts a watcher. It does not wait for it: what it is told waits in the socket.
+// NewWatcher does not wait for the watcher: what it is told waits in the socket.
 func NewWatcher() (*Watcher, error) {
 	if !Registered() {
 		return nil, errors.New("this program does not call host.ReexecMain, so that it cannot be a watcher")
@@ -36,7 +34,6 @@ func NewWatcher() (*Watcher, error) {
 	}
 	ours, theirs := os.NewFile(uintptr(fds[0]), "watcher"), os.NewFile(uintptr(fds[1]), "host")
 	w := &Watcher{socket: ours, ended: make(chan struct{})}
-	// One goroutine starts the watcher and waits for its end, so that the caller does neither.
 	go func() {
 		defer close(w.ended)
 		var null *os.File
@@ -48,7 +45,7 @@ func NewWatcher() (*Watcher, error) {
 		var process *os.Process
 		process, w.err = os.StartProcess("/proc/self/exe", []string{watcherName}, &os.ProcAttr{
 			Dir: "/", Env: []string{}, Files: []*os.File{null, null, null, theirs},
-			// A session of its own: what a terminal sends to the host does not reach it.
+			// What a terminal sends to the host must not reach it.
 			Sys: &syscall.SysProcAttr{Setsid: true},
 		})
 		_ = theirs.Close()
@@ -62,8 +59,8 @@ func NewWatcher() (*Watcher, error) {
 // Ended is closed when the watcher has ended, or could not be started.
 func (w *Watcher) Ended() <-chan struct{} { return w.ended }
 
-// Watch has a process, its process group and its control group (nil: none) killed when the host ends, or Close is
-// called, whichever comes first. The control group is removed then. pidfd remains the caller's.
+// Watch has a process, its process group and its control group (nil: none) killed when the host ends or Close is
+// called. The control group is removed then. pidfd remains the caller's.
 func (w *Watcher) Watch(pid, pidfd int, group *Group) error {
 	conn, err := w.socket.SyscallConn()
 	if err != nil {
@@ -79,23 +76,22 @@ func (w *Watcher) Watch(pid, pidfd int, group *Group) error {
 	return errors.Join(bad, err)
 }
 
-// Close ends the watcher, which kills every process that is still there, and waits for it.
+// Close ends the watcher, which kills every remaining process, and waits for it.
 func (w *Watcher) Close() {
 	_ = w.socket.Close()
 	<-w.ended
 }
 
-// watched is a process that a watcher watches.
 type watched struct {
 	pid, pidfd int
 	group      string // the directory of its control group; "" for none
 }
 
-// watch is the main function of a watcher. It returns when there is nothing left to do.
+// watch is the main function of a watcher.
 func watch() {
 	closeInherited(watcherSocket + 1)
 	var all []watched
-	// The host removes the group of a process that has ended. If it was killed at the same time, it has not.
+	// The host removes the group of a process that has ended, unless it was killed at the same time.
 	var groups []string
 	for {
 		polls := []unix.PollFd{{Fd: watcherSocket, Events: unix.POLLIN}}
@@ -131,7 +127,6 @@ func watch() {
 			groups = append(slices.DeleteFunc(groups, isRemoved), p.group)
 		}
 	}
-	// The host has ended, or the socket cannot be read any more: either way there is no one to report to.
 	for _, p := range all {
 		p.kill()
 	}
@@ -140,12 +135,11 @@ func watch() {
 	}
 }
 
-// isRemoved reports whether there is no such control group any more.
 func isRemoved(group string) bool { return unix.Access(group, unix.F_OK) != nil }
 
-// closeInherited closes the descriptors from first on that the host inherited: a pipe would not end with the host. What
-// Go's runtime has opened for itself stays open, since the runtime ends a program whose epoll is gone. It sets
-// close-on-exec on everything that it opens, and no descriptor with that flag can have been inherited.
+// closeInherited closes the descriptors from first on that the host inherited: a pipe would not end with the host. Go's
+// runtime sets close-on-exec on all it opens for itself, so no descriptor with that flag was inherited; the runtime
+// ends a program whose epoll is gone.
 func closeInherited(first int) {
 	open, _ := os.ReadDir("/proc/self/fd")
 	for _, entry := range open {
@@ -178,7 +172,7 @@ func receive() (p watched, more bool) {
 	return p, true
 }
 
-// kill ends a process and its group. The group goes first: as long as the process exists, its id is its own.
+// kill ends the group first: as long as the process exists, its id is its own.
 func (p watched) kill() {
 	polls := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}
 	if n, _ := unix.Poll(polls, 0); n == 0 && p.pid > 1 {
