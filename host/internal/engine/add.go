@@ -14,32 +14,30 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Add appends entries, all or none, and returns the history's new revision and its tokens. Each entry is counted
-// here, once: that takes 10 to 120 ms per megabyte, and ends with ctx.
+// Add appends entries, all or none, and returns the history's new revision and its tokens. It counts each entry, once:
+// that takes 10 to 120 ms per megabyte, and ends with ctx.
 //
-// It never waits for a Prepare: entries added while one runs are kept after the history that the Prepare produces. An
-// entry that is not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among
-// entries.
+// It never waits for a Prepare: entries added while one runs are kept after the history it produces. An entry that is
+// not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among entries.
 //
 // A block of a kind that the host does not know is refused too: it is usually a misspelt kind or a provider's own form.
-// Entries that hold such blocks on purpose are added with [Session.AddOpaque].
+// [Session.AddOpaque] adds such blocks on purpose.
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
 	return s.AddWith(ctx, AddOptions{}, entries...)
 }
 
-// AddOpaque is Add for entries that may hold blocks of kinds that the host does not know. It carries these as they
-// are.
+// AddOpaque is Add for entries that may hold blocks of unknown kinds, which it keeps unchanged.
 func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
 	return s.AddWith(ctx, AddOptions{Opaque: true}, entries...)
 }
 
-// AddOptions say how entries are added. The zero value is as [Session.Add] does.
+// AddOptions say how entries are added. The zero value is what [Session.Add] does.
 type AddOptions struct {
-	// Key makes the addition take place once: the same call again, in this host or another one of the store, is answered
-	// as the first one. A session remembers the last 128 keys. The error wraps [ErrKeyReused] if other entries were added
-	// under it. "" is none.
+	// Key makes the addition happen once: a repeated call, in this or another host of the store, gets the first one's
+	// answer. A session remembers the last 128 keys. The error wraps [ErrKeyReused] if other entries were added under
+	// the key. "" is none.
 	Key string
-	// Opaque is for entries as [Session.AddOpaque] takes them.
+	// Opaque allows entries as [Session.AddOpaque] takes them.
 	Opaque bool
 }
 
@@ -60,13 +58,13 @@ func (s *Session) AddWith(ctx context.Context, o AddOptions, entries ...content.
 	return s.countAndAppend(ctx, entries, sessionlog.OnceOf(o.Key, entries))
 }
 
-// Load appends entries of a stored or recorded conversation as they are. Unlike Add it refuses nothing: entries that
-// cannot be sent to a model are kept in the history, withheld by Prepare, and named in its outcome.
+// Load appends entries of a stored or recorded conversation. Unlike Add it refuses nothing: entries that cannot be sent
+// to a model are kept in the history, withheld by Prepare, and named in its outcome.
 func (s *Session) Load(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
 	return s.countAndAppend(ctx, entries, nil)
 }
 
-// wellFormed returns an [*EntryError] for the first entry that providers would refuse, as judge says.
+// wellFormed returns an [*EntryError] for the first entry that judge refuses.
 func wellFormed(entries []content.Content, judge func(content.Content) error) error {
 	for i, c := range entries {
 		if err := judge(c); err != nil {
@@ -76,7 +74,7 @@ func wellFormed(entries []content.Content, judge func(content.Content) error) er
 	return nil
 }
 
-// countAndAppend counts outside of any lock, so that a large addition holds nothing up.
+// countAndAppend counts outside of any lock, so a large addition holds nothing up.
 func (s *Session) countAndAppend(ctx context.Context, entries []content.Content, once *sessionlog.Once) (
 	revision uint64, total int, err error) {
 	if s.done.Err() != nil {
@@ -103,7 +101,6 @@ func (s *Session) countAndAppend(ctx context.Context, entries []content.Content,
 	return s.append(ctx, entries, counts, counter, once)
 }
 
-// countAll counts entries; it ends with ctx.
 func (s *Session) countAll(ctx context.Context, counter *tokens.Counter,
 	entries []content.Content) ([]history.Count, error) {
 	counts, err := counting{counter}.All(ctx, entries)
@@ -113,14 +110,14 @@ func (s *Session) countAll(ctx context.Context, counter *tokens.Counter,
 	return counts, nil
 }
 
-// append adds entries that were counted. The transcript log gets them in the same order as the history.
+// append adds counted entries, to the transcript log in the same order as to the history.
 func (s *Session) append(
 	ctx context.Context, entries []content.Content, counts []history.Count, counter *tokens.Counter,
 	once *sessionlog.Once,
 ) (revision uint64, total int, err error) {
 	own := make([]content.Content, len(entries))
 	for i, c := range entries {
-		// The caller may change its slice afterwards. Texts and raw JSON are taken over as they are.
+		// The caller may change its slice afterwards. Texts and raw JSON are shared.
 		c.Blocks = slices.Clone(c.Blocks)
 		own[i] = c
 	}
@@ -141,13 +138,13 @@ func (s *Session) append(
 	return s.appendDurably(ctx, own, counts, once)
 }
 
-// appendDurably adds entries to the store, if there is one, and then to the history and the transcript log, which have
-// them in the same order. Callers hold s.adding.
+// appendDurably adds entries to the store, if there is one, and then to the history and the transcript log, in the same
+// order. Callers hold s.adding.
 func (s *Session) appendDurably(
 	ctx context.Context, own []content.Content, counts []history.Count, once *sessionlog.Once,
 ) (revision uint64, total int, err error) {
 	for try := 0; ; try++ {
-		// Each time, as it may be among what another host has added.
+		// Each time, because another host may have added it.
 		switch done, err := s.additions.find(once); {
 		case err != nil:
 			return 0, 0, err
@@ -171,44 +168,40 @@ func (s *Session) appendDurably(
 		case n.moved:
 			return 0, 0, s.busyError("add")
 		}
-		// In the log before any Prepare can see them.
 		s.logEntries(entries)
 		s.own.adds(s.history.Mark())
 		revision, total = s.history.AppendEntries(entries)
 		s.additions.took(once, revision, total)
 		s.followTasks(own)
-		// What could not be written is kept and tried again. The next Prepare or Close fails if that does not work
-		// either.
+		// What could not be written is kept and tried again. The next Prepare or Close fails if it still cannot be
+		// written.
 		_ = s.log.Flush()
 		return revision, total, nil
 	}
 }
 
-// logEntries gives entries to the transcript log.
 func (s *Session) logEntries(entries []*history.Entry) {
 	for _, e := range entries {
 		s.log.Add(e.ID, e.Content)
 	}
 }
 
-// followTasks reads the agent's task list from entries. Callers hold s.adding.
 func (s *Session) followTasks(entries []content.Content) {
 	for _, c := range entries {
 		s.tasks.Observe(c)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// An agent that sets its tasks itself knows better than what its calls say.
+	// An agent that sets its tasks itself knows better than its calls say.
 	if !s.told {
 		s.todos = todos.Active(s.tasks.Todos())
 	}
 }
 
-// counting adapts a tokens.Counter to prepare.Counter.
 type counting struct{ *tokens.Counter }
 
-// All counts entries block by block. A block counts what an entry with only that block counts, less the frame: what
-// an entry without blocks counts.
+// All counts entries block by block. A block counts as much as an entry with only that block, less the frame, which is
+// what an empty entry counts.
 func (c counting) All(ctx context.Context, entries []content.Content) ([]history.Count, error) {
 	blocks := 0
 	for _, e := range entries {
@@ -232,7 +225,6 @@ func (c counting) All(ctx context.Context, entries []content.Content) ([]history
 			n.Blocks[j] = int32(counted[j] - frame)
 			n.Tokens += counted[j] - frame
 		}
-		// The counts come in the order of the blocks of all entries.
 		counted, all = counted[len(e.Blocks):], all[len(e.Blocks):]
 		counts[i] = n
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 )
 
-// Check returns what is wrong with a configuration that reading it does not show: a strategy that no plugin has, also
-// in a profile that is not in force, a price list that does not exist, a model without its key. It starts no plugin and
-// calls no model. The error has a line for each problem, with where the setting was made.
+// Check returns problems of a configuration that reading it does not show: a strategy that no plugin has, even in a
+// profile not in force, a missing price list, a model without its key. It starts no plugin and calls no model. The
+// error has a line for each problem, with where the setting was made.
 func (h *Host) Check(c *config.Config) error {
 	set := c.Settings()
 	_, prices := h.prices.choose(set)

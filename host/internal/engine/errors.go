@@ -11,7 +11,7 @@ import (
 var (
 	// ErrClosed: the host or the session was closed, before the call or during it.
 	ErrClosed = errors.New("session closed")
-	// ErrSessionExists: the id of a new session is that of an open one.
+	// ErrSessionExists: a session with the new one's id is open.
 	ErrSessionExists = errors.New("a session with this id is open")
 	// ErrDeleted: the session was deleted from the store, by another host or a command.
 	ErrDeleted = errors.New("the session was deleted")
@@ -19,7 +19,7 @@ var (
 	ErrNoSession = errors.New("there is no such session")
 	// ErrBusy: other hosts changed the session each time that this one tried to.
 	ErrBusy = errors.New("other hosts change the session all the time: try again")
-	// ErrMoved: another host has changed the session meanwhile, so that what was to be done with it does not fit.
+	// ErrMoved: another host has changed the session, and the operation no longer fits.
 	ErrMoved = errors.New("another host has changed the session")
 	// ErrInvalidEntry: an entry is not well formed.
 	ErrInvalidEntry = errors.New("not a valid history entry")
@@ -29,20 +29,19 @@ var (
 	ErrBadSetting = errors.New("the setting cannot be used")
 	// ErrNoTranscript: the session writes no transcript log, so originals cannot be read back.
 	ErrNoTranscript = errors.New("the session keeps no transcript (setting transcript.dir)")
-	// ErrNotStored: the host has no store, so that nothing is known of a session but what it is now.
+	// ErrNotStored: the host has no store, and so knows only a session's present state.
 	ErrNotStored = errors.New("the host keeps no sessions (setting sessions.store)")
-	// ErrKeyReused: something else was added under the key of an addition.
+	// ErrKeyReused: other entries were added under the key.
 	ErrKeyReused = errors.New("the key was used for other entries: each addition needs a key of its own")
 	// ErrNotRecorded: no entry and no tool call has the id.
 	ErrNotRecorded = errors.New("nothing was added under this id")
 )
 
-// UnknownError says that a change may have been written to the store: the answer was lost, and the store cannot be asked.
+// UnknownError says that a change may have been written: the store's answer was lost, and it cannot be asked.
 type UnknownError struct {
-	// Repeatable: the same call does not do it twice.
+	// Repeatable means that repeating the call does not repeat the change.
 	Repeatable bool
-	// Err is the store's error.
-	Err error
+	Err        error
 }
 
 func (e *UnknownError) Error() string {
@@ -53,20 +52,16 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%v (it may have been written all the same: %s)", e.Err, advice)
 }
 
-// Unwrap returns the store's error.
 func (e *UnknownError) Unwrap() error { return e.Err }
 
 // EntryError says which entry of a call of [Session.Add] was refused, and why. No entry of the call was added.
 type EntryError struct {
-	// Index is the position among the entries of the call.
 	Index int
-	// Err says what is wrong with it.
-	Err error
+	Err   error
 }
 
 func (e *EntryError) Error() string {
 	return fmt.Sprintf("add entry %d: %v: %v", e.Index, ErrInvalidEntry, e.Err)
 }
 
-// Unwrap returns [ErrInvalidEntry] and the cause.
 func (e *EntryError) Unwrap() []error { return []error{ErrInvalidEntry, e.Err} }

@@ -12,11 +12,11 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// Event is a step in the life of a session, as its log says: entries that were added together, or a rewrite.
+// Event is a step of a session's log: entries that were added together, or a rewrite.
 type Event struct {
 	Added []Added
-	// Changes are what a rewrite did, in the order of the history, and Strategy is the one in force. Both are empty
-	// for entries that were added.
+	// Changes are what a rewrite did, in the order of the history, and Strategy is the one in force. Both are empty for
+	// additions.
 	Changes  []outcome.Change
 	Strategy string
 	Revision uint64 // of the log
@@ -25,8 +25,8 @@ type Event struct {
 // StepLadder is the step of changes that made room without a strategy: the log does not say which rung made which.
 const StepLadder = "ladder"
 
-// ReadEvents reads the life of a session from a store. It needs no host and no strategy: nothing is decided again. It
-// ends at the first error, which wraps [store.ErrNotFound] if there is no such session.
+// ReadEvents reads a session's log from a store. It needs no host and no strategy. It ends at the first error, which
+// wraps [store.ErrNotFound] if there is no such session.
 func ReadEvents(ctx context.Context, in store.Store, key store.Key) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		if _, err := in.Head(ctx, key); err != nil {
@@ -63,17 +63,17 @@ func ReadEvents(ctx context.Context, in store.Store, key store.Key) iter.Seq2[Ev
 	}
 }
 
-// Change is one change of an entry, with when and under which strategy it was made.
+// Change is a change of an entry, with when and under which strategy it was made.
 type Change struct {
-	// Revision is that of the session's log; changes of one rewrite have the same.
+	// Revision is the log's; changes of one rewrite share it.
 	Revision uint64 `json:"revision"`
 	Strategy string `json:"strategy"`
 	outcome.Change
 }
 
-// Explain returns what became of the entry with an id, as outcomes name it, or of the entries with the tool call that
-// has it; "" is all entries. Changes are in the order in which they were made. The error wraps [ErrNotStored] if the
-// host keeps no sessions, and so no reasons.
+// Explain returns the changes, in the order they were made, of the entry with an id, as outcomes name it, or of the
+// entries with the tool call of that id; "" is all entries. The error wraps [ErrNotStored] if the host keeps no
+// sessions.
 func (s *Session) Explain(ctx context.Context, id string) (all []Change, err error) {
 	if s.stored == nil {
 		return nil, fmt.Errorf("session %q: %w", s.key.ID, ErrNotStored)

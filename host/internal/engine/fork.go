@@ -9,17 +9,17 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Fork says what a session was forked from, for doors that see a conversation as a tree. Without a store it has no
-// effect.
+// Fork says what a session was forked from, for doors that see a conversation as a tree. It has no effect without a
+// store.
 type Fork struct {
 	// Parent is the id of another session of the same owner.
 	Parent string
-	// At is a revision of the parent's log, as [Session.Position] returned it, and Entries how many entries had been
-	// added to the parent by then.
+	// At is a revision of the parent's log, from [Session.Position], and Entries how many entries the parent had been
+	// given by then.
 	At      uint64
 	Entries int
-	// Whole begins the session with what the parent was then: its history, and all that its turns had learned and sent.
-	// Otherwise the session begins with nothing, as after a compaction that the client made itself.
+	// Whole begins the session with the parent's history at that revision, and all that its turns had learned and sent.
+	// Otherwise the session begins empty, as after a compaction by the client.
 	Whole bool
 }
 
@@ -33,11 +33,11 @@ func (s *Session) Position() uint64 {
 	return s.stored.at.Revision
 }
 
-// fork begins a session that is not in the store. It reports whether there is anything in it. Callers hold s.adding.
+// fork begins a session that is not in the store, and reports whether it has anything. Callers hold s.adding.
 //
-// The parent's records are copied, not referred to: the parent may be deleted, and nothing that reads a session needs
-// to know of forks. Large contents, which are most of a long history, are referred to: the store keeps them once.
-// Records keep their numbers, because snapshots name records by them.
+// The parent's records are copied, because the parent may be deleted, and readers of a session need not know of forks.
+// Large contents, which are most of a long history, are shared. Records keep their numbers, because snapshots name
+// records by them.
 func (s *Session) fork(ctx context.Context, f Fork) (begun bool, err error) {
 	p := s.stored
 	parent := logReader{in: p.store, key: store.Key{Owner: p.key.Owner, ID: f.Parent}}

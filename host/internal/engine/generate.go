@@ -15,18 +15,17 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// generate runs one model call of a strategy. What it cost is returned after an error too.
+// generate runs one model call of a strategy. It returns the cost after an error too.
 func generate(
 	ctx context.Context, client *llm.Client, req contract.GenerateRequest, onText func(string),
 ) (contract.Completion, outcome.Spent, error) {
-	// Refused here and not by the provider: the author then learns which entry it is, and no request is paid for.
+	// Refused here and not by the provider: the author learns which entry it is, and no request is paid for.
 	messages, err := textOnly(req.Entries)
 	if err != nil {
 		return contract.Completion{}, outcome.Spent{}, err
 	}
 	r, err := client.Generate(ctx, llm.Request{System: req.System, Messages: messages, MaxOutput: req.MaxOutputTokens},
 		onText)
-	// Also after an error: a provider may have charged for an answer that broke off.
 	spent := outcome.Spent{
 		Attempts: r.Attempts, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens,
 		CacheReadTokens: r.CacheRead, CacheWriteTokens: r.CacheWrite, CostUSD: r.CostUSD, Model: r.Model,
@@ -35,7 +34,6 @@ func generate(
 		var e *llm.Error
 		if errors.As(err, &e) {
 			spent.Attempts = e.Attempts
-			// The strategy passes it on, and the host tries again on a later turn.
 			if e.Retryable {
 				err = fmt.Errorf("%w: %w", contract.ErrUnavailable, err)
 			}
@@ -46,11 +44,10 @@ func generate(
 		OutputTokens: r.OutputTokens, Model: r.Model}, spent, nil
 }
 
-// prompt returns the function that resolves prompts for a strategy and its model.
 func prompt(
 	set config.Settings, strategy string, model *prepare.LLM,
 ) func(context.Context, string) (string, error) {
-	// The files are read when the strategy asks, so that an edited prompt holds from the next Compress on.
+	// The files are read when the strategy asks, so an edited prompt applies from the next Compress.
 	resolver, name := prompts.Resolver{Dir: set.Prompts.Dir}, ""
 	if model != nil {
 		name = model.Model.Name
@@ -61,8 +58,8 @@ func prompt(
 	}
 }
 
-// textOnly turns entries into messages. Strategies must render tool calls and media as text themselves, because
-// providers refuse them outside of a full tool exchange.
+// textOnly turns entries into messages. Strategies must render tool calls and media as text, because providers refuse
+// them outside of a full tool exchange.
 func textOnly(entries []content.Content) ([]llm.Message, error) {
 	messages := make([]llm.Message, len(entries))
 	for i, c := range entries {
@@ -71,7 +68,6 @@ func textOnly(entries []content.Content) ([]llm.Message, error) {
 		case content.Human:
 		case content.AI:
 			m.Role = llm.Assistant
-		// Results of tools belong to the session of the agent; a summary's request has no tools.
 		default:
 			return nil, fmt.Errorf("entry %d of the request is from %q: only human and ai speak to a model", i,
 				c.Speaker)

@@ -26,43 +26,40 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Options are what a host is made of. The zero value is the usual host: the default configuration, logs on standard
-// error, no metrics.
+// Options are what a host is made of. The zero value is the default configuration, with logs on standard error and no
+// metrics.
 type Options struct {
-	// Config is the configuration, already loaded; nil loads the default one (config.Load with zero options).
+	// Config is a loaded configuration; nil loads the default one (config.Load with zero options).
 	Config *config.Config
-	// Logger receives the logs of the host and of the plugins. Nil: standard error, at the level of the setting
+	// Logger receives the logs of the host and of the plugins. Nil is standard error, at the level of the setting
 	// log.level.
 	Logger hclog.Logger
-	// Meter receives measurements: package metrics lists them. They never contain text of a conversation. Nil:
-	// nothing is measured.
+	// Meter receives the measurements that package metrics lists, which never contain conversation text. Nil measures
+	// nothing.
 	Meter metric.MeterProvider
-	// Attach maps strategies whose processes were started by hand (--attach) to their sockets: for debugging. It is
-	// not a setting, because a file must not be able to decide it.
+	// Attach maps strategies to the sockets of processes started by hand (--attach), for debugging. It is not a
+	// setting, because a file must not be able to decide it.
 	Attach map[string]string
 	// Keep keeps sessions where the setting sessions.store says. The lab's sessions end with their host.
 	Keep bool
 	// Granted returns the profiles that an access token may choose by name; nil for no token any.
 	Granted func(ctx context.Context, token string) ([]string, error)
-	// Store is a store to keep sessions in, in place of the setting's; the host does not close it. Nil: there is none.
+	// Store keeps sessions in place of the setting's store; the host does not close it. Nil is none.
 	Store store.Store
 }
 
-// Host owns sessions and plugin processes. If it is not closed, its processes live as long as the program.
+// Host owns sessions and plugin processes. Unless it is closed, its processes live as long as the program.
 type Host struct {
 	config  atomic.Pointer[config.Config] // what sessions start with; Reload replaces it
 	log     hclog.Logger
 	plugins *plugins.Manager
-	// models and prices are made when they are first needed.
-	models models
-	prices catalog
-	// granted is as in Options.
+	models  models
+	prices  catalog
 	granted func(ctx context.Context, token string) ([]string, error)
 
-	// calibrations are what sessions learned about models; later sessions begin with it.
+	// calibrations are what sessions learned about models, for later sessions to begin with.
 	calibrations calibrations
 
-	// What sessions with the same settings share.
 	taxonomies shared[string, tools.Taxonomy]
 	configs    shared[configKey, config.Config]
 
@@ -73,7 +70,7 @@ type Host struct {
 	memory     atomic.Int64 // what the sessions take, in bytes, about
 	releasing  sync.Mutex   // held while memory is released
 	name       string       // the host's name in leases: no other host has it
-	// These are constant, but for tests.
+	// Constant except in tests.
 	leaseTime     time.Duration
 	snapshotEvery int // records
 
@@ -82,8 +79,7 @@ type Host struct {
 	closed   bool
 }
 
-// Open makes a host. It starts no process: a plugin is started when a session first needs it. Settings that can be
-// checked without a plugin are checked here.
+// Open makes a host, and checks the settings that need no plugin. A plugin is started when a session first needs it.
 func Open(o Options) (*Host, error) {
 	c := o.Config
 	if c == nil {
@@ -94,7 +90,7 @@ func Open(o Options) (*Host, error) {
 	}
 	set := c.Settings()
 	prices := newCatalog(set.Model.PriceFile)
-	// Read at once, so that a mistake in it fails the opening and not a turn.
+	// A mistake in the file fails the opening and not a turn.
 	if set.Model.PriceFile != "" {
 		if _, err := prices(); err != nil {
 			return nil, err
@@ -110,7 +106,7 @@ func Open(o Options) (*Host, error) {
 	var h *Host
 	manager := plugins.New(plugins.Options{
 		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), BuiltIn: builtin.Names(),
-		// By the configuration at the time, which may have been reloaded.
+		// By the present configuration, which may have been reloaded.
 		Settings: func(name string, declared []config.Spec) (map[string]any, error) {
 			return h.Config().Strategy(name, declared)
 		},
@@ -143,7 +139,6 @@ func Open(o Options) (*Host, error) {
 	return h, nil
 }
 
-// openSessions is how many sessions are open.
 func (h *Host) openSessions() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -151,42 +146,38 @@ func (h *Host) openSessions() int {
 }
 
 // ReexecMain lets the host start its own program again: as a strategy that ships, and on Linux as a launcher that
-// isolates a plugin. Call it first in main; in such a process it does not return. A program that does not call it has
-// no strategies but those in files, and runs them without isolation, as their listings say.
+// isolates a plugin. Call it first in main; in such a process it does not return. Without it a program has only
+// strategies in files, and runs them without isolation, as their listings say.
 func ReexecMain() {
 	isolate.Main()
 	builtin.Main()
 }
 
-// Isolation returns which kinds of isolation this machine supports. Plugins get them if the program calls
-// [ReexecMain].
+// Isolation returns which kinds of isolation this machine supports. Plugins get them if the program calls [ReexecMain].
 func Isolation() []isolate.Check { return isolate.Probe() }
 
 // Config returns the configuration that sessions start with.
 func (h *Host) Config() *config.Config { return h.config.Load() }
 
-// Plugins describes every plugin that was found, the broken ones with the reason. It starts those that are not
-// running.
+// Plugins describes every plugin found, with the reason for broken ones. It starts those that are not running.
 func (h *Host) Plugins(ctx context.Context) []plugins.Listing { return h.plugins.List(ctx) }
 
-// LockPlugins starts the plugins with these names, or all of them if none is named, and records in the lock file
-// which files they are. With the setting plugins.integrity, only these files are run from then on. It returns what
-// was recorded.
+// LockPlugins starts the named plugins, or all if none is named, and records their files in the lock file. With the
+// setting plugins.integrity, only these files run from then on. It returns what was recorded.
 func (h *Host) LockPlugins(ctx context.Context, names ...string) (map[string]plugins.Locked, error) {
 	return h.plugins.Lock(ctx, names...)
 }
 
-// ResetPlugin takes a plugin that crashed too often out of quarantine. It reports whether the plugin was ever
-// started.
+// ResetPlugin takes a plugin that crashed too often out of quarantine. It reports whether the plugin was ever started.
 func (h *Host) ResetPlugin(name string) bool { return h.plugins.Reset(name) }
 
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
-	// Owner is the name of the access token that the session belongs to; "" is the local user. Ids of different owners
-	// are apart. What others than the local user may set is in the registry of settings.
+	// Owner is the name of the access token that the session belongs to; "" is the local user. Ids are unique per
+	// owner. The registry of settings says what owners other than the local user may set.
 	Owner string
 	ID    string
-	// Existing opens only a session that is in the store; the error wraps [ErrNoSession] if it is not.
+	// Existing opens only a session that is in the store; otherwise the error wraps [ErrNoSession].
 	Existing bool
 	// Fork is what a session that is not in the store begins with; nil is nothing.
 	Fork *Fork
@@ -194,8 +185,8 @@ type SessionOptions struct {
 	Settings map[string]any
 }
 
-// Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one
-// with the same id is open in this host.
+// Session opens a session; one that is in the store continues. The error wraps [ErrSessionExists] if one with the same
+// id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if err := (store.Key{Owner: o.Owner, ID: o.ID}).Check(); err != nil {
 		return nil, err
@@ -213,7 +204,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if o.ID == "" {
 		o.ID = rand.Text()
 	}
-	// Before the lock: it may look at directories.
+	// Before the lock: it may read directories.
 	if err := h.checkStrategy(c); err != nil {
 		return nil, fmt.Errorf("open session %q: %w", o.ID, err)
 	}
@@ -240,7 +231,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	return s, nil
 }
 
-// enter takes the id of a session, before the session is read.
+// enter reserves a session's id before the session is read.
 func (h *Host) enter(s *Session) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -254,15 +245,14 @@ func (h *Host) enter(s *Session) error {
 	return nil
 }
 
-// IsOpen reports whether a session is open in this host.
 func (h *Host) IsOpen(owner, id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sessions[store.Key{Owner: owner, ID: id}] != nil
 }
 
-// checkStrategy returns an error if the strategy that someone chose cannot be found (REQ-HD-004.4). The default may be
-// missing: a session that only keeps a history needs no strategy.
+// checkStrategy returns an error if a strategy that was chosen, and not just the default, cannot be found
+// (REQ-HD-004.4).
 func (h *Host) checkStrategy(c *config.Config) error {
 	const key = "compression.strategy"
 	e, err := c.Explain(key)
@@ -272,13 +262,13 @@ func (h *Host) checkStrategy(c *config.Config) error {
 	return h.plugins.Check(c.Settings().Compression.Strategy)
 }
 
-// Strategies returns the names of the strategies that were found, sorted. It starts no plugin.
+// Strategies returns the sorted names of the strategies found. It starts no plugin.
 func (h *Host) Strategies() []string { return h.plugins.Names() }
 
-// CheckStrategy returns an error if no plugin has the name of a strategy. It starts none.
+// CheckStrategy returns an error if no plugin has the strategy. It starts none.
 func (h *Host) CheckStrategy(name string) error { return h.plugins.Check(name) }
 
-// forget frees the id of a session that was closed.
+// forget frees the id of a closed session.
 func (h *Host) forget(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -288,9 +278,9 @@ func (h *Host) forget(s *Session) {
 	}
 }
 
-// Close closes all sessions and stops all plugin processes. Calls in progress fail. It returns within the setting
-// plugins.stopTimeout and a moment. The error names each session whose transcript log could not be written, and how
-// many entries are missing in it; as long as the program runs, Close can be called again to write these.
+// Close closes all sessions and stops all plugin processes; calls in progress fail. It returns shortly after the
+// setting plugins.stopTimeout at the latest. The error names each session whose transcript log could not be written,
+// and how many entries it lacks; while the program runs, Close can be called again to write them.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	again := h.closed
@@ -302,12 +292,11 @@ func (h *Host) Close() error {
 	byName := func(a, b store.Key) int { return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID)) }
 	for _, key := range slices.SortedFunc(maps.Keys(sessions), byName) {
 		s := sessions[key]
-		// Cancels what the session is doing, before its log is closed.
 		s.end()
 		s.adding.Lock()
 		err := s.closeLog()
 		s.adding.Unlock()
-		// Kept for another Close, which writes what is still missing.
+		// Kept for another Close to write what is still missing.
 		if err != nil {
 			h.mu.Lock()
 			h.sessions[key] = s

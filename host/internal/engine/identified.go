@@ -8,15 +8,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// A door that edits the agent's own request must know which entry of the view is which of its messages. What follows
-// gives it the ids. It is not part of package host: agents that send what Prepare returns need none.
+// A door that edits the agent's own request must know which entry of the view is which of its messages. These methods
+// give it the ids. They are not part of package host: agents that send what Prepare returns need none.
 //
-// Such a door is the only one in its host to add to the session, and not while a Prepare runs. known is how many
+// Such a door must be the only one in its host to add to the session, and not while a Prepare runs. known is how many
 // entries it knows of. If another host has added more, nothing is done, and the error wraps [ErrMoved]: the door must
 // read the session again.
 
-// AddIdentified is [Session.AddOpaque] for entries whose raw JSON is known to be JSON. It returns the ids of the
-// entries, and what they count together, in tokens.
+// AddIdentified is [Session.AddOpaque] for entries whose raw JSON is known to be valid. It returns the entries' ids and
+// their total tokens.
 func (s *Session) AddIdentified(
 	ctx context.Context, known int, entries []content.Content,
 ) (ids []string, tokens int, err error) {
@@ -49,7 +49,7 @@ func (s *Session) AddIdentified(
 	return ids, total - before, nil
 }
 
-// knows returns an error if not just so many entries were ever added.
+// knows returns an error unless exactly known entries were ever added.
 func (s *Session) knows(known int) error {
 	if added := s.history.Snapshot().Added; added != uint64(known) {
 		return fmt.Errorf("session %q: %d entries were added, not %d: %w", s.key.ID, added, known, ErrMoved)
@@ -57,8 +57,8 @@ func (s *Session) knows(known int) error {
 	return nil
 }
 
-// PrepareIdentified is [Session.Prepare] that also returns the ids of the entries of the history, in their order. An
-// entry that was made for the view alone has none. Without a history ids is nil.
+// PrepareIdentified is [Session.Prepare] that also returns the ids of the entries of the history, in order. An entry
+// made for the view alone has none. Without a history ids is nil.
 func (s *Session) PrepareIdentified(
 	ctx context.Context, known int, o PrepareOptions,
 ) (ready Prepared, ids []string, err error) {
@@ -71,7 +71,7 @@ func (s *Session) PrepareIdentified(
 	if moved := s.knows(known); moved != nil {
 		return Prepared{}, nil, moved
 	}
-	// The last view is the one that Prepare has just returned.
+	// The last view is what Prepare has just returned.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ready.History != nil {

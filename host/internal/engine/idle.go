@@ -12,17 +12,17 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 )
 
-// Sessions that are in a store need not be in memory. The host keeps those that were used last, up to
-// sessions.maxMemory bytes in all, and reads a session again when it is used.
+// Sessions in a store need not be in memory. The host keeps the most recently used ones, up to sessions.maxMemory bytes
+// in all, and reads a session again when it is used.
 
-// enter marks the session as in use until leave is called, and reads it from the store again if its memory was
-// released. An error means that it could not be read; leave has to be called all the same. Sessions without a store are
-// never released, so that nothing is counted.
+// enter marks the session as in use until leave is called, and reads it again from the store if its memory was
+// released. leave must be called even after an error. Sessions without a store are never released, so their uses are
+// not counted.
 func (s *Session) enter() (leave func(), err error) {
 	if s.stored == nil {
 		return func() {}, nil
 	}
-	// Before the flag is read: sleep looks at the two in the other order, so that one of them sees the other.
+	// Before the flag is read: sleep reads the two in the other order, so one of them sees the other.
 	s.using.Add(1)
 	if s.released.Load() {
 		defer func() {
@@ -36,9 +36,8 @@ func (s *Session) enter() (leave func(), err error) {
 	return s.leave, err
 }
 
-// leave ends a use. The last one counts the session's memory, and makes the host release what is too much. The size is
-// counted only when nothing else uses the session. It must be deferred itself,
-// to see a panic, which ends the session and goes on.
+// leave ends a use. The last one counts the session's memory, and makes the host release any excess. It must be
+// deferred directly to see a panic, which ends the session and continues.
 func (s *Session) leave() {
 	if p := recover(); p != nil {
 		s.abandon()
@@ -51,14 +50,11 @@ func (s *Session) leave() {
 	}
 }
 
-// resize sets what the session takes in memory, and returns by how much that changed.
 func (s *Session) resize(bytes int64) int64 { return bytes - s.bytes.Swap(bytes) }
 
-// wake reads the session from the store, if its memory was released.
 func (s *Session) wake() error {
 	s.adding.Lock()
 	defer s.adding.Unlock()
-	// Another caller was faster.
 	if !s.released.Load() {
 		return nil
 	}
@@ -67,7 +63,6 @@ func (s *Session) wake() error {
 	found, err := s.load(ctx)
 	switch {
 	case err != nil:
-		// The session stays released, and the next use tries again.
 		s.empty() // of what was read before the error
 		return err
 	case !found:
@@ -77,7 +72,7 @@ func (s *Session) wake() error {
 	return nil
 }
 
-// entered is enter for methods that return no error. If the session cannot be read, the log says so, and they return
+// entered is enter for methods that return no error. If the session cannot be read, that is logged, and they return
 // what an empty session has; Add and Prepare then fail.
 func (s *Session) entered(what string) (leave func()) {
 	leave, err := s.enter()
@@ -87,26 +82,24 @@ func (s *Session) entered(what string) (leave func()) {
 	return leave
 }
 
-// sleep releases the session's memory, unless it is in use or has nothing in the store. It is called for an idle
-// session, and the session may be used again at any moment.
+// sleep releases the memory of an idle session, unless it is in use again or has nothing in the store.
 func (s *Session) sleep() {
 	s.adding.Lock()
 	defer s.adding.Unlock()
 	if !s.stored.exists || s.released.Swap(true) {
 		return
 	}
-	// An entry that comes now sees that it is released, and waits for the lock.
+	// A use that begins now sees that it is released, and waits for the lock.
 	if s.using.Load() > 0 || s.done.Err() != nil {
 		s.released.Store(false)
 		return
 	}
 	s.empty()
 	s.host.memory.Add(s.resize(0))
-	// Both what the plugin's process holds of the session and the entries that the host would tell changes by.
+	// The plugin's process and the host's side of it both hold entries of the session.
 	s.host.plugins.EndSession(s.name())
 }
 
-// empty makes the session what it was before it was read. Callers hold s.adding.
 func (s *Session) empty() {
 	_ = s.history.Restore(history.State{}, nil) // nothing cannot be wrong
 	s.tasks, s.additions = todos.Tracker{}, nil
@@ -119,15 +112,14 @@ func (s *Session) empty() {
 	s.pipeline.Restore(prepare.State{})
 }
 
-// release lets the sessions that were used least recently go from memory until what is left is within
-// sessions.maxMemory. They are in the store, and are read again when they are used.
+// release releases the least recently used sessions until the rest is within sessions.maxMemory.
 func (h *Host) release() {
 	limit := int64(h.Config().Settings().Sessions.MaxMemory)
 	if limit == 0 || h.memory.Load() <= limit || !h.releasing.TryLock() {
 		return
 	}
 	defer h.releasing.Unlock()
-	// Down to nine tenths, so that not every use of a session releases another.
+	// Down to nine tenths, so not every use of a session releases another.
 	for h.memory.Load() > limit/10*9 {
 		s := h.leastRecent()
 		if s == nil {
@@ -137,8 +129,8 @@ func (h *Host) release() {
 	}
 }
 
-// leastRecent returns the idle session that was used least recently; nil if there is none. It looks at all sessions of
-// the host, and is called only while they take more than the limit.
+// leastRecent returns the idle session that was used least recently, or nil. It walks all sessions of the host, but
+// only while they exceed the limit.
 func (h *Host) leastRecent() (found *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -150,11 +142,10 @@ func (h *Host) leastRecent() (found *Session) {
 	return found
 }
 
-// expireEvery is how often sessions are looked for that were not used for sessions.keep. To keep a session an hour too
-// long does no harm.
+// expireEvery is how often to look for expired sessions: keeping one an hour too long does no harm.
 const expireEvery = time.Hour
 
-// expire deletes sessions that were not used for sessions.keep, now and from time to time until ctx ends.
+// expire deletes sessions that were not used for sessions.keep, now and every expireEvery until ctx ends.
 func (h *Host) expire(ctx context.Context, kept store.Store) {
 	tick := time.NewTicker(expireEvery)
 	defer tick.Stop()

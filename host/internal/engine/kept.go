@@ -10,14 +10,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store/backends"
 )
 
-// openStore opens the store that the options ask for; it is nil if sessions end with the host. A store that the options
-// bring belongs to the caller: closeStore leaves it open. Opening may take long: an older store is brought up to date.
+// openStore opens the store that the options ask for; it is nil if sessions end with the host. closeStore leaves the
+// options' own store open.
 func openStore(o Options, set config.Settings) (kept store.Store, closeStore func() error, err error) {
 	none := func() error { return nil }
 	if o.Store != nil || !o.Keep {
 		return o.Store, none, nil
 	}
-	// A nil store without an error is the setting "memory".
 	kept, err = backends.Open(context.Background(), set.Sessions.Store)
 	if err != nil || kept == nil {
 		return nil, none, err
@@ -25,15 +24,14 @@ func openStore(o Options, set config.Settings) (kept store.Store, closeStore fun
 	return kept, kept.Close, nil
 }
 
-// Store returns where sessions are kept; nil if they end with the host.
+// Store returns where sessions are kept, or nil if they end with the host.
 func (h *Host) Store() store.Store { return h.store }
 
-// Delete deletes a session from the store, with all that was written of it. One that is open in this host is closed
-// first; other hosts notice at their next access. The error wraps [ErrNoSession] if the session is neither open nor in
-// the store.
+// Delete deletes a session from the store with all its records. One that is open in this host is closed first; other
+// hosts notice at their next access. The error wraps [ErrNoSession] if the session is neither open nor in the store.
 func (h *Host) Delete(ctx context.Context, owner, id string) error {
 	key := store.Key{Owner: owner, ID: id}
-	// Closed without h.mu: Close takes it to remove the session from the host.
+	// Closed without h.mu, which Close takes.
 	h.mu.Lock()
 	s := h.sessions[key]
 	h.mu.Unlock()
@@ -51,7 +49,6 @@ func (h *Host) Delete(ctx context.Context, owner, id string) error {
 		}
 	}
 	if s == nil {
-		// Not even in memory: the caller should hear of a name that is wrong.
 		return fmt.Errorf("delete session %q: %w", id, ErrNoSession)
 	}
 	return nil

@@ -10,19 +10,17 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// The lab drives many sessions with the same recording. What follows lets it count a recording once, compare with a
-// history that is left alone, and plan without applying. None of it is part of package host.
+// The lab drives many sessions with the same recording. It counts a recording once, compares with an untouched history,
+// and plans without applying. None of this is part of package host.
 
-// Counted are entries with their token counts, which can be added to any number of sessions. Entries and counts are
-// shared and must not be changed.
+// Counted are entries with their token counts, which can be added to any number of sessions and must not be changed.
 type Counted struct {
 	entries []content.Content
 	counts  []history.Count
 	counter *tokens.Counter
 }
 
-// Count counts entries as a session of this host would, with the host's settings. An entry that is not well formed is
-// counted too; adding it is what fails.
+// Count counts entries as a session with the host's settings would, even entries that are not well formed.
 func (h *Host) Count(ctx context.Context, entries []content.Content) (Counted, error) {
 	set := h.Config().Settings()
 	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
@@ -33,7 +31,7 @@ func (h *Host) Count(ctx context.Context, entries []content.Content) (Counted, e
 	return Counted{entries, counts, counter}, err
 }
 
-// CountSystem counts a system prompt as [Session.SetSystem] does, with the host's settings.
+// CountSystem counts a system prompt as [Session.SetSystem] does, with the host's settings, in tokens.
 func (h *Host) CountSystem(blocks []content.Block) (int, error) {
 	set := h.Config().Settings()
 	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
@@ -43,10 +41,9 @@ func (h *Host) CountSystem(blocks []content.Block) (int, error) {
 	return countSystem(counter, blocks), nil
 }
 
-// Len is the number of entries.
 func (c Counted) Len() int { return len(c.entries) }
 
-// Tokens is the count of entry i.
+// Tokens is the token count of entry i.
 func (c Counted) Tokens(i int) int { return c.counts[i].Tokens }
 
 // Slice returns the entries from position from up to, but not including, position to.
@@ -54,29 +51,25 @@ func (c Counted) Slice(from, to int) Counted {
 	return Counted{c.entries[from:to:to], c.counts[from:to:to], c.counter}
 }
 
-// Baseline is a history that nothing is ever done to. Its view is what would be sent without a strategy. It belongs to
-// one goroutine.
+// Baseline is an untouched history, whose view is what would be sent without a strategy. It belongs to one goroutine.
 type Baseline struct {
 	history *history.History
 	counter *tokens.Counter
 }
 
-// Baseline returns an empty history to which the entries can be added.
 func (c Counted) Baseline() *Baseline { return &Baseline{history.New(), c.counter} }
 
-// Add adds entries.
 func (b *Baseline) Add(c Counted) { b.history.Append(c.entries, c.counts) }
 
-// Tokens is the count of what would be sent now.
+// Tokens is the token count of what would be sent now.
 func (b *Baseline) Tokens() int { return b.history.View(b.counter.Entry).Tokens }
 
-// AddCounted is [Session.Add] without the counting. A session that counts in another encoding counts again.
+// AddCounted is [Session.Add] without the counting, unless the session counts in another encoding.
 func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, total int, err error) {
 	if err := wellFormed(c.entries, check.Content); err != nil {
 		return 0, 0, err
 	}
 	counter := s.currentCounter()
-	// Counts of another encoding would be wrong for this session.
 	if len(c.entries) == 0 || counter.Encoding() != c.counter.Encoding() {
 		return s.countAndAppend(ctx, c.entries, nil)
 	}
@@ -91,8 +84,8 @@ func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, t
 	return s.append(ctx, c.entries, c.counts, counter, nil)
 }
 
-// Calibrate takes what a provider reported for a prompt other than the one that Prepare returned last, such as a
-// recorded one. counted is the host's count for that prompt; both are in tokens. Other sessions do not learn from it.
+// Calibrate takes what a provider reported for a prompt other than the one Prepare returned last, such as a recorded
+// one. counted is the host's count for it; both are in tokens. Other sessions do not learn from it.
 func (s *Session) Calibrate(counted, promptTokens int) {
 	s.mu.Lock()
 	w := s.pipeline
@@ -100,7 +93,7 @@ func (s *Session) Calibrate(counted, promptTokens int) {
 	w.ReportUsage(promptTokens, counted)
 }
 
-// PlanOptimize asks the strategy for one Optimize of the whole history and checks the answer, and changes nothing.
+// PlanOptimize asks the strategy for one Optimize of the whole history and checks the answer, but changes nothing.
 func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, outcome.Optimize, error) {
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()

@@ -9,18 +9,17 @@ import (
 )
 
 const (
-	// leaseTime is how long a lease lasts unless it is extended, which happens at a third of it. A host that dies in
-	// the middle of a Compress keeps others from it for that long at most.
+	// leaseTime is how long a lease lasts unless it is extended, which happens at a third of it. If a host dies during
+	// a Compress, others wait for that long at most.
 	leaseTime = 30 * time.Second
-	// leasePoll is how often to look whether another host's lease has ended. The lease may be released early, so its
-	// end is not simply waited for.
+	// leasePoll is how often to check another host's lease, which may be released early.
 	leasePoll = 200 * time.Millisecond
-	// releaseTimeout is how long a turn waits for its lease to be given back.
+	// releaseTimeout is how long a turn waits to give its lease back.
 	releaseTimeout = time.Second
 )
 
-// compressing returns what a turn does before it asks for a Compress: it takes the session's lease, so that no two
-// hosts pay for the same Compress. It is nil without a store: no other host has the session then.
+// compressing returns what a turn does before it asks for a Compress: it takes the session's lease, so no two hosts pay
+// for the same Compress. It is nil without a store.
 func (s *Session) compressing() func(context.Context) (func(), error) {
 	if s.stored == nil {
 		return nil
@@ -29,8 +28,8 @@ func (s *Session) compressing() func(context.Context) (func(), error) {
 }
 
 // lease waits until no other host has the lease, and takes it. The error is ErrMoved if another host has changed the
-// session since the turn began: its Compress may have made this one unnecessary. The lease is a saving and not a
-// protection: an append is safe without it. Callers must not hold s.adding, as other calls would wait with them.
+// session since the turn began: its Compress may have made this one unnecessary. The lease saves work and protects
+// nothing: an append is safe without it. Callers must not hold s.adding, because other calls would wait too.
 func (s *Session) lease(ctx context.Context) (done func(), err error) {
 	p, holder := s.stored, s.host.name
 	for {
@@ -52,8 +51,8 @@ func (s *Session) lease(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// leased keeps a lease that was taken until done is called. The lease outlives the context of the turn, because the
-// rewrite is written under it even if the caller has gone. Rewrites name the holder as long as p.holder is set.
+// leased keeps a taken lease until done is called. It outlives the turn's context, because the rewrite is written under
+// it even if the caller has gone. Rewrites name the holder while p.holder is set.
 func (s *Session) leased(ctx context.Context, head store.Head) (done func(), _ error) {
 	p, holder := s.stored, s.host.name
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -73,13 +72,13 @@ func (s *Session) leased(ctx context.Context, head store.Head) (done func(), _ e
 		}
 	}()
 	release := func() {
-		// The goroutine has to end first: an extension after the release would take the lease again.
+		// The goroutine must end first: an extension after the release would take the lease again.
 		cancel()
 		<-ended
 		s.adding.Lock()
 		p.holder = ""
 		s.adding.Unlock()
-		// It ends by itself otherwise: a turn that failed for the store does not wait for it once more.
+		// Bounded, because the lease ends by itself: a turn that the store failed does not wait for it again.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
 		_ = p.store.Release(ctx, p.key, holder)
@@ -102,8 +101,8 @@ func (s *Session) leased(ctx context.Context, head store.Head) (done func(), _ e
 	return release, nil
 }
 
-// hold makes rewrites name this host as the holder of the lease, and takes in what others wrote before it had that:
-// under s.adding, so that no append of this host comes between the check and the turn's work.
+// hold makes rewrites name this host as the lease's holder, and takes in what others wrote before. It does so under
+// s.adding, so no append of this host comes between the check and the turn's work.
 func (s *Session) hold(ctx context.Context, head store.Head) (n news, err error) {
 	s.adding.Lock()
 	defer s.adding.Unlock()

@@ -9,36 +9,34 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Ledger tells what the requests of a session cost, and what they would have cost if nothing had been removed, with a
-// prompt cache in both cases. It belongs to one goroutine, but for its charges.
+// Ledger tells what a session's requests cost, and what they would have cost if nothing had been removed, with a prompt
+// cache in both cases. It belongs to one goroutine, except for its charges.
 type Ledger struct {
 	list *pricing.List // nil: none is known
-	// sent is for what was sent, whole for what would have been. Each has a prompt cache of its own.
+	// sent is for what was sent, whole for what would have been, each with its own prompt cache.
 	sent, whole *pricing.Meter
 	last        Prompt
-	// read is what the provider read from its cache last, in its tokens. missed: the last prompt that only grew was not
-	// in there, or nothing but a beginning that stays: the cache expired, or the client marks no more than that.
+	// read is what the provider last read from its cache, in its tokens. missed means that the last prompt that only
+	// grew was not in the cache, or only a fixed beginning of it: the cache expired, or the client marks no more.
 	read   atomic.Int64
 	missed atomic.Bool
 
-	// mu guards what reports taught. counted and reported are the size of the last prompt, in the host's tokens and in
-	// the provider's; grown is of what prompts that only grew had more than the one before.
+	// mu guards what reports taught. counted and reported are the size of the last prompt, in the host's and the
+	// provider's tokens; grown has sums over what prompts that only grew had more than the one before.
 	mu       sync.Mutex
 	counted  Prompt
 	reported float64
 	grown    struct{ x, y, xx, xy, xn, yn, nn float64 }
 }
 
-// Prompt is the size of a request: as it was sent, and as it would have been if nothing had ever been removed.
+// Prompt is the size of a request, as sent and as it would have been if nothing had ever been removed.
 type Prompt struct {
-	Sent, Whole int // tokens
-	// SentEntries and WholeEntries are how many entries these have.
+	Sent, Whole               int // tokens
 	SentEntries, WholeEntries int
 	// Reset: what comes before the history is not that of the request before, such as the list of tools.
 	Reset bool
 }
 
-// Ledger returns an empty ledger at the session's prices.
 func (s *Session) Ledger() *Ledger {
 	list, err := s.host.prices.choose(s.Config().Settings())
 	if err != nil || list == nil {
@@ -57,7 +55,7 @@ func (s *Session) LedgerAfter(before *Ledger) *Ledger {
 	return l
 }
 
-// Ledger returns an empty ledger at the prices of a session that is open; without prices if it is not.
+// Ledger returns an empty ledger at the prices of an open session; without prices if it is not open.
 func (h *Host) Ledger(key store.Key) *Ledger {
 	h.mu.Lock()
 	s := h.sessions[key]
@@ -68,12 +66,12 @@ func (h *Host) Ledger(key store.Key) *Ledger {
 	return s.Ledger()
 }
 
-// Charge is what one request saved. The zero value saved nothing.
+// Charge is what one request saved; the zero value saved nothing.
 type Charge struct {
-	// Saved is the difference in US dollars, which is negative where a rewrite cost more cache than it saved, and 0
-	// without a price list. It supposes that the provider's cache has all that it may have.
+	// Saved is the difference in US dollars: negative if a rewrite cost more cache than it saved, and 0 without a price
+	// list. It assumes that the provider's cache has all that it may have.
 	Saved float64
-	// Rewrote: the beginning of the request before was rewritten.
+	// Rewrote means that the beginning of the previous request was rewritten.
 	Rewrote bool
 
 	ledger *Ledger // nil: no price list is known
@@ -81,7 +79,7 @@ type Charge struct {
 	cached Prompt // what the caches were supposed to have of it
 }
 
-// Request adds one request, of whose beginning stable tokens are those of the request before.
+// Request adds a request that begins with stable tokens of the previous one.
 func (l *Ledger) Request(p Prompt, stable int, at time.Time) Charge {
 	before := l.last
 	l.last = p
@@ -90,23 +88,22 @@ func (l *Ledger) Request(p Prompt, stable int, at time.Time) Charge {
 		return c
 	}
 	paid := l.sent.Request(pricing.Request{Tokens: p.Sent, Stable: stable, At: at})
-	// Where nothing is ever removed, all of the request before is the beginning of this one.
+	// If nothing is ever removed, a request begins with all of the previous one.
 	spared := l.whole.Request(pricing.Request{Tokens: p.Whole, Stable: before.Whole, At: at})
 	c.Saved, c.ledger, c.prompt = spared.USD-paid.USD, l, p
 	c.cached = Prompt{Sent: paid.CacheRead, Whole: spared.CacheRead}
 	return c
 }
 
-// Reported returns what the request saved after all, by what the provider says of its prompt, in the provider's tokens:
-// how much of it was read from the cache, written to it, and neither. Clients mark what is to be cached, or do not, a
-// cache expires, and the host's count of a text is another than the bill's. Call it once for each charge, when the
-// answer has come; it may be called from any goroutine.
+// Reported corrects what the request saved by what the provider says of its prompt, in the provider's tokens: read from
+// the cache (cached), written to it, and neither (input). Clients may not mark what to cache, a cache expires, and the
+// host counts otherwise than the bill. Call it once per charge, after the answer, from any goroutine.
 func (c Charge) Reported(input, cached, written int) float64 {
 	if c.ledger == nil || input+cached+written <= 0 {
 		return c.Saved
 	}
 	list := c.ledger.list
-	// What is not read costs as much, in the mean, for the whole prompt as for the one that was sent.
+	// Unread tokens are assumed to cost the same on average in the whole prompt and the sent one.
 	unread := list.Write()
 	if input+written > 0 {
 		unread = (float64(input)*list.Input + float64(written)*list.Write()) / float64(input+written)
@@ -119,8 +116,8 @@ func (c Charge) Reported(input, cached, written int) float64 {
 		each = removed / tokens
 	}
 	whole := sent + removed
-	// After a rewrite the cache has less, which says nothing of what it has of a prompt that only grows. Caches that
-	// hold whole blocks of tokens may not grow with each prompt.
+	// After a rewrite the cache has less, which says nothing about prompts that only grow. Caches of whole blocks of
+	// tokens may not grow with each prompt.
 	grew := int64(cached) > c.ledger.read.Swap(int64(cached))
 	had := sent * float64(c.cached.Sent) / float64(max(c.prompt.Sent, 1)) // what the cache was supposed to have
 	missed := c.prompt.Reset && read <= had/2                             // by either prompt
@@ -138,9 +135,9 @@ func (c Charge) Reported(input, cached, written int) float64 {
 	return cost(whole, readOfWhole) - cost(sent, read)
 }
 
-// learn takes in how many tokens the provider counted for a prompt, and returns how many it counts for one of the
-// host's, and how many around each entry, such as ids and signatures, which stay where only a text goes. It looks at
-// what conversations grow by: system prompt and tools, which the host may count otherwise, are in all prompts.
+// learn takes the provider's token count for a prompt. It returns how many of its tokens make one of the host's, and
+// how many surround each entry, such as ids and signatures, which stay when only a text is removed. It looks only at
+// what prompts grow by: the host may count the system prompt and tools otherwise, but all prompts have them.
 func (l *Ledger) learn(c Charge, reported float64) (each, around float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +160,7 @@ func (l *Ledger) learn(c Charge, reported float64) (each, around float64) {
 	return each, around
 }
 
-// ReportedWhole returns what the request would have saved, where the provider reports the size of the whole one, in its
+// ReportedWhole returns what the request would have saved if the provider reports the size of the whole one, in its
 // tokens.
 func (c Charge) ReportedWhole(tokens int) float64 {
 	if tokens <= 0 {

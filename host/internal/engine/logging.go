@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-// DefaultLogger logs to a stream as the settings say. Plugins' logs come through it as well.
+// DefaultLogger logs to a stream as the settings say, plugins' logs included.
 func DefaultLogger(w io.Writer, set config.Log) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name: "thresh", Level: hclog.LevelFromString(set.Level), Output: w, JSONFormat: set.Format == "json",
@@ -20,13 +20,11 @@ func DefaultLogger(w io.Writer, set config.Log) hclog.Logger {
 // FromSlog returns a logger that passes everything on to l. The runtime logs with hclog because go-plugin does.
 func FromSlog(l *slog.Logger) hclog.Logger {
 	sink := slogSink{l}
-	// It writes nowhere itself; the sink gets everything.
 	logger := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "thresh", Output: io.Discard, Level: sink.level()})
 	logger.RegisterSink(sink)
 	return logger
 }
 
-// slogSink receives the records of an hclog logger.
 type slogSink struct{ log *slog.Logger }
 
 func (s slogSink) Accept(name string, level hclog.Level, msg string, args ...any) {
@@ -37,7 +35,7 @@ func (s slogSink) Accept(name string, level hclog.Level, msg string, args ...any
 	l.With("logger", name).Log(context.Background(), slogLevel(level), msg, args...)
 }
 
-// level is the least severe level that the slog logger is enabled for, so that nothing is formatted in vain.
+// level is the least severe level that the slog logger is enabled for, so nothing is formatted in vain.
 func (s slogSink) level() hclog.Level {
 	for level := hclog.Trace; level < hclog.Error; level++ {
 		if s.log.Enabled(context.Background(), slogLevel(level)) {
@@ -47,7 +45,7 @@ func (s slogSink) level() hclog.Level {
 	return hclog.Error
 }
 
-// slogLevel translates a level. slog has no trace level: it becomes four below debug, as is the custom.
+// slogLevel translates a level. slog has no trace level: by custom it is four below debug.
 func slogLevel(level hclog.Level) slog.Level {
 	switch level {
 	case hclog.Trace:

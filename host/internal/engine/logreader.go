@@ -14,33 +14,33 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// logReader reads the log of a session. It is for one goroutine and one reading. Errors are those of the store, or wrap
-// [sessionlog.ErrDamaged] or [sessionlog.ErrNewer].
+// logReader reads a session's log, once, in one goroutine. Errors are the store's, or wrap [sessionlog.ErrDamaged] or
+// [sessionlog.ErrNewer].
 type logReader struct {
 	in     store.Sessions
 	key    store.Key
 	reader sessionlog.Reader
 }
 
-// Recorded is a session as it was added, whatever strategies made of it.
+// Recorded is a session as it was added, before strategies changed it.
 type Recorded struct {
 	Head   store.Head
 	System []content.Block
 	Added  []Added
 }
 
-// Added is an entry as it was added to a session, before any strategy saw it. Its content must not be changed.
+// Added is an entry as it was added to a session. Its content must not be changed.
 type Added struct {
 	ID      string
 	Content content.Content
 	Tokens  int
-	// Revision is that of the log with the entry. Entries that were added together have the same.
+	// Revision is the log's at the entry. Entries added together share it.
 	Revision uint64
 }
 
 // ReadRecorded reads a session from a store. It needs no host and no strategy. The error wraps [store.ErrNotFound] if
-// there is none. Of a session that is damaged it returns, with the error, what was added before the damage: every record
-// is looked at, as one byte makes a record of entries one of another kind.
+// there is none. Of a damaged session it returns, with the error, what was added before the damage. It reads every
+// record, because one damaged byte can turn a record of entries into one of another kind.
 func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Recorded, err error) {
 	if all.Head, err = in.Head(ctx, key); err != nil {
 		return all, err
@@ -62,8 +62,8 @@ func ReadRecorded(ctx context.Context, in store.Sessions, key store.Key) (all Re
 	return all, errors.Join(damage, err)
 }
 
-// CheckSessions reads all sessions of a store, every record with every content. It returns how many are whole, and a
-// line for each that is not. The error is that of a store that cannot be read.
+// CheckSessions reads every record and content of all sessions of a store. It returns how many are whole, and a line
+// for each that is not. The error means that the store cannot be read.
 func CheckSessions(ctx context.Context, in store.Sessions) (whole int, damaged []string, err error) {
 	for head, err := range in.List(ctx, store.Filter{AllOwners: true}) {
 		if err != nil {
@@ -85,7 +85,7 @@ func CheckSessions(ctx context.Context, in store.Sessions) (whole int, damaged [
 	return whole, damaged, nil
 }
 
-// checkSession reads a session. It returns how many entries were added before the first damage.
+// checkSession reads a session, and returns how many entries were added before the first damage.
 func checkSession(ctx context.Context, in store.Sessions, head store.Head) (entries int, err error) {
 	r := logReader{in: in, key: head.Key}
 	for step, err := range r.read(ctx, store.Choice{To: head.Revision}) {
@@ -103,27 +103,26 @@ func checkSession(ctx context.Context, in store.Sessions, head store.Head) (entr
 	return entries, nil
 }
 
-// errNoSnapshot is about a session that is to be read from a snapshot that is none.
+// errNoSnapshot means that a session's head names a snapshot that is none.
 var errNoSnapshot = fmt.Errorf("%w: it is no snapshot", sessionlog.ErrDamaged)
 
-// step is a record, decoded. Of added, rewritten and groups only that of the kind is set.
+// step is a decoded record. Of added, rewritten and groups only its kind's is set.
 type step struct {
 	seq  uint64
 	kind store.Kind
-	// The number by which a host knows a record of its own again; 0 for none. See [Session.catchUp].
+	// tag is the number by which a host recognises its own record, 0 for none; see [Session.catchUp].
 	tag       uint64
 	added     sessionlog.Added
 	rewritten sessionlog.Rewritten
 	groups    sessionlog.Groups
-	// The views that the groups name hold in the end.
+	// sent and last mean that no later record replaces the views that the groups name.
 	sent, last bool
 }
 
-// entries returns the entries that stand in the record. The order is that of the record: snapshots name an entry by its
-// position in it.
+// entries returns the record's own entries, in its order: snapshots name an entry by its position.
 func (s step) entries() []*history.Entry {
 	list := s.added.Entries
-	// A piece without an entry is a range that was kept.
+	// A piece without an entry is a kept range.
 	for _, p := range s.rewritten.Pieces {
 		if p.Entry != nil {
 			list = append(list, p.Entry)
@@ -132,7 +131,6 @@ func (s step) entries() []*history.Entry {
 	return list
 }
 
-// decode decodes a record.
 func (r *logReader) decode(rec store.Record) (s step, err error) {
 	s = step{seq: rec.Seq, kind: rec.Kind}
 	if s.tag, err = sessionlog.Tag(rec.Kind, rec.Data); err != nil {
@@ -152,12 +150,11 @@ func (r *logReader) decode(rec store.Record) (s step, err error) {
 	return s, err
 }
 
-// batch is how many records are decoded before the large contents in them are read, so that these are read in few calls
-// and records of a long session are not all in memory in both forms.
+// batch is how many records are decoded before their large contents are read: few calls for contents, without holding
+// all records of a long session in memory in both forms.
 const batch = 512
 
-// read reads and decodes records. The first error ends it. Memory is bounded by a batch, whatever the length of the
-// log.
+// read reads and decodes records up to the first error. Memory is bounded by a batch, whatever the length of the log.
 func (r *logReader) read(ctx context.Context, choice store.Choice) iter.Seq2[step, error] {
 	return func(yield func(step, error) bool) {
 		var records []store.Record
@@ -184,7 +181,7 @@ func (r *logReader) read(ctx context.Context, choice store.Choice) iter.Seq2[ste
 				}
 				return
 			}
-			// The slice is used again for the next batch: decoded steps hold copies of what they need.
+			// The slice is reused for the next batch: decoded steps hold copies of what they need.
 			if records = append(records, rec); len(records) == batch && !flush() {
 				return
 			}
@@ -193,17 +190,16 @@ func (r *logReader) read(ctx context.Context, choice store.Choice) iter.Seq2[ste
 	}
 }
 
-// isDamage reports whether err is about what a store has kept.
+// isDamage reports whether err is about damage in the store.
 func isDamage(err error) bool {
 	return errors.Is(err, sessionlog.ErrDamaged) || store.IsCause(err, store.Corrupt)
 }
 
-// damageAt says where a session is damaged, and what is left of it.
 func damageAt(seq uint64, err error) error {
 	return fmt.Errorf("record %d: %w: 'thresh sessions export' prints what was added before it", seq, err)
 }
 
-// decodeEach decodes records of which one is damaged, up to that one.
+// decodeEach decodes records up to the damaged one.
 func (r *logReader) decodeEach(ctx context.Context, records []store.Record) (steps []step, err error) {
 	for i, rec := range records {
 		one, err := r.decodeAll(ctx, records[i:i+1])
@@ -218,7 +214,7 @@ func (r *logReader) decodeEach(ctx context.Context, records []store.Record) (ste
 	return steps, nil
 }
 
-// decodeAll decodes records, those with contents that are kept apart a second time when these were read.
+// decodeAll decodes records, and those with large contents a second time once these were read.
 func (r *logReader) decodeAll(ctx context.Context, records []store.Record) ([]step, error) {
 	steps := make([]step, len(records))
 	var again []int
@@ -228,7 +224,7 @@ func (r *logReader) decodeAll(ctx context.Context, records []store.Record) ([]st
 		if steps[i], err = r.decode(rec); err != nil {
 			return nil, err
 		}
-		// In the first pass a content that is kept apart is only named. All names of a batch are asked for together.
+		// The first pass only names large contents, to ask for those of a batch together.
 		if missing := r.reader.Missing(); len(missing) > 0 {
 			again, hashes = append(again, i), append(hashes, missing...)
 		}
@@ -236,7 +232,6 @@ func (r *logReader) decodeAll(ctx context.Context, records []store.Record) ([]st
 	if len(hashes) == 0 {
 		return steps, nil
 	}
-	// Sorted and without repeats: many records refer to the same content.
 	slices.SortFunc(hashes, func(a, b store.Hash) int { return slices.Compare(a[:], b[:]) })
 	found, err := r.in.Contents(ctx, r.key.Owner, slices.Compact(hashes))
 	if err != nil {
@@ -249,7 +244,7 @@ func (r *logReader) decodeAll(ctx context.Context, records []store.Record) ([]st
 			return nil, err
 		}
 	}
-	// The store found each of them, and the second pass asked for others: the record contradicts itself.
+	// The store found each of them, but the second pass asked for others: the record contradicts itself.
 	if missing := r.reader.Missing(); len(missing) > 0 {
 		return nil, fmt.Errorf("%w: a large content is missing", sessionlog.ErrDamaged)
 	}

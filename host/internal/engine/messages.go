@@ -13,21 +13,20 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Messages are messages in a provider's form that are added to a session.
+// Messages are messages in a provider's form, to add to a session.
 type Messages struct {
 	// Form is one of those that [transcript.Parse] reads.
 	Form     transcript.Format
 	Messages []json.RawMessage
 	// System replaces the session's system prompt: a string or a list of text parts, as the provider takes it next to
-	// the messages. Nil leaves it as it is. Messages of the system or the developer at the beginning of the session are
-	// added to it.
+	// the messages. Nil keeps it. System and developer messages at the beginning of the session are added to it.
 	System json.RawMessage
 	// Key is as in [AddOptions].
 	Key string
 }
 
-// once returns the identity of the addition; nil without a key. It is of the messages as they came: what is made of
-// them depends on what was added before.
+// once returns the identity of the addition, or nil without a key. It is made from the messages as received: what they
+// become depends on what was added before.
 func (m Messages) once() *sessionlog.Once {
 	if m.Key == "" {
 		return nil
@@ -36,8 +35,8 @@ func (m Messages) once() *sessionlog.Once {
 }
 
 // AddMessages appends messages in a provider's form, all or none, as [Session.Add] appends entries. A message that is
-// not one of the form is refused with an error that wraps [ErrInvalidEntry] and a [*transcript.MessageError]. Parts of
-// kinds that the host does not know are carried as they are.
+// not of the form is refused with an error that wraps [ErrInvalidEntry] and a [*transcript.MessageError]. Parts of
+// unknown kinds are kept unchanged.
 func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64, total int, err error) {
 	leave, err := s.enter()
 	defer leave()
@@ -62,7 +61,7 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
 	}
 	if err := wellFormed(parsed.Entries, check.Content); err != nil {
-		// The agent knows its messages, not the entries that were made of them.
+		// The agent knows its messages, not the entries made from them.
 		if bad := (*EntryError)(nil); errors.As(err, &bad) {
 			err = &transcript.MessageError{Message: parsed.From[bad.Index], Part: -1, Err: bad.Err}
 		}
@@ -81,8 +80,7 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 	return revision, total, err
 }
 
-// called returns the tool that the latest call with an id called, "" if there is none. Responses of most providers do
-// not name it.
+// called returns the tool that the latest call with an id called, or "". Most providers' responses do not name it.
 func (s *Session) called(id string) string {
 	// From the end: the call is nearly always in the last exchange.
 	entries := s.history.Snapshot().Entries

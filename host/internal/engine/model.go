@@ -17,24 +17,22 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// models are the clients of the profiles that were used. A client is made when it is first needed; the profile's API
-// key is read then, once. The zero value is ready to use. They live as long as the host, so that connections are reused
-// between turns.
+// models are the clients of the profiles in use. A client is made, and its API key read, when it is first needed. It
+// lives as long as the host, so turns reuse its connections. The zero value is ready to use.
 type models struct {
 	log     hclog.Logger
 	mu      sync.Mutex
 	clients map[string]*llm.Client // by the profile as JSON, which holds no API key
 }
 
-// client returns the client of a profile. Profiles with the same settings share one.
 func (m *models) client(name string, p config.Provider) (*llm.Client, error) {
 	profile := llm.Profile{Name: name, Provider: p}
-	// By all its settings: two sessions may have profiles of one name that differ.
+	// By all its settings: two sessions' profiles of one name may differ.
 	key, err := json.Marshal(profile)
 	if err != nil {
 		return nil, err
 	}
-	// Opening it reads the API key, and the lock keeps two turns from doing so at once.
+	// Opening reads the API key; the lock keeps two turns from doing so at once.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if c := m.clients[string(key)]; c != nil {
@@ -55,7 +53,7 @@ func (m *models) client(name string, p config.Provider) (*llm.Client, error) {
 	return c, nil
 }
 
-// plainServer returns the host of an address that is reached over a network without TLS; "" for others.
+// plainServer returns the host of an address that is reached over a network without TLS, or "".
 func plainServer(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback() {
@@ -64,7 +62,6 @@ func plainServer(address string) string {
 	return u.Host
 }
 
-// close ends the connections of all clients.
 func (m *models) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,8 +72,8 @@ func (m *models) close() {
 }
 
 // Model returns the client of the profile that compression uses: compression.profile or, without it, the profile in
-// force. If there is none, the error wraps [prepare.ErrNoLLM] and says what to configure; if the profile cannot be
-// used, it is an [*llm.Error]. No request is made.
+// force. Without a profile the error wraps [prepare.ErrNoLLM] and says what to configure; an unusable profile is an
+// [*llm.Error]. No request is made.
 func (h *Host) Model(c *config.Config) (*llm.Client, error) {
 	set := c.Settings()
 	name := set.Compression.Profile
@@ -96,8 +93,8 @@ func (h *Host) Model(c *config.Config) (*llm.Client, error) {
 	return h.models.client(name, p)
 }
 
-// model returns the model that a strategy may call, with its budget. The budget is that of the session's settings; the
-// client may be shared with other sessions.
+// model returns the model that a strategy may call, with the budget of the session's settings. Sessions may share its
+// client.
 func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
 	client, err := h.Model(c)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/sessionlog"
 )
 
-// mostKeys is how many keys of additions a session remembers. A caller that asks again does so before it adds much
-// else. They are in every snapshot: 50 bytes each.
+// mostKeys is how many keys a session remembers: a caller repeats an addition before it adds much else. Each takes 50
+// bytes in every snapshot.
 const mostKeys = 128
 
-// additions are those that took place under keys, the last mostKeys. They are guarded by [Session.adding].
+// additions are the last mostKeys with a key. [Session.adding] guards them.
 type additions []sessionlog.Done
 
-// took notes an addition and the size of the history after it; o is nil for one without a key.
+// took notes an addition and the size of the history after it; o is nil without a key.
 func (a *additions) took(o *sessionlog.Once, revision uint64, tokens int) {
 	if o == nil {
 		return
@@ -24,8 +24,7 @@ func (a *additions) took(o *sessionlog.Once, revision uint64, tokens int) {
 	*a = append(*a, sessionlog.Done{Once: *o, Revision: revision, Tokens: tokens})
 }
 
-// find returns the addition under a key; nil if there is none that is remembered. The error is that something else was
-// added under it.
+// find returns the remembered addition under a key, or nil. The error is that something else was added under it.
 func (a additions) find(o *sessionlog.Once) (*sessionlog.Done, error) {
 	if o == nil {
 		return nil, nil
@@ -42,8 +41,7 @@ func (a additions) find(o *sessionlog.Once) (*sessionlog.Done, error) {
 	return nil, nil
 }
 
-// repeated returns what an addition was answered with that took place already, as far as this host knows; nil if it did
-// not.
+// repeated returns the answer of an addition that already took place, as far as this host knows, or nil.
 func (s *Session) repeated(o *sessionlog.Once) (*sessionlog.Done, error) {
 	if o == nil {
 		return nil, nil

@@ -11,14 +11,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// kinds are the kinds of blocks that this version knows.
 var kinds = []string{
 	content.KindText, content.KindToolCall, content.KindToolResponse, content.KindMedia, content.KindThinking,
 	content.KindCode,
 }
 
-// noOpaque returns an error for the first block of a kind that this version does not know, with what was probably
-// meant. No strategy can read such a block, and a call or response in it is paired with nothing.
+// noOpaque returns an error for the first block of an unknown kind, with what was probably meant. No strategy can read
+// such a block, and a call or response in it is paired with nothing.
 func noOpaque(c content.Content) error {
 	for i, b := range c.Blocks {
 		o, opaque := b.(content.Opaque)

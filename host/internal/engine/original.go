@@ -9,9 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Originals returns what was added under an id, unchanged, whatever strategies made of it since: the entry with that
-// id (as outcomes and the placeholders of removed results name it) or, if there is none, the entries that hold the
-// tool call with that id and its responses.
+// Originals returns what was added under an id, before strategies changed it: the entry with that id (as outcomes and
+// the placeholders of removed results name it) or, if there is none, the entries with the tool call of that id and its
+// responses.
 //
 // It reads the transcript log or, without one, the store. The error wraps [ErrNoTranscript] if there is neither, and
 // [ErrNotRecorded] if the id is not known.
@@ -38,7 +38,6 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 	return out, nil
 }
 
-// storedOriginals is Originals from the store.
 func (s *Session) storedOriginals(ctx context.Context, id string) ([]content.Content, error) {
 	found, err := recorded(ctx, s.stored.store, s.key, id)
 	switch {
@@ -50,8 +49,7 @@ func (s *Session) storedOriginals(ctx context.Context, id string) ([]content.Con
 	return found, nil
 }
 
-// FindRecorded returns what was added under an id to a session of a store, as [Session.Originals] does; nil if there is
-// nothing. It needs no host.
+// FindRecorded is [Session.Originals] for a session of a store, without a host; nil if there is nothing.
 func FindRecorded(ctx context.Context, in store.Sessions, key store.Key, id string) ([]content.Content, error) {
 	if _, err := in.Head(ctx, key); err != nil {
 		return nil, err
@@ -59,7 +57,7 @@ func FindRecorded(ctx context.Context, in store.Sessions, key store.Key, id stri
 	return recorded(ctx, in, key, id)
 }
 
-// recorded finds what was added under an id to one session; nil if there is nothing.
+// recorded finds what was added under an id to one session, or nil.
 func recorded(
 	ctx context.Context, in store.Sessions, key store.Key, id string,
 ) (ofCall []content.Content, err error) {

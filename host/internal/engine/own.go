@@ -6,14 +6,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 )
 
-// mostOwn is how many additions of this host a session remembers the place of: more than may wait behind a request.
+// mostOwn is how many additions of this host a session remembers: more than may wait behind a request.
 const mostOwn = 1024
 
-// own are the moments before the last additions of this host. They tell apart what was added behind a mark: by this host
-// after the mark was taken, or by another one, of which this one had not heard. It is guarded by [Session.adding].
+// own are the moments before this host's last additions. They tell whether an entry behind a mark was added by this
+// host, after the mark was taken, or by another one, of which this host had not heard. [Session.adding] guards it.
 type own []history.Mark
 
-// adds notes that this host adds entries at a moment.
 func (o *own) adds(at history.Mark) {
 	if len(*o) >= mostOwn {
 		*o = append((*o)[:0:0], (*o)[len(*o)-mostOwn/2:]...)
@@ -22,7 +21,7 @@ func (o *own) adds(at history.Mark) {
 }
 
 // upTo returns the moment before this host's first addition behind a mark, or now if there is none. What others added
-// before that was there when the mark was taken, or came at the same time.
+// before it was there when the mark was taken, or came at the same time.
 func (o own) upTo(m, now history.Mark) history.Mark {
 	asked, _ := m.Counts()
 	i, _ := slices.BinarySearchFunc(o, asked, func(at history.Mark, asked uint64) int {

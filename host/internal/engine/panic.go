@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is what a caller gets whose method panicked: a defect of this program, which must not end the sessions of
-// others.
+// PanicError is what the caller of a method that panicked gets: a defect of this program, which must not end others'
+// sessions.
 type PanicError struct {
 	Method string
 	Value  any
@@ -18,16 +18,16 @@ func (e *PanicError) Error() string {
 		e.Method, e.Value)
 }
 
-// Panicked logs and counts a panic that was recovered, and returns it as an error. Call it in the deferred function
-// that recovered the value: only there is the stack still that of the panic.
+// Panicked logs and counts a recovered panic, and returns it as an error. Call it in the deferred function that
+// recovered: only there is the stack still the panic's.
 func (h *Host) Panicked(method string, value any) error {
 	h.log.Error("a method panicked", "method", method, "panic", fmt.Sprint(value), "stack", string(debug.Stack()))
 	h.metrics.Panic(context.Background(), method)
 	return &PanicError{method, value}
 }
 
-// abandon ends a session after a panic in one of its methods, whose memory may no longer be what the log says. What was
-// acknowledged is in the store, from where the next opening reads it.
+// abandon ends a session after a panic in one of its methods, because its memory may no longer match the log. The next
+// opening reads it from the store.
 func (s *Session) abandon() {
 	s.end()
 	s.host.forget(s)

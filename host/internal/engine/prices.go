@@ -10,10 +10,10 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// catalog reads the price lists when they are first needed, once: those that ship and those of a file ("" for none).
+// catalog reads the price lists, shipped ones and those of a file ("" for none), when they are first needed.
 type catalog func() (*pricing.Catalog, error)
 
-// newCatalog reads nothing yet. A file that cannot be read is an error at the first use, and at each one after it.
+// newCatalog reads nothing yet. If a file cannot be read, every use is an error.
 func newCatalog(file string) catalog {
 	return sync.OnceValues(func() (*pricing.Catalog, error) {
 		c, err := pricing.Load(file)
@@ -25,7 +25,7 @@ func newCatalog(file string) catalog {
 }
 
 // choose returns the price list that the settings ask for: the one that model.priceList names or, for "auto" and
-// "auto-1h", one of model.name. It is nil if there is none. Where no list can apply, the catalog is not read.
+// "auto-1h", one of model.name; nil if there is none. If no list can apply, it does not read the catalog.
 func (c catalog) choose(set config.Settings) (*pricing.List, error) {
 	m := set.Model
 	if m.PriceList == pricing.None || strings.HasPrefix(m.PriceList, pricing.Auto) && m.Name == "" {
@@ -42,13 +42,12 @@ func (c catalog) choose(set config.Settings) (*pricing.List, error) {
 	return l, nil
 }
 
-// PriceList returns the price list that a configuration of this host asks for; nil if there is none. The file of
-// price lists is the host's: model.priceFile cannot be changed for a session.
+// PriceList returns the price list that a configuration of this host asks for, or nil. The file of price lists is the
+// host's: model.priceFile cannot be changed for a session.
 func (h *Host) PriceList(c *config.Config) (*pricing.List, error) {
 	return h.prices.choose(c.Settings())
 }
 
-// cadence is the setting or, without one, "priced" if there is a price list and "every-turn" if there is none.
 func cadence(setting string, prices *pricing.List) outcome.Cadence {
 	switch {
 	case setting != "":

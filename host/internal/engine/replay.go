@@ -14,9 +14,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// load reads the session from the store, if it is there. found is false for a new session. Callers hold s.adding. It
-// begins at the last snapshot, so the time it takes depends on the history as it is and not on all that was ever
-// written. What turns learned under settings that are no longer in force is forgotten.
+// load reads the session from the store; found is false for a new one. It begins at the last snapshot, so its time
+// depends on the present history and not on all that was ever written. It forgets what turns learned under settings
+// that are no longer in force. Callers hold s.adding.
 func (s *Session) load(ctx context.Context) (found bool, err error) {
 	p := s.stored
 	head, err := p.store.Head(ctx, p.key)
@@ -26,7 +26,6 @@ func (s *Session) load(ctx context.Context) (found bool, err error) {
 	if err != nil {
 		return false, s.storeError(err)
 	}
-	// The position is that of the snapshot; the tail moves it on record by record.
 	p.exists, p.at = true, store.Position{Revision: head.Snapshot, Fence: head.Fence}
 	r := replay{Session: s, logReader: logReader{in: p.store, key: p.key}}
 	if head.Snapshot > 0 {
@@ -46,16 +45,15 @@ func (s *Session) load(ctx context.Context) (found bool, err error) {
 }
 
 // catchUp takes in what other hosts have written since this one last looked. A record with the tag is this host's own;
-// 0 is none. Callers hold s.adding. What is true of s.stored.at then is true of memory too: a record is counted only
-// after it was taken in. What the result says decides what the caller must do again: a plan that was made of a history
-// which another host has rewritten, for example, no longer fits.
+// 0 is none. A record moves s.stored.at only after it was taken in, so memory always matches it. The result decides
+// what the caller must do again: a plan made from a history that another host has rewritten no longer fits. Callers
+// hold s.adding.
 func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 	p := s.stored
 	head, err := p.store.Head(ctx, p.key)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && p.exists:
 		return news{}, s.deleted()
-	// There is no session, so nothing was written.
 	case errors.Is(err, store.ErrNotFound):
 		p.unsure = false
 		return news{}, nil
@@ -63,7 +61,7 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 		return news{}, s.storeError(err)
 	}
 	p.exists = true
-	// Nothing was written since, also not by a write whose outcome was unknown.
+	// Nothing was written, not even by a write whose outcome was unknown.
 	if head.Position() == p.at {
 		p.unsure = false
 		return news{}, nil
@@ -76,7 +74,7 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 		return n, s.storeError(err)
 	}
 	p.unsure, n.moved = false, true
-	// The state is installed if it is not the one in memory. After its own write, the host had not taken it in either.
+	// The host had not taken in the state of its own write either.
 	if n.state || n.own {
 		_, err = s.install()
 		return n, err
@@ -84,22 +82,20 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 	return n, nil
 }
 
-// replay takes records of the log into a session, through the code that made the history which they describe. The live
-// session and a replayed one must be the same, and a second implementation would drift from the first. It is used for
-// one reading, and callers hold s.adding.
+// replay takes records of the log into a session, through the code that made the history they describe: a second
+// implementation would drift from the first. It is used for one reading; callers hold s.adding.
 type replay struct {
 	*Session
 	logReader
-	// A view is made when it is known that no later record replaces it and that the history is still the one it was
-	// made of: before a rewrite, and at the end.
+	// A view is made once no later record replaces it and while the history is still the one it was made of: before a
+	// rewrite, and at the end.
 	sent, last bool
 }
 
-// begin takes in a snapshot, with the entries that it lists. The error wraps [sessionlog.ErrDamaged] if the snapshot
-// names an entry that its record has not got.
+// begin takes in a snapshot with the entries it lists. The error wraps [sessionlog.ErrDamaged] if the snapshot names an
+// entry that its record lacks.
 func (r *replay) begin(ctx context.Context, seq uint64) error {
 	var snapshot sessionlog.Snapshot
-	// The snapshot is one record, which the head has named.
 	damage := errNoSnapshot
 	for rec, err := range r.stored.store.Records(ctx, r.stored.key, store.Choice{Seqs: []uint64{seq}}) {
 		if err != nil {
@@ -112,14 +108,13 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 	if damage != nil {
 		return damageAt(seq, damage)
 	}
-	// Records are read once, in order, however many entries of each are in use.
+	// Each record is read once, in order, however many of its entries are in use.
 	var seqs []uint64
 	for _, p := range snapshot.Places {
 		seqs = append(seqs, p.Record)
 	}
 	slices.Sort(seqs)
 	seqs = slices.Compact(seqs)
-	// Records of rewrites have entries as well as those of additions.
 	made := make(map[uint64][]*history.Entry, len(seqs))
 	if len(seqs) > 0 {
 		for step, err := range r.read(ctx, store.Choice{Seqs: seqs}) {
@@ -131,14 +126,13 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 	}
 	entries := make([]*history.Entry, len(snapshot.Places))
 	for i, p := range snapshot.Places {
-		// A record that was not found has no entries.
 		of := made[p.Record]
 		if p.Index < 0 || p.Index >= len(of) {
 			return fmt.Errorf("%w: there is no entry %d in record %d", sessionlog.ErrDamaged, p.Index, p.Record)
 		}
 		entries[i] = of[p.Index]
 	}
-	// Before the history: its views are counted with the session's counter.
+	// Before the history: the session's counter counts its views.
 	if err := r.countIn(snapshot.Encoding); err != nil {
 		return err
 	}
@@ -151,13 +145,13 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 	}
 	r.additions = snapshot.Done
 	r.stored.groups.Take(snapshot.Groups)
-	// The views are made when the tail is known: it may replace them.
+	// The tail may replace the views, so they are made after it.
 	r.sent, r.last = snapshot.Groups.Views()
 	return nil
 }
 
-// tail takes in the records after the session's position. The records are read as a whole before the first one is taken
-// in, so that an error of the store changes nothing. The result says what they were, apart from this host's own.
+// tail takes in the records after the session's position. It reads all of them first, so an error of the store changes
+// nothing. The result says what they were, apart from this host's own.
 func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 	p := r.stored
 	var steps []step
@@ -167,7 +161,6 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 		}
 		steps = append(steps, step)
 	}
-	// Needs the whole tail, and goes through it backwards.
 	r.skipViews(steps)
 	for _, step := range steps {
 		own := tag != 0 && step.tag == tag
@@ -186,7 +179,7 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 			n.rewritten = n.rewritten || !own
 		case store.State:
 			n.state = n.state || !own
-		// A snapshot in the tail repeats what the log says: only the distance to the last one changes.
+		// A snapshot in the tail repeats what the log says.
 		case store.Snapshot:
 			p.since = 0
 		}
@@ -194,10 +187,10 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 	return n, r.views()
 }
 
-// skipViews finds the records whose views are the ones that hold in the end. Others need not be made: that takes longer
-// than all else in a tail with many rewrites.
+// skipViews finds the records whose views hold at the end. Making the others would take longer than all else in a tail
+// with many rewrites.
 func (r *replay) skipViews(steps []step) {
-	// The last state that names a view wins, so that the walk is backwards.
+	// The last state that names a view wins, so walk backwards.
 	sentHolds, lastHolds := true, true // no later record replaces it
 	for i := len(steps) - 1; i >= 0; i-- {
 		if steps[i].kind != store.State {
@@ -207,15 +200,13 @@ func (r *replay) skipViews(steps []step) {
 		steps[i].sent, steps[i].last = sent && sentHolds, last && lastHolds
 		sentHolds, lastHolds = sentHolds && !sent, lastHolds && !last
 	}
-	// Those of the snapshot before.
 	r.sent, r.last = r.sent && sentHolds, r.last && lastHolds
 }
 
-// step takes in one record. Contents that were kept apart are in the entries already.
 func (r *replay) step(step step) error {
 	switch step.kind {
 	case store.Added:
-		// The encoding of a record is that of all entries of the session.
+		// All entries of a session have the encoding of any of its records.
 		if err := r.countIn(step.added.Encoding); err != nil {
 			return err
 		}
@@ -240,8 +231,8 @@ func (r *replay) step(step step) error {
 	return nil
 }
 
-// views makes the views that the state names, of the history as it is now. They are not stored: a view is a part of the
-// history, up to a mark. It does nothing if no view is due.
+// views makes the views that are due of the present history. They are not stored: a view is a part of the history, up
+// to a mark.
 func (r *replay) views() error {
 	if !r.sent && !r.last {
 		return nil
@@ -254,7 +245,8 @@ func (r *replay) views() error {
 	// Each rewrite begins an epoch.
 	now := r.history.Snapshot().Epoch
 	view := func(p sessionlog.Place) history.View {
-		// A view of another epoch: two turns ended at the same time. Without it, the next turn takes nothing for sent.
+		// A view of another epoch means that two turns ended at the same time. Without it, the next turn takes nothing
+		// for sent.
 		if !p.Made || p.Epoch != now {
 			return history.View{}
 		}
@@ -270,8 +262,8 @@ func (r *replay) views() error {
 	return nil
 }
 
-// countIn makes the session count in the encoding of its entries, whatever the settings say by now. Counts of two
-// encodings in one history could not be added up. Callers hold s.adding, so that no entry is counted meanwhile.
+// countIn makes the session count in the encoding of its entries, whatever the settings say now: counts of two
+// encodings cannot be added up. Callers hold s.adding, so no entry is counted meanwhile.
 func (r *replay) countIn(encoding string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,8 +11,7 @@ import (
 var _ prepare.Strategy = (*plugins.Strategy)(nil)
 
 // request resolves the settings and the strategy for one turn. pending is what the request to the model holds besides
-// the history, in tokens. The errors are that the session is closed, that the strategy's plugin cannot be used, and
-// wrong settings of the strategy, the model or the prices.
+// the history, in tokens.
 func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, prepare.Request, error) {
 	if s.done.Err() != nil {
 		return nil, prepare.Request{}, s.closedError("prepare")
@@ -20,8 +19,8 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	if err := s.judgeAgain(ctx); err != nil {
 		return nil, prepare.Request{}, err
 	}
-	// One consistent set: a setting that changes during the turn holds from the next one on. Starting a plugin takes
-	// seconds, so that the lock must not be held below.
+	// One consistent set: a setting that changes during the turn applies from the next one. Starting a plugin takes
+	// seconds, so the lock must not be held below.
 	s.mu.Lock()
 	c, taxonomy, w, active := s.config, s.taxonomy, s.pipeline, s.todos
 	version := w.SettingsVersion()
@@ -31,12 +30,11 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	if err != nil {
 		return nil, prepare.Request{}, err
 	}
-	// The strategy's own settings, checked against what the plugin said that it takes.
 	own, err := strategy.Config(c.Strategy)
 	if err != nil {
 		return nil, prepare.Request{}, err
 	}
-	// Resolved only where it is needed: a missing key must not stop strategies that call no model.
+	// A missing key must not stop strategies that call no model.
 	var model *prepare.LLM
 	if strategy.Info().RequiresLLM {
 		if model, err = s.host.model(c); err != nil {

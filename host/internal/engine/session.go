@@ -26,10 +26,9 @@ import (
 // Session is one conversation. It owns the history: what Prepare returns and what was added must not be changed
 // afterwards.
 //
-// Locks, in the order in which they are taken: adding, then mu. The turn's own lock is inside prepare.Pipeline, so that
-// Add never waits for a turn. Methods are safe for concurrent use. Each that touches the history begins with
-// [Session.enter], so that a session whose memory was released is read again first; after Close they fail with
-// [ErrClosed].
+// Locks are taken in this order: adding, then mu. The turn's own lock is inside prepare.Pipeline, so Add never waits
+// for a turn. Methods are safe for concurrent use. Each that touches the history begins with [Session.enter], which
+// reads a released session again; after Close they fail with [ErrClosed].
 type Session struct {
 	host    *Host
 	key     store.Key
@@ -37,12 +36,12 @@ type Session struct {
 	done    context.Context // ends with the session
 	end     context.CancelFunc
 
-	// The transcript log is what people read; it holds what was added and never what strategies made of it. stored is
-	// what a host reads when the session goes on.
+	// log is for people; it holds what was added, before strategies changed it. stored is what a host reads to continue
+	// the session.
 	log *transcriptlog.Log // nil without transcript.dir
 
 	// adding keeps the log and the store in the order of the history, and the counter unchanged while entries are
-	// appended. It guards tasks, which reads the agent's task list from what is added, stored, additions and own.
+	// appended. It guards tasks, which reads the agent's task list from added entries, stored, additions and own.
 	adding    sync.Mutex
 	tasks     todos.Tracker
 	stored    *stored // nil without a store
@@ -55,7 +54,7 @@ type Session struct {
 	bytes    atomic.Int64 // what the session takes in memory, about
 	released atomic.Bool
 
-	// None of them is held while a strategy, a model or a store works.
+	// mu is not held while a strategy, a model or a store works.
 	mu       sync.Mutex // guards the fields below
 	counter  *tokens.Counter
 	pipeline *prepare.Pipeline
@@ -68,7 +67,7 @@ type Session struct {
 	system       []content.Block // is kept separate from the history
 	systemTokens int
 
-	// What the agent was last told to send, for [Session.Explain] and for reports of usage.
+	// What the agent was last told to send.
 	last   history.View // of the last Prepare
 	viewed bool         // there was one
 	sent   int          // its tokens, pending ones included
@@ -78,10 +77,9 @@ type Session struct {
 	refused   map[string]string          // why some of them are not in force
 }
 
-// newSession makes a session that nothing was added to, and reads nothing from the store.
+// newSession makes an empty session, and reads nothing from the store.
 func newSession(h *Host, key store.Key, by config.Setter, settings map[string]any, c *config.Config) (*Session, error) {
 	set := c.Settings()
-	// Asked first, as an unknown price list is a mistake in the settings, and the session is not opened.
 	if _, err := h.prices.choose(set); err != nil {
 		return nil, err
 	}
@@ -100,7 +98,7 @@ func newSession(h *Host, key store.Key, by config.Setter, settings map[string]an
 		}
 	}
 	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
-	// What other sessions of the host learned about the model, so that the first turn is not the worst.
+	// From other sessions of the host, so the first turn is not the worst.
 	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
 	if s.taxonomy, err = h.taxonomyOf(set); err != nil {
@@ -112,13 +110,11 @@ func newSession(h *Host, key store.Key, by config.Setter, settings map[string]an
 	return s, nil
 }
 
-// begin reads the session from the store, and opens its transcript log. A session that is there goes on where it was;
-// settings that it was not opened with before are set. The order matters: settings from the store decide where the
-// transcript log is.
+// begin reads the session from the store, and then opens its transcript log, whose place settings from the store
+// decide. A stored session gets the settings that it was not opened with before.
 func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	found, forked := false, false
 	if s.stored != nil {
-		// load replaces the overrides by those in the store.
 		own := s.overrides
 		var err error
 		if found, forked, err = s.restore(ctx, o.Fork); err != nil {
@@ -133,7 +129,6 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	if o.Existing && !found {
 		return fmt.Errorf("session %q: %w", s.key.ID, ErrNoSession)
 	}
-	// Its size was not known before it was read.
 	if leave, err := s.enter(); err == nil { // counts its memory
 		leave()
 	}
@@ -145,7 +140,7 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	if s.log, err = transcriptlog.Open(dir, s.name()); err != nil {
 		return fmt.Errorf("session %q: %w", s.key.ID, err)
 	}
-	// A new file begins with the prompt that the entries after it were added under.
+	// A new file begins with the prompt that its entries were added under.
 	if system := s.System(); len(system) > 0 { // of a session that goes on
 		s.log.SetSystem(system)
 	}
@@ -159,7 +154,7 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	return nil
 }
 
-// restore reads the session from the store, or begins it as a fork, if it is to be one and is not there.
+// restore reads the session from the store, or begins it as a fork if it is not there.
 func (s *Session) restore(ctx context.Context, f *Fork) (found, forked bool, err error) {
 	s.adding.Lock()
 	defer s.adding.Unlock()
@@ -170,8 +165,8 @@ func (s *Session) restore(ctx context.Context, f *Fork) (found, forked bool, err
 	return found, forked, err
 }
 
-// resume sets the settings that a session is opened again with, where they are not what it has already: setting one
-// makes turns forget what they learned.
+// resume sets the settings that a session is reopened with, except unchanged ones: setting one makes turns forget what
+// they learned.
 func (s *Session) resume(settings map[string]any, own map[string]json.RawMessage) error {
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		s.mu.Lock()
@@ -187,10 +182,9 @@ func (s *Session) resume(settings map[string]any, own map[string]json.RawMessage
 	return nil
 }
 
-// ID returns the session's id.
 func (s *Session) ID() string { return s.key.ID }
 
-// name is unique among the sessions of the host, where ids are among those of an owner: for plugins and files.
+// name is unique in the host, where ids are unique per owner: for plugins and files.
 func (s *Session) name() string {
 	if s.key.Owner == "" {
 		return s.key.ID
@@ -198,9 +192,8 @@ func (s *Session) name() string {
 	return s.key.Owner + "/" + s.key.ID
 }
 
-// SetTodos tells the session the agent's task list, which replaces the one before. The unfinished tasks are passed to
-// strategies that summarise, so that a summary keeps why each exists (REQ-HD-011). Until it is called, the session
-// reads the list from calls of known tools (REQ-HD-011.2).
+// SetTodos replaces the agent's task list. Strategies that summarise get the unfinished tasks, so a summary keeps why
+// each exists (REQ-HD-011). Until it is called, the session reads the list from calls of known tools (REQ-HD-011.2).
 func (s *Session) SetTodos(list []contract.Todo) error {
 	if err := todos.Check(list); err != nil {
 		return fmt.Errorf("session %q: %w", s.key.ID, err)
@@ -214,10 +207,10 @@ func (s *Session) SetTodos(list []contract.Todo) error {
 	})
 }
 
-// TranscriptPath returns the path of the transcript log; "" without the setting transcript.dir.
+// TranscriptPath returns the path of the transcript log, or "" without the setting transcript.dir.
 func (s *Session) TranscriptPath() string { return s.log.Path() }
 
-// History returns the owned history as it is now, including what is not sent to a model. It must not be changed.
+// History returns the owned history, including what is not sent to a model. It must not be changed.
 func (s *Session) History() history.Snapshot { return s.HistoryAt(nil) }
 
 // HistoryAt is History without what was added after a mark; a nil mark is now.
@@ -226,14 +219,14 @@ func (s *Session) HistoryAt(m *history.Mark) history.Snapshot {
 	return s.history.SnapshotAt(m)
 }
 
-// Size returns the size of the history without what was added after a mark; a nil mark is now. It costs the same for
-// any history.
+// Size returns the size of the history without what was added after a mark; a nil mark is now. It takes the same time
+// for any history.
 func (s *Session) Size(m *history.Mark) (revision uint64, tokens, entries int) {
 	h := s.HistoryAt(m)
 	return h.Revision, h.Tokens, len(h.Entries)
 }
 
-// currentCounter returns the counter in force. Set may replace it as long as nothing was added.
+// currentCounter returns the counter in force. Set may replace it until something was added.
 func (s *Session) currentCounter() *tokens.Counter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,15 +237,13 @@ func (s *Session) closedError(what string) error {
 	return fmt.Errorf("%s: session %q: %w", what, s.key.ID, ErrClosed)
 }
 
-// untilClosed returns a context that ends with ctx and with the session.
+// untilClosed returns a context that ends with ctx and with the session, which then is the cause (ErrClosed).
 func (s *Session) untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
-	// With a cause, so that what was waiting fails with ErrClosed and not with "context canceled".
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(s.done, func() { cancel(s.closedError("work")) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// flush writes to the transcript log what it does not hold yet.
 func (s *Session) flush() error {
 	if err := s.log.Flush(); err != nil {
 		return fmt.Errorf("session %q: %w (nothing was lost; make room or change transcript.dir)", s.key.ID, err)
@@ -260,12 +251,12 @@ func (s *Session) flush() error {
 	return nil
 }
 
-// Closed says that the session has ended: it was closed, deleted by another host, or given up after a panic.
+// Closed says whether the session has ended: closed, deleted by another host, or given up after a panic.
 func (s *Session) Closed() bool { return s.done.Err() != nil }
 
 // Close closes the session; a Prepare in progress fails. If the transcript log cannot be written, the session stays
-// open and the error wraps a *transcriptlog.UnwrittenError: Close can be called again when there is room. What the
-// store holds was written with each change, so that there is nothing to lose in it.
+// open and the error wraps a *transcriptlog.UnwrittenError: call Close again when there is room. The store has nothing
+// to lose, because each change was written to it.
 func (s *Session) Close() error {
 	s.adding.Lock() // an Add in progress is either in the log before it is closed, or fails
 	defer s.adding.Unlock()
@@ -274,15 +265,13 @@ func (s *Session) Close() error {
 			return fmt.Errorf("close session %q: %w (it stays open: make room and close it again)", s.key.ID, err)
 		}
 	}
-	// In this order: calls in progress end, the host no longer finds the session, and then plugins drop what they keep
-	// of it.
+	// In this order: calls end, the host no longer finds the session, and then plugins drop what they keep of it.
 	s.end()
 	s.host.forget(s)
 	s.host.plugins.EndSession(s.name())
 	return s.closeLog()
 }
 
-// closeLog closes the transcript log of a session that has ended.
 func (s *Session) closeLog() error {
 	if err := s.log.Close(); err != nil {
 		return fmt.Errorf("session %q: %w", s.key.ID, err)

@@ -15,18 +15,16 @@ import (
 // Set overrides one setting for this session, from the next Prepare on. The value has the setting's type, or is its
 // text form ("0.5"); nil removes the override. The error is a *config.Error, or wraps [ErrFixed] or [ErrBadSetting].
 //
-// The encoding is fixed once something was added, because entries are counted when they are added. With another model
-// of the same encoding, what reported usage taught about the previous model is forgotten.
+// The encoding is fixed once something was added, because entries are counted when they are added. A change of model
+// within an encoding forgets what reported usage taught about the previous model.
 func (s *Session) Set(key string, value any) error {
 	raw, err := overrideValue(value)
 	if err != nil {
 		return fmt.Errorf("set %s: %w: %w", key, ErrBadSetting, err)
 	}
-	// Nothing is added while the encoding may change.
 	return s.change(context.Background(), "set", func() error { return s.set(key, value, raw) })
 }
 
-// set is Set without the store. Callers hold s.adding.
 func (s *Session) set(key string, value any, raw json.RawMessage) error {
 	by, err := s.host.setter(context.Background(), s.key.Owner)
 	if err != nil {
@@ -43,8 +41,7 @@ func (s *Session) set(key string, value any, raw json.RawMessage) error {
 		return fmt.Errorf("set %s: %w: a transcript begins with its session; set it for the host or when "+
 			"opening the session", key, ErrFixed)
 	}
-	// Looked for only if it changed: the search reads directories, and other settings must not fail because of a
-	// plugin.
+	// Only if it changed: the search reads directories, and other settings must not fail because of a plugin.
 	if set.Compression.Strategy != old.Compression.Strategy {
 		if err := s.host.checkStrategy(c); err != nil {
 			return fmt.Errorf("set %s: %w", key, err)
@@ -74,7 +71,6 @@ func (s *Session) set(key string, value any, raw json.RawMessage) error {
 	} else {
 		s.overrides[key] = raw
 	}
-	// Nothing is counted yet but the system prompt, which is counted again.
 	if empty {
 		s.useCounter(counter)
 	}
@@ -86,35 +82,33 @@ func (s *Session) set(key string, value any, raw json.RawMessage) error {
 	return nil
 }
 
-// useCounter makes the session count in another encoding. Callers hold s.mu.
+// useCounter makes the session count with another counter. Callers hold s.mu.
 func (s *Session) useCounter(counter *tokens.Counter) {
 	s.counter = counter
 	s.systemTokens = countSystem(counter, s.system)
 	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 }
 
-// Config returns the configuration in force for this session.
 func (s *Session) Config() *config.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.config
 }
 
-// configKey is what the configuration of a session is made of.
 type configKey struct {
 	host *config.Config
 	by   string
 	set  string
 }
 
-// configOf returns a session's configuration. Those that set the same share one: working it out takes half a
-// millisecond, and 250 kB.
+// configOf returns a session's configuration. Sessions that set the same share one: making it takes half a millisecond
+// and 250 kB.
 func (h *Host) configOf(by config.Setter, settings map[string]any) (*config.Config, error) {
 	c := h.Config()
 	if len(settings) == 0 {
 		return c, nil
 	}
-	// With the types of the values, in the order of the keys. Which token it is makes no difference.
+	// With the types of the values. Which token it is makes no difference.
 	key := configKey{c, fmt.Sprintf("%s %q", by.Layer, by.Profiles), fmt.Sprintf("%#v", settings)}
 	return h.configs.of(key, func() (*config.Config, error) {
 		own, err := overrides(c, by, settings)
@@ -129,8 +123,8 @@ func (h *Host) configOf(by config.Setter, settings map[string]any) (*config.Conf
 	})
 }
 
-// overrides sets settings for a session, all at once: some make sense only together. They are in the order of their
-// keys, so that the same settings always give the same error.
+// overrides sets settings for a session all at once, because some make sense only together, in the order of their keys,
+// so the same settings always give the same error.
 func overrides(c *config.Config, by config.Setter, settings map[string]any) (*config.Config, error) {
 	var all []config.Override
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
@@ -142,8 +136,8 @@ func overrides(c *config.Config, by config.Setter, settings map[string]any) (*co
 	return c.WithBy(by, all...)
 }
 
-// setter returns who sets the settings of an owner's sessions. Whoever opens the session: what someone else has stored
-// in it does not become the local user's.
+// setter returns who sets the settings of an owner's sessions, whoever opens them: what another has stored in a session
+// does not become the local user's.
 func (h *Host) setter(ctx context.Context, owner string) (config.Setter, error) {
 	if owner == "" {
 		return config.Setter{Layer: config.LayerSession}, nil
@@ -157,13 +151,12 @@ func (h *Host) setter(ctx context.Context, owner string) (config.Setter, error) 
 	return by, err
 }
 
-// inForce works out the configuration of a session from its own settings. Those that its owner may not set, or not any
-// more, are not in force: refused has the reasons. They are kept, as a profile may be granted again.
+// inForce works out a session's configuration from its own settings. Settings that its owner may not set, or not any
+// more, are not in force: refused has the reasons. They are kept, because a profile may be granted again.
 func (h *Host) inForce(by config.Setter, own map[string]json.RawMessage) (
 	c *config.Config, refused map[string]string, err error) {
 	values := map[string]any{}
 	for key, raw := range own {
-		// As a value of JSON, which the configuration checks like one that an agent sets.
 		var value any
 		if err := json.Unmarshal(raw, &value); err != nil {
 			return nil, nil, err
@@ -181,8 +174,8 @@ func (h *Host) inForce(by config.Setter, own map[string]json.RawMessage) (
 	return c, refused, err
 }
 
-// judgeAgain works out the session's configuration again if its owner may choose other profiles than before. If they
-// cannot be asked for, what is known holds.
+// judgeAgain works out the session's configuration again if its owner's profiles have changed. If they cannot be looked
+// up, the last known ones apply.
 func (s *Session) judgeAgain(ctx context.Context) error {
 	if s.key.Owner == "" {
 		return nil
@@ -206,7 +199,6 @@ func (s *Session) judgeAgain(ctx context.Context) error {
 	return nil
 }
 
-// notInForce returns a warning for each of the session's settings that is not in force.
 func (s *Session) notInForce() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

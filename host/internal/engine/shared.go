@@ -2,17 +2,17 @@ package engine
 
 import "sync"
 
-// shared is what sessions have in common because it is made of the same settings. It is safe for concurrent use; the
-// zero value is empty.
+// shared is what sessions with the same settings have in common. It is safe for concurrent use; the zero value is
+// empty.
 type shared[K comparable, V any] struct {
 	mu   sync.Mutex
 	made map[K]*V // by what it was made from
 }
 
-// mostShared bounds what agents can fill memory with by settings that differ.
+// mostShared bounds the memory that agents can fill with different settings.
 const mostShared = 16
 
-// of returns what was made for a key, or makes it. What cannot be made is not kept.
+// of returns what was made for a key, or makes it. Failures are not kept.
 func (s *shared[K, V]) of(key K, create func() (*V, error)) (*V, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,8 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 )
 
-// memory is a session's state, and the views in it. The state names the views by their place; the views themselves are
-// kept with it, so that a change can be undone.
+// memory is a session's state with the views that the state names by their place, kept so that a change can be undone.
 type memory struct {
 	sessionlog.State
 	sent, last history.View
@@ -34,7 +33,7 @@ func (s *Session) state() memory {
 	if s.told {
 		m.Todos = s.todos
 	}
-	// A view may be empty and sent all the same, so the time tells whether there is one.
+	// An empty view may have been sent too, so the time tells whether there is one.
 	if !m.Turns.Sent.At.IsZero() {
 		m.Sent = sessionlog.PlaceOf(m.sent)
 	}
@@ -44,27 +43,24 @@ func (s *Session) state() memory {
 	return m
 }
 
-// digest tells whether two configurations give the same turns. What turns have learned holds for one only. The model's
-// name is in it, so that a change of model is a change of turns. Eight bytes tell configurations of one session apart.
+// digest tells whether two configurations of a session give the same turns: what turns learned applies to one only.
 func digest(c *config.Config) []byte {
 	set := c.Settings()
 	raw, err := json.Marshal([]any{set.Compression, set.Model, set.Strategies})
 	if err != nil { // all of it was read from text: it can be written
 		return nil
 	}
-	// Of the JSON form, whose map keys are sorted.
 	sum := sha256.Sum256(raw)
 	return sum[:8]
 }
 
-// update is what a write changes in the session's state.
 type update struct {
 	groups sessionlog.Groups
 	memory
 }
 
-// changed returns what the log does not have yet of the session's state. Callers hold s.adding. It compares with what
-// was last written or read, so a turn that learned nothing writes nothing.
+// changed returns what the log lacks of the session's state, so a turn that learned nothing writes nothing. Callers
+// hold s.adding.
 func (s *Session) changed() (update, error) {
 	m := s.state()
 	groups, err := m.Groups()
@@ -74,13 +70,12 @@ func (s *Session) changed() (update, error) {
 	return update{groups.Changed(s.stored.groups), m}, nil
 }
 
-// wrote takes in that an update is in the log. It must be called only after the store has acknowledged the write.
+// wrote notes that an update is in the log, after the store has acknowledged the write.
 func (p *stored) wrote(u update) {
 	p.groups.Take(u.groups)
 	p.sentView, p.lastView = u.sent, u.last
 }
 
-// records returns the record of an update; none if nothing changed.
 func (u update) records(tag uint64) []store.Record {
 	if len(u.groups) == 0 {
 		return nil
@@ -88,9 +83,9 @@ func (u update) records(tag uint64) []store.Record {
 	return []store.Record{{Kind: store.State, Data: sessionlog.AppendState(tag, u.groups)}}
 }
 
-// snapshot returns the record of a snapshot that follows an update; none if the views in the state are of a history
-// before the last rewrite: they could not be made of it again. It has all groups, also those that this version does not
-// know, which would be lost otherwise.
+// snapshot returns the record of a snapshot that follows an update, or none if the state's views are of a history
+// before the last rewrite, from which they could not be made again. It has all groups, also those that this version
+// does not know, which would be lost otherwise.
 func (s *Session) snapshot(tag uint64, u update) ([]store.Record, error) {
 	now, entries := s.history.State()
 	for _, v := range []sessionlog.Place{u.Sent, u.Last} {
@@ -98,12 +93,12 @@ func (s *Session) snapshot(tag uint64, u update) ([]store.Record, error) {
 			return nil, nil
 		}
 	}
-	// What was read from the agent's calls comes from entries that may be gone.
+	// The entries that the tasks were read from may be gone.
 	tasks, err := json.Marshal(&s.tasks)
 	if err != nil {
 		return nil, s.storeError(fmt.Errorf("task list: %w", err))
 	}
-	// The stored groups change only when the write has succeeded.
+	// The stored groups change only once the write has succeeded.
 	groups := maps.Clone(s.stored.groups)
 	groups.Take(u.groups)
 	places := make([]history.Place, len(entries))
@@ -117,8 +112,8 @@ func (s *Session) snapshot(tag uint64, u update) ([]store.Record, error) {
 	return []store.Record{{Kind: store.Snapshot, Data: data}}, nil
 }
 
-// install makes the session's state what the log says, and returns it. Callers hold s.adding. The views have to be
-// those of the groups: see [replay.views]. Without a store it does nothing.
+// install makes the session's state what the log says, and returns it. The views must be the groups': see
+// [replay.views]. It does nothing without a store. Callers hold s.adding.
 func (s *Session) install() (sessionlog.State, error) {
 	if s.stored == nil {
 		return sessionlog.State{}, nil
@@ -131,9 +126,9 @@ func (s *Session) install() (sessionlog.State, error) {
 	return state, s.adopt(state, s.stored.lastView)
 }
 
-// adopt takes over a state with its views: what was sent, and what the last Prepare returned. If a setting does not
-// hold under the host's configuration any more, nothing is taken over and the error says so. One that the owner may not
-// set is not in force: a log of an earlier version may have it.
+// adopt takes over a state, and the view that the last Prepare returned. If a setting is no longer valid under the
+// host's configuration, it returns an error and changes nothing. A setting that the owner may not set is not in force:
+// a log of an earlier version may have it.
 func (s *Session) adopt(state sessionlog.State, last history.View) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,11 +144,9 @@ func (s *Session) adopt(state sessionlog.State, last history.View) error {
 	if s.overrides == nil { // a state without any
 		s.overrides = map[string]json.RawMessage{}
 	}
-	// Counted again, as the counter may be another one than when it was written.
 	s.system, s.systemTokens = state.System, countSystem(s.counter, state.System)
 	s.told = state.Told
 	s.todos = state.Todos
-	// Without a list of its own, the agent's calls say what its tasks are.
 	if !s.told {
 		s.todos = todos.Active(s.tasks.Todos())
 	}
@@ -163,8 +156,7 @@ func (s *Session) adopt(state sessionlog.State, last history.View) error {
 }
 
 // reconfigured drops what turns learned under other settings than those in force, as Set does: the host's configuration
-// may have changed since the state was written. What was learned about another model's count is replaced by what the
-// host knows of the new one.
+// may have changed since the state was written. For another model, it uses what the host knows of that model's count.
 func (s *Session) reconfigured(was sessionlog.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,8 +169,8 @@ func (s *Session) reconfigured(was sessionlog.State) {
 	}
 }
 
-// overrideValue returns the value of a setting as JSON: that of a duration is its text. The configuration reads a
-// duration as text; as JSON it would be a number of nanoseconds.
+// overrideValue returns the value of a setting as JSON. A duration is text, as the configuration reads it; as JSON it
+// would be nanoseconds.
 func overrideValue(value any) (json.RawMessage, error) {
 	if d, ok := value.(time.Duration); ok {
 		value = d.String()

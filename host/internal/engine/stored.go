@@ -13,37 +13,35 @@ import (
 )
 
 const (
-	// mostTries is how often an operation is tried again because another host has written in between.
+	// mostTries is how often an operation is repeated because another host has written in between.
 	mostTries = 20
-	// snapshotEvery is after how many records a snapshot is written. For long histories it is a part of their length,
-	// so that snapshots stay small next to what they save.
+	// snapshotEvery is after how many records a snapshot is written. For long histories it is a share of their length,
+	// because snapshots must stay small next to what they save.
 	snapshotEvery, snapshotShare = 100, 32
 )
 
-// stored is a session's place in the store. It is guarded by [Session.adding], and nil in a host without a store.
+// stored is a session's place in the store, nil without one. [Session.adding] guards it, except store and key, which do
+// not change.
 //
 // Everything is written before it takes effect in memory, and an append takes place only if this host has seen the
-// whole log. So memory is what the log says up to at, always. Lock order: adding before [Session.mu]; never the other
-// way round.
-// store and key do not change; all else does.
+// whole log. So memory is always what the log says up to at. Lock order: adding before [Session.mu].
 type stored struct {
 	store store.Store
 	key   store.Key
 	at    store.Position
 	// exists is false until something is written: a session that is opened and never used leaves nothing behind.
 	exists bool
-	// origin is what a session was forked from that does not exist yet.
+	// origin is what a session that does not exist yet was forked from.
 	origin store.Origin
 	// unsure is set after an error: the write may have taken place.
-	unsure bool
-	groups sessionlog.Groups // the session's state as the log has it
-	// The views that belong to groups.
+	unsure             bool
+	groups             sessionlog.Groups // the session's state as the log has it
 	sentView, lastView history.View
 	since              int    // records since the last snapshot
 	holder             string // while this host has the lease: rewrites must be written under it
 }
 
-// news is what a look at the log brought, apart from what was known. The zero value says that nothing was new.
+// news is what was new in the log.
 type news struct {
 	moved     bool // another host has written, or has taken the lease
 	own       bool // the write that failed had taken place
@@ -51,32 +49,29 @@ type news struct {
 	state     bool // another host has changed the state: settings, system prompt, what turns remember
 }
 
-// busyError is for a session that other hosts write to all the time. The caller may try again.
+// busyError is for a session that other hosts keep writing to.
 func (s *Session) busyError(what string) error {
 	return fmt.Errorf("%s: session %q: %w", what, s.key.ID, ErrBusy)
 }
 
-// storeError adds the session to an error of the store. The cause stays visible for errors.As.
 func (s *Session) storeError(err error) error { return fmt.Errorf("session %q: %w", s.key.ID, err) }
 
-// write appends a change behind what this host has seen of the log; u is what the change holds of the session's state.
-// If another host has written more, nothing is written, and the session is brought up to date. Callers hold s.adding.
-// It returns nil and the zero news if the change was written. If news.moved is set, it was not, unless news.own is set
-// as well: the caller looks at what is new and decides again.
+// write appends a change behind what this host has seen of the log; u is the change's part in the session's state. If
+// another host has written more, nothing is written, and the session is brought up to date. If news.moved is set
+// without news.own, the change was not written: the caller looks at what is new and decides again. Callers hold
+// s.adding.
 func (s *Session) write(ctx context.Context, tag uint64, holder string, u update, c store.Change) (news, error) {
 	p := s.stored
-	// Not with its caller: it would not be known whether it took place.
+	// Not ended with its caller: it would not be known whether it took place.
 	ctx, cancel := store.Within(context.WithoutCancel(ctx))
 	defer cancel()
-	// After a write of unknown outcome the position is not known, and an append would conflict with this host's own
-	// record.
+	// After a write of unknown outcome, an append could conflict with this host's own record.
 	if p.unsure {
 		if n, err := s.catchUp(ctx, 0); err != nil || n.moved {
 			return n, err
 		}
 	}
 	if !p.exists {
-		// A session is created with its first write.
 		head, err := p.store.Create(ctx, p.key, p.origin)
 		switch {
 		case errors.Is(err, store.ErrExists): // another host was faster
@@ -100,7 +95,6 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, u update
 				p.since = 0
 			}
 		}
-		// A write that is found in the log later is taken in from there: see catchUp.
 		p.wrote(u)
 		return news{}, nil
 	}
@@ -112,12 +106,11 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, u update
 		n, err := s.catchUp(ctx, tag)
 		n.moved = true
 		return n, err
-	// The store is certain that nothing was written.
 	case errors.As(err, &fault) && !fault.Unknown:
 		return news{}, s.storeError(err)
 	}
-	// Nobody knows yet whether it was written. If that cannot be found out now, the next operation looks again. That it
-	// is not there yet says little: the database may still be at work on it.
+	// It is not known whether it was written. If that cannot be found out now, the next operation looks again. Its
+	// absence says little: the database may still be working on it.
 	p.unsure = true
 	if n, lookErr := s.catchUp(ctx, tag); lookErr == nil && n.own {
 		return n, nil
@@ -125,16 +118,15 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, u update
 	return news{}, &UnknownError{Repeatable: true, Err: s.storeError(err)}
 }
 
-// deleted ends a session that another host, or a command, has deleted. Its memory no longer belongs to anything: the
-// next open of this name makes a new session.
+// deleted ends a session that another host or a command has deleted. The next open of its name makes a new session.
 func (s *Session) deleted() error {
 	s.end()
 	s.host.forget(s)
 	return fmt.Errorf("session %q: %w", s.key.ID, ErrDeleted)
 }
 
-// storeAdded writes entries that are about to be added. Entries get their place in the log here, before they are in the
-// history. A refused write leaves a place that is wrong, and the next try sets it again.
+// storeAdded writes entries that are about to be added, and sets their place in the log. A refused write leaves a wrong
+// place, which the next try sets again.
 func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry, once *sessionlog.Once) (news, error) {
 	p := s.stored
 	if p == nil {
@@ -163,9 +155,8 @@ func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry, once
 	return s.write(ctx, tag, "", state, store.Change{Records: records, Contents: w.Contents, Summary: sum})
 }
 
-// apply returns the function that carries out a plan of a turn: it writes the rewrite, then changes the history. It is
-// the [prepare.Request.Apply] of a turn with a strategy. Between the look at the history and its change no entry may be
-// added, so it holds s.adding throughout.
+// apply returns the function that carries out a plan of a turn, [prepare.Request.Apply]: it writes the rewrite, then
+// changes the history. It holds s.adding throughout, because no entry may be added in between.
 func (s *Session) apply(strategy string) func(*history.Plan, string) error {
 	return func(plan *history.Plan, step string) error {
 		s.adding.Lock()
@@ -173,7 +164,6 @@ func (s *Session) apply(strategy string) func(*history.Plan, string) error {
 		if err := s.flush(); err != nil { // a removed entry that is in no log would be lost
 			return err
 		}
-		// Without a store there is nothing to write, and the loop is not entered.
 		for try := 0; s.stored != nil; try++ {
 			n, err := s.storeRewritten(plan, step, strategy)
 			switch {
@@ -195,7 +185,7 @@ func (s *Session) apply(strategy string) func(*history.Plan, string) error {
 }
 
 // storeRewritten writes a rewrite that is about to be applied, and what the turn has learned so far. Callers hold
-// s.adding. The summary is that of the history after it.
+// s.adding.
 func (s *Session) storeRewritten(plan *history.Plan, step, strategy string) (news, error) {
 	p := s.stored
 	rewrite, err := s.history.Ready(plan)
@@ -210,7 +200,7 @@ func (s *Session) storeRewritten(plan *history.Plan, step, strategy string) (new
 		return news{}, err
 	}
 	w, tag := sessionlog.Writer{}, rand.Uint64()
-	// The state comes first: the views in it are of the history before the rewrite.
+	// The state comes first: its views are of the history before the rewrite.
 	records := state.records(tag)
 	now := s.history.Snapshot()
 	data := w.Rewritten(p.at.Revision+uint64(len(records))+1, sessionlog.Rewritten{
@@ -225,15 +215,14 @@ func (s *Session) storeRewritten(plan *history.Plan, step, strategy string) (new
 		Records: records, Contents: w.Contents, Summary: sum,
 	})
 	if n.moved {
-		// The lease has ended, or has gone to another host. If that has not rewritten the history, the revision alone
+		// The lease has ended or passed to another host. If that host has not rewritten the history, the revision alone
 		// makes the next try safe.
 		p.holder = ""
 	}
 	return n, err
 }
 
-// storeState writes what changed in the session's state, and a snapshot if one is due. Callers hold s.adding. A
-// snapshot and the state that it contains are one append.
+// storeState writes changes of the session's state, and a snapshot if one is due, in one append. Callers hold s.adding.
 func (s *Session) storeState(ctx context.Context) (news, error) {
 	p := s.stored
 	if p == nil {
@@ -246,7 +235,6 @@ func (s *Session) storeState(ctx context.Context) (news, error) {
 	tag := rand.Uint64()
 	c := store.Change{Records: state.records(tag)}
 	now := s.history.Snapshot()
-	// A snapshot of a long history names many entries, so it is due after more records.
 	if every := max(s.host.snapshotEvery, len(now.Entries)/snapshotShare); p.since >= every {
 		snapshot, err := s.snapshot(tag, state)
 		if err != nil {
@@ -261,9 +249,8 @@ func (s *Session) storeState(ctx context.Context) (news, error) {
 	return s.write(ctx, tag, "", state, c)
 }
 
-// change makes a change of the session's state, and writes it. It is made again if another host has changed the state
-// meanwhile, and undone if it cannot be written. The error wraps [ErrBusy] if other hosts wrote each time. what names
-// the operation in errors.
+// change makes a change of the session's state and writes it. It makes it again if another host has changed the state
+// meanwhile, and undoes it if it cannot be written. The error wraps [ErrBusy] if other hosts wrote each time.
 func (s *Session) change(ctx context.Context, what string, change func() error) error {
 	leave, err := s.enter()
 	defer leave()
@@ -293,7 +280,7 @@ func (s *Session) change(ctx context.Context, what string, change func() error) 
 			return errors.Join(err, s.undo(before, counter))
 		case n.own || !n.moved:
 			return nil
-		// What was changed is overwritten by the state that was read.
+		// The state that was read has overwritten the change.
 		case n.state:
 			made = false
 			before = s.state()
@@ -302,7 +289,7 @@ func (s *Session) change(ctx context.Context, what string, change func() error) 
 	return errors.Join(s.busyError(what), s.undo(before, counter))
 }
 
-// undo makes the session's state what it was. It works on memory alone: nothing of the change was written.
+// undo restores the session's state in memory: nothing of the change was written.
 func (s *Session) undo(before memory, counter *tokens.Counter) error {
 	s.mu.Lock()
 	if s.counter != counter {
@@ -313,11 +300,11 @@ func (s *Session) undo(before memory, counter *tokens.Counter) error {
 	return s.adopt(before.State, before.last)
 }
 
-// Refresh takes in what other hosts have written, for a request that was made at the moment upTo; nil is now.
-// Everything that changes a session does so by itself. It does nothing without a store, or in a session that is closed.
+// Refresh takes in what other hosts have written, for a request made at the moment upTo; nil is now. Everything that
+// changes a session does so by itself. It does nothing without a store or in a closed session.
 //
-// It returns the moment up to which the request may see the history. What other hosts added before the request was made
-// is in the log, but not in this host's memory yet, so that by upTo alone it would count as added later.
+// It returns the moment up to which the request may see the history. What other hosts added before the request is in
+// the log but not yet in this host's memory, so by upTo alone it would count as added later.
 func (s *Session) Refresh(ctx context.Context, upTo *history.Mark) (*history.Mark, error) {
 	if s.stored == nil || s.done.Err() != nil {
 		return upTo, nil
@@ -336,9 +323,8 @@ func (s *Session) Refresh(ctx context.Context, upTo *history.Mark) (*history.Mar
 	return &moment, nil
 }
 
-// settle writes what a turn has learned. The error is ErrMoved if another host has rewritten the history, or has run a
-// turn: what this one returns is then not what is sent. A turn that was overtaken by entries alone writes again behind
-// them.
+// settle writes what a turn has learned. The error is ErrMoved if another host has rewritten the history or run a turn:
+// what this turn returns is then not what is sent. A turn overtaken only by entries writes again behind them.
 func (s *Session) settle(ctx context.Context) error {
 	s.adding.Lock()
 	defer s.adding.Unlock()
@@ -356,8 +342,7 @@ func (s *Session) settle(ctx context.Context) error {
 	return s.busyError("prepare")
 }
 
-// restart forgets what a turn learned that has to be run again, and what it returned to no one. The state in the log is
-// the one before the turn, as it had not settled.
+// restart forgets what an unsettled turn learned, by installing the log's state.
 func (s *Session) restart() error {
 	s.adding.Lock()
 	defer s.adding.Unlock()

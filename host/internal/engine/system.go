@@ -9,10 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// SetSystem sets what the provider takes as system prompt or instructions before the history; it replaces what was set
-// before, and nothing removes it. It is kept separate from the history: no strategy sees it, it counts with the pending
-// tokens of every request, and [Prepared.System] returns it. It is counted here, once. Blocks that are no text are
-// refused with an error that wraps [ErrInvalidEntry].
+// SetSystem replaces the system prompt that the provider takes before the history. It is separate from the history: no
+// strategy sees or removes it, it counts with the pending tokens of every request, and [Prepared.System] returns it.
+// Blocks other than text are refused with an error that wraps [ErrInvalidEntry].
 func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error {
 	for i, b := range blocks {
 		if _, ok := b.(content.Text); !ok {
@@ -40,21 +39,20 @@ func (s *Session) System() []content.Block {
 	return s.system
 }
 
-// SystemTokens returns what the system prompt counts.
+// SystemTokens returns the token count of the system prompt.
 func (s *Session) SystemTokens() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.systemTokens
 }
 
-// pendingTokens adds the system prompt to what a request holds in addition to the history.
 func (s *Session) pendingTokens(others int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return min(max(0, others), maxPending-s.systemTokens) + s.systemTokens
 }
 
-// countSystem returns the tokens of a system prompt, which counts like a message; none is 0.
+// countSystem returns the tokens of a system prompt, which counts like a message, or 0 without one.
 func countSystem(counter *tokens.Counter, blocks []content.Block) int {
 	if len(blocks) == 0 {
 		return 0

@@ -26,8 +26,8 @@ func Taxonomy(set config.Settings) (*tools.Taxonomy, error) {
 	return t, nil
 }
 
-// taxonomyOf returns the taxonomy that the settings ask for, as [Taxonomy] does. Sessions with the same settings share
-// one, because making it takes longer than all else in opening a session.
+// taxonomyOf is [Taxonomy], shared by sessions with the same settings: making one takes longer than all else in opening
+// a session.
 func (h *Host) taxonomyOf(set config.Settings) (*tools.Taxonomy, error) {
 	d := set.Compression.Density
 	key := strings.Join(append([]string{string(d.Tools)}, d.ToolPresets...), "\x00")

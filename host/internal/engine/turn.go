@@ -14,19 +14,19 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
+// PrepareOptions describe the request about to be sent. The zero value is a request of the history alone.
 type PrepareOptions struct {
-	// PendingTokens is what the request holds in addition to the history and to [Session.System]: tool schemas, a
-	// prompt that is not added yet, a system prompt that the session was not given.
+	// PendingTokens is what the request holds besides the history and [Session.System]: tool schemas, a prompt not
+	// added yet, a system prompt that the session was not given.
 	PendingTokens int
-	// At is when the request is sent; zero is now. A replay of a recording sets it to when that was.
+	// At is when the request is sent; zero is now. A replay sets it to the recorded time.
 	At time.Time
-	// UpTo leaves out what was added after it, as [Session.Mark] returned it; nil leaves out nothing.
+	// UpTo excludes what was added after it, from [Session.Mark]; nil excludes nothing.
 	UpTo *history.Mark
 }
 
-// Mark returns the moment after everything that was added so far, for PrepareOptions.UpTo: for a caller that runs
-// Prepare in the background and goes on to add entries.
+// Mark returns the moment after everything added so far, for PrepareOptions.UpTo, when Prepare runs in the background
+// while entries are added.
 func (s *Session) Mark() history.Mark {
 	defer s.entered("mark")()
 	return s.history.Mark()
@@ -37,28 +37,27 @@ type Prepared struct {
 	// History is what to send: every tool response follows its call, and it holds nothing that a provider refuses. It
 	// must not be changed.
 	History []content.Content
-	// Tokens is the count of History.
-	Tokens int
-	// System is to be sent before the history: what [Session.SetSystem] set.
+	Tokens  int
+	// System is what [Session.SetSystem] set, to send before the history.
 	System []content.Block
-	// Revision is that of the owned history that it was made from.
+	// Revision is the owned history's that it was made from.
 	Revision uint64
-	// Unchanged is how many entries at the beginning of History are those of the session's Prepared before this one,
-	// which had the revision UnchangedSince. Both are 0 for the first.
+	// Unchanged is how many entries at the beginning of History are those of the session's previous Prepared, which had
+	// the revision UnchangedSince. Both are 0 for the first.
 	Unchanged      int
 	UnchangedSince uint64
 	Outcome        outcome.Outcome
 }
 
-// maxPending bounds PendingTokens: it is more than any model takes, and small enough not to overflow in sums.
+// maxPending bounds PendingTokens: more than any model takes, and too small to overflow in sums.
 const maxPending = math.MaxInt32
 
 // Prepare makes the history fit the model and returns it: it prunes if something was added, compresses above the
-// threshold, and checks the hard limit. Call it before each call of the model.
+// threshold, and checks the hard limit. Call it before each model call.
 //
-// After an error the history is valid, and Prepared holds it as it is: the agent decides what to do. The error says
-// which plugin failed and how (a *plugins.Error, a *history.AnswerError), or that everything was tried and the
-// request is still too large (a *prepare.ContextOverflowError). No other strategy is tried instead (REQ-HD-013).
+// After an error the history is valid, and Prepared holds it unchanged: the agent decides what to do. The error says
+// which plugin failed and how (a *plugins.Error, a *history.AnswerError), or that the request is still too large after
+// everything was tried (a *prepare.ContextOverflowError). No other strategy is tried instead (REQ-HD-013).
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared, err error) {
 	var req prepare.Request
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
@@ -86,7 +85,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 }
 
 // prepareOnce is a turn on the session as this host knows it. The error is ErrMoved if another host has changed the
-// session meanwhile, so that the turn has to be run again.
+// session meanwhile and the turn must run again.
 func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Request, Prepared, error) {
 	w, req, err := s.request(ctx, o.PendingTokens)
 	if err != nil {
@@ -104,12 +103,12 @@ func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Re
 	out.Warnings = append(out.Warnings, s.notInForce()...)
 	s.logWarnings(out.Warnings)
 	ready := s.prepared(view, out, o)
-	// What the turn has learned, and what is about to be sent, is in the store before the agent sends it.
+	// What the turn learned, and what is about to be sent, is in the store before the agent sends it.
 	return req, ready, s.settled(ctx, err)
 }
 
-// settled settles a turn that ended with err, and returns the turn's error. A store that has just failed the turn is not
-// asked again: that would take as long once more.
+// settled settles a turn that ended with err, and returns the turn's error. A store that has just failed the turn is
+// not asked again, which would take as long again.
 func (s *Session) settled(ctx context.Context, err error) error {
 	if fault := (*store.Fault)(nil); errors.As(err, &fault) {
 		return err
@@ -120,7 +119,6 @@ func (s *Session) settled(ctx context.Context, err error) error {
 	return err
 }
 
-// prepared returns a view, and remembers it for the next.
 func (s *Session) prepared(view history.View, out outcome.Outcome, o PrepareOptions) Prepared {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +131,7 @@ func (s *Session) prepared(view history.View, out outcome.Outcome, o PrepareOpti
 	return p
 }
 
-// unprepared is the view of the history as it is, for the agent to go on with after an error. A closed session has
+// unprepared is the view of the unchanged history, for the agent to go on with after an error. A closed session has
 // none.
 func (s *Session) unprepared(o PrepareOptions) Prepared {
 	if s.done.Err() != nil {
@@ -145,7 +143,6 @@ func (s *Session) unprepared(o PrepareOptions) Prepared {
 	}, o)
 }
 
-// notIsolated returns the measures of isolation that the strategy of a request does without.
 func notIsolated(req prepare.Request) []string {
 	if s, ok := req.Strategy.(*plugins.Strategy); ok {
 		return s.Lacking()
@@ -153,10 +150,10 @@ func notIsolated(req prepare.Request) []string {
 	return nil
 }
 
-// mostWarnings bounds what a session remembers of the warnings that it logged.
+// mostWarnings bounds the logged warnings that a session remembers.
 const mostWarnings = 1000
 
-// logWarnings logs each warning of a turn, each text once per session: many of them hold for many turns.
+// logWarnings logs each text once per session: many warnings recur in many turns.
 func (s *Session) logWarnings(warnings []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,8 +169,7 @@ func (s *Session) logWarnings(warnings []string) {
 	}
 }
 
-// Compress compresses the history now, whatever the threshold says. It leaves alone what was added after upTo, if that
-// is not nil.
+// Compress compresses the history now, whatever the threshold, except what was added after upTo if it is not nil.
 func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome.Outcome, err error) {
 	var req prepare.Request
 	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
@@ -198,7 +194,6 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	return out, s.busyError("compress")
 }
 
-// compressOnce is a Compress of the session as this host knows it; ErrMoved is as for prepareOnce.
 func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
 	prepare.Request, outcome.Outcome, error) {
 	w, req, err := s.request(ctx, s.pendingTokens(0))

@@ -8,10 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 )
 
-// ReportUsage takes the number of prompt tokens that the provider reported for the request made from the last
-// Prepare, cached ones included. The next threshold check is based on it instead of the host's own count, until the
-// history is rewritten. What the reports teach about the provider's count (its overhead, and how many of its tokens
-// correspond to one of the host's) is kept, and later sessions of the host with the same model start with it.
+// ReportUsage takes the prompt tokens, cached ones included, that the provider reported for the request made from the
+// last Prepare. The next threshold check uses it instead of the host's own count, until the history is rewritten. What
+// reports teach about the provider's count (its overhead, and its tokens per token of the host's) is kept for the
+// session and for later ones of the host with the same model.
 func (s *Session) ReportUsage(promptTokens int) {
 	err := s.change(context.Background(), "report usage", func() error {
 		s.mu.Lock()
@@ -20,19 +20,18 @@ func (s *Session) ReportUsage(promptTokens int) {
 		s.host.calibrations.learn(model, w.ReportUsage(promptTokens, sent))
 		return nil
 	})
-	// The report is lost: later ones teach the same.
+	// The report is lost, but later ones teach the same.
 	if err != nil && !errors.Is(err, ErrClosed) {
 		s.host.log.Warn("usage that was reported could not be stored", "session", s.key.ID, "error", err)
 	}
 }
 
-// calibrations are what the sessions of a host learned about how providers count, by the model's name.
+// calibrations are what a host's sessions learned about how providers count, by the model's name.
 type calibrations struct {
 	mu    sync.Mutex
 	known map[string]tokens.Calibration
 }
 
-// learn stores what a session knows after a report.
 func (c *calibrations) learn(model string, now tokens.Calibration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,7 +41,7 @@ func (c *calibrations) learn(model string, now tokens.Calibration) {
 	c.known[model] = now
 }
 
-// of returns what is known about a model. Nothing is known about "": two sessions without a model's name may well use
+// of returns what is known about a model: nothing for "", because sessions without a model's name may well use
 // different models.
 func (c *calibrations) of(model string) tokens.Calibration {
 	c.mu.Lock()
