@@ -1,7 +1,5 @@
-// Package plugintest holds what the tests of the plugin runtime share: files and processes of plugins, and ways to
-// wait for them.
-//
-// It is for the tests below host/internal/plugins only.
+// Package plugintest holds what the tests below host/internal/plugins share: files and processes of plugins, and ways
+// to wait for them.
 package plugintest
 
 import (
@@ -22,8 +20,8 @@ import (
 	_ "github.com/thresh-dev/thresh/host/early"
 )
 
-// Install copies a binary into place as an installer should: under another name, then renamed. A program that runs
-// cannot be written to (ETXTBSY), and a watching host must never see half a file.
+// Install copies a binary into place as an installer should: under another name, then renamed. A running program cannot
+// be written to (ETXTBSY), and a watching host must never see half a file.
 func Install(t testing.TB, binary, path string) {
 	t.Helper()
 	text, err := os.ReadFile(binary)
@@ -38,7 +36,7 @@ func Install(t testing.TB, binary, path string) {
 	}
 }
 
-// Write writes a file with the mode and returns its path. The mode is subject to the umask, as it is for users.
+// Write returns the path of a new file. The mode is subject to the umask, as it is for users.
 func Write(t testing.TB, dir, name, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -48,8 +46,8 @@ func Write(t testing.TB, dir, name, text string, mode os.FileMode) string {
 	return path
 }
 
-// ShortTemp is a directory for run directories; t.TempDir's path is too long for sockets. The path of a Unix socket has
-// at most 108 bytes (104 on macOS).
+// ShortTemp is a directory for run directories: the path of a Unix socket has at most 108 bytes (104 on macOS), and
+// t.TempDir's is too long.
 func ShortTemp(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "t")
@@ -60,8 +58,7 @@ func ShortTemp(t testing.TB) string {
 	return dir
 }
 
-// Exists reports whether a process exists; a zombie counts as gone. A zombie has ended, but its parent has not
-// collected its status yet; kill still finds it.
+// Exists reports whether a process exists; a zombie, which kill still finds, counts as gone.
 func Exists(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -75,8 +72,8 @@ func Exists(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-// Processes are the ids of those that run a plugin of the directory. The first argument of a plugin is its path, also
-// where it was started from a descriptor.
+// Processes returns the ids of those that run a plugin of the directory. A plugin's first argument is its path, even if
+// it was started from a descriptor.
 func Processes(t testing.TB, dir string) (pids []int) {
 	t.Helper()
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -92,8 +89,7 @@ func Processes(t testing.TB, dir string) (pids []int) {
 	return pids
 }
 
-// GoneWithin waits for a process to end. Only for what the runtime promises within a time; a test of anything else uses
-// [Eventually].
+// GoneWithin waits for a process to end, where the runtime promises a time; other tests use [Eventually].
 func GoneWithin(t testing.TB, pid int, limit time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -109,10 +105,9 @@ func GoneWithin(t testing.TB, pid int, limit time.Duration) {
 	}
 }
 
-// timeout is when Eventually gives up. It is far above what anything takes, so that a busy machine fails no test.
+// timeout is far above what anything takes, so a busy machine fails no test.
 const timeout = time.Minute
 
-// Eventually waits until ok.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -128,8 +123,7 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Variant replaces the file of a plugin by another one that does the same: bytes after the end of a program change
-// nothing.
+// Variant replaces a plugin's file by another one that does the same: bytes after the end of a program change nothing.
 func Variant(t testing.TB, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -143,34 +137,31 @@ func Variant(t testing.TB, path string) {
 	Install(t, next, path)
 }
 
-// Buffer is a bytes.Buffer that is safe for concurrent use.
+// Buffer is a bytes.Buffer that is safe for concurrent use: tests read while the host's goroutines still log.
 type Buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-// Write appends. Tests read while the host's goroutines still log.
 func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.Write(p)
 }
 
-// String returns what was written so far.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
 }
 
-// AsNobody runs one test of the running test binary without root's rights, in a process of its own, and returns its
-// output. files are copied, by path and name, to the process's working directory; env is added to its environment, with
-// %DIR% standing for that directory. Rights decide which measures of isolation a machine offers, and tests in
-// containers usually run as root. The user (65534) need not exist in /etc/passwd.
+// AsNobody runs one test of the running test binary without root's rights, in another process, and returns its output.
+// files are copied, by path and name, to the process's working directory; env is added to its environment, with %DIR%
+// replaced by that directory. Rights decide which measures of isolation a machine offers, and tests in containers
+// usually run as root. The user (65534) need not exist in /etc/passwd.
 func AsNobody(t testing.TB, test string, files map[string]string, env ...string) string {
 	t.Helper()
 	dir := ShortTemp(t)
-	// It must be able to make its own files there.
 	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// An attached process was started by a developer, usually under a debugger. The host uses it as it is: it does not
-// verify, isolate or supervise it, and never kills it. Its end shows only in its connection.
+// A developer started the attached process, usually under a debugger. The host does not verify, isolate or supervise
+// it, and never kills it. Its end shows only in its connection.
 
-// CheckSocket returns an error if an attached process's socket does not exist.
 func (s Spec) CheckSocket() error {
 	if _, err := os.Stat(s.Binary.Path); err != nil {
 		return s.NotAttached(fault.OpStart, fault.System(err))
@@ -27,20 +26,19 @@ func (s Spec) CheckSocket() error {
 	return nil
 }
 
-// NotAttached is the error for an attached process that does not answer. No plugin is blamed for it.
+// NotAttached returns the error for an attached process that does not answer. It blames no plugin.
 func (s Spec) NotAttached(op fault.Op, err error) error {
 	return s.Binary.HostFailure(op, fmt.Errorf("%w: no process answers at this socket: %w", fault.ErrNotPlugin, err),
 		"start the plugin with --attach, and give the host what it prints; it serves one host")
 }
 
-// attach prepares the child to represent a process that the host does not start. Start will never be called.
+// attach prepares the child for a process that the host does not start: Start will never be called.
 func (c *child) attach() {
 	c.attempt.settle()
 	c.exit.leave = sync.OnceFunc(func() { close(c.exit.done) })
 	c.exit.state = "the attached process is gone"
 }
 
-// reattach tells go-plugin about a process that it must not start.
 func (c *child) reattach() *plugin.ReattachConfig {
 	return &plugin.ReattachConfig{
 		Protocol: plugin.ProtocolGRPC, ProtocolVersion: wire.ProtocolVersion,
@@ -49,8 +47,8 @@ func (c *child) reattach() *plugin.ReattachConfig {
 	}
 }
 
-// leaveRunning keeps go-plugin from shutting an attached process down when it closes the connection: whoever started the
-// process ends it. One with the SDK for Go ends by itself when its host is gone.
+// leaveRunning keeps go-plugin from shutting an attached process down when it closes the connection. One with the SDK
+// for Go ends by itself when its host is gone.
 func leaveRunning(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
 	opts ...grpc.CallOption,
@@ -62,7 +60,7 @@ func leaveRunning(
 }
 
 // ConnectionIsUp records that a call was answered. From then on an attached process counts as ended when its connection
-// breaks: it is not a child, so the host has no other way to notice. For other processes it does nothing.
+// breaks: it is not a child, so the host has no other way to notice.
 func (p *Process) ConnectionIsUp() {
 	if p.spec.Binary.Attached {
 		p.watched = true
@@ -70,9 +68,8 @@ func (p *Process) ConnectionIsUp() {
 	}
 }
 
-// leaveWith waits for the connection, which is up, to break.
 func (c *child) leaveWith(conn *grpc.ClientConn) {
-	// It returns when the connection is closed, if not before.
+	// It also returns when the connection is closed.
 	conn.WaitForStateChange(context.Background(), connectivity.Ready)
 	c.exit.leave()
 }

@@ -8,15 +8,14 @@ import (
 )
 
 // go-plugin's broker is a stream on which both sides announce where they listen. The host listens once, and a plugin
-// never does. go-plugin keeps what is announced, however much that is.
+// never does, but go-plugin keeps whatever is announced.
 const (
 	brokerMethod = "/plugin.GRPCBroker/StartStream"
-	// maxAnnounced is how much a plugin may announce to the host, in messages.
+	// maxAnnounced is in messages.
 	maxAnnounced = 64
 )
 
-// boundBroker ends the broker's stream when a plugin has announced more than it can have reason to. Other streams are
-// not touched.
+// boundBroker ends the broker's stream when a plugin announces more than it can have reason to.
 func boundBroker(
 	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer,
 	opts ...grpc.CallOption,
@@ -28,13 +27,12 @@ func boundBroker(
 	return &brokerStream{ClientStream: stream}, nil
 }
 
-// brokerStream counts what arrives. It is read by one goroutine.
 type brokerStream struct {
 	grpc.ClientStream
 	announced int
 }
 
-// RecvMsg counts messages before they are decoded, so that one beyond the bound takes no memory.
+// RecvMsg counts messages before they are decoded: one beyond the bound takes no memory.
 func (s *brokerStream) RecvMsg(m any) error {
 	if s.announced++; s.announced > maxAnnounced {
 		return errors.New("the plugin announces more connections than it may")

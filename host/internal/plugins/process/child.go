@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// drainTime is how long output is still read after the process ended, in case a process that it started holds the
-	// pipe open.
+	// drainTime is how long output is still read after the process ended, because a process that it started may hold
+	// the pipe open.
 	drainTime = 250 * time.Millisecond
-	// killTime is how long the kernel may take to remove a process after SIGKILL, also on an overloaded machine.
+	// killTime is how long the kernel may take to remove a process after SIGKILL, even on an overloaded machine.
 	killTime = 2 * time.Second
-	// dyingTime is how long to wait for a process that broke the connection to end by itself: its exit status explains
+	// dyingTime is how long a process that broke the connection may take to end by itself: its exit status explains
 	// why.
 	dyingTime = 100 * time.Millisecond
 
-	// A binary that is still open for writing (ETXTBSY) is tried again, busyRetries times with busyDelay between.
+	// A binary that is still open for writing (ETXTBSY) is tried again.
 	busyRetries = 10
 	busyDelay   = 20 * time.Millisecond
 )
@@ -41,7 +41,7 @@ const (
 type child struct {
 	binary  *discover.Binary
 	sandbox Sandbox
-	spawner *Spawner // what starts it
+	spawner *Spawner
 	log     hclog.Logger
 
 	// env is the complete environment.
@@ -50,38 +50,37 @@ type child struct {
 
 	attempt attempt
 	running
-	handshake handshake               // what it wrote to its standard output
+	handshake handshake
 	listens   atomic.Pointer[os.File] // on Linux, the socket that it listens on; nil before the handshake
-	stderr    tail                    // the end of what it wrote to its standard error
-	quota     *logQuota               // what its output may add to the log
+	stderr    tail
+	quota     *logQuota
 	exit      exit
 }
 
-// attempt tells whether Start was tried. Closing a spawner and starting a process may coincide, and exactly one of them
-// must win. Its methods are safe for concurrent use.
+// attempt tells whether Start was tried. Closing a spawner and starting a process may coincide, and exactly one must
+// win. It is safe for concurrent use.
 type attempt struct {
 	settle func()        // records that Start has returned, or will never be called
 	done   chan struct{} // closed by settle
 }
 
-// running is the started process. Read it only after attempt.done is closed.
+// running is valid after attempt.done is closed.
 type running struct {
 	cmd      *exec.Cmd      // nil: it could not be started
-	group    *isolate.Group // its control group; nil for none
-	guard    *isolate.Guard // answers for some system calls; nil if nothing asks
+	group    *isolate.Group // nil for none
+	guard    *isolate.Guard // nil if nothing asks
 	lifeline *os.File       // the host's end of the pipe: closing it tells the plugin to end
 }
 
-// exit is how the process ended. Read state only after done is closed.
+// exit is how the process ended.
 type exit struct {
 	done   chan struct{}          // closed once the process is gone and reaped, and its output read
 	state  string                 // for people; valid after done
-	killed atomic.Bool            // the host killed it, or tried to, or the kernel did by a limit of the host's
+	killed atomic.Bool            // by the host, or by the kernel for a limit of the host's
 	reason atomic.Pointer[string] // why, if it took too much; set before killed
 	leave  func()                 // for an attached process: records that it is gone
 }
 
-// newChild returns a child that is not started yet.
 func newChild(b *discover.Binary, sandbox Sandbox, log hclog.Logger, s *Spawner) *child {
 	attempted := make(chan struct{})
 	c := &child{
@@ -94,17 +93,16 @@ func newChild(b *discover.Binary, sandbox Sandbox, log hclog.Logger, s *Spawner)
 	return c
 }
 
-// prepare sets what go-plugin decides: its variables, and the directory for sockets that it created.
+// prepare sets what go-plugin decides: its variables, and the directory that it created for sockets.
 func (c *child) prepare(goPluginEnv []string, dir string) {
 	c.env, c.dir = append(childEnv(goPluginEnv, dir), c.sandbox.env()...), dir
 }
 
-// passedOn are the host's environment variables that a plugin sees: they control the language of texts and the time
-// zone. It sees no others, since the environment often holds secrets such as API keys.
+// passedOn are the only variables of the host's environment that a plugin sees, for the language of texts and the time
+// zone: the environment often holds secrets such as API keys.
 var passedOn = []string{"LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"}
 
-// childEnv returns the complete environment of a plugin: go-plugin's variables, the lifeline, TMPDIR, and those passed
-// on. PATH and HOME are absent.
+// childEnv leaves out PATH and HOME.
 func childEnv(goPlugin []string, dir string) []string {
 	env := append([]string{}, goPlugin...)
 	env = append(env, wire.EnvLifeline+"="+strconv.Itoa(isolate.LifelineFD), "TMPDIR="+dir)
@@ -116,8 +114,8 @@ func childEnv(goPlugin []string, dir string) []string {
 	return env
 }
 
-// Start starts the process. It retries for a moment while the binary is still open for writing: copying and starting
-// often follow each other closely, and any fork of the host may hold the file open meanwhile.
+// Start retries for a moment while the binary is still open for writing: a start often follows a copy closely, and any
+// fork of the host may hold the file open meanwhile.
 func (c *child) Start(ctx context.Context) error {
 	select {
 	case <-c.attempt.done:
@@ -138,8 +136,7 @@ func (c *child) Start(ctx context.Context) error {
 	}
 }
 
-// start creates the pipes and starts the process. On success the child's ends are closed here, so that end-of-file
-// arrives when the plugin closes its own.
+// start closes the child's ends of the pipes on success, so end-of-file arrives when the plugin closes its own.
 func (c *child) start() (err error) {
 	var files []*os.File
 	pipe := func() (r, w *os.File) {
@@ -182,7 +179,7 @@ func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The system lets no one write to a program while it runs. This check covers the moments before.
+	// The system lets no one write to a running program. This check covers the moments before.
 	if err := c.binary.Untouched(); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -192,22 +189,21 @@ func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// begin starts the opened binary without isolation.
 func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	path, inherit, done, err := c.binary.Executable(c.dir, isolate.LifelineFD+1)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	// No Stdin: that makes it /dev/null.
+	// No Stdin makes it /dev/null.
 	cmd := &exec.Cmd{Path: path, Args: []string{c.binary.Arg0()}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr}
 	cmd.ExtraFiles = append([]*os.File{lifeline}, inherit...)
 	cmd.SysProcAttr = processAttributes(nil)
 	return cmd, c.spawner.starter.start(cmd, nil)
 }
 
-// run drains both outputs until the process has ended, reaps it, and closes exit.done. It is the child's only goroutine
-// that calls Wait. The outputs are always read: a full pipe would block the plugin.
+// run drains both outputs until the process has ended, reaps it, and closes exit.done. No other goroutine calls Wait.
+// The outputs are always read: a full pipe would block the plugin.
 func (c *child) run(stdout, stderr *os.File) {
 	outDone, errDone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -220,7 +216,7 @@ func (c *child) run(stdout, stderr *os.File) {
 		eachLine(io.TeeReader(stderr, &c.stderr), maxLogLine, lines.line)
 	}()
 
-	// From here on the process is gone; what follows is about what it left behind.
+	// From here on the process is gone.
 	reap(c.cmd)
 	if c.group.OutOfMemory() {
 		c.overran("it used more memory than its control group may, shared memory and the files in its private " +
@@ -251,9 +247,8 @@ func (c *child) run(stdout, stderr *os.File) {
 	close(c.exit.done)
 }
 
-// started waits until it is decided whether there is a process, and reports it. The wait is short: go-plugin calls
-// Start before anything that takes time, and Start retries only briefly. After killTime the start is abandoned for
-// good.
+// started waits until it is decided whether there is a process. The wait is short: go-plugin calls Start before
+// anything that takes time, and Start retries only briefly. After killTime the start is abandoned.
 func (c *child) started() bool {
 	select {
 	case <-c.attempt.done:
@@ -264,9 +259,9 @@ func (c *child) started() bool {
 	}
 }
 
-// terminate ends the whole process group, so that programs which the plugin started end too: SIGTERM, and SIGKILL after
-// grace. Without grace there is no SIGTERM. It returns when the process is gone or, if even SIGKILL does not help (a
-// process in uninterruptible sleep), after a bounded time with an error.
+// terminate ends the whole process group, and so programs that the plugin started: SIGTERM, and SIGKILL after grace.
+// Without grace there is no SIGTERM. It returns when the process is gone or, if even SIGKILL does not help (a process
+// in uninterruptible sleep), after a bounded time with an error.
 func (c *child) terminate(grace time.Duration) error {
 	if !c.started() {
 		return nil
@@ -281,17 +276,16 @@ func (c *child) terminate(grace time.Duration) error {
 	return c.kill()
 }
 
-// overran records why a process is killed that takes more than it may, and that it is the plugin's fault.
+// overran records why a process is killed, and that it is the plugin's fault.
 func (c *child) overran(why string) {
 	c.log.Error("plugin takes more than it may and is killed", "why", why)
 	c.exit.reason.Store(&why)
 	c.exit.killed.Store(true)
 }
 
-// condemn kills a process that takes more than it may.
 func (c *child) condemn(why string) {
 	c.overran(why)
-	_ = c.kill() // what cannot be killed is reported when the process is closed
+	_ = c.kill() // Close reports what cannot be killed
 }
 
 // kill sends SIGKILL to the whole process group and waits for the process to be gone.
@@ -307,8 +301,8 @@ func (c *child) kill() error {
 	return nil
 }
 
-// killedByOthers reports whether something other than the host sent SIGKILL, such as the OOM killer or a user. It is
-// false while the process exists. The plugin is not at fault then.
+// killedByOthers reports whether something other than the host sent SIGKILL, such as the OOM killer or a user: the
+// plugin is not at fault then. It is false while the process exists.
 func (c *child) killedByOthers() bool {
 	if !c.gone(0) || c.exit.killed.Load() || c.cmd == nil {
 		return false
@@ -316,14 +310,13 @@ func (c *child) killedByOthers() bool {
 	return killedBySIGKILL(c.cmd.ProcessState)
 }
 
-// killedBySIGKILL reports whether a process ended by SIGKILL.
 func killedBySIGKILL(s *os.ProcessState) bool {
 	status, ok := s.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// gone waits up to d for the process to have ended, and reports whether it has. 0 does not wait. A process that the
-// kernel is removing by then gets the time that this takes.
+// gone waits up to d for the process to have ended; 0 does not wait. A process that the kernel is removing by then gets
+// the time that this takes.
 func (c *child) gone(d time.Duration) bool {
 	select {
 	case <-c.exit.done:

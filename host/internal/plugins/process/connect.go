@@ -18,8 +18,8 @@ import (
 // MaxReceive is the largest single message that the host accepts from a plugin, in bytes.
 const MaxReceive = wire.MaxGRPCMessage
 
-// connection is what go-plugin dispenses. It hands out the gRPC connection itself, since package client makes the
-// protocol's clients; the types of go-plugin would otherwise spread through the host.
+// connection is what go-plugin dispenses. It hands out the gRPC connection itself: package client makes the protocol's
+// clients, and go-plugin's types stay out of the host.
 type connection struct {
 	plugin.NetRPCUnsupportedPlugin
 	conn   *grpc.ClientConn
@@ -28,19 +28,18 @@ type connection struct {
 
 var _ plugin.GRPCPlugin = (*connection)(nil)
 
-// GRPCServer is never called: the host serves no plugin. Package sdk implements the plugin's side.
+// GRPCServer is never called: package sdk implements the plugin's side.
 func (*connection) GRPCServer(*plugin.GRPCBroker, *grpc.Server) error {
 	return errors.New("this is the host's side")
 }
 
-// GRPCClient returns the connection.
 func (*connection) GRPCClient(_ context.Context, broker *plugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
 	return &connection{conn: conn, broker: broker}, nil
 }
 
 // Start starts a process and completes go-plugin's handshake, or connects to an attached one. ctx bounds both; if its
-// cause is [fault.ErrTimeout], the error says that the start timeout passed. On failure nothing of the process is
-// left, and the error is a [*fault.Error].
+// cause is [fault.ErrTimeout], the error says that the start timeout passed. On failure nothing of the process is left,
+// and the error is a [*fault.Error].
 func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
 	p := &Process{spec: spec, child: newChild(spec.Binary, spec.Sandbox, spec.Log, s)}
 	if spec.Binary.Attached {
@@ -57,8 +56,7 @@ func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// connect starts the process and completes go-plugin's handshake. go-plugin works on a goroutine of its own, because it
-// opens streams without a deadline; ctx bounds the wait for it.
+// connect bounds the wait for go-plugin, which opens streams without a deadline, by running it on another goroutine.
 func (p *Process) connect(ctx context.Context, runDir string) error {
 	stdio := &stdioLogger{lineLogger{log: p.child.log.Named("stdio"), quota: p.child.quota}}
 	settings := &plugin.ClientConfig{
@@ -66,7 +64,7 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		Plugins:          plugin.PluginSet{wire.PluginName: &connection{}},
 		SkipHostEnv:      true,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		// ctx ends first; go-plugin's own timeout would kill the process and lose the reason.
+		// go-plugin's own timeout would kill the process and lose the reason.
 		StartTimeout:     2 * p.spec.StartTimeout, // ctx ends first
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: runDir},
 		GRPCDialOptions: []grpc.DialOption{
@@ -75,7 +73,6 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 			grpc.WithWriteBufferSize(wire.Buffer),
 			grpc.WithStreamInterceptor(boundBroker),
 		},
-		// This package logs what matters, with the plugin's name and process id.
 		Logger:     hclog.NewNullLogger(), // this package logs what matters, with the plugin's name and process id
 		SyncStdout: stdio,
 		SyncStderr: stdio,
@@ -95,7 +92,7 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		err  error
 	}
 	done := make(chan result, 1)
-	go func() { // go-plugin opens streams without a deadline
+	go func() {
 		var r result
 		rpc, err := p.client.Client()
 		p.child.attempt.settle() // if the process was not started by now, it never will be
@@ -107,7 +104,7 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		r.err = err
 		done <- r
 	}()
-	// A result that comes after ctx is dropped: Close ends what go-plugin has opened.
+	// A result after ctx is dropped: Close ends what go-plugin has opened.
 	select {
 	case r := <-done:
 		if r.err != nil {

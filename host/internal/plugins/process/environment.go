@@ -12,15 +12,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// A start that fails half-way because the host's machine lacks something looks like a faulty plugin: its socket is
-// not there, it exits, a connection times out. This file tells the two apart. What a start needs is checked before it,
-// and again when it failed. The plugin's word is not taken for it, except for that of Go's runtime.
+// A start that fails because the host's machine lacks something looks like a faulty plugin: its socket is missing, it
+// exits, a connection times out. This file tells the two apart by checking what a start needs before it, and again
+// after it failed. Only Go's runtime is believed about a shortage, not the plugin.
 
 // startDescriptors is how many descriptors must be free for a start: pipes, the launcher, /dev/null, the connection and
-// the one that the plugin opens to the host come to about twelve.
+// the one that the plugin opens to the host are about twelve.
 const startDescriptors = 16
 
-// descriptorsFree returns an error if fewer than [startDescriptors] can be opened.
 func descriptorsFree() error {
 	var files []*os.File
 	defer func() {
@@ -51,8 +50,8 @@ func takesFiles(dir string) error {
 	return nil
 }
 
-// Lacking returns a [fault.ErrHost] if err, with which the start or the setup of the process failed, is to be blamed on
-// the host's environment; nil if it is not. err may be nil for a timeout.
+// Lacking returns a [fault.ErrHost] if the host's environment is to blame for err, with which the start or the setup
+// failed; else nil. err may be nil for a timeout.
 func (p *Process) Lacking(err error) error {
 	c := p.child
 	launcher := (*isolate.Failure)(nil)
@@ -70,16 +69,16 @@ func (p *Process) Lacking(err error) error {
 	case outOfThreads(c.stderr.String()):
 		return fmt.Errorf("%w: it was refused a thread", fault.ErrHost)
 	}
-	// Without a sign in the error, the machine is asked: a shortage that lasts shows here.
+	// Without a sign in the error, a lasting shortage shows on the machine.
 	if err := descriptorsFree(); err != nil || c.dir == "" {
 		return err
 	}
 	return takesFiles(c.dir)
 }
 
-// outOfThreads reports whether Go's runtime ended a program because the system refused it a thread, which it can do
-// nothing about. With about as many as isolation allows, it is the program's own fault. A plugin that only claims this
-// gains nothing but to be started again at each call.
+// outOfThreads reports whether Go's runtime ended a program because the system refused it a thread. With about as many
+// as isolation allows, it is the program's own fault. A plugin that only claims this gains nothing but another start at
+// each call.
 func outOfThreads(stderr string) bool {
 	_, rest, found := strings.Cut(stderr, "runtime: failed to create new OS thread (have ")
 	have, rest, _ := strings.Cut(rest, " already; ")

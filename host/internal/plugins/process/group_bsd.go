@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// processAttributes puts a plugin into a process group of its own. There is nothing like Pdeathsig on these systems:
-// only the lifeline ends a plugin with its host.
+// processAttributes puts a plugin into its own process group. Without Pdeathsig, only the lifeline ends a plugin with
+// its host.
 func processAttributes(*syscall.SysProcAttr) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

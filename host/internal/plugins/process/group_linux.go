@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processAttributes puts a plugin into a process group of its own, so that the host's terminal does not signal it and
-// so that it can be ended together with what it started. The kernel kills it when the host ends (Pdeathsig).
-// It adds to a, which may be nil.
+// processAttributes adds to a, which may be nil. A plugin in its own process group gets no signals from the host's
+// terminal and can be ended together with what it started. The kernel kills it when the host ends (Pdeathsig).
 func processAttributes(a *syscall.SysProcAttr) *syscall.SysProcAttr {
 	if a == nil {
 		a = &syscall.SysProcAttr{}
@@ -19,8 +18,8 @@ func processAttributes(a *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return a
 }
 
-// reap waits for the process to end and then kills what is left of its group. The kill comes before the process id is
-// given back to the system: afterwards the group's number could belong to other processes.
+// reap waits for the process to end and then kills what is left of its group, before the process id is given back to
+// the system: afterwards the group's number could belong to other processes.
 func reap(cmd *exec.Cmd) {
 	for {
 		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// signalGroup sends a signal to the process and to all that it started and that stayed in its group. A process that is
-// not isolated may have left its group; it gets the signal all the same.
+// signalGroup signals the process and what it started in its group. A process that is not isolated may have left its
+// group; it gets the signal all the same.
 func signalGroup(p *os.Process, s syscall.Signal) error {
 	if err := syscall.Kill(-p.Pid, s); !errors.Is(err, syscall.ESRCH) {
 		return err
@@ -17,7 +17,7 @@ func signalGroup(p *os.Process, s syscall.Signal) error {
 	return p.Signal(s)
 }
 
-// killGroup sends SIGKILL to the group, and to the process itself wherever it is. An error means that there is nothing
+// killGroup sends SIGKILL to the group, and to the process itself wherever it is. Errors mean that there is nothing
 // left to kill.
 func killGroup(p *os.Process) {
 	_ = syscall.Kill(-p.Pid, syscall.SIGKILL)

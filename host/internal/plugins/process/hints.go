@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// endedHint returns what to do about a process that ended before it printed anything useful.
+// endedHint says what to do about a process that ended before it printed anything useful.
 func (c *child) endedHint() string {
 	const byHand = "run it by hand to see what it is"
 	switch {
@@ -25,8 +25,8 @@ func (c *child) endedHint() string {
 	return byHand
 }
 
-// refusedHint says which system calls isolation refused, and which grants would allow them; "" if it refused none that
-// it knows of. Programs try some calls and go on without, so that it does not say that one ended because of them.
+// refusedHint says which system calls isolation refused, and which grants would allow them; "" if none are known. It
+// does not say that the program ended because of them: programs try some calls and continue without.
 func (c *child) refusedHint() string {
 	if c.guard == nil {
 		return ""
@@ -48,9 +48,9 @@ func (c *child) refusedHint() string {
 // isolated reports whether the process's access to files is restricted.
 func (c *child) isolated() bool { return slices.Contains(c.sandbox.Apply, isolate.Files) }
 
-// hiddenInterpreter returns the program that runs the plugin's file, an interpreter or a loader, if isolation hides it,
-// and what would have to be granted. path is "" if that is not the problem. The kernel reports a missing interpreter as
-// ENOENT for the plugin's own file, which is misleading without this.
+// hiddenInterpreter returns the interpreter or loader of the plugin's file if isolation hides it, and what would have
+// to be granted; else "". The kernel reports a missing interpreter as ENOENT for the plugin's own file, which is
+// misleading without this.
 func (c *child) hiddenInterpreter() (path, grant string) {
 	if !c.isolated() {
 		return "", ""
@@ -66,8 +66,7 @@ func (c *child) hiddenInterpreter() (path, grant string) {
 	return named, surroundings(real)
 }
 
-// granted reports whether a grant lets the plugin read a file. Symbolic links are resolved on both sides, as Landlock
-// does.
+// granted resolves symbolic links on both sides, as Landlock does.
 func (c *child) granted(path string) bool {
 	return slices.ContainsFunc(c.sandbox.Grant.Read, func(tree string) bool {
 		real, err := filepath.EvalSymlinks(tree)

@@ -9,9 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// launchers start the processes that become isolated plugins. A launcher is a second start of the host's own program,
-// which takes longer than all that it does then. So one is kept ready, which waits to be told what to become. It does
-// nothing else, and ends when its socket does, so that it is gone with the host.
+// launchers start the processes that become isolated plugins. Starting the host's own program as a launcher takes
+// longer than all that it does then, so one is kept ready. It ends with its socket, and so with the host.
 type launchers struct {
 	starter *starter
 	groups  *isolate.Groups // what each launcher is started in; nil where there are no control groups
@@ -22,14 +21,13 @@ type launchers struct {
 	closed bool
 }
 
-// launcher is a launcher that runs.
 type launcher struct {
 	*isolate.Launcher
 	cmd   *exec.Cmd
 	group *isolate.Group // nil for none
 }
 
-// end kills a launcher that becomes nothing, and reaps it.
+// end kills and reaps an unused launcher.
 func (l *launcher) end() {
 	l.Close()
 	killGroup(l.cmd.Process)
@@ -37,7 +35,7 @@ func (l *launcher) end() {
 	_ = l.group.Remove()
 }
 
-// become has a launcher become a program: the one that is ready if it can become that, else another.
+// become uses the ready launcher if it fits, else another.
 func (s *launchers) become(spec isolate.Spec, handles isolate.Handles) (*launcher, *os.File, error) {
 	if l := s.take(spec); l != nil {
 		guard, err := l.become(spec, handles)
@@ -53,7 +51,7 @@ func (s *launchers) become(spec isolate.Spec, handles isolate.Handles) (*launche
 	return l, guard, err
 }
 
-// become has the launcher become a program. On failure nothing of it is left.
+// become leaves nothing of the launcher on failure.
 func (l *launcher) become(spec isolate.Spec, handles isolate.Handles) (guard *os.File, err error) {
 	if guard, err = l.Become(spec, handles, launcherTimeout); err != nil {
 		l.end()
@@ -63,7 +61,7 @@ func (l *launcher) become(spec isolate.Spec, handles isolate.Handles) (guard *os
 	return guard, nil
 }
 
-// take returns the launcher that is ready, nil if there is none that can become what spec says.
+// take returns the ready launcher; nil if it cannot become what spec says.
 func (s *launchers) take(spec isolate.Spec) *launcher {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,9 +74,8 @@ func (s *launchers) take(spec isolate.Spec) *launcher {
 	return l
 }
 
-// start starts a launcher.
 func (s *launchers) start(spec isolate.Spec) (*launcher, error) {
-	group, _ := s.groups.New() // without, what it takes is still looked at every second
+	group, _ := s.groups.New() // without, watchUse still looks at what it takes
 	l, err := s.startIn(group, spec)
 	if err != nil && group != nil { // the kernel, or a container's filter, may start nothing in a group
 		l, err = s.startIn(nil, spec)
@@ -104,11 +101,10 @@ func (s *launchers) startIn(group *isolate.Group, spec isolate.Spec) (*launcher,
 	return &launcher{Launcher: l, cmd: cmd, group: group}, nil
 }
 
-// prepare starts the launcher of the next program in the background, if it is not ready and one was needed before.
+// prepare starts the launcher of the next program in the background, if one was needed before.
 func (s *launchers) prepare() {
 	go func() {
-		// The lock is held for the start: a program that comes meanwhile waits for this launcher instead of starting
-		// its own.
+		// The lock is held for the start: a program that needs one meanwhile waits for this launcher.
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.closed || s.spare != nil || s.last.Args == nil {
@@ -118,7 +114,7 @@ func (s *launchers) prepare() {
 	}()
 }
 
-// close ends the launcher that is ready. No other will be.
+// close ends the ready launcher. No other will be.
 func (s *launchers) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,24 +14,23 @@ const (
 	logBurstBytes, logBytes = 512 << 10, 32 << 10
 	// parseFactor is how much more is looked at than logged: lines below the log's level count as looked at only.
 	parseFactor = 20
-	// reportEvery is how often at most it is logged how much was dropped.
+	// reportEvery is the shortest time between two reports of dropped lines.
 	reportEvery = 10 * time.Second
 )
 
-// logQuota bounds what a process's output adds to the log, all its streams together, and counts what was dropped. It
-// is safe for concurrent use.
+// logQuota bounds what all of a process's streams add to the log, and counts what was dropped. It is safe for
+// concurrent use.
 type logQuota struct {
 	log hclog.Logger
 	now func() time.Time
 
 	mu           sync.Mutex
 	parse, write bucket
-	dropped      int       // lines since the last report
-	droppedBytes int       // of these lines
-	reported     time.Time // when the last report was logged
+	dropped      int // since the last report
+	droppedBytes int
+	reported     time.Time
 }
 
-// newLogQuota returns a full quota. now is the clock.
 func newLogQuota(log hclog.Logger, now func() time.Time) *logQuota {
 	at := now()
 	return &logQuota{
@@ -43,13 +42,12 @@ func newLogQuota(log hclog.Logger, now func() time.Time) *logQuota {
 	}
 }
 
-// mayParse reports whether a line of so many bytes may be looked at, which may show that it is not to be logged.
+// mayParse reports whether a line of so many bytes may be looked at, to decide whether to log it.
 func (q *logQuota) mayParse(bytes int) bool { return q.may(&q.parse, bytes) }
 
-// mayLog reports whether a line of so many bytes may be logged.
 func (q *logQuota) mayLog(bytes int) bool { return q.may(&q.write, bytes) }
 
-// may takes a line out of a bucket, or counts it as dropped. A report is logged outside of the quota.
+// may takes a line out of a bucket, or counts it as dropped.
 func (q *logQuota) may(b *bucket, bytes int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -72,7 +70,7 @@ func (q *logQuota) finish() {
 	q.report(q.now())
 }
 
-// report logs how much was dropped. The caller has locked mu.
+// report needs mu.
 func (q *logQuota) report(now time.Time) {
 	if q.dropped == 0 {
 		return
@@ -88,7 +86,6 @@ type bucket struct {
 	lines, bytes float64   // what may be taken now
 }
 
-// take takes one line of so many bytes out of the bucket; false if there is not enough in it.
 func (b *bucket) take(now time.Time, bytes int) bool {
 	seconds := now.Sub(b.at).Seconds()
 	b.at = now

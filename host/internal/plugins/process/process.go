@@ -15,24 +15,22 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// goPluginTime is how long go-plugin may take to clean up after a process that is gone. Its Kill has no deadline.
+// goPluginTime bounds go-plugin's cleanup after a process that is gone: its Kill has no deadline.
 const goPluginTime = time.Second
 
-// Process is a plugin's process that has completed go-plugin's handshake. It is safe for concurrent use. Every Process
-// must be closed, also one that has ended by itself: its directory and connection remain until then.
+// Process is a plugin's process that has completed go-plugin's handshake. It is safe for concurrent use. Close it even
+// if it has ended by itself: its directory and connection remain until then.
 type Process struct {
 	spec   Spec
 	child  *child
 	client *plugin.Client
 	conn   *connection
-	// watched is set if the end of an attached process is noticed by its connection; see ConnectionIsUp.
+	// watched is set if a broken connection shows the end of an attached process; see ConnectionIsUp.
 	watched bool
 }
 
-// Binary returns the file that the process runs.
 func (p *Process) Binary() *discover.Binary { return p.spec.Binary }
 
-// Sandbox returns how the process is isolated.
 func (p *Process) Sandbox() Sandbox { return p.spec.Sandbox }
 
 // Log returns the logger for events of the process. Its lines carry the process id.
@@ -41,7 +39,7 @@ func (p *Process) Log() hclog.Logger { return p.child.log }
 // Conn returns the connection to the plugin's services. It is open until Close.
 func (p *Process) Conn() *grpc.ClientConn { return p.conn.conn }
 
-// PID returns the process id; 0 for an attached process.
+// PID returns 0 for an attached process.
 func (p *Process) PID() int {
 	if p.child.cmd == nil {
 		return 0
@@ -70,38 +68,34 @@ func (p *Process) Noise() (lines int, first []string) {
 // Exited is closed when the process has ended, was reaped, and its output was read.
 func (p *Process) Exited() <-chan struct{} { return p.child.exit.done }
 
-// Gone waits up to d for the process to have ended, longer if the kernel is removing it by then, and reports whether it
-// has. 0 does not wait.
+// Gone waits up to d for the process to have ended, longer if the kernel is removing it by then; 0 does not wait.
 func (p *Process) Gone(d time.Duration) bool { return p.child.gone(d) }
 
 // ExitState describes how the process ended, for people. Call it after the process has ended.
 func (p *Process) ExitState() string { return p.child.exit.state }
 
-// Refused says which system calls isolation refused to the process, and which grants would allow them; "" if none. It
-// is a hint for the error of a process that ended.
+// Refused says which system calls isolation refused to the process, and which grants would allow them; "" if none.
 func (p *Process) Refused() string { return p.child.refusedHint() }
 
-// ExitCode returns the exit status; -1 for a process that a signal ended. Call it after the process has ended.
+// ExitCode returns -1 for a process that a signal ended. Call it after the process has ended.
 func (p *Process) ExitCode() int { return p.child.cmd.ProcessState.ExitCode() }
 
 // KilledByOthers reports whether something other than the host killed the process with SIGKILL.
 func (p *Process) KilledByOthers() bool { return p.child.killedByOthers() }
 
-// Stderr returns the end of what the process has written to its standard error, at most 8 KiB, safe to print.
+// Stderr returns the end of the process's standard error, at most 8 KiB, safe to print.
 func (p *Process) Stderr() string { return text.Lines(p.child.stderr.String(), maxLogLine) }
 
-// Signal sends a signal to the whole process group.
 func (p *Process) Signal(s syscall.Signal) error { return signalGroup(p.child.cmd.Process, s) }
 
 // Kill sends SIGKILL to the whole process group and waits for the process to be gone.
 func (p *Process) Kill() error { return p.child.kill() }
 
-// BreakLifeline makes the process believe that its host was killed, without touching the connection. The conformance
-// suite uses it.
+// BreakLifeline makes the process believe that its host was killed, for the conformance suite.
 func (p *Process) BreakLifeline() { _ = p.child.lifeline.Close() }
 
 // Close ends the process and removes its remains, in bounded time: SIGTERM, then SIGKILL after grace. Without grace
-// there is no SIGTERM. From an attached process the host only takes its connection away.
+// there is no SIGTERM. An attached process only loses its connection.
 func (p *Process) Close(grace time.Duration) {
 	// An attached process that never answered has no connection whose end could tell that it is gone.
 	if p.spec.Binary.Attached && !p.watched {
@@ -110,8 +104,7 @@ func (p *Process) Close(grace time.Duration) {
 	if err := p.child.terminate(grace); err != nil {
 		p.child.log.Error("plugin process cannot be ended", "error", err)
 	}
-	// go-plugin's Kill has no deadline, so it runs in a goroutine of its own. The process is gone already; Kill ends
-	// go-plugin's goroutines and closes the connection.
+	// The process is gone already; Kill ends go-plugin's goroutines and closes the connection.
 	killed := make(chan struct{})
 	go func() {
 		defer close(killed)
@@ -133,13 +126,12 @@ func (p *Process) Close(grace time.Duration) {
 	p.child.log.Debug("plugin process ended", "state", p.child.exit.state)
 }
 
-// Failure returns an error about this plugin.
 func (p *Process) Failure(op fault.Op, err error, hint string) *fault.Error {
 	return p.spec.Binary.Failure(op, err, hint)
 }
 
-// AddStderr adds the end of standard error to an error about a process that is gone, and returns err. Call it after the
-// process has ended: only then is the output complete.
+// AddStderr adds the end of standard error to err and returns it. Call it after the process has ended: only then is the
+// output complete.
 func (p *Process) AddStderr(err error) error {
 	var failure *fault.Error
 	if errors.As(err, &failure) {

@@ -18,7 +18,6 @@ import (
 
 var _ runner.Runner = (*child)(nil)
 
-// Wait returns when the process has ended. go-plugin calls it on a goroutine of its own.
 func (c *child) Wait(ctx context.Context) error {
 	select {
 	case <-c.exit.done:
@@ -28,8 +27,8 @@ func (c *child) Wait(ctx context.Context) error {
 	}
 }
 
-// Kill is called by go-plugin when it could not connect. The short wait lets a process that is about to crash do so,
-// because its own exit status explains more than SIGKILL.
+// Kill is called by go-plugin when it could not connect. A process that is about to crash gets a moment to do so: its
+// own exit status explains more than SIGKILL.
 func (c *child) Kill(context.Context) error {
 	if !c.started() || c.gone(dyingTime) {
 		return nil
@@ -37,7 +36,6 @@ func (c *child) Kill(context.Context) error {
 	return c.kill()
 }
 
-// ID returns the process id, "" before the start.
 func (c *child) ID() string {
 	switch {
 	case c.binary.Attached:
@@ -48,13 +46,12 @@ func (c *child) ID() string {
 	return strconv.Itoa(c.cmd.Process.Pid)
 }
 
-// Name returns the binary's path.
 func (c *child) Name() string { return c.binary.Path }
 
-// Stdout gives go-plugin the handshake line and nothing else. It stops at lines that are not the handshake.
+// Stdout gives go-plugin only the handshake line: it stops at other lines.
 func (c *child) Stdout() io.ReadCloser { return c.handshake.forGoPlugin() }
 
-// Stderr gives go-plugin nothing: this package reads and logs standard error.
+// Stderr is empty: this package reads and logs standard error.
 func (c *child) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
 
 // Diagnose adds nothing: this package builds its own errors.
@@ -87,7 +84,7 @@ func (c *child) PluginToHost(network, address string) (string, string, error) {
 // program that listens somewhere.
 var errNoSocket = errors.New("it is not a socket")
 
-// sameDir reports whether two paths lead to the same directory, also by symbolic links.
+// sameDir follows symbolic links.
 func sameDir(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)

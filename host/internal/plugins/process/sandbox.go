@@ -14,20 +14,17 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// The modes of the setting plugins.isolation; see package isolate for the measures.
+// Modes of the setting plugins.isolation.
 const (
-	// IsolationBestEffort takes the measures that this machine can enforce, and lists those that are missing. It is the
-	// default.
+	// IsolationBestEffort, the default, takes the measures that this machine can enforce, and lists the missing ones.
 	IsolationBestEffort = "best-effort"
 	// IsolationStrict starts no plugin where a measure is missing.
 	IsolationStrict = "strict"
-	// IsolationOff takes none.
-	IsolationOff = "off"
+	IsolationOff    = "off"
 )
 
-// Sandbox is how a process is isolated. The zero value isolates nothing. Treat it as immutable.
+// Sandbox is how a process is isolated. The zero value isolates nothing. It is immutable.
 type Sandbox struct {
-	// Apply are the measures to take.
 	Apply []isolate.Measure
 	// Grant is what the user allows the plugin in addition.
 	Grant config.Grant
@@ -37,11 +34,11 @@ type Sandbox struct {
 	Lacking []string
 }
 
-// launcherTimeout bounds how long a launcher may take to become the plugin. It only makes a few system calls.
+// launcherTimeout bounds the few system calls in which a launcher becomes the plugin.
 const launcherTimeout = 5 * time.Second
 
 // NewSandbox decides how the named plugin is isolated. checks reports what this machine can enforce; it is called only
-// if needed, since the first call runs a process. The error wraps [fault.ErrNotIsolated] and lists all missing
+// if needed, because the first call runs a process. The error wraps [fault.ErrNotIsolated] and lists all missing
 // measures.
 func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) (Sandbox, error) {
 	if set.Isolation == IsolationOff {
@@ -53,9 +50,9 @@ func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) 
 	for _, check := range all {
 		filtered := check.How == isolate.SignalsByFilter
 		switch {
-		case s.Grant.Network && check.Measure == isolate.Sockets && supervised: // the host makes none of the network
+		case s.Grant.Network && check.Measure == isolate.Sockets && supervised: // the host makes no network sockets
 			check.Works, check.How = false, "with a grant for the network, it takes namespaces"
-		case s.Grant.Network && filtered: // it sees the abstract sockets of the host
+		case s.Grant.Network && filtered: // it sees the host's abstract sockets
 			check.Works, check.How = false, "with a grant for the network, it takes Linux 6.12"
 		case s.Grant.Processes && filtered && supervised: // a filter cannot tell what it starts from others
 			check.Works, check.How = false, "with a grant for processes, it takes Linux 6.12 or namespaces"
@@ -81,8 +78,8 @@ func (s Sandbox) env() []string {
 	return []string{"GOMEMLIMIT=" + strconv.Itoa(s.MaxMemory/10*9)}
 }
 
-// launch has a launcher become the opened binary, and waits until it has. A failure to isolate is thus an error of
-// Start, and the plugin's code never runs without the isolation.
+// launch turns a launcher into the opened binary, and waits for that: a failure to isolate is an error of Start, and
+// the plugin's code never runs without the isolation.
 func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	grant := c.sandbox.Grant
 	l, guard, err := c.spawner.launchers.become(isolate.Spec{

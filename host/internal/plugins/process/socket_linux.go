@@ -10,15 +10,14 @@ import (
 )
 
 // socket returns a path to the socket with that name in the plugin's directory. The path leads to the socket as it is
-// now, even if the plugin puts something else in its place, and is valid until the process has ended.
-//
-// A plugin with a file system of its own has its socket there. The host reaches it by way of the process's root.
+// now, even if the plugin puts something else in its place, and is valid until the process has ended. A plugin with its
+// own file system has its socket there; the host reaches it through the process's root.
 func (c *child) socket(name string) (string, error) {
 	dir := c.dir
 	if isolate.OwnDisk(c.sandbox.Apply) {
 		dir = fmt.Sprintf("/proc/%d/root%s", c.cmd.Process.Pid, c.dir)
 	}
-	// The directory is opened first and the name looked up in it, so that a link in its place is not followed.
+	// Looking the name up in the open directory follows no link in its place.
 	in, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", err

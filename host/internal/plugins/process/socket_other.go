@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 )
 
-// socket returns the path of the socket with that name in the plugin's directory.
 func (c *child) socket(name string) (string, error) {
 	path := filepath.Join(c.dir, name)
 	info, err := os.Lstat(path)

@@ -17,28 +17,28 @@ import (
 )
 
 const (
-	// maxSocketPath is what sun_path holds on the strictest system we run on (macOS), without the closing NUL.
+	// maxSocketPath is what sun_path holds on the strictest system (macOS), without the closing NUL.
 	maxSocketPath = 103
-	// socketSuffix is the longest that comes behind a run directory: go-plugin's own directory, where isolated plugins
-	// find the host's files, and a socket.
+	// socketSuffix is the longest path below a run directory: go-plugin's directory, where isolated plugins find the
+	// host's files, and a socket.
 	socketSuffix = "/plugin-dir4294967295/" + isolate.HostDir + "/plugin4294967295"
 )
 
-// Spawner starts processes. It owns what they share: a run directory, and the thread from which all are started. It
-// is safe for concurrent use. Close it when every process has ended.
+// Spawner starts processes. It owns what they share: a run directory, and the thread that starts all. It is safe for
+// concurrent use. Close it when every process has ended.
 type Spawner struct {
-	base      string // what run directories are made in
+	base      string // of run directories
 	starter   *starter
 	launchers *launchers
 
 	mu sync.Mutex
-	// runs are the run directories that were made, the one in use last. Others are gone, but processes may still have
-	// sockets there, and something may be left of them.
+	// runs are the run directories, the one in use last. Others are gone, but processes may still have sockets there,
+	// and something may be left of them.
 	runs []*rundir.Dir
 }
 
-// NewSpawner makes a spawner with a private run directory below base; "" is the system's temporary directory. base
-// must be a short path, since sockets are made in it.
+// NewSpawner makes a private run directory below base; "" is the system's temporary directory. base must be a short
+// path, because sockets are made in it.
 func NewSpawner(base string) (*Spawner, error) {
 	if err := descriptorsFree(); err != nil {
 		return nil, err // a directory that is half made could not be removed either
@@ -54,9 +54,8 @@ func NewSpawner(base string) (*Spawner, error) {
 	}, nil
 }
 
-// newRunDir makes a run directory, in which each process gets a directory for its sockets, and as its working and
-// temporary directory. A base too long for socket paths is refused at once; sockets would fail much later with an
-// unclear error.
+// newRunDir makes the directory in which each process gets one for its sockets, working directory and temporary files.
+// It refuses a base too long for socket paths: sockets would fail much later with an unclear error.
 func newRunDir(base string) (*rundir.Dir, error) {
 	base, err := filepath.Abs(cmp.Or(base, os.TempDir()))
 	if err != nil {
@@ -69,7 +68,7 @@ func newRunDir(base string) (*rundir.Dir, error) {
 	return rundir.New(base)
 }
 
-// ready checks that the host has what a start needs, and returns the run directory. If that is gone, it makes another.
+// ready checks that the host has what a start needs, and replaces a run directory that is gone.
 func (s *Spawner) ready() (dir string, err error) {
 	if err := descriptorsFree(); err != nil {
 		return "", err
@@ -103,13 +102,12 @@ func (s *Spawner) Close() error {
 	return errors.Join(errs...)
 }
 
-// Spec says what to start and how.
 type Spec struct {
 	// Binary is the open file to run, or the socket of a process that a developer started by hand.
 	Binary *discover.Binary
-	// Sandbox is how the process is isolated. The zero value is: not at all.
+	// Sandbox is how the process is isolated; zero: not at all.
 	Sandbox Sandbox
-	// StartTimeout is the start timeout in force, for error messages. The context that Start gets carries the deadline.
+	// StartTimeout is for error messages; Start's context carries the deadline.
 	StartTimeout time.Duration
 	// Log receives what happens to the process and what it prints.
 	Log hclog.Logger

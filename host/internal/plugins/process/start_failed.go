@@ -21,19 +21,19 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 	running := c.started()
 	dying := dyingTime
 	if !h.complete() {
-		// its standard output has ended, so it is about to be gone: only a busy machine makes that take long
+		// Its standard output has ended, so it is about to be gone: only a busy machine makes that take long.
 		dying = killTime
 	}
-	// Asked before this host kills the process, or its own SIGKILL would look like the OOM killer's.
+	// Before this host kills the process: its own SIGKILL would look like the OOM killer's.
 	if running && err != nil && c.gone(dying) && c.killedByOthers() {
 		return p.Killed(fault.OpStart)
 	}
 	if running {
-		_ = c.kill() // from then on the output is complete, which may be the only explanation
+		_ = c.kill()
 	}
 	cause := context.Cause(ctx)
 	switch {
-	// The caller gave up or the host is closing, which says nothing about the plugin.
+	// The caller gave up or the host is closing.
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
 		return p.Failure(fault.OpStart, cause, "")
 	case p.spec.Binary.Attached:
@@ -42,13 +42,12 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 		}
 		return p.spec.NotAttached(fault.OpStart, err)
 	}
-	// A machine without descriptors, memory or processes makes every plugin look broken, so this is asked before the
-	// plugin is judged.
+	// Without descriptors, memory or processes every plugin looks broken, so this precedes judging the plugin.
 	if lack := p.Lacking(err); lack != nil {
 		return fault.Host(p.spec.Binary.Name, p.spec.Binary.Path, fault.OpStart, lack)
 	}
 	switch {
-	// From here on it is the plugin: the system would not run it, or it ran and did not do what a plugin does.
+	// From here on it is the plugin: the system would not run it, or it did not do what a plugin does.
 	case !running && err != nil:
 		return p.cannotRun(err)
 	case h.complete():
@@ -65,8 +64,8 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 	}
 }
 
-// noConnection determines why there is no connection although the plugin announced its address. Versions come first,
-// because a mismatch makes all other symptoms meaningless.
+// noConnection determines why there is no connection although the plugin announced its address. Versions are compared
+// first: a mismatch makes all other symptoms meaningless.
 func (p *Process) noConnection(err error) error {
 	h := &p.child.handshake
 	switch {
@@ -97,9 +96,8 @@ func (p *Process) noConnection(err error) error {
 	}
 }
 
-// cannotRun explains why the system did not start the file.
 func (p *Process) cannotRun(err error) error {
-	// The launcher ran, and a measure of isolation failed before the plugin's program was started.
+	// A measure of isolation failed before the plugin's program was started.
 	if launcher := (*isolate.Failure)(nil); errors.As(err, &launcher) && launcher.IsSetup() {
 		return p.spec.Binary.HostFailure(fault.OpStart, fmt.Errorf("%w: %w", fault.ErrNotIsolated, err),
 			"'thresh doctor' shows what this machine can enforce")
@@ -127,8 +125,8 @@ func (p *Process) cannotRun(err error) error {
 	return failure
 }
 
-// Killed is the error for a process that was killed with SIGKILL before it was ready. The plugin is not the cause, so
-// another start may succeed.
+// Killed returns the error for a process that was killed with SIGKILL before it was ready. The plugin is not the cause,
+// so another start may succeed.
 func (p *Process) Killed(op fault.Op) *fault.Error {
 	failure := p.Failure(op, fmt.Errorf("%w: %s before it was ready", fault.ErrPluginCrashed, p.child.exit.state),
 		"killed (SIGKILL), possibly by the OOM killer")

@@ -8,23 +8,22 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// starter starts all processes from one operating system thread that lives as long as the starter. On Linux, Pdeathsig
-// kills a child when the thread that started it ends, not when the host does, and Go ends idle threads at any time.
+// starter starts all processes from one operating system thread. On Linux, Pdeathsig kills a child when the thread that
+// started it ends, not when the host does, and Go ends idle threads at any time.
 type starter struct {
 	requests chan startRequest
-	quit     chan struct{} // closed: the thread is to end
-	ended    chan struct{} // closed: it has
-	watch    watch         // kills what is left at the host's end
+	quit     chan struct{}
+	ended    chan struct{}
+	watch    watch // kills what is left at the host's end
 }
 
-// startRequest asks the thread to start cmd. result has room for one error, so that the thread never blocks.
+// startRequest asks the thread to start cmd. result has room for one error: the thread never blocks.
 type startRequest struct {
 	cmd    *exec.Cmd
 	group  *isolate.Group // that it is started in; nil for none
 	result chan error
 }
 
-// newStarter starts the thread. Call close to end it.
 func newStarter() *starter {
 	s := &starter{requests: make(chan startRequest), quit: make(chan struct{}), ended: make(chan struct{})}
 	go s.loop()

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// userHZ is how many clock ticks a second has in /proc, on every architecture that Go supports.
+// userHZ is the clock ticks per second in /proc, on every architecture that Go supports.
 const userHZ = 100
 
-// CPU returns the processor time that the process has used so far, all threads together; false if it is not known, as
-// for an attached process or one that has ended.
+// CPU returns the processor time that all threads of the process have used; false if it is not known, as for an
+// attached process or one that has ended.
 func (p *Process) CPU() (time.Duration, bool) {
 	if p.PID() == 0 || p.Gone(0) {
 		return 0, false

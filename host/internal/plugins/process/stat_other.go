@@ -7,5 +7,4 @@ import "time"
 // CPU is not known on this system.
 func (*Process) CPU() (time.Duration, bool) { return 0, false }
 
-// ending is not known on this system.
 func (*child) ending() bool { return false }

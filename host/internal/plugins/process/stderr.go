@@ -24,10 +24,10 @@ const (
 	maxLogLine = 64 << 10
 )
 
-// tail keeps the last [tailBytes] bytes written to it. mu guards buf: run's goroutine writes while errors read.
+// tail keeps the last [tailBytes] bytes. mu guards buf: run's goroutine writes while errors read.
 type tail struct {
 	mu  sync.Mutex
-	buf []byte // at most 2*tailBytes, so that each byte moves at most once
+	buf []byte // at most 2*tailBytes, so each byte moves at most once
 }
 
 // Write never fails: a failing writer would stop the TeeReader, and with it the draining.
@@ -43,7 +43,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String returns the last bytes as valid UTF-8; the cut may be within a character.
+// String returns valid UTF-8; the cut may be within a character.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,7 +67,6 @@ func eachLine(r io.Reader, limit int, f func(line []byte)) {
 	}
 }
 
-// trimEOL removes one line end, of Unix or Windows.
 func trimEOL(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
@@ -79,10 +78,9 @@ func trimEOL(line []byte) []byte {
 }
 
 const (
-	// maxLogText is where a message or a value of a plugin's log line is cut, maxLogKey where a key is, in bytes.
+	// maxLogText and maxLogKey are where a message or value, and a key, of a plugin's log line are cut, in bytes.
 	maxLogText, maxLogKey = 8 << 10, 100
-	// maxLogFields is how many fields of a line are logged.
-	maxLogFields = 50
+	maxLogFields          = 50
 )
 
 // lineLogger writes a plugin's output to the log. A line in hclog's JSON form keeps its level and fields; all others
@@ -95,7 +93,6 @@ type lineLogger struct {
 	quota *logQuota
 }
 
-// line logs one line.
 func (l *lineLogger) line(line []byte) {
 	switch {
 	case len(line) == 0:
@@ -114,15 +111,14 @@ func (l *lineLogger) line(line []byte) {
 	l.plain(line)
 }
 
-// plain logs a line that has no form of its own.
 func (l *lineLogger) plain(line []byte) {
 	if l.log.IsDebug() && l.quota.mayLog(len(line)) {
 		l.log.Debug(text.Printable(string(line), maxLogText))
 	}
 }
 
-// structured logs a line in hclog's JSON form; false if it is not one. Fields are sorted, so that log lines are stable.
-// Names that begin with "@" are hclog's own.
+// structured logs a line in hclog's JSON form; false if it is not one. Sorted fields keep log lines stable. Names that
+// begin with "@" are hclog's own.
 func (l *lineLogger) structured(line []byte) bool {
 	var fields map[string]any
 	if json.Unmarshal(line, &fields) != nil {
@@ -134,7 +130,7 @@ func (l *lineLogger) structured(line []byte) bool {
 	if !isText || level == hclog.NoLevel || level == hclog.Off {
 		return false
 	}
-	// A line below the log's level is one that was understood: it must not be logged as plain text instead.
+	// A line below the log's level was understood: it must not be logged as plain text instead.
 	if level < l.log.GetLevel() || !l.quota.mayLog(len(line)) {
 		return true
 	}
@@ -148,8 +144,7 @@ func (l *lineLogger) structured(line []byte) bool {
 	return true
 }
 
-// printableKey returns a key as it is logged, without what would make it look like several fields. The host's own names
-// of what a line is about stay the host's.
+// printableKey removes what would make a key look like several fields. The host's own field names remain the host's.
 func printableKey(key string) string {
 	key = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" =:\"", r) {
@@ -164,8 +159,7 @@ func printableKey(key string) string {
 	return key
 }
 
-// printableValue returns a value out of JSON as it is logged: numbers and the like as they are, lists and objects as
-// JSON in one line.
+// printableValue leaves numbers and the like as they are; lists and objects become JSON in one line.
 func printableValue(v any) any {
 	switch v := v.(type) {
 	case nil, bool, float64:
@@ -178,11 +172,10 @@ func printableValue(v any) any {
 	}
 }
 
-// stdioLogger logs what a plugin prints through go-plugin's stream, which takes over its standard output after the
-// handshake.
+// stdioLogger logs go-plugin's stream, which takes over a plugin's standard output after the handshake.
 type stdioLogger struct{ lineLogger }
 
-// Write logs p as it comes, which may be part of a line.
+// Write may get part of a line.
 func (l *stdioLogger) Write(p []byte) (int, error) {
 	for line := range bytes.Lines(p) {
 		l.plain(trimEOL(line))

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// keptNoise is how many lines are kept of those that a plugin prints to standard output besides the handshake.
+	// keptNoise is how many lines of standard output besides the handshake are kept.
 	keptNoise = 3
 	// keptNoiseLine is where each of them is cut, in bytes.
 	keptNoiseLine = 200
@@ -20,31 +20,28 @@ const (
 var handshakeLine = regexp.MustCompile(`^(\d+)\|(\d+)\|(unix|tcp)\|[^|]+(?:\|([^|]*))?`)
 
 // handshake picks the handshake line out of a plugin's standard output. Libraries print greetings there, which would
-// make go-plugin fail: lines before the handshake are logged and dropped, and so is everything after it.
+// make go-plugin fail: all other lines are logged and dropped.
 type handshake struct {
-	found chan struct{} // closed when the line was seen
+	found chan struct{}
 	r     *io.PipeReader
 	w     *io.PipeWriter
 
 	// Valid after found:
 	line, core, app, protocol string
-	// Valid once the output has ended: what was printed instead of the handshake, or before it; what was printed after
-	// it; and how many other lines there were in all.
+	// Valid once the output has ended: the first lines before the handshake or instead of it, the first after it, and
+	// how many there were in all.
 	noise, late []string
 	others      int
 }
 
-// newHandshake returns a handshake that waits for its line.
 func newHandshake() handshake {
 	r, w := io.Pipe()
 	return handshake{found: make(chan struct{}), r: r, w: w}
 }
 
-// forGoPlugin gives go-plugin the handshake line and nothing else.
 func (h *handshake) forGoPlugin() io.ReadCloser { return h.r }
 
-// read reads stdout to its end, line by line. It runs on one goroutine; closing found publishes the fields of the line
-// to others.
+// read reads stdout to its end on one goroutine. Closing found publishes the fields of the line to others.
 func (h *handshake) read(stdout io.Reader, log lineLogger) {
 	defer h.w.Close()
 	seen := false
@@ -71,7 +68,6 @@ func (h *handshake) read(stdout io.Reader, log lineLogger) {
 	})
 }
 
-// complete reports whether the handshake line has arrived.
 func (h *handshake) complete() bool {
 	select {
 	case <-h.found:

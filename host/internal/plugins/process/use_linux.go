@@ -15,10 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// usePeriod is how often it is looked at what a process takes.
 const usePeriod = time.Second
 
-// use is what a process takes of the machine.
 type use struct {
 	threads int
 	memory  int64 // bytes: private, shared and swapped memory, and the page tables
@@ -26,9 +24,9 @@ type use struct {
 	files   int   // in its private directory
 }
 
-// watchUse ends an isolated process that takes more than it may, of what the kernel does not bound by itself. It
-// returns when the process has ended. The kernel bounds private memory, and in its own namespaces threads and files; so
-// this finds shared memory, page tables, and what a machine without namespaces leaves open.
+// watchUse ends an isolated process that takes more than it may, until the process has ended. The kernel bounds private
+// memory, and in its own namespaces threads and files; this finds shared memory, page tables, and what a machine
+// without namespaces leaves open.
 func (c *child) watchUse() {
 	if len(c.sandbox.Apply) == 0 {
 		return
@@ -49,10 +47,10 @@ func (c *child) watchUse() {
 	}
 }
 
-// exceeds says what is more than a process may have; "" if nothing is. maxMemory is the limit of its private memory; 0
-// is none. The kernel enforces that, so that a process just below it must not be killed for its page tables.
+// exceeds says what is more than a process may have; "" if nothing is. maxMemory limits its private memory; 0 is no
+// limit. The kernel enforces that, so a process just below it must not be killed for its page tables.
 func (u use) exceeds(maxMemory int64) string {
-	// A quarter on top is for page tables and for pages that are shared, which RLIMIT_DATA does not count.
+	// A quarter on top is for page tables and shared pages, which RLIMIT_DATA does not count.
 	most := maxMemory + maxMemory/4
 	switch {
 	case u.threads > isolate.MaxThreads:
@@ -69,11 +67,11 @@ func (u use) exceeds(maxMemory int64) string {
 	return ""
 }
 
-// use returns what the process takes now. What cannot be read counts as nothing: the process is ending.
+// use counts what cannot be read as nothing: the process is ending.
 func (c *child) use() use {
 	proc := fmt.Sprintf("/proc/%d/", c.cmd.Process.Pid)
 	var u use
-	// status and not smaps, which walks all pages of the process each second.
+	// Not smaps, which walks all pages of the process each second.
 	status, _ := os.ReadFile(proc + "status")
 	for line := range bytes.Lines(status) {
 		name, value, _ := strings.Cut(string(line), ":")
@@ -96,20 +94,20 @@ func (c *child) use() use {
 // blockSize is the unit of [syscall.Stat_t.Blocks].
 const blockSize = 512
 
-// add adds a file. Blocks, not sizes: a sparse file takes only what was written.
+// add counts blocks, not sizes: a sparse file takes only what was written.
 func (u *use) add(info fs.FileInfo) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		u.disk += stat.Blocks * blockSize
 	}
 }
 
-// addDirectory adds what is in a directory. It stops when there are too many files, so that looking stays cheap.
+// addDirectory stops when there are too many files, which keeps looking cheap.
 func (u *use) addDirectory(dir string) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // removed meanwhile, or closed to us as well: what is in it was counted before that
 		}
-		// Directories count as well: they take inodes.
+		// Directories take inodes too.
 		if u.files++; u.files > isolate.MaxFiles {
 			return fs.SkipAll
 		}

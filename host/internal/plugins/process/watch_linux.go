@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// watch has processes killed that are left when the host ends. There is one watcher for all of a spawner's processes.
-// A program that cannot be a watcher does without; the measure "ending" is then listed as missing.
+// watch kills processes that are left when the host ends, with one watcher for all of a spawner's processes. A program
+// that cannot be a watcher does without; the measure "ending" is then listed as missing.
 type watch struct {
 	mu      sync.Mutex
 	watcher *isolate.Watcher
@@ -23,7 +23,7 @@ func (w *watch) start(cmd *exec.Cmd, group *isolate.Group) error {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	pidfd := -1
-	// The pidfd comes with the start, so that it cannot be of another process with the same id.
+	// A pidfd from the start cannot be of another process with the same id.
 	cmd.SysProcAttr.PidFD = &pidfd
 	if err := cmd.Start(); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (w *watch) start(cmd *exec.Cmd, group *isolate.Group) error {
 	return nil
 }
 
-// current returns the watcher, nil if there can be none. It starts another if the one before was killed.
+// current returns nil if there can be no watcher. It replaces one that was killed.
 func (w *watch) current() *isolate.Watcher {
 	w.mu.Lock()
 	defer w.mu.Unlock()

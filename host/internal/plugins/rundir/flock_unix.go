@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile opens a file and locks it for as long as it stays open. It fails at once if another process holds the
-// lock, or if the file is a symbolic link.
+// lockFile opens a file and locks it for as long as it is open. It fails at once if another process holds the lock, or
+// if the file is a symbolic link.
 func lockFile(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// RemoveAll is os.RemoveAll for a directory that a plugin could write to. A plugin may have taken the rights to look
-// into its directories away; they are its user's, who is ours, so that we can give them back. It never follows a
-// symbolic link: os.Root does not leave the directory, even if it is changed meanwhile.
+// RemoveAll is os.RemoveAll for a directory that a plugin could write to. A plugin may have removed its own rights to
+// its directories; as their owner we can restore them. It never follows a symbolic link: os.Root does not leave the
+// directory, even if it is changed meanwhile.
 func RemoveAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil {
@@ -23,8 +23,8 @@ func RemoveAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// openDir opens a directory whatever its mode. The directory above it is the host's own, so that it cannot be swapped
-// for a link.
+// openDir opens a directory whatever its mode. The directory above it is the host's own, so it cannot be swapped for a
+// link.
 func openDir(dir string) (*os.Root, error) {
 	parent, err := os.OpenRoot(filepath.Dir(dir))
 	if err != nil {
@@ -38,8 +38,8 @@ func openDir(dir string) (*os.Root, error) {
 	return parent.OpenRoot(name)
 }
 
-// openUp makes a directory and those below it readable, writable and searchable for the user. What fails is left: the
-// removal reports it.
+// openUp makes a directory and those below it readable, writable and searchable for the user. The removal reports what
+// fails.
 func openUp(root *os.Root, dir string) {
 	_ = root.Chmod(dir, 0o700)
 	f, err := root.Open(dir)

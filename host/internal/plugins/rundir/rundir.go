@@ -1,8 +1,8 @@
-// Package rundir makes run directories: private directories of one process of the host, which go also when the process
-// was killed. Start at [New].
+// Package rundir makes run directories: private directories of one process of the host, which are removed even if the
+// process was killed. Start at [New].
 //
-// A directory has a lock that lasts as long as its process. Whoever makes a directory first removes those without one:
-// those that killed hosts left behind.
+// A directory has a lock that lasts as long as its process. Making a directory first removes those without one, which
+// killed hosts left behind.
 package rundir
 
 import (
@@ -25,23 +25,22 @@ const (
 	inUse  = "host.lock"
 )
 
-// NameLen is how long the name of a run directory is, in bytes.
+// NameLen is the length of a run directory's name, in bytes.
 const NameLen = len(prefix) + random
 
-// Dir is a directory that only its user can read.
 type Dir struct {
 	Path string
-	lock *os.File // locked for as long as the process lives: that is how others know that the directory is in use
+	lock *os.File // tells others that the directory is in use
 }
 
-// New makes a run directory below base. It first removes the directories that killed hosts have left there.
+// New first removes the directories that killed hosts have left below base.
 func New(base string) (*Dir, error) {
 	sweep(base)
 	path, err := mkdirRandom(base)
 	if err != nil {
 		return nil, fmt.Errorf("%w: making a run directory in %s: %w", fault.ErrHost, base, fault.System(err))
 	}
-	// The lock file gets its name only once it is locked. Otherwise another host could take the directory for an
+	// The lock file gets its name only once it is locked: otherwise another host could take the directory for an
 	// abandoned one.
 	lock, err := lockFile(filepath.Join(path, inUse+".new"), os.O_CREATE|os.O_EXCL)
 	if err == nil {
@@ -56,7 +55,7 @@ func New(base string) (*Dir, error) {
 	return &Dir{Path: path, lock: lock}, nil
 }
 
-// mkdirRandom creates a directory with a random name that did not exist, which no other user could have prepared.
+// mkdirRandom creates a new directory, which no other user could have prepared.
 func mkdirRandom(base string) (string, error) {
 	for {
 		path := filepath.Join(base, prefix+strings.ToLower(rand.Text()[:random]))
@@ -66,8 +65,8 @@ func mkdirRandom(base string) (string, error) {
 	}
 }
 
-// Gone reports whether the directory, or the lock that tells other hosts that it is in use, is no longer there.
-// Programs that clean up temporary directories remove what was not touched for some days.
+// Gone reports whether the directory or its lock has been removed: programs that clean up temporary directories remove
+// what was not touched for some days.
 func (d *Dir) Gone() bool {
 	ours, err := d.lock.Stat()
 	if err != nil {
@@ -77,7 +76,6 @@ func (d *Dir) Gone() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(ours, there)
 }
 
-// Remove deletes the directory and releases the lock.
 func (d *Dir) Remove() error {
 	return errors.Join(RemoveAll(d.Path), d.lock.Close())
 }
@@ -89,8 +87,8 @@ func unfinished(e fs.DirEntry) bool {
 	return err == nil && time.Since(info.ModTime()) > time.Minute
 }
 
-// sweep removes run directories below base that no running host has locked. Directories that cannot be locked or
-// removed stay: they belong to another user, or are in use. A lock ends with its process, so it needs no cleanup.
+// sweep removes run directories below base that no running host has locked. Those that cannot be locked or removed
+// belong to another user, or are in use. A lock ends with its process, so it needs no cleanup.
 func sweep(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The bounds of an idle process: one that uses more than idleShare of a processor for the whole of idlePeriod, in which
-// no call is under way, is replaced. A call's deadline bounds what is used in calls.
+// A process that uses more than idleShare of a processor for the whole of idlePeriod without a call under way is
+// replaced. A call's deadline bounds what is used in calls.
 const (
 	idlePeriod = 10 * time.Second
 	idleShare  = 0.25
@@ -20,20 +20,18 @@ type usage struct {
 	at     time.Time
 	cpu    time.Duration
 	leases int64 // granted so far
-	busy   bool  // one is held
-	known  bool  // the processor time is known
+	busy   bool  // a lease is held
+	known  bool
 }
 
-// usage returns what the instance has done until now.
 func (i *instance) usage() usage {
-	// The leases are read first: one granted later shows in the next usage.
+	// First: a lease granted later shows in the next usage.
 	u := usage{leases: i.leases.Load(), busy: i.users.Load() > 0, at: time.Now()}
 	u.cpu, u.known = i.Process().CPU()
 	return u
 }
 
-// spun returns the share of a processor that was used between two moments, if no call was under way from the one to the
-// other; else 0.
+// spun returns the share of a processor used between two moments without a call under way; else 0.
 func spun(before, after usage) float64 {
 	if !before.known || !after.known || before.busy || after.busy || before.leases != after.leases {
 		return 0

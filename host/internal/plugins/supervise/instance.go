@@ -6,17 +6,16 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 )
 
-// instance is a running plugin with a count of its users. A replaced instance ends only when its last user has released
-// it, so that no call fails because of an update. Crashes and closing the host do not wait for users.
+// instance is a running plugin with a count of its users. A replaced instance ends when its last user has released it:
+// no call fails because of an update. Crashes and closing the host do not wait for users.
 type instance struct {
 	*client.Plugin
-	users   atomic.Int64          // how many acquired it and have not released it
-	leases  atomic.Int64          // how many leases were granted so far
+	users   atomic.Int64
+	leases  atomic.Int64          // granted so far
 	retired atomic.Pointer[error] // why it takes no new calls; nil: it takes them
 	gone    chan struct{}         // closed when nothing of it is left
 }
 
-// newInstance returns an instance without users.
 func newInstance(p *client.Plugin) *instance { return &instance{Plugin: p, gone: make(chan struct{})} }
 
 // retire ends the process when the running calls are done. Only the owner calls it, and never grants the instance
@@ -28,7 +27,6 @@ func (i *instance) retire(why error) {
 	}
 }
 
-// release undoes one acquire.
 func (i *instance) release() {
 	if i.users.Add(-1) > 0 {
 		return
@@ -41,11 +39,10 @@ func (i *instance) release() {
 // Lease is the right to call a plugin's process until Release. Do not copy it: Release counts.
 type Lease struct{ instance *instance }
 
-// Plugin returns the leased process.
 func (l Lease) Plugin() *client.Plugin { return l.instance.Plugin }
 
 // Retired reports whether the process takes no new calls and will end when its leases are released.
 func (l Lease) Retired() bool { return l.instance.retired.Load() != nil }
 
-// Release returns the lease. Call it exactly once; the process may end then.
+// Release must be called exactly once; the process may end then.
 func (l Lease) Release() { l.instance.release() }

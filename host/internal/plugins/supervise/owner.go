@@ -14,18 +14,18 @@ import (
 )
 
 // maxRestartWait is how long a call waits for the delay after a crash to pass. If more is left, the call fails at once
-// with the time of the next start: an agent can then decide to go on without the strategy.
+// with the time of the next start: an agent can then decide to continue without the strategy.
 const maxRestartWait = 2 * time.Second
 
-// owner is the state machine of one strategy. Its methods run on its one goroutine, so it needs no lock. None of them
-// may block: a blocked owner would block every session that uses the strategy.
+// owner is the state machine of one strategy. Its methods run on its one goroutine, so it needs no lock. None may
+// block: that would block every session that uses the strategy.
 type owner struct {
 	s   *Strategy
 	log hclog.Logger
 
 	current *instance // takes the calls; nil: there is none
-	coming  coming    // the process that is being started
-	demand  demand    // who needs a process
+	coming  coming
+	demand  demand
 	crashes crashes
 	failure error // why there was no process the last time
 	version version
@@ -33,7 +33,7 @@ type owner struct {
 	closing bool
 }
 
-// coming describes the start that is in progress. At most one runs at a time.
+// coming describes the start in progress. At most one runs at a time.
 type coming struct {
 	starting  bool // the first process, or one after a crash
 	replacing bool // a new version, next to the current process
@@ -42,27 +42,24 @@ type coming struct {
 	drop      bool // end the process when it is ready, unless it is needed then
 }
 
-// demand is who needs a process.
 type demand struct {
-	kept    bool             // a session means to call the strategy, so its process stays
-	waiting []chan lease     // calls that wait for a process
+	kept    bool // a session means to call the strategy, so its process is kept
+	waiting []chan lease
 	wake    <-chan time.Time // when the delay after a crash is over and calls wait
 }
 
-// version is what is known about the plugin's file.
 type version struct {
-	binary *discover.Binary // the file of the last start; nil: no start got that far
+	binary *discover.Binary // of the last start; nil: no start got that far
 	known  trust.Snapshot   // what the last process that became ready reported
 }
 
-// newOwner returns the owner of s. Nothing runs before run.
 func newOwner(s *Strategy) *owner {
 	return &owner{
 		s: s, crashes: crashes{most: s.host.MaxCrashes}, log: s.host.Log.With("strategy", s.name),
 	}
 }
 
-// run is the owner's goroutine. It ends when the host is closed and nothing of any process is left.
+// run ends when the host is closed and nothing of any process is left.
 func (o *owner) run() {
 	defer close(o.s.ended)
 	closed := o.s.host.Ctx.Done()
@@ -81,7 +78,7 @@ func (o *owner) run() {
 	}
 }
 
-// offer lets calls take the current process without asking the owner, as long as nothing but a lease would come of it.
+// offer lets calls take the current process without asking the owner, as long as only a lease would follow.
 func (o *owner) offer() {
 	i := o.current
 	if !o.demand.kept || o.coming.retry || o.closing {
@@ -112,7 +109,7 @@ func (o *owner) to(state State, reason string) {
 }
 
 // acquire answers with a process, or the reason why there is none, now or later. answer must have room for one value,
-// so that sending never blocks. A changed file ends a quarantine and a delay: a new version deserves a new start.
+// so sending never blocks. A changed file ends a quarantine and a delay: a new version deserves a new start.
 func (o *owner) acquire(answer chan lease) {
 	now := time.Now()
 	switch {
@@ -149,8 +146,7 @@ func (o *owner) acquire(answer chan lease) {
 	}
 }
 
-// grant answers with the current process and counts the user before the answer is sent; the process could otherwise be
-// retired in between.
+// grant counts the user before the answer is sent: the process could otherwise be retired in between.
 func (o *owner) grant(answer chan lease) {
 	o.current.leases.Add(1)
 	o.current.users.Add(1)
@@ -173,7 +169,6 @@ func (o *owner) abandon(answer chan lease) {
 	}
 }
 
-// clearCrashes ends a quarantine and the delay after a crash.
 func (o *owner) clearCrashes(why string) {
 	o.crashes.forget()
 	o.demand.wake = nil
@@ -198,7 +193,6 @@ func (o *owner) dropUnlessKept() bool {
 	return true
 }
 
-// close ends the current process and refuses all calls.
 func (o *owner) close() {
 	o.closing = true
 	o.demand.wake = nil
@@ -213,8 +207,8 @@ func (o *owner) close() {
 	}
 }
 
-// refusal returns the error for a call while there is no process and none may be started. It carries path and standard
-// error of the last failure.
+// refusal returns the error for a call while there is no process and none may be started, with path and standard error
+// of the last failure.
 func (o *owner) refusal(err error, hint string, retryable bool) error {
 	refused := &fault.Error{Plugin: o.s.name, Op: fault.OpStart, Err: err, Hint: hint, Retryable: retryable}
 	var known *fault.Error

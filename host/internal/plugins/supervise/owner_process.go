@@ -9,10 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// What the owner does about processes: it starts them, takes them over, and records their ends. Starting and waiting
-// take time, so they happen on other goroutines, which send their results back as commands.
+// Starting processes and waiting for them takes time, so it happens on other goroutines, which send their results back
+// as commands.
 
-// startSoon starts a process once the delay after the last crash is over.
 func (o *owner) startSoon(now time.Time) {
 	if delay := o.crashes.next.Sub(now); delay > 0 {
 		if o.demand.wake == nil {
@@ -23,8 +22,8 @@ func (o *owner) startSoon(now time.Time) {
 	o.start()
 }
 
-// start starts a process on another goroutine, since that takes up to plugins.startTimeout. The result comes back as a
-// command. It does nothing if a process exists or is being started.
+// start does nothing if a process exists or is being started. It takes up to plugins.startTimeout, on another
+// goroutine.
 func (o *owner) start() {
 	if o.coming.starting || o.coming.replacing || o.current != nil || o.closing {
 		return
@@ -118,7 +117,6 @@ func (o *owner) adopt(p *instance) {
 	}()
 }
 
-// serve grants the current process to all who wait.
 func (o *owner) serve() {
 	for _, answer := range o.demand.waiting {
 		o.grant(answer)
@@ -126,7 +124,6 @@ func (o *owner) serve() {
 	o.demand.waiting = nil
 }
 
-// ended records that p no longer takes calls.
 func (o *owner) ended(p *instance, why error) {
 	if o.current != p {
 		return
@@ -140,8 +137,8 @@ func (o *owner) ended(p *instance, why error) {
 	o.askAgain()
 }
 
-// askAgain repeats the requests of those who wait, because the process that they waited for is not coming. Each may
-// start a new one, or be refused.
+// askAgain repeats the requests of those who wait, because their process will not appear. Each may start a new one, or
+// be refused.
 func (o *owner) askAgain() {
 	waiting := o.demand.waiting
 	o.demand.waiting = nil
@@ -179,8 +176,8 @@ func (o *owner) failed(state State, err error) {
 	o.to(state, reason)
 }
 
-// blamed reports whether a failure is the plugin's own, so that starting it again at once would not help. Only such
-// failures count as crashes; a wrong setting or a lack of memory must not lead to quarantine.
+// blamed reports whether a failure is the plugin's own, so another start would not help. Only such failures count as
+// crashes; a wrong setting or a lack of memory must not lead to quarantine.
 func blamed(err error) bool {
 	var failure *fault.Error
 	crashed := errors.Is(err, fault.ErrPluginCrashed) // even if another start may fare better
@@ -188,10 +185,10 @@ func blamed(err error) bool {
 		!errors.Is(err, fault.ErrBadConfig) && !errors.Is(err, fault.ErrNotGranted) && !errors.Is(err, fault.ErrClosed)
 }
 
-// ErrNotNeeded is the reason for ending a process that was started only to ask what it is.
+// ErrNotNeeded ends a process that was started only to ask what it is.
 var ErrNotNeeded = errors.New("no longer needed")
 
-// launch starts a process. It runs outside of the owner's goroutine and uses only immutable fields.
+// launch runs outside of the owner's goroutine and uses only immutable fields.
 func (s *Strategy) launch(start Start) (*instance, error) {
 	p, err := s.host.Start(s.name, start)
 	if p == nil {

@@ -18,8 +18,8 @@ var (
 // ErrSame is what [Host.Start] returns for a binary that already runs, for example after a file was only touched.
 var ErrSame = errors.New("same file")
 
-// look compares the file that the strategy has now with the one that runs. exists reports whether there is a usable
-// file. While a start is in progress it only takes a note, because the start may already use the new file.
+// look compares the strategy's file with the one that runs. exists reports whether there is a usable file. While a
+// start is in progress it only takes a note: the start may already use the new file.
 func (o *owner) look(c discover.Candidate, exists bool) {
 	switch {
 	case o.closing:
@@ -47,10 +47,10 @@ func (o *owner) look(c discover.Candidate, exists bool) {
 	}
 }
 
-// isAway is why a process goes on whose file cannot be seen.
+// isAway is why a process whose file cannot be seen is kept.
 const isAway = "its directory is away: the process that runs stays in use"
 
-// away reports whether the directory of a file is not there, as that of a volume which is mounted again: no one has
+// away reports whether the directory of a file is missing, for example while its volume is mounted again: no one has
 // removed the file.
 func away(b *discover.Binary) bool {
 	_, err := os.Stat(filepath.Dir(b.Path))
@@ -87,7 +87,7 @@ func (o *owner) replaced(p *instance, err error) {
 	o.install(p)
 }
 
-// notReplaced reports why the new version is not used. The old one goes on, if it still runs.
+// notReplaced reports why the new version is not used. The old one continues, if it still runs.
 func (o *owner) notReplaced(err error) {
 	if errors.Is(err, ErrSame) || o.closing {
 		return
@@ -100,7 +100,6 @@ func (o *owner) notReplaced(err error) {
 	}
 }
 
-// lookOnceMore looks at the file again if it changed while a process was starting.
 func (o *owner) lookOnceMore() {
 	if !o.coming.lookAgain {
 		return

@@ -17,42 +17,37 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Host is what supervision needs from its surroundings. One Host serves all strategies.
+// Host is what supervision needs from its surroundings, for all strategies.
 type Host struct {
-	// Ctx ends when the host closes.
 	Ctx context.Context
 	Log hclog.Logger
 	// MaxCrashes is how many crashes within crashWindow (five minutes) put a plugin into quarantine.
-	MaxCrashes int
-	// StopTimeout is how long a process gets between SIGTERM and SIGKILL.
+	MaxCrashes  int
 	StopTimeout time.Duration
 	// IdlePeriod is how long an idle process may use the processor, 0 for ten seconds. Tests set it.
 	IdlePeriod time.Duration
-	// Start starts a process of the strategy; it may block. It may return a plugin together with an error, for what is
-	// known about it.
+	// Start may block. It may return a plugin together with an error, for what is known about it.
 	Start func(strategy string, s Start) (*client.Plugin, error)
 	// Rescan causes [Strategy.Look] to be called on all strategies soon. It must not block.
 	Rescan func()
 }
 
-// Start says how to start a process.
 type Start struct {
 	// Known is what the strategy's binary reported when it was last started.
 	Known trust.Snapshot
-	// Unless is the hash of a binary that need not be started, as it runs already: Start then returns [ErrSame].
+	// Unless is the hash of a binary that already runs: Start then returns [ErrSame].
 	Unless string
 	// Reached is called with each state on the way, from Start's goroutine, and with the binary as soon as it is open.
 	Reached func(State, *discover.Binary)
 }
 
-// Strategy is a strategy that runs in a process of its own, one for all sessions. It outlives its processes: a call
-// after a process has ended starts another. It is safe for concurrent use. mu guards public; everything else that
-// changes belongs to the owner.
+// Strategy runs in its own process, one for all sessions. It outlives its processes: a call after a process has ended
+// starts another. It is safe for concurrent use. mu guards public; everything else that changes belongs to the owner.
 type Strategy struct {
 	name     string
 	host     *Host
 	commands chan func(*owner)
-	ended    chan struct{} // closed when the owner is gone
+	ended    chan struct{}
 
 	offered atomic.Pointer[instance] // what take may lease; nil: ask the owner. Only the owner sets it.
 
@@ -71,7 +66,6 @@ type public struct {
 	lacking []string
 }
 
-// New returns a strategy. Nothing happens before Run.
 func New(h *Host, name string) *Strategy {
 	return &Strategy{
 		name: name, host: h,
@@ -87,17 +81,16 @@ func (s *Strategy) Run() { newOwner(s).run() }
 // already closed. Never call it together with Run.
 func (s *Strategy) Ended() { close(s.ended) }
 
-// Name returns the strategy's name.
 func (s *Strategy) Name() string { return s.name }
 
 // Info returns what the strategy reported about itself when it was last started; the zero value if it never was.
 func (s *Strategy) Info() contract.Info { return client.Clone(s.published().info) }
 
-// Lacking returns the measures of isolation that the process does without, each with the reason; of the last process if
-// none runs. The result must not be changed.
+// Lacking returns the measures of isolation that the running or last process does without, each with the reason. The
+// result must not be changed.
 func (s *Strategy) Lacking() []string { return s.published().lacking }
 
-// State returns the state that the strategy is in, and the reason, "" if there is none.
+// State returns the state and the reason; "" if there is none.
 func (s *Strategy) State() (State, string) {
 	p := s.published()
 	return p.state, p.reason
@@ -109,10 +102,8 @@ func (s *Strategy) Config(settings client.Settings) (contract.Config, error) {
 	return client.Own(s.name, s.Info().Config, settings)
 }
 
-// Optimize asks a continuous strategy what to prune. Only continuous strategies prune (REQ-HD-002). It returns a
-// [*fault.Error], or one around ctx's error.
-//
-// It changes nothing, so after a crash the call is made once more, on a fresh process.
+// Optimize is [client.Plugin.Optimize] on the current process. It changes nothing, so after a crash the call is made
+// once more, on a fresh process.
 func (s *Strategy) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
 	answer, err := s.optimize(ctx, in)
 	if errors.Is(err, fault.ErrPluginCrashed) && ctx.Err() == nil {
@@ -131,10 +122,8 @@ func (s *Strategy) optimize(ctx context.Context, in prepare.OptimizeCall) (prepa
 	return l.Plugin().Optimize(ctx, in)
 }
 
-// Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it
-// asks gets a context that ends with the call. It returns a [*fault.Error], or one around ctx's error.
-//
-// It may have cost money already when the process crashes, so it is not retried here: the error is Retryable.
+// Compress is [client.Plugin.Compress] on the current process. It may have cost money already when the process crashes,
+// so it is not retried here: the error is Retryable.
 func (s *Strategy) Compress(
 	ctx context.Context, in prepare.CompressCall, services contract.Host,
 ) (prepare.CompressAnswer, error) {
@@ -146,8 +135,7 @@ func (s *Strategy) Compress(
 	return l.Plugin().Compress(ctx, in, services)
 }
 
-// EndSession tells the current process, if there is one, that a session has ended. It starts nothing and does not wait
-// for the process.
+// EndSession tells the current process that a session has ended. It starts nothing and does not wait.
 func (s *Strategy) EndSession(id string) {
 	if i := s.offered.Load(); i != nil { // not later than a call that takes it, too
 		i.EndSession(id)
@@ -160,8 +148,8 @@ func (s *Strategy) EndSession(id string) {
 	})
 }
 
-// Rewritten tells the client of the process, if one runs, that a session's history was rewritten, so that it lets go of
-// the entries that are gone. A client that is not told finds out with the next call.
+// Rewritten lets the client of a running process drop the entries that are gone. Otherwise it finds out with the next
+// call.
 func (s *Strategy) Rewritten(in prepare.Call) {
 	if i := s.offered.Load(); i != nil {
 		i.Rewritten(in)
@@ -184,8 +172,7 @@ func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
 // take is Acquire for the usual case, in which the owner offers a process: asking it would wake two goroutines, which
 // takes as long as the call itself. ok is false if the owner must be asked.
 //
-// The user is counted first. So either the owner sees it when it retires the process, or it is seen here that the
-// process was retired.
+// The user is counted first: either the owner sees it when it retires the process, or the retirement is seen here.
 func (s *Strategy) take() (l Lease, ok bool) {
 	i := s.offered.Load()
 	if i == nil {
@@ -200,8 +187,8 @@ func (s *Strategy) take() (l Lease, ok bool) {
 	return Lease{i}, true
 }
 
-// Need makes sure that a process runs, and keeps it running from then on: a session is going to call the strategy.
-// Without it, a process that was started for `plugins list` would end at once.
+// Need makes sure that a process runs, and keeps it running from then on: a session will call the strategy. Without it,
+// a process that was started for `plugins list` would end at once.
 func (s *Strategy) Need(ctx context.Context) error {
 	if l, ok := s.take(); ok {
 		l.Release()
@@ -242,23 +229,21 @@ func (s *Strategy) Ask(ctx context.Context) (*client.Plugin, error) {
 // Reset ends a quarantine and the delay after a crash. It reports whether the strategy is still supervised.
 func (s *Strategy) Reset(why string) bool { return s.do(func(o *owner) { o.clearCrashes(why) }) }
 
-// Look compares the file that the strategy has now with the one that runs. exists reports whether there is a usable
-// file.
+// Look compares the strategy's file with the one that runs. exists reports whether there is a usable file.
 func (s *Strategy) Look(c discover.Candidate, exists bool) {
 	s.do(func(o *owner) { o.look(c, exists) })
 }
 
-// Inspection is the state of supervision at one moment.
 type Inspection struct {
 	// Users are the calls that the current process is serving, Waiting those that wait for a process.
 	Users, Waiting int
-	// Starting is set while a process is being started, other than a new version next to the current one.
+	// Starting leaves out a new version next to the current process.
 	Starting bool
 	// NextStart is the earliest time of the next start after a crash.
 	NextStart time.Time
 }
 
-// Inspect returns the state of supervision now, for tests and debugging. After Run it is zero.
+// Inspect is for tests and debugging. After Run it returns zero.
 func (s *Strategy) Inspect() Inspection {
 	got := make(chan Inspection, 1)
 	if !s.do(func(o *owner) {
@@ -273,14 +258,13 @@ func (s *Strategy) Inspect() Inspection {
 	return <-got
 }
 
-// published returns a copy of the public part.
 func (s *Strategy) published() public {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.public
 }
 
-// publish changes the public part under its lock. change must not call back.
+// publish calls change under the lock: it must not call back.
 func (s *Strategy) publish(change func(*public)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -297,13 +281,11 @@ func (s *Strategy) do(f func(*owner)) bool {
 	}
 }
 
-// lease is the owner's answer to a request for a process.
 type lease struct {
 	instance *instance // with an error: what failed to start, good only for what it reported about itself
 	err      error
 }
 
-// request has the owner answer a request for a process, and waits for the answer until ctx ends.
 func (s *Strategy) request(ctx context.Context, ask func(*owner, chan lease)) (*instance, error) {
 	answer := make(chan lease, 1)
 	if !s.do(func(o *owner) { ask(o, answer) }) {

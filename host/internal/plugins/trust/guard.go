@@ -14,15 +14,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// guard objects to files that others could change. Only root and the user may be able to: any other user who can write
-// to a plugin or replace it could run code as the user. It is immutable and safe for concurrent use.
+// guard objects to files that others than root and the user could change: they could run code as the user. It is
+// immutable and safe for concurrent use.
 type guard struct {
 	// user is the effective user id, with which plugins would run.
 	user   uint32
 	groups string // path of /etc/group
 }
 
-// newGuard returns the guard for the running user.
 func newGuard() *guard { return &guard{user: uint32(os.Geteuid()), groups: "/etc/group"} }
 
 // Directory returns why nothing in a plugin directory can be trusted; "" if it can. All directories above it count: who
@@ -54,7 +53,7 @@ func (g *guard) Directory(dir string) string {
 }
 
 // File returns why a plugin's file cannot be trusted; "" if it can. Its directory dir has passed Directory. Symbolic
-// links are followed within the directory only, as elsewhere nothing was checked.
+// links are followed within the directory only: elsewhere nothing was checked.
 func (g *guard) File(dir, path string) string {
 	realDir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -87,7 +86,7 @@ func (g *guard) status(stat *unix.Stat_t) string {
 	return g.writable(stat)
 }
 
-// writable returns who other than the owner can write to the file; "" if no one can.
+// writable says who other than the owner can write to the file; "" if no one can.
 func (g *guard) writable(stat *unix.Stat_t) string {
 	const group, other = 0o020, 0o002
 	switch {
@@ -110,7 +109,7 @@ func (g *guard) private(uid, gid uint32) bool {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	// Read each time: groups change rarely, and a stale answer would trust a file that others can write to.
+	// Read each time: a stale answer would trust a file that others can write to.
 	for line := range strings.Lines(string(text)) {
 		field := strings.Split(strings.TrimSpace(line), ":") // name, password, number, members
 		if len(field) == 4 && field[2] == strconv.FormatUint(uint64(gid), 10) {

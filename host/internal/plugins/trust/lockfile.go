@@ -16,26 +16,24 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-// lockFile records what each plugin was when it was first seen, or when a person last locked it. Hosts of one user
+// lockFile records what each plugin was when it was first seen, or when a person last locked it. All hosts of a user
 // share it.
 type lockFile struct {
-	// path is where the file is; "" for none, and then nothing is stored.
-	path string // "": there is none
+	path string // "": there is none, and nothing is stored
 	// guard objects to a file or directory that others can write to; nil: to nothing.
 	guard *guard
 }
 
 // Entry is one plugin in the lock file.
 type Entry struct {
-	// SHA256 of the file, in hexadecimal.
+	// SHA256 is in hexadecimal.
 	SHA256 string `json:"sha256"`
 	// Path is where the file is, as the directory is configured. In the lock file it is the entry's key instead, with
 	// the directory's real path.
 	Path string `json:"path,omitempty"`
 	// Info is what the plugin reports about itself; see [Record].
 	Info json.RawMessage `json:"info"`
-	// At is when the plugin was locked.
-	At time.Time `json:"at"`
+	At   time.Time       `json:"at"`
 }
 
 // NewEntry returns the entry of a plugin that is locked now, to the second.
@@ -43,26 +41,25 @@ func NewEntry(path, sum string, info json.RawMessage) Entry {
 	return Entry{SHA256: sum, Path: path, Info: info, At: time.Now().UTC().Truncate(time.Second)}
 }
 
-// lockFileContent is the lock file's JSON. Plugins are keyed by lockKey, not by name: two directories may contain
-// plugins of the same name.
+// Plugins are keyed by lockKey, not by name: two directories may contain plugins of the same name.
 type lockFileContent struct {
 	Version int              `json:"version"`
 	Plugins map[string]Entry `json:"plugins"`
 }
 
 const (
-	// lockFileVersion is the only version that is read. A file of another is an error, not an empty one, which would
-	// trust every plugin again.
+	// lockFileVersion is the only version that is read. Another is an error, not an empty file, which would trust every
+	// plugin again.
 	lockFileVersion = 2
-	// maxLockFile bounds what is read and written, in bytes. It has room for more than a hundred plugins that declare
-	// as much as they may, indented, and for many thousands of ordinary ones.
+	// maxLockFile bounds what is read and written, in bytes: more than a hundred plugins that declare as much as they
+	// may, indented, and many thousands of ordinary ones.
 	maxLockFile = 64 << 20
 	// lockTimeout is how long a change waits for another host's.
 	lockTimeout = 5 * time.Second
 )
 
-// lockKey returns the key of a plugin's file: its name in the real directory, however the path was spelled. The name
-// itself may be a symbolic link, for example from steady to steady-1.2.3, and must stay the same across versions.
+// lockKey returns a plugin file's name in the real directory, however the path was spelled. The name itself may be a
+// symbolic link, for example from steady to steady-1.2.3, and must be the same across versions.
 func lockKey(path string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -98,7 +95,7 @@ func (l lockFile) read() (map[string]Entry, error) {
 			"the lock file %s has version %d, this host reads version %d", l.path, content.Version, lockFileVersion,
 		)
 	}
-	// Entries carry their paths outside of the file, so that callers need not pass the key along.
+	// Callers need not pass the key along.
 	for key, e := range content.Plugins {
 		e.Path = key
 		content.Plugins[key] = e
@@ -106,8 +103,8 @@ func (l lockFile) read() (map[string]Entry, error) {
 	return content.Plugins, nil
 }
 
-// unsafe returns an error if others can write to the lock file or to its directory: what it says would be theirs. In a
-// sticky directory they can put a file of their own there, but not replace one.
+// unsafe returns an error if others can write to the lock file or to its directory. In a sticky directory they can put
+// their own file there, but not replace one.
 func (l lockFile) unsafe() error {
 	var stat unix.Stat_t
 	if l.guard == nil {
@@ -147,8 +144,8 @@ func find(plugins map[string]Entry, key, sum string) (e Entry, ok bool, others [
 	return Entry{}, false, others
 }
 
-// change reads the file, lets f change the entries, and replaces the file atomically. Concurrent changes of several
-// hosts wait for each other, and a reader sees either the old file or the new one.
+// change lets f change the entries, and replaces the file atomically. Concurrent changes of several hosts wait for each
+// other, and a reader sees either the old file or the new one.
 func (l lockFile) change(f func(map[string]Entry)) error {
 	dir := filepath.Dir(l.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -175,7 +172,7 @@ func (l lockFile) change(f func(map[string]Entry)) error {
 	if err != nil {
 		return err
 	}
-	// One that cannot be read again would stop every plugin of the user.
+	// A file that cannot be read again would stop every plugin of the user.
 	if len(raw) >= maxLockFile {
 		return fmt.Errorf("the lock file %s would have %d bytes, at most %d are read: remove entries of plugins that "+
 			"are gone", l.path, len(raw), maxLockFile)
@@ -186,8 +183,8 @@ func (l lockFile) change(f func(map[string]Entry)) error {
 	})
 }
 
-// lockDirectory takes an exclusive lock on the directory, and waits up to lockTimeout for another process to release
-// it. The file itself cannot carry the lock, because it is replaced. The kernel releases the lock if the host dies.
+// lockDirectory waits up to lockTimeout for an exclusive lock on the directory. The file itself cannot carry the lock,
+// because it is replaced. The kernel releases the lock if the host dies.
 func lockDirectory(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -7,17 +7,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Snapshot is what a binary reported about itself. The same bytes must report the same at every start, or what a
-// person looked at before locking a plugin would mean nothing.
+// Snapshot is what a binary reported about itself. The same bytes must report the same at every start, or what a person
+// looked at before locking a plugin would mean nothing.
 type Snapshot struct {
 	// Sum is the binary's [discover.Binary.Sum]; "": nothing is known.
-	Sum string
-	// Info is what [Record] returned.
+	Sum  string
 	Info json.RawMessage
 }
 
 // infoRecord is a [contract.Info] as the lock file stores it. Changing a field changes what existing lock files are
-// compared with. The name is not in it: the file's name has it.
+// compared with. The file's name has the plugin's name.
 type infoRecord struct {
 	Version          string                 `json:"version"`
 	Description      string                 `json:"description,omitempty"`
@@ -44,7 +43,7 @@ func (s Snapshot) Contradicts(sum string, info json.RawMessage) bool {
 	return s.Sum != "" && s.Sum == sum && !bytes.Equal(s.Info, info)
 }
 
-// compact undoes the indentation of a lock file, so that the JSON is as Record returned it.
+// compact undoes the indentation of a lock file: the JSON is as Record returned it.
 func compact(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// The modes of the setting plugins.integrity. They are about files: what is built into the host is trusted as it is.
+// Modes of the setting plugins.integrity. They are about files: what is built into the host is trusted as it is.
 const (
-	// TOFU (trust on first use) records a plugin when it is first used, and refuses it when it has changed since, until
-	// a person locks it again. It is the default.
+	// TOFU (trust on first use), the default, records a plugin when it is first used, and refuses it when it has
+	// changed since, until a person locks it again.
 	TOFU = "tofu"
 	// Locked refuses every plugin that is not in the lock file exactly as it is.
 	Locked = "locked"
@@ -60,8 +60,7 @@ type Verdict struct {
 	First bool
 }
 
-// Judge decides whether a binary may run. Errors wrap [fault.ErrUntrusted]. It checks the open file again, as it may
-// have been replaced since the scan.
+// Judge decides whether a binary may run. Errors wrap [fault.ErrUntrusted].
 func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
 	if b.BuiltIn {
 		return Verdict{}, nil
@@ -102,8 +101,8 @@ func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
 	return Verdict{Known: Snapshot{Sum: entry.SHA256, Info: compact(entry.Info)}, First: moved && p.mode == TOFU}, nil
 }
 
-// lookUp finds a plugin in the lock file, and among those that could not be written there. It returns what find does.
-// The file is read each time, because other hosts and `thresh plugins lock` change it.
+// lookUp returns what find does, for the lock file and plugins that could not be written there. The file is read each
+// time, because other hosts and `thresh plugins lock` change it.
 func (p *Policy) lookUp(key, sum string) (e Entry, ok bool, others []string, err error) {
 	p.mu.Lock()
 	e, ok, unwritten := find(p.seen, key, sum)
@@ -117,8 +116,7 @@ func (p *Policy) lookUp(key, sum string) (e Entry, ok bool, others []string, err
 }
 
 // Remember records a plugin that is used for the first time. If the lock file cannot be written, the entry is kept in
-// memory: the plugin works, but a change of its file is noticed only while this host runs. An existing entry stays,
-// since another host may have been quicker.
+// memory: the plugin works, but a change of its file is noticed only while this host runs.
 func (p *Policy) Remember(e Entry) {
 	if p.lock.path != "" {
 		err := p.lock.change(func(plugins map[string]Entry) {
@@ -140,7 +138,6 @@ func (p *Policy) Remember(e Entry) {
 	p.seen[lockKey(e.Path)] = e
 }
 
-// CanLock returns an error if there is no lock file to write to.
 func (p *Policy) CanLock() error {
 	if p.lock.path == "" {
 		return errors.New("no lock file is configured: set plugins.lockFile")
@@ -148,8 +145,7 @@ func (p *Policy) CanLock() error {
 	return nil
 }
 
-// Lock writes entries to the lock file, replacing those for the same files. It is a person's decision, so it also
-// replaces entries that contradict.
+// Lock replaces the entries for the same files. It is a person's decision, so it also replaces entries that contradict.
 func (p *Policy) Lock(entries []Entry) error {
 	err := p.lock.change(func(plugins map[string]Entry) {
 		for _, e := range entries {
