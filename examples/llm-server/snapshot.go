@@ -9,8 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
-// answer plays the model. A request that does not ask for a state snapshot gets "ok"; a request to verify a snapshot
-// gets "VERIFIED".
+// answer plays the model. A request that does not ask for a state snapshot gets "ok".
 func answer(r llmtest.Request) llmtest.Reply {
 	var all []string
 	for _, m := range r.Messages {
@@ -21,11 +20,7 @@ func answer(r llmtest.Request) llmtest.Reply {
 	if !strings.Contains(text, "<state_snapshot>") {
 		return llmtest.Reply{Text: "ok"}
 	}
-	entries := record(text)
-	if slices.ContainsFunc(entries, func(e entry) bool { return e.label == "snapshot to be checked" }) {
-		return llmtest.Reply{Text: "VERIFIED"}
-	}
-	return llmtest.Reply{Text: snapshot(entries)}
+	return llmtest.Reply{Text: snapshot(record(text))}
 }
 
 // entry is one entry of the record in a request: the part of the history to be summarised.

@@ -46,8 +46,6 @@ func Specs() []Spec {
 		behavior(Spec{Key: "compression.userMessageBudget", Tuning: true, By: anyone, Type: Integer, Default: compress.UserMessageBudget,
 			Min: new(0.0), Unit: "tokens",
 			Meaning: "How much of people's messages in a summarised part is kept word for word, newest first."}),
-		behavior(Spec{Key: "compression.verification", By: anyone, Type: Boolean, Default: compress.Verification,
-			Meaning: "Make a second model call that looks for omissions in a summary."}),
 		behavior(Spec{Key: "compression.hardLimit", By: anyone, Type: String, Default: "make-room",
 			Allowed: []string{"make-room", "make-room-keep-human", "error"},
 			renamed: map[string]string{"ladder": "make-room"},

@@ -168,7 +168,7 @@ func TestWhatAnAccessTokenMaySet(t *testing.T) {
 	}
 	want := []string{
 		"compression.strategy", "compression.threshold", "compression.preserveThreshold",
-		"compression.topPreserveThreshold", "compression.userMessageBudget", "compression.verification",
+		"compression.topPreserveThreshold", "compression.userMessageBudget",
 		"compression.hardLimit", "compression.density.readWritePruning", "compression.density.fileDedupe",
 		"compression.density.recencyPruning", "compression.density.recencyRetention", "compression.density.cadence",
 		"compression.density.optimizeThreshold", "compression.density.minSavings", "compression.density.partialWrites",

@@ -40,8 +40,7 @@ type Compression struct {
 	PreserveThreshold    float64 `koanf:"preserveThreshold"`
 	TopPreserveThreshold float64 `koanf:"topPreserveThreshold"`
 	// UserMessageBudget is in tokens; 0 keeps only the last message word for word.
-	UserMessageBudget int  `koanf:"userMessageBudget"`
-	Verification      bool `koanf:"verification"`
+	UserMessageBudget int `koanf:"userMessageBudget"`
 	// HardLimit is "make-room", "make-room-keep-human" or "error".
 	HardLimit string         `koanf:"hardLimit"`
 	LLM       CompressionLLM `koanf:"llm"`
@@ -207,7 +206,7 @@ func (s Settings) CompressSettings() contract.CompressSettings {
 	return contract.CompressSettings{
 		ContextLimit: s.Model.ContextLimit, CompletionBudget: s.Model.CompletionBudget,
 		PreserveThreshold: s.Compression.PreserveThreshold, TopPreserveThreshold: s.Compression.TopPreserveThreshold,
-		UserMessageBudget: s.Compression.UserMessageBudget, Verification: s.Compression.Verification,
+		UserMessageBudget: s.Compression.UserMessageBudget,
 	}
 }
 

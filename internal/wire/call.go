@@ -144,7 +144,6 @@ func toCompressHeader(c Call, p contract.CompressParams) *threshv1.CompressHeade
 		Profile:              validUTF8(p.Profile),
 		Model:                toModel(p.Model),
 		UserMessageBudget:    int64(p.UserMessageBudget),
-		Verification:         p.Verification,
 	}
 }
 
@@ -163,7 +162,6 @@ func fromCompressHeader(h *threshv1.CompressHeader) (Call, contract.CompressPara
 			Todos:                fromTodos(h.GetActiveTodos()),
 			TranscriptPath:       h.GetTranscriptPath(),
 			UserMessageBudget:    int(h.GetUserMessageBudget()),
-			Verification:         h.GetVerification(),
 		},
 		CurrentTokens: int(h.GetCurrentTokens()),
 		PendingTokens: int(h.GetPendingTokens()),

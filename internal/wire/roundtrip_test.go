@@ -74,7 +74,7 @@ func drawCompressParams(t *rapid.T) contract.CompressParams {
 			ContextLimit: n.Draw(t, "limit"), CompletionBudget: n.Draw(t, "budget"),
 			PreserveThreshold: share.Draw(t, "preserve"), TopPreserveThreshold: share.Draw(t, "top"),
 			Todos: drawTodos(t, 3), TranscriptPath: genString().Draw(t, "path"),
-			UserMessageBudget: n.Draw(t, "messages"), Verification: rapid.Bool().Draw(t, "verification"),
+			UserMessageBudget: n.Draw(t, "messages"),
 		},
 		CurrentTokens: n.Draw(t, "current"), PendingTokens: n.Draw(t, "pending"), Threshold: share.Draw(t, "threshold"),
 		Reason: rapid.SampledFrom([]contract.CompressReason{

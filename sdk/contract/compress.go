@@ -13,8 +13,6 @@ type CompressSettings struct {
 	// UserMessageBudget is how many tokens of what people said in a summarised range are kept word for word, newest
 	// first.
 	UserMessageBudget int
-	// Verification asks for a second pass that looks for omissions in a summary.
-	Verification bool
 }
 
 // DefaultCompressSettings applies when no setting of the host is set. ContextLimit is a common one, for a host that

@@ -58,8 +58,6 @@ type Config struct {
 	Model *sdk.Model
 	// UserMessageBudget is in tokens; nil is 20,000.
 	UserMessageBudget *int
-	// Verification asks for a second pass over a summary.
-	Verification bool
 	// Generate stands in for the model; nil has every request fail. See [Answers].
 	Generate GenerateFunc
 	// Prompts are what ResolvePrompt returns, by name. It fails for any other name.
@@ -162,7 +160,7 @@ func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.Compres
 	set.PreserveThreshold = *cmp.Or(c.PreserveThreshold, &set.PreserveThreshold)
 	set.TopPreserveThreshold = *cmp.Or(c.TopPreserveThreshold, &set.TopPreserveThreshold)
 	set.UserMessageBudget = *cmp.Or(c.UserMessageBudget, &set.UserMessageBudget)
-	set.Todos, set.TranscriptPath, set.Verification = c.Todos, c.TranscriptPath, c.Verification
+	set.Todos, set.TranscriptPath = c.Todos, c.TranscriptPath
 	return sdk.CompressInput{
 		Call: call,
 		CompressParams: sdk.CompressParams{

@@ -310,14 +310,12 @@ func TestOnlyAStrategyThatNeedsAModelKnowsOne(t *testing.T) {
 		config      sdktest.Config
 		model       *sdk.Model
 		budget      int
-		verify      bool
 	}{
 		"nothing is said": {true, sdktest.Config{}, &sdk.Model{Name: "sdktest", ContextLimit: 128_000, MaxOutput: 8192},
-			20_000, false},
-		"all is said": {true, sdktest.Config{Model: &sdk.Model{ContextLimit: 7}, UserMessageBudget: new(0),
-			Verification: true},
-			&sdk.Model{ContextLimit: 7}, 0, true},
-		"it needs none": {false, sdktest.Config{Model: &sdk.Model{ContextLimit: 7}}, nil, 20_000, false},
+			20_000},
+		"all is said": {true, sdktest.Config{Model: &sdk.Model{ContextLimit: 7}, UserMessageBudget: new(0)},
+			&sdk.Model{ContextLimit: 7}, 0},
+		"it needs none": {false, sdktest.Config{Model: &sdk.Model{ContextLimit: 7}}, nil, 20_000},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -326,10 +324,8 @@ func TestOnlyAStrategyThatNeedsAModelKnowsOne(t *testing.T) {
 				if d := cmp.Diff(test.model, in.Model); d != "" {
 					t.Errorf("model (-want +got):\n%s", d)
 				}
-				if in.UserMessageBudget != test.budget || in.Verification != test.verify {
-					t.Errorf("budget %d, verification %v; want %d, %v", in.UserMessageBudget, in.Verification,
-						test.budget,
-						test.verify)
+				if in.UserMessageBudget != test.budget {
+					t.Errorf("budget %d, want %d", in.UserMessageBudget, test.budget)
 				}
 				return sdk.NoOp("x"), nil
 			}

@@ -13,8 +13,7 @@ const pointerHead = "Full pre-compression transcript available at: "
 
 // draft holds everything a summary consists of, before the choice of what fits.
 type draft struct {
-	// snapshot is what the model wrote, tags included.
-	snapshot string
+	snapshot string // what the model wrote, tags included
 	messages []message
 	more     bool // an earlier summary left messages out
 	facts    facts
@@ -49,7 +48,6 @@ func readPointer(text string) (path, rest string) {
 	if !ok {
 		return "", text
 	}
-	// The pointer is one line; a path with a line break cannot be written.
 	path, rest, _ = strings.Cut(after, "\n")
 	return strings.TrimSpace(path), rest
 }

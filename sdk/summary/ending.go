@@ -11,29 +11,23 @@ import (
 // The share of what a snapshot saves that may be spent again on the user's words (a half) and on facts (a quarter): a
 // summary that saves nearly nothing would be asked for again at once.
 const (
-	// A half for the user's words.
 	wordsShare = 2
-	// A quarter for facts.
 	factsShare = 4
-	// mostFacts is the upper limit for facts, in bytes, however much the snapshot saves.
-	mostFacts = 6000
+	mostFacts  = 6000 // bytes, however much the snapshot saves
 )
 
-// ending builds the result of a Run from the model's snapshot. Its counts are tokens by the host's tokenizer, as the
-// host decides by them whether the answer is a gain.
+// ending builds the result of a Run from the model's snapshot. It counts tokens by the host's tokenizer, as the host
+// decides by them whether the answer is a gain.
 type ending struct {
-	in     sdk.CompressInput
-	r      Range
-	s      *scanned
-	host   sdk.Host
-	before int // what the range counts
-	// minimum is known before the model is asked, so a call that cannot pay is not made.
-	minimum int // what the shortest possible summary counts
+	in      sdk.CompressInput
+	r       Range
+	s       *scanned
+	host    sdk.Host
+	before  int // what the range counts
+	minimum int // what the shortest possible summary counts: if it is no gain, the model is not asked
 	counts  map[string]int64
 }
 
-// noGain returns the no-op for a summary that takes at least as many tokens as what it replaces. The model may have
-// been called for it; the counts tell.
 func (e *ending) noGain() Result {
 	return Result{Range: e.r, NoOp: sdk.NoOpNoGain, TokensBefore: e.before, Counts: e.counts}
 }
@@ -46,22 +40,10 @@ func (e *ending) shortest(snapshot string) []sdk.Content {
 	return []sdk.Content{e.s.draft.compose(keep, kept, 0), acknowledge("", nil)}
 }
 
-// result returns the result for the first snapshot that is a gain. The verified snapshot comes first; it is longer, so
-// the unverified one may be a gain where the other is not.
-func (e *ending) result(ctx context.Context, snapshots []string) (Result, error) {
-	for _, snapshot := range snapshots {
-		r, err := e.with(ctx, snapshot)
-		if err != nil || r.NoOp == "" {
-			return r, err
-		}
-	}
-	return e.noGain(), nil
-}
-
-// with builds the entries around a snapshot. The mandatory content is measured first, and a share of what is saved pays
-// for the rest. If that turns out too long after all, the shortest form is used: two exact counts suffice, without
+// result builds the entries around a snapshot. The mandatory content is measured first, and a share of what is saved
+// pays for the rest. If that turns out too long after all, the shortest form is used: two exact counts suffice, without
 // searching.
-func (e *ending) with(ctx context.Context, snapshot string) (Result, error) {
+func (e *ending) result(ctx context.Context, snapshot string) (Result, error) {
 	short := e.shortest(snapshot)
 	counts, err := measure(ctx, e.host, short)
 	if err != nil {
@@ -88,7 +70,6 @@ func (e *ending) with(ctx context.Context, snapshot string) (Result, error) {
 		return Result{}, err
 	}
 	entries, tokens := long, counts[0]+counts[1]
-	// Facts are bounded in bytes, and a tokenizer may need more tokens for them than estimated.
 	if tokens >= e.before {
 		entries, tokens = short, shortTokens
 		_, kept = choose(messages, 0)

@@ -12,32 +12,25 @@ import (
 
 // facts are what the tool calls of a range reveal without a model, each list newest first and without repeats. They are
 // exact where a model's account may be invented.
-type facts struct {
-	// The lines are as they are shown.
-	modified, commands, read []string
-}
+type facts struct{ modified, commands, read []string }
 
-// The most that is recorded of each, in lines.
+// A session of hours has thousands of calls. Beyond these limits the oldest are left out: the snapshot has the story,
+// and the transcript has all.
 const (
-	// mostModified, mostCommands and mostRead are in lines; a session of hours has thousands of calls. Beyond these the
-	// oldest are left out: the snapshot has the story, and the transcript has all.
-	mostModified = 100
+	mostModified = 100 // lines
 	mostCommands = 30
 	mostRead     = 60
 	factLength   = 200 // characters
 )
 
+// readFacts reads these texts again. Changing one makes the facts of older summaries plain text.
 const (
 	factsHead    = "\n\nRecorded from the tool calls, newest first:"
 	modifiedHead = "\nFiles modified:"
 	commandsHead = "\nCommands run:"
 	readHead     = "\nFiles read:"
-	// The texts are parsed again by readFacts. Changing one makes the facts of older summaries plain text.
-	factStart = "\n- "
-)
-
-const (
-	deletedMark = " (deleted)"
+	factStart    = "\n- "
+	deletedMark  = " (deleted)"
 
 	noResult tools.Outcome = "no result"
 )
@@ -54,7 +47,6 @@ type collector struct {
 func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]facts) facts {
 	c := collector{in: in, modified: map[string]bool{}, commands: map[string]bool{}, read: map[string]bool{}}
 	for i := r.To - 1; i >= r.From; i-- {
-		// A summary holds no calls of its own.
 		if older, ok := carried[i]; ok {
 			c.carry(older)
 			continue
@@ -63,7 +55,6 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 			continue
 		}
 		blocks := in.History[i].Blocks
-		// From the last block, as calls of one entry run in order.
 		for j := len(blocks) - 1; j >= 0; j-- {
 			call, ok := blocks[j].(sdk.ToolCall)
 			if !ok {
@@ -82,7 +73,6 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 			c.call(use, result)
 		}
 	}
-	// A file that was modified need not be told to have been read.
 	c.facts.read = slices.DeleteFunc(c.facts.read, func(p string) bool { return c.modified[p] })
 	return c.facts
 }
@@ -95,14 +85,14 @@ func (c *collector) isNews(use tools.Use) bool {
 			slices.ContainsFunc(use.Reads, func(p string) bool { return !c.read[c.path(p)] })
 }
 
-// call records one tool call with its outcome. Commands are recorded even if they failed: that they failed is worth
-// knowing. Failed reads and writes are not, as they changed and showed nothing.
+// call records one tool call with its outcome. That a command failed is worth knowing; a failed read or write showed and
+// changed nothing.
 func (c *collector) call(use tools.Use, result tools.Outcome) {
 	if use.Command != "" {
 		c.command(clipRun(use.Command, factLength), string(result))
 	}
 	if result != tools.OutcomeSuccess {
-		return // what failed changed nothing and showed nothing
+		return
 	}
 	for _, w := range use.Writes {
 		c.write(c.path(w.Path), w.Deletes)
@@ -121,7 +111,6 @@ func (c *collector) write(p string, deletes bool) {
 	add(&c.facts.modified, c.modified, mostModified, p, mark)
 }
 
-// command records a command line and its outcome.
 func (c *collector) command(line, result string) {
 	add(&c.facts.commands, c.commands, mostCommands, line, " — "+result)
 }
@@ -137,7 +126,6 @@ func add(list *[]string, seen map[string]bool, most int, key, mark string) {
 // carry records the facts of an earlier summary. It is called at that summary's position, so newer facts win.
 func (c *collector) carry(older facts) {
 	for _, line := range older.modified {
-		// A file whose own name ends in the mark is shown as deleted: the text cannot tell the two apart.
 		name, deleted := strings.CutSuffix(line, deletedMark)
 		c.write(name, deleted)
 	}
@@ -155,7 +143,6 @@ func (c *collector) carry(older facts) {
 // path returns the name under which a file is shown: relative to the workspace if it is inside. Different spellings of
 // one file thus become one fact.
 func (c *collector) path(p string) string {
-	// "" becomes "."; no absolute path is inside of it.
 	root := path.Clean(c.in.WorkspaceRoot)
 	p = tools.Resolve(root, p)
 	if inside, ok := strings.CutPrefix(p, strings.TrimSuffix(root, "/")+"/"); ok {
@@ -167,7 +154,6 @@ func (c *collector) path(p string) string {
 // writeFacts writes as many facts as fit into the given bytes: modified files first, then commands, files that were
 // only read last. Headings count; a heading is written only with a first line below it.
 func writeFacts(b *strings.Builder, f facts, bytes int) {
-	// Paid for in advance, also if nothing follows: the caller never gets more than it asked for.
 	bytes -= len(factsHead)
 	head := factsHead
 	for _, list := range [...]struct {
@@ -177,7 +163,6 @@ func writeFacts(b *strings.Builder, f facts, bytes int) {
 		if len(list.lines) == 0 {
 			continue
 		}
-		// The head is written with the first line below it, so the output never ends in a heading.
 		head += list.head
 		bytes -= len(list.head)
 		for _, line := range list.lines {

@@ -2,7 +2,6 @@ package summary
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -15,36 +14,28 @@ const (
 	mostParts = 16
 	// leastRoom is the least room for the record in a request, in tokens. With less, folding would make no progress.
 	leastRoom = 512
-	// leastPiece is the size down to which entries are cut, in tokens. Below it they say nothing; the oldest entries
-	// are left out instead.
-	leastPiece = 64
 	// mostAnswer is the output limit that is requested if the model's own is unknown, in tokens.
 	mostAnswer = 16_384
 )
 
 // window divides the model's context window. All fields are in tokens.
 type window struct {
-	size int
-	// answer is set aside for the model's answer.
-	answer int
-	// fixed is taken by what is in every request: the system prompt, the rules and the prompt.
-	fixed int
-	// carried is the largest snapshot that can go on to the next part.
-	carried int
+	size    int
+	answer  int // set aside for the model's answer
+	fixed   int // what is in every request: the system prompt, the rules and the prompt
+	carried int // the largest snapshot that can go on to the next part
 }
 
 // newWindow divides the window by the model's limits. A model whose context limit is unknown is assumed to have the
-// agent's. The answer gets at most a quarter of the window, so small windows still have room for the record.
+// agent's. The answer gets at most a quarter: models with a large output limit would otherwise leave nothing to read.
 func newWindow(in sdk.CompressInput) window {
-	w := window{size: in.Model.ContextLimit}
-	if w.size <= 0 {
-		w.size = in.ContextLimit
+	w := window{size: in.ContextLimit, answer: mostAnswer}
+	if in.Model.ContextLimit > 0 {
+		w.size = in.Model.ContextLimit
 	}
-	w.answer = in.Model.MaxOutput
-	if w.answer <= 0 {
-		w.answer = mostAnswer
+	if in.Model.MaxOutput > 0 {
+		w.answer = in.Model.MaxOutput
 	}
-	// Models with a large output limit would otherwise leave nothing to read.
 	w.answer = min(w.answer, w.size/4)
 	w.carried = w.answer + w.answer/4 // the host may count more than the model does
 	return w
@@ -88,6 +79,7 @@ func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
 	if err := w.check(room); err != nil {
 		return nil, err
 	}
+	room -= noteTokens
 	for i := range pieces {
 		f.shorten(&pieces[i], room)
 	}
@@ -99,36 +91,40 @@ func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
 	return parts, nil
 }
 
-// pack divides pieces, none larger than room, over at most [mostParts] parts. Greedy filling wastes space at the end of
-// parts, so the record is squeezed harder until it fits. It works on a copy of f, or failed tries would be counted.
+// noteTokens is what the note about left out entries takes at most.
+const noteTokens = 64
+
+// pack divides pieces, none larger than room, over at most [mostParts] parts, filled from the newest piece back. The
+// oldest entries, for which there is no part, are left out, and a note says so: what people said there stays word for
+// word next to the snapshot anyway.
 func (f *fitter) pack(pieces []piece, room int) [][]piece {
-	packed := fill(pieces, room)
-	// The last try cannot fail: two neighbouring parts together are more than one has room for, or they would be one.
-	for _, most := range [...]int{mostParts * room * 9 / 10, mostParts * room * 7 / 10, (mostParts - 1) * room / 2} {
-		if len(packed) <= mostParts {
-			break
+	var packed [][]piece
+	to := len(pieces)
+	for to > 0 && len(packed) < mostParts {
+		from, sum := to-1, pieces[to-1].tokens
+		for from > 0 && sum+pieces[from-1].tokens <= room {
+			from--
+			sum += pieces[from].tokens
 		}
-		try := *f
-		packed = fill(try.squeeze(pieces, most), room)
-		if len(packed) <= mostParts {
-			*f = try
-		}
+		packed = append(packed, pieces[from:to])
+		to = from
 	}
+	if to > 0 {
+		f.left = int64(to)
+		oldest := &packed[len(packed)-1]
+		note := newPiece(pieces[0].entry, "note", fmt.Sprintf("[The oldest %d entries are left out here.]", to))
+		*oldest = append([]piece{note}, *oldest...)
+	}
+	slices.Reverse(packed)
 	return packed
 }
 
-// total adds up the tokens of pieces.
-func total(pieces []piece) (n int) {
-	for _, p := range pieces {
-		n += p.tokens
-	}
-	return n
-}
-
-// reduce turns results into lines, oldest first, until the pieces fit into room. It returns their total then. Old
-// results are the largest and least needed part of a record.
+// reduce turns results into lines, oldest first, until the pieces fit into room. It returns their total then.
 func (f *fitter) reduce(pieces []piece, room int) int {
-	sum := total(pieces)
+	sum := 0
+	for _, p := range pieces {
+		sum += p.tokens
+	}
 	for i := range pieces {
 		if sum <= room {
 			break
@@ -139,7 +135,6 @@ func (f *fitter) reduce(pieces []piece, room int) int {
 			continue
 		}
 		n := int64(0)
-		// The whole entry is rendered again, as a piece has one text for all its blocks.
 		text, _ := flatten(entry, func(block int, r sdk.ToolResponse) string {
 			var call sdk.ToolCall
 			if at, ok := f.pairs.Call(turns.At{Entry: p.entry, Block: block}); ok {
@@ -156,7 +151,6 @@ func (f *fitter) reduce(pieces []piece, room int) int {
 			continue
 		}
 		sum -= p.tokens
-		// The estimate of the shorter text may exceed an exact count of the longer one.
 		p.text, p.tokens = text, min(p.tokens, roughTokens(text)+headingTokens)
 		sum += p.tokens
 		f.reduced += n
@@ -186,60 +180,4 @@ func (f *fitter) shorten(p *piece, room int) {
 	}
 	p.text = p.text[:head] + fmt.Sprintf(mark, utf8.RuneCountInString(p.text[head:tail])) + p.text[tail:]
 	f.cut++
-}
-
-// squeeze cuts the largest pieces down to a common size so that all fit into room; small ones, which are mostly what
-// people said, stay whole. If there are too many pieces even for that, the oldest are left out, with a note in their
-// place. It returns a new slice.
-func (f *fitter) squeeze(pieces []piece, room int) []piece {
-	limit := max(levelOf(pieces, room), leastPiece)
-	out := slices.Clone(pieces)
-	for i := range out {
-		f.shorten(&out[i], limit)
-	}
-	sum := total(out)
-	if sum <= room {
-		return out
-	}
-	const note = "[The oldest %d entries are left out here.]"
-	sum += roughTokens(note) + headingTokens + labelTokens
-	n := 0
-	for ; n < len(out) && sum > room; n++ {
-		sum -= out[n].tokens
-	}
-	f.left += int64(n)
-	return append([]piece{newPiece(out[0].entry, "note", fmt.Sprintf(note, n))}, out[n:]...)
-}
-
-// levelOf returns the largest size to which pieces must be cut so that they fit into room together. Going through the
-// sizes in ascending order, each small piece leaves its unused share to the larger ones.
-func levelOf(pieces []piece, room int) int {
-	sizes := make([]int, len(pieces))
-	for i, p := range pieces {
-		sizes[i] = p.tokens
-	}
-	slices.Sort(sizes)
-	for i, size := range sizes {
-		left := len(sizes) - i
-		if size*left > room {
-			return room / left
-		}
-		room -= size
-	}
-	return math.MaxInt // they fit as they are
-}
-
-// fill distributes pieces over parts, in order, greedily. Every piece must fit into a part by itself. It returns at
-// least one part.
-func fill(pieces []piece, room int) [][]piece {
-	var parts [][]piece
-	from, sum := 0, 0
-	for i, p := range pieces {
-		if i > from && sum+p.tokens > room {
-			parts = append(parts, pieces[from:i])
-			from, sum = i, 0
-		}
-		sum += p.tokens
-	}
-	return append(parts, pieces[from:])
 }

@@ -84,19 +84,3 @@ func TestAPartThatWasCutSaysHowMuchIsMissing(t *testing.T) {
 		t.Errorf("%d tokens, %d cut: %s", p.tokens, f.cut, p.text)
 	}
 }
-
-func TestWhereEntriesAreTooManyTheOldestAreLeftOutAndCounted(t *testing.T) {
-	record := make([]piece, 1000)
-	for i := range record {
-		record[i] = piece{text: strings.Repeat("x", 200), tokens: 100}
-	}
-	record[999].text = "the newest"
-	f := new(fitter)
-	got := f.squeeze(record, 6400)
-	if f.left == 0 || int(f.left)+len(got)-1 != 1000 || got[len(got)-1].text != "the newest" {
-		t.Errorf("%d left out, %d stay, the last is %q", f.left, len(got), got[len(got)-1].text)
-	}
-	if !strings.HasPrefix(got[0].text, "[The oldest ") {
-		t.Errorf("nothing says so: %q", got[0].text)
-	}
-}

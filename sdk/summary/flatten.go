@@ -15,7 +15,6 @@ func Flatten(entry sdk.Content) (flat sdk.Content, ok bool) {
 	if text == "" {
 		return sdk.Content{}, false
 	}
-	// Results of tools are sent as a person's message: without tool schemas there is no other role for them.
 	speaker := sdk.Human
 	if entry.Speaker == sdk.AI {
 		speaker = sdk.AI
@@ -36,7 +35,6 @@ func flatten(entry sdk.Content, line func(block int, r sdk.ToolResponse) string)
 		case sdk.Code:
 			part = "```" + clip(block.Language, nameLength) + "\n" + strings.TrimSuffix(block.Code, "\n") + "\n```"
 		case sdk.ToolCall:
-			// Parameters whole, as paths and commands in them are what a summary must name.
 			part = "[calls " + lineName(block.Name) + "] " + string(block.Parameters)
 		case sdk.ToolResponse:
 			short := ""
@@ -62,7 +60,7 @@ func flatten(entry sdk.Content, line func(block int, r sdk.ToolResponse) string)
 	return strings.ToValidUTF8(b.String(), "\ufffd"), dropped
 }
 
-// flatResponse returns a tool response as text. A line other than "" replaces the result. The error is always shown.
+// flatResponse returns a tool response as text. A line other than "" replaces the result.
 func flatResponse(r sdk.ToolResponse, line string) string {
 	var b strings.Builder
 	b.WriteString("[result of " + lineName(r.ToolName) + "]")

@@ -13,11 +13,9 @@ import (
 )
 
 const (
-	// keyLength is how much of a path or command a line shows, and nameLength of a tool's name, in characters.
-	keyLength  = 120
-	nameLength = 120
-	// lineBytes is an upper bound for the length of a line in bytes: name and key with four bytes per character, and
-	// the rest.
+	keyLength  = 120 // characters of a path or command
+	nameLength = 120 // characters of a tool's name
+	// lineBytes is an upper bound for a line's length: four bytes per character.
 	lineBytes = 4*(keyLength+nameLength) + 80
 	// shortestLine is a lower bound for a line's length in bytes of JSON. Shorter results are never replaced.
 	shortestLine = len(`"[ — error, 0 lines]"`)
@@ -33,7 +31,6 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 		return "", false
 	}
 	result := r.ResultText()
-	// Otherwise each pruning would replace the length of the result by that of its line.
 	if IsLine(r.ToolName, result) || marks.ForWhole(r.Result) {
 		return "", false
 	}
@@ -45,7 +42,6 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 	if call.Name != "" {
 		key = t.Use(call.Name, call.Parameters).Subject
 	} else {
-		// A response without its call: the taxonomy can still judge the result.
 		call.Name = r.ToolName
 	}
 	line = makeLine(r.ToolName, key, t.Judge(call, r).Outcome, lines)
@@ -56,7 +52,6 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 // written here; the two change together.
 func makeLine(tool, key string, outcome tools.Outcome, lines int) string {
 	unit := "lines"
-	// Grammar matters to no model, but to [IsLine], which accepts one form only.
 	if lines == 1 {
 		unit = "line"
 	}
@@ -78,7 +73,6 @@ func IsLine(tool, result string) bool {
 	return ok
 }
 
-// lineName returns the name of a tool in a line; "tool" if it has none.
 func lineName(tool string) string { return cmp.Or(clip(tool, nameLength), "tool") }
 
 // clip returns the first line of s that is not blank, without control characters, cut to length characters. It keeps

@@ -57,13 +57,11 @@ const againRule = "\n\nAn earlier answer to this request could not be used: %v. 
 
 // requests builds the requests of one Run.
 type requests struct {
-	// nonce marks the lines between entries; prompt is the user's own or the shipped one; todos and transcript are ""
-	// if there are none.
-	nonce      string
-	prompt     string
-	todos      string
-	transcript string
-	latest     bool // the range holds what the user said last
+	nonce      string // marks the lines between entries
+	prompt     string // the user's own, or the shipped one
+	todos      string // "" if there are none
+	transcript string // a path, "" if there is none
+	latest     bool   // the range holds what the user said last
 }
 
 // nonce returns an id for the marks in the record: the first 6 hexadecimal digits of a digest over the whole record. To
@@ -76,7 +74,6 @@ func nonce(pieces []piece, prior string) string {
 		h.Write([]byte(p.text))
 	}
 	h.Write([]byte(prior))
-	// Three bytes: a chance of one in 16 million is enough against a text that was written before.
 	return hex.EncodeToString(h.Sum(nil)[:3])
 }
 
@@ -112,7 +109,6 @@ func (q *requests) end(p part, refused error) []sdk.Content {
 	if q.transcript != "" {
 		entries = append(entries, human(fmt.Sprintf(transcriptRule, q.transcript)))
 	}
-	// Appended in the order of how much depends on them: what was wrong with the last answer is read last.
 	last := lastRule
 	if p.number < p.of {
 		last += foldRule
@@ -126,13 +122,11 @@ func (q *requests) end(p part, refused error) []sdk.Content {
 	return append(entries, human(last))
 }
 
-// record writes the pieces as data: each behind a line with the nonce, which nothing in them can forge. The final size
-// is reserved at once, since records have megabytes.
+// record writes the pieces as data: each behind a line with the nonce, which nothing in them can forge.
 func (q *requests) record(pieces []piece) string {
 	size := 0
 	for _, p := range pieces {
-		// 16 for the mark, the nonce and the line breaks.
-		size += len(p.text) + len(p.label) + 16
+		size += len(p.text) + len(p.label) + len("=== 123456 \n\n")
 	}
 	var b strings.Builder
 	b.Grow(size + 64)
@@ -146,15 +140,12 @@ func (q *requests) record(pieces []piece) string {
 	return b.String()
 }
 
-// human returns an entry of the request; requests contain nothing but text.
 func human(text string) sdk.Content {
 	return sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: strings.ToValidUTF8(text, "\ufffd")}}}
 }
 
-// The most that is shown of the todo list.
 const (
-	// mostTodos is in tasks, subtasks included.
-	mostTodos  = 100
+	mostTodos  = 100 // tasks shown, subtasks included
 	todoLength = 500 // characters
 )
 
@@ -169,7 +160,6 @@ func listTodos(todos []sdk.Todo) string {
 			if t.Status == "completed" {
 				continue
 			}
-			// The subtasks of a task that is left out are not counted, as the task stands for them.
 			if left == 0 {
 				more++
 				continue

@@ -40,7 +40,6 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 	if in.Model == nil {
 		return Result{}, ErrNoModel
 	}
-	// Asked before anything is counted: without a prompt there is nothing to do.
 	prompt, err := host.ResolvePrompt(ctx, PromptName)
 	if err != nil {
 		return Result{}, fmt.Errorf("the prompt %q: %w", PromptName, err)
@@ -60,7 +59,6 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 			func(p piece) bool { return p.label == speakerLabel(sdk.Human)+latestLabel }),
 	}}
 	e := ending{in: in, r: r, s: &s, host: host}
-	// The only counting before the model is called.
 	prior, err := prepare(ctx, a, &e)
 	if err != nil {
 		return Result{}, err
@@ -77,25 +75,15 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 	if err != nil {
 		return Result{}, err
 	}
-	candidates := []string{snapshot}
-	if in.Verification {
-		revised, err := a.verify(ctx, s.pieces, snapshot)
-		if err != nil {
-			return Result{}, err
-		}
-		if revised != snapshot {
-			candidates = []string{revised, snapshot} // the first that is a gain
-		}
-	}
 	e.counts = map[string]int64{
 		"modelCalls": a.calls, "parts": int64(len(parts)),
 		"resultsReduced": f.reduced, "entriesCut": f.cut, "entriesLeftOut": f.left,
 	}
-	return e.result(ctx, candidates)
+	return e.result(ctx, snapshot)
 }
 
-// prepare counts, in one request to the host, everything that must be known before the model is asked. One round trip
-// matters: each sends the entries through a pipe. It returns the size of the snapshot to be updated, in tokens.
+// prepare counts, in one round trip to the host, everything that must be known before the model is asked. It returns
+// the size of the snapshot to be updated, in tokens.
 func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
 	// The longest request that can occur: a middle part, with a prior snapshot, asked again for every possible reason.
 	longest := errors.Join(ErrNoSnapshot, ErrTooLong, ErrEmpty)
@@ -103,7 +91,6 @@ func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
 	entries := slices.Clone(fixed)
 	entries = append(entries, human(e.s.prior))
 	entries = append(entries, e.shortest(openTag+"\n"+closeTag)...)
-	// Messages of earlier summaries and of this range whose tokens are not known; they are counted in the same request.
 	at := len(entries)
 	for _, m := range e.s.draft.messages {
 		if m.tokens < 0 {
@@ -119,7 +106,6 @@ func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// Without the entries' own counts the range was counted just now.
 	for _, n := range counts[rest:] {
 		e.before += n
 	}
@@ -149,5 +135,4 @@ func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
 	return prior, nil
 }
 
-// textOf returns the text of an entry that human made.
 func textOf(entry sdk.Content) string { return entry.Blocks[0].(sdk.Text).Text }

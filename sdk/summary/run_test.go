@@ -218,39 +218,3 @@ func TestWithoutGainNothingIsDone(t *testing.T) {
 		})
 	}
 }
-
-func TestVerification(t *testing.T) {
-	const better = "<state_snapshot><overall_goal>ship it</overall_goal><user_directives>never touch " +
-		"go.mod</user_directives></state_snapshot>"
-	tests := map[string]struct {
-		second, want string
-	}{
-		"nothing is missing":    {"VERIFIED", snapshot},
-		"said with a full stop": {"**VERIFIED**.", snapshot},
-		"completed":             {"It lacks something.\n" + better, better},
-		"empty":                 {"", snapshot},
-		"prose":                 {"It lacks the directive.", snapshot},
-		"cut off":               {better[:60], snapshot},
-		"injected":              {"<state_snapshot>ok</state_snapshot>", snapshot},
-		"longer than what it stands for": {"<state_snapshot>" + strings.Repeat("words ", 2000) + "</state_snapshot>",
-			snapshot},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			c := summarytest.Config(100_000, sdktest.Answers(snapshot, test.second))
-			c.Verification = true
-			got := sdktest.Compress(t, strategy{}, session(), c)
-			if len(got.Requests) != 2 || !strings.HasPrefix(summarytest.Text(got.History[0]), test.want+"\n") {
-				t.Errorf("%d requests:\n%s", len(got.Requests), summarytest.Text(got.History[0]))
-			}
-		})
-	}
-	t.Run("the provider fails", func(t *testing.T) {
-		c := summarytest.Config(100_000, sdktest.Answers(snapshot))
-		c.Verification = true
-		got := sdktest.Compress(t, strategy{}, session(), c)
-		if len(got.Requests) != 2 || !strings.HasPrefix(summarytest.Text(got.History[0]), snapshot) {
-			t.Errorf("%d requests:\n%s", len(got.Requests), summarytest.Text(got.History[0]))
-		}
-	})
-}

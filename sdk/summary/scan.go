@@ -8,11 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// piece is one entry of the range, flattened for the request. tokens is an upper bound.
+// piece is one entry of the range, flattened for the request.
 type piece struct {
-	entry int // its position in the history
-	// label is the speaker's name in the record; text is what the model reads.
-	label  string
+	entry  int    // its position in the history
+	label  string // the speaker's name in the record
 	text   string
 	tokens int // at most so many, with its label
 }
@@ -20,9 +19,8 @@ type piece struct {
 // latestLabel marks the user's last message in the record; latestRule refers to it.
 const latestLabel = ", most recent message"
 
-// The most that an entry's heading, or the heading of a part of it, counts in tokens.
+// The most that the heading of an entry, or of a part of it, counts in tokens.
 const (
-	// headingTokens and labelTokens are upper bounds, in tokens.
 	headingTokens = 16
 	labelTokens   = 8
 )
@@ -48,7 +46,6 @@ const priorNote = "[The conversation up to this place is also in the snapshot so
 // scan reads History[r.From:r.To]: pieces for the request, and messages, facts and attachments for the summary itself.
 func scan(in sdk.CompressInput, r Range, pairs *turns.Pairs) scanned {
 	s := scanned{priorAt: -1, priorPiece: -1}
-	// In the whole history, as the last message may be outside of the range.
 	last := LastMessage(in.History)
 	lastPiece, lastMessage := -1, -1
 	carried := map[int]facts{}
@@ -56,7 +53,6 @@ func scan(in sdk.CompressInput, r Range, pairs *turns.Pairs) scanned {
 		entry := in.History[i]
 		if text, ok := priorText(entry); ok {
 			p := readPrior(entry, text)
-			// At its own position: what was done since is newer.
 			carried[i] = p.facts
 			s.take(i, p)
 			continue
@@ -127,12 +123,11 @@ func (s *scanned) take(entry int, p prior) {
 // attachments, of which a summary only keeps the names.
 func messageTokens(in sdk.CompressInput, i int) int {
 	if in.TokensIn == nil || slices.ContainsFunc(in.History[i].Blocks, isMedia) {
-		return -1 // attachments were counted, but only their names are kept
+		return -1
 	}
 	return in.Tokens(i, i+1) + labelTokens
 }
 
-// attachments returns the media of an entry.
 func attachments(entry sdk.Content) (media []sdk.Block) {
 	for _, b := range entry.Blocks {
 		if isMedia(b) {
@@ -144,7 +139,6 @@ func attachments(entry sdk.Content) (media []sdk.Block) {
 
 func isMedia(b sdk.Block) bool { _, ok := b.(sdk.Media); return ok }
 
-// speakerLabel returns the speaker's name in the record, in the words that models know.
 func speakerLabel(s sdk.Speaker) string {
 	switch s {
 	case sdk.Human:

@@ -24,19 +24,16 @@ func extract(reply string) (string, error) {
 		return "", ErrEmpty
 	}
 	reply = strings.ToValidUTF8(withoutNotes(reply), "\ufffd")
-	// A tag in the middle of a sentence is talk about the form; one at the start of a line begins it.
 	from := strings.Index(reply, openTag)
 	if !strings.HasPrefix(reply, openTag) {
 		if i := strings.Index(reply, "\n"+openTag); i >= 0 {
 			from = i + 1
 		}
 	}
-	// An answer that was cut at the output limit has none.
 	to := strings.LastIndex(reply, closeTag)
 	if from < 0 || to < from {
 		return "", ErrNoSnapshot
 	}
-	// Models nest a second snapshot in the first when the record quotes one.
 	body := defuse.Replace(reply[from+len(openTag) : to])
 	if !hasWords(body) {
 		return "", ErrEmpty
@@ -89,15 +86,14 @@ type mark struct {
 	Reason    string `json:"reason"`
 }
 
-// markOf reads the mark of an entry; the zero mark if it has none, or its metadata uses the names for other things. The
-// search for the names avoids parsing JSON for nearly every entry.
+// markOf reads the mark of an entry; the zero mark if it has none, or its metadata uses the names for other things.
 func markOf(entry sdk.Content) (m mark) {
 	if !bytes.Contains(entry.Metadata, []byte("isSummary")) && !bytes.Contains(entry.Metadata,
 		[]byte(reasonContinuation)) {
-		return mark{} // nearly every entry; reading JSON takes its time
+		return mark{} // nearly every entry: parsing JSON takes time
 	}
 	if json.Unmarshal(entry.Metadata, &m) != nil {
-		return mark{} // other programs use the same names for other things
+		return mark{}
 	}
 	return m
 }
@@ -110,7 +106,6 @@ const (
 
 // priorText returns the text of an earlier summary; ok is false if entry is not one. See [IsSummary] for the rules.
 func priorText(entry sdk.Content) (text string, ok bool) {
-	// Output of tools can quote a summary, and is never one.
 	if entry.Speaker != sdk.Human && entry.Speaker != sdk.AI {
 		return "", false
 	}
@@ -118,7 +113,6 @@ func priorText(entry sdk.Content) (text string, ok bool) {
 		text, _ = said(entry, false)
 		return text, true
 	}
-	// Without a mark only the form is left to go by, and only entries of a human have it: [Run] makes such.
 	if entry.Speaker != sdk.Human || len(entry.Blocks) == 0 {
 		return "", false
 	}
@@ -157,7 +151,6 @@ func readPrior(entry sdk.Content, text string) prior {
 		return p
 	}
 	end += len(closeTag)
-	// In the order in which compose writes: messages, facts, pointer.
 	rest := trimmed[end:]
 	p.messages, p.more, rest = readMessages(rest)
 	p.facts, rest = readFacts(rest)

@@ -9,7 +9,6 @@ import (
 
 // message is what a person said in the range, or what an earlier summary kept of it.
 type message struct {
-	// text is unchanged, whatever is in it.
 	text   string
 	tokens int  // below 0: not counted yet
 	latest bool // said last in the whole history: kept at any size
@@ -30,7 +29,6 @@ const (
 // keep has an element for each message; kept is how many of them are true.
 func choose(messages []message, budget int) (keep []bool, kept int) {
 	keep = make([]bool, len(messages))
-	// The latest is paid for first, even beyond the budget.
 	for i := len(messages) - 1; i >= 0; i-- {
 		m := messages[i]
 		if m.latest {
@@ -87,7 +85,6 @@ func readMessages(text string) (messages []string, more bool, rest string) {
 		number, after, ok := strings.Cut(after, messageEnd)
 		n, err := strconv.Atoi(number)
 		if !ok || err != nil || n < 0 {
-			// A mark that is not complete: what follows is text that another program put there.
 			return messages, more, rest
 		}
 		end := runes(after, n)
@@ -98,7 +95,6 @@ func readMessages(text string) (messages []string, more bool, rest string) {
 
 // runes returns the length in bytes of the first n characters of s.
 func runes(s string, n int) int {
-	// A character takes at least one byte. A summary that was cut ends here, with the rest of its last message.
 	if n >= len(s) {
 		return len(s)
 	}
