@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // patched finds the files that a patch names.
-var patched = regexp.MustCompile(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+?)\r?$`)
+var patched = lazily(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+?)\r?$`)
 
 // about lists what a sentence may name as the subject of a call: its path, else any of its parameters. A command may
 // be a list of words.
@@ -21,7 +22,7 @@ func about(call content.ToolCall) []string {
 	var all []string
 	for _, s := range content.Literals(call.Parameters) {
 		all = append(all, s.Text)
-		for _, found := range patched.FindAllStringSubmatch(s.Text, -1) {
+		for _, found := range patched().FindAllStringSubmatch(s.Text, -1) {
 			all = append(all, found[1])
 		}
 	}
@@ -57,4 +58,10 @@ func firstLine(s string) string {
 		s = s[:i]
 	}
 	return s
+}
+
+// lazily returns what compiles an expression when it is first needed: thresh links this package for one command, and
+// every other one would compile them at its start.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

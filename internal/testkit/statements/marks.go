@@ -2,7 +2,6 @@ package statements
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -35,14 +34,14 @@ const (
 )
 
 var (
-	omittedLines = regexp.MustCompile(`^\[… ([1-9][0-9]*) (lines?) omitted(?:: lines ([0-9]+)-([0-9]+) of the ` +
+	omittedLines = lazily(`^\[… ([1-9][0-9]*) (lines?) omitted(?:: lines ([0-9]+)-([0-9]+) of the ` +
 		`(?:([0-9]+)(st|nd|rd|th) last )?result of (.+) above(?:, numbered from ([0-9]+))?)?\]$`)
-	omittedPart = regexp.MustCompile(`^\[… ([1-9][0-9]*) (characters?) omitted( within the line|, to the end of the line|` +
+	omittedPart = lazily(`^\[… ([1-9][0-9]*) (characters?) omitted( within the line|, to the end of the line|` +
 		`, from the start of the line)\]$`)
-	removedBytes = regexp.MustCompile(
+	removedBytes = lazily(
 		`^\[([0-9]+) bytes removed here to stay under the context limit: entry (\S+)\]$`)
-	inclusionGone = regexp.MustCompile(`^\[Earlier inclusion of (.+) removed( — included again later)?\]\r?$`)
-	restGone      = regexp.MustCompile(`… \[the rest was removed to stay under the context limit: entry (\S+)\]$`)
+	inclusionGone = lazily(`^\[Earlier inclusion of (.+) removed( — included again later)?\]\r?$`)
+	restGone      = lazily(`… \[the rest was removed to stay under the context limit: entry (\S+)\]$`)
 )
 
 // neverAnswered is the error in an answer that the host made.
@@ -52,22 +51,22 @@ const neverAnswered = "no result came before the conversation went on"
 func parseMark(line string, p place) (mark, bool) {
 	m := mark{sentence: line, bytes: -1}
 	if p.by == content.Human {
-		found := inclusionGone.FindStringSubmatch(line)
+		found := inclusionGone().FindStringSubmatch(line)
 		if found == nil {
 			return m, false
 		}
 		m.kind, m.path, m.again = Inclusion, found[1], found[2] != ""
 		return m, true
 	}
-	if found := omittedLines.FindStringSubmatch(line); found != nil {
+	if found := omittedLines().FindStringSubmatch(line); found != nil {
 		ok := m.ofLines(found) && (m.kind == Omitted || p.answer)
 		return m, ok
 	}
-	if found := omittedPart.FindStringSubmatch(line); found != nil {
+	if found := omittedPart().FindStringSubmatch(line); found != nil {
 		m.kind, m.chars, m.part = Omitted, number(found[1]), part(found[3])
 		return m, (found[2] == "character") == (m.chars == 1)
 	}
-	if found := removedBytes.FindStringSubmatch(line); found != nil && p.answer {
+	if found := removedBytes().FindStringSubmatch(line); found != nil && p.answer {
 		m.kind, m.bytes, m.entry = Middle, number(found[1]), found[2]
 		return m, true
 	}
@@ -197,7 +196,7 @@ func inLine(was string, at int) bool { return at > 0 && at < len(was) && was[at-
 
 // rest reads a message of a person that was cut at its end.
 func (r *reading) rest(was, now string) bool {
-	at := restGone.FindStringSubmatchIndex(now)
+	at := restGone().FindStringSubmatchIndex(now)
 	if at == nil || strings.HasSuffix(was, now[at[0]:]) {
 		return false
 	}
@@ -239,11 +238,11 @@ func (r *reading) refers(m mark, p place, text string) string {
 }
 
 // earlier finds the marks of inclusions that went before the message was cut.
-var earlier = regexp.MustCompile(`\[Earlier inclusion of [^\n]* removed[^\n]*\]`)
+var earlier = lazily(`\[Earlier inclusion of [^\n]* removed[^\n]*\]`)
 
 // beginsSo reports whether a message began with a text, but for inclusions that went.
 func beginsSo(was, text string) bool {
-	for i, part := range earlier.Split(text, -1) {
+	for i, part := range earlier().Split(text, -1) {
 		at := strings.Index(was, part)
 		if at < 0 || i == 0 && at > 0 {
 			return false

@@ -2,7 +2,6 @@ package statements
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -135,13 +134,13 @@ func differ(a, b []string) int {
 }
 
 // lineNumber is what read tools put in front of a line.
-var lineNumber = regexp.MustCompile(`^[ \t]*([0-9]+)(→|\t|: ?|\||)`)
+var lineNumber = lazily(`^[ \t]*([0-9]+)(→|\t|: ?|\||)`)
 
 // renumbered says why lines are not the same with other numbers, which begin with first here; "" if they are.
 func renumbered(there, gone []string, first int) string {
 	was := 0
 	for i := range there {
-		a, b := lineNumber.FindStringSubmatch(there[i]), lineNumber.FindStringSubmatch(gone[i])
+		a, b := lineNumber().FindStringSubmatch(there[i]), lineNumber().FindStringSubmatch(gone[i])
 		switch {
 		case a == nil || b == nil:
 			return fmt.Sprintf("the line %.80q has no number", there[i])

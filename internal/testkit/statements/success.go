@@ -2,7 +2,6 @@ package statements
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,16 +18,16 @@ const (
 )
 
 // exits finds how a program ended, in the words of many agents, on a line of its own.
-var exits = regexp.MustCompile(`(?im)^\W*(?:the command |process |command )?(?:completed |finished |exited |failed )?` +
+var exits = lazily(`(?im)^\W*(?:the command |process |command )?(?:completed |finished |exited |failed )?` +
 	`(?:with )?(?:exit[ _-]?code|exit status|returncode|return code)\W{0,3}(-?[0-9]+)\W*(?:</\w+>)?$`)
 
 // trouble are words without which nothing says that a call failed.
-var trouble = regexp.MustCompile(`(?i)error|fail|fatal|exit|exception|traceback|denied|refus|reject|not found|` +
+var trouble = lazily(`(?i)error|fail|fatal|exit|exception|traceback|denied|refus|reject|not found|` +
 	`no such|not been|timed? ?out|interrupt|cancel|abort|invalid|unable|cannot|can't|could not|couldn't|must |missing|unknown|` +
 	`does not|doesn't|doesn’t|exceed|too large|wasted|nothing to|declin|killed|panic|returncode|limit`)
 
 // runs finds what tools say when they answer before a program has ended.
-var runs = regexp.MustCompile(`(?i)^\W*(?:process|command) (?:running with session id|running in background|` +
+var runs = lazily(`(?i)^\W*(?:process|command) (?:running with session id|running in background|` +
 	`with shellid: \S+ is still running)`)
 
 // running reports whether the program of a call runs on behind its answer.
@@ -41,7 +40,7 @@ func running(call content.ToolCall, r content.ToolResponse) bool {
 		}
 	}
 	for _, s := range content.Literals(r.Result) {
-		if lines := strings.Split(s.Text, "\n"); slices.ContainsFunc(ends(lines), runs.MatchString) {
+		if lines := strings.Split(s.Text, "\n"); slices.ContainsFunc(ends(lines), runs().MatchString) {
 			return true
 		}
 	}
@@ -62,7 +61,7 @@ func judge(r content.ToolResponse) (failed verdict, why string) {
 			return v, why
 		}
 	}
-	if !trouble.Match(r.Result) {
+	if !trouble().Match(r.Result) {
 		return no, "nothing in the result says so"
 	}
 	return unclear, ""
@@ -81,7 +80,7 @@ func judgeText(text string, content bool) (failed verdict, why string) {
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range ends(lines) {
-		found := exits.FindStringSubmatch(strings.TrimSpace(line))
+		found := exits().FindStringSubmatch(strings.TrimSpace(line))
 		switch {
 		case found == nil:
 		case found[1] == "0":

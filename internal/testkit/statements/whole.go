@@ -2,7 +2,6 @@ package statements
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,16 +14,16 @@ import (
 var (
 	superseded  = "[result removed]"
 	pointer     = "[Result pruned — re-run tool to retrieve]"
-	removedLine = regexp.MustCompile(
+	removedLine = lazily(
 		`^\[result removed to stay under the context limit: ([0-9]+) tokens, entry (\S+)\]$`)
-	oneLine    = regexp.MustCompile(`^\[(.*) — (success|error|still running|outcome unknown), ([0-9]+) (lines?)\]$`)
-	recallMark = regexp.MustCompile(` \[thresh_recall: (\S+)\]$`)
+	oneLine    = lazily(`^\[(.*) — (success|error|still running|outcome unknown), ([0-9]+) (lines?)\]$`)
+	recallMark = lazily(` \[thresh_recall: (\S+)\]$`)
 )
 
 // whole reads a sentence that stands for a whole result; false if the result is none. at is where the result was.
 func (r *reading) whole(at turns.At, was, now content.ToolResponse) bool {
 	text := now.ResultText()
-	if found := recallMark.FindStringSubmatchIndex(text); found != nil {
+	if found := recallMark().FindStringSubmatchIndex(text); found != nil {
 		why := ""
 		if id := text[found[2]:found[3]]; id != was.CallID && id != r.view[r.index].ID {
 			why = "the call is " + was.CallID
@@ -40,11 +39,11 @@ func (r *reading) whole(at turns.At, was, now content.ToolResponse) bool {
 		r.said(Removed, text, "")
 		return true
 	}
-	if found := removedLine.FindStringSubmatch(text); found != nil {
+	if found := removedLine().FindStringSubmatch(text); found != nil {
 		r.said(Removed, text, r.removed(found[1], found[2], was))
 		return true
 	}
-	if found := oneLine.FindStringSubmatch(text); found != nil {
+	if found := oneLine().FindStringSubmatch(text); found != nil {
 		r.said(OneLine, text, r.oneLine(found, at, was))
 		return true
 	}

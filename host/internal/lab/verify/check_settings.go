@@ -133,15 +133,20 @@ func edges(f contract.ConfigField) []json.RawMessage {
 
 // broken are settings that are not a JSON object. 10,000 brackets overflow the stack of recursive parsers. In calls
 // they come in place of the whole settings, in Configure too.
-var broken = []string{"{", "[1]", `"x"`, "7", "\x00\xff", strings.Repeat("[", 10_000)}
+func broken() []string {
+	return []string{"{", "[1]", `"x"`, "7", "\x00\xff", strings.Repeat("[", 10_000)}
+}
 
-// garbage are values that no declaration allows: wrong types, a number outside float64's useful range, the largest
-// int64 (which float64 cannot hold), a very long string, and a key that pollutes prototypes in JavaScript. Null is
-// not among them: many decoders treat it as "not given", hosts never send it, and a strategy may rely on a setting
-// with a default to be present.
-var garbage = []string{
-	`[]`, `{"a":{}}`, `"\u0000"`, `-1e308`, `9223372036854775808`, `"` + strings.Repeat("z", 100_000) + `"`,
-	`{"__proto__":1}`,
+// garbage returns values, in turn, that no declaration allows: wrong types, a number outside float64's useful range,
+// the largest int64 (which float64 cannot hold), a very long string, and a key that pollutes prototypes in JavaScript.
+// Null is not among them: many decoders treat it as "not given", hosts never send it, and a strategy may rely on a
+// setting with a default to be present.
+func garbage(i int) json.RawMessage {
+	values := []string{
+		`[]`, `{"a":{}}`, `"\u0000"`, `-1e308`, `9223372036854775808`, `"` + strings.Repeat("z", 100_000) + `"`,
+		`{"__proto__":1}`,
+	}
+	return json.RawMessage(values[i%len(values)])
 }
 
 // checkSettingsGarbage demands that garbage settings are refused with a useful error or ignored, and crash nothing.
@@ -163,7 +168,7 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 			return judgeGarbage(ctx, p, settings, key, err)
 		})
 	}
-	for _, settings := range broken {
+	for _, settings := range broken() {
 		if err := attempt(settings, ""); err != nil {
 			return "", err
 		}
@@ -175,8 +180,7 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 		if i == mostTried {
 			break
 		}
-		value := garbage[i%len(garbage)]
-		if err := attempt(string(settingsOf(*info, f.Key, json.RawMessage(value))), f.Key); err != nil {
+		if err := attempt(string(settingsOf(*info, f.Key, garbage(i))), f.Key); err != nil {
 			return "", err
 		}
 	}
@@ -217,10 +221,9 @@ func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried i
 		return 0, err
 	}
 	defer p.end()
-	// A copy: broken belongs to all runs.
-	all := append([]string(nil), broken...)
+	all := broken()
 	for i, f := range info.Config {
-		all = append(all, string(settingsOf(info, f.Key, json.RawMessage(garbage[i%len(garbage)]))))
+		all = append(all, string(settingsOf(info, f.Key, garbage(i))))
 	}
 	sm := s.plain()
 	for _, op := range operations(info) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -44,7 +43,7 @@ func (s *suite) spawn(ctx context.Context) (*raw, error) {
 	}
 	p := &raw{Process: proc, rpc: client.NewRaw(proc)}
 	// go-plugin has accepted the line by now; this is about what the thresh protocol asks in addition.
-	if !handshakeLine.MatchString(proc.HandshakeLine()) {
+	if !isHandshake(proc.HandshakeLine()) {
 		p.end()
 		s.broken = true
 		return nil, fmt.Errorf(
@@ -53,10 +52,13 @@ func (s *suite) spawn(ctx context.Context) (*raw, error) {
 	return p, nil
 }
 
-// handshakeLine is go-plugin's handshake: core protocol version, application protocol version, network, address, RPC
-// protocol, and optionally a certificate. It is stricter than what go-plugin accepts: the thresh protocol demands a
-// Unix socket, because a TCP port would be open to every user of the machine.
-var handshakeLine = regexp.MustCompile(`^1\|1\|unix\|([^|]+)\|grpc(\|.*)?$`)
+// isHandshake reports whether a line is go-plugin's handshake: core protocol version, application protocol version,
+// network, address, RPC protocol, and optionally a certificate. It is stricter than go-plugin: the thresh protocol
+// demands a Unix socket, because a TCP port would be open to every user of the machine.
+func isHandshake(line string) bool {
+	f := strings.SplitN(line, "|", 6)
+	return len(f) >= 5 && f[0] == "1" && f[1] == "1" && f[2] == "unix" && f[3] != "" && f[4] == "grpc"
+}
 
 // end kills the process if it is still running and removes its socket and directory. It may be called more than once.
 func (p *raw) end() {
