@@ -46,6 +46,21 @@ tool: c2 replace "no" failed: not found`,
 			}
 		},
 	},
+	"gemini stream-json: what is left of a run that failed": {
+		in: `{"type":"error","timestamp":"T0","severity":"warning","message":"Loop detected"}
+{"type":"message","timestamp":"T1","role":"user","content":"go"}
+{"type":"message","timestamp":"T2","role":"assistant","content":"no","error":{"type":"e"}}
+{"type":"result","timestamp":"T7","status":"error","error":{"type":"e","message":"m"},"stats":{}}`,
+		format: transcript.GeminiStream,
+		want:   "human: go\nai: no",
+	},
+	"gemini stream-json: a message first": {
+		in: `{"type":"message","timestamp":"T1","role":"user","content":"go"}
+{"type":"tool_use","timestamp":"T3","tool_name":"read_file","tool_id":"c1","parameters":{"path":"a"}}
+{"type":"tool_result","timestamp":"T4","tool_id":"c1","status":"error","error":{"type":"e","message":"not found"}}`,
+		format: transcript.GeminiStream,
+		want:   "human: go\nai: call c1 read_file {\"path\":\"a\"}\ntool: c1 read_file \"not found\" failed: not found",
+	},
 	"gemini lines: a result that is only in the next message": {
 		in: `{"sessionId":"s1","projectHash":"h","startTime":"T0"}
 {"id":"m1","timestamp":"T1","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"read_file","args":{},"status":"executing"}]}
@@ -76,6 +91,55 @@ tool: c1 read_file {"output":"one"}
 human: on
 human: in short
 ai: done`,
+	},
+	"claude code: attachments are what the model saw": {
+		in: `{"type":"user","uuid":"1","timestamp":"T1","message":{"role":"user","content":"go on with @a.go"}}
+{"type":"attachment","uuid":"2","timestamp":"T2","attachment":{"type":"file","filename":"/w/a.go","content":{"type":"text","file":{"filePath":"/w/a.go","content":"package a","numLines":1}}}}
+{"type":"attachment","uuid":"3","timestamp":"T2","attachment":{"type":"hook_success","hookEvent":"PostToolUse","content":"fine","stdout":"fine"}}
+{"type":"attachment","uuid":"4","timestamp":"T2","attachment":{"type":"hook_additional_context","hookEvent":"UserPromptSubmit","content":["be","brief"]}}
+{"type":"assistant","uuid":"5","timestamp":"T3","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"Bash","input":{}}]}}
+{"type":"user","uuid":"6","timestamp":"T4","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"done"}]}}
+{"type":"attachment","uuid":"7","timestamp":"T5","attachment":{"type":"queued_command","prompt":"and test it","commandMode":"prompt"}}
+{"type":"attachment","uuid":"8","timestamp":"T5","attachment":{"type":"edited_text_file","filename":"/w/b.go","snippet":"3\tfunc b() {}"}}
+{"type":"attachment","uuid":"9","timestamp":"T5","attachment":{"type":"task_reminder","content":[{"id":"1","subject":"test"}],"itemCount":1}}
+{"type":"attachment","uuid":"9","timestamp":"T5","attachment":{"type":"task_reminder","content":[{"id":"1","subject":"test"}],"itemCount":1}}
+{"type":"attachment","uuid":"a","timestamp":"T5","attachment":{"type":"deferred_tools_delta"}}`,
+		format: transcript.ClaudeCode,
+		want: `human: go on with @a.go
+human: package a
+human: be, brief
+ai: call c1 Bash {}
+tool: c1 Bash "done"
+human: and test it
+human: 3	func b() {}
+human: {"id":"1","subject":"test"}`,
+		check: func(t *testing.T, tr *transcript.Transcript) {
+			for i, want := range []string{
+				`{"timestamp":"T2","isMeta":true,"attachment":"file"}`, `{"timestamp":"T5","attachment":"queued_command"}`,
+			} {
+				if got := string(tr.Entries[1+4*i].Metadata); got != want {
+					t.Errorf("%s, want %s", got, want)
+				}
+			}
+		},
+	},
+	"openclaw: parents are missing, and the session goes on at a leaf": {
+		in: `{"type":"session","version":3,"id":"s1","timestamp":"T0","cwd":"/w"}
+{"type":"message","id":"a","timestamp":"T1","message":{"role":"user","content":[{"type":"text","text":"go"}]}}
+{"type":"message","id":"b","timestamp":"T2","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"a"}}]}}
+{"type":"message","id":"c","parentId":"gone","timestamp":"T3","message":{"role":"toolResult","toolCallId":"c1","toolName":"read","content":[{"type":"text","text":"one"}],"isError":false}}
+{"type":"message","id":"d","parentId":"c","timestamp":"T4","message":{"role":"assistant","content":[{"type":"text","text":"wrong"}]}}
+{"type":"leaf","id":"e","parentId":"d","targetId":"c","timestamp":"T5"}
+{"type":"message","id":"f","parentId":"e","timestamp":"T6","message":{"role":"assistant","content":[{"type":"text","text":"right"}]}}
+{"type":"message","id":"g","parentId":"f","timestamp":"T7","message":{"role":"user","content":"and"}}
+{"type":"message","id":"h","parentId":"b","appendMode":"side","timestamp":"T8","message":{"role":"assistant","content":"aside"}}`,
+		format: transcript.Pi,
+		want: `human: go
+ai: call c1 read {"path":"a"}
+tool: c1 read "one"
+ai: right
+human: and`,
+		notes: []string{`line 4: the record's parent "gone" is not in the file; the record before it is taken`},
 	},
 	"qwen: the parts of Gemini's API, without ids": {
 		in: `{"uuid":"1","sessionId":"s1","timestamp":"T1","type":"user","cwd":"/w","version":"1","message":{"role":"user","parts":[{"text":"go"}]}}
@@ -199,6 +263,12 @@ tool: c1 read "one"`,
 		format: transcript.OpenCode,
 		want: `ai: I read, call c1 read {}
 tool: c1 read "one"`,
+	},
+	"aider: text before the first chat": {
+		in:     "the end of a chat that was cut\n\n# aider chat started at 2026-01-02 03:04:05\n\n#### fix it\n\nI fix it.\n",
+		format: transcript.Aider, boundaries: 1,
+		want:  "ai: the end of a chat that was cut\nhuman: fix it\nai: I fix it.",
+		notes: []string{"Aider does not record the files that it sent, so savings cannot be told"},
 	},
 	"aider: two chats": {
 		in: "\n# aider chat started at 2026-01-02 03:04:05\n\n> Aider v0.86\n\n#### fix it  \n#### please  \n\nI fix it.\n\n" +
@@ -492,5 +562,31 @@ func TestSessionsOfAgentsSurviveTheWayThroughEveryForm(t *testing.T) {
 				t.Errorf("%s as %s: %s\n%q", name, f.Format, diff, notes)
 			}
 		}
+	}
+}
+
+// An agent that is killed, or writes from two processes, leaves a line that is none: the others are the session.
+func TestABrokenLineCostsThatLine(t *testing.T) {
+	const line = `{"type":"user","message":{"content":"hi"}}` + "\n"
+	for name, tt := range map[string]struct{ in, note string }{
+		"broken":    {line + "\n{]\n" + line, "line 3: broken JSON (byte 45): unexpected ']', "},
+		"two in it": {line + strings.TrimSpace(line) + line + line, "line 2: broken JSON (byte 85): unexpected '{'"},
+		"cut":       {line + `{"type":"user","mess` + "\n" + line, "line 2: broken JSON (byte 63)"},
+		"NUL":       {line + "{\"a\":\x00}\n" + line, "line 2: broken JSON (byte 48): unexpected NUL byte"},
+		"no object": {line + "[1]\n" + line, "line 2: malformed transcript"},
+		"no message": {line + `{"type":"user"}` + "\n" + line,
+			"line 2: malformed transcript: a record of type user has no message object"},
+	} {
+		tr := read(t, tt.in)
+		got := messages(tr.Notes)
+		if brief(tr) != "human: hi\nhuman: hi" || len(got) != 1 || !strings.HasPrefix(got[0], tt.note) ||
+			!strings.HasSuffix(got[0], "; the line is left out") || tr.Notes[0].Routine {
+			t.Errorf("%s: %s\n%q", name, brief(tr), got)
+		}
+	}
+	// A file that is mostly something else is no session.
+	_, err := transcript.Read(strings.NewReader(line+strings.Repeat("{ this is a log }\n", 100)), transcript.Options{})
+	if !errors.Is(err, transcript.ErrUnknownFormat) || !strings.Contains(err.Error(), "100 % broken lines") {
+		t.Error(err)
 	}
 }

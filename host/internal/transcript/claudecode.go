@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // isClaudeBookkeeping reports whether a record type never holds conversation. Such records are most of a file's bytes:
@@ -11,7 +12,7 @@ import (
 // missing here is reported as unknown, and nothing else happens.
 func isClaudeBookkeeping(t string) bool {
 	switch t {
-	case "progress", "file-history-snapshot", "queue-operation", "summary", "pr-link", "attachment", "last-prompt",
+	case "progress", "file-history-snapshot", "queue-operation", "summary", "pr-link", "last-prompt",
 		"custom-title", "ai-title", "agent-name", "permission-mode", "worktree-state":
 		return true
 	}
@@ -23,7 +24,7 @@ func isClaudeBookkeeping(t string) bool {
 // result plus the whole file before and after an edit, which the model never saw.
 func isClaudeField(name string) bool {
 	switch name {
-	case "type", "message", "uuid", "timestamp", "sessionId", "isSidechain", "isMeta", "isCompactSummary",
+	case "type", "message", "attachment", "uuid", "timestamp", "sessionId", "isSidechain", "isMeta", "isCompactSummary",
 		"isVisibleInTranscriptOnly", "isApiErrorMessage":
 		return true
 	case "parentUuid", "logicalParentUuid", "userType", "cwd", "version", "gitBranch", "slug", "requestId",
@@ -52,6 +53,8 @@ func isClaudeRecord(t string, o object) bool {
 		return o.has("subtype")
 	case t == "summary":
 		return o.has("leafUuid")
+	case t == "attachment":
+		return kind(o.raw("attachment")) == '{'
 	default:
 		return isClaudeBookkeeping(t)
 	}
@@ -66,6 +69,7 @@ func isClaudeRecord(t string, o object) bool {
 //	 "message": {"id": "msg_1", "role": "assistant", "model": "m", "content": [{"type": "tool_use", …}], "usage": {…}}}
 //	{"type": "user", "uuid": "…", "message": {"role": "user", "content": [{"type": "tool_result", …}]},
 //	 "toolUseResult": {…}}
+//	{"type": "attachment", "uuid": "…", "attachment": {"type": "edited_text_file", "filename": "a.go", "snippet": "…"}}
 //	{"type": "system", "subtype": "compact_boundary", "compactMetadata": {"trigger": "auto", "preTokens": 155000}}
 //
 // The form was learnt from published sessions of several versions, and from sessions recorded with the agent.
@@ -93,7 +97,7 @@ type claudeThread struct {
 }
 
 // newClaude gives the side thread a builder of its own, because its entries are used only if the main thread is empty.
-func newClaude(b *builder) *claudeCode {
+func newClaude(b *builder) lineReader {
 	return &claudeCode{
 		main: newThread(b),
 		side: newThread(newBuilder()),
@@ -124,7 +128,9 @@ func (c *claudeCode) record(r record) error {
 	b.t.workedIn(r.text("cwd"))
 	switch t := r.text("type"); {
 	case t == "user" || t == "assistant":
-		return c.message(r, t)
+		return c.message(r, t, "message")
+	case t == "attachment":
+		return c.message(r, t, t)
 	case t == "system":
 		c.system(r)
 	case isClaudeBookkeeping(t):
@@ -154,15 +160,15 @@ func (c *claudeCode) system(r record) {
 
 // message reads one line of a user or assistant message. A resumed session starts with copies of earlier records; those
 // are dropped by uuid and content. The hash saves memory: keeping the messages would hold the file twice.
-func (c *claudeCode) message(r record, t string) error {
+func (c *claudeCode) message(r record, t, field string) error {
 	b := c.main.b
-	message := r.object.object("message")
+	message := r.object.object(field)
 	if message == nil {
-		return failAt(r.line, ErrMalformed, "a record of type %s has no message object", t)
+		return failAt(r.line, ErrMalformed, "a record of type %s has no %s object", t, field)
 	}
 	if id := r.text("uuid"); id != "" {
 		// By uuid alone something could be lost.
-		hash := maphash.Bytes(c.seed, r.raw("message"))
+		hash := maphash.Bytes(c.seed, r.raw(field))
 		if before, ok := c.seen[id]; ok && before == hash {
 			b.tally.routine(r.line, -1, "record that repeats an earlier one (same uuid and message) left out")
 			return nil
@@ -170,16 +176,21 @@ func (c *claudeCode) message(r record, t string) error {
 		c.seen[id] = hash
 	}
 	b.unread(r.line, "a record of type "+t, r.object, isClaudeField)
-	b.unread(r.line, "the message in a record of type "+t, message, isClaudeMessageField)
+	if field == "message" {
+		b.unread(r.line, "the message in a record of type "+t, message, isClaudeMessageField)
+	}
 	thread := c.main
 	if r.isTrue("isSidechain") {
 		thread = c.side
 		c.sideLines++
 	}
-	if t == "assistant" {
+	switch t {
+	case "assistant":
 		thread.assistant(r, message)
-	} else {
+	case "user":
 		thread.user(r, message)
+	default:
+		thread.attachment(r, message)
 	}
 	return nil
 }
@@ -225,10 +236,62 @@ func (c *claudeThread) user(r record, message object) {
 	c.b.userEntries(r.line, c.b.messageContent(r.line, message.raw("content")), content.Content{Metadata: meta.json()})
 }
 
+// attachment reads what Claude Code put into the conversation besides: files that a person mentioned, changes of files,
+// output of hooks, lists of tasks and tools, and what a person said while the model was working. The record has the
+// content; the words around it are the agent's own, and are not recorded.
+func (c *claudeThread) attachment(r record, attached object) {
+	t := attached.text("type")
+	meta := stamped(r.raw("timestamp"))
+	meta.flag("isMeta", t != "queued_command")
+	meta.text("attachment", t)
+	var blocks []content.Block
+	for _, field := range []string{"prompt", "content", "snippet", "addedLines", "addedBlocks", "skills", "files",
+		"blockingError", "newDate"} {
+		blocks = append(blocks, attachedBlocks(attached.raw(field))...)
+	}
+	event := attached.text("hookEvent")
+	if len(blocks) == 0 || isClaudeUnseen(t) ||
+		t == "hook_success" && event != "SessionStart" && event != "UserPromptSubmit" {
+		c.b.tally.routine(r.line, -1, "attachment of type "+clip([]byte(t))+", which the model did not see, left out")
+		return
+	}
+	c.b.add(r.line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json()})
+}
+
+// isClaudeUnseen reports whether attachments of a type are for the screen or the agent alone.
+var isClaudeUnseen = nameIn("already_read_file", "command_permissions", "edited_image_file", "hook_cancelled",
+	"hook_error_during_execution", "hook_non_blocking_error", "hook_permission_decision", "hook_system_message",
+	"structured_output")
+
+// attachedBlocks returns the texts and images in the content of an attachment: text, parts of a message, a file, or a
+// list of these.
+func attachedBlocks(raw []byte) (out []content.Block) {
+	if text, ok := rawjson.Text(raw); ok && text != "" {
+		return one(content.Text{Text: text})
+	}
+	list, _ := elements(raw)
+	for _, part := range list {
+		out = append(out, attachedBlocks(part)...)
+	}
+	o := asObject(raw)
+	if o == nil {
+		return out
+	}
+	if m, ok := anthropicMedia(o); ok {
+		return one(m)
+	}
+	if data := o.text("base64"); data != "" {
+		return one(content.Media{MimeType: o.text("type"), Data: data, Encoding: "base64"})
+	}
+	if inner := firstOf(o.raw("file"), o.raw("content"), o.raw("text"), o.raw("blockingError")); inner != nil {
+		return attachedBlocks(inner)
+	}
+	return one(content.Text{Text: string(raw)}) // such as a task
+}
+
 // end decides what the sub-agents' lines are: all of the conversation, or something to be left out with a remark.
 func (c *claudeCode) end() error {
 	b := c.main.b
-	b.t.Format = ClaudeCode
 	switch side := c.side.b; {
 	case c.sideLines == 0:
 	case len(b.t.Entries) == 0:

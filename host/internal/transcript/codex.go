@@ -73,7 +73,7 @@ func isCodexBookkeeping(name string) bool {
 	return false
 }
 
-func newCodex(b *builder) *codex { return &codex{b: b, ai: -1, tool: -1, reply: -1, told: -1} }
+func newCodex(b *builder) lineReader { return &codex{b: b, ai: -1, tool: -1, reply: -1, told: -1} }
 
 func (c *codex) record(r record) error {
 	payload := r.object.object("payload")
@@ -305,7 +305,6 @@ func (c *codex) usage(usage []byte) {
 
 // end refuses a file with bookkeeping alone: the user has named the wrong file.
 func (c *codex) end() error {
-	c.b.t.Format = Codex
 	if len(c.b.t.Entries) == 0 && len(c.b.t.System) == 0 {
 		return fail(ErrEmpty, "it is a Codex rollout without any message")
 	}

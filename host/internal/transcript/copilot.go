@@ -52,8 +52,6 @@ var (
 // published session.
 type copilot struct{ speech }
 
-func newCopilot(b *builder) *copilot { return &copilot{newSpeech(b)} }
-
 func (c *copilot) record(r record) error {
 	data, b := r.object.object("data"), c.b
 	meta := stamped(r.raw("timestamp"))
@@ -128,9 +126,4 @@ func copilotResult(data object) content.Block {
 		}
 	}
 	return r
-}
-
-func (c *copilot) end() error {
-	c.b.t.Format = CopilotCLI
-	return nil
 }

@@ -51,7 +51,7 @@ func Formats() []FormatInfo {
 		{QwenCode, "session of Qwen Code (JSON lines)", false},
 		{CopilotCLI, "events of Copilot CLI (JSON lines)", false},
 		{Cline, "history of a task of Cline or Roo Code (JSON)", false},
-		{Pi, "session of pi (JSON lines)", false},
+		{Pi, "session of pi or OpenClaw (JSON lines)", false},
 		{OpenCode, "session of opencode, as 'opencode export' prints it (JSON), or its events (JSON lines)", false},
 		{Aider, "history of Aider (Markdown)", false},
 		{OpenHands, "events of OpenHands (JSON, or JSON lines)", false},
@@ -102,17 +102,17 @@ func formatNames(writable bool) string {
 var (
 	lineReaders = map[Format]func(*builder) lineReader{
 		Native:            func(b *builder) lineReader { return &nativeLines{b: b} },
-		ClaudeCode:        func(b *builder) lineReader { return newClaude(b) },
-		Codex:             func(b *builder) lineReader { return newCodex(b) },
-		GeminiCLI:         func(b *builder) lineReader { return newGeminiLines(b) },
+		ClaudeCode:        newClaude,
+		Codex:             newCodex,
+		GeminiCLI:         newGeminiLines,
 		GeminiStream:      func(b *builder) lineReader { return &geminiStream{speech: newSpeech(b)} },
-		QwenCode:          func(b *builder) lineReader { return newQwen(b) },
-		CopilotCLI:        func(b *builder) lineReader { return newCopilot(b) },
-		Pi:                func(b *builder) lineReader { return newPi(b) },
+		QwenCode:          newQwen,
+		CopilotCLI:        func(b *builder) lineReader { return &copilot{newSpeech(b)} },
+		Pi:                func(b *builder) lineReader { return &pi{speech: newSpeech(b)} },
 		OpenCode:          func(b *builder) lineReader { return newOpenCode(b) },
 		OpenHands:         func(b *builder) lineReader { return newOpenHands(b) },
-		OpenAIChat:        func(b *builder) lineReader { return &messageLines{b: b} },
-		AnthropicMessages: func(b *builder) lineReader { return &messageLines{b: b} },
+		OpenAIChat:        newMessages,
+		AnthropicMessages: newMessages,
 		OpenAIResponses:   func(b *builder) lineReader { return newResponses(b) },
 	}
 	documentReaders = map[Format]documentReader{
@@ -142,12 +142,13 @@ func inList(read func(list string) documentReader) documentReader {
 	}
 }
 
-// lines returns the format's reader of lines. It ignores the record, which matters only if the format was not given.
-func (f Format) lines(b *builder, _ record) (lineReader, error) {
+// lines returns the format's reader of lines.
+func (f Format) lines(b *builder) (lineReader, error) {
 	made, ok := lineReaders[f]
 	if !ok {
 		return nil, fail(ErrUnknownFormat, "the file has one record a line, and %s is one JSON value", f)
 	}
+	b.t.Format = f
 	return made(b), nil
 }
 
@@ -156,15 +157,22 @@ func (f Format) document() (documentReader, error) {
 	if read, ok := documentReaders[f]; ok {
 		return read, nil
 	}
-	made, ok := lineReaders[f]
-	if !ok {
+	if _, ok := lineReaders[f]; !ok {
 		return nil, fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, f, formatNames(false))
 	}
+	return f.onlyLine(), nil
+}
+
+// onlyLine returns the reader of a file of the one line d.
+func (f Format) onlyLine() documentReader {
 	return func(b *builder, d *document) error {
-		reader := made(b)
+		reader, err := f.lines(b)
+		if err != nil {
+			return err
+		}
 		if err := reader.record(record{line: d.line, whole: d.data, object: d.top}); err != nil {
 			return err
 		}
 		return reader.end()
-	}, nil
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // geminiLines reads the chats of Gemini CLI from version 0.40: a first line about the session, then messages.
@@ -34,7 +35,7 @@ func isGeminiHead(o object) bool {
 	return o.has("sessionId") && o.has("projectHash") && !o.has("messages")
 }
 
-func newGeminiLines(b *builder) *geminiLines { return &geminiLines{b: b, at: map[string]int{}} }
+func newGeminiLines(b *builder) lineReader { return &geminiLines{b: b, at: map[string]int{}} }
 
 func (g *geminiLines) record(r record) error {
 	switch set := r.object.object("$set"); {
@@ -97,7 +98,6 @@ func (g *geminiLines) replace(line int, list [][]byte) {
 }
 
 func (g *geminiLines) end() error {
-	g.b.t.Format = GeminiCLI
 	for _, m := range g.messages {
 		// As Gemini CLI calls it. [Boundary.Replaces] is true for every kind but a microcompaction.
 		if m.boundary {
@@ -118,6 +118,15 @@ func isGeminiStream(t string, o object) bool {
 		return o.has("tool_name")
 	case "tool_result":
 		return o.has("tool_id")
+	case "error":
+		return o.has("severity") && o.has("message")
+	case "result":
+		return o.has("status") && (o.has("stats") || o.has("error"))
+	case "message":
+		// Others have messages of this type too, with more in them.
+		_, text := rawjson.Text(o.raw("content"))
+		return text && o.has("role") && o.has("timestamp") &&
+			len(o.but("type", "timestamp", "role", "content", "delta", "error")) == 0
 	}
 	return false
 }
@@ -143,7 +152,7 @@ func (g *geminiStream) record(r record) error {
 	case "init":
 		g.b.t.ID, g.model = firstText(g.b.t.ID, r.text("session_id")), r.copyOf("model")
 	case "message":
-		g.b.unread(r.line, "a message", r.object, nameIn("type", "timestamp", "role", "content", "delta"))
+		g.b.unread(r.line, "a message", r.object, nameIn("type", "timestamp", "role", "content", "delta", "error"))
 		g.message(r, meta)
 	case "tool_use":
 		g.b.unread(r.line, "a tool_use", r.object, nameIn("type", "timestamp", "tool_name", "tool_id", "parameters"))
@@ -156,6 +165,7 @@ func (g *geminiStream) record(r record) error {
 		response := content.ToolResponse{CallID: r.text("tool_id"), Result: r.copyOf("output")}
 		if r.text("status") == "error" {
 			response.Error = firstText(r.object.object("error").text("message"), flaggedError)
+			response.Result = firstOf(response.Result, content.String(response.Error))
 		}
 		g.answer(r.line, meta, response)
 	case "error", "result":
@@ -184,9 +194,4 @@ func (g *geminiStream) message(r record, meta metadata) {
 	}
 	meta.raw("model", g.model)
 	g.say(r.line, meta, text)
-}
-
-func (g *geminiStream) end() error {
-	g.b.t.Format = GeminiStream
-	return nil
 }

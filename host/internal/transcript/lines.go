@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"unicode/utf8"
 )
@@ -31,37 +32,38 @@ type record struct {
 	line  int // counted from 1
 	whole []byte
 	object
+	broken error // why the line is no record
 }
 
 // readLines reads a file of one object per line, of which the first was read. Records that do not reveal the format
 // wait, and are replayed to the reader once it is known.
 func readLines(s *source, o Options, first []byte, line int, offset int64) (*Transcript, error) {
 	f := lineFile{s: s, o: o, b: newBuilder()}
-	rec, err := f.parse(first, line, offset)
-	if err != nil {
-		return nil, err
-	}
+	rec := f.parse(first, line, offset)
 	waiting := []record{rec}
-	sniff := sniffLine
-	if o.From != "" {
-		sniff = o.From.lines
+	format, err := o.From, rec.broken
+	if format == "" && err == nil {
+		format, err = sniffLine(rec)
 	}
-	reader, err := sniff(f.b, rec)
 	// A short file may end with io.EOF before the format is known.
-	for reader == nil && err == nil && len(waiting) < maxUndecided {
+	for format == "" && err == nil && len(waiting) < maxUndecided {
 		if rec, err = f.next(true); err == nil {
 			waiting = append(waiting, rec)
-			reader, err = sniff(f.b, rec)
+			format, err = sniffLine(rec)
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if reader == nil {
+	if format == "" {
 		return nil, unknownObject(waiting[0])
 	}
+	reader, err := format.lines(f.b)
+	if err != nil {
+		return nil, err
+	}
 	for _, rec := range waiting {
-		if err := reader.record(rec); err != nil {
+		if err := f.take(reader, rec); err != nil {
 			return nil, err
 		}
 	}
@@ -70,10 +72,10 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = f.take(reader, rec)
 		}
-		if err := reader.record(rec); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -81,6 +83,29 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 		return nil, err
 	}
 	return f.b.finish(o)
+}
+
+// take gives a record to the reader. A broken line, which agents leave when they are killed or write from two processes,
+// costs that line and a note; only a history of thresh's own is refused.
+func (f *lineFile) take(reader lineReader, rec record) error {
+	err := rec.broken
+	if err == nil {
+		err = reader.record(rec)
+	}
+	var e *Error
+	if f.b.t.Format == Native || !errors.As(err, &e) {
+		return err
+	}
+	if e.Reason == ErrTruncated {
+		e.Reason = ErrSyntax // of the line, not of the file
+	}
+	where := ""
+	if e.Offset >= 0 {
+		where = fmt.Sprintf(" (byte %d)", e.Offset)
+	}
+	f.b.oddity(e.Line, -1, "broken line", "%v%s: %s; the line is left out", e.Reason, where, e.Detail)
+	f.b.miss("broken lines", len(rec.whole))
+	return nil
 }
 
 // next reads the next record; io.EOF at the end. Unless keep is set, the record is valid only until the next call. With
@@ -93,25 +118,28 @@ func (f *lineFile) next(keep bool) (record, error) {
 	if keep {
 		line = bytes.Clone(line)
 	}
-	rec, err := f.parse(line, f.s.line, f.s.offset)
+	rec := f.parse(line, f.s.line, f.s.offset)
 	// Only a last line without a line break may be cut; broken JSON in it is an error all the same.
-	if !complete && f.o.AllowCut && errors.Is(err, ErrTruncated) {
+	if !complete && errors.Is(rec.broken, ErrTruncated) {
+		if !f.o.AllowCut {
+			return record{}, rec.broken
+		}
 		f.b.note(f.s.line, -1, "the last record is cut off and was left out")
 		return record{}, io.EOF
 	}
-	return rec, err
+	return rec, nil
 }
 
 // parse parses one line. Bytes that are not UTF-8 are replaced and noted: recorders copy command output, which may be
 // cut within a character, and refusing a session for this would help no user.
-func (f *lineFile) parse(line []byte, number int, offset int64) (record, error) {
+func (f *lineFile) parse(line []byte, number int, offset int64) record {
 	if !utf8.Valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\ufffd"))
 		f.b.oddity(number, -1, "line with bytes that are not UTF-8", "bytes that are not UTF-8 were replaced by U+FFFD")
 	}
 	o, err := parseObject(line)
 	if err != nil {
-		return record{}, locate(err, line, number, offset)
+		return record{line: number, whole: line, broken: locate(err, line, number, offset)}
 	}
-	return record{line: number, whole: line, object: o}, nil
+	return record{line: number, whole: line, object: o}
 }

@@ -42,19 +42,9 @@ func readMessages(name string) documentReader {
 	}
 }
 
-// messageLines reads one message per line. The builder comes with each record, as format detection makes this reader
-// first.
-type messageLines struct {
-	b *builder
-	m messages
-}
+func newMessages(b *builder) lineReader { return &messages{b: b} }
 
-func (l *messageLines) record(r record) error {
-	l.m.b = l.b
-	return l.m.message(r.line, r.object)
-}
-
-func (l *messageLines) end() error { return l.m.end() }
+func (m *messages) record(r record) error { return m.message(r.line, r.object) }
 
 // messages reads consecutive provider messages and collects what tells the two providers apart.
 type messages struct {

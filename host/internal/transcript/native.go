@@ -102,7 +102,7 @@ func wholeNumber(raw []byte) (n int, ok bool) {
 type nativeLines struct{ b *builder }
 
 func (n *nativeLines) record(r record) error {
-	n.b.t.Format, n.b.t.Bare = Native, true
+	n.b.t.Bare = true
 	if isSystemLine(r.object) {
 		// The parsed blocks refer to the buffer of the line.
 		if raw := bytes.Clone(r.object[0].value); !n.b.setSystem(raw) {

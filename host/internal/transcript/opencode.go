@@ -60,6 +60,7 @@ func newOpenCode(b *builder) *openCode {
 }
 
 func readOpenCode(b *builder, d *document) error {
+	b.t.Format = OpenCode
 	o := newOpenCode(b)
 	info := d.top.object("info")
 	b.t.ID = info.text("id")
@@ -138,7 +139,6 @@ func (c *openCode) message(line int, id string) *openCodeMessage {
 }
 
 func (c *openCode) end() error {
-	c.b.t.Format = OpenCode
 	// Only now, when the last state of every message is known.
 	c.b.t.ID = firstText(c.b.t.ID, c.session)
 	for i, m := range c.messages {

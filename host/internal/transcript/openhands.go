@@ -52,6 +52,7 @@ func newOpenHands(b *builder) *openHands { return &openHands{speech: newSpeech(b
 
 func readOpenHands(list string) documentReader {
 	return func(b *builder, d *document) error {
+		b.t.Format = OpenHands
 		o := newOpenHands(b)
 		// Results of benchmarks have the first message of the person outside.
 		if text := d.top.text("instruction"); text != "" {
@@ -61,13 +62,9 @@ func readOpenHands(list string) documentReader {
 		b.t.ID = state.text("id")
 		b.t.workedIn(state.object("workspace").text("working_dir"))
 		b.t.Model = state.object("agent").object("llm").text("model")
-		err := d.each(list, func(_, line int, raw []byte) error {
+		return d.each(list, func(_, line int, raw []byte) error {
 			return o.record(record{line: line, whole: raw, object: asObject(raw)})
 		})
-		if err != nil {
-			return err
-		}
-		return o.end()
 	}
 }
 
@@ -90,7 +87,7 @@ func (h *openHands) record(r record) error {
 		// The buffer of a line is reused, and a condensation reads the event again.
 		if !h.again {
 			whole := bytes.Clone(r.whole)
-			h.seen = append(h.seen, record{r.line, whole, asObject(whole)})
+			h.seen = append(h.seen, record{line: r.line, whole: whole, object: asObject(whole)})
 		}
 	}
 	switch k {
@@ -188,9 +185,4 @@ func (h *openHands) action(r record, meta metadata) {
 	arguments, _ := argumentsOf(firstOf(call.raw("arguments"), call.object("function").raw("arguments")))
 	h.say(r.line, meta, append(blocks, content.ToolCall{ID: r.text("tool_call_id"), Name: r.text("tool_name"),
 		Parameters: bytes.Clone(arguments)})...)
-}
-
-func (h *openHands) end() error {
-	h.b.t.Format = OpenHands
-	return nil
 }

@@ -22,24 +22,20 @@ func isPiRecord(t string, o object) bool {
 //	{"type": "compaction", "id": "f", "parentId": "e", "summary": "…", "firstKeptEntryId": "e"}
 //
 // From version 2 the records are a tree: a person who goes back in the session begins a branch, and the model saw only
-// the branch of the last record. Other branches are left out with a remark. The form was learnt from a session that
-// pi's authors published, and from one recorded with the agent.
+// the branch of the last record. Other branches are left out with a remark. OpenClaw writes this form too: some of its
+// records name no parent or one that is not in the file, and follow the record before them; a "leaf" names the record
+// where the session goes on; records with the appendMode "side" are beside it. The form was learnt from a session that
+// pi's authors published, from one recorded with the agent, and from what others published about OpenClaw's.
 type pi struct {
 	speech
-	records []piRecord // all but the header, in the order of the file
-}
-
-type piRecord struct {
-	line int
-	object
+	records []record // all but the header, in the order of the file
 }
 
 // isPiMessageField reports whether a field of a message is known; "details" is for the screen.
 var isPiMessageField = nameIn("role", "content", "timestamp", "api", "provider", "model", "usage", "stopReason",
 	"errorMessage", "toolCallId", "toolName", "isError", "details", "command", "output", "exitCode", "cancelled",
-	"truncated", "fullOutputPath", "excludeFromContext", "customType", "display", "responseId", "diagnostics")
-
-func newPi(b *builder) *pi { return &pi{speech: newSpeech(b)} }
+	"truncated", "fullOutputPath", "excludeFromContext", "customType", "display", "responseId", "diagnostics",
+	"durationMs", "idempotencyKey", "__openclaw")
 
 // record keeps the record: which branch counts is known at the end.
 func (p *pi) record(r record) error {
@@ -49,7 +45,7 @@ func (p *pi) record(r record) error {
 		p.b.t.workedIn(r.text("cwd"))
 		return nil
 	}
-	p.records = append(p.records, piRecord{r.line, asObject(bytes.Clone(r.whole))})
+	p.records = append(p.records, record{line: r.line, object: asObject(bytes.Clone(r.whole))})
 	return nil
 }
 
@@ -62,18 +58,31 @@ func (p *pi) branch() []int {
 			at[id] = i
 		}
 	}
+	i := len(p.records) - 1
+	for i > 0 && p.records[i].text("appendMode") == "side" {
+		i--
+	}
 	var out []int
-	for i := len(p.records) - 1; i >= 0; {
-		out = append(out, i)
-		parent, ok := at[p.records[i].text("parentId")]
-		switch {
-		case !p.records[i].has("id"):
-			i-- // version 1: the record before
-		case !ok || parent >= i:
-			i = -1 // the root; a parent behind its child would never end
-		default:
-			i = parent
+	for i >= 0 {
+		r := p.records[i]
+		to := r.raw("parentId")
+		if r.text("type") == "leaf" {
+			to = r.raw("targetId")
 		}
+		parent, ok := at[asText(to)]
+		if out = append(out, i); ok && parent < i {
+			i = parent
+			continue
+		}
+		// A parent behind its child would never end.
+		if ok || string(to) == "null" {
+			break // the root
+		}
+		if to != nil && i > 0 {
+			p.b.oddity(r.line, -1, "record whose parent is not in the file",
+				"the record's parent %q is not in the file; the record before it is taken", clip([]byte(asText(to))))
+		}
+		i-- // version 1, which has no parents, and OpenClaw
 	}
 	slices.Reverse(out)
 	return out
@@ -81,11 +90,11 @@ func (p *pi) branch() []int {
 
 func (p *pi) end() error {
 	b := p.b
-	b.t.Format = Pi
 	// Pi appends to one file whatever branch the person is on, so the last record says which one is current.
 	way := p.branch()
 	if n := len(p.records) - len(way); n > 0 {
-		b.remark(0, -1, "%d × record of a branch that was left (the model no longer saw it) left out", n)
+		b.note(0, -1, "%d × record of a branch that was left (the model no longer saw it) left out", n)
+		b.t.Notes[len(b.t.Notes)-1].Routine = n < len(way) // else someone may look for them
 	}
 	for n, i := range way {
 		r := p.records[i]
@@ -100,7 +109,7 @@ func (p *pi) end() error {
 			p.summary(r)
 		case "compaction":
 			p.compaction(way[:n], r)
-		case "model_change", "thinking_level_change", "label", "session_info", "custom":
+		case "model_change", "thinking_level_change", "label", "session_info", "custom", "leaf":
 			b.tally.routine(r.line, -1, "record of type "+t+", which is not part of the conversation, left out")
 		default:
 			b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.json())
@@ -109,7 +118,7 @@ func (p *pi) end() error {
 	return nil
 }
 
-func (p *pi) summary(r piRecord) {
+func (p *pi) summary(r record) {
 	meta := stamped(r.raw("timestamp"))
 	meta.flag("isSummary", true)
 	p.ask(r.line, meta, content.Text{Text: r.text("summary")})
@@ -118,7 +127,7 @@ func (p *pi) summary(r piRecord) {
 // compaction reads a compaction: the context continues with a summary and the messages from the first kept record on,
 // which precede the compaction in the file. before are the records before it. Versions before 2 name the first kept
 // record by its index, later ones by its id.
-func (p *pi) compaction(before []int, r piRecord) {
+func (p *pi) compaction(before []int, r record) {
 	p.b.boundary(BoundaryCompaction, jsonOf(r.without("summary", "type", "id", "parentId", "details")))
 	p.summary(r)
 	kept := false
@@ -133,7 +142,7 @@ func (p *pi) compaction(before []int, r piRecord) {
 }
 
 // message adds a message. again says that a compaction repeats it: its usage is counted already.
-func (p *pi) message(r piRecord, m object, again bool) {
+func (p *pi) message(r record, m object, again bool) {
 	b := p.b
 	b.unread(r.line, "a message", m, isPiMessageField)
 	meta := stamped(firstOf(r.raw("timestamp"), m.raw("timestamp")))

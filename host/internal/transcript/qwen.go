@@ -43,7 +43,7 @@ type qwen struct {
 	made int
 }
 
-func newQwen(b *builder) *qwen { return &qwen{speech: newSpeech(b), open: map[string][]string{}} }
+func newQwen(b *builder) lineReader { return &qwen{speech: newSpeech(b), open: map[string][]string{}} }
 
 func (q *qwen) record(r record) error {
 	b := q.b
@@ -158,9 +158,4 @@ func (q *qwen) answerID(response object) string {
 	id := q.open[name][0]
 	q.open[name] = q.open[name][1:]
 	return id
-}
-
-func (q *qwen) end() error {
-	q.b.t.Format = QwenCode
-	return nil
 }

@@ -83,7 +83,7 @@ func read(s *source, o Options) (*Transcript, error) {
 	case s.markdown && (o.From == "" || o.From == Aider):
 		return readAider(s, o)
 	case s.markdown || o.From == Aider:
-		return nil, fail(ErrUnknownFormat, "a history of aider, and only that, begins with %q", aiderStart)
+		return nil, fail(ErrUnknownFormat, "a history of aider, and only that, has a line %q near its beginning", aiderStart)
 	}
 	first, complete, err := s.next()
 	if errors.Is(err, io.EOF) {

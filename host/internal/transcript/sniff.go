@@ -53,21 +53,15 @@ func sniffDocument(d *document) (documentReader, error) {
 	if firstObject(top.raw("traj")).has("role") {
 		return readMessages("traj"), nil
 	}
-	// The reader needs the builder, so it is chosen when it runs.
 	rec := record{line: d.line, whole: d.data, object: top}
-	return func(b *builder, d *document) error {
-		reader, err := sniffLine(b, rec)
-		if err != nil {
-			return err
-		}
-		if reader == nil {
-			return unknownObject(rec)
-		}
-		if err := reader.record(rec); err != nil {
-			return err
-		}
-		return reader.end()
-	}, nil
+	f, err := sniffLine(rec)
+	if f == "" && err == nil {
+		err = unknownObject(rec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.onlyLine(), nil
 }
 
 // sniffList detects the format of a file that is one list. An empty list is an empty native history.
@@ -90,47 +84,44 @@ func sniffList(d *document) (documentReader, error) {
 	}
 }
 
-// sniffLine detects the format of a file with one record per line. It returns nil, nil if this record does not tell,
-// and the caller tries the next one: a file may begin with unknown records.
-func sniffLine(b *builder, r record) (lineReader, error) {
+// sniffLine detects the format of a file with one record per line. It returns "" if this record does not tell, and the
+// caller tries the next one: a file may begin with unknown records.
+func sniffLine(r record) (Format, error) {
+	t, o := r.text("type"), r.object
 	switch {
 	// Shapes that other fields tell come first, then formats that only differ in the values of "type".
-	case isEntry(r.object), isSystemLine(r.object):
-		return &nativeLines{b: b}, nil
-	case r.has("role") && r.text("type") == "message" && r.has("timestamp") && r.has("delta"),
-		isGeminiStream(r.text("type"), r.object):
-		return &geminiStream{speech: newSpeech(b)}, nil
-	case isGeminiHead(r.object):
-		return newGeminiLines(b), nil
-	case isResponsesItem(r.object):
-		return newResponses(b), nil
-	case r.has("role"):
-		return &messageLines{b: b}, nil
-	case isConversation(r.object):
-		return nil, failAt(
+	case isEntry(o), isSystemLine(o):
+		return Native, nil
+	case isGeminiStream(t, o):
+		return GeminiStream, nil
+	case isGeminiHead(o):
+		return GeminiCLI, nil
+	case isResponsesItem(o):
+		return OpenAIResponses, nil
+	case o.has("role"):
+		return OpenAIChat, nil // or Anthropic's; the messages decide
+	case isConversation(o):
+		return "", failAt(
 			r.line, ErrMalformed,
 			"the line is a whole conversation and more lines follow; give one conversation at a time",
 		)
-	}
-	t := r.text("type")
-	switch {
-	case kind(r.raw("payload")) == '{' && isCodexType(t):
-		return newCodex(b), nil
-	case isOpenHandsEvent(r.object):
-		return newOpenHands(b), nil
+	case kind(o.raw("payload")) == '{' && isCodexType(t):
+		return Codex, nil
+	case isOpenHandsEvent(o):
+		return OpenHands, nil
 	// By a type and one more field each, since types are common words.
-	case isCopilotEvent(t, r.object):
-		return newCopilot(b), nil
-	case isOpenCodeEvent(t, r.object):
-		return newOpenCode(b), nil
-	case isPiRecord(t, r.object):
-		return newPi(b), nil
-	case isQwenRecord(t, r.object):
-		return newQwen(b), nil
-	case isClaudeRecord(t, r.object):
-		return newClaude(b), nil
+	case isCopilotEvent(t, o):
+		return CopilotCLI, nil
+	case isOpenCodeEvent(t, o):
+		return OpenCode, nil
+	case isPiRecord(t, o):
+		return Pi, nil
+	case isQwenRecord(t, o):
+		return QwenCode, nil
+	case isClaudeRecord(t, o):
+		return ClaudeCode, nil
 	}
-	return nil, nil
+	return "", nil
 }
 
 // isEntry reports whether o is meant to be an entry of the native form. One of the fields suffices: a malformed entry

@@ -57,14 +57,15 @@ func (s *source) head() error {
 	// [read] finds the first line that is not blank, or that there is none.
 	case len(text) == 0:
 		return nil
+	// Something may stand before the first chat. No JSON has this at the beginning of a line.
+	case bytes.Contains(append([]byte{'\n'}, head...), []byte("\n"+aiderStart)):
+		s.markdown = true
+		return nil
 	case text[0] == '{' || text[0] == '[':
 		// JSON that is broken here already is refused without reading the rest.
 		if _, err := rawjson.New(head).Skip(); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return locate(err, head, 1, s.end)
 		}
-		return nil
-	case bytes.HasPrefix(text, []byte(aiderStart)):
-		s.markdown = true
 		return nil
 	// From the certain to the likely: the message fits what the file is.
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):

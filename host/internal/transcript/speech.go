@@ -39,6 +39,9 @@ func (s *speech) ask(line int, meta metadata, blocks ...content.Block) {
 
 func (s *speech) pause() { s.ai, s.tool = -1, -1 }
 
+// end is for readers whose entries are complete after each record.
+func (s *speech) end() error { return nil }
+
 func stamped(timestamp []byte) (meta metadata) {
 	meta.raw("timestamp", timestamp)
 	return meta
