@@ -92,9 +92,8 @@ check: fmt-check lint proto-check vuln ## all but the tests
 fmt-check:
 	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); test -z "$$bad" || { echo "not gofmt-clean:"; echo "$$bad"; exit 1; }
 
-lint: tools ## vet and staticcheck
-	$(LEAN) $(GO) vet ./...
-	$(LEAN) $(TOOLS)/staticcheck ./...
+lint: tools ## golangci-lint, with what .golangci.yml names
+	$(LEAN) $(TOOLS)/golangci-lint run ./...
 	cd tools && $(LEAN) $(GO) vet ./...
 
 unit: ## all tests but the slow ones, with real processes
@@ -157,7 +156,8 @@ test-dist: ## make the release for this platform, install it, run it
 
 INSTALL := mkdir -p $(TOOLS) && cd tools && $(LEAN) GOBIN=$(TOOLS) $(GO) install
 tools:
-	@$(INSTALL) honnef.co/go/tools/cmd/staticcheck google.golang.org/protobuf/cmd/protoc-gen-go \
+	@$(INSTALL) github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+	@$(INSTALL) google.golang.org/protobuf/cmd/protoc-gen-go \
 		google.golang.org/grpc/cmd/protoc-gen-go-grpc connectrpc.com/connect/cmd/protoc-gen-connect-go ./protogen
 
 proto: tools ## regenerate the Go code of proto/ with the pinned tools

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host"
@@ -14,13 +13,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// openHost opens a host whose plugins are in a directory of the test. A program would usually pass no configuration at
-// all: host.Open(host.Options{}) reads the user's.
+// openHost opens a host that reads no configuration of this machine. A program would usually leave that to the host:
+// host.Open(host.Options{}).
 func openHost(settings ...config.Override) (*host.Host, error) {
-	c, err := config.Load(config.Options{
-		ConfigFile: os.DevNull, Env: []string{},
-		Overrides: append([]config.Override{{Key: "plugins.dirs", Value: []string{pluginDir}}}, settings...),
-	})
+	c, err := config.Load(config.Options{ConfigFile: os.DevNull, Env: []string{}, Overrides: settings})
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +104,3 @@ func ExampleError() {
 	// strategy false true
 	// true
 }
-
-// pluginDir holds the plugin of the examples; see TestMain.
-var pluginDir = filepath.Join(os.TempDir(), "not built")

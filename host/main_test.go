@@ -1,27 +1,13 @@
 package host_test
 
 import (
-	"fmt"
-	"os"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/testkit/binaries"
+	"github.com/thresh-dev/thresh/host"
 )
 
-// TestMain builds the plugin of the examples.
+// TestMain is the first line of a program that embeds the host: the strategies run in processes of this program.
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "host")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		if err := binaries.Strategies(dir, "high-density"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		pluginDir = dir
-		return m.Run()
-	}())
+	host.ReexecMain()
+	m.Run()
 }

@@ -102,7 +102,7 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 	// Lines cannot be appended to every YAML file: after one in braces, or one that ends within a block of text, they
 	// would mean something else. Decoding the result finds out, and that it is one document.
 	whole, values := yaml.NewDecoder(strings.NewReader(text)), map[string]any{}
-	if whole.Decode(&values) != nil || whole.Decode(&values) != io.EOF {
+	if whole.Decode(&values) != nil || !errors.Is(whole.Decode(&values), io.EOF) {
 		return fmt.Errorf("--write: the lines cannot be added at the end of %s; add them yourself: %s",
 			displayPath(file), strings.Join(added, ", "))
 	}

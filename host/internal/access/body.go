@@ -95,7 +95,7 @@ func (b *Body) Read(p []byte) (int, error) {
 		n, err = 0, b.over
 	case err == nil:
 		return n, nil
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		// Answers may take any time, and so may the next request on this connection.
 		_ = b.control.SetReadDeadline(time.Time{})
 		return n, err

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -184,7 +185,7 @@ func (c *Client) attempt(ctx context.Context, req Request, maxOutput int) (*answ
 	case a.finish != "":
 		// At most the usage, which follows, is missing.
 		return a, nil
-	case context.Cause(own) == errSilent:
+	case errors.Is(context.Cause(own), errSilent):
 		return nil, c.silent(x)
 	default:
 		return nil, c.failure(err, x)

@@ -19,7 +19,7 @@ import (
 // stopped returns the error of a call ended by its caller or its timeout. Only the timeout is retryable.
 func (c *Client) stopped(ctx context.Context) *Error {
 	p := c.profile
-	if context.Cause(ctx) == errTimeout {
+	if errors.Is(context.Cause(ctx), errTimeout) {
 		e := p.failf(context.DeadlineExceeded, "there was no complete answer within %s", p.Timeout)
 		e.Retryable, e.Hint = true, p.setting("timeout")+" sets that time"
 		return e

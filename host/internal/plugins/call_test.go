@@ -150,7 +150,7 @@ func TestCallsThatFail(t *testing.T) {
 			t.Parallel()
 			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}, MaxAnswerBytes: 16 << 20,
 				OptimizeTimeout: 10 * time.Second, CompressTimeout: 10 * time.Second}})
-			if test.want == ErrTimeout {
+			if errors.Is(test.want, ErrTimeout) {
 				m.opts.OptimizeTimeout, m.opts.CompressTimeout = 300*time.Millisecond, 300*time.Millisecond
 			}
 			s := strategy(t, m, name)

@@ -47,7 +47,7 @@ func TestStartsThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}}})
-			if test.want == ErrTimeout {
+			if errors.Is(test.want, ErrTimeout) {
 				m.opts.StartTimeout = time.Second
 			}
 			_, err := m.Strategy(t.Context(), name)

@@ -107,7 +107,7 @@ func (c *conversation) turn(ctx context.Context) error {
 		return fmt.Errorf("what is to be sent: %w", err)
 	}
 	if err := rewritten(before, c.owned, late, p.Outcome); err != nil {
-		return fmt.Errorf("after a turn that did %+v with the error %v: %w", p.Outcome, err, err)
+		return fmt.Errorf("after a turn that did %+v: %w", p.Outcome, err)
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ type statusBody struct {
 
 func (b statusBody) Read(p []byte) (int, error) {
 	n, err := b.Body.Read(p)
-	if err != nil && err != io.EOF && !errors.Is(err, access.ErrBroken) {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, access.ErrBroken) {
 		err = failure(b.ctx, err)
 	}
 	return n, err

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -139,7 +140,7 @@ func TestReflection(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		if err := stream.Send(r); err != nil && err != io.EOF {
+		if err := stream.Send(r); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		_ = stream.CloseSend()

@@ -134,7 +134,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if p == nil {
 			return
 		}
-		if p != http.ErrAbortHandler {
+		if err, ok := p.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
 			if err := s.options.Host.Panicked("proxy", p); !out.yes {
 				refuse(w, s.routeOf(r), http.StatusInternalServerError, "thresh: "+err.Error())
 				return

@@ -3,6 +3,7 @@ package stdio
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -63,7 +64,7 @@ func TestCancelReachesItsRequestOnly(t *testing.T) {
 		err != nil {
 		t.Errorf("%v, %v", r, err)
 	}
-	if ctxs["1"].Err() != nil || context.Cause(ctxs[`"1"`]) != errCanceled {
+	if ctxs["1"].Err() != nil || !errors.Is(context.Cause(ctxs[`"1"`]), errCanceled) {
 		t.Error("another request was cancelled")
 	}
 }

@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -55,7 +56,7 @@ func (g *Guard) socket(fd int, n *notification) unix.Errno {
 	if err == nil {
 		return 0
 	}
-	if errno, ok := fault(err).(unix.Errno); ok {
+	if errno := unix.Errno(0); errors.As(err, &errno) {
 		return errno
 	}
 	return unix.EACCES

@@ -148,7 +148,7 @@ func (r *Request) response(p *Part, at Ref, take func([]byte) []byte) content.Bl
 	call := r.pairs.call[at]
 	_, name := r.callID(r.part(call))
 	out := content.ToolResponse{CallID: r.blockID(id, call), ToolName: name}
-	value := none
+	var value int32
 	switch r.API {
 	case Messages, Chat:
 		value = t.get(p.node, "content")

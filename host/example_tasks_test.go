@@ -1,0 +1,202 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// open is for examples that are about something else: a host, a session of it, and what closes both.
+func open(o host.SessionOptions, settings ...config.Override) (*host.Host, *host.Session, func()) {
+	h, err := openHost(settings...)
+	if err != nil {
+		panic(err)
+	}
+	s, err := h.Session(o)
+	if err != nil {
+		panic(err)
+	}
+	return h, s, func() { h.Close() }
+}
+
+func say(by content.Speaker, text string) content.Content {
+	return content.Content{Speaker: by, Blocks: []content.Block{content.Text{Text: text}}}
+}
+
+// An agent that holds messages in its provider's form adds them as they are, and gets the request in the same form.
+func ExampleSession_AddMessages() {
+	_, s, done := open(host.SessionOptions{})
+	defer done()
+	_, err := s.AddMessages(context.Background(), host.Messages{
+		Form:   host.Anthropic,
+		System: json.RawMessage(`"Answer briefly."`),
+		Messages: []json.RawMessage{
+			json.RawMessage(`{"role":"user","content":[{"type":"text","text":"What is in a.go?"}]}`),
+			json.RawMessage(`{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"read","input":{"path":"a.go"}}]}`),
+			json.RawMessage(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"package a"}]}`),
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ready, err := s.Prepare(context.Background(), host.PrepareOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	request, err := ready.Request(host.Anthropic)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(request.System))
+	for _, m := range request.Messages {
+		fmt.Println(string(m))
+	}
+	// Output:
+	// [{"type":"text","text":"Answer briefly."}]
+	// {"role":"user","content":[{"type":"text","text":"What is in a.go?"}]}
+	// {"role":"assistant","content":[{"type":"tool_use","id":"1","name":"read","input":{"path":"a.go"}}]}
+	// {"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"package a"}]}
+}
+
+// An addition with a key can be repeated when nobody knows whether it took place: it takes place once.
+func ExampleSession_AddWith() {
+	_, s, done := open(host.SessionOptions{})
+	defer done()
+	for range 2 {
+		state, err := s.AddWith(context.Background(), host.AddOptions{Key: "message 17"}, say(content.Human, "Go on."))
+		fmt.Println(state.Tokens, "tokens", err)
+	}
+	// Output:
+	// 7 tokens <nil>
+	// 7 tokens <nil>
+}
+
+// With a store, a session goes on where it was, also after a crash.
+func ExampleHost_Session() {
+	dir, err := os.MkdirTemp("", "sessions")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	store := config.Override{Key: "sessions.store", Value: "sqlite:" + filepath.Join(dir, "sessions.db")}
+	for range 2 { // two runs of one program
+		_, s, done := open(host.SessionOptions{ID: "task-1"}, store)
+		fmt.Println(len(s.History().Entries), "entries")
+		if _, err := s.Add(context.Background(), say(content.Human, "Fix the parser.")); err != nil {
+			fmt.Println(err)
+		}
+		done()
+	}
+	// Output:
+	// 0 entries
+	// 1 entries
+}
+
+// Compress is for the moment that the agent chooses, such as the end of a task.
+func ExampleSession_Compress() {
+	_, s, done := open(host.SessionOptions{Settings: map[string]any{
+		"compression.strategy": "top-down-truncation", "model.contextLimit": 2000}})
+	defer done()
+	for i := range 20 {
+		if _, err := s.Add(context.Background(), say(content.Human, fmt.Sprint(i, strings.Repeat(" word", 100)))); err != nil {
+			fmt.Println(err)
+		}
+	}
+	outcome, err := s.Compress(context.Background())
+	fmt.Println(outcome.Compress.Kind, err, len(s.History().Entries), "of 20 entries are left")
+	// Output: applied <nil> 9 of 20 entries are left
+}
+
+// A setting can be changed while the session runs; the next turn uses it. One that is fixed says so.
+func ExampleSession_Set() {
+	_, s, done := open(host.SessionOptions{})
+	defer done()
+	fmt.Println(s.Set("model.contextLimit", 400_000), s.Config().Settings().Model.ContextLimit)
+	fmt.Println(errors.Is(s.Set("sessions.store", "memory"), host.ErrFixed))
+	// Output:
+	// <nil> 400000
+	// true
+}
+
+// What a strategy removed can be explained, and had back.
+func ExampleSession_Originals() {
+	dir, err := os.MkdirTemp("", "sessions")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	_, s, done := open(host.SessionOptions{Settings: map[string]any{"compression.strategy": "high-density"}},
+		config.Override{Key: "sessions.store", Value: "sqlite:" + filepath.Join(dir, "sessions.db")})
+	defer done()
+	for i, call := range model() {
+		result := fmt.Sprintf("version %d of a.go, %s", i, strings.Repeat("a line of it\n", 50))
+		if _, err := s.Add(context.Background(),
+			content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
+			content.Content{Speaker: content.Tool, Blocks: []content.Block{
+				content.ToolResponse{CallID: call.ID, ToolName: call.Name, Result: content.String(result)}}}); err != nil {
+			fmt.Println(err)
+		}
+	}
+	if _, err := s.Prepare(context.Background(), host.PrepareOptions{}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	changes, err := s.Explain(context.Background(), "1") // the call's id
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range changes {
+		fmt.Println(c.Kind, c.Rule)
+	}
+	entries, err := s.Originals(context.Background(), "1")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, _, _ := strings.Cut(entries[1].Blocks[0].(content.ToolResponse).ResultText(), ",")
+	fmt.Println(text)
+	// Output:
+	// removed stale-read
+	// removed stale-read
+	// version 0 of a.go
+}
+
+// Count says what entries would cost, without adding them.
+func ExampleHost_Count() {
+	h, _, done := open(host.SessionOptions{})
+	defer done()
+	tokens, err := h.Count(context.Background(), say(content.Human, "Fix the parser."))
+	fmt.Println(tokens, err)
+	// Output: [8] <nil>
+}
+
+// An agent that takes input while a turn is prepared marks where the turn ends.
+func ExampleSession_Mark() {
+	_, s, done := open(host.SessionOptions{})
+	defer done()
+	ctx := context.Background()
+	if _, err := s.Add(ctx, say(content.Human, "Fix the parser.")); err != nil {
+		fmt.Println(err)
+	}
+	mark := s.Mark()
+	if _, err := s.Add(ctx, say(content.Human, "And the tests.")); err != nil { // typed meanwhile
+		fmt.Println(err)
+	}
+	ready, err := s.Prepare(ctx, host.PrepareOptions{UpTo: &mark})
+	fmt.Println(len(ready.History), "of", len(s.History().Entries), err)
+	// Output: 1 of 2 <nil>
+}
