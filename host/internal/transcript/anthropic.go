@@ -108,7 +108,12 @@ func anthropicResult(id string, o object) []content.Block {
 	if o.isTrue("is_error") {
 		r.Error = flaggedError
 	}
-	result, media := resultOf(o.raw("content"), anthropicMedia)
+	return withResult(r, o.raw("content"), anthropicMedia)
+}
+
+// withResult completes a response with its result, and returns it with its attachments.
+func withResult(r content.ToolResponse, raw []byte, readMedia func(object) (content.Media, bool)) []content.Block {
+	result, media := resultOf(raw, readMedia)
 	r.Result = result
 	return append(one(r), media...)
 }

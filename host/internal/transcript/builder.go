@@ -109,6 +109,11 @@ func (b *builder) unknown(line int, what string, record []byte) {
 	b.miss(what, len(record))
 }
 
+// aside tallies a record that the recorder writes for itself.
+func (b *builder) aside(line int, what string) {
+	b.tally.routine(line, -1, what+", which is not part of the conversation, left out")
+}
+
 // note adds a warning. line is 0 and entry -1 if the note concerns none.
 func (b *builder) note(line, entry int, format string, args ...any) {
 	b.t.Notes = append(b.t.Notes,

@@ -10,37 +10,18 @@ import (
 // isClaudeBookkeeping reports whether a record type never holds conversation. Such records are most of a file's bytes:
 // "progress" repeats what sub-agents and hooks print, "file-history-snapshot" holds copies of files. A type that is
 // missing here is reported as unknown, and nothing else happens.
-func isClaudeBookkeeping(t string) bool {
-	switch t {
-	case "progress", "file-history-snapshot", "queue-operation", "summary", "pr-link", "last-prompt",
-		"custom-title", "ai-title", "agent-name", "permission-mode", "worktree-state":
-		return true
-	}
-	return false
-}
+var isClaudeBookkeeping = nameIn("progress", "file-history-snapshot", "queue-operation", "summary", "pr-link",
+	"last-prompt", "custom-title", "ai-title", "agent-name", "permission-mode", "worktree-state")
 
 // isClaudeField reports whether a field of user and assistant records is known. The first group is read. The second
 // holds no conversation: where and how the session ran, and what the screen shows. toolUseResult is a copy of the
 // result plus the whole file before and after an edit, which the model never saw.
-func isClaudeField(name string) bool {
-	switch name {
-	case "type", "message", "attachment", "uuid", "timestamp", "sessionId", "isSidechain", "isMeta", "isCompactSummary",
-		"isVisibleInTranscriptOnly", "isApiErrorMessage":
-		return true
-	case "parentUuid", "logicalParentUuid", "userType", "cwd", "version", "gitBranch", "slug", "requestId",
-		"permissionMode", "toolUseResult", "sourceToolAssistantUUID", "sourceToolUseID", "todos", "thinkingMetadata":
-		return true
-	}
-	return false
-}
+var isClaudeField = nameIn("type", "message", "attachment", "uuid", "timestamp", "sessionId", "isSidechain", "isMeta",
+	"isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage", "parentUuid", "logicalParentUuid",
+	"userType", "cwd", "version", "gitBranch", "slug", "requestId", "permissionMode", "toolUseResult",
+	"sourceToolAssistantUUID", "sourceToolUseID", "todos", "thinkingMetadata")
 
-func isClaudeMessageField(name string) bool {
-	switch name {
-	case "id", "type", "role", "model", "content", "usage", "stop_reason", "stop_sequence":
-		return true
-	}
-	return false
-}
+var isClaudeMessageField = nameIn("id", "type", "role", "model", "content", "usage", "stop_reason", "stop_sequence")
 
 // isClaudeRecord reports whether a record of type t is Claude Code's. Its types are common words that other agents use
 // too, so a second field has to agree if there is one.
@@ -134,7 +115,7 @@ func (c *claudeCode) record(r record) error {
 	case t == "system":
 		c.system(r)
 	case isClaudeBookkeeping(t):
-		b.tally.routine(r.line, -1, "record of type "+t+", which is not part of the conversation, left out")
+		b.aside(r.line, "record of type "+t)
 	default:
 		b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.whole)
 	}
@@ -152,9 +133,7 @@ func (c *claudeCode) system(r record) {
 	case BoundaryMicrocompact:
 		b.boundary(sub, r.copyOf("microcompactMetadata"))
 	default:
-		b.tally.routine(
-			r.line, -1, "record of type system/"+clip([]byte(sub))+", which is not part of the conversation, left out",
-		)
+		b.aside(r.line, "record of type system/"+clip([]byte(sub)))
 	}
 }
 

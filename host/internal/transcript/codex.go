@@ -12,13 +12,7 @@ import (
 
 // isCodexType reports whether t is a record type of Codex rollouts. Only response_item is the model's history.
 // event_msg repeats it for the screen: reading both would double every message.
-func isCodexType(t string) bool {
-	switch t {
-	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
-		return true
-	}
-	return false
-}
+var isCodexType = nameIn("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 
 // codex reads a rollout of Codex. The file has items of the Responses API: reasoning, text and each call are separate
 // items.
@@ -34,10 +28,8 @@ func isCodexType(t string) bool {
 // as do their results, which is what providers and strategies expect. The form was learnt from published sessions of
 // several versions, and from sessions recorded with the agent; the items themselves are documented by OpenAI.
 type codex struct {
-	b     *builder
+	speech
 	calls int // made so far, for ids of calls that have none
-	ai    int // the position of the model's entry that is being added to; -1: the next item begins one
-	tool  int // the same for the tool
 	// reply, done and told find the entry of a report of usage: reports come after the answer, and name no request.
 	reply int  // the first entry that answers the request whose usage is not reported yet; -1: none
 	done  bool // that request was answered: what the model says next answers another
@@ -64,16 +56,10 @@ func codexFields(t string, item object) []string {
 	return nil
 }
 
-func isCodexBookkeeping(name string) bool {
-	switch name {
-	case "type", "id", "status", "phase", "execution", "metadata",
-		"internal_chat_message_metadata_passthrough":
-		return true
-	}
-	return false
-}
+var isCodexBookkeeping = nameIn("type", "id", "status", "phase", "execution", "metadata",
+	"internal_chat_message_metadata_passthrough")
 
-func newCodex(b *builder) lineReader { return &codex{b: b, ai: -1, tool: -1, reply: -1, told: -1} }
+func newCodex(b *builder) lineReader { return &codex{speech: newSpeech(b), reply: -1, told: -1} }
 
 func (c *codex) record(r record) error {
 	payload := r.object.object("payload")
@@ -102,11 +88,11 @@ func (c *codex) record(r record) error {
 	case "turn_context":
 		c.b.t.workedIn(payload.text("cwd"))
 		c.b.t.Model = firstText(payload.text("model"), c.b.t.Model)
-		c.b.tally.routine(r.line, -1, "record of type turn_context, which is not part of the conversation, left out")
+		c.b.aside(r.line, "record of type turn_context")
 	case "token_usage_record": // of newer versions
 		c.usage(payload.raw("usage"))
 	case "world_state":
-		c.b.tally.routine(r.line, -1, "record of type world_state, which is not part of the conversation, left out")
+		c.b.aside(r.line, "record of type world_state")
 	default:
 		c.b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.whole)
 	}
@@ -149,7 +135,7 @@ func (c *codex) item(line int, stamp []byte, item object) {
 	case strings.HasSuffix(t, "_output"):
 		c.output(line, stamp, item)
 	default:
-		c.say(line, stamp, content.Opaque{JSON: jsonOf(item.without())})
+		c.say(line, stamp, content.Opaque{JSON: item.but().orEmpty()})
 	}
 }
 
@@ -164,13 +150,7 @@ func (c *codex) meta(stamp []byte) metadata {
 // say adds blocks of the model to the entry at hand, or to a new one. Usage will be attached to the first entry after
 // an answered request.
 func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
-	c.tool = -1
-	if c.ai >= 0 {
-		c.b.extend(c.ai, blocks)
-	} else {
-		meta := c.meta(stamp)
-		c.ai = c.b.add(line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
-	}
+	c.speech.say(line, c.meta(stamp), blocks...)
 	if c.reply < 0 || c.done {
 		c.reply, c.done = c.ai, false
 	}
@@ -188,7 +168,7 @@ func (c *codex) call(line int, stamp []byte, id, name string, arguments json.Raw
 func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 	arguments := item.copyOf("action")
 	if arguments == nil {
-		arguments = jsonOf(item.without("type", "status", "id", "metadata"))
+		arguments = item.but("type", "status", "id", "metadata").orEmpty()
 	}
 	id := item.text("call_id")
 	if id != "" {
@@ -199,31 +179,21 @@ func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 	c.call(line, stamp, id, name, arguments)
 	meta := c.meta(stamp)
 	meta.flag("providerExecuted", true)
-	c.ai, c.tool = -1, -1
-	c.b.add(line, content.Content{
-		Speaker:  content.Tool,
-		Blocks:   one(content.ToolResponse{CallID: id, ToolName: name, Result: json.RawMessage("null")}),
-		Metadata: meta.json(),
-	})
+	c.pause()
+	c.answer(line, meta, content.ToolResponse{CallID: id, ToolName: name, Result: json.RawMessage("null")})
+	c.pause()
 }
 
 // output reads a tool's result. Codex has no error flag: a failure shows only in the text, for example "Process exited
 // with code 1", which the tool taxonomy interprets.
 func (c *codex) output(line int, stamp []byte, item object) {
 	// A result ends the answer of the model: what it says next belongs to another request.
-	c.ai, c.done = -1, true
+	c.done = true
 	raw := item.raw("output")
 	if raw == nil {
 		raw = item.raw("tools") // where a tool_search_output has its result
 	}
-	result, media := resultOf(raw, openAIMedia)
-	blocks := append(one(content.ToolResponse{CallID: item.text("call_id"), Result: result}), media...)
-	if c.tool >= 0 {
-		c.b.extend(c.tool, blocks)
-		return
-	}
-	meta := c.meta(stamp)
-	c.tool = c.b.add(line, content.Content{Speaker: content.Tool, Blocks: blocks, Metadata: meta.json()})
+	c.answer(line, c.meta(stamp), withResult(content.ToolResponse{CallID: item.text("call_id")}, raw, openAIMedia)...)
 }
 
 // message reads a message item. Instructions (AGENTS.md, the environment) are messages of the user or the developer;
@@ -236,7 +206,8 @@ func (c *codex) message(line int, stamp []byte, item object) {
 		c.say(line, stamp, blocks...)
 		return
 	}
-	c.ai, c.tool, c.done = -1, -1, true
+	c.pause()
+	c.done = true
 	switch {
 	case c.b.instructions(role, blocks, content.Fields{}):
 		return
@@ -247,17 +218,17 @@ func (c *codex) message(line int, stamp []byte, item object) {
 	meta := c.meta(stamp)
 	if role != "user" {
 		meta.text("role", role)
-		meta.flag("pinned", role == roleSystem || role == roleDeveloper)
+		meta.flag("pinned", isInstruction(role))
 	}
-	c.b.add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json()})
+	c.ask(line, meta, blocks...)
 }
 
 // compacted reads a compaction. replacement_history is the model's whole context from there on: kept user messages,
 // instructions, and often a summary that only the provider can decrypt. A summary in plain text is used only if there
 // is no such list. The entries before are kept in the history, behind a [Boundary].
 func (c *codex) compacted(line int, stamp []byte, payload object) {
-	c.ai, c.tool = -1, -1
-	c.b.boundary(BoundaryCompacted, jsonOf(payload.without("replacement_history")))
+	c.pause()
+	c.b.boundary(BoundaryCompacted, payload.but("replacement_history").orEmpty())
 	c.after = true
 	// An empty list is an emptied context, and differs from none.
 	list, ok := elements(payload.raw("replacement_history"))
@@ -271,14 +242,12 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 	if text := payload.text("message"); !ok && text != "" {
 		meta := c.meta(stamp)
 		meta.flag("isSummary", true)
-		c.b.add(
-			line,
-			content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()},
-		)
+		c.ask(line, meta, content.Text{Text: text})
 	}
 	c.after = false
 	// What the model says next is no part of the old context.
-	c.ai, c.tool, c.reply = -1, -1, -1
+	c.pause()
+	c.reply = -1
 }
 
 // usage attaches the provider's counts to the first entry that answered the request. Codex reports them when the

@@ -30,18 +30,10 @@ func (b *builder) exactBlock(raw []byte, blocks []content.Block) []content.Block
 	}
 	// Writing the block tells whether it holds all of the part, whatever fields the provider may add one day. The role
 	// decides what is written, and is not known here: either will do.
-	var written [][]byte
 	t := turn{exact: true, blocks: blocks}
 	for _, role := range []string{roleUser, roleAssistant} {
 		t.role = role
-		switch b.form {
-		case AnthropicMessages:
-			written = (&anthropicWriter{planner: &planner{form: b.form}}).blocks(t)
-		case OpenAIChat:
-			_, written, _ = (&openAIWriter{planner: &planner{form: b.form}}).parts(t)
-		case OpenAIResponses:
-			written = (&responsesWriter{planner: &planner{form: b.form}}).parts(t)
-		}
+		_, written, _ := (&planner{form: b.form}).parts(t)
 		if len(written) == 1 && same(written[0], raw) {
 			return blocks
 		}
@@ -55,41 +47,30 @@ func (b *builder) exactToolResult(r content.ToolResponse, o object) []content.Bl
 	if o.isTrue("is_error") {
 		r.Extra = without(r.Extra, "is_error")
 	}
-	result, media, parts := exactResult(o.raw("content"), "text", func(part []byte) (content.Media, bool) {
-		m, ok := anthropicMedia(asObject(part))
-		if !ok {
-			return m, false
-		}
-		_, ok = b.exactBlock(part, one(m))[0].(content.Media)
-		return m, ok
-	})
-	r.Result = result
-	if parts != nil {
-		r.Extra = r.Extra.With(content.Field{Name: fieldParts, Value: parts})
-	}
-	return append(one(r), media...)
+	return b.exactResult(r, o.raw("content"))
 }
 
 // exactToolMessage completes the response that a chat message of a tool was read as, and returns it with the
 // attachments that follow it. Its further fields, the name of the tool among them, belong to the message: an entry may
 // come to hold other responses.
-func exactToolMessage(r content.ToolResponse, o object) (content.ToolResponse, []content.Block) {
-	result, media, parts := exactResult(o.raw("content"), "text", func(part []byte) (content.Media, bool) {
-		m, ok := openAIMedia(asObject(part))
-		if !ok {
-			return m, false
-		}
-		written, ok := openAIMediaPart(m, true)
-		return m, ok && same(written, part)
-	})
-	r.Result = result
-	if parts != nil {
-		r.Extra = r.Extra.With(content.Field{Name: fieldParts, Value: parts})
-	}
+func (b *builder) exactToolMessage(r content.ToolResponse, o object) []content.Block {
 	if others := o.but("role", "content", "tool_call_id").json(); others != nil {
-		r.Extra = r.Extra.With(content.Field{Name: fieldMessage, Value: bytes.Clone(others)})
+		r.Extra = r.Extra.With(content.Field{Name: fieldMessage, Value: others})
 	}
-	return r, media
+	return b.exactResult(r, o.raw("content"))
+}
+
+// exactMedia returns the attachment in a part of a result; ok only if it would be written back the same.
+func (b *builder) exactMedia(part []byte) (m content.Media, ok bool) {
+	if b.form == AnthropicMessages {
+		m, ok = anthropicMedia(asObject(part))
+	} else {
+		m, ok = openAIMedia(asObject(part))
+	}
+	if ok {
+		_, ok = b.exactBlock(part, one(m))[0].(content.Media)
+	}
+	return m, ok
 }
 
 // exactCall returns the further fields of a chat message's tool call: those next to the function, such as a signature

@@ -12,13 +12,7 @@ import (
 
 // isGeminiType reports whether t is a message type of Gemini CLI. The conversation is "user" and "gemini"; the others
 // are never sent to the model.
-func isGeminiType(t string) bool {
-	switch t {
-	case "user", "gemini", "info", "error", "warning":
-		return true
-	}
-	return false
-}
+var isGeminiType = nameIn("user", "gemini", "info", "error", "warning")
 
 // isGeminiField reports whether a field of every message is known. displayContent is what the screen shows instead.
 func isGeminiField(name string) bool {
@@ -26,15 +20,8 @@ func isGeminiField(name string) bool {
 }
 
 // isGeminiCallField reports whether a field of a call is known: first those that are read, then those for the screen.
-func isGeminiCallField(name string) bool {
-	switch name {
-	case "id", "name", "args", "result", "status":
-		return true
-	case "timestamp", "displayName", "description", "resultDisplay", "renderOutputAsMarkdown", "agentId":
-		return true
-	}
-	return false
-}
+var isGeminiCallField = nameIn("id", "name", "args", "result", "status", "timestamp", "displayName", "description",
+	"resultDisplay", "renderOutputAsMarkdown", "agentId")
 
 // readGemini reads a chat of Gemini CLI. One message holds calls together with their results:
 //

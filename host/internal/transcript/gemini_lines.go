@@ -169,7 +169,7 @@ func (g *geminiStream) record(r record) error {
 		}
 		g.answer(r.line, meta, response)
 	case "error", "result":
-		g.b.tally.routine(r.line, -1, "event of type "+t+", which is not part of the conversation, left out")
+		g.b.aside(r.line, "event of type "+t)
 	default:
 		g.b.unknown(r.line, "event of the unknown type "+clip([]byte(t)), r.whole)
 	}

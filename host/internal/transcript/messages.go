@@ -60,31 +60,9 @@ type messages struct {
 
 // isMessageField reports whether a field of a message is known: it is read, or a counter, a name or a state of a
 // recorder.
-func isMessageField(name string) bool {
-	switch name {
-	case "role",
-		"content",
-		"tool_calls",
-		"tool_call_id",
-		"name",
-		"function_call",
-		"reasoning_content",
-		"timestamp",
-		"ts",
-		"model",
-		"modelInfo",
-		"usage",
-		"metrics",
-		"id",
-		"type",
-		"index",
-		"extra",
-		"conversationHistoryDeletedRange",
-		"refusal":
-		return true
-	}
-	return false
-}
+var isMessageField = nameIn("role", "content", "tool_calls", "tool_call_id", "name", "function_call",
+	"reasoning_content", "timestamp", "ts", "model", "modelInfo", "usage", "metrics", "id", "type", "index", "extra",
+	"conversationHistoryDeletedRange", "refusal")
 
 // message reads one message. An unknown role, such as the "exit" of mini-swe-agent, is read as the human's. The error
 // is always nil; the signature is [document.each]'s.
@@ -104,10 +82,8 @@ func (m *messages) message(line int, o object) error {
 			c.Blocks = m.cline.called(c.Blocks)
 		}
 		if b.form != "" && len(c.Blocks) == 0 { // a refusal, or an answer in sound
-			c.Blocks, c.Extra = one(content.Opaque{JSON: jsonOf(content.FieldsOf(
-				content.Field{Name: "type", Value: content.String(kindMessage)},
-				content.Field{Name: fieldMessage, Value: o.json()},
-			))}), content.Fields{}
+			whole := object{{name: "type", value: content.String(kindMessage)}, {name: fieldMessage, value: o.json()}}
+			c.Blocks, c.Extra = one(content.Opaque{JSON: whole.json()}), content.Fields{}
 		}
 		if n := len(b.t.Entries); b.form == AnthropicMessages && n > 0 && b.t.Entries[n-1].Speaker == content.AI {
 			b.extend(n-1, c.Blocks, c.Extra.All()...) // to the provider they are one message
@@ -240,16 +216,16 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 // tool reads a tool's result into c, which has the metadata. In the old function form it has no id and answers the
 // oldest open call.
 func (m *messages) tool(line int, o object, c content.Content) {
-	result, media := resultOf(o.raw("content"), openAIMedia)
-	r := content.ToolResponse{CallID: o.text("tool_call_id"), ToolName: o.text("name"), Result: result}
-	if m.b.form != "" {
-		r, media = exactToolMessage(r, o)
-		c.Extra = content.Fields{}
-	}
+	r := content.ToolResponse{CallID: o.text("tool_call_id"), ToolName: o.text("name")}
 	if r.CallID == "" && len(m.legacy) > 0 {
 		r.CallID, m.legacy = m.legacy[0], m.legacy[1:]
 	}
-	c.Speaker, c.Blocks = content.Tool, append(one(r), media...)
+	c.Speaker = content.Tool
+	if m.b.form != "" {
+		c.Blocks, c.Extra = m.b.exactToolMessage(r, o), content.Fields{}
+	} else {
+		c.Blocks = withResult(r, o.raw("content"), openAIMedia)
+	}
 	m.b.add(line, c)
 }
 

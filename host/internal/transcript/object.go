@@ -132,17 +132,6 @@ func (o object) without(names ...string) content.Fields {
 	return content.FieldsOf(out...)
 }
 
-func jsonOf(fields content.Fields) json.RawMessage {
-	var m metadata
-	for _, f := range fields.All() {
-		m.raw(f.Name, f.Value)
-	}
-	if len(m) == 0 {
-		return json.RawMessage("{}")
-	}
-	return m.json()
-}
-
 // kind returns the first byte of a value, which tells its JSON type; 0 if there is none.
 func kind(raw []byte) byte { return rawjson.New(raw).Kind() }
 

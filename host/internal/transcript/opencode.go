@@ -105,7 +105,7 @@ func (c *openCode) record(r record) error {
 		part = o.object("properties").object("part")
 	case part != nil:
 	default:
-		c.b.tally.routine(r.line, -1, "event "+clip([]byte(t))+", which is not part of the conversation, left out")
+		c.b.aside(r.line, "event "+clip([]byte(t)))
 		return nil
 	}
 	session := firstText(info.text("sessionID"), part.text("sessionID"))
@@ -261,7 +261,7 @@ func (c *openCode) person(m *openCodeMessage) (blocks []content.Block) {
 func (c *openCode) other(line int, t string, p object) {
 	switch t {
 	case "step-start", "snapshot", "patch", "agent", "retry", "compaction", "subtask":
-		c.b.tally.routine(line, -1, "part of type "+t+", which is not part of the conversation, left out")
+		c.b.aside(line, "part of type "+t)
 	default:
 		c.b.unknown(line, "part of the unknown type "+clip([]byte(t)), p.json())
 	}

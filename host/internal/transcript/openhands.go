@@ -13,17 +13,10 @@ func isOpenHandsEvent(o object) bool {
 }
 
 // isOpenHandsKind reports whether k is a kind of event. The source alone is no sign: other recorders have such a field.
-func isOpenHandsKind(k string) bool {
-	switch k {
-	case "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "SystemPromptEvent",
-		"SystemPromptUpdateEvent", "PauseEvent",
-		"UserRejectObservation", "ConversationStateUpdateEvent", "Condensation", "CondensationRequest",
-		"CondensationSummaryEvent", "TokenEvent", "ConversationErrorEvent", "LLMCompletionLogEvent",
-		"HookExecutionEvent", "StreamingDeltaEvent", "InterruptEvent":
-		return true
-	}
-	return false
-}
+var isOpenHandsKind = nameIn("MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent",
+	"SystemPromptEvent", "SystemPromptUpdateEvent", "PauseEvent", "UserRejectObservation",
+	"ConversationStateUpdateEvent", "Condensation", "CondensationRequest", "CondensationSummaryEvent", "TokenEvent",
+	"ConversationErrorEvent", "LLMCompletionLogEvent", "HookExecutionEvent", "StreamingDeltaEvent", "InterruptEvent")
 
 // openHands reads the events of OpenHands' SDK, in a list or one a line.
 //
@@ -129,7 +122,7 @@ func (h *openHands) record(r record) error {
 	case "HookExecutionEvent", "StreamingDeltaEvent", "InterruptEvent", "PauseEvent",
 		"ConversationStateUpdateEvent", "CondensationRequest", "TokenEvent", "LLMCompletionLogEvent",
 		"ConversationErrorEvent":
-		b.tally.routine(r.line, -1, "event "+k+", which is not part of the conversation, left out")
+		b.aside(r.line, "event "+k)
 	default:
 		b.unknown(r.line, "event of the unknown kind "+clip([]byte(k)), r.whole)
 	}

@@ -31,15 +31,26 @@ func (p *planner) exact(c content.Content) bool {
 	return len(c.Metadata) > 0 && rawjson.FieldText(c.Metadata, fieldFormat) == string(p.form)
 }
 
-// exactResult reads a tool's result that an agent gave: texts are joined with newlines, and parts says how to part them
-// when it is written back. reads returns the attachment in a part, ok only if it would be written back the same. A list
-// with anything else is kept as the result.
-func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media, bool)) (
-	result json.RawMessage, media []content.Block, parts json.RawMessage,
-) {
+// exactResult completes a response with the result that an agent gave, and returns it with its attachments: texts are
+// joined with newlines, and fieldParts says how to part them when it is written back. A list with anything else is kept
+// as the result.
+func (b *builder) exactResult(r content.ToolResponse, raw []byte) []content.Block {
+	result, media, parts := b.exactParts(raw)
+	r.Result = result
+	if parts != nil {
+		r.Extra = r.Extra.With(content.Field{Name: fieldParts, Value: parts})
+	}
+	return append(one(r), media...)
+}
+
+func (b *builder) exactParts(raw []byte) (result json.RawMessage, media []content.Block, parts json.RawMessage) {
 	list, ok := elements(raw)
 	if !ok {
 		return bytes.Clone(raw), nil, nil
+	}
+	textKind := "text"
+	if b.form == OpenAIResponses {
+		textKind = "input_text"
 	}
 	var texts []string
 	layout := []byte{'['}
@@ -50,7 +61,7 @@ func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media,
 			texts = append(texts, text)
 			m.raw("text", fmt.Append(nil, len(text)))
 			m.rest(o.but("type", "text"))
-		} else if attached, ok := reads(part); ok {
+		} else if attached, ok := b.exactMedia(part); ok {
 			media = append(media, attached)
 			m.flag("media", true)
 		} else {
@@ -122,11 +133,15 @@ func (m *metadata) rest(o object) {
 	}
 }
 
+// json returns the object; nil if it has no fields.
 func (o object) json() json.RawMessage {
 	var m metadata
 	m.rest(o)
 	return m.json()
 }
+
+// orEmpty is json with {} for no fields.
+func (o object) orEmpty() json.RawMessage { return firstOf(o.json(), []byte("{}")) }
 
 func without(fields content.Fields, names ...string) content.Fields {
 	var out []content.Field

@@ -110,7 +110,7 @@ func (p *pi) end() error {
 		case "compaction":
 			p.compaction(way[:n], r)
 		case "model_change", "thinking_level_change", "label", "session_info", "custom", "leaf":
-			b.tally.routine(r.line, -1, "record of type "+t+", which is not part of the conversation, left out")
+			b.aside(r.line, "record of type "+t)
 		default:
 			b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.json())
 		}
@@ -128,7 +128,7 @@ func (p *pi) summary(r record) {
 // which precede the compaction in the file. before are the records before it. Versions before 2 name the first kept
 // record by its index, later ones by its id.
 func (p *pi) compaction(before []int, r record) {
-	p.b.boundary(BoundaryCompaction, jsonOf(r.without("summary", "type", "id", "parentId", "details")))
+	p.b.boundary(BoundaryCompaction, r.but("summary", "type", "id", "parentId", "details").orEmpty())
 	p.summary(r)
 	kept := false
 	first, byIndex := wholeNumber(r.raw("firstKeptEntryIndex"))
@@ -163,12 +163,11 @@ func (p *pi) message(r record, m object, again bool) {
 		p.pause()
 		p.say(r.line, meta, blocks...)
 	case "toolResult":
-		result, media := resultOf(m.raw("content"), piMedia)
-		response := content.ToolResponse{CallID: m.text("toolCallId"), ToolName: m.text("toolName"), Result: result}
+		response := content.ToolResponse{CallID: m.text("toolCallId"), ToolName: m.text("toolName")}
 		if m.isTrue("isError") {
 			response.Error = flaggedError
 		}
-		p.answer(r.line, meta, append(one(response), media...)...)
+		p.answer(r.line, meta, withResult(response, m.raw("content"), piMedia)...)
 	case "bashExecution":
 		if m.isTrue("excludeFromContext") {
 			b.tally.routine(r.line, -1, "command of the person that the model did not see left out")

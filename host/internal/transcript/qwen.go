@@ -83,7 +83,7 @@ func (q *qwen) system(r record) {
 	// The list is what the next request had instead of everything before.
 	list, ok := elements(payload.raw("compressedHistory"))
 	if r.text("subtype") != "chat_compression" || !ok {
-		q.b.tally.routine(r.line, -1, "record of type system, which is not part of the conversation, left out")
+		q.b.aside(r.line, "record of type system")
 		return
 	}
 	q.pause()

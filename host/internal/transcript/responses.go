@@ -14,17 +14,13 @@ func isResponsesPart(kind string) bool {
 
 // responses reads the items of a request of the Responses API. Items are smaller than messages: consecutive ones of the
 // model are one entry, and so are consecutive outputs, as for [codex].
-type responses struct {
-	b    *builder
-	ai   int // the position of the model's entry that is being added to; -1: the next item begins one
-	tool int // the same for the tool
-}
+type responses struct{ speech }
 
 // newResponses returns a reader that adds to b. A file is read as an agent's messages are: the form has no other
 // reader.
 func newResponses(b *builder) *responses {
 	b.t.Format, b.form = OpenAIResponses, OpenAIResponses
-	return &responses{b: b, ai: -1, tool: -1}
+	return &responses{newSpeech(b)}
 }
 
 // isResponsesItem reports whether o is an item that no other form has.
@@ -66,8 +62,6 @@ func (r *responses) record(rec record) error {
 	return nil
 }
 
-func (r *responses) end() error { return nil }
-
 func (r *responses) item(line int, o object) {
 	switch t := o.text("type"); {
 	case t == "message" || t == "":
@@ -96,11 +90,7 @@ func (r *responses) item(line int, o object) {
 }
 
 func withItem(block content.Thinking, item object) content.Block {
-	raw := item.json()
-	if raw == nil {
-		raw = []byte("{}")
-	}
-	block.Extra = block.Extra.With(content.Field{Name: fieldItem, Value: raw})
+	block.Extra = block.Extra.With(content.Field{Name: fieldItem, Value: item.orEmpty()})
 	return block
 }
 
@@ -119,27 +109,10 @@ func (r *responses) meta() metadata {
 	return meta
 }
 
-func (r *responses) say(line int, blocks ...content.Block) {
-	r.tool = -1
-	if r.ai >= 0 {
-		r.b.extend(r.ai, blocks)
-		return
-	}
-	meta := r.meta()
-	r.ai = r.b.add(line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
-}
+func (r *responses) say(line int, blocks ...content.Block) { r.speech.say(line, r.meta(), blocks...) }
 
 func (r *responses) output(line int, o object) {
-	result, media, parts := exactResult(o.raw("output"), "input_text", func(part []byte) (content.Media, bool) {
-		// Media that could not be written back as they came are kept as parts of the result; see [builder.exactBlock].
-		m, ok := openAIMedia(asObject(part))
-		if !ok {
-			return m, false
-		}
-		_, ok = r.b.exactBlock(part, one(m))[0].(content.Media)
-		return m, ok
-	})
-	response := content.ToolResponse{CallID: o.text("call_id"), Result: result}
+	response := content.ToolResponse{CallID: o.text("call_id")}
 	item := o.but("call_id", "output")
 	if o.text("type") == "function_call_output" {
 		item = item.but("type")
@@ -147,18 +120,7 @@ func (r *responses) output(line int, o object) {
 	if raw := item.json(); raw != nil {
 		response.Extra = response.Extra.With(content.Field{Name: fieldItem, Value: raw})
 	}
-	if parts != nil {
-		response.Extra = response.Extra.With(content.Field{Name: fieldParts, Value: parts})
-	}
-	blocks := append(one(response), media...)
-	// The model's next item answers another request.
-	r.ai = -1
-	if r.tool >= 0 {
-		r.b.extend(r.tool, blocks)
-		return
-	}
-	meta := r.meta()
-	r.tool = r.b.add(line, content.Content{Speaker: content.Tool, Blocks: blocks, Metadata: meta.json()})
+	r.answer(line, r.meta(), r.b.exactResult(response, o.raw("output"))...)
 }
 
 // message reads a message. One of the model joins the entry at hand; its first text marks where it begins.
@@ -175,10 +137,7 @@ func (r *responses) message(line int, o object) {
 		}
 		// There is at least one text: [onlyText] and [checkParts] saw to that.
 		first := blocks[0].(content.Text)
-		if item == nil {
-			item = []byte("{}")
-		}
-		first.Extra = content.FieldsOf(content.Field{Name: fieldItem, Value: item}).With(first.Extra.All()...)
+		first.Extra = content.FieldsOf(content.Field{Name: fieldItem, Value: firstOf(item, []byte("{}"))}).With(first.Extra.All()...)
 		blocks[0] = first
 		r.say(line, blocks...)
 		return
@@ -193,7 +152,7 @@ func (r *responses) message(line int, o object) {
 	}
 	// A person or an instruction ends both entries at hand. Messages of people are never joined: an entry has room for
 	// the fields of one message.
-	r.ai, r.tool = -1, -1
+	r.pause()
 	var meta metadata
 	if role != roleUser {
 		meta.text(fieldRole, role)

@@ -1,6 +1,10 @@
 package transcript
 
-import "github.com/thresh-dev/thresh/sdk/content"
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
 
 // speech assembles the entries of a recorder that writes less than a message per record: a call, a result, a piece of
 // text. Consecutive pieces of the model are one entry, and so are consecutive results, as providers and strategies
@@ -48,9 +52,5 @@ func stamped(timestamp []byte) (meta metadata) {
 }
 
 func nameIn(names ...string) func(string) bool {
-	known := make(map[string]bool, len(names))
-	for _, n := range names {
-		known[n] = true
-	}
-	return func(name string) bool { return known[name] }
+	return func(name string) bool { return slices.Contains(names, name) }
 }

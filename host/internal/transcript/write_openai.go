@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -145,20 +144,14 @@ func (o *openAIWriter) answers(t turn) {
 		var m metadata
 		m.text("role", "tool")
 		m.raw("tool_call_id", content.String(a.call.outID))
-		// Parts are written only as the agent gave them: not every server takes a list here.
-		if body, ok := o.resultParts(a, t.entry); ok {
-			m.raw("content", body)
-			m.rest(asObject(a.Extra.Get(fieldMessage)))
-			o.out = append(o.out, m.json())
-			continue
-		}
-		m.raw("content", content.String(resultText(a.ToolResponse)))
+		body, whole := o.result(a, t.entry)
+		m.raw("content", body)
 		if a.exact {
 			m.rest(asObject(a.Extra.Get(fieldMessage)))
 		}
 		o.out = append(o.out, m.json())
 		// Without a result, the text that is written is the error's.
-		if a.Failed() && !rawjson.IsNull(a.Result) {
+		if a.Failed() && !rawjson.IsNull(a.Result) && kind(body) == '"' {
 			o.tally.count(0, t.entry, "result's error flag left out; its text is kept")
 		}
 		for _, f := range a.Extra.All() {
@@ -167,134 +160,13 @@ func (o *openAIWriter) answers(t turn) {
 			}
 		}
 		for _, m := range a.media {
-			media = append(media, m)
+			if !whole {
+				media = append(media, m)
+			}
 		}
 	}
 	if len(media) > 0 {
 		o.tally.count(0, t.entry, "result's media written as a user message after the results")
 		o.turn(turn{entry: t.entry, role: roleUser, blocks: media})
 	}
-}
-
-// resultParts returns the parts of a result that the agent gave as parts; ok is false for all others, and if the result
-// was edited since.
-func (o *openAIWriter) resultParts(a *answer, entry int) (body []byte, ok bool) {
-	if !a.exact {
-		return nil, false
-	}
-	return a.parts(func(text string, fields object) []byte {
-		var m metadata
-		m.text("type", "text")
-		m.raw("text", content.String(text))
-		m.rest(fields)
-		return m.json()
-	}, func(m content.Media) []byte {
-		part, _ := openAIMediaPart(m, true)
-		return part
-	})
-}
-
-// parts returns the blocks of a turn as content parts. text is the last text, and plain says that there is only text
-// without fields of its own. The API accepts other parts from the user only.
-func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
-	// A string has no room for fields.
-	plain = true
-	for _, block := range t.blocks {
-		switch block := block.(type) {
-		case content.Text:
-			text = block.Text
-			var m metadata
-			m.text("type", "text")
-			m.raw("text", content.String(text))
-			for _, f := range block.Extra.All() {
-				if t.exact {
-					m.raw(f.Name, f.Value)
-					plain = false
-					continue
-				}
-				o.tally.count(0, t.entry, fmt.Sprintf("field %q of a text left out", clip([]byte(f.Name))))
-			}
-			parts = append(parts, m.json())
-		case content.Media:
-			// The API refuses attachments of the model or the tool; an agent's own message was accepted once.
-			part, ok := openAIMediaPart(block, t.exact)
-			if ok && (t.role == roleUser || t.exact) {
-				parts, plain = append(parts, part), false
-				continue
-			}
-			text = placeholder(block)
-			parts = append(parts, fmt.Appendf(nil, `{"type":"text","text":%s}`, content.String(text)))
-			o.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
-		case content.Thinking:
-			// [openAIWriter.turn] writes exact thinking as a field of the message.
-			if !t.exact {
-				o.tally.count(0, t.entry, "thinking left out")
-			}
-		case content.Opaque:
-			if k := block.Kind(); t.exact || t.role == roleUser && k == "input_audio" {
-				parts, plain = append(parts, block.JSON), false
-				continue
-			}
-			o.tally.count(0, t.entry, fmt.Sprintf("block of the kind %q left out", clip([]byte(block.Kind()))))
-		}
-	}
-	return text, parts, plain
-}
-
-// openAIMediaPart returns media as a content part; ok is false for types that the API does not take. PDFs must be
-// inline. With exact, fields that another provider's media may have are written too.
-func openAIMediaPart(m content.Media, exact bool) (part []byte, ok bool) {
-	link := m.Data
-	if m.Encoding != "url" {
-		link = "data:" + m.MimeType + ";base64," + m.Data
-	}
-	var inner metadata
-	switch {
-	case strings.HasPrefix(m.MimeType, "image/"):
-		inner.raw("url", content.String(link))
-		// detail sets the resolution, and with it how many tokens the image costs.
-		for _, f := range m.Extra.All() {
-			if exact || f.Name == "detail" {
-				inner.raw(f.Name, f.Value)
-			}
-		}
-		return fmt.Appendf(nil, `{"type":"image_url","image_url":%s}`, inner.json()), true
-	case m.MimeType == "application/pdf" && m.Encoding != "url":
-		inner.raw("filename", content.String(firstText(m.Filename, "document.pdf")))
-		inner.raw("file_data", content.String(link))
-		return fmt.Appendf(nil, `{"type":"file","file":%s}`, inner.json()), true
-	default:
-		return nil, false
-	}
-}
-
-// placeholder returns the text that replaces an attachment which the format cannot hold, with its type and name: the
-// model knows what it cannot see. It is never empty, or a message of it alone would be refused.
-func placeholder(m content.Media) string {
-	return strings.TrimSpace("["+m.MimeType+" "+firstText(m.Filename, m.Caption)) + "]"
-}
-
-// argumentText returns parameters the way the API has them: JSON inside a string. Text that was not JSON is written
-// unchanged; it is the inverse of argumentsOf.
-func argumentText(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return "{}"
-	}
-	// A text that would read as other JSON must be quoted, or reading it back would give an object.
-	if text, ok := rawjson.Text(raw); ok &&
-		(kind([]byte(text)) == '"' || strings.TrimSpace(text) != text || checkJSON([]byte(text)) != nil) {
-		return text
-	}
-	return string(raw)
-}
-
-func list(values [][]byte) []byte {
-	out := []byte{'['}
-	for i, v := range values {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, v...)
-	}
-	return append(out, ']')
 }

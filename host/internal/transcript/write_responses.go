@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,7 +100,7 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 		blocks[0] = text
 	}
 	t.blocks = blocks
-	parts := w.parts(t)
+	_, parts, _ := w.parts(t)
 	var m metadata
 	m.text("type", "message")
 	m.text("role", t.role)
@@ -118,78 +117,6 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 		m.rest(fields)
 	}
 	w.out = append(w.out, m.json())
-}
-
-func (w *responsesWriter) parts(t turn) (parts [][]byte) {
-	// What the model said has another type than what it was told, and the API insists on it.
-	textKind := "input_text"
-	if t.role == roleAssistant {
-		textKind = "output_text"
-	}
-	text := func(s string, extra content.Fields) {
-		var m metadata
-		m.text("type", textKind)
-		m.raw("text", content.String(s))
-		for _, f := range extra.All() {
-			if t.exact {
-				m.raw(f.Name, f.Value)
-				continue
-			}
-			w.tally.count(0, t.entry, fmt.Sprintf("field %q of a text left out", clip([]byte(f.Name))))
-		}
-		parts = append(parts, m.json())
-	}
-	for _, block := range t.blocks {
-		switch block := block.(type) {
-		case content.Text:
-			text(block.Text, block.Extra)
-		case content.Media:
-			// From the user only, as in the chat API.
-			if part, ok := responsesMedia(block, t.exact); ok && t.role == roleUser {
-				parts = append(parts, part)
-				continue
-			}
-			// The model should know that there was something.
-			text(placeholder(block), content.Fields{})
-			w.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
-		case content.Opaque:
-			if t.exact {
-				parts = append(parts, block.JSON)
-				continue
-			}
-			w.tally.count(0, t.entry, fmt.Sprintf("block of the kind %q left out", clip([]byte(block.Kind()))))
-		}
-	}
-	return parts
-}
-
-// responsesMedia returns media as a part; ok is false for types that the API does not take. Links and data: URLs have
-// the same field.
-func responsesMedia(m content.Media, exact bool) (part []byte, ok bool) {
-	link := m.Data
-	if m.Encoding != "url" {
-		link = "data:" + m.MimeType + ";base64," + m.Data
-	}
-	var out metadata
-	// Of a recording's fields only detail means something to this API.
-	switch {
-	case strings.HasPrefix(m.MimeType, "image/"):
-		out.text("type", "input_image")
-		out.raw("image_url", content.String(link))
-		for _, f := range m.Extra.All() {
-			if exact || f.Name == "detail" {
-				out.raw(f.Name, f.Value)
-			}
-		}
-	// It needs a name, and recordings may have none.
-	case m.MimeType == "application/pdf" && m.Encoding != "url":
-		out.text("type", "input_file")
-		out.raw("filename", content.String(firstText(m.Filename, "document.pdf")))
-		out.raw("file_data", content.String(link))
-	default:
-		return nil, false
-	}
-	return out.json(), true
 }
 
 // item writes a block that is an item of its own. Reasoning is sent back in encrypted form or by its id; other thinking
@@ -278,46 +205,8 @@ func (w *responsesWriter) answer(a *answer, entry int) {
 	var m metadata
 	m.text("type", t)
 	m.raw("call_id", content.String(a.call.outID))
-	m.raw("output", w.result(a, entry))
+	body, _ := w.result(a, entry)
+	m.raw("output", body)
 	m.rest(item.but("type"))
 	w.out = append(w.out, m.json())
-}
-
-func (w *responsesWriter) result(a *answer, entry int) json.RawMessage {
-	text := func(text string, fields object) []byte {
-		var m metadata
-		m.text("type", "input_text")
-		m.raw("text", content.String(text))
-		m.rest(fields)
-		return m.json()
-	}
-	media := func(m content.Media) []byte {
-		part, ok := responsesMedia(m, a.exact)
-		if !ok {
-			w.tally.count(0, entry, "attachment that the format cannot hold replaced by a line of text")
-			part = text(placeholder(m), nil)
-		}
-		return part
-	}
-	// Edited results fall through: their parts no longer match what is carried.
-	if a.exact {
-		if parts, ok := a.parts(text, media); ok {
-			return parts
-		}
-		if kind(a.Result) == '{' { // a result of one of the API's own tools, such as a screenshot
-			return a.Result
-		}
-	}
-	if len(a.media) == 0 {
-		return content.String(resultText(a.ToolResponse))
-	}
-	// The text first, as in the other forms.
-	var parts [][]byte
-	if s := resultText(a.ToolResponse); s != "" {
-		parts = append(parts, text(s, nil))
-	}
-	for _, m := range a.media {
-		parts = append(parts, media(m))
-	}
-	return list(parts)
 }
