@@ -2,12 +2,20 @@ package transcript
 
 import (
 	"bytes"
+	_ "embed"
+	"encoding/json"
 	"errors"
 
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
+
+//go:embed entry.schema.json
+var entrySchema []byte
+
+// EntrySchema returns the JSON Schema of an entry of the native form, as history.add takes it.
+func EntrySchema() json.RawMessage { return bytes.Clone(entrySchema) }
 
 // readNative reads a list of entries, or an object with the list in "history". Unknown fields of the object are kept: a
 // native file survives a round trip unchanged.

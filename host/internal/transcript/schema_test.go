@@ -2,7 +2,10 @@ package transcript_test
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -32,6 +35,21 @@ func TestTheSchemaOfEntriesIsWhatTheHostTakes(t *testing.T) {
 		return schema.Validate(value)
 	}
 	n := 0
+	for _, b := range []content.Block{content.Text{}, content.ToolCall{}, content.ToolResponse{}, content.Media{},
+		content.Thinking{}, content.Code{}} {
+		i := slices.IndexFunc(unresolved.Properties["blocks"].Items.AnyOf,
+			func(s *jsonschema.Schema) bool { return s.Title == b.Kind() })
+		if i < 0 {
+			t.Fatalf("no block %q", b.Kind())
+		}
+		form := unresolved.Properties["blocks"].Items.AnyOf[i]
+		if got, want := slices.Sorted(slices.Values(form.Required)), fields(t, b); !slices.Equal(got, want) {
+			t.Errorf("an empty %s has the fields %v, the schema requires %v", b.Kind(), want, got)
+		}
+		if got, want := slices.Sorted(maps.Keys(form.Properties)), fields(t, filled(b)); !slices.Equal(got, want) {
+			t.Errorf("a %s has the fields %v, the schema has %v", b.Kind(), want, got)
+		}
+	}
 	for _, s := range samples.All() {
 		for i, c := range s.History {
 			problem := validate(c.AppendJSON(nil))
@@ -71,4 +89,28 @@ func TestTheSchemaOfEntriesIsWhatTheHostTakes(t *testing.T) {
 			t.Errorf("the schema takes %s", wrong)
 		}
 	}
+}
+
+// fields are the names in the JSON form of a block.
+func fields(t *testing.T, b content.Block) []string {
+	t.Helper()
+	var all map[string]any
+	if err := json.Unmarshal(content.AppendBlock(nil, b), &all); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// filled returns a block in which every field has a value.
+func filled(b content.Block) content.Block {
+	v := reflect.New(reflect.TypeOf(b)).Elem()
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case f.Kind() == reflect.String:
+			f.SetString("x")
+		case f.Type() == reflect.TypeFor[json.RawMessage]():
+			f.SetBytes([]byte("{}"))
+		}
+	}
+	return v.Interface().(content.Block)
 }
