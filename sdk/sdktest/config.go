@@ -64,6 +64,9 @@ type Config struct {
 	Prompts map[string]string
 }
 
+// defaultRoot is the workspace root unless a test sets one.
+const defaultRoot = "/workspace"
+
 // DefaultDensity returns the settings under compression.density as they are by default (REQ-HD-009).
 func DefaultDensity() sdk.DensityConfig {
 	return contract.DefaultDensityConfig()
@@ -104,7 +107,7 @@ func (c Config) call(info sdk.Info, history []sdk.Content) (sdk.Call, error) {
 			SessionID: "test",
 			Revision:  1,
 			CallSettings: sdk.CallSettings{
-				WorkspaceRoot: cmp.Or(c.WorkspaceRoot, "/workspace"), Config: settings,
+				WorkspaceRoot: cmp.Or(c.WorkspaceRoot, defaultRoot), Config: settings,
 			},
 		},
 		History: withOrigins(history),

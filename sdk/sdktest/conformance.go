@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/testkit/conform"
 	"github.com/thresh-dev/thresh/internal/testkit/samples"
+	"github.com/thresh-dev/thresh/internal/testkit/statements"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -19,10 +21,12 @@ import (
 //
 // It is the part of `thresh plugins verify` that needs no process: [CheckInfo]; the rules of [Optimize] and [Compress];
 // an Optimize that answers the same with a memo as without, while a session grows, is rewritten and loses its memo; a
-// result that is smaller and reaches its target, unless it says that it does not. What is not set in c is as for
-// those two, but that a strategy with RequiresLLM gets a model whose every answer is one short state snapshot, unless
-// c.Generate is another, and a prompt "compression". ContextLimit is set for each history so that the threshold is just
-// reached.
+// result that is smaller and reaches its target, unless it says that it does not; what people said is kept, or the
+// metadata counts what is gone; what is written into a history is true, as far as that can be told.
+//
+// What is not set in c is as for those two, but that a strategy with RequiresLLM gets a model whose every answer is one
+// short state snapshot, unless c.Generate is another, and a prompt "compression". ContextLimit is set for each history
+// so that the threshold is just reached.
 func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 	tb.Helper()
 	CheckInfo(tb, s)
@@ -31,15 +35,17 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 		c.Generate = snapshots
 	}
 	if c.Prompts == nil {
-		c.Prompts = map[string]string{"compression": "Write a summary. Answer with one <state_snapshot> … " +
-			"</state_snapshot>."}
+		c.Prompts = map[string]string{"compression": conform.Prompt}
 	}
 	// A strategy may have the method and a trigger that never calls it.
 	optimizer, continuous := s.(sdk.Optimizer)
 	for i, sample := range samples.All() {
 		if continuous && info.Trigger.Mode == sdk.ModeContinuous {
-			_, err := c.Optimize(tb.Context(), s, sample.History)
+			out, err := c.Optimize(tb.Context(), s, sample.History)
 			complain(tb, sample.Name, err)
+			if err == nil {
+				complain(tb, sample.Name, c.judge("Optimize", conform.Answer{After: entries(out.History)}, sample.History))
+			}
 			rnd := rand.New(rand.NewPCG(uint64(i), 1)) // the same in every run
 			complain(tb, sample.Name, c.session(tb.Context(), optimizer, info, sample.History, rnd))
 		}
@@ -49,8 +55,7 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 
 // snapshots is a model with one answer.
 func snapshots(context.Context, sdk.GenerateRequest) (sdk.Completion, error) {
-	return sdk.Completion{Text: "<state_snapshot>\nThe work goes on.\n</state_snapshot>", FinishReason: "stop",
-		Model: "sdktest"}, nil
+	return sdk.Completion{Text: conform.Snapshot, FinishReason: "stop", Model: "sdktest"}, nil
 }
 
 // curated is a history as Compress gets it.
@@ -58,20 +63,44 @@ func curated(history []sdk.Content) []sdk.Content {
 	return slices.DeleteFunc(slices.Clone(history), sdk.Content.Blank)
 }
 
-// compressSample compresses a history that just reaches the threshold, and judges what that achieved.
+// compressSample compresses a history that just reaches the threshold, and judges the answer.
 func (c Config) compressSample(ctx context.Context, s sdk.Strategy, info sdk.Info, history []sdk.Content) error {
 	threshold := cmp.Or(c.Threshold, info.Trigger.DefaultThreshold)
-	c.ContextLimit = max(int(float64(c.counter()(history))/threshold), 100)
+	c.ContextLimit = conform.Limit(c.counter()(history), threshold)
 	out, err := c.Compress(ctx, s, history)
 	if err != nil || out.NoOp != "" {
 		return err
 	}
 	params := sdk.CompressParams{Threshold: threshold}
 	params.ContextLimit = c.ContextLimit
+	return c.judge("Compress", conform.Answer{After: entries(out.History), Compress: &out.Metadata,
+		TokensBefore: out.TokensBefore, TokensAfter: out.TokensAfter, Target: params.Target()}, history)
+}
+
+// judge holds an answer to the rules of package conform.
+func (c Config) judge(op string, a conform.Answer, history []sdk.Content) error {
 	var found problems
-	found.addAll(check.Size(out.TokensBefore, out.TokensAfter, len(history), len(out.History), params.Target(),
-		out.Metadata.TargetMissed))
-	return found.err("Compress")
+	a.Given = entries(withOrigins(history))
+	_, err := a.Statements(cmp.Or(c.WorkspaceRoot, defaultRoot))
+	found.addAll(err)
+	if a.Compress != nil {
+		_, _, err = a.People()
+		found.addAll(err)
+		found.addAll(a.Size())
+	}
+	return found.err(op)
+}
+
+// entries are entries as the rules take them.
+func entries(history []sdk.Content) []statements.Entry {
+	out := make([]statements.Entry, len(history))
+	for i, e := range history {
+		out[i] = statements.Entry{ID: fmt.Sprint("new", i), Content: e}
+		if at, ok := e.Origin(); ok {
+			out[i].ID = fmt.Sprint("e", at)
+		}
+	}
+	return out
 }
 
 // complain fails the test for every problem with one history.

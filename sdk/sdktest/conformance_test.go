@@ -13,7 +13,7 @@ import (
 )
 
 // suffix keeps the end of a history.
-type suffix struct{ carelessly, silently, thoroughly bool }
+type suffix struct{ carelessly, silently, thoroughly, forgetfully, boastfully bool }
 
 func (suffix) Info() sdk.Info {
 	return sdk.Info{Name: "suffix", Version: "1.0.0", Trigger: sdk.Threshold(0.8)}
@@ -32,7 +32,29 @@ func (s suffix) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (s
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
 	missed := !s.silently && float64(in.TokensOf(kept)) > in.Target()
-	return sdk.Applied(kept, sdk.CompressMetadata{TargetMissed: missed}), nil
+	m := sdk.CompressMetadata{TargetMissed: missed}
+	if !s.forgetfully {
+		m.Counts = map[string]int64{"dropped": int64(n - len(kept))}
+	}
+	if s.boastfully {
+		boast(kept)
+	}
+	return sdk.Applied(kept, m), nil
+}
+
+// boast replaces the first line of the first result that has two.
+func boast(kept []sdk.Content) {
+	for i, e := range kept {
+		for j, b := range e.Blocks {
+			r, ok := b.(sdk.ToolResponse)
+			_, rest, several := strings.Cut(r.ResultText(), "\n")
+			if ok && several && rest != "" && !r.Failed() && r.Result[0] == '"' && !e.Pinned() {
+				kept[i].Blocks = slices.Clone(e.Blocks)
+				kept[i].Blocks[j] = r.WithResultText("[… 9999 lines omitted]\n" + rest)
+				return
+			}
+		}
+	}
 }
 
 func TestConformanceAcceptsWhatTheHostAccepts(t *testing.T) {
@@ -108,6 +130,8 @@ func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
 	}{
 		"a response without its call": {suffix{carelessly: true}, "lost its call"},
 		"a target that was missed":    {suffix{silently: true}, "target_missed is not set"},
+		"people who are gone":         {suffix{forgetfully: true}, "entries of people are gone, and the metadata speaks of 0"},
+		"a mark that is not true":     {suffix{boastfully: true}, `says "[… 9999 lines omitted]", but in its place`},
 		"a pinned entry that is gone": {suffix{thoroughly: true}, "a pinned entry was removed or changed"},
 		"a stale memo":                {remembering{stale: true}, "a memo must not change the result"},
 		"a memo of applied edits":     {remembering{misplaces: true}, "left by edits that were applied"},

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/testkit/conform"
 	"github.com/thresh-dev/thresh/internal/testkit/samples"
-	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/internal/testkit/statements"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
@@ -23,8 +22,7 @@ func compressCall(sm sample, info contract.Info) prepare.CompressCall {
 	current := sm.tokens()
 	threshold := info.Trigger.DefaultThreshold
 	set := contract.DefaultCompressSettings()
-	// The minimum of 100 tokens keeps the target of tiny samples above zero.
-	set.ContextLimit = max(int(float64(current)/threshold), 100)
+	set.ContextLimit = conform.Limit(current, threshold)
 	// Smaller than the default, so samples of a few thousand tokens have words beyond the budget.
 	set.UserMessageBudget = 2000
 	// One at work and one open: strategies treat finished tasks differently, but need not show them.
@@ -114,65 +112,17 @@ func (s *suite) plain() sample {
 	panic("verify: no plain sample") // package samples guarantees one
 }
 
-// gone counts the human entries of the given history whose words are not in the new one, and all human entries. An
-// entry is not lost if it was kept, or if each of its texts is quoted in an entry that the strategy made, whole or as
-// part of a longer text. Entries are compared by identity, as applied keeps the pointers of entries that stay.
-func gone(c compressed) (lost, of int) {
-	// Texts of new entries, for whole quotes; fresh is the same as one text, for parts of longer ones.
-	said := make(map[string]bool)
-	old := make(map[*history.Entry]bool, len(c.given.entries))
-	for _, e := range c.given.entries {
-		old[e] = true
-	}
-	kept := make(map[*history.Entry]bool, len(c.after.entries))
-	var fresh strings.Builder
-	for _, e := range c.after.entries {
-		// An entry that the answer edited is a new pointer, and is looked through like one that it made.
-		if kept[e] = true; old[e] {
-			continue
-		}
-		for _, t := range texts(e.Content) {
-			said[t] = true
-			if fresh.Len() < mostQuotes {
-				fresh.WriteString(t)
-			}
-		}
-	}
-	for _, e := range c.given.entries {
-		if e.Content.Speaker != content.Human || !e.Content.HasContent() {
-			continue
-		}
-		of++
-		missing := func(t string) bool { return !said[t] && !strings.Contains(fresh.String(), t) }
-		if !kept[e] && slices.ContainsFunc(texts(e.Content), missing) {
-			lost++
-		}
-	}
-	return lost, of
+// answer returns the answer as the rules take it.
+func (c compressed) answer() conform.Answer {
+	return conform.Answer{Given: shown(c.given.entries), After: shown(c.after.entries), Compress: &c.metadata,
+		TokensBefore: c.given.tokens(), TokensAfter: c.after.tokens(), Target: c.target}
 }
 
-// mostQuotes limits how much text of new entries is searched for quotes, in bytes. The search is quadratic, and a
-// summary is far smaller; a strategy that copies megabytes keeps the entries anyway.
-const mostQuotes = 256 << 10
-
-// announced returns how many entries the metadata reports as gone, by the most generous reading of its fields: any
-// count may be the one that covers human entries. The check is about silence, not about bookkeeping.
-func announced(c compressed) int {
-	m, most := c.metadata, 0
-	if m.MiddleCompressed != nil {
-		most = *m.MiddleCompressed
+// shown are entries as the rules take them.
+func shown(entries []*history.Entry) []statements.Entry {
+	out := make([]statements.Entry, len(entries))
+	for i, e := range entries {
+		out[i] = statements.Entry{ID: e.ID, Content: e.Content}
 	}
-	if m.TopPreserved != nil || m.BottomPreserved != nil {
-		rest := len(c.given.entries)
-		for _, n := range []*int{m.TopPreserved, m.BottomPreserved} {
-			if n != nil {
-				rest -= *n
-			}
-		}
-		most = max(most, rest)
-	}
-	for _, n := range m.Counts {
-		most = max(most, int(n))
-	}
-	return most
+	return out
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -116,17 +115,6 @@ func applied(sm sample, parts []check.Part) sample {
 			}
 		default:
 			out.entries[i] = sm.entries[p.Index]
-		}
-	}
-	return out
-}
-
-// texts returns the text blocks of an entry. Other blocks hold nothing that a person said.
-func texts(c content.Content) []string {
-	var out []string
-	for _, b := range c.Blocks {
-		if t, ok := b.(content.Text); ok {
-			out = append(out, t.Text)
 		}
 	}
 	return out

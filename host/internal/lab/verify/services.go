@@ -7,22 +7,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/thresh-dev/thresh/internal/testkit/conform"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
 // model is the model that strategies with requires_llm are told about. No real model is behind it; see
-// scriptedAnswer.
+// [conform.Snapshot].
 var model = sdk.Model{Name: "scripted", ContextLimit: 200_000, MaxOutput: 8_000}
-
-// scriptedAnswer is a state snapshot, the form of answer that the standard prompt "compression" asks for.
-const scriptedAnswer = `<state_snapshot>
-  <overall_goal>Mend the parser, which drops the last line of a file without a newline.</overall_goal>
-  <current_state>The files were read, and the tests run. The tests in some folders are to be left alone.</current_state>
-</state_snapshot>`
-
-// scriptedPrompt is returned for every prompt name, including names that a real host would not know.
-const scriptedPrompt = "Write a summary of the session that lets the agent go on. " +
-	"Answer with one <state_snapshot> … </state_snapshot>."
 
 // services implements the host services that a strategy can call during a Compress. The zero value answers correctly
 // and without delay; the fields make it slow, wrong or broken. Set them before use: methods run concurrently, on
@@ -100,7 +91,7 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	}
 	answer := s.text
 	if answer == "" {
-		answer = scriptedAnswer
+		answer = conform.Snapshot
 	}
 	sent := 0
 	for line := range strings.Lines(answer) {
@@ -135,7 +126,7 @@ func (s *services) ResolvePrompt(ctx context.Context, _ string) (string, error) 
 	if s.prompt != "" {
 		return s.prompt, nil
 	}
-	return scriptedPrompt, nil
+	return conform.Prompt, nil // for every name, also those that a real host would not know
 }
 
 // pause waits for d or until ctx is done, and returns ctx's error in the latter case, also for d = 0.

@@ -186,5 +186,10 @@ func sentence(err error) string {
 	return text.OneLine(said, 600)
 }
 
-// on adds the name of the sample to an error about what a plugin did with it.
-func on(sm *sample, err error) error { return fmt.Errorf("history %q: %w", sm.name, err) }
+// on adds the name of the sample to an error about what a plugin did with it; nil stays nil.
+func on(sm *sample, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("history %q: %w", sm.name, err)
+}
