@@ -96,7 +96,7 @@ func (f *lineFile) take(reader lineReader, rec record) error {
 	if f.b.t.Format == Native || !errors.As(err, &e) {
 		return err
 	}
-	if e.Reason == ErrTruncated {
+	if errors.Is(e.Reason, ErrTruncated) {
 		e.Reason = ErrSyntax // of the line, not of the file
 	}
 	where := ""
