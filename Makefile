@@ -41,7 +41,7 @@ PURE := ./docs/doctest ./docs/scalesim ./host/config ./host/internal/lab/compare
 WATCHED := ./host/internal/tokens ./host/internal/lab/verify
 CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 
-.PHONY: help build demo test test-slow test-clients test-ui test-vm test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
+.PHONY: help build demo picture test test-slow test-clients test-ui test-vm test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -86,6 +86,12 @@ test-vm: ## the tests of isolation on another kernel, in QEMU: KERNEL=image [VMA
 test-ui: ## the page /ui and the report in headless Chromium, with the Debian package chromium; SCREENSHOTS=DIR keeps pictures
 	@if command -v chromium >/dev/null; then CHROMIUM=$$(command -v chromium) $(GO) test -count=1 -run InABrowser ./host/internal/door/watch ./host/internal/lab/compare/htmlreport; \
 	else echo "NOTE: chromium is not installed: the pages are not tested in a browser"; fi
+
+picture: build ## take docs/report.png, the picture in README.md; with the Debian package chromium
+	$(BIN)/thresh compare --set model.contextLimit=30000 --prices anthropic-sonnet --report $(BIN)/report.html \
+		--strategy distill,high-density,top-down-truncation $(SAMPLES) > $(BIN)/report.txt
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,690 \
+		--screenshot=$(CURDIR)/docs/report.png file://$(CURDIR)/$(BIN)/report.html
 
 check: fmt-check lint proto-check vuln ## all but the tests
 
