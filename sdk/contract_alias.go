@@ -74,6 +74,7 @@ const (
 	ReasonThreshold = contract.ReasonThreshold
 	ReasonHardLimit = contract.ReasonHardLimit
 	ReasonManual    = contract.ReasonManual
+	ReasonCacheCold = contract.ReasonCacheCold
 )
 
 // TargetShare of the threshold is what a compressed history should fit into. See [contract.TargetShare].

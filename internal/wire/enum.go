@@ -24,6 +24,7 @@ var compressReasons = names[contract.CompressReason, threshv1.CompressReason]{
 	contract.ReasonThreshold: threshv1.CompressReason_COMPRESS_REASON_THRESHOLD,
 	contract.ReasonHardLimit: threshv1.CompressReason_COMPRESS_REASON_HARD_LIMIT,
 	contract.ReasonManual:    threshv1.CompressReason_COMPRESS_REASON_MANUAL,
+	contract.ReasonCacheCold: threshv1.CompressReason_COMPRESS_REASON_CACHE_COLD,
 }
 
 var triggerModes = names[contract.TriggerMode, threshv1.TriggerMode]{

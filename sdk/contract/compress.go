@@ -28,7 +28,7 @@ type CompressParams struct {
 	CompressSettings
 	// CurrentTokens is what the history counts now, PendingTokens what the next request adds to it.
 	CurrentTokens, PendingTokens int
-	// Threshold is the share of the context limit that was reached, in (0, 1].
+	// Threshold is the share of the context limit from which the history is compressed, in (0, 1].
 	Threshold float64
 	Reason    CompressReason
 	// Profile is compression.profile; "" is the host's default.
@@ -58,6 +58,9 @@ const (
 	ReasonHardLimit CompressReason = "hard-limit"
 	// ReasonManual: a user or the agent asked for it.
 	ReasonManual CompressReason = "manual"
+	// ReasonCacheCold: the history is well filled, and the provider's prompt cache expired in a pause, so that a rewrite
+	// costs nothing extra. The threshold need not be reached.
+	ReasonCacheCold CompressReason = "cache-cold"
 )
 
 // Model is what a strategy knows of the model behind [Host.Generate].

@@ -81,7 +81,7 @@
 //	          timeout, bad-answer, strategy (it returned an error), llm (the model failed it), not-plugin,
 //	          incompatible, bad-info, info-changed, bad-config, untrusted,
 //	          not-granted, not-isolated, other
-//	trigger   threshold, hard-limit, manual, other
+//	trigger   threshold, hard-limit, manual, cache-cold, other
 //	call      optimize, compress; of a failure also start
 //	state     a plugins.State; the series of the state that the plugin is in is 1, and there is no other
 //	type      input (neither read from nor written to the cache), cache_read, cache_write, output

@@ -114,7 +114,7 @@ func noOp(r contract.NoOpReason) string {
 }
 
 func trigger(r contract.CompressReason) string {
-	return word(r, contract.ReasonThreshold, contract.ReasonHardLimit, contract.ReasonManual)
+	return word(r, contract.ReasonThreshold, contract.ReasonHardLimit, contract.ReasonManual, contract.ReasonCacheCold)
 }
 
 func rung(r outcome.Rung) string {

@@ -60,7 +60,7 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 // would keep small ones from pruning at all.
 const batchShare = 10
 
-// worthwhile is the share of a history that a rewrite must remove if no prices are known.
+// worthwhile is the share of a history that a rewrite must remove if no prices are known, or before the threshold.
 const worthwhile = 0.1
 
 // pays says whether a Compress that the request would fit without gains more than it costs. Prices decide, whatever the

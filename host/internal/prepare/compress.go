@@ -60,18 +60,20 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 		out.TokensAfter, out.EntriesAfter = out.TokensBefore, out.EntriesBefore
 		t.rememberNoOp(snapshot, out.NoOp)
 		return nil
-	} else if reason == contract.ReasonThreshold && out.LLM == nil {
+	} else if out.LLM == nil && (reason == contract.ReasonThreshold || reason == contract.ReasonCacheCold) {
 		out.Decision = &d
 	}
 	return t.applyCompress(plan, snapshot)
 }
 
-// needed says whether to apply a Compress. At the threshold it must pay. At the hard limit it must be enough, or gain
-// so much that the ladder has less to do for long.
+// needed says whether to apply a Compress. At the threshold and after a pause it must pay. At the hard limit it must be
+// enough, or gain so much that the ladder has less to do for long.
 func (t *turn) needed(plan *history.Plan, s history.Snapshot, reason contract.CompressReason) (outcome.Decision, bool) {
 	switch reason {
 	case contract.ReasonThreshold:
 		return t.pays(plan, s)
+	case contract.ReasonCacheCold:
+		return t.paysCold(plan, s)
 	case contract.ReasonHardLimit:
 		d := outcome.Decision{Saves: s.Tokens - plan.After, Reason: outcome.DecidedTooLittle}
 		missing := t.hostTokens(t.outcome.Projected - t.outcome.Limits.Hard)

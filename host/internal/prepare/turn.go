@@ -38,14 +38,10 @@ func (t *turn) run(ctx context.Context) error {
 		return err
 	}
 	defer t.recordStuck()
-	switch {
-	case t.belowThreshold():
-		return nil
-	case t.fits() && !t.thresholdReachable():
-		t.warnUnreachable(t.outcome.Limits)
+	reason := t.compressReason()
+	if reason == "" {
 		return nil
 	}
-	reason := t.compressReason()
 	if err := t.compress(ctx, reason); err != nil && !t.continuesWithout(ctx, err) {
 		return err
 	}
@@ -97,11 +93,21 @@ func (t *turn) belowThreshold() bool { return float64(t.outcome.Projected) < t.o
 
 func (t *turn) fits() bool { return t.outcome.Projected <= t.outcome.Limits.Hard }
 
+// compressReason returns why a Compress is due; "" if none is.
 func (t *turn) compressReason() contract.CompressReason {
-	if t.fits() {
+	switch {
+	case !t.fits():
+		return contract.ReasonHardLimit
+	case t.coldDue():
+		return contract.ReasonCacheCold
+	case t.belowThreshold():
+		return ""
+	case !t.thresholdReachable():
+		t.warnUnreachable(t.outcome.Limits)
+		return ""
+	default:
 		return contract.ReasonThreshold
 	}
-	return contract.ReasonHardLimit
 }
 
 func (t *turn) call(s history.Snapshot, entries []*history.Entry) Call {

@@ -190,6 +190,8 @@ const (
 	CompressReason_COMPRESS_REASON_HARD_LIMIT CompressReason = 2
 	// A user or the agent asked for it.
 	CompressReason_COMPRESS_REASON_MANUAL CompressReason = 3
+	// The history is well filled, and the provider's prompt cache expired in a pause: a rewrite costs nothing extra.
+	CompressReason_COMPRESS_REASON_CACHE_COLD CompressReason = 4
 )
 
 // Enum value maps for CompressReason.
@@ -199,12 +201,14 @@ var (
 		1: "COMPRESS_REASON_THRESHOLD",
 		2: "COMPRESS_REASON_HARD_LIMIT",
 		3: "COMPRESS_REASON_MANUAL",
+		4: "COMPRESS_REASON_CACHE_COLD",
 	}
 	CompressReason_value = map[string]int32{
 		"COMPRESS_REASON_UNSPECIFIED": 0,
 		"COMPRESS_REASON_THRESHOLD":   1,
 		"COMPRESS_REASON_HARD_LIMIT":  2,
 		"COMPRESS_REASON_MANUAL":      3,
+		"COMPRESS_REASON_CACHE_COLD":  4,
 	}
 )
 
@@ -2517,12 +2521,13 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\rPartialWrites\x12\x1e\n" +
 	"\x1aPARTIAL_WRITES_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14PARTIAL_WRITES_PRUNE\x10\x01\x12\x17\n" +
-	"\x13PARTIAL_WRITES_KEEP\x10\x02*\x8c\x01\n" +
+	"\x13PARTIAL_WRITES_KEEP\x10\x02*\xac\x01\n" +
 	"\x0eCompressReason\x12\x1f\n" +
 	"\x1bCOMPRESS_REASON_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19COMPRESS_REASON_THRESHOLD\x10\x01\x12\x1e\n" +
 	"\x1aCOMPRESS_REASON_HARD_LIMIT\x10\x02\x12\x1a\n" +
-	"\x16COMPRESS_REASON_MANUAL\x10\x032\xf8\x02\n" +
+	"\x16COMPRESS_REASON_MANUAL\x10\x03\x12\x1e\n" +
+	"\x1aCOMPRESS_REASON_CACHE_COLD\x10\x042\xf8\x02\n" +
 	"\x0fStrategyService\x12@\n" +
 	"\aGetInfo\x12\x19.thresh.v1.GetInfoRequest\x1a\x1a.thresh.v1.GetInfoResponse\x12F\n" +
 	"\tConfigure\x12\x1b.thresh.v1.ConfigureRequest\x1a\x1c.thresh.v1.ConfigureResponse\x12G\n" +

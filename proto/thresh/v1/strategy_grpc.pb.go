@@ -44,7 +44,8 @@ type StrategyServiceClient interface {
 	// Optimize is called before every threshold check, only on a strategy whose trigger is CONTINUOUS (REQ-HD-002).
 	// It must be deterministic, need no host service, and answer the same for the same request.
 	Optimize(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[OptimizeRequest, OptimizeResponse], error)
-	// Compress is called when the history is over the threshold, on every strategy (REQ-HD-008).
+	// Compress is called when the history is over the threshold, on every strategy (REQ-HD-008), and from about a third
+	// of the context limit on when the provider's prompt cache has expired.
 	Compress(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CompressRequest, CompressResponse], error)
 	// EndSession tells a plugin with the feature history_delta that a session has ended, so that it drops its mirror. The
 	// host does not wait for the answer, and calls no other plugin.
@@ -131,7 +132,8 @@ type StrategyServiceServer interface {
 	// Optimize is called before every threshold check, only on a strategy whose trigger is CONTINUOUS (REQ-HD-002).
 	// It must be deterministic, need no host service, and answer the same for the same request.
 	Optimize(grpc.BidiStreamingServer[OptimizeRequest, OptimizeResponse]) error
-	// Compress is called when the history is over the threshold, on every strategy (REQ-HD-008).
+	// Compress is called when the history is over the threshold, on every strategy (REQ-HD-008), and from about a third
+	// of the context limit on when the provider's prompt cache has expired.
 	Compress(grpc.BidiStreamingServer[CompressRequest, CompressResponse]) error
 	// EndSession tells a plugin with the feature history_delta that a session has ended, so that it drops its mirror. The
 	// host does not wait for the answer, and calls no other plugin.

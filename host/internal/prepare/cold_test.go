@@ -1,0 +1,99 @@
+package prepare_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// modelled is a scripted strategy that calls a model.
+type modelled struct{ *scripted }
+
+func (m modelled) Info() contract.Info {
+	i := m.scripted.Info()
+	i.RequiresLLM = true
+	return i
+}
+
+// The context limit is 1000 tokens and the threshold 500; the strategy keeps the last 100.
+func TestAPauseThatOutlastsThePromptCacheCompressesBeforeTheThreshold(t *testing.T) {
+	hour := *cached
+	hour.CacheTTL = time.Hour
+	forever := *cached
+	forever.CacheTTL = 0
+	for name, c := range map[string]struct {
+		entries, pending int // tokens of the history, and besides it
+		prices           *pricing.List
+		pause            time.Duration
+		model            bool
+		want             contract.CompressReason
+	}{
+		"a third filled, cold":            {350, 0, cached, 6 * time.Minute, false, contract.ReasonCacheCold},
+		"less":                            {340, 0, cached, 6 * time.Minute, false, ""},
+		"a third of what the rest leaves": {280, 200, cached, 6 * time.Minute, false, contract.ReasonCacheCold},
+		"less of what the rest leaves":    {270, 220, cached, 6 * time.Minute, false, ""},
+		"over the threshold, cold":        {600, 0, cached, 6 * time.Minute, false, contract.ReasonCacheCold},
+		"no pause":                        {350, 0, cached, 5 * time.Minute, false, ""},
+		"the cache lives for an hour":     {350, 0, &hour, 6 * time.Minute, false, ""},
+		"after that hour":                 {350, 0, &hour, 61 * time.Minute, false, contract.ReasonCacheCold},
+		"the cache does not expire":       {350, 0, &forever, 24 * time.Hour, false, ""},
+		"without a cache":                 {350, 0, &pricing.List{Input: 1}, 6 * time.Minute, false, ""},
+		"without prices":                  {350, 0, nil, 6 * time.Minute, false, ""},
+		"with a model":                    {350, 0, cached, 6 * time.Minute, true, ""},
+		"with a model, at the threshold":  {600, 0, cached, 6 * time.Minute, true, contract.ReasonThreshold},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(0, &scripted{mode: contract.ModeThreshold, compress: keepLast(10)})
+			f.req.Settings.ContextLimit, f.req.Settings.Prices = 1000, c.prices
+			if c.model {
+				f.req.Strategy = modelled{f.strategy}
+			}
+			f.req.At = time.Unix(1000, 0)
+			add(f.history, says(content.AI, 1))
+			if got := f.prepare(t).Compress; got.Reason != "" {
+				t.Fatalf("the first request: %+v", got)
+			}
+			add(f.history, says(content.AI, c.entries/10-1))
+			f.req.At, f.req.Pending = f.req.At.Add(c.pause), c.pending
+			got := f.prepare(t).Compress
+			if got.Reason != c.want || (got.Kind == outcome.KindApplied) != (c.want != "") {
+				t.Fatalf("got %+v, want the reason %q", got, c.want)
+			}
+			if c.want == contract.ReasonCacheCold &&
+				(got.Decision == nil || got.Decision.Reason != outcome.DecidedCold || got.Decision.Saves != c.entries-100) {
+				t.Errorf("decision %+v", got.Decision)
+			}
+			if calls := f.strategy.compresses; c.want != "" && calls[0].Reason != c.want {
+				t.Errorf("the strategy is told %q", calls[0].Reason)
+			}
+		})
+	}
+}
+
+// What removes little is left for the threshold, and the strategy is not asked again before something is added.
+func TestAColdCacheIsNoReasonToRemoveALittle(t *testing.T) {
+	f := newFixture(0, &scripted{mode: contract.ModeThreshold, compress: func(c prepare.CompressCall) ([]rewrite.Piece,
+		contract.NoOpReason, error) {
+		return []rewrite.Piece{rewrite.Keep{From: 3, To: len(c.Entries)}}, "", nil
+	}})
+	f.req.Settings.ContextLimit, f.req.Settings.Prices = 1000, cached
+	add(f.history, says(content.AI, 40))
+	f.req.At = time.Unix(1000, 0)
+	f.prepare(t)
+	for range 2 {
+		f.req.At = f.req.At.Add(time.Hour)
+		got := f.prepare(t)
+		if got.Compress.NoOp != outcome.NoOpDoesNotPay || got.Tokens != 400 {
+			t.Errorf("%d tokens are left: %+v", got.Tokens, got.Compress)
+		}
+	}
+	if n := len(f.strategy.compresses); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
