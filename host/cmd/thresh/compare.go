@@ -171,7 +171,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 		return usage(cmd, err)
 	}
 	var lacking map[string]bool
-	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, axes); err != nil {
+	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, withCadences(h.Config(), axes)); err != nil {
 		return err
 	}
 	files, err := a.files(cmd, source, given)
@@ -218,18 +218,9 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 }
 
 func (c comparison) check(output string, files []string) error {
-	// Read twice, standard input is empty the second time.
-	stdin := 0
-	for _, f := range files {
-		if f == "-" {
-			stdin++
-		}
-	}
 	switch {
 	case output != "text" && output != "json" && output != "csv":
 		return fmt.Errorf("--output is text, json or csv, not %q", output)
-	case stdin > 1:
-		return errors.New("'-' is standard input and can be read only once")
 	case c.report == "-":
 		return errors.New("--report needs the name of a file, not '-': the table goes to standard output")
 	case c.reported && c.report == "":
@@ -238,6 +229,14 @@ func (c comparison) check(output string, files []string) error {
 		return fmt.Errorf("--min-recall: %v is not a percentage", c.minRecall)
 	case c.parallel < 0:
 		return fmt.Errorf("--parallel: %d is not a number of replays", c.parallel)
+	}
+	return stdinOnce(files)
+}
+
+// stdinOnce rejects '-' given twice: read again, standard input is empty.
+func stdinOnce(files []string) error {
+	if i := slices.Index(files, "-"); i >= 0 && slices.Contains(files[i+1:], "-") {
+		return errors.New("'-' is standard input and can be read only once")
 	}
 	return nil
 }

@@ -126,7 +126,6 @@ func (a *app) variants(
 	} else {
 		names = a.allOf(found)
 	}
-	axes = withCadences(h.Config(), axes)
 	tried := map[string]bool{}
 	for _, name := range names {
 		own := concerning(axes, name, strategies[name])

@@ -155,7 +155,7 @@ func commandGroups(a *app) []commandGroup {
 		{"Use it with an agent", []*cobra.Command{
 			wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a), mcpCommand(a)}},
 		{"See what it does to sessions", []*cobra.Command{
-			compareCommand(a), explainCommand(a), restoreCommand(a), tokensCommand(a),
+			compareCommand(a), probeCommand(a), explainCommand(a), restoreCommand(a), tokensCommand(a),
 			sessionsCommand(a), topCommand(a)}},
 		{"Try and check strategies", []*cobra.Command{
 			pluginsCommand(a), llmCommand(a)}},

@@ -61,6 +61,9 @@ func (c Counted) Baseline() *Baseline { return &Baseline{history.New(), c.counte
 
 func (b *Baseline) Add(c Counted) { b.history.Append(c.entries, c.counts) }
 
+// Contents is what would be sent now. It must not be changed.
+func (b *Baseline) Contents() []content.Content { return b.history.View(b.counter.Entry).Contents() }
+
 // Tokens is the token count of what would be sent now.
 func (b *Baseline) Tokens() int { return b.history.View(b.counter.Entry).Tokens }
 

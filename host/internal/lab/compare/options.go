@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
@@ -35,4 +36,7 @@ type Options struct {
 	Parallel int
 	// Progress is called after each replay, never twice at a time. May be nil.
 	Progress func(done, of int)
+	// Turn is called with each turn of each replay. Columns count the variants, as [Report.Variants] does. Replays that
+	// run in parallel call it at the same time. May be nil.
+	Turn func(session, column int, t replay.Turn)
 }

@@ -75,6 +75,9 @@ type slot struct {
 	err   error
 }
 
+// job is the replay of one session with one variant.
+type job struct{ session, variant int }
+
 // check validates the options: names must be unique, as they identify columns of the report.
 func (c *comparison) check() error {
 	names := map[string]bool{NothingName: true}
@@ -213,7 +216,6 @@ func (c *comparison) replayAll(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return cmp.Or(ctx.Err(), err)
 	}
-	type job struct{ session, variant int }
 	var jobs []job
 	for i := range c.recordings {
 		for j := range c.variants {
@@ -230,7 +232,7 @@ func (c *comparison) replayAll(ctx context.Context) error {
 		replays.Go(func() error {
 			// After a cancellation the remaining jobs return at once and leave their slots empty.
 			if ctx.Err() == nil {
-				c.slots[j.session][j.variant] = c.replay(ctx, c.recordings[j.session], &c.variants[j.variant])
+				c.slots[j.session][j.variant] = c.replay(ctx, j)
 				c.progress(len(jobs))
 			}
 			return nil
@@ -252,7 +254,8 @@ func (c *comparison) progress(of int) {
 
 // replay runs one session with one variant and folds its turns. A replay that fails keeps the turns before the
 // failure; one that was interrupted is dropped, as a partial session cannot be compared with whole ones.
-func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slot {
+func (c *comparison) replay(ctx context.Context, j job) slot {
+	rec, v := c.recordings[j.session], &c.variants[j.variant]
 	// Without a valid configuration of its own the host's will do: the replay fails before it matters.
 	set := c.host.Config().Settings()
 	if v.config != nil {
@@ -273,6 +276,9 @@ func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slo
 			return slot{found: o, err: err}
 		}
 		o.turn(t)
+		if c.options.Turn != nil {
+			c.options.Turn(j.session, j.variant, t)
+		}
 	}
 	o.finishReplay()
 	return slot{found: o, done: true}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/probe"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+)
+
+// probing holds the flags of probe.
+type probing struct {
+	strategies []string
+	vary       []string
+	moments    int
+	write      string
+	grade      string
+	by         string
+	prompts    bool
+}
+
+// mostMoments bounds --moments: each moment has a question sheet, and more than two others for each variant.
+const mostMoments = 100
+
+const probeHelp = `Measures what a model can still tell from what strategies leave of recorded sessions.
+
+At some moments of each session, questions are written from the whole history and from what came
+next in the recording: what is to be done (continuation), what was made and in what state it is
+(artifacts), what was decided and why (decisions), and exact details. They are answered from each
+variant's request alone, and the answers are graded twice, by graders who do not know which answer
+is whose. "nothing" is always among the variants: a question that is not answered in full from the
+whole history is dropped.
+
+--write DIR replays the sessions and writes the work as sheets that any model or person can work
+through; DIR/README.md says how. --grade DIR checks what came back, writes the next sheets, says
+what is missing, and adds up the grades. Neither sends anything anywhere.
+
+Moments are --moments requests of each session, spread evenly over those at which some variant had
+removed something, and for each variant the one with the least left after each kind of rewrite
+(prune, compress, make-room). They are chosen once: a variant added later is probed at the same
+moments, and only its own answers are asked for.
+
+  score       mean over the questions at the evenly spread moments: 1 for a full answer, 0.5 for a
+              part of it, 0 for none
+  interval    95 % by bootstrap over sessions; over moments if there is one session
+  after       the same right after the deepest rewrites; worst: the moment with the lowest score
+  wrong       answers that say something false; unknown: answers that say that it is not known
+  left        tokens of the request at the evenly spread moments; mean: of all requests
+  cost        cost of the prompts against doing nothing, as 'thresh compare' computes it`
+
+func probeCommand(a *app) *cobra.Command {
+	var p probing
+	var source *sources
+	cmd := &cobra.Command{
+		Use:   "probe [FILE…]",
+		Short: "Ask a model what it can still tell from what strategies leave of sessions",
+		Long:  probeHelp,
+		Example: `  thresh probe --write probes --strategy distill,high-density session.jsonl
+  thresh probe --grade probes
+  thresh probe --grade probes --by moment -o json | jq '.variants[] | {variant, score}'
+  thresh probe --prompts`,
+		RunE: func(cmd *cobra.Command, given []string) error { return a.probe(cmd, p, source, given) },
+	}
+	source = a.addSources(cmd, lastCompared)
+	f := cmd.Flags()
+	f.StringSliceVar(&p.strategies, "strategy", nil,
+		"probe these strategies: `NAMES`, separated by commas; with --grade, count only these variants")
+	f.StringArrayVar(&p.vary, "vary", nil, "try each value of a setting: `KEY=V1,V2` (repeatable)")
+	f.IntVar(&p.moments, "moments", 2, "probe each session at `N` moments, and after its deepest rewrites")
+	f.StringVar(&p.write, "write", "", "write sheets to `DIR` instead of asking a provider")
+	f.StringVar(&p.grade, "grade", "", "check and add up what was made of the sheets in `DIR`")
+	f.StringVar(&p.by, "by", "", "show scores by `PART`, too: session or moment")
+	f.BoolVar(&p.prompts, "prompts", false, "print the prompts and do nothing else")
+	a.addOutput(cmd)
+	a.addColumns(cmd, probeColumns)
+	complete := func(flag string, names cobra.CompletionFunc) { _ = cmd.RegisterFlagCompletionFunc(flag, names) }
+	complete("strategy", listOf(a.completeStrategies))
+	complete("vary", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	})
+	complete("by", cobra.FixedCompletions([]string{"session", "moment"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagDirname("write")
+	_ = cmd.MarkFlagDirname("grade")
+	return cmd
+}
+
+func (p probing) check(cmd *cobra.Command, given []string) error {
+	changed := cmd.Flags().Changed
+	switch {
+	case p.by != "" && p.by != "session" && p.by != "moment":
+		return fmt.Errorf("--by is session or moment, not %q", p.by)
+	case p.moments < 0 || p.moments > mostMoments:
+		return fmt.Errorf("--moments: want 0 to %d, got %d", mostMoments, p.moments)
+	case changed("write") && p.write == "", changed("grade") && p.grade == "":
+		return errors.New("--write and --grade need the name of a directory")
+	case p.write != "" && p.grade != "":
+		return errors.New("--write begins and --grade goes on: give one of them")
+	case p.grade != "" && (len(given) > 0 || len(p.vary) > 0 || changed("moments")):
+		return errors.New("--grade takes what --write planned: no FILE, --vary and --moments")
+	case p.write == "" && p.grade == "" && !p.prompts:
+		return errors.New("needs --write DIR or --grade DIR")
+	case p.write != "" && len(p.strategies) == 0:
+		return errors.New("needs --strategy NAMES: each variant is a piece of work for whoever answers")
+	}
+	return stdinOnce(given)
+}
+
+func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []string) error {
+	if err := p.check(cmd, given); err != nil {
+		return usage(cmd, err)
+	}
+	if p.prompts {
+		_, err := fmt.Fprint(a.out, probe.Prompts())
+		return err
+	}
+	if p.grade != "" {
+		return a.gradeProbes(p)
+	}
+	h, err := a.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	book, names, unread, err := a.planProbes(cmd, h, p, source, given)
+	if err != nil {
+		return err
+	}
+	st, err := book.Check(names)
+	if err != nil {
+		return err
+	}
+	if err := a.printProbes(st, p); err != nil {
+		return err
+	}
+	return unread
+}
+
+// planProbes replays the sessions and keeps what the variants left, in the book of p.write. unread says that some file
+// could not be read; the others are planned.
+func (a *app) planProbes(cmd *cobra.Command, h *engine.Host, p probing, source *sources, given []string) (
+	book *probe.Book, names []string, unread error, err error,
+) {
+	axes, err := parseVary(h.Config(), p.vary)
+	if err != nil {
+		return nil, nil, nil, usage(cmd, err)
+	}
+	lists, err := priceLists(h.Config(), nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	o := probe.Options{Moments: p.moments, Prices: func(s compare.Session) *pricing.List {
+		if l := replay.PriceList(h, s.Transcript); l != nil {
+			return l
+		}
+		return lists[0]
+	}}
+	var lacking map[string]bool
+	if o.Variants, lacking, err = a.variants(cmd, h, p.strategies, axes); err != nil {
+		return nil, nil, nil, err
+	}
+	o.Variants = slices.DeleteFunc(o.Variants, func(v compare.Variant) bool { return lacking[v.Strategy] })
+	if len(o.Variants) == 0 {
+		return nil, nil, nil, errReported // what they lack has been said
+	}
+	// Before minutes of replays.
+	if book, err = probe.Create(p.write); err != nil {
+		return nil, nil, nil, fmt.Errorf("--write: %w", err)
+	}
+	files, err := a.files(cmd, source, given)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
+		return nil, nil, nil, unread
+	}
+	bar := newProgress(a.err)
+	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
+	err = book.Plan(cmd.Context(), h, o)
+	bar.clear()
+	return book, book.Variants(), unread, err
+}
+
+// gradeProbes goes on with a book.
+func (a *app) gradeProbes(p probing) error {
+	book, err := probe.Open(p.grade)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--grade: %s: 'thresh probe --write' has written nothing there", displayPath(p.grade))
+	}
+	if err != nil {
+		return err
+	}
+	names := book.Variants()
+	if len(p.strategies) > 0 {
+		for _, n := range p.strategies {
+			if !slices.Contains(names, n) {
+				return fmt.Errorf("--strategy: %s has no variant %q; it has %q", displayPath(p.grade), n, names)
+			}
+		}
+		names = append([]string{compare.NothingName}, p.strategies...)
+	}
+	st, err := book.Check(names)
+	if err != nil {
+		return err
+	}
+	return a.printProbes(st, p)
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/probe"
+)
+
+var probeColumns = []table.Column{
+	{Name: "variant", Min: 12, Middle: true},
+	{Name: "score", Right: true},
+	{Name: "interval", Head: "95 %", Right: true},
+	{Name: "continuation", Head: "CONTI-\nNUATION", Right: true, Rank: 2},
+	{Name: "artifacts", Head: "ARTI-\nFACTS", Right: true, Rank: 2},
+	{Name: "decisions", Head: "DECI-\nSIONS", Right: true, Rank: 2},
+	{Name: "details", Right: true, Rank: 2},
+	{Name: "wrong", Right: true, Rank: 3},
+	{Name: "unknown", Right: true, Rank: 4},
+	{Name: "after", Right: true, Rank: 3},
+	{Name: "worst", Right: true, Rank: 3},
+	{Name: "left", Right: true, Rank: 1},
+	{Name: "mean", Right: true, Rank: 4},
+	{Name: "cost", Right: true, Rank: 1},
+}
+
+// printProbes prints what the grades add up to, and plainly what is missing.
+func (a *app) printProbes(st *probe.State, p probing) error {
+	r := st.Report()
+	if a.output == "json" {
+		return a.printJSON(r)
+	}
+	if r.Questions > 0 {
+		if err := a.printScores(r, p); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.out)
+	}
+	for _, f := range r.Failed {
+		fmt.Fprintln(a.out, "failed: "+f)
+	}
+	for _, problem := range r.Problems {
+		fmt.Fprintln(a.out, "cannot be used: "+problem.Error())
+	}
+	for _, t := range r.Missing {
+		fmt.Fprintln(a.out, "missing: "+t.Output)
+	}
+	a.printProgress(st, r)
+	return nil
+}
+
+func (a *app) printProgress(st *probe.State, r *probe.Report) {
+	switch {
+	case st.Moments() == 0:
+		fmt.Fprintln(a.out, "no moments: no variant removed anything before a request that the recording answers")
+	case len(r.Missing) > 0:
+		fmt.Fprintf(a.out, "%s to be worked through now, about %d after them\n", plural(len(r.Missing), "sheet"), st.Later)
+	case r.Questions == 0:
+		fmt.Fprintln(a.out, "no question can be scored")
+	}
+}
+
+func (a *app) printScores(r *probe.Report, p probing) error {
+	t := table.New(probeColumns...)
+	for _, v := range r.Variants {
+		t.Row(v.Variant, points(v.Score), between(v.Score), points(v.Kinds["continuation"]), points(v.Kinds["artifacts"]),
+			points(v.Kinds["decisions"]), points(v.Kinds["details"]), table.Percentage(100*v.Wrong),
+			table.Percentage(100*v.Unknown), points(v.After), worst(v.Worst), table.Short(v.Left), table.Short(v.Mean),
+			against(v.Relative))
+	}
+	if err := a.printTable(t); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "\n%s at %s of %s", plural(r.Questions, "question"), plural(r.Moments, "moment"),
+		plural(r.Sessions, "session"))
+	if r.Dropped > 0 {
+		fmt.Fprintf(a.out, "; %d dropped, as the whole history did not answer them in full", r.Dropped)
+	}
+	if r.Open > 0 {
+		fmt.Fprintf(a.out, "; %d left out, as an answer or a grade is missing", r.Open)
+	}
+	fmt.Fprintf(a.out, "\ngraders agreed on %d of %d answers; intervals are 95 %% of a bootstrap over %s\n", r.Agreed,
+		r.Graded, r.Clusters)
+	for _, v := range r.Variants {
+		if v.Worst != nil && v.Variant != compare.NothingName {
+			fmt.Fprintf(a.out, "worst of %s: %.2f at turn %d of %s, with %s tokens\n", v.Variant, v.Worst.Score, v.Worst.Turn,
+				v.Worst.Session, table.Short(v.Worst.Tokens))
+		}
+		if v.OverLimit > 0 {
+			fmt.Fprintf(a.out, "%s: %s over the limit\n", v.Variant, plural(v.OverLimit, "request"))
+		}
+	}
+	for _, d := range r.Differences {
+		if d.Score.Questions > 0 {
+			fmt.Fprintf(a.out, "%s against %s: %+.2f %s\n", d.Variant, d.Than, d.Score.Mean, between(d.Score))
+		}
+	}
+	if p.by == "" {
+		return nil
+	}
+	fmt.Fprintln(a.out)
+	return a.printParts(r, p.by)
+}
+
+// printParts prints a table of sessions or moments.
+func (a *app) printParts(r *probe.Report, by string) error {
+	t := table.New(
+		table.Column{Name: "session", Min: 12, Middle: true}, table.Column{Name: "turn", Right: true},
+		table.Column{Name: "variant", Min: 12, Middle: true}, table.Column{Name: "score", Right: true},
+		table.Column{Name: "questions", Right: true}, table.Column{Name: "tokens", Right: true},
+		table.Column{Name: "wrong", Right: true, Rank: 1}, table.Column{Name: "unknown", Right: true, Rank: 1},
+	)
+	parts := r.BySession
+	if by == "moment" {
+		parts = r.ByMoment
+	}
+	for _, part := range parts {
+		turn := ""
+		if part.Turn > 0 {
+			turn = table.Int(part.Turn)
+		}
+		score := points(probe.Score{Mean: part.Score, Questions: part.Questions})
+		t.Row(part.Session, turn, part.Variant, score, table.Int(part.Questions), table.Short(part.Tokens),
+			table.Percentage(100*part.Wrong), table.Percentage(100*part.Unknown))
+	}
+	return a.printSmallTable(t)
+}
+
+// points formats a score. 0.996 must not print as 1.00, which would claim that nothing was lost.
+func points(s probe.Score) string {
+	switch {
+	case s.Questions == 0:
+		return "-"
+	case s.Mean < 1 && s.Mean > 0.99:
+		return "0.99"
+	}
+	return fmt.Sprintf("%.2f", s.Mean)
+}
+
+func between(s probe.Score) string {
+	if s.Interval == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f…%.2f", s.Interval[0], s.Interval[1])
+}
+
+func worst(p *probe.Part) string {
+	if p == nil {
+		return "-"
+	}
+	return points(probe.Score{Mean: p.Score, Questions: p.Questions})
+}

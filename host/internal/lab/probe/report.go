@@ -1,0 +1,293 @@
+package probe
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+)
+
+// Report is what the grades add up to.
+type Report struct {
+	Prompts  int `json:"promptVersion"`
+	Sessions int `json:"sessions"`
+	Moments  int `json:"moments"`
+	// Questions counts those that score: not those that were Dropped, because nothing removed did not answer them in
+	// full, nor those that are Open, because an answer or a grade of some variant is missing.
+	Questions int `json:"questions"`
+	Dropped   int `json:"dropped"`
+	Open      int `json:"open"`
+	// Agreed counts the answers to which both graders gave the same grade, of Graded.
+	Agreed int `json:"agreed"`
+	Graded int `json:"graded"`
+	// Clusters is what is drawn for intervals: "sessions", or "moments" or "questions" if there is only one of the
+	// former.
+	Clusters string `json:"clusters"`
+	// Variants begin with doing nothing.
+	Variants []Row `json:"variants"`
+	// Differences are of the first variant that is no doing nothing, minus each other, question by question.
+	Differences []Difference `json:"differences"`
+	BySession   []Part       `json:"bySession"`
+	ByMoment    []Part       `json:"byMoment"`
+	// Missing and Problems say why the report is not complete.
+	Missing  []Task    `json:"missing"`
+	Problems []Problem `json:"problems"`
+	// Failed are the replays that failed.
+	Failed []string `json:"failed,omitempty"`
+}
+
+// Score is a mean over questions: of 1 for a full answer, 0.5 for a part, 0 for none.
+type Score struct {
+	Mean float64 `json:"mean"`
+	// Interval is the bootstrap's 95 %; nil without two clusters.
+	Interval  *[2]float64 `json:"interval,omitempty"`
+	Questions int         `json:"questions"`
+}
+
+// Row is one variant.
+type Row struct {
+	Variant string `json:"variant"`
+	// Score is over the moments that are spread evenly; After over those right after the deepest rewrites.
+	Score Score            `json:"score"`
+	Kinds map[string]Score `json:"kinds"`
+	// Thirds are the details, by the third of the record that answers them.
+	Thirds [3]Score `json:"thirds"`
+	After  Score    `json:"afterRewrites"`
+	// Wrong is the share of answers that say something false, Unknown of those that say that it is not known.
+	Wrong   float64 `json:"wrong"`
+	Unknown float64 `json:"unknown"`
+	// Worst is the moment with the lowest score, of those with at least three questions.
+	Worst *Part `json:"worst,omitempty"`
+	// Left is the mean request at the evenly spread moments, Mean that of all requests of the sessions, in tokens.
+	Left int `json:"tokensLeft"`
+	Mean int `json:"tokensMean"`
+	// USD is what the sessions cost, Relative that against doing nothing.
+	USD       float64 `json:"usd"`
+	Relative  float64 `json:"relative"`
+	OverLimit int     `json:"overLimit"`
+}
+
+// Difference is how much better the first variant did than another.
+type Difference struct {
+	Variant string `json:"variant"`
+	Than    string `json:"than"`
+	Score   Score  `json:"score"`
+}
+
+// Part is the score of a variant in one session or at one moment.
+type Part struct {
+	Session string   `json:"session"`
+	Turn    int      `json:"turn,omitempty"`
+	Moment  string   `json:"moment,omitempty"`
+	Spread  bool     `json:"spread,omitempty"`
+	After   []string `json:"after,omitempty"`
+	Variant string   `json:"variant"`
+	Tokens  int      `json:"tokens"`
+	Score   float64  `json:"score"`
+	// Questions that score; Wrong and Unknown are shares of them.
+	Questions int     `json:"questions"`
+	Wrong     float64 `json:"wrong"`
+	Unknown   float64 `json:"unknown"`
+}
+
+// worstOf is how many questions a moment must have to be the worst of a variant.
+const worstOf = 3
+
+// scored is one question with the results of all variants.
+type scored struct {
+	at      *probed
+	q       question
+	results map[string]result
+}
+
+// Report adds up what came back.
+func (st *State) Report() *Report {
+	r := &Report{
+		Prompts: PromptVersion, Variants: []Row{}, Differences: []Difference{}, BySession: []Part{}, ByMoment: []Part{},
+		Missing: st.Todo, Problems: st.Problems,
+	}
+	all := st.collect(r)
+	sessions, moments := map[string]bool{}, map[string]bool{}
+	for _, s := range all {
+		sessions[s.at.session.ID], moments[s.at.moment.ID] = true, true
+	}
+	r.Sessions, r.Moments, r.Questions = len(sessions), len(moments), len(all)
+	cluster := func(s scored) string { return s.at.session.ID }
+	switch r.Clusters = "sessions"; {
+	case len(sessions) > 1:
+	case len(moments) > 1:
+		r.Clusters, cluster = "moments", func(s scored) string { return s.at.moment.ID }
+	default:
+		r.Clusters, cluster = "questions", func(s scored) string { return s.q.id }
+	}
+	spread := only(all, func(s scored) bool { return s.at.moment.Spread })
+	for _, v := range st.variants {
+		value := func(s scored) float64 { return s.results[v].score }
+		row := Row{Variant: v, Kinds: map[string]Score{}, Score: mean(spread, value, cluster)}
+		row.After = mean(only(all, func(s scored) bool { return len(s.at.moment.After) > 0 }), value, cluster)
+		for _, k := range Kinds {
+			row.Kinds[k] = mean(only(spread, func(s scored) bool { return s.q.Kind == k }), value, cluster)
+		}
+		for i := range row.Thirds {
+			row.Thirds[i] = mean(only(spread, func(s scored) bool { return s.third() == i }), value, cluster)
+		}
+		part := partOf(spread, v)
+		row.Wrong, row.Unknown = part.Wrong, part.Unknown
+		st.parts(r, &row, all)
+		st.sizes(&row)
+		r.Variants = append(r.Variants, row)
+		if first := st.variants[min(1, len(st.variants)-1)]; v != first && v != compare.NothingName {
+			r.Differences = append(r.Differences, Difference{first, v, mean(spread, func(s scored) float64 {
+				return s.results[first].score - s.results[v].score
+			}, cluster)})
+		}
+	}
+	return r
+}
+
+// collect returns the questions that score, and counts the others.
+func (st *State) collect(r *Report) (all []scored) {
+	for _, p := range st.moments {
+		r.Agreed += p.agreed
+		r.Graded += p.both
+		for _, q := range p.questions {
+			s := scored{p, q, map[string]result{}}
+			for _, v := range st.variants {
+				if res, ok := p.results[v][q.id]; ok {
+					s.results[v] = res
+				}
+			}
+			whole, ok := s.results[compare.NothingName]
+			switch {
+			case ok && whole.score < 1:
+				r.Dropped++
+			case len(s.results) < len(st.variants):
+				r.Open++
+			default:
+				all = append(all, s)
+			}
+		}
+	}
+	for _, s := range st.sessions() {
+		for _, v := range s.Variants {
+			if v.Error != "" && slices.Contains(st.variants, v.Name) {
+				r.Failed = append(r.Failed, s.Name+": "+v.Name+": "+v.Error)
+			}
+		}
+	}
+	return all
+}
+
+func (st *State) sessions() (out []*Session) {
+	for _, p := range st.moments {
+		if !slices.Contains(out, p.session) {
+			out = append(out, p.session)
+		}
+	}
+	return out
+}
+
+// third says in which third of the record the answer of a detail stands; -1 for other questions.
+func (s scored) third() int {
+	if s.q.Kind != "details" {
+		return -1
+	}
+	return min(2, 3**s.q.Entry/max(1, s.at.moment.Entry-s.at.moment.From))
+}
+
+func only(all []scored, is func(scored) bool) (out []scored) {
+	for _, s := range all {
+		if is(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func mean(all []scored, value func(scored) float64, cluster func(scored) string) Score {
+	sums := map[string]measured{}
+	var total measured
+	for _, s := range all {
+		c := sums[cluster(s)]
+		c.sum, c.n = c.sum+value(s), c.n+1
+		sums[cluster(s)] = c
+		total.sum, total.n = total.sum+value(s), total.n+1
+	}
+	out := Score{Questions: total.n}
+	if total.n > 0 {
+		out.Mean = total.sum / float64(total.n)
+	}
+	var clusters []measured
+	for _, name := range slices.Sorted(maps.Keys(sums)) { // the order of a map would change the draws
+		clusters = append(clusters, sums[name])
+	}
+	if low, high, ok := interval(clusters); ok {
+		out.Interval = &[2]float64{low, high}
+	}
+	return out
+}
+
+// partOf adds up a variant's results.
+func partOf(all []scored, variant string) (p Part) {
+	p.Variant, p.Questions = variant, len(all)
+	for _, s := range all {
+		r := s.results[variant]
+		p.Score += r.score
+		p.Wrong += r.wrong
+		if r.unknown {
+			p.Unknown++
+		}
+	}
+	n := float64(max(1, len(all)))
+	p.Score, p.Wrong, p.Unknown = p.Score/n, p.Wrong/n, p.Unknown/n
+	return p
+}
+
+// parts adds a variant's scores by session, over the moments spread evenly, and by moment, and finds the worst.
+func (st *State) parts(r *Report, row *Row, all []scored) {
+	for _, session := range st.sessions() {
+		part := partOf(only(all, func(s scored) bool {
+			return s.at.session == session && s.at.moment.Spread
+		}), row.Variant)
+		if i := slices.IndexFunc(session.Variants, func(v Variant) bool { return v.Name == row.Variant }); i >= 0 {
+			part.Tokens = session.Variants[i].Sent / max(1, session.Variants[i].Requests)
+		}
+		part.Session = session.Name
+		r.BySession = append(r.BySession, part)
+	}
+	for _, p := range st.moments {
+		part := partOf(only(all, func(s scored) bool { return s.at == p }), row.Variant)
+		part.Session, part.Turn, part.Moment = p.session.Name, p.moment.Turn, p.moment.ID
+		part.Spread, part.After, part.Tokens = p.moment.Spread, p.moment.After, p.units[row.Variant].Tokens
+		r.ByMoment = append(r.ByMoment, part)
+		if part.Questions >= worstOf && (row.Worst == nil || part.Score < row.Worst.Score) {
+			row.Worst = &part
+		}
+	}
+}
+
+// sizes adds what a variant left and what that cost.
+func (st *State) sizes(row *Row) {
+	moments, requests, sent, nothing := 0, 0, 0, 0.0
+	for _, p := range st.moments {
+		if c, ok := p.units[row.Variant]; ok && p.moment.Spread {
+			moments++
+			row.Left += c.Tokens
+		}
+	}
+	row.Left /= max(1, moments)
+	for _, s := range st.sessions() {
+		for _, v := range s.Variants {
+			if v.Name == row.Variant && v.Error == "" {
+				requests, sent, nothing = requests+v.Requests, sent+v.Sent, nothing+v.Nothing
+				row.USD += v.USD
+				row.OverLimit += v.OverLimit
+			}
+		}
+	}
+	row.Mean = sent / max(1, requests)
+	if nothing > 0 {
+		row.Relative = cmp.Or(row.USD/nothing-1, 0)
+	}
+}
