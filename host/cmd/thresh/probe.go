@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -21,9 +22,12 @@ type probing struct {
 	vary       []string
 	moments    int
 	write      string
+	dir        string // of the book: that of write, or the one for providers
 	grade      string
 	by         string
 	prompts    bool
+	usd        float64 // 0: no limit
+	yes        bool
 }
 
 // mostMoments bounds --moments: each moment has a question sheet, and more than two others for each variant.
@@ -38,9 +42,14 @@ variant's request alone, and the answers are graded twice, by graders who do not
 is whose. "nothing" is always among the variants: a question that is not answered in full from the
 whole history is dropped.
 
---write DIR replays the sessions and writes the work as sheets that any model or person can work
-through; DIR/README.md says how. --grade DIR checks what came back, writes the next sheets, says
-what is missing, and adds up the grades. Neither sends anything anywhere.
+With --profile, the profile's model does all of it. First thresh says how many calls and tokens that
+takes and what it costs; nothing is sent without --yes, nor if it would cost more than --usd. Every
+answer is kept in the user's cache directory: an interrupted run goes on where it was, and one with
+a further strategy asks about that one alone.
+
+--write DIR sends nothing: it replays the sessions and writes the work as sheets that any model or
+person can work through; DIR/README.md says how. --grade DIR checks what came back, writes the next
+sheets, says what is missing, and adds up the grades.
 
 Moments are --moments requests of each session, spread evenly over those at which some variant had
 removed something, and for each variant the one with the least left after each kind of rewrite
@@ -62,7 +71,9 @@ func probeCommand(a *app) *cobra.Command {
 		Use:   "probe [FILE…]",
 		Short: "Ask a model what it can still tell from what strategies leave of sessions",
 		Long:  probeHelp,
-		Example: `  thresh probe --write probes --strategy distill,high-density session.jsonl
+		Example: `  thresh probe --profile judge --strategy distill,high-density session.jsonl
+  thresh probe --profile judge --strategy distill --yes --usd 5 session.jsonl
+  thresh probe --write probes --strategy distill,high-density session.jsonl
   thresh probe --grade probes
   thresh probe --grade probes --by moment -o json | jq '.variants[] | {variant, score}'
   thresh probe --prompts`,
@@ -77,6 +88,8 @@ func probeCommand(a *app) *cobra.Command {
 	f.StringVar(&p.write, "write", "", "write sheets to `DIR` instead of asking a provider")
 	f.StringVar(&p.grade, "grade", "", "check and add up what was made of the sheets in `DIR`")
 	f.StringVar(&p.by, "by", "", "show scores by `PART`, too: session or moment")
+	f.Float64Var(&p.usd, "usd", 0, "spend at most `USD` on the model of --profile; 0 is no limit")
+	f.BoolVar(&p.yes, "yes", false, "send what the model of --profile is to be asked")
 	f.BoolVar(&p.prompts, "prompts", false, "print the prompts and do nothing else")
 	a.addOutput(cmd)
 	a.addColumns(cmd, probeColumns)
@@ -104,9 +117,11 @@ func (p probing) check(cmd *cobra.Command, given []string) error {
 		return errors.New("--write begins and --grade goes on: give one of them")
 	case p.grade != "" && (len(given) > 0 || len(p.vary) > 0 || changed("moments")):
 		return errors.New("--grade takes what --write planned: no FILE, --vary and --moments")
-	case p.write == "" && p.grade == "" && !p.prompts:
-		return errors.New("needs --write DIR or --grade DIR")
-	case p.write != "" && len(p.strategies) == 0:
+	case !(p.usd >= 0) || math.IsInf(p.usd, 0):
+		return fmt.Errorf("--usd: %v is no amount of money", p.usd)
+	case (p.write != "" || p.grade != "") && (p.yes || changed("usd")):
+		return errors.New("--yes and --usd are about a provider; --write and --grade ask none")
+	case p.grade == "" && !p.prompts && len(p.strategies) == 0:
 		return errors.New("needs --strategy NAMES: each variant is a piece of work for whoever answers")
 	}
 	return stdinOnce(given)
@@ -128,32 +143,57 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 		return err
 	}
 	defer h.Close()
-	book, names, unread, err := a.planProbes(cmd, h, p, source, given)
+	var m probe.Model
+	if p.write == "" {
+		// Before minutes of replays.
+		if m, err = a.probeModel(h, p.usd); err != nil {
+			return fmt.Errorf("%w; or --write DIR for sheets that others work through", err)
+		}
+		if p.dir, err = probeBook(); err != nil {
+			return err
+		}
+	} else {
+		p.dir = p.write
+	}
+	planned, err := a.planProbes(cmd, h, p, source, given)
 	if err != nil {
 		return err
 	}
-	st, err := book.Check(names)
+	var st *probe.State
+	if p.write != "" {
+		// Also what earlier runs planned there.
+		st, err = planned.book.Check(planned.book.Variants())
+	} else {
+		st, err = a.askProbes(cmd, planned.book, m, p, planned.variants, planned.sessions)
+	}
 	if err != nil {
 		return err
 	}
 	if err := a.printProbes(st, p); err != nil {
 		return err
 	}
-	return unread
+	return planned.unread
 }
 
-// planProbes replays the sessions and keeps what the variants left, in the book of p.write. unread says that some file
-// could not be read; the others are planned.
+// plannedProbes is what a run planned. unread says that some file could not be read; the others are planned.
+type plannedProbes struct {
+	book     *probe.Book
+	variants []string // doing nothing among them
+	sessions []string // their ids
+	unread   error
+}
+
+// planProbes replays the sessions and keeps what the variants left, in the book in p.dir.
 func (a *app) planProbes(cmd *cobra.Command, h *engine.Host, p probing, source *sources, given []string) (
-	book *probe.Book, names []string, unread error, err error,
+	out plannedProbes, err error,
 ) {
 	axes, err := parseVary(h.Config(), p.vary)
 	if err != nil {
-		return nil, nil, nil, usage(cmd, err)
+		return out, usage(cmd, err)
 	}
 	lists, err := priceLists(h.Config(), nil)
 	if err != nil {
-		return nil, nil, nil, err
+		return out, err
 	}
 	o := probe.Options{Moments: p.moments, Prices: func(s compare.Session) *pricing.List {
 		if l := replay.PriceList(h, s.Transcript); l != nil {
@@ -163,28 +203,32 @@ func (a *app) planProbes(cmd *cobra.Command, h *engine.Host, p probing, source *
 	}}
 	var lacking map[string]bool
 	if o.Variants, lacking, err = a.variants(cmd, h, p.strategies, axes); err != nil {
-		return nil, nil, nil, err
+		return out, err
 	}
 	o.Variants = slices.DeleteFunc(o.Variants, func(v compare.Variant) bool { return lacking[v.Strategy] })
 	if len(o.Variants) == 0 {
-		return nil, nil, nil, errReported // what they lack has been said
+		return out, errReported // what they lack has been said
 	}
 	// Before minutes of replays.
-	if book, err = probe.Create(p.write); err != nil {
-		return nil, nil, nil, fmt.Errorf("--write: %w", err)
+	if out.book, err = probe.Create(p.dir); err != nil {
+		return out, err
 	}
 	files, err := a.files(cmd, source, given)
 	if err != nil {
-		return nil, nil, nil, err
+		return out, err
 	}
-	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
-		return nil, nil, nil, unread
+	if o.Sessions, out.unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
+		return out, out.unread
 	}
 	bar := newProgress(a.err)
 	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
-	err = book.Plan(cmd.Context(), h, o)
+	out.sessions, err = out.book.Plan(cmd.Context(), h, o)
 	bar.clear()
-	return book, book.Variants(), unread, err
+	out.variants = []string{compare.NothingName}
+	for _, v := range o.Variants {
+		out.variants = append(out.variants, v.Name)
+	}
+	return out, err
 }
 
 // gradeProbes goes on with a book.

@@ -25,6 +25,6 @@ func (a *answer) problem() string {
 }
 
 // answers reads what was answered from a context, by question. A question without an answer is a problem.
-func (b *Book) answers(s *sheet) (out map[string]answer, there bool, problems []Problem) {
-	return replies(b, s, "answers", func(a *answer) (string, string) { return a.ID, a.problem() })
+func answers(s *sheet, data []byte) (map[string]answer, []Problem) {
+	return replies(s, data, "answers", func(a *answer) (string, string) { return a.ID, a.problem() })
 }

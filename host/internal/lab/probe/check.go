@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"maps"
 	"path"
 	"slices"
 )
@@ -11,12 +12,12 @@ type State struct {
 	Todo []Task `json:"todo"`
 	// Problems are what came back and cannot be used.
 	Problems []Problem `json:"problems"`
-	// Later counts the sheets that cannot be written before others are done, as far as they can be counted: each moment
-	// has one for each of its contexts and for each grader.
+	// Later counts the sheets that can be written only when others are done.
 	Later int `json:"later"`
 
 	variants []string
 	moments  []*probed
+	expected size // of the sheets that come later
 }
 
 // Task is a sheet that is to be worked through.
@@ -79,43 +80,53 @@ func (b *Book) check(st *State, p *probed) error {
 	if err != nil {
 		return err
 	}
-	if err := b.writeSheet(qs); err != nil {
+	data, there, err := b.handOut(st, qs)
+	if err != nil {
 		return err
 	}
-	questions, there, problems := b.questions(p.moment)
-	st.Problems = append(st.Problems, problems...)
-	p.questions = questions
-	switch {
-	case !there:
-		st.todo(qs)
-		st.Later += len(units) + len(graders)
-		return nil
-	case len(questions) == 0:
+	if !there {
+		st.later(p, units)
 		return nil
 	}
-	answers := map[string]map[string]answer{}
+	var problems []Problem
+	p.questions, problems = questions(qs, p.moment, data)
+	st.Problems = append(st.Problems, problems...)
+	if len(p.questions) == 0 {
+		return nil
+	}
+	found := map[string]map[string]answer{}
 	for _, unit := range units {
-		as, err := b.answerSheet(unit, questions)
+		s, err := b.answerSheet(unit, p.questions)
 		if err != nil {
 			return err
 		}
-		if err := b.writeSheet(as); err != nil {
+		data, there, err := b.handOut(st, s)
+		if err != nil {
 			return err
 		}
-		found, there, problems := b.answers(as)
-		st.Problems = append(st.Problems, problems...)
-		if !there {
-			st.todo(as)
-			continue
+		if there {
+			found[unit], problems = answers(s, data)
+			st.Problems = append(st.Problems, problems...)
 		}
-		answers[unit] = found
 	}
 	// All at once: no grader learns which answers came together.
-	if len(answers) < len(units) {
-		st.Later += len(graders)
+	if len(found) < len(units) {
+		st.later(p, nil)
 		return nil
 	}
-	return b.checkGrades(st, p, answers)
+	return b.checkGrades(st, p, found)
+}
+
+// handOut writes a sheet, and returns what came back for it. Without that, it is to be worked through.
+func (b *Book) handOut(st *State, s *sheet) (data []byte, there bool, err error) {
+	if err := b.writeSheet(s); err != nil {
+		return nil, false, err
+	}
+	data, there, err = b.reply(s)
+	if err == nil && !there {
+		st.Todo = append(st.Todo, Task{s.stage, path.Join(s.dir, sheetFile), path.Join(s.dir, s.output), s})
+	}
+	return data, there, err
 }
 
 // distinct returns the contexts of a moment, each once.
@@ -142,35 +153,34 @@ func (b *Book) checkGrades(st *State, p *probed, answers map[string]map[string]a
 		}
 	}
 	all = byID(all, func(g graded) string { return g.ID })
-	var grades [2]map[string]grade
+	var given [2]map[string]grade
 	for i, grader := range graders {
-		grades[i] = map[string]grade{}
+		given[i] = map[string]grade{}
 		sheets, err := b.gradeSheets(p.moment, grader, all)
 		if err != nil {
 			return err
 		}
 		for _, s := range sheets {
-			if err := b.writeSheet(s); err != nil {
+			data, there, err := b.handOut(st, s)
+			if err != nil {
 				return err
 			}
-			found, there, problems := b.grades(s)
-			st.Problems = append(st.Problems, problems...)
 			if !there {
-				st.todo(s)
+				continue
 			}
-			for id, g := range found {
-				grades[i][id] = g
-			}
+			found, problems := grades(s, data)
+			st.Problems = append(st.Problems, problems...)
+			maps.Copy(given[i], found)
 		}
 	}
-	p.score(answers, grades)
+	p.score(answers, given)
 	return nil
 }
 
 // score gives each variant's answers the grades that they got.
-func (p *probed) score(answers map[string]map[string]answer, grades [2]map[string]grade) {
-	for id, a := range grades[0] {
-		if b, ok := grades[1][id]; ok {
+func (p *probed) score(answers map[string]map[string]answer, given [2]map[string]grade) {
+	for id, a := range given[0] {
+		if b, ok := given[1][id]; ok {
 			p.both++
 			if a.Grade == b.Grade {
 				p.agreed++
@@ -189,8 +199,8 @@ func (p *probed) score(answers map[string]map[string]answer, grades [2]map[strin
 				continue
 			}
 			id := answerID(p.moment, q, a.Answer)
-			first, ok := grades[0][id]
-			second, too := grades[1][id]
+			first, ok := given[0][id]
+			second, too := given[1][id]
 			if !ok || !too {
 				continue
 			}
@@ -203,20 +213,6 @@ func (p *probed) score(answers map[string]map[string]answer, grades [2]map[strin
 			p.results[variant][q.id] = r
 		}
 	}
-}
-
-func (st *State) todo(s *sheet) {
-	st.Todo = append(st.Todo, Task{s.stage, path.Join(s.dir, sheetFile), path.Join(s.dir, s.output), s})
-}
-
-// Count returns how many sheets of a stage are to be worked through.
-func (st *State) Count(stage string) (n int) {
-	for _, t := range st.Todo {
-		if t.Stage == stage {
-			n++
-		}
-	}
-	return n
 }
 
 // Moments returns how many moments there are.

@@ -98,6 +98,10 @@ const itemsFile = "answers.json"
 // gradeSheet shows answers under their questions, both in an order that is the grader's own.
 func gradeSheet(dir, grader string, answers []graded) *sheet {
 	s := &sheet{stage: stageGrades, dir: dir, output: "grades.json"}
+	s.judge = func(data []byte) (int, []Problem) {
+		found, problems := grades(s, data)
+		return len(found), problems
+	}
 	byQuestion := map[string][]graded{}
 	var questions []question
 	mark := []string{grader}
@@ -125,6 +129,7 @@ func gradeSheet(dir, grader string, answers []graded) *sheet {
 	return s
 }
 
-func (b *Book) grades(s *sheet) (out map[string]grade, there bool, problems []Problem) {
-	return replies(b, s, "grades", func(g *grade) (string, string) { return g.ID, g.problem() })
+// grades reads a grader's grades, by answer.
+func grades(s *sheet, data []byte) (map[string]grade, []Problem) {
+	return replies(s, data, "grades", func(g *grade) (string, string) { return g.ID, g.problem() })
 }

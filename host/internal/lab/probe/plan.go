@@ -69,19 +69,21 @@ type Context struct {
 	Tokens int    `json:"tokens"`
 }
 
-// Plan replays the sessions, chooses moments of those that the book does not have, and keeps what the variants left.
-// A session's moments stay what they were, unless another number of them is asked for: then those are added. What was
-// planned before an error stays.
-func (b *Book) Plan(ctx context.Context, h *engine.Host, o Options) error {
+// Plan replays the sessions, chooses moments of those that the book does not have, and keeps what the variants left. It
+// returns the sessions' ids. A session's moments stay what they were, unless another number of them is asked for: then
+// those are added. What was planned before an error stays.
+func (b *Book) Plan(ctx context.Context, h *engine.Host, o Options) (sessions []string, err error) {
 	for i, s := range o.Sessions {
-		if err := b.planSession(ctx, h, s, o); err != nil {
-			return fmt.Errorf("%s: %w", s.Name, err)
+		id := sessionID(h, s)
+		if err := b.planSession(ctx, h, s, id, o); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
+		sessions = append(sessions, id)
 		if o.Progress != nil {
 			o.Progress(i+1, len(o.Sessions))
 		}
 	}
-	return nil
+	return sessions, nil
 }
 
 // seen is one request as one variant sent it.
@@ -91,7 +93,7 @@ type seen struct {
 	kinds   []string // of the rewrites that it follows
 }
 
-func (b *Book) planSession(ctx context.Context, h *engine.Host, s compare.Session, o Options) error {
+func (b *Book) planSession(ctx context.Context, h *engine.Host, s compare.Session, id string, o Options) error {
 	rec, err := replay.Record(ctx, h, s.Transcript)
 	if err != nil {
 		return err
@@ -108,7 +110,7 @@ func (b *Book) planSession(ctx context.Context, h *engine.Host, s compare.Sessio
 		return err
 	}
 	nothing := untouched(rec)
-	plan := b.session(sessionID(h, s), s.Name)
+	plan := b.session(id, s.Name)
 	if plan.Spread != o.Moments {
 		plan.Spread = o.Moments
 		plan.choose(rec, columns, o)

@@ -71,27 +71,28 @@ func next(rec *replay.Recording, m Moment, first int) record {
 }
 
 // questions reads the questions of a moment.
-func (b *Book) questions(m Moment) (out []question, there bool, problems []Problem) {
-	file := path.Join(stageQuestions, m.ID, "questions.json")
-	items, there, problem := b.items(file, "questions")
-	if problem != nil {
-		return nil, there, []Problem{*problem}
+func questions(s *sheet, m Moment, data []byte) (out []question, problems []Problem) {
+	file := path.Join(s.dir, s.output)
+	items, err := list(data, "questions")
+	if err != nil {
+		return nil, []Problem{{File: file, Message: err.Error()}}
 	}
 	for i, raw := range items {
 		var q question
-		name := fmt.Sprintf("question %d", i+1)
 		err := strict(raw, &q)
+		bad := q.problem()
 		q.id = id(m.ID, q.Question)
-		switch bad := q.problem(); {
+		switch {
 		case err != nil:
-			problems = append(problems, Problem{file, name, err.Error()})
-		case bad != "":
-			problems = append(problems, Problem{file, name, bad})
-		case slices.ContainsFunc(out, func(o question) bool { return o.id == q.id }):
-			problems = append(problems, Problem{file, name, "the same question again"})
-		default:
-			out = append(out, q)
+			bad = err.Error()
+		case bad == "" && slices.ContainsFunc(out, func(o question) bool { return o.id == q.id }):
+			bad = "the same question again"
 		}
+		if bad != "" {
+			problems = append(problems, Problem{file, fmt.Sprintf("question %d", i+1), bad})
+			continue
+		}
+		out = append(out, q)
 	}
-	return out, there, problems
+	return out, problems
 }

@@ -34,19 +34,13 @@ func (p Problem) Error() string {
 	return p.File + ": " + p.Item + ": " + p.Message
 }
 
-// items reads the list in a file that came back: an object with one field. there is false if nothing came back yet.
-func (b *Book) items(file, field string) (items []json.RawMessage, there bool, problem *Problem) {
-	data, err := atomicfile.Read(b.path(file), mostReply)
+// reply reads what came back for a sheet; there is false if nothing did yet.
+func (b *Book) reply(s *sheet) (data []byte, there bool, err error) {
+	data, err = atomicfile.Read(b.path(s.dir, s.output), mostReply)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
-	if err == nil {
-		items, err = list(data, field)
-	}
-	if err != nil {
-		return nil, true, &Problem{File: file, Message: err.Error()}
-	}
-	return items, true, nil
+	return data, err == nil, err
 }
 
 // list returns the elements of an object's only field, which is a list.
@@ -77,17 +71,14 @@ func strict(raw json.RawMessage, into any) error {
 }
 
 // replies reads what came back for a sheet, by the ids of its questions or answers. about returns an element's id and
-// what is wrong with it. there is false if nothing came back yet.
-func replies[T any](b *Book, s *sheet, field string, about func(*T) (id, problem string)) (
-	out map[string]T, there bool, problems []Problem,
+// what is wrong with it.
+func replies[T any](s *sheet, data []byte, field string, about func(*T) (id, problem string)) (
+	out map[string]T, problems []Problem,
 ) {
 	file := path.Join(s.dir, s.output)
-	items, there, problem := b.items(file, field)
-	if problem != nil {
-		return nil, there, []Problem{*problem}
-	}
-	if !there {
-		return nil, false, nil
+	items, err := list(data, field)
+	if err != nil {
+		return nil, []Problem{{File: file, Message: err.Error()}}
 	}
 	out = map[string]T{}
 	wrong := map[string]bool{}
@@ -118,7 +109,7 @@ func replies[T any](b *Book, s *sheet, field string, about func(*T) (id, problem
 			problems = append(problems, Problem{file, id, "missing"})
 		}
 	}
-	return out, true, problems
+	return out, problems
 }
 
 // byID returns elements in the order of their ids, which are as good as random.

@@ -20,6 +20,8 @@ type sheet struct {
 	prompt func(files, output string) string
 	// ids are what must come back; nil for questions.
 	ids []string
+	// judge says how many elements of a reply can be used, and what is wrong with the others.
+	judge func(data []byte) (usable int, problems []Problem)
 }
 
 // writeSheet writes the form of a sheet for somebody who has its directory.
@@ -62,14 +64,19 @@ func (b *Book) questionSheet(m Moment) (*sheet, error) {
 		}
 		marks = append(marks, markOf(string(data)))
 	}
-	return &sheet{
+	s := &sheet{
 		stage: stageQuestions, dir: dir, output: "questions.json", records: []string{historyFile, nextFile},
 		here: "The record is the file " + historyFile + " in this directory, what came next is " + nextFile +
 			". Read both to their ends.",
 		prompt: func(files, output string) string {
 			return fill(questionsPrompt, "mark", strings.Join(marks, ` entry" or "=== `), "files", files, "output", output)
 		},
-	}, nil
+	}
+	s.judge = func(data []byte) (int, []Problem) {
+		found, problems := questions(s, m, data)
+		return len(found), problems
+	}
+	return s, nil
 }
 
 // answerSheet is the sheet on which questions are answered from a context, without their references.
@@ -79,14 +86,19 @@ func (b *Book) answerSheet(unit string, questions []question) (*sheet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sheet{
+	s := &sheet{
 		stage: stageAnswers, dir: dir, output: "answers.json", records: []string{contextFile}, ids: idsOf(questions),
 		here: "The record is the file " + contextFile + " in this directory. Read it to its end, and no other file.",
 		prompt: func(files, output string) string {
 			return fill(answersPrompt, "mark", markOf(string(context)), "questions", asked(questions), "files", files,
 				"output", output)
 		},
-	}, nil
+	}
+	s.judge = func(data []byte) (int, []Problem) {
+		found, problems := answers(s, data)
+		return len(found), problems
+	}
+	return s, nil
 }
 
 // markOf returns the mark of a record's text.

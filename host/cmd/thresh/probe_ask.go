@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/probe"
+	"github.com/thresh-dev/thresh/host/internal/llm"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+)
+
+// probeBook is where sheets are kept that a provider's model works through. One place serves all runs: what was
+// answered once is not asked again.
+func probeBook() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("a place to keep answers: %w", err)
+	}
+	return filepath.Join(dir, "thresh", "probe"), nil
+}
+
+// probeModel returns the model of the profile in force, which need not be the one that strategies call.
+func (a *app) probeModel(h *engine.Host, limit float64) (probe.Model, error) {
+	c := h.Config()
+	if name := c.Settings().Profile; name != "" {
+		var err error
+		if c, err = c.With("compression.profile", name, "--profile"); err != nil {
+			return probe.Model{}, err
+		}
+	}
+	client, err := h.Model(c)
+	if err != nil {
+		return probe.Model{}, err
+	}
+	p := client.Profile()
+	counter, err := tokens.For(p.Model, "")
+	if err != nil {
+		return probe.Model{}, err
+	}
+	catalog, err := pricing.Load(c.Settings().Model.PriceFile)
+	if err != nil {
+		return probe.Model{}, err
+	}
+	m := probe.Model{
+		Generate: func(ctx context.Context, r llm.Request) (llm.Result, error) { return client.Generate(ctx, r, nil) },
+		Count:    counter.Text, Prices: probe.PricesOf(p.Prices, catalog.ForModel(p.Model)), USD: limit,
+	}
+	if m.Prices == nil && limit > 0 {
+		return m, fmt.Errorf("--usd: no prices are known for %s: set profiles.%s.provider.prices", p.Model, p.Name)
+	}
+	return m, nil
+}
+
+// askProbes has the model work through what is missing. Nothing is sent without --yes, nor if it is expected to cost
+// more than --usd.
+func (a *app) askProbes(cmd *cobra.Command, book *probe.Book, m probe.Model, p probing, names, sessions []string) (
+	*probe.State, error,
+) {
+	st, err := book.Check(names, sessions...)
+	if err != nil || len(st.Todo) == 0 {
+		return st, err
+	}
+	e, err := book.Estimate(st, m)
+	if err != nil {
+		return nil, err
+	}
+	cost := "at unknown prices"
+	if e.USD != nil {
+		cost = fmt.Sprintf("about %s USD", usd(*e.USD, *e.USD))
+	}
+	fmt.Fprintf(a.err, "thresh: to be asked: %s, about %s tokens in and %s out, %s\n", plural(e.Calls, "call"),
+		table.Int(e.InputTokens), table.Int(e.OutputTokens), cost)
+	switch {
+	case e.USD != nil && p.usd > 0 && *e.USD > p.usd:
+		return nil, fmt.Errorf("nothing was sent: that is more than --usd %v", p.usd)
+	case !p.yes:
+		return nil, errors.New("nothing was sent: --yes sends it")
+	}
+	bar := newProgress(a.err)
+	m.Progress = func(done, of int) { bar.step("answered", done-1, of) }
+	st, asked, err := book.Ask(cmd.Context(), m, names, sessions)
+	bar.clear()
+	fmt.Fprintf(a.err, "thresh: %s, %s tokens in and %s out, %.4f USD\n", plural(asked.Calls, "call"),
+		table.Int(asked.InputTokens), table.Int(asked.OutputTokens), asked.USD)
+	for _, f := range asked.Failed {
+		fmt.Fprintf(a.err, "thresh: %s\n", f)
+	}
+	switch {
+	case cmd.Context().Err() != nil:
+		return nil, errors.New("interrupted; what was answered is kept, and the same command goes on")
+	case err != nil:
+		return nil, fmt.Errorf("%w; what was answered is kept, and the same command goes on", err)
+	}
+	return st, nil
+}
