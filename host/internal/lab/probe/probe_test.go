@@ -56,7 +56,9 @@ func host(t *testing.T) *engine.Host {
 
 // session is one in which each file that is read holds one value: value-NAME-0, value-NAME-1 and so on.
 func session(name string) compare.Session {
-	says := func(s content.Speaker, b ...content.Block) content.Content { return content.Content{Speaker: s, Blocks: b} }
+	says := func(s content.Speaker, b ...content.Block) content.Content {
+		return content.Content{Speaker: s, Blocks: b}
+	}
 	entries := []content.Content{says(content.Human, content.Text{Text: "Add up the values of " + name + "."})}
 	for i := range 40 {
 		call := content.ToolCall{ID: fmt.Sprint("c", i), Name: "read_file", Parameters: json.RawMessage(
