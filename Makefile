@@ -52,12 +52,12 @@ build: ## build bin/thresh, which is all there is
 demo: build ## replay the sample sessions through the strategies and show what that saves
 	@echo; echo "== the strategies that ship"
 	@$(BIN)/thresh plugins list
-	@echo; echo "== high-density on the sample sessions, with a context limit of 30,000 tokens"
+	@echo; echo "== distill on the sample sessions, with a context limit of 30,000 tokens"
 	@$(BIN)/thresh plugins replay --set model.contextLimit=30000 $(SAMPLES)
-	@echo; echo "== the same with top-down-truncation"
-	@$(BIN)/thresh plugins replay --strategy top-down-truncation --set model.contextLimit=30000 $(SAMPLES)
+	@echo; echo "== the same with high-density"
+	@$(BIN)/thresh plugins replay --strategy high-density --set model.contextLimit=30000 $(SAMPLES)
 	@echo; echo "== side by side, with what that costs and what later turns would have missed"
-	@$(BIN)/thresh compare --strategy high-density,top-down-truncation --vary compression.density.cadence=every-turn,gated,priced \
+	@$(BIN)/thresh compare --strategy distill,high-density --vary compression.density.cadence=every-turn,gated,priced \
 		--prices anthropic-sonnet,no-cache --set model.contextLimit=30000 $(SAMPLES)
 
 test: check unit ## lint, generated code, and all tests but the slow ones, with real processes

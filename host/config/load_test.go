@@ -18,7 +18,7 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 	m := newMachine(t)
 	want := config.Settings{
 		Compression: config.Compression{
-			Strategy: "high-density", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
+			Strategy: "distill", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
 			HardLimit: "make-room", LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000,
 				Cooldown: time.Minute},
 			Density: config.Density{DensityConfig: contract.DensityConfig{

@@ -29,7 +29,8 @@ func Specs() []Spec {
 	// anyone is for what a strategy does to the session's own history, and for what the agent knows best.
 	const anyone = ByProject | BySession | ByToken
 	specs := []Spec{
-		behavior(Spec{Key: "compression.strategy", By: anyone, Type: Name, Default: "high-density",
+		// Of those that need no model, the one that costs least and loses least on recorded sessions.
+		behavior(Spec{Key: "compression.strategy", By: anyone, Type: Name, Default: "distill",
 			Meaning: "Name of the strategy that prunes and compresses the history."}),
 		behavior(share(Spec{Key: "compression.threshold", By: anyone, OpenMin: true,
 			DefaultText: "the strategy's own", Unit: "share of the context limit",

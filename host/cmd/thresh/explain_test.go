@@ -34,7 +34,8 @@ func TestExplainSaysWhatBecameOfEachEntry(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("s.json", pruning)
-	got := decode[explained](t, p.run("explain", "-o", "json", "--set", "workspace.root=/w", "s.json"))
+	got := decode[explained](t, p.run("explain", "-o", "json", "--strategy", "high-density", "--set", "workspace.root=/w",
+		"s.json"))
 	var became []string
 	for _, e := range got.Entries {
 		line := fmt.Sprintf("%d on line %d, %s: %s", e.Index, e.Line, e.What, e.Fate)
@@ -59,7 +60,8 @@ func TestExplainSaysWhatBecameOfEachEntry(t *testing.T) {
 		t.Errorf("%s, %s, %d turns", got.Format, got.Strategy, got.Turns)
 	}
 
-	r := p.run("explain", "--only", "removed", "--set", "workspace.root=/w", "s.json").done(t)
+	r := p.run("explain", "--strategy", "high-density", "--only", "removed", "--set", "workspace.root=/w",
+		"s.json").done(t)
 	for _, want := range []string{"removed at turn 3 (stale-read, by 3)", "STEP      RULE"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
@@ -68,7 +70,8 @@ func TestExplainSaysWhatBecameOfEachEntry(t *testing.T) {
 	if strings.Contains(r.stdout, "stands") || strings.Contains(r.stdout, "trimmed at") {
 		t.Errorf("more than what was removed:\n%s", r.stdout)
 	}
-	early := decode[explained](t, p.run("explain", "-o", "json", "--turn", "2", "--set", "workspace.root=/w", "s.json"))
+	early := decode[explained](t, p.run("explain", "-o", "json", "--strategy", "high-density", "--turn", "2", "--set",
+		"workspace.root=/w", "s.json"))
 	if early.Turns != 2 || len(early.Entries) != 3 || early.Now != early.Tokens {
 		t.Errorf("turn 2: %d entries, %d of %d tokens", len(early.Entries), early.Now, early.Tokens)
 	}

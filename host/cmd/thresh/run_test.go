@@ -18,7 +18,7 @@ import (
 func TestASessionFromOpenToClose(t *testing.T) {
 	t.Parallel()
 	a := newPlace(t).serve()
-	s := a.open("", object{"workspace.root": "/w"})
+	s := a.open("", object{"workspace.root": "/w", "compression.strategy": "high-density"})
 	in := object{"session": s}
 	var added struct{ Revision, Tokens int }
 	a.call("history.add", with(in, object{"entries": parseJSON[any](t, pruning)}), &added)

@@ -353,7 +353,7 @@ func TestServeOverAUnixSocket(t *testing.T) {
 			t.Fatal(err)
 		}
 		ready, err := session.Prepare(t.Context(), client.PrepareOptions{PendingTokens: 10})
-		if err != nil || len(ready.History) != n+1 || ready.Outcome.Strategy != "high-density" {
+		if err != nil || len(ready.History) != n+1 || ready.Outcome.Strategy != "distill" {
 			t.Fatalf("%+v, %v", ready, err)
 		}
 		// What a caller appends is its own, and what it was given stays as it was.

@@ -21,7 +21,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
@@ -74,8 +73,8 @@ func wrapHelp() string {
 	var b strings.Builder
 	b.WriteString(`Starts a proxy for model APIs and then the agent, with variables that make the agent use it. The
 agent's conversation goes through a host: it is pruned, compressed and kept under the model's
-context limit by the strategy in compression.strategy, which here is ` + proxy.DefaultStrategy + ` unless
-you set another. No file of yours is changed, and the agent's key is passed on and never stored.
+context limit by the strategy in compression.strategy. No file of yours is changed, and the agent's
+key is passed on and never stored.
 
 These agents are known by the name of their command:
 
@@ -155,7 +154,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 		return err
 	}
 	// Each request would fail with it, and the user would be told when the agent has ended.
-	if err := checkStrategy(c, h); err != nil {
+	if err := h.CheckStrategy(set.Compression.Strategy); err != nil {
 		return errors.Join(err, h.Close())
 	}
 	recall, err := recallOf(cmd.Context(), h)
@@ -209,13 +208,6 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 		fmt.Fprintln(a.err, "thresh: "+summary(t, f.dryRun, past))
 	}
 	return errors.Join(err, closed)
-}
-
-func checkStrategy(c *config.Config, h *engine.Host) error {
-	if proxy.UsesDefault(c, h) {
-		return nil
-	}
-	return h.CheckStrategy(c.Settings().Compression.Strategy)
 }
 
 // printVariables prints what an agent must have in its environment, as a shell reads it. Only these lines are on

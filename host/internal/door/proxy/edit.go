@@ -186,17 +186,6 @@ func failure(err error) body.Reason {
 	return body.Reason(host.ErrorOf(err).Kind)
 }
 
-// DefaultStrategy is what conversations of agents are prepared with unless a strategy is set or it is not installed: of
-// those that need no model, the one that costs least and loses least.
-const DefaultStrategy = "distill"
-
-// UsesDefault reports whether conversations are prepared with [DefaultStrategy].
-func UsesDefault(c *config.Config, h *engine.Host) bool {
-	return byDefault(c, strategySetting) && h.CheckStrategy(DefaultStrategy) == nil
-}
-
-const strategySetting = "compression.strategy"
-
 // byDefault reports whether a setting has its default. One that the user made anywhere, in a file, a variable or a
 // flag, is never overridden.
 func byDefault(c *config.Config, key string) bool {
@@ -204,16 +193,13 @@ func byDefault(c *config.Config, key string) bool {
 	return err == nil && len(e) == 1 && (e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "")
 }
 
-// settings are those of a new session, where the user has set nothing: the strategy, and what the request says of its
-// model. With the model's name its prices are known, and with them the cadence is "priced". beta is the header by which
-// clients of Anthropic's ask for the context window of a million tokens. Gemini's models have one of that size.
+// settings are those of a new session, where the user has set nothing: what the request says of its model. With the
+// model's name its prices are known, and with them the cadence is "priced". beta is the header by which clients of
+// Anthropic's ask for the context window of a million tokens. Gemini's models have one of that size.
 func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	c, set := x.profile.config, map[string]any{}
 	if x.profile.name != "" {
 		set["profile"] = x.profile.name
-	}
-	if UsesDefault(c, x.server.options.Host) {
-		set[strategySetting] = DefaultStrategy
 	}
 	if r.Model != "" && byDefault(c, "model.name") {
 		set["model.name"] = r.Model

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -44,10 +45,12 @@ type standing struct {
 	end   func()
 }
 
-// stand puts a proxy in front of a server. set is settings as --set has them.
+// stand puts a proxy in front of a server. set is settings as --set has them, over high-density.
 func stand(t testing.TB, upstream string, set map[string]any, change ...func(*proxy.Options)) *standing {
 	t.Helper()
-	c := settings.Load(t, pluginDir, set)
+	chosen := map[string]any{"compression.strategy": "high-density"}
+	maps.Copy(chosen, set)
+	c := settings.Load(t, pluginDir, chosen)
 	var options proxy.Options
 	o := engine.Options{Config: c, Logger: hclog.NewNullLogger(), Keep: true,
 		Granted: func(ctx context.Context, token string) ([]string, error) {

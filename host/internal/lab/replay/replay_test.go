@@ -45,7 +45,9 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T, contextLimit int) *engine.Host {
 	t.Helper()
-	c := settings.Load(t, pluginDir, map[string]any{"model.contextLimit": contextLimit})
+	c := settings.Load(t, pluginDir, map[string]any{
+		"compression.strategy": "high-density", "model.contextLimit": contextLimit,
+	})
 	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
