@@ -86,7 +86,7 @@ func TestListingTrustsNothing(t *testing.T) {
 	if _, err := os.Stat(lock); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("after listing: %v", err)
 	}
-	p.run("plugins", "try", "--step=optimize", "--set", setting, "s.json").done(t)
+	p.run("plugins", "try", "--step=optimize", "--strategy", "high-density", "--set", setting, "s.json").done(t)
 	locked, err := os.ReadFile(lock)
 	if text := string(locked); err != nil || !strings.Contains(text, "high-density") ||
 		strings.Contains(text, "top-down") {

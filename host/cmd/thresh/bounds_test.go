@@ -156,12 +156,12 @@ func TestAWorldWritableStateDirectoryIsRefused(t *testing.T) {
 	p := newPlace(t)
 	p.install("high-density")
 	session := p.file("s.json", pruning)
-	p.run("plugins", "try", "--step=optimize", session).done(t)
+	p.run("plugins", "try", "--step=optimize", "--strategy", "high-density", session).done(t)
 	state := p.path("home", ".local", "state", "thresh")
 	if err := os.Chmod(state, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	r := p.run("plugins", "try", "--step=optimize", session)
+	r := p.run("plugins", "try", "--step=optimize", "--strategy", "high-density", session)
 	if r.code == 0 || !strings.Contains(r.stderr, "not trusted") || !strings.Contains(r.stderr, "chmod o-w") {
 		t.Errorf("exit status %d:\n%s", r.code, r.stderr)
 	}

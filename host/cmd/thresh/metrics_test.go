@@ -56,7 +56,7 @@ func TestRunServesMetrics(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "exits-at-start")
 	a, url := p.measured("--metrics", "127.0.0.1:0")
-	s := a.open("s3cr3t", object{"workspace.root": "/w"})
+	s := a.open("s3cr3t", object{"workspace.root": "/w", "compression.strategy": "high-density"})
 	a.call("history.add", object{"session": s, "entries": parseJSON[any](t, pruning)}, nil)
 	a.call("history.add", object{"session": s, "entries": []object{says("human", "the password is s3cr3t")}}, nil)
 	a.prepare(s)

@@ -26,7 +26,7 @@ func TestRestoreBringsBackWhatWasPruned(t *testing.T) {
 	original := asLines(t, p, "s.json")
 
 	a := p.serve("--set", "transcript.dir="+p.path("work", "kept"))
-	s := a.open("", object{"workspace.root": "/w"})
+	s := a.open("", object{"workspace.root": "/w", "compression.strategy": "high-density"})
 	a.call("history.add", object{"session": s, "entries": json.RawMessage(pruning)}, nil)
 	pruned := a.prepare(s)
 	a.call("session.close", object{"session": s}, nil)

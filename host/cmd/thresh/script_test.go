@@ -58,12 +58,14 @@ func TestOptimizePrintsTheDensityResult(t *testing.T) {
 	}
 
 	applied := decode[struct{ History []object }](t,
-		p.run("plugins", "try", "--step=optimize", "--apply", "--set", "workspace.root=/w", "s.json"))
+		p.run("plugins", "try", "--step=optimize", "--apply", "--strategy", "high-density", "--set",
+			"workspace.root=/w", "s.json"))
 	if len(applied.History) != 5 {
 		t.Errorf("--apply printed %d entries", len(applied.History))
 	}
-	p.file("smaller.json", p.run("plugins", "try", "--step=optimize", "--apply", "--set", "workspace.root=/w", "s.json").stdout)
-	again := p.run("plugins", "try", "--step=optimize", "--set", "workspace.root=/w", "smaller.json").done(t)
+	p.file("smaller.json", p.run("plugins", "try", "--step=optimize", "--apply", "--strategy", "high-density", "--set",
+		"workspace.root=/w", "s.json").stdout)
+	again := p.run("plugins", "try", "--step=optimize", "--strategy", "high-density", "--set", "workspace.root=/w", "smaller.json").done(t)
 	const nothing = `{"removals":[],"replacements":{},` +
 		`"metadata":{"readWritePairsPruned":0,"fileDeduplicationsPruned":0,"recencyPruned":0}}` + "\n"
 	if again.stdout != nothing {
@@ -74,7 +76,7 @@ func TestOptimizePrintsTheDensityResult(t *testing.T) {
 func TestOptimizeReadsStandardInput(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	cmd := p.command("plugins", "try", "--step=optimize", "--set", "workspace.root=/w", "-")
+	cmd := p.command("plugins", "try", "--step=optimize", "--strategy", "high-density", "--set", "workspace.root=/w", "-")
 	cmd.Stdin = strings.NewReader(pruning)
 	if got := decode[object](t, p.finish(cmd)); cmp.Diff([]any{2.0}, got["removals"]) != "" {
 		t.Errorf("got %v", got)

@@ -514,7 +514,8 @@ func TestWhatIsNoFileStopsNothing(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"plugins", "try", "--step=optimize", "--set", "plugins.lockFile=" + pipe, "--set", "plugins.integrity=locked", p.file("s.json", pruning)},
+		{"plugins", "try", "--step=optimize", "--strategy", "high-density", "--set", "plugins.lockFile=" + pipe,
+			"--set", "plugins.integrity=locked", p.file("s.json", pruning)},
 		{"serve", "--set", "serve.listen=127.0.0.1:0", "--set", "serve.tokenFile=" + pipe},
 	} {
 		if r := p.run(args...); r.code == 0 || !strings.Contains(r.stderr, "not a regular file") {

@@ -176,7 +176,7 @@ c.disconnect();`},
 func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
+	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0", "--strategy", "high-density")
 	for program, file := range agents {
 		t.Run(program, func(t *testing.T) {
 			of := *s
