@@ -83,7 +83,8 @@ func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
 	p := newPlace(t)
 	fates := map[string]bool{}
 	for _, file := range repo.Samples(t) {
-		got := decode[explained](t, p.run("explain", "-o", "json", "--set", "model.contextLimit=30000", file))
+		got := decode[explained](t, p.run("explain", "-o", "json", "--strategy", "high-density", "--set",
+			"model.contextLimit=30000", file))
 		tokens, now := 0, 0
 		for i, e := range got.Entries {
 			if e.Index != i || (e.Fate == "stands") != (len(e.Events) == 0) {
