@@ -1,6 +1,6 @@
 // Package sdk is for authors of strategies: programs that keep an agent's conversation history below its context limit.
 //
-// A strategy is a type with two methods, Info and Compress, and a main that hands it to [Serve]. This is a whole one:
+// A strategy is a type with two methods, Info and Compress, and a main that hands it to sdk/serve. This is a whole one:
 //
 //	package main
 //
@@ -8,6 +8,7 @@
 //		"context"
 //
 //		"github.com/thresh-dev/thresh/sdk"
+//		"github.com/thresh-dev/thresh/sdk/serve"
 //		"github.com/thresh-dev/thresh/sdk/turns"
 //	)
 //
@@ -27,7 +28,7 @@
 //		return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: over}), nil
 //	}
 //
-//	func main() { sdk.Serve(keepLast{}) }
+//	func main() { serve.Strategy(keepLast{}) }
 //
 // Build it as thresh-strategy-keep-last, put it into a plugin directory, and choose it with compression.strategy.
 //
@@ -36,11 +37,6 @@
 // The helpers are in sdk/turns (which entries belong together) and sdk/tools (what a tool call reads and writes);
 // sdk/sdktest tests a strategy without a host.
 //
-// The package does the rest: the handshake, streams, protobuf, panics (which fail one call, not the process),
-// cancellation, logging, and exiting when the host is gone. It compares the returned history with the one that came:
-// the answer names kept entries and blocks instead of sending them, so they keep their ids and token counts.
-//
-// The source: strategy.go is what an author implements; serve.go starts the server, byhand.go and attach.go are for
-// people who start a plugin themselves; service*.go serve the calls, mirror*.go hold histories between them, host*.go
-// call the host back. Messages are converted in internal/wire.
+// The types are what host and strategy exchange, in the host too. Package serve does the rest: the handshake, streams,
+// protobuf, panics, cancellation, logging, and exiting when the host is gone.
 package sdk

@@ -25,7 +25,7 @@ func (lastTwo) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sd
 	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: missed}), nil
 }
 
-// A strategy is a type with two methods. Its main function is sdk.Serve(lastTwo{}); in a test, sdktest calls it as a
+// A strategy is a type with two methods. Its main function is serve.Strategy(lastTwo{}); in a test, sdktest calls it as a
 // host would.
 func Example() {
 	say := func(by sdk.Speaker, text string) sdk.Content {

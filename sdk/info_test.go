@@ -1,6 +1,7 @@
 package sdk_test
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -67,8 +68,8 @@ func TestTriggerAndMethodsMustAgree(t *testing.T) {
 		strategy sdk.Strategy
 		says     string
 	}{
-		"continuous with Optimize":    {actor{}, ""},
-		"continuous without Optimize": {incomplete{}, "no method Optimize"},
+		"continuous with Optimize":    {pruner{}, ""},
+		"continuous without Optimize": {unpruned{}, "no method Optimize"},
 		"threshold with Optimize":     {mute{}, "the host would never call it"},
 		"no strategy":                 {nil, "not nil"},
 	}
@@ -82,9 +83,24 @@ func TestTriggerAndMethodsMustAgree(t *testing.T) {
 	}
 }
 
+type pruner struct{ sdk.Strategy }
+
+func (pruner) Info() sdk.Info {
+	return sdk.Info{Name: "pruner", Version: "1", Trigger: sdk.Continuous(0.5)}
+}
+
+func (pruner) Optimize(context.Context, sdk.OptimizeInput) (sdk.DensityResult, error) {
+	return sdk.DensityResult{}, nil
+}
+
 // mute has Optimize, but a trigger by which it is not called.
-type mute struct{ actor }
+type mute struct{ pruner }
 
 func (mute) Info() sdk.Info {
 	return sdk.Info{Name: "mute", Version: "1", Trigger: sdk.Threshold(0.5)}
 }
+
+// unpruned has a trigger by which Optimize is called, but no Optimize.
+type unpruned struct{ sdk.Strategy }
+
+func (unpruned) Info() sdk.Info { return pruner{}.Info() }

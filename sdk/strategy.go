@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -40,7 +39,7 @@ type ConfigChecker interface {
 
 // Call is what Optimize and Compress have in common.
 type Call struct {
-	contract.CallParams
+	CallParams
 	// History may be read and copied from; its entries know where they were ([content.Content.Origin]).
 	History []Content
 	// Tools tells what a tool call reads, writes and runs. Never nil.
@@ -53,7 +52,7 @@ type Call struct {
 // Unchanged, Applied and Memo and look at the whole history each time; with them it only pays for what is new.
 type OptimizeInput struct {
 	Call
-	contract.OptimizeParams
+	OptimizeParams
 
 	// Unchanged is how many entries at the beginning of History are unchanged since the call that stored the Memo; 0 if
 	// the memo is empty. What the memo says of later positions no longer holds: a rewrite of the history (edits that
@@ -86,7 +85,7 @@ type DensityResult struct {
 // CompressInput is what [Strategy.Compress] gets. History is the curated history: without empty entries of the AI.
 type CompressInput struct {
 	Call
-	contract.CompressParams
+	CompressParams
 
 	// TokensIn counts History[from:to], in tokens; Tokens calls it. The SDK sets it; a test may.
 	TokensIn func(from, to int) int

@@ -13,8 +13,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Session is one conversation.
@@ -217,12 +217,12 @@ func (s *Session) SetSystem(ctx context.Context, prompt string) error {
 }
 
 // SetTodos replaces the agent's task list.
-func (s *Session) SetTodos(ctx context.Context, list []contract.Todo) error {
+func (s *Session) SetTodos(ctx context.Context, list []sdk.Todo) error {
 	_, err := s.rpc.SetTodos(ctx, &sessionv1.SetTodosRequest{Session: s.id, Todos: tasks(list)})
 	return failed(ctx, err)
 }
 
-func tasks(list []contract.Todo) []*sessionv1.Task {
+func tasks(list []sdk.Todo) []*sessionv1.Task {
 	out := make([]*sessionv1.Task, len(list))
 	for i, t := range list {
 		out[i] = &sessionv1.Task{Id: t.ID, Content: t.Content, Status: t.Status, Subtasks: tasks(t.Subtasks)}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Package contract says what a strategy is told when no setting is set; the test kit for authors uses it. Each of these
@@ -13,10 +13,10 @@ import (
 func TestDefaultsAreThoseThatStrategiesAreTestedWith(t *testing.T) {
 	m := newMachine(t)
 	set := m.load(m.options()).Settings()
-	if diff := cmp.Diff(contract.DefaultCompressSettings(), set.CompressSettings()); diff != "" {
+	if diff := cmp.Diff(sdk.DefaultCompressSettings(), set.CompressSettings()); diff != "" {
 		t.Errorf("compress (-contract +settings):\n%s", diff)
 	}
-	if diff := cmp.Diff(contract.DefaultDensityConfig(), set.Compression.Density.DensityConfig); diff != "" {
+	if diff := cmp.Diff(sdk.DefaultDensityConfig(), set.Compression.Density.DensityConfig); diff != "" {
 		t.Errorf("density (-contract +settings):\n%s", diff)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -21,7 +21,7 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 			Strategy: "distill", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
 			HardLimit: "make-room", LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000,
 				Cooldown: time.Minute},
-			Density: config.Density{DensityConfig: contract.DensityConfig{
+			Density: config.Density{DensityConfig: sdk.DensityConfig{
 				ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: "prune"},
 				OptimizeThreshold: 0.25, MinSavings: 10_000, ToolPresets: tools.PresetNames()},
 		},

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -25,7 +25,7 @@ func Specs() []Spec {
 	}
 	// docs/economics.md has the figures behind measured defaults; the others are chosen to make mistakes cheap. To
 	// change one, change its row, or package contract for what strategies are told: help, schema and pages follow.
-	compress, density := contract.DefaultCompressSettings(), contract.DefaultDensityConfig()
+	compress, density := sdk.DefaultCompressSettings(), sdk.DefaultDensityConfig()
 	// anyone is for what a strategy does to the session's own history, and for what the agent knows best.
 	const anyone = ByProject | BySession | ByToken
 	specs := []Spec{

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Settings are the checked values of all layers together. Paths are absolute.
@@ -59,7 +59,7 @@ type CompressionLLM struct {
 // Density holds the settings under "compression.density" (REQ-HD-009). What a strategy is told has the contract's type,
 // and is not copied field by field. RecencyRetention is rounded down, and at least 0.
 type Density struct {
-	contract.DensityConfig `koanf:",squash"`
+	sdk.DensityConfig `koanf:",squash"`
 	// Cadence is "every-turn", "gated" or "priced"; "" if the price list decides.
 	Cadence string `koanf:"cadence"`
 	// OptimizeThreshold is a share of the context limit, MinSavings is in tokens; OptimizeThreshold applies to cadence
@@ -202,8 +202,8 @@ type Upstreams struct {
 
 // CompressSettings returns the settings that a strategy is told for a Compress. Todos and TranscriptPath, which belong
 // to a session, are empty.
-func (s Settings) CompressSettings() contract.CompressSettings {
-	return contract.CompressSettings{
+func (s Settings) CompressSettings() sdk.CompressSettings {
+	return sdk.CompressSettings{
 		ContextLimit: s.Model.ContextLimit, CompletionBudget: s.Model.CompletionBudget,
 		PreserveThreshold: s.Compression.PreserveThreshold, TopPreserveThreshold: s.Compression.TopPreserveThreshold,
 		UserMessageBudget: s.Compression.UserMessageBudget,

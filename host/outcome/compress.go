@@ -3,7 +3,7 @@ package outcome
 import (
 	"time"
 
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Compress is what the compress step did. The zero value: the history was below the threshold.
@@ -11,10 +11,10 @@ type Compress struct {
 	// Kind is "" if the step was not needed or failed.
 	Kind Kind `json:"kind,omitempty"`
 	// Reason says why the step ran.
-	Reason contract.CompressReason `json:"reason,omitempty"`
+	Reason sdk.CompressReason `json:"reason,omitempty"`
 	// NoOp says why the strategy did nothing. Remembered: this is an earlier turn's answer, as nothing was added since.
-	NoOp       contract.NoOpReason `json:"noop,omitempty"`
-	Remembered bool                `json:"remembered,omitempty"`
+	NoOp       sdk.NoOpReason `json:"noop,omitempty"`
+	Remembered bool           `json:"remembered,omitempty"`
 	// Ineffective says that the step removed less than 5 % of the tokens, but was applied because the request needed it
 	// or a model had been paid for it. It is not repeated until something is added.
 	Ineffective bool `json:"ineffective,omitempty"`
@@ -28,7 +28,7 @@ type Compress struct {
 	EntriesBefore int `json:"entriesBefore,omitempty"`
 	EntriesAfter  int `json:"entriesAfter,omitempty"`
 	// Metadata is what the strategy reported about its own work.
-	Metadata contract.CompressMetadata `json:"metadata"`
+	Metadata sdk.CompressMetadata `json:"metadata"`
 	// LLM is what the strategy's model calls cost; nil if it made none.
 	LLM *Spent `json:"llm,omitempty"`
 	// Cooldown is set if the strategy was not asked because it failed recently with a non-retryable error.
@@ -47,11 +47,11 @@ const (
 )
 
 // NoOpIneffective is the [Compress.NoOp] of a strategy that removed less than 5 % last time, so is not called again.
-const NoOpIneffective contract.NoOpReason = "ineffective"
+const NoOpIneffective sdk.NoOpReason = "ineffective"
 
 // NoOpDoesNotPay is the [Compress.NoOp] of a result that was not applied, because the rewrite would cost more than it
 // gains and the request fits without it: by prices if they are known, otherwise if it removes less than 10 %.
-const NoOpDoesNotPay contract.NoOpReason = "does-not-pay"
+const NoOpDoesNotPay sdk.NoOpReason = "does-not-pay"
 
 // Cooldown says that a strategy is not asked for a while after a non-retryable error.
 type Cooldown struct {

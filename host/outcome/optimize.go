@@ -3,7 +3,7 @@ package outcome
 import (
 	"time"
 
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Optimize is what the prune step did. Only strategies with the trigger "continuous" have one.
@@ -21,8 +21,8 @@ type Optimize struct {
 	Replaced int `json:"replaced"`
 	// Metadata is what the strategy reported about its own work. If its edits were held, it is zero and HeldMetadata is
 	// set.
-	Metadata     contract.DensityMetadata  `json:"metadata"`
-	HeldMetadata *contract.DensityMetadata `json:"heldMetadata,omitempty"`
+	Metadata     sdk.DensityMetadata  `json:"metadata"`
+	HeldMetadata *sdk.DensityMetadata `json:"heldMetadata,omitempty"`
 	// TokensAfter is what the request counts after this step.
 	TokensAfter int `json:"tokensAfter"`
 	// PluginTime is how long the host waited for the plugin, transfer included.

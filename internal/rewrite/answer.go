@@ -1,8 +1,8 @@
 package rewrite
 
 import (
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Edit is one edit of an Optimize: it removes an entry or gives it new blocks.
@@ -12,7 +12,7 @@ type Edit struct {
 	Remove bool
 	// Blocks are the entry's new blocks if Remove is false.
 	Blocks []BlockPiece
-	Reason contract.Reason
+	Reason sdk.Reason
 }
 
 // BlockPiece is one block of an edited entry.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // ErrBadResult is wrapped by errors about a result that a strategy must not return. They are written for its author.
@@ -16,7 +16,7 @@ var ErrBadResult = errors.New("the strategy returned a bad result")
 // Edits turns the result of an Optimize into edits, ascending by entry, that name the blocks they keep. A replacement
 // that changes nothing makes no edit, and ill-formed reasons or those without an edit are dropped.
 func Edits(
-	history []content.Content, removals []int, replacements map[int]content.Content, reasons map[int]contract.Reason,
+	history []content.Content, removals []int, replacements map[int]content.Content, reasons map[int]sdk.Reason,
 ) ([]Edit, error) {
 	// The author promises the order; sorting would hide a mistake in how the list was made.
 	for i, index := range removals {

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Entries and blocks are compared by what they say.
@@ -84,14 +84,14 @@ func TestEdits(t *testing.T) {
 func TestEditsCarryTheReasonsThatAreWellFormed(t *testing.T) {
 	history := placed(entry("human", "q"), entry("ai", "a"), entry("tool", "x"), entry("ai", "z"))
 	got, err := Edits(history, []int{0, 2}, map[int]content.Content{1: with(history[1], "b"), 3: history[3]},
-		map[int]contract.Reason{
+		map[int]sdk.Reason{
 			0: {Rule: "Not a rule", SupersededBy: new(3)},
 			1: {Rule: "old", SupersededBy: new(4)},
 			3: {Rule: "of-no-edit"},
 		})
 	want := []Edit{
-		{Index: 0, Remove: true, Reason: contract.Reason{SupersededBy: new(3)}},
-		{Index: 1, Blocks: []BlockPiece{{Block: text("b")}}, Reason: contract.Reason{Rule: "old"}},
+		{Index: 0, Remove: true, Reason: sdk.Reason{SupersededBy: new(3)}},
+		{Index: 1, Blocks: []BlockPiece{{Block: text("b")}}, Reason: sdk.Reason{Rule: "old"}},
 		{Index: 2, Remove: true},
 	}
 	if diff := cmp.Diff(want, got, compareBlock); err != nil || diff != "" {

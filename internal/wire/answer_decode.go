@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // DecodeEdit decodes a thresh.v1.Edit. Whether indices name an entry is for package check. Errors wrap [ErrMalformed].
@@ -48,15 +48,15 @@ func DecodeEdit(msg []byte) (rewrite.Edit, error) {
 
 // decodeReason decodes a thresh.v1.Reason. It is advice for logs and reports, so invalid fields are dropped and never
 // cost the edit. Whether SupersededBy names an entry is checked later.
-func decodeReason(msg []byte) contract.Reason {
-	var r contract.Reason
+func decodeReason(msg []byte) sdk.Reason {
+	var r sdk.Reason
 	c := cursor{rest: msg}
 	for c.next() {
 		switch {
-		case c.num == reasonRule && c.typ == protowire.BytesType && len(c.body) <= contract.MaxRule:
+		case c.num == reasonRule && c.typ == protowire.BytesType && len(c.body) <= sdk.MaxRule:
 			// Clean returns "" for an invalid rule. It leaves an earlier valid one in place; an explicit empty rule
 			// clears it.
-			if rule := (contract.Reason{Rule: string(c.body)}).Clean(0).Rule; rule != "" || len(c.body) == 0 {
+			if rule := (sdk.Reason{Rule: string(c.body)}).Clean(0).Rule; rule != "" || len(c.body) == 0 {
 				r.Rule = rule
 			}
 		case c.num == reasonSupersededBy && c.typ == protowire.VarintType && c.number <= math.MaxInt:

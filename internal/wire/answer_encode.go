@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 const (
@@ -30,7 +30,7 @@ func (e *encoder) edit(edit rewrite.Edit) {
 		e.blockPieces(replaceBlocks, edit.Blocks)
 		e.shut(body)
 	}
-	if edit.Reason != (contract.Reason{}) {
+	if edit.Reason != (sdk.Reason{}) {
 		body := e.open(editReason)
 		e.str(reasonRule, edit.Reason.Rule)
 		if by := edit.Reason.SupersededBy; by != nil {

@@ -5,12 +5,12 @@ import (
 	"math"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Call is the header that Optimize and Compress share: the parameters that an author sees, and what only travels.
 type Call struct {
-	contract.CallParams
+	sdk.CallParams
 	// ID is unique among all calls of this host process. Every call back to the host's services carries it; the host
 	// finds the budget, the deadline and the session by it.
 	ID string
@@ -57,10 +57,10 @@ func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
 		return Call{}, noCallHeader(nil)
 	}
 	c := Call{
-		CallParams: contract.CallParams{
+		CallParams: sdk.CallParams{
 			SessionID:    h.GetSessionId(),
 			Revision:     h.GetRevision(),
-			CallSettings: contract.CallSettings{WorkspaceRoot: h.GetWorkspaceRoot(), Config: h.GetConfig()},
+			CallSettings: sdk.CallSettings{WorkspaceRoot: h.GetWorkspaceRoot(), Config: h.GetConfig()},
 		},
 		ID:    h.GetCallId(),
 		Epoch: h.GetBase().GetEpoch(),
@@ -88,18 +88,18 @@ func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
 	return c, nil
 }
 
-func toOptimizeHeader(c Call, p contract.OptimizeParams) *threshv1.OptimizeHeader {
+func toOptimizeHeader(c Call, p sdk.OptimizeParams) *threshv1.OptimizeHeader {
 	return &threshv1.OptimizeHeader{Call: toCallHeader(c), Density: toDensityConfig(p.Density)}
 }
 
 // fromOptimizeHeader takes a nil h for an error.
-func fromOptimizeHeader(h *threshv1.OptimizeHeader) (Call, contract.OptimizeParams, error) {
+func fromOptimizeHeader(h *threshv1.OptimizeHeader) (Call, sdk.OptimizeParams, error) {
 	c, err := fromCallHeader(h.GetCall())
-	return c, contract.OptimizeParams{Density: fromDensityConfig(h.GetDensity())}, err
+	return c, sdk.OptimizeParams{Density: fromDensityConfig(h.GetDensity())}, err
 }
 
 // toDensityConfig sends the default for "", so plugins in other languages need no rule for UNSPECIFIED.
-func toDensityConfig(d contract.DensityConfig) *threshv1.DensityConfig {
+func toDensityConfig(d sdk.DensityConfig) *threshv1.DensityConfig {
 	out := &threshv1.DensityConfig{
 		ReadWritePruning: d.ReadWritePruning,
 		FileDedupe:       d.FileDedupe,
@@ -107,28 +107,28 @@ func toDensityConfig(d contract.DensityConfig) *threshv1.DensityConfig {
 		RecencyRetention: int64(d.RecencyRetention),
 		PartialWrites:    threshv1.PartialWrites_PARTIAL_WRITES_PRUNE,
 	}
-	if d.PartialWrites == contract.PartialWritesKeep {
+	if d.PartialWrites == sdk.PartialWritesKeep {
 		out.PartialWrites = threshv1.PartialWrites_PARTIAL_WRITES_KEEP
 	}
 	return out
 }
 
 // fromDensityConfig maps an unknown PartialWrites to the default: a newer host's value must not fail the call.
-func fromDensityConfig(d *threshv1.DensityConfig) contract.DensityConfig {
-	out := contract.DensityConfig{
+func fromDensityConfig(d *threshv1.DensityConfig) sdk.DensityConfig {
+	out := sdk.DensityConfig{
 		ReadWritePruning: d.GetReadWritePruning(),
 		FileDedupe:       d.GetFileDedupe(),
 		RecencyPruning:   d.GetRecencyPruning(),
 		RecencyRetention: int(d.GetRecencyRetention()),
-		PartialWrites:    contract.PartialWritesPrune,
+		PartialWrites:    sdk.PartialWritesPrune,
 	}
 	if d.GetPartialWrites() == threshv1.PartialWrites_PARTIAL_WRITES_KEEP {
-		out.PartialWrites = contract.PartialWritesKeep
+		out.PartialWrites = sdk.PartialWritesKeep
 	}
 	return out
 }
 
-func toCompressHeader(c Call, p contract.CompressParams) *threshv1.CompressHeader {
+func toCompressHeader(c Call, p sdk.CompressParams) *threshv1.CompressHeader {
 	return &threshv1.CompressHeader{
 		Call:                 toCallHeader(c),
 		CurrentTokens:        int64(p.CurrentTokens),
@@ -147,14 +147,14 @@ func toCompressHeader(c Call, p contract.CompressParams) *threshv1.CompressHeade
 	}
 }
 
-func fromCompressHeader(h *threshv1.CompressHeader) (Call, contract.CompressParams, error) {
+func fromCompressHeader(h *threshv1.CompressHeader) (Call, sdk.CompressParams, error) {
 	c, err := fromCallHeader(h.GetCall())
 	reason, known := compressReasons.from(h.GetReason())
 	if !known { // from a newer host
-		reason = contract.ReasonThreshold
+		reason = sdk.ReasonThreshold
 	}
-	return c, contract.CompressParams{
-		CompressSettings: contract.CompressSettings{
+	return c, sdk.CompressParams{
+		CompressSettings: sdk.CompressSettings{
 			ContextLimit:         int(h.GetContextLimit()),
 			CompletionBudget:     int(h.GetCompletionBudget()),
 			PreserveThreshold:    h.GetPreserveThreshold(),
@@ -173,7 +173,7 @@ func fromCompressHeader(h *threshv1.CompressHeader) (Call, contract.CompressPara
 }
 
 // toModel keeps nil, which tells the strategy that it may not call a model.
-func toModel(m *contract.Model) *threshv1.Model {
+func toModel(m *sdk.Model) *threshv1.Model {
 	if m == nil {
 		return nil
 	}
@@ -182,18 +182,18 @@ func toModel(m *contract.Model) *threshv1.Model {
 	}
 }
 
-func fromModel(m *threshv1.Model) *contract.Model {
+func fromModel(m *threshv1.Model) *sdk.Model {
 	if m == nil {
 		return nil
 	}
-	return &contract.Model{
+	return &sdk.Model{
 		Name: m.GetName(), ContextLimit: int(m.GetContextLimit()), MaxOutput: int(m.GetMaxOutput()),
 	}
 }
 
 // toTodos converts subtasks to any depth. Statuses are the agent's own words, not an enumeration: agents differ, and
 // strategies show them to a model as they are.
-func toTodos(in []contract.Todo) []*threshv1.Todo {
+func toTodos(in []sdk.Todo) []*threshv1.Todo {
 	var out []*threshv1.Todo
 	for _, t := range in {
 		out = append(out, &threshv1.Todo{
@@ -207,10 +207,10 @@ func toTodos(in []contract.Todo) []*threshv1.Todo {
 }
 
 // fromTodos needs no limit of depth: gRPC refuses messages over [MaxGRPCMessage], and protobuf's parser limits nesting.
-func fromTodos(in []*threshv1.Todo) []contract.Todo {
-	var out []contract.Todo
+func fromTodos(in []*threshv1.Todo) []sdk.Todo {
+	var out []sdk.Todo
 	for _, t := range in {
-		out = append(out, contract.Todo{
+		out = append(out, sdk.Todo{
 			ID: t.GetId(), Content: t.GetContent(), Status: t.GetStatus(), Subtasks: fromTodos(t.GetSubtasks()),
 		})
 	}

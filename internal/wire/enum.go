@@ -2,7 +2,7 @@ package wire
 
 import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 type names[W ~string, E comparable] map[W]E
@@ -20,21 +20,21 @@ func (n names[W, E]) from(value E) (word W, known bool) {
 	return "", false
 }
 
-var compressReasons = names[contract.CompressReason, threshv1.CompressReason]{
-	contract.ReasonThreshold: threshv1.CompressReason_COMPRESS_REASON_THRESHOLD,
-	contract.ReasonHardLimit: threshv1.CompressReason_COMPRESS_REASON_HARD_LIMIT,
-	contract.ReasonManual:    threshv1.CompressReason_COMPRESS_REASON_MANUAL,
-	contract.ReasonCacheCold: threshv1.CompressReason_COMPRESS_REASON_CACHE_COLD,
+var compressReasons = names[sdk.CompressReason, threshv1.CompressReason]{
+	sdk.ReasonThreshold: threshv1.CompressReason_COMPRESS_REASON_THRESHOLD,
+	sdk.ReasonHardLimit: threshv1.CompressReason_COMPRESS_REASON_HARD_LIMIT,
+	sdk.ReasonManual:    threshv1.CompressReason_COMPRESS_REASON_MANUAL,
+	sdk.ReasonCacheCold: threshv1.CompressReason_COMPRESS_REASON_CACHE_COLD,
 }
 
-var triggerModes = names[contract.TriggerMode, threshv1.TriggerMode]{
-	contract.ModeContinuous: threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS,
-	contract.ModeThreshold:  threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD,
+var triggerModes = names[sdk.TriggerMode, threshv1.TriggerMode]{
+	sdk.ModeContinuous: threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS,
+	sdk.ModeThreshold:  threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD,
 }
 
-var configTypes = names[contract.ConfigType, threshv1.ConfigType]{
-	contract.Boolean: threshv1.ConfigType_CONFIG_TYPE_BOOLEAN,
-	contract.Integer: threshv1.ConfigType_CONFIG_TYPE_INTEGER,
-	contract.Number:  threshv1.ConfigType_CONFIG_TYPE_NUMBER,
-	contract.String:  threshv1.ConfigType_CONFIG_TYPE_STRING,
+var configTypes = names[sdk.ConfigType, threshv1.ConfigType]{
+	sdk.Boolean: threshv1.ConfigType_CONFIG_TYPE_BOOLEAN,
+	sdk.Integer: threshv1.ConfigType_CONFIG_TYPE_INTEGER,
+	sdk.Number:  threshv1.ConfigType_CONFIG_TYPE_NUMBER,
+	sdk.String:  threshv1.ConfigType_CONFIG_TYPE_STRING,
 }

@@ -10,8 +10,8 @@ import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // genString makes strings of every kind: empty, ASCII, any Unicode, and now and then long ones.
@@ -76,9 +76,9 @@ func genContent() *rapid.Generator[content.Content] {
 	})
 }
 
-func genReason() *rapid.Generator[contract.Reason] {
-	return rapid.Custom(func(t *rapid.T) contract.Reason {
-		r := contract.Reason{Rule: rapid.StringMatching(`[a-z0-9-]{0,64}`).Draw(t, "rule")}
+func genReason() *rapid.Generator[sdk.Reason] {
+	return rapid.Custom(func(t *rapid.T) sdk.Reason {
+		r := sdk.Reason{Rule: rapid.StringMatching(`[a-z0-9-]{0,64}`).Draw(t, "rule")}
 		if rapid.Bool().Draw(t, "superseded") {
 			r.SupersededBy = new(rapid.IntRange(0, 1<<40).Draw(t, "by"))
 		}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
-// ToInfo makes the answer to GetInfo. sdk names the library that serves the protocol, for logs. The only error is a
+// ToInfo makes the answer to GetInfo. library names the library that serves the protocol, for logs. The only error is a
 // Config default that does not marshal to JSON.
-func ToInfo(i contract.Info, sdk string) (*threshv1.GetInfoResponse, error) {
+func ToInfo(i sdk.Info, library string) (*threshv1.GetInfoResponse, error) {
 	out := &threshv1.GetInfoResponse{
 		Name:        validUTF8(i.Name),
 		Version:     validUTF8(i.Version),
@@ -22,9 +22,9 @@ func ToInfo(i contract.Info, sdk string) (*threshv1.GetInfoResponse, error) {
 		Features: &threshv1.Features{
 			NeedsNetwork: i.NeedsNetwork,
 			// A strategy that is called at the threshold only gains too little from a mirror to take memory for it.
-			HistoryDelta: i.Trigger.Mode == contract.ModeContinuous,
+			HistoryDelta: i.Trigger.Mode == sdk.ModeContinuous,
 		},
-		Sdk: validUTF8(sdk),
+		Sdk: validUTF8(library),
 	}
 	for _, f := range i.Config {
 		field, err := toConfigField(f)
@@ -37,24 +37,24 @@ func ToInfo(i contract.Info, sdk string) (*threshv1.GetInfoResponse, error) {
 }
 
 // FromInfo reads an answer to GetInfo and judges only the encoding. An unknown trigger mode or setting type comes
-// through under its protocol name, so [contract.Info.Validate] can name it in its error.
-func FromInfo(r *threshv1.GetInfoResponse) (contract.Info, error) {
+// through under its protocol name, so [sdk.Info.Validate] can name it in its error.
+func FromInfo(r *threshv1.GetInfoResponse) (sdk.Info, error) {
 	mode, known := triggerModes.from(r.GetTrigger().GetMode())
 	if !known {
-		mode = contract.TriggerMode(r.GetTrigger().GetMode().String())
+		mode = sdk.TriggerMode(r.GetTrigger().GetMode().String())
 	}
-	out := contract.Info{
+	out := sdk.Info{
 		Name:         r.GetName(),
 		Version:      r.GetVersion(),
 		Description:  r.GetDescription(),
-		Trigger:      contract.Trigger{Mode: mode, DefaultThreshold: r.GetTrigger().GetDefaultThreshold()},
+		Trigger:      sdk.Trigger{Mode: mode, DefaultThreshold: r.GetTrigger().GetDefaultThreshold()},
 		RequiresLLM:  r.GetRequiresLlm(),
 		NeedsNetwork: r.GetFeatures().GetNeedsNetwork(),
 	}
 	for _, f := range r.GetConfig() {
 		field, err := fromConfigField(f)
 		if err != nil {
-			return contract.Info{}, err
+			return sdk.Info{}, err
 		}
 		out.Config = append(out.Config, field)
 	}
@@ -64,8 +64,8 @@ func FromInfo(r *threshv1.GetInfoResponse) (contract.Info, error) {
 // HistoryDelta reports whether a plugin mirrors histories, so only what is new need be sent.
 func HistoryDelta(r *threshv1.GetInfoResponse) bool { return r.GetFeatures().GetHistoryDelta() }
 
-// toConfigField fails only if the default does not marshal, which [contract.Info.Validate] excludes.
-func toConfigField(f contract.ConfigField) (*threshv1.ConfigField, error) {
+// toConfigField fails only if the default does not marshal, which [sdk.Info.Validate] excludes.
+func toConfigField(f sdk.ConfigField) (*threshv1.ConfigField, error) {
 	out := &threshv1.ConfigField{
 		Key: validUTF8(f.Key), Type: configTypes.to(f.Type), Description: validUTF8(f.Description),
 		Minimum: f.Minimum, Maximum: f.Maximum,
@@ -84,12 +84,12 @@ func toConfigField(f contract.ConfigField) (*threshv1.ConfigField, error) {
 
 // fromConfigField decodes the default as any: numbers are float64, also integers. Null is refused, because Go would
 // read it as no default.
-func fromConfigField(f *threshv1.ConfigField) (contract.ConfigField, error) {
+func fromConfigField(f *threshv1.ConfigField) (sdk.ConfigField, error) {
 	kind, known := configTypes.from(f.GetType())
 	if !known {
-		kind = contract.ConfigType(f.GetType().String())
+		kind = sdk.ConfigType(f.GetType().String())
 	}
-	out := contract.ConfigField{
+	out := sdk.ConfigField{
 		Key: f.GetKey(), Type: kind, Description: f.GetDescription(), Allowed: f.GetAllowed(),
 		Minimum: f.Minimum, Maximum: f.Maximum,
 	}
@@ -109,7 +109,7 @@ type Configuration struct {
 	// HostServiceID is the id of the host's services at go-plugin's broker; 0 if there are none.
 	HostServiceID uint32
 	// Config holds the strategy's own settings, with defaults filled in.
-	Config contract.Config
+	Config sdk.Config
 	// LogLevel is the least severe level that the host keeps: "trace", "debug", "info", "warn" or "error".
 	LogLevel string
 	// MirrorBytes is the most bytes that all the plugin's mirrors may take; 0 for no mirrors, nil for

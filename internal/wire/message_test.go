@@ -15,8 +15,8 @@ import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // appendMessage writes the tag and the length of a field whose body follows.
@@ -93,7 +93,7 @@ func TestAnswersSurviveTheJourneyAndAreWhatGeneratedCodeReads(t *testing.T) {
 		c := genContent().Draw(t, "content")
 
 		reason, pbReason := genReason().Draw(t, "reason"), (*threshv1.Reason)(nil)
-		if reason != (contract.Reason{}) {
+		if reason != (sdk.Reason{}) {
 			pbReason = &threshv1.Reason{Rule: reason.Rule}
 			if reason.SupersededBy != nil {
 				pbReason.SupersededBy = new(uint64(*reason.SupersededBy))
@@ -278,31 +278,31 @@ func TestIllFormedReasonsAreDropped(t *testing.T) {
 			reason...)
 	}
 	rule := func(s string) []byte { return appendText(nil, reasonRule, s) }
-	longest := strings.Repeat("a", contract.MaxRule)
+	longest := strings.Repeat("a", sdk.MaxRule)
 	tests := map[string]struct {
 		msg  []byte
-		want contract.Reason
+		want sdk.Reason
 	}{
-		"none": {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, contract.Reason{}},
+		"none": {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, sdk.Reason{}},
 		"rule and position": {edit(append(rule("old-1"), reasonSupersededBy<<3, 0)),
-			contract.Reason{Rule: "old-1", SupersededBy: new(0)}},
-		"the longest rule": {edit(rule(longest)), contract.Reason{Rule: longest}},
+			sdk.Reason{Rule: "old-1", SupersededBy: new(0)}},
+		"the longest rule": {edit(rule(longest)), sdk.Reason{Rule: longest}},
 		"a longer rule": {edit(append(rule(longest+"a"), reasonSupersededBy<<3, 3)),
-			contract.Reason{SupersededBy: new(3)}},
-		"a sentence": {edit(rule("It was old.")), contract.Reason{}},
-		"not UTF-8":  {edit(rule("\xff")), contract.Reason{}},
+			sdk.Reason{SupersededBy: new(3)}},
+		"a sentence": {edit(rule("It was old.")), sdk.Reason{}},
+		"not UTF-8":  {edit(rule("\xff")), sdk.Reason{}},
 		"a rule of another type": {edit([]byte{reasonRule << 3, 1, reasonSupersededBy << 3, 3}),
-			contract.Reason{SupersededBy: new(3)}},
+			sdk.Reason{SupersededBy: new(3)}},
 		"a position over the range": {edit(protowire.AppendVarint(append(rule("a"), reasonSupersededBy<<3), 1<<63)),
-			contract.Reason{Rule: "a"}},
+			sdk.Reason{Rule: "a"}},
 		"a position that is a text": {edit(appendText(rule("a"), reasonSupersededBy, "3")),
-			contract.Reason{Rule: "a"}},
-		"cut in the middle": {edit(append(rule("a"), reasonSupersededBy<<3)), contract.Reason{Rule: "a"}},
+			sdk.Reason{Rule: "a"}},
+		"cut in the middle": {edit(append(rule("a"), reasonSupersededBy<<3)), sdk.Reason{Rule: "a"}},
 		"a reason of another type": {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0, editReason << 3, 1},
-			contract.Reason{}},
-		"fields that are not known": {edit(appendText(rule("a"), 9, "more")), contract.Reason{Rule: "a"}},
+			sdk.Reason{}},
+		"fields that are not known": {edit(appendText(rule("a"), 9, "more")), sdk.Reason{Rule: "a"}},
 		"the reason before the edit": {append(append(appendMessage(nil, editReason, 3), rule("a")...), editIndex<<3, 7,
-			editRemove<<3|2, 0), contract.Reason{Rule: "a"}},
+			editRemove<<3|2, 0), sdk.Reason{Rule: "a"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 func protocol(t *testing.T) string {
@@ -72,7 +72,7 @@ func TestTheBytesInPROTOCOLAreRight(t *testing.T) {
 	check("edits", "04  08",
 		w.Edit(rewrite.Edit{Index: 1, Remove: true}),
 		w.Edit(rewrite.Edit{Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "ok"}}}}),
-		w.Edit(rewrite.Edit{Index: 1, Remove: true, Reason: contract.Reason{Rule: "stale-read", SupersededBy: new(4)}}))
+		w.Edit(rewrite.Edit{Index: 1, Remove: true, Reason: sdk.Reason{Rule: "stale-read", SupersededBy: new(4)}}))
 	check("pieces", "04  0a 02 10 01                                        Piece", w.Piece(rewrite.Keep{From: 0, To: 1}))
 	check("pieces of a mirror", "04  0a 02 10 01                                        Mirror",
 		w.MirrorPiece(MirrorPiece{Kept: rewrite.Keep{From: 0, To: 1}}),

@@ -2,11 +2,11 @@ package wire
 
 import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Result is the header of an answer; edits or pieces follow it.
-type Result[M contract.DensityMetadata | contract.CompressMetadata] struct {
+type Result[M sdk.DensityMetadata | sdk.CompressMetadata] struct {
 	// Revision repeats the call's. The host refuses an answer to another revision of the history.
 	Revision uint64
 	// Parts is how many parts follow. SendEdits and SendPieces set it.
@@ -15,26 +15,26 @@ type Result[M contract.DensityMetadata | contract.CompressMetadata] struct {
 	Resync bool
 	// NoOp is set if a Compress did nothing. No parts follow: "nothing to do" differs from "replace the history by
 	// nothing".
-	NoOp     contract.NoOpReason
+	NoOp     sdk.NoOpReason
 	Metadata M
 }
 
 // toOptimizeResult has no place for NoOp: an Optimize with nothing to do has no edits.
-func toOptimizeResult(r Result[contract.DensityMetadata]) *threshv1.OptimizeResult {
+func toOptimizeResult(r Result[sdk.DensityMetadata]) *threshv1.OptimizeResult {
 	return &threshv1.OptimizeResult{
 		Revision: r.Revision, Edits: r.Parts, Resync: r.Resync, Metadata: toDensityMetadata(r.Metadata),
 	}
 }
 
 // fromOptimizeResult accepts nil; the caller checks for the header.
-func fromOptimizeResult(r *threshv1.OptimizeResult) Result[contract.DensityMetadata] {
-	return Result[contract.DensityMetadata]{
+func fromOptimizeResult(r *threshv1.OptimizeResult) Result[sdk.DensityMetadata] {
+	return Result[sdk.DensityMetadata]{
 		Revision: r.GetRevision(), Parts: r.GetEdits(), Resync: r.GetResync(),
 		Metadata: fromDensityMetadata(r.GetMetadata()),
 	}
 }
 
-func toCompressResult(r Result[contract.CompressMetadata]) *threshv1.CompressResult {
+func toCompressResult(r Result[sdk.CompressMetadata]) *threshv1.CompressResult {
 	return &threshv1.CompressResult{
 		Revision: r.Revision, Pieces: r.Parts, Resync: r.Resync, NoopReason: validUTF8(string(r.NoOp)),
 		Metadata: toCompressMetadata(r.Metadata),
@@ -42,14 +42,14 @@ func toCompressResult(r Result[contract.CompressMetadata]) *threshv1.CompressRes
 }
 
 // fromCompressResult accepts nil. An unknown NoOp reason is reported as it came.
-func fromCompressResult(r *threshv1.CompressResult) Result[contract.CompressMetadata] {
-	return Result[contract.CompressMetadata]{
+func fromCompressResult(r *threshv1.CompressResult) Result[sdk.CompressMetadata] {
+	return Result[sdk.CompressMetadata]{
 		Revision: r.GetRevision(), Parts: r.GetPieces(), Resync: r.GetResync(),
-		NoOp: contract.NoOpReason(r.GetNoopReason()), Metadata: fromCompressMetadata(r.GetMetadata()),
+		NoOp: sdk.NoOpReason(r.GetNoopReason()), Metadata: fromCompressMetadata(r.GetMetadata()),
 	}
 }
 
-func toDensityMetadata(m contract.DensityMetadata) *threshv1.DensityMetadata {
+func toDensityMetadata(m sdk.DensityMetadata) *threshv1.DensityMetadata {
 	return &threshv1.DensityMetadata{
 		ReadWritePairsPruned:     int64(m.ReadWritePairsPruned),
 		FileDeduplicationsPruned: int64(m.FileDeduplicationsPruned),
@@ -57,8 +57,8 @@ func toDensityMetadata(m contract.DensityMetadata) *threshv1.DensityMetadata {
 	}
 }
 
-func fromDensityMetadata(m *threshv1.DensityMetadata) contract.DensityMetadata {
-	return contract.DensityMetadata{
+func fromDensityMetadata(m *threshv1.DensityMetadata) sdk.DensityMetadata {
+	return sdk.DensityMetadata{
 		ReadWritePairsPruned:     int(m.GetReadWritePairsPruned()),
 		FileDeduplicationsPruned: int(m.GetFileDeduplicationsPruned()),
 		RecencyPruned:            int(m.GetRecencyPruned()),
@@ -66,7 +66,7 @@ func fromDensityMetadata(m *threshv1.DensityMetadata) contract.DensityMetadata {
 }
 
 // toCompressMetadata keeps nil counters nil: 0 differs from one that does not apply to the strategy.
-func toCompressMetadata(m contract.CompressMetadata) *threshv1.CompressMetadata {
+func toCompressMetadata(m sdk.CompressMetadata) *threshv1.CompressMetadata {
 	return &threshv1.CompressMetadata{
 		LlmCallMade:      m.LLMCallMade,
 		TopPreserved:     converted[int64](m.TopPreserved),
@@ -78,11 +78,11 @@ func toCompressMetadata(m contract.CompressMetadata) *threshv1.CompressMetadata 
 }
 
 // fromCompressMetadata reads fields, because getters turn nil into 0.
-func fromCompressMetadata(m *threshv1.CompressMetadata) contract.CompressMetadata {
+func fromCompressMetadata(m *threshv1.CompressMetadata) sdk.CompressMetadata {
 	if m == nil {
-		return contract.CompressMetadata{}
+		return sdk.CompressMetadata{}
 	}
-	return contract.CompressMetadata{
+	return sdk.CompressMetadata{
 		LLMCallMade:      m.GetLlmCallMade(),
 		TopPreserved:     converted[int](m.TopPreserved),
 		BottomPreserved:  converted[int](m.BottomPreserved),

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // transported sends a message through its encoding.
@@ -34,10 +34,10 @@ func same[T any](t *rapid.T, want, got T) {
 	}
 }
 
-func drawTodos(t *rapid.T, depth int) []contract.Todo {
-	var out []contract.Todo
+func drawTodos(t *rapid.T, depth int) []sdk.Todo {
+	var out []sdk.Todo
 	for range rapid.IntRange(0, depth).Draw(t, "todos") {
-		out = append(out, contract.Todo{
+		out = append(out, sdk.Todo{
 			ID: genString().Draw(t, "id"), Content: genString().Draw(t, "content"),
 			Status:   genString().Draw(t, "status"),
 			Subtasks: drawTodos(t, depth-1),
@@ -54,10 +54,10 @@ func drawCall(t *rapid.T) Call {
 		base.Pieces = rapid.IntRange(0, math.MaxInt32).Draw(t, "pieces")
 	}
 	return Call{
-		CallParams: contract.CallParams{
+		CallParams: sdk.CallParams{
 			SessionID: genString().Draw(t, "session"), Revision: rapid.Uint64().Draw(t, "revision"),
-			CallSettings: contract.CallSettings{
-				WorkspaceRoot: genString().Draw(t, "root"), Config: contract.Config(genRaw().Draw(t, "config")),
+			CallSettings: sdk.CallSettings{
+				WorkspaceRoot: genString().Draw(t, "root"), Config: sdk.Config(genRaw().Draw(t, "config")),
 			},
 		},
 		ID: genString().Draw(t, "id"), Epoch: rapid.Uint64().Draw(t, "epoch"),
@@ -66,24 +66,24 @@ func drawCall(t *rapid.T) Call {
 	}
 }
 
-func drawCompressParams(t *rapid.T) contract.CompressParams {
+func drawCompressParams(t *rapid.T) sdk.CompressParams {
 	n := rapid.Int()
 	share := rapid.Float64Range(0, 1)
-	p := contract.CompressParams{
-		CompressSettings: contract.CompressSettings{
+	p := sdk.CompressParams{
+		CompressSettings: sdk.CompressSettings{
 			ContextLimit: n.Draw(t, "limit"), CompletionBudget: n.Draw(t, "budget"),
 			PreserveThreshold: share.Draw(t, "preserve"), TopPreserveThreshold: share.Draw(t, "top"),
 			Todos: drawTodos(t, 3), TranscriptPath: genString().Draw(t, "path"),
 			UserMessageBudget: n.Draw(t, "messages"),
 		},
 		CurrentTokens: n.Draw(t, "current"), PendingTokens: n.Draw(t, "pending"), Threshold: share.Draw(t, "threshold"),
-		Reason: rapid.SampledFrom([]contract.CompressReason{
-			contract.ReasonThreshold, contract.ReasonHardLimit, contract.ReasonManual,
+		Reason: rapid.SampledFrom([]sdk.CompressReason{
+			sdk.ReasonThreshold, sdk.ReasonHardLimit, sdk.ReasonManual,
 		}).Draw(t, "reason"),
 		Profile: genString().Draw(t, "profile"),
 	}
 	if rapid.Bool().Draw(t, "has a model") {
-		p.Model = &contract.Model{
+		p.Model = &sdk.Model{
 			Name: genString().Draw(t, "model"), ContextLimit: n.Draw(t, "its limit"),
 			MaxOutput: n.Draw(t, "its output"),
 		}
@@ -107,11 +107,11 @@ func TestCompressHeadersComeBackAsTheyWent(t *testing.T) {
 func TestOptimizeHeadersComeBackAsTheyWent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		call := drawCall(t)
-		params := contract.OptimizeParams{Density: contract.DensityConfig{
+		params := sdk.OptimizeParams{Density: sdk.DensityConfig{
 			ReadWritePruning: rapid.Bool().Draw(t, "rw"), FileDedupe: rapid.Bool().Draw(t, "dedupe"),
 			RecencyPruning: rapid.Bool().Draw(t, "recency"), RecencyRetention: rapid.Int().Draw(t, "retention"),
-			PartialWrites: rapid.SampledFrom([]contract.PartialWrites{
-				contract.PartialWritesPrune, contract.PartialWritesKeep,
+			PartialWrites: rapid.SampledFrom([]sdk.PartialWrites{
+				sdk.PartialWritesPrune, sdk.PartialWritesKeep,
 			}).Draw(t, "partial"),
 		}}
 		gotCall, got, err := fromOptimizeHeader(transported(t, toOptimizeHeader(call, params),
@@ -133,19 +133,19 @@ func TestResultsComeBackAsTheyWent(t *testing.T) {
 			}
 			return new(n.Draw(t, label))
 		}
-		optimize := Result[contract.DensityMetadata]{
+		optimize := Result[sdk.DensityMetadata]{
 			Revision: rapid.Uint64().Draw(t, "revision"), Parts: rapid.Uint64().Draw(t, "parts"),
 			Resync: rapid.Bool().Draw(t, "resync"),
-			Metadata: contract.DensityMetadata{
+			Metadata: sdk.DensityMetadata{
 				ReadWritePairsPruned: n.Draw(t, "pairs"), FileDeduplicationsPruned: n.Draw(t, "inclusions"),
 				RecencyPruned: n.Draw(t, "recency"),
 			},
 		}
 		same(t, optimize, fromOptimizeResult(transported(t, toOptimizeResult(optimize), &threshv1.OptimizeResult{})))
-		compress := Result[contract.CompressMetadata]{
+		compress := Result[sdk.CompressMetadata]{
 			Revision: optimize.Revision, Parts: optimize.Parts, Resync: optimize.Resync,
-			NoOp: contract.NoOpReason(genString().Draw(t, "no-op")),
-			Metadata: contract.CompressMetadata{
+			NoOp: sdk.NoOpReason(genString().Draw(t, "no-op")),
+			Metadata: sdk.CompressMetadata{
 				LLMCallMade: rapid.Bool().Draw(t, "llm"), TopPreserved: maybe("top"), BottomPreserved: maybe("bottom"),
 				MiddleCompressed: maybe("middle"), TargetMissed: rapid.Bool().Draw(t, "missed"),
 				Counts: rapid.MapOf(genString(), rapid.Int64()).Draw(t, "counts"),
@@ -164,22 +164,22 @@ func TestInfoComesBackAsItWent(t *testing.T) {
 			}
 			return new(rapid.Float64().Draw(t, label))
 		}
-		info := contract.Info{
+		info := sdk.Info{
 			Name: genString().Draw(t, "name"), Version: genString().Draw(t, "version"),
 			Description: genString().Draw(t, "description"),
-			Trigger: contract.Trigger{
-				Mode: rapid.SampledFrom([]contract.TriggerMode{
-					contract.ModeContinuous, contract.ModeThreshold,
+			Trigger: sdk.Trigger{
+				Mode: rapid.SampledFrom([]sdk.TriggerMode{
+					sdk.ModeContinuous, sdk.ModeThreshold,
 				}).Draw(t, "mode"),
 				DefaultThreshold: rapid.Float64().Draw(t, "threshold"),
 			},
 			RequiresLLM: rapid.Bool().Draw(t, "llm"), NeedsNetwork: rapid.Bool().Draw(t, "network"),
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "fields") {
-			info.Config = append(info.Config, contract.ConfigField{
+			info.Config = append(info.Config, sdk.ConfigField{
 				Key: genString().Draw(t, "key"),
-				Type: rapid.SampledFrom([]contract.ConfigType{
-					contract.Boolean, contract.Integer, contract.Number, contract.String,
+				Type: rapid.SampledFrom([]sdk.ConfigType{
+					sdk.Boolean, sdk.Integer, sdk.Number, sdk.String,
 				}).Draw(t, "type"),
 				Default:     rapid.SampledFrom(defaults).Draw(t, "default"),
 				Description: genString().Draw(t, "meaning"), Allowed: rapid.SliceOf(genString()).Draw(t, "allowed"),
@@ -201,11 +201,11 @@ func TestInfoComesBackAsItWent(t *testing.T) {
 func TestConfigurationAndCompletionComeBackAsTheyWent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		conf := Configuration{
-			HostServiceID: rapid.Uint32().Draw(t, "id"), Config: contract.Config(genRaw().Draw(t, "config")),
+			HostServiceID: rapid.Uint32().Draw(t, "id"), Config: sdk.Config(genRaw().Draw(t, "config")),
 			LogLevel: genString().Draw(t, "level"),
 		}
 		same(t, conf, FromConfigure(transported(t, ToConfigure(conf), &threshv1.ConfigureRequest{})))
-		end := contract.Completion{
+		end := sdk.Completion{
 			FinishReason: genString().Draw(t, "finish"), Model: genString().Draw(t, "model"),
 			InputTokens: rapid.Int().Draw(t, "in"), OutputTokens: rapid.Int().Draw(t, "out"),
 		}
@@ -215,14 +215,14 @@ func TestConfigurationAndCompletionComeBackAsTheyWent(t *testing.T) {
 
 // A newer or a broken peer sends what this version has no word for.
 func TestWhatIsNotKnownIsReadAsTheProtocolSays(t *testing.T) {
-	header := toCompressHeader(Call{}, contract.CompressParams{})
+	header := toCompressHeader(Call{}, sdk.CompressParams{})
 	header.Reason = 99
-	if _, p, err := fromCompressHeader(header); err != nil || p.Reason != contract.ReasonThreshold {
+	if _, p, err := fromCompressHeader(header); err != nil || p.Reason != sdk.ReasonThreshold {
 		t.Errorf("an unknown reason is %q, %v", p.Reason, err)
 	}
-	optimize := toOptimizeHeader(Call{}, contract.OptimizeParams{})
+	optimize := toOptimizeHeader(Call{}, sdk.OptimizeParams{})
 	optimize.Density.PartialWrites = threshv1.PartialWrites_PARTIAL_WRITES_UNSPECIFIED
-	if _, p, err := fromOptimizeHeader(optimize); err != nil || p.Density.PartialWrites != contract.PartialWritesPrune {
+	if _, p, err := fromOptimizeHeader(optimize); err != nil || p.Density.PartialWrites != sdk.PartialWritesPrune {
 		t.Errorf("unspecified partial writes are %q, %v", p.Density.PartialWrites, err)
 	}
 	for name, call := range map[string]*threshv1.CallHeader{
@@ -289,28 +289,28 @@ func full[T any]() T {
 
 func TestNoFieldIsForgotten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { // for its helpers; nothing is drawn
-		call, params := full[Call](), full[contract.CompressParams]()
-		params.Reason = contract.ReasonManual
+		call, params := full[Call](), full[sdk.CompressParams]()
+		params.Reason = sdk.ReasonManual
 		gotCall, got, err := fromCompressHeader(toCompressHeader(call, params))
 		if err != nil {
 			t.Fatal(err)
 		}
 		same(t, call, gotCall)
 		same(t, params, got)
-		optimize := full[contract.OptimizeParams]()
-		optimize.Density.PartialWrites = contract.PartialWritesKeep
+		optimize := full[sdk.OptimizeParams]()
+		optimize.Density.PartialWrites = sdk.PartialWritesKeep
 		_, gotOptimize, err := fromOptimizeHeader(toOptimizeHeader(call, optimize))
 		if err != nil {
 			t.Fatal(err)
 		}
 		same(t, optimize, gotOptimize)
-		compressed := full[Result[contract.CompressMetadata]]()
+		compressed := full[Result[sdk.CompressMetadata]]()
 		same(t, compressed, fromCompressResult(toCompressResult(compressed)))
-		optimized := full[Result[contract.DensityMetadata]]()
+		optimized := full[Result[sdk.DensityMetadata]]()
 		optimized.NoOp = "" // not in an Optimize
 		same(t, optimized, fromOptimizeResult(toOptimizeResult(optimized)))
-		info := full[contract.Info]()
-		info.Trigger.Mode, info.Config[0].Type = contract.ModeThreshold, contract.Boolean
+		info := full[sdk.Info]()
+		info.Trigger.Mode, info.Config[0].Type = sdk.ModeThreshold, sdk.Boolean
 		sent, err := ToInfo(info, "")
 		if err != nil {
 			t.Fatal(err)
@@ -322,7 +322,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		same(t, info, gotInfo)
 		conf := full[Configuration]()
 		same(t, conf, FromConfigure(ToConfigure(conf)))
-		end := full[contract.Completion]()
+		end := full[sdk.Completion]()
 		end.Text = "" // travels ahead
 		same(t, end, fromGenerateEnd(toGenerateEnd(end)))
 	})

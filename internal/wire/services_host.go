@@ -10,8 +10,8 @@ import (
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 type (
@@ -61,18 +61,18 @@ func SendEstimate(stream EstimateStream, counts []int) error {
 // call without a grant first. A negative MaxOutputTokens is read as 0, no limit of the strategy's own.
 func ReceiveGenerate(
 	stream GenerateStream,
-) (call string, request func(limits Limits) (contract.GenerateRequest, error), err error) {
+) (call string, request func(limits Limits) (sdk.GenerateRequest, error), err error) {
 	first, err := stream.Recv()
 	if err != nil {
 		return "", nil, noCallID(err)
 	}
 	h := first.GetHeader()
-	return h.GetCallId(), func(limits Limits) (contract.GenerateRequest, error) {
+	return h.GetCallId(), func(limits Limits) (sdk.GenerateRequest, error) {
 		entries, err := readContents(func() ([]byte, error) {
 			m, err := stream.Recv()
 			return m.GetChunk(), err
 		}, limits)
-		return contract.GenerateRequest{
+		return sdk.GenerateRequest{
 			System: h.GetSystem(), Entries: entries, MaxOutputTokens: int(max(0, h.GetMaxOutputTokens())),
 		}, err
 	}, nil
@@ -96,7 +96,7 @@ func SendText(stream GenerateStream, text string) error {
 }
 
 // SendCompletion ends the answer to a Generate, after [SendText]. Without it the plugin treats the text as truncated.
-func SendCompletion(stream GenerateStream, c contract.Completion) error {
+func SendCompletion(stream GenerateStream, c sdk.Completion) error {
 	end := &threshv1.GenerateResponse_End{End: toGenerateEnd(c)}
 	return stream.Send(&threshv1.GenerateResponse{Part: end})
 }
@@ -106,7 +106,7 @@ func ToPrompt(text string) *threshv1.ResolvePromptResponse {
 }
 
 // toGenerateEnd leaves out the text, which was streamed ahead. Token counts are the provider's, 0 if it reports none.
-func toGenerateEnd(c contract.Completion) *threshv1.GenerateEnd {
+func toGenerateEnd(c sdk.Completion) *threshv1.GenerateEnd {
 	return &threshv1.GenerateEnd{
 		FinishReason: validUTF8(c.FinishReason),
 		InputTokens:  int64(c.InputTokens),
@@ -115,8 +115,8 @@ func toGenerateEnd(c contract.Completion) *threshv1.GenerateEnd {
 	}
 }
 
-func fromGenerateEnd(e *threshv1.GenerateEnd) contract.Completion {
-	return contract.Completion{
+func fromGenerateEnd(e *threshv1.GenerateEnd) sdk.Completion {
+	return sdk.Completion{
 		FinishReason: e.GetFinishReason(),
 		InputTokens:  int(e.GetInputTokens()),
 		OutputTokens: int(e.GetOutputTokens()),

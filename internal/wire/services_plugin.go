@@ -9,8 +9,8 @@ import (
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // EstimateTokens asks the host how many tokens each entry takes, for the call with the given id. Another number of
@@ -52,18 +52,18 @@ func EstimateTokens(
 // it arrives, on this goroutine: a slow onText slows the stream. The request is checked first, so a strategy's mistake
 // is reported without a round trip.
 func Generate(
-	ctx context.Context, client threshv1.HostServiceClient, call string, r contract.GenerateRequest,
+	ctx context.Context, client threshv1.HostServiceClient, call string, r sdk.GenerateRequest,
 	onText func(string),
-) (contract.Completion, error) {
+) (sdk.Completion, error) {
 	if err := onlyText(r.Entries); err != nil {
-		return contract.Completion{}, err
+		return sdk.Completion{}, err
 	}
 	stream, err := client.Generate(ctx)
 	if err != nil {
-		return contract.Completion{}, err
+		return sdk.Completion{}, err
 	}
 	if err := sendGenerate(stream, call, r); err != nil && !errors.Is(err, io.EOF) { // io.EOF: see EstimateTokens
-		return contract.Completion{}, err
+		return sdk.Completion{}, err
 	}
 	return receiveCompletion(stream, onText)
 }
@@ -86,7 +86,7 @@ func onlyText(entries []content.Content) error {
 	return nil
 }
 
-func sendGenerate(stream threshv1.HostService_GenerateClient, call string, r contract.GenerateRequest) error {
+func sendGenerate(stream threshv1.HostService_GenerateClient, call string, r sdk.GenerateRequest) error {
 	h := &threshv1.GenerateRequest_Header{Header: &threshv1.GenerateHeader{
 		CallId: call, System: validUTF8(r.System), MaxOutputTokens: int64(r.MaxOutputTokens),
 	}}
@@ -105,16 +105,16 @@ func sendGenerate(stream threshv1.HostService_GenerateClient, call string, r con
 // receiveCompletion reads up to the message that ends the answer. A stream without that end was cut.
 func receiveCompletion(
 	stream threshv1.HostService_GenerateClient, onText func(string),
-) (contract.Completion, error) {
+) (sdk.Completion, error) {
 	var text strings.Builder
 	for {
 		part, err := stream.Recv()
 		// Without the end, which has the usage, the text may be half of the answer.
 		if errors.Is(err, io.EOF) {
-			return contract.Completion{}, fmt.Errorf("%w: the host's answer has no end", ErrTruncated)
+			return sdk.Completion{}, fmt.Errorf("%w: the host's answer has no end", ErrTruncated)
 		}
 		if err != nil {
-			return contract.Completion{}, err
+			return sdk.Completion{}, err
 		}
 		switch part := part.GetPart().(type) {
 		case *threshv1.GenerateResponse_Text:

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // codeOf maps the meanings that both sides agree on to codes and back. The first that an error wraps is its code:
@@ -20,10 +20,10 @@ var codeOf = []struct {
 }{
 	{context.Canceled, codes.Canceled},
 	{context.DeadlineExceeded, codes.DeadlineExceeded},
-	{contract.ErrUnavailable, codes.Unavailable},
-	{contract.ErrNotGranted, codes.FailedPrecondition},
-	{contract.ErrBudgetSpent, codes.ResourceExhausted},
-	{contract.ErrNotFound, codes.NotFound},
+	{sdk.ErrUnavailable, codes.Unavailable},
+	{sdk.ErrNotGranted, codes.FailedPrecondition},
+	{sdk.ErrBudgetSpent, codes.ResourceExhausted},
+	{sdk.ErrNotFound, codes.NotFound},
 }
 
 // faultOf maps one side's faults to codes, one way only: gRPC itself and other libraries use these codes too.
@@ -66,8 +66,8 @@ func code(err error) codes.Code {
 	return codes.Unknown
 }
 
-// RemoteError is an error that came over gRPC. errors.Is works by code: it finds [contract.ErrUnavailable],
-// [contract.ErrNotGranted], [contract.ErrBudgetSpent], [contract.ErrNotFound], context.Canceled and
+// RemoteError is an error that came over gRPC. errors.Is works by code: it finds [sdk.ErrUnavailable],
+// [sdk.ErrNotGranted], [sdk.ErrBudgetSpent], [sdk.ErrNotFound], context.Canceled and
 // context.DeadlineExceeded. The message is the other side's, without gRPC's "rpc error: code = …" prefix.
 type RemoteError struct {
 	Code    codes.Code

@@ -10,7 +10,7 @@ import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Stream is the host's end of one Optimize or Compress: a header and the history are sent, a [Result] with the metadata
@@ -18,7 +18,7 @@ import (
 // the context given to OpenX; otherwise read it to its end, or gRPC keeps its resources.
 //
 // The function fields hide the two calls' different generated types.
-type Stream[M contract.DensityMetadata | contract.CompressMetadata, P any] struct {
+type Stream[M sdk.DensityMetadata | sdk.CompressMetadata, P any] struct {
 	of         string // the word for a part in errors
 	sendHeader func() error
 	sendChunk  func(chunk []byte) error
@@ -29,7 +29,7 @@ type Stream[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 	digest     Digest // of what the plugin holds, extended by what is sent
 }
 
-type message[M contract.DensityMetadata | contract.CompressMetadata] struct {
+type message[M sdk.DensityMetadata | sdk.CompressMetadata] struct {
 	isHeader bool
 	header   Result[M]
 	chunk    []byte
@@ -38,13 +38,13 @@ type message[M contract.DensityMetadata | contract.CompressMetadata] struct {
 // OpenOptimize begins an Optimize. Nothing is sent before [Stream.Send]. ctx bounds the whole call, not only its
 // opening.
 func OpenOptimize(
-	ctx context.Context, client threshv1.StrategyServiceClient, c Call, p contract.OptimizeParams,
-) (*Stream[contract.DensityMetadata, rewrite.Edit], error) {
+	ctx context.Context, client threshv1.StrategyServiceClient, c Call, p sdk.OptimizeParams,
+) (*Stream[sdk.DensityMetadata, rewrite.Edit], error) {
 	s, err := client.Optimize(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Stream[contract.DensityMetadata, rewrite.Edit]{
+	return &Stream[sdk.DensityMetadata, rewrite.Edit]{
 		of: "edit", digest: c.Digest,
 		sendHeader: func() error {
 			h := &threshv1.OptimizeRequest_Header{Header: toOptimizeHeader(c, p)}
@@ -54,23 +54,23 @@ func OpenOptimize(
 			return s.Send(&threshv1.OptimizeRequest{Part: &threshv1.OptimizeRequest_Chunk{Chunk: chunk}})
 		},
 		closeSend: s.CloseSend,
-		recv: func() (message[contract.DensityMetadata], error) {
+		recv: func() (message[sdk.DensityMetadata], error) {
 			m, err := s.Recv()
 			h := m.GetHeader()
-			return message[contract.DensityMetadata]{h != nil, fromOptimizeResult(h), m.GetChunk()}, err
+			return message[sdk.DensityMetadata]{h != nil, fromOptimizeResult(h), m.GetChunk()}, err
 		},
 		decode: DecodeEdit, shape: shapeEdit,
 	}, nil
 }
 
 func OpenCompress(
-	ctx context.Context, client threshv1.StrategyServiceClient, c Call, p contract.CompressParams,
-) (*Stream[contract.CompressMetadata, rewrite.Piece], error) {
+	ctx context.Context, client threshv1.StrategyServiceClient, c Call, p sdk.CompressParams,
+) (*Stream[sdk.CompressMetadata, rewrite.Piece], error) {
 	s, err := client.Compress(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Stream[contract.CompressMetadata, rewrite.Piece]{
+	return &Stream[sdk.CompressMetadata, rewrite.Piece]{
 		of: "piece", digest: c.Digest,
 		sendHeader: func() error {
 			h := &threshv1.CompressRequest_Header{Header: toCompressHeader(c, p)}
@@ -80,10 +80,10 @@ func OpenCompress(
 			return s.Send(&threshv1.CompressRequest{Part: &threshv1.CompressRequest_Chunk{Chunk: chunk}})
 		},
 		closeSend: s.CloseSend,
-		recv: func() (message[contract.CompressMetadata], error) {
+		recv: func() (message[sdk.CompressMetadata], error) {
 			m, err := s.Recv()
 			h := m.GetHeader()
-			return message[contract.CompressMetadata]{h != nil, fromCompressResult(h), m.GetChunk()}, err
+			return message[sdk.CompressMetadata]{h != nil, fromCompressResult(h), m.GetChunk()}, err
 		},
 		decode: DecodePiece, shape: shapePiece,
 	}, nil

@@ -9,7 +9,7 @@ import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Update is the history of a request as it is sent: whole, or as changes to what the plugin holds.
@@ -36,10 +36,10 @@ type Update struct {
 // may still be filled in, for logs.
 func ReceiveOptimize(
 	stream threshv1.StrategyService_OptimizeServer, fits func(Call) bool,
-) (Call, contract.OptimizeParams, *Update, error) {
+) (Call, sdk.OptimizeParams, *Update, error) {
 	first, err := stream.Recv()
 	if err != nil {
-		return Call{}, contract.OptimizeParams{}, nil, noCallHeader(err)
+		return Call{}, sdk.OptimizeParams{}, nil, noCallHeader(err)
 	}
 	call, params, err := fromOptimizeHeader(first.GetHeader())
 	if err != nil {
@@ -56,10 +56,10 @@ func ReceiveOptimize(
 // ReceiveCompress is [ReceiveOptimize] for a Compress.
 func ReceiveCompress(
 	stream threshv1.StrategyService_CompressServer, fits func(Call) bool,
-) (Call, contract.CompressParams, *Update, error) {
+) (Call, sdk.CompressParams, *Update, error) {
 	first, err := stream.Recv()
 	if err != nil {
-		return Call{}, contract.CompressParams{}, nil, noCallHeader(err)
+		return Call{}, sdk.CompressParams{}, nil, noCallHeader(err)
 	}
 	call, params, err := fromCompressHeader(first.GetHeader())
 	if err != nil {
@@ -138,7 +138,7 @@ func noCallHeader(err error) error {
 // SendEdits answers an Optimize. It overwrites r.Parts. An edit that cannot be sent fails the call after the header is
 // out: the host sees a truncated answer with the error's status, and keeps its history.
 func SendEdits(
-	stream threshv1.StrategyService_OptimizeServer, r Result[contract.DensityMetadata], edits []rewrite.Edit,
+	stream threshv1.StrategyService_OptimizeServer, r Result[sdk.DensityMetadata], edits []rewrite.Edit,
 ) error {
 	r.Parts = uint64(len(edits))
 	h := &threshv1.OptimizeResponse_Header{Header: toOptimizeResult(r)}
@@ -158,7 +158,7 @@ func SendEdits(
 
 // SendPieces answers a Compress. It overwrites r.Parts; see [SendEdits] for errors.
 func SendPieces(
-	stream threshv1.StrategyService_CompressServer, r Result[contract.CompressMetadata], pieces []rewrite.Piece,
+	stream threshv1.StrategyService_CompressServer, r Result[sdk.CompressMetadata], pieces []rewrite.Piece,
 ) error {
 	r.Parts = uint64(len(pieces))
 	h := &threshv1.CompressResponse_Header{Header: toCompressResult(r)}

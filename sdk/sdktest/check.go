@@ -10,7 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // RefusedError says why the SDK or the host would refuse an answer.
@@ -87,7 +86,7 @@ func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
 		case clean.Rule != reason.Rule:
 			found.add("the rule %q in the reason of entry %d would be dropped; "+
 				"use at most %d characters of a to z, 0 to 9 and hyphens",
-				reason.Rule, i, contract.MaxRule)
+				reason.Rule, i, sdk.MaxRule)
 		case clean.SupersededBy != reason.SupersededBy:
 			found.add("the reason of entry %d says that entry %d superseded it, but the history has %d entries, "+
 				"counted from 0",

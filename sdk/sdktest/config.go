@@ -7,7 +7,6 @@ import (
 	"log/slog"
 
 	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -69,7 +68,7 @@ const defaultRoot = "/workspace"
 
 // DefaultDensity returns the settings under compression.density as they are by default (REQ-HD-009).
 func DefaultDensity() sdk.DensityConfig {
-	return contract.DefaultDensityConfig()
+	return sdk.DefaultDensityConfig()
 }
 
 // model is what a strategy gets to know of the model: its own copy, nil if it may not call it.
@@ -157,7 +156,7 @@ func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.Compres
 	call, err := c.call(info, history)
 	count := c.counter()
 	counted := withOrigins(history) // its own copy: what a strategy does to its input must not change the counts
-	set := contract.DefaultCompressSettings()
+	set := sdk.DefaultCompressSettings()
 	set.ContextLimit = cmp.Or(c.ContextLimit, set.ContextLimit)
 	set.CompletionBudget = c.CompletionBudget
 	set.PreserveThreshold = *cmp.Or(c.PreserveThreshold, &set.PreserveThreshold)

@@ -30,7 +30,7 @@ func (firstHalf) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInp
 }
 
 // A strategy chooses the range; the rest is the same for all. Its tests stand in for the model, and its main function
-// is sdk.Serve(firstHalf{}).
+// is serve.Strategy(firstHalf{}).
 func Example() {
 	history := []sdk.Content{{Speaker: sdk.Human,
 		Blocks: []sdk.Block{sdk.Text{Text: "Find what is wrong in the parser."}}}}

@@ -10,9 +10,10 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/prune"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
-func main() { sdk.Serve(Strategy{}) }
+func main() { serve.Strategy(Strategy{}) }
 
 // Strategy is clearing.
 type Strategy struct{}

@@ -1,6 +1,6 @@
 package main
 
-import "github.com/thresh-dev/thresh/sdk"
+import "github.com/thresh-dev/thresh/sdk/serve"
 
 // main serves the strategy to the host that started the process. Started by hand, the program says what it is.
-func main() { sdk.Serve(Strategy{}) }
+func main() { serve.Strategy(Strategy{}) }

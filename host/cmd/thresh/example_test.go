@@ -14,7 +14,7 @@ import (
 // demanded.
 func TestTheExampleInTheREADMEIsVerified(t *testing.T) {
 	t.Parallel()
-	const programs = "../../../sdk/testdata/programs"
+	const programs = "../../../sdk/serve/testdata/programs"
 	readme, err := os.ReadFile("../../../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestTheExampleInTheREADMEIsVerified(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(readme), "```go\n"+string(source)+"```") {
-		t.Error("the program in the README is another than sdk/testdata/programs/keep-last")
+		t.Error("the program in the README is another than sdk/serve/testdata/programs/keep-last")
 	}
 	names := []string{"keep-last"}
 	if full.Run() {
@@ -35,7 +35,7 @@ func TestTheExampleInTheREADMEIsVerified(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			binary := p.path("work", "thresh-strategy-"+name)
-			if err := binaries.Program(binary, "sdk/testdata/programs/"+name); err != nil {
+			if err := binaries.Program(binary, "sdk/serve/testdata/programs/"+name); err != nil {
 				t.Fatal(err)
 			}
 			verify := []string{"plugins", "verify", binary}

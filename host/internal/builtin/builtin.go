@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/plugins/oneshot"
 	"github.com/thresh-dev/thresh/plugins/topdown"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
 var strategies = map[string]sdk.Strategy{
@@ -36,7 +37,7 @@ var registered atomic.Bool
 func Main() {
 	registered.Store(true)
 	if name, ok := discover.StrategyName(os.Args[0]); ok && strategies[name] != nil {
-		sdk.Serve(strategies[name])
+		serve.Strategy(strategies[name])
 	}
 }
 

@@ -11,18 +11,18 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/prompts"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // generate runs one model call of a strategy. It returns the cost after an error too.
 func generate(
-	ctx context.Context, client *llm.Client, req contract.GenerateRequest, onText func(string),
-) (contract.Completion, outcome.Spent, error) {
+	ctx context.Context, client *llm.Client, req sdk.GenerateRequest, onText func(string),
+) (sdk.Completion, outcome.Spent, error) {
 	// Refused here and not by the provider: the author learns which entry it is, and no request is paid for.
 	messages, err := textOnly(req.Entries)
 	if err != nil {
-		return contract.Completion{}, outcome.Spent{}, err
+		return sdk.Completion{}, outcome.Spent{}, err
 	}
 	r, err := client.Generate(ctx, llm.Request{System: req.System, Messages: messages, MaxOutput: req.MaxOutputTokens},
 		onText)
@@ -35,12 +35,12 @@ func generate(
 		if errors.As(err, &e) {
 			spent.Attempts = e.Attempts
 			if e.Retryable {
-				err = fmt.Errorf("%w: %w", contract.ErrUnavailable, err)
+				err = fmt.Errorf("%w: %w", sdk.ErrUnavailable, err)
 			}
 		}
-		return contract.Completion{}, spent, err
+		return sdk.Completion{}, spent, err
 	}
-	return contract.Completion{Text: r.Text, FinishReason: r.FinishReason, InputTokens: r.InputTokens,
+	return sdk.Completion{Text: r.Text, FinishReason: r.FinishReason, InputTokens: r.InputTokens,
 		OutputTokens: r.OutputTokens, Model: r.Model}, spent, nil
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // models are the clients of the profiles in use. A client is made, and its API key read, when it is first needed. It
@@ -102,10 +102,10 @@ func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
 	}
 	p, budget := client.Profile(), c.Settings().Compression.LLM
 	return &prepare.LLM{
-		Profile: p.Name, Model: contract.Model{Name: p.Model, ContextLimit: p.ContextLimit,
+		Profile: p.Name, Model: sdk.Model{Name: p.Model, ContextLimit: p.ContextLimit,
 			MaxOutput: client.MaxOutput()},
 		MaxCalls: budget.MaxCalls, MaxTokens: budget.MaxTokens,
-		Generate: func(ctx context.Context, req contract.GenerateRequest, onText func(string)) (contract.Completion,
+		Generate: func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion,
 			outcome.Spent, error) {
 			return generate(ctx, client, req, onText)
 		},

@@ -5,7 +5,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 var _ prepare.Strategy = (*plugins.Strategy)(nil)
@@ -50,8 +50,8 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending,
 		Apply: s.apply(strategy.Name()), Compressing: s.compressing(),
 		Settings: prepare.Settings{
-			CallSettings:     contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
-			OptimizeParams:   contract.OptimizeParams{Density: d.DensityConfig},
+			CallSettings:     sdk.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
+			OptimizeParams:   sdk.OptimizeParams{Density: d.DensityConfig},
 			CompressSettings: compress,
 			Threshold:        set.Compression.Threshold, Tools: taxonomy,
 			LLM: model, Prompt: prompt(set, strategy.Name(), model),

@@ -18,8 +18,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -60,8 +60,8 @@ type Session struct {
 	pipeline *prepare.Pipeline
 	config   *config.Config
 	taxonomy *tools.Taxonomy
-	todos    []contract.Todo // the unfinished ones
-	told     bool            // the agent set its task list itself: what is read from its tool calls no longer counts
+	todos    []sdk.Todo // the unfinished ones
+	told     bool       // the agent set its task list itself: what is read from its tool calls no longer counts
 	warned   map[string]bool
 
 	system       []content.Block // is kept separate from the history
@@ -194,7 +194,7 @@ func (s *Session) name() string {
 
 // SetTodos replaces the agent's task list. Strategies that summarise get the unfinished tasks, so a summary keeps why
 // each exists (REQ-HD-011). Until it is called, the session reads the list from calls of known tools (REQ-HD-011.2).
-func (s *Session) SetTodos(list []contract.Todo) error {
+func (s *Session) SetTodos(list []sdk.Todo) error {
 	if err := todos.Check(list); err != nil {
 		return fmt.Errorf("session %q: %w", s.key.ID, err)
 	}

@@ -3,8 +3,8 @@ package history
 import (
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Changes returns what the plan does, entry by entry, in the order of the history. Added entries have an id only after
@@ -75,7 +75,7 @@ func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Cha
 
 // change takes 0 as after for a removed entry, in tokens of the host's tokenizer.
 func change(
-	base []*Entry, reasons map[int]contract.Reason, index int, kind outcome.ChangeKind, after int,
+	base []*Entry, reasons map[int]sdk.Reason, index int, kind outcome.ChangeKind, after int,
 ) outcome.Change {
 	e := base[index]
 	c := outcome.Change{EntryID: e.ID, Kind: kind, Speaker: e.Content.Speaker, Before: e.Tokens, After: after,

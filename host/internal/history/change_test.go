@@ -11,18 +11,18 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 func TestChangesOfAnOptimize(t *testing.T) {
 	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), says("b"), says("c"))
 	keep := func(n int) []rewrite.BlockPiece { return []rewrite.BlockPiece{{Keep: n}} }
 	plan, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{
-		{Index: 3, Remove: true, Reason: contract.Reason{Rule: "Not a rule", SupersededBy: new(9)}},
-		{Index: 1, Blocks: keep(1), Reason: contract.Reason{Rule: "stale-read", SupersededBy: new(4)}},
+		{Index: 3, Remove: true, Reason: sdk.Reason{Rule: "Not a rule", SupersededBy: new(9)}},
+		{Index: 1, Blocks: keep(1), Reason: sdk.Reason{Rule: "stale-read", SupersededBy: new(4)}},
 		{Index: 2, Blocks: keep(1)},
-		{Index: 4, Blocks: keep(0), Reason: contract.Reason{Rule: "changes-nothing"}},
+		{Index: 4, Blocks: keep(0), Reason: sdk.Reason{Rule: "changes-nothing"}},
 	}, counts)
 	if err != nil {
 		t.Fatal(err)

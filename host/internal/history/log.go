@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // ErrReplay is wrapped by the errors of [History.Replay] and [Restore]: the data does not fit this history.
@@ -17,7 +17,7 @@ type Rewrite struct {
 	Base   Mark
 	Pieces []Piece
 	// Reasons say why an entry was removed or edited, by position. They are for people.
-	Reasons map[int]contract.Reason
+	Reasons map[int]sdk.Reason
 }
 
 // Piece is a run of kept entries, or one entry that is edited or new.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // AnswerError is one problem with a strategy's answer. The history is unchanged.
@@ -45,11 +45,11 @@ type Plan struct {
 	After int
 
 	base    Snapshot
-	old     []*Entry                // what the strategy was given: all of base, or base without blank entries
-	reasons map[int]contract.Reason // why an Optimize edits a position, as the strategy says
-	given   []content.Content       // the contents of old, to check entries that are added later
-	parts   []check.Part            // the answer; nil for an empty plan
-	entries []*Entry                // the rewritten history; new entries have no ID yet
+	old     []*Entry           // what the strategy was given: all of base, or base without blank entries
+	reasons map[int]sdk.Reason // why an Optimize edits a position, as the strategy says
+	given   []content.Content  // the contents of old, to check entries that are added later
+	parts   []check.Part       // the answer; nil for an empty plan
+	entries []*Entry           // the rewritten history; new entries have no ID yet
 
 	// changes are an Optimize's, in order, and changed the entries that it replaces; nil if removed. The fields from
 	// old on, except reasons, follow from them and are made only if needed: see expand.
@@ -213,10 +213,10 @@ func (s Snapshot) plan(
 
 // reasons collects what the strategy says about its edits. Ill-formed reasons are dropped instead of refused: they are
 // for people, and the edits are valid.
-func reasons(edits []rewrite.Edit, length int) map[int]contract.Reason {
-	out := map[int]contract.Reason{}
+func reasons(edits []rewrite.Edit, length int) map[int]sdk.Reason {
+	out := map[int]sdk.Reason{}
 	for _, e := range edits {
-		if r := e.Reason.Clean(length); r != (contract.Reason{}) {
+		if r := e.Reason.Clean(length); r != (sdk.Reason{}) {
 			out[e.Index] = r
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // All words that attributes may have are in this file, to verify that nothing else leaves the host. The package
@@ -105,16 +105,16 @@ func compressResult(c *outcome.Compress, err error) (result, reason string) {
 }
 
 // noOp returns other for a reason of the strategy's own.
-func noOp(r contract.NoOpReason) string {
+func noOp(r sdk.NoOpReason) string {
 	return word(
-		r, contract.NoOpEmptyHistory, contract.NoOpTailCoversAll, contract.NoOpAlreadyUnderTarget,
-		contract.NoOpNoGain, contract.NoOpTooFew, contract.NoOpShrunkBelowMinimum, outcome.NoOpIneffective,
+		r, sdk.NoOpEmptyHistory, sdk.NoOpTailCoversAll, sdk.NoOpAlreadyUnderTarget,
+		sdk.NoOpNoGain, sdk.NoOpTooFew, sdk.NoOpShrunkBelowMinimum, outcome.NoOpIneffective,
 		outcome.NoOpDoesNotPay,
 	)
 }
 
-func trigger(r contract.CompressReason) string {
-	return word(r, contract.ReasonThreshold, contract.ReasonHardLimit, contract.ReasonManual, contract.ReasonCacheCold)
+func trigger(r sdk.CompressReason) string {
+	return word(r, sdk.ReasonThreshold, sdk.ReasonHardLimit, sdk.ReasonManual, sdk.ReasonCacheCold)
 }
 
 func rung(r outcome.Rung) string {

@@ -28,7 +28,6 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // What isolation costs: a start, of the same plugin, up to the answer of GetInfo with go-plugin's own runner, and up
@@ -119,7 +118,7 @@ func BenchmarkDelta(b *testing.B) {
 func benchTurns(b *testing.B, s *Strategy, all []sdk.Content, n int) {
 	call := func(l *ledger) {
 		if _, err := s.Optimize(b.Context(), prepare.OptimizeCall{
-			Call: l.Call, OptimizeParams: contract.OptimizeParams{Density: contract.DefaultDensityConfig()},
+			Call: l.Call, OptimizeParams: sdk.OptimizeParams{Density: sdk.DefaultDensityConfig()},
 		}); err != nil {
 			b.Fatal(err)
 		}

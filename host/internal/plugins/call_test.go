@@ -18,7 +18,6 @@ import (
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 func TestOptimizeReturnsTheEdits(t *testing.T) {
@@ -42,7 +41,7 @@ func TestOptimizeReturnsTheEdits(t *testing.T) {
 func TestCompressReturnsThePieces(t *testing.T) {
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}}), "steady")
 	got, err := s.Compress(t.Context(), prepare.CompressCall{
-		Call: call("a", "b", "c", "d"), CompressParams: contract.CompressParams{Threshold: 0.5},
+		Call: call("a", "b", "c", "d"), CompressParams: sdk.CompressParams{Threshold: 0.5},
 	}, services{})
 	if err != nil {
 		t.Fatal(err)

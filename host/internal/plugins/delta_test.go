@@ -19,8 +19,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // mirroring starts the plugin that tells what it sees. Its mirrors take at most the given number of bytes; below 0 it
@@ -105,7 +105,7 @@ func (l *ledger) drop(spared int) {
 func (l *ledger) optimize(t interface {
 	Helper()
 	Fatal(...any)
-}, s *Strategy) (saw contract.DensityMetadata, unchanged int) {
+}, s *Strategy) (saw sdk.DensityMetadata, unchanged int) {
 	t.Helper()
 	a, err := s.Optimize(rapidContext, prepare.OptimizeCall{Call: l.Call})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/internal/text"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Listing is a file that was found, a built-in strategy, or a directory in which nothing could be. Its JSON form is
@@ -23,9 +23,9 @@ type Listing struct {
 	Version     string `json:"version,omitempty"`
 	Description string `json:"description,omitempty"`
 	// Trigger is empty if the plugin could not be asked.
-	Trigger          contract.TriggerMode `json:"trigger,omitempty"`
-	DefaultThreshold float64              `json:"defaultThreshold,omitempty"`
-	RequiresLLM      bool                 `json:"requiresLLM"`
+	Trigger          sdk.TriggerMode `json:"trigger,omitempty"`
+	DefaultThreshold float64         `json:"defaultThreshold,omitempty"`
+	RequiresLLM      bool            `json:"requiresLLM"`
 	// SHA256 is in hexadecimal; empty if the file cannot be read, and for a built-in strategy.
 	SHA256 string `json:"sha256,omitempty"`
 	State  State  `json:"state"`
@@ -123,7 +123,7 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	return l
 }
 
-func (l *Listing) describe(info contract.Info) {
+func (l *Listing) describe(info sdk.Info) {
 	l.Version, l.Description = info.Version, info.Description
 	l.Trigger, l.DefaultThreshold = info.Trigger.Mode, info.Trigger.DefaultThreshold
 	l.RequiresLLM = info.RequiresLLM

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // modelBudget runs the model calls of one Compress and keeps them within their limits: no strategy can spend more,
@@ -23,15 +23,15 @@ type modelBudget struct {
 
 // generate lowers the output limit to what is left of the budget.
 func (b *modelBudget) generate(
-	ctx context.Context, req contract.GenerateRequest, onText func(string),
-) (contract.Completion, error) {
+	ctx context.Context, req sdk.GenerateRequest, onText func(string),
+) (sdk.Completion, error) {
 	if b.llm == nil {
-		return contract.Completion{}, fmt.Errorf("%w: the strategy did not declare that it needs a model",
-			contract.ErrNotGranted)
+		return sdk.Completion{}, fmt.Errorf("%w: the strategy did not declare that it needs a model",
+			sdk.ErrNotGranted)
 	}
 	left, err := b.reserve()
 	if err != nil {
-		return contract.Completion{}, err
+		return sdk.Completion{}, err
 	}
 	// Without a limit in the request, the model's own applies, unless less than that is left.
 	if req.MaxOutputTokens > left || req.MaxOutputTokens <= 0 && left < b.llm.Model.MaxOutput {
@@ -46,7 +46,7 @@ func (b *modelBudget) generate(
 	if err != nil {
 		// Kept even if the strategy continues without the model: the outcome should say why its summary is missing.
 		b.failed = err
-		return contract.Completion{}, err
+		return sdk.Completion{}, err
 	}
 	return completion, nil
 }
@@ -59,13 +59,13 @@ func (b *modelBudget) reserve() (tokens int, err error) {
 	// Failed calls count too: a provider that is down is not asked for ever.
 	if b.reserved >= b.llm.MaxCalls {
 		return 0, fmt.Errorf("%w: this compression made %d model calls (compression.llm.maxCalls)",
-			contract.ErrBudgetSpent, b.reserved)
+			sdk.ErrBudgetSpent, b.reserved)
 	}
 	spent := b.spent.InputTokens + b.spent.OutputTokens
 	left := b.llm.MaxTokens - spent
 	if left <= 0 {
 		return 0, fmt.Errorf("%w: this compression spent %d tokens (compression.llm.maxTokens)",
-			contract.ErrBudgetSpent, spent)
+			sdk.ErrBudgetSpent, spent)
 	}
 	b.reserved++
 	return left, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // cached is a provider whose cache is read for a tenth of the price and written for a quarter more, and lasts five
@@ -21,7 +21,7 @@ var cached = &pricing.List{Name: "cached", Input: 1, CacheRead: 0.1, CacheWrite:
 // pruning is a window over AI entries of ten tokens. Once there are so many, its strategy removes those at the given
 // positions. The threshold is 500 tokens.
 func pruning(entries, from int, remove ...int) *fixture {
-	f := newFixture(0, &scripted{mode: contract.ModeContinuous,
+	f := newFixture(0, &scripted{mode: sdk.ModeContinuous,
 		optimize: func(c prepare.OptimizeCall) (edits []rewrite.Edit, err error) {
 			if len(c.Entries) < from {
 				return nil, nil
@@ -78,7 +78,7 @@ func TestWhatIsHeldComesBackWhenItIsDue(t *testing.T) {
 	if !got.Held || got.LowestChanged == nil || *got.LowestChanged != 0 {
 		t.Errorf("got %+v", got)
 	}
-	if got.Metadata != (contract.DensityMetadata{}) || got.HeldMetadata == nil || got.HeldMetadata.RecencyPruned != 2 {
+	if got.Metadata != (sdk.DensityMetadata{}) || got.HeldMetadata == nil || got.HeldMetadata.RecencyPruned != 2 {
 		t.Errorf("what was held is reported as done: %+v, held %+v", got.Metadata, got.HeldMetadata)
 	}
 	if got := f.prepare(t).Optimize; got.Skipped != outcome.SkippedClean {

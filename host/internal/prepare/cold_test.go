@@ -8,14 +8,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // modelled is a scripted strategy that calls a model.
 type modelled struct{ *scripted }
 
-func (m modelled) Info() contract.Info {
+func (m modelled) Info() sdk.Info {
 	i := m.scripted.Info()
 	i.RequiresLLM = true
 	return i
@@ -32,24 +32,24 @@ func TestAPauseThatOutlastsThePromptCacheCompressesBeforeTheThreshold(t *testing
 		prices           *pricing.List
 		pause            time.Duration
 		model            bool
-		want             contract.CompressReason
+		want             sdk.CompressReason
 	}{
-		"a third filled, cold":            {350, 0, cached, 6 * time.Minute, false, contract.ReasonCacheCold},
+		"a third filled, cold":            {350, 0, cached, 6 * time.Minute, false, sdk.ReasonCacheCold},
 		"less":                            {340, 0, cached, 6 * time.Minute, false, ""},
-		"a third of what the rest leaves": {280, 200, cached, 6 * time.Minute, false, contract.ReasonCacheCold},
+		"a third of what the rest leaves": {280, 200, cached, 6 * time.Minute, false, sdk.ReasonCacheCold},
 		"less of what the rest leaves":    {270, 220, cached, 6 * time.Minute, false, ""},
-		"over the threshold, cold":        {600, 0, cached, 6 * time.Minute, false, contract.ReasonCacheCold},
+		"over the threshold, cold":        {600, 0, cached, 6 * time.Minute, false, sdk.ReasonCacheCold},
 		"no pause":                        {350, 0, cached, 5 * time.Minute, false, ""},
 		"the cache lives for an hour":     {350, 0, &hour, 6 * time.Minute, false, ""},
-		"after that hour":                 {350, 0, &hour, 61 * time.Minute, false, contract.ReasonCacheCold},
+		"after that hour":                 {350, 0, &hour, 61 * time.Minute, false, sdk.ReasonCacheCold},
 		"the cache does not expire":       {350, 0, &forever, 24 * time.Hour, false, ""},
 		"without a cache":                 {350, 0, &pricing.List{Input: 1}, 6 * time.Minute, false, ""},
 		"without prices":                  {350, 0, nil, 6 * time.Minute, false, ""},
 		"with a model":                    {350, 0, cached, 6 * time.Minute, true, ""},
-		"with a model, at the threshold":  {600, 0, cached, 6 * time.Minute, true, contract.ReasonThreshold},
+		"with a model, at the threshold":  {600, 0, cached, 6 * time.Minute, true, sdk.ReasonThreshold},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(0, &scripted{mode: contract.ModeThreshold, compress: keepLast(10)})
+			f := newFixture(0, &scripted{mode: sdk.ModeThreshold, compress: keepLast(10)})
 			f.req.Settings.ContextLimit, f.req.Settings.Prices = 1000, c.prices
 			if c.model {
 				f.req.Strategy = modelled{f.strategy}
@@ -65,7 +65,7 @@ func TestAPauseThatOutlastsThePromptCacheCompressesBeforeTheThreshold(t *testing
 			if got.Reason != c.want || (got.Kind == outcome.KindApplied) != (c.want != "") {
 				t.Fatalf("got %+v, want the reason %q", got, c.want)
 			}
-			if c.want == contract.ReasonCacheCold &&
+			if c.want == sdk.ReasonCacheCold &&
 				(got.Decision == nil || got.Decision.Reason != outcome.DecidedCold || got.Decision.Saves != c.entries-100) {
 				t.Errorf("decision %+v", got.Decision)
 			}
@@ -78,8 +78,8 @@ func TestAPauseThatOutlastsThePromptCacheCompressesBeforeTheThreshold(t *testing
 
 // What removes little is left for the threshold, and the strategy is not asked again before something is added.
 func TestAColdCacheIsNoReasonToRemoveALittle(t *testing.T) {
-	f := newFixture(0, &scripted{mode: contract.ModeThreshold, compress: func(c prepare.CompressCall) ([]rewrite.Piece,
-		contract.NoOpReason, error) {
+	f := newFixture(0, &scripted{mode: sdk.ModeThreshold, compress: func(c prepare.CompressCall) ([]rewrite.Piece,
+		sdk.NoOpReason, error) {
 		return []rewrite.Piece{rewrite.Keep{From: 3, To: len(c.Entries)}}, "", nil
 	}})
 	f.req.Settings.ContextLimit, f.req.Settings.Prices = 1000, cached

@@ -8,7 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // ineffective is the share of the tokens that a Compress must remove to be worth repeating for the same history: below
@@ -18,7 +18,7 @@ const ineffective = 0.05
 // compress is the compress step: the strategy makes the curated history smaller. It is skipped if the strategy had
 // nothing to do with the same history before, and during the cooldown after a non-retryable error. Errors are the
 // strategy's (a [*CompressError]), its answer's ([history.AnswerError]), and ctx's.
-func (t *turn) compress(ctx context.Context, reason contract.CompressReason) error {
+func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) error {
 	out := &t.outcome.Compress
 	out.Reason = reason
 	// What is added while the strategy works is not in it, and follows what the plan makes of it.
@@ -52,7 +52,7 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 	}
 	// A Compress on demand is wanted at any price, and a model call is paid already.
 	if d, pays := t.needed(plan, snapshot, reason); !pays && out.LLM == nil {
-		if out.Decision = &d; reason == contract.ReasonHardLimit {
+		if out.Decision = &d; reason == sdk.ReasonHardLimit {
 			t.withheld = plan
 		}
 		out.Kind, out.NoOp = outcome.KindNoOp, outcome.NoOpDoesNotPay
@@ -60,7 +60,7 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 		out.TokensAfter, out.EntriesAfter = out.TokensBefore, out.EntriesBefore
 		t.rememberNoOp(snapshot, out.NoOp)
 		return nil
-	} else if out.LLM == nil && (reason == contract.ReasonThreshold || reason == contract.ReasonCacheCold) {
+	} else if out.LLM == nil && (reason == sdk.ReasonThreshold || reason == sdk.ReasonCacheCold) {
 		out.Decision = &d
 	}
 	return t.applyCompress(plan, snapshot)
@@ -68,13 +68,13 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 
 // needed says whether to apply a Compress. At the threshold and after a pause it must pay. At the hard limit it must be
 // enough, or gain so much that the ladder has less to do for long.
-func (t *turn) needed(plan *history.Plan, s history.Snapshot, reason contract.CompressReason) (outcome.Decision, bool) {
+func (t *turn) needed(plan *history.Plan, s history.Snapshot, reason sdk.CompressReason) (outcome.Decision, bool) {
 	switch reason {
-	case contract.ReasonThreshold:
+	case sdk.ReasonThreshold:
 		return t.pays(plan, s)
-	case contract.ReasonCacheCold:
+	case sdk.ReasonCacheCold:
 		return t.paysCold(plan, s)
-	case contract.ReasonHardLimit:
+	case sdk.ReasonHardLimit:
 		d := outcome.Decision{Saves: s.Tokens - plan.After, Reason: outcome.DecidedTooLittle}
 		missing := t.hostTokens(t.outcome.Projected - t.outcome.Limits.Hard)
 		return d, !t.req.Settings.Ladder || d.Saves >= min(missing, int(ineffective*float64(s.Tokens)))
@@ -101,7 +101,7 @@ func (t *turn) applyCompress(plan *history.Plan, snapshot history.Snapshot) erro
 
 // planCompress asks the strategy and checks its answer. It does not change the history. A nil plan is a no-op.
 func (t *turn) planCompress(
-	ctx context.Context, s history.Snapshot, reason contract.CompressReason,
+	ctx context.Context, s history.Snapshot, reason sdk.CompressReason,
 ) (*history.Plan, error) {
 	out := &t.outcome.Compress
 	set := t.req.Settings
@@ -137,7 +137,7 @@ func (t *turn) planCompress(
 	}
 	// Fewer entries at the same size are still a gain.
 	if plan.After > current || plan.After == current && plan.Len() == len(curated) {
-		out.Kind, out.NoOp = outcome.KindNoOp, contract.NoOpNoGain
+		out.Kind, out.NoOp = outcome.KindNoOp, sdk.NoOpNoGain
 		return nil, nil
 	}
 	out.Kind = outcome.KindApplied
@@ -146,9 +146,9 @@ func (t *turn) planCompress(
 }
 
 // compressParams returns every token count in tokens as the host counts, so the strategy can compare and subtract them.
-func (t *turn) compressParams(current int, reason contract.CompressReason) contract.CompressParams {
+func (t *turn) compressParams(current int, reason sdk.CompressReason) sdk.CompressParams {
 	set := t.req.Settings
-	params := contract.CompressParams{
+	params := sdk.CompressParams{
 		CompressSettings: set.CompressSettings,
 		CurrentTokens:    current,
 		PendingTokens:    t.extraTokens(),
@@ -179,7 +179,7 @@ func (t *turn) accountLLM(s *services) error {
 
 // lastNoOp returns why the strategy did nothing with this history last time; "" if it was not asked or did something.
 // The same strategy and count of added entries mean the same history: rewrites follow from what was added.
-func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
+func (t *turn) lastNoOp(s history.Snapshot) sdk.NoOpReason {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := t.noop; n != nil && n.strategy == t.info.Name && n.added == s.Added {
@@ -189,7 +189,7 @@ func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
 }
 
 // rememberNoOp keeps the strategy from being asked again until something is added to the history.
-func (t *turn) rememberNoOp(s history.Snapshot, reason contract.NoOpReason) {
+func (t *turn) rememberNoOp(s history.Snapshot, reason sdk.NoOpReason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	// Other settings may give another answer.

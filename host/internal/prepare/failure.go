@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // CompressError says that a Compress failed. The history is unchanged, and no other strategy was tried (REQ-HD-013.4).
@@ -107,11 +107,11 @@ func (t *turn) warnFailure() {
 }
 
 // cooldown returns the failure whose cooldown has not passed yet; nil if there is none. A Compress by hand never waits.
-func (t *turn) cooldown(reason contract.CompressReason) *failure {
+func (t *turn) cooldown(reason sdk.CompressReason) *failure {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := t.failure
-	if reason == contract.ReasonManual || f == nil || f.strategy != t.info.Name || !t.now().Before(f.until) {
+	if reason == sdk.ReasonManual || f == nil || f.strategy != t.info.Name || !t.now().Before(f.until) {
 		return nil
 	}
 	return f
@@ -120,7 +120,7 @@ func (t *turn) cooldown(reason contract.CompressReason) *failure {
 // retryable reports whether a failed Compress may succeed later. If the model failed, its error decides.
 func retryable(err, modelErr error) bool {
 	if modelErr != nil {
-		return errors.Is(modelErr, contract.ErrUnavailable)
+		return errors.Is(modelErr, sdk.ErrUnavailable)
 	}
 	var known interface{ MayRetry() bool } // see [Strategy]
 	return errors.As(err, &known) && known.MayRetry()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // climb chooses the rungs for one rewrite. It tries them on separate ladders, of which one is then applied.
@@ -33,7 +33,7 @@ func (c climb) best(ctx context.Context) (*ladder, error) {
 	if err != nil {
 		return nil, err
 	}
-	target := min(start.hard, int(c.compressParams(start.total, contract.ReasonHardLimit).Target()))
+	target := min(start.hard, int(c.compressParams(start.total, sdk.ReasonHardLimit).Target()))
 	rungs := []rung{
 		{outcome.RungResults, (*ladder).results, target},
 		{outcome.RungExchanges, (*ladder).exchanges, target},

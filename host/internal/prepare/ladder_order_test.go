@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -121,7 +121,7 @@ func TestACompressThatGainsNextToNothingIsNoStepOfTheLadder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := emergency(500, c.entries...)
 			f.req.Settings.KeepHuman = true
-			f.strategy.compress = func(call prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+			f.strategy.compress = func(call prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
 				return []rewrite.Piece{rewrite.Keep{From: 1, To: len(call.Entries)}}, "", nil
 			}
 			if diff := cmp.Diff(c.want, rungs(f.prepare(t).Ladder)); diff != "" {

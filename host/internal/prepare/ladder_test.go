@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -75,7 +75,7 @@ func emergency(limit int, entries ...content.Content) *fixture {
 	h := history.New()
 	n, _ := sized{}.All(context.Background(), entries)
 	h.Append(entries, n)
-	s := &scripted{mode: contract.ModeThreshold}
+	s := &scripted{mode: sdk.ModeThreshold}
 	f := &fixture{Pipeline: prepare.New("s", h, sized{}), history: h, strategy: s, req: prepare.Request{
 		Strategy: s, Settings: prepare.Settings{Ladder: true},
 	}}
@@ -162,7 +162,7 @@ func TestNoAmountOfPendingTokensPasses(t *testing.T) {
 }
 
 func TestWithoutTheLadderThereAreNoSteps(t *testing.T) {
-	f := newFixture(12, &scripted{mode: contract.ModeThreshold, compress: keepLast(2)})
+	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(2)})
 	for _, ladder := range []bool{false, true} {
 		f.req.Settings.Ladder = ladder
 		if got := f.prepare(t); len(got.Ladder) > 0 {
@@ -200,7 +200,7 @@ func TestTheLadderIsASetting(t *testing.T) {
 func TestAFailedCompressIsSeenOnceBeforeTheLadder(t *testing.T) {
 	f := emergency(200, joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10))...)
 	broken := errors.New("the model is away")
-	f.strategy.compress = func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+	f.strategy.compress = func(prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
 		return nil, "",
 			broken
 	}
@@ -214,10 +214,10 @@ func TestAFailedCompressIsSeenOnceBeforeTheLadder(t *testing.T) {
 }
 
 func TestARewriteThatGainsLittleIsNotRepeated(t *testing.T) {
-	f := newFixture(0, &scripted{mode: contract.ModeThreshold})
+	f := newFixture(0, &scripted{mode: sdk.ModeThreshold})
 	f.req.Settings.ContextLimit = 1000
 	add(f.history, says(content.Human, 60))
-	f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+	f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
 		return keepLast(len(c.Entries) - 2)(c)
 	}
 	first, second := f.prepare(t), f.prepare(t)
@@ -243,7 +243,7 @@ func TestTheLimitIsNoPlaceToStay(t *testing.T) {
 	for _, prices := range []*pricing.List{nil, cached} {
 		f := emergency(1000, text(content.Human, 10))
 		f.req.Settings.Prices = prices
-		f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+		f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
 			n := len(c.Entries) // the oldest exchange goes
 			if n < 5 {
 				return nil, "too-few", nil
@@ -371,7 +371,7 @@ func TestWithoutRoomForTheHistoryNothingIsTouched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := emergency(1000, entries...)
-			f.strategy.mode = contract.ModeContinuous
+			f.strategy.mode = sdk.ModeContinuous
 			f.strategy.optimize = func(prepare.OptimizeCall) ([]rewrite.Edit, error) {
 				return []rewrite.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, nil
 			}
@@ -406,7 +406,7 @@ func TestAThresholdThatNoHistoryCanGetBelow(t *testing.T) {
 		t.Errorf("a warning that a host logs once per session differs between turns: %q, %q", got.Warnings, again.Warnings)
 	}
 	f.req.Pending = 910 // over the hard limit: what is left must go as far as needed
-	if got := f.prepare(t); got.Compress.Reason != contract.ReasonHardLimit {
+	if got := f.prepare(t); got.Compress.Reason != sdk.ReasonHardLimit {
 		t.Errorf("%+v", got.Compress)
 	}
 }

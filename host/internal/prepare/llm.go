@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // ErrNoLLM is wrapped by the error for a strategy that needs a model if none is configured.
@@ -14,15 +14,15 @@ var ErrNoLLM = errors.New("no model can be used")
 // LLM is the model that a strategy may call during one Compress, and its budget.
 type LLM struct {
 	Profile string
-	Model   contract.Model
+	Model   sdk.Model
 	// MaxCalls and MaxTokens bound one Compress. MaxTokens is for requests and answers together.
 	MaxCalls, MaxTokens int
-	// Generate runs one completion. Its error wraps [contract.ErrUnavailable] if a retry may help.
-	Generate func(context.Context, contract.GenerateRequest, func(text string)) (
-		contract.Completion, outcome.Spent, error)
+	// Generate runs one completion. Its error wraps [sdk.ErrUnavailable] if a retry may help.
+	Generate func(context.Context, sdk.GenerateRequest, func(text string)) (
+		sdk.Completion, outcome.Spent, error)
 }
 
-func (l *LLM) model() *contract.Model {
+func (l *LLM) model() *sdk.Model {
 	if l == nil {
 		return nil
 	}

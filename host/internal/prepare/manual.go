@@ -8,7 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // ErrNotContinuous is returned by [Pipeline.PlanOptimize] for a strategy whose trigger is threshold.
@@ -23,7 +23,7 @@ func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan
 	defer p.running.Unlock()
 	t := p.newTurn(req)
 	out := &t.outcome.Optimize
-	if t.info.Trigger.Mode != contract.ModeContinuous {
+	if t.info.Trigger.Mode != sdk.ModeContinuous {
 		return nil, *out, fmt.Errorf("%s: %w", t.info.Name, ErrNotContinuous)
 	}
 	plan, err := t.planOptimize(ctx, t.snapshot())
@@ -52,7 +52,7 @@ func (p *Pipeline) Compress(ctx context.Context, req Request) (outcome.Outcome, 
 	p.mu.Unlock()
 	t := p.newTurn(req)
 	t.begin()
-	err := t.compress(ctx, contract.ReasonManual)
+	err := t.compress(ctx, sdk.ReasonManual)
 	t.refresh()
 	t.outcome.Problems, t.outcome.Pending = t.view.Problems, t.view.Pending
 	t.outcome.Calibration = t.reportedCalibration()

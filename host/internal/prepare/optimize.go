@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // optimize is the density step: the strategy prunes the history. It runs if there is anything new to look at
@@ -17,7 +17,7 @@ func (t *turn) optimize(ctx context.Context) error {
 	snapshot := t.snapshot()
 	due := t.rewriteDue()
 	switch {
-	case t.info.Trigger.Mode != contract.ModeContinuous:
+	case t.info.Trigger.Mode != sdk.ModeContinuous:
 		out.Skipped = outcome.SkippedNotContinuous
 		return nil
 	case !t.dirty(snapshot, due):
@@ -43,7 +43,7 @@ func (t *turn) optimize(ctx context.Context) error {
 	if out.Decision, apply = t.decide(plan, snapshot, due); !apply {
 		out.Held = true
 		would := out.Metadata
-		out.HeldMetadata, out.Metadata = &would, contract.DensityMetadata{} // it counts what was done: nothing
+		out.HeldMetadata, out.Metadata = &would, sdk.DensityMetadata{} // it counts what was done: nothing
 		t.markOptimized(snapshot, true)
 		return nil
 	}

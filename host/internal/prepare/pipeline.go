@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Pipeline runs the turns of one session, one at a time. Entries may be added to the history at any time. A Pipeline is
@@ -53,7 +53,7 @@ type Pipeline struct {
 type noop struct {
 	strategy string
 	added    uint64 // Snapshot.Added at that time
-	reason   contract.NoOpReason
+	reason   sdk.NoOpReason
 }
 
 // failure remembers a Compress that failed with a non-retryable error, so it is not tried again at every turn.

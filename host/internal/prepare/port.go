@@ -6,8 +6,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -18,16 +18,16 @@ import (
 // history after it, so it need not keep what is gone.
 type Strategy interface {
 	// Info is constant for a Strategy. It must not block: it is called at the beginning of every turn.
-	Info() contract.Info
+	Info() sdk.Info
 	// Optimize asks what to prune. It must not modify the entries of the call.
 	Optimize(ctx context.Context, call OptimizeCall) (OptimizeAnswer, error)
 	// Compress asks for a smaller history. Only while it runs, the strategy may use services, even concurrently.
-	Compress(ctx context.Context, call CompressCall, services contract.Host) (CompressAnswer, error)
+	Compress(ctx context.Context, call CompressCall, services sdk.Host) (CompressAnswer, error)
 }
 
 // Call is what [OptimizeCall] and [CompressCall] have in common. Without a Config, the strategy's defaults apply.
 type Call struct {
-	contract.CallParams
+	sdk.CallParams
 	// Epoch changes whenever the host rewrote the history.
 	Epoch uint64
 	// Entries are only read. A strategy may keep the list after the call: entries are immutable, and within an epoch
@@ -39,28 +39,28 @@ type Call struct {
 
 type OptimizeCall struct {
 	Call
-	contract.OptimizeParams
+	sdk.OptimizeParams
 }
 
 // OptimizeAnswer is what a strategy wants to prune. Whether the edits fit the history is still to be checked.
 type OptimizeAnswer struct {
 	Edits    []rewrite.Edit
-	Metadata contract.DensityMetadata
+	Metadata sdk.DensityMetadata
 	// Duration is the time of the whole call, without the start of a process.
 	Duration time.Duration
 }
 
 type CompressCall struct {
 	Call
-	contract.CompressParams
+	sdk.CompressParams
 }
 
 // CompressAnswer is a compressed history, or the reason why there is none. Whether the pieces fit the history is still
 // to be checked.
 type CompressAnswer struct {
-	NoOp     contract.NoOpReason
+	NoOp     sdk.NoOpReason
 	Pieces   []rewrite.Piece
-	Metadata contract.CompressMetadata
+	Metadata sdk.CompressMetadata
 	// Duration is the time of the whole call, without the start of a process.
 	Duration time.Duration
 }

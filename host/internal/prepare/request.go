@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -42,9 +42,9 @@ type Settings struct {
 	Threshold *float64
 	// ContextLimit and CompletionBudget are in the provider's tokens here; the strategy gets them in tokens as the host
 	// counts.
-	contract.CallSettings
-	contract.OptimizeParams
-	contract.CompressSettings
+	sdk.CallSettings
+	sdk.OptimizeParams
+	sdk.CompressSettings
 	// Tools is the tool taxonomy in force; nil knows no tool.
 	Tools *tools.Taxonomy
 	// LLM is the model that the strategy may call; nil for a strategy that needs none.

@@ -6,11 +6,11 @@ import (
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// services implement [contract.Host] for one Compress.
+// services implement [sdk.Host] for one Compress.
 //
 // Counts are cached per block until the call is over: a strategy usually asks for the count of what it then returns,
 // and most of that is blocks of the history, which are already counted.
@@ -115,15 +115,15 @@ func (s *services) key(b content.Block, buf []byte) (uint64, []byte) {
 }
 
 func (s *services) Generate(
-	ctx context.Context, req contract.GenerateRequest, onText func(string),
-) (contract.Completion, error) {
+	ctx context.Context, req sdk.GenerateRequest, onText func(string),
+) (sdk.Completion, error) {
 	return s.budget.generate(ctx, req, onText)
 }
 
 func (s *services) ResolvePrompt(ctx context.Context, name string) (string, error) {
 	// For tests and hosts that have no prompts.
 	if s.prompt == nil {
-		return "", contract.ErrNotFound
+		return "", sdk.ErrNotFound
 	}
 	return s.prompt(ctx, name)
 }

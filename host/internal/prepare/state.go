@@ -6,7 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // State is what a pipeline remembers between turns. [Pipeline] explains its fields.
@@ -25,7 +25,7 @@ type State struct {
 type NoOp struct {
 	Strategy string
 	Added    uint64
-	Reason   contract.NoOpReason
+	Reason   sdk.NoOpReason
 }
 
 // Failure is a Compress that failed, the text of its error, and the end of its cooldown.

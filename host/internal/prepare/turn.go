@@ -5,7 +5,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // turn is one Prepare, or one Compress by hand. It exists only while Pipeline.running is held, so its own fields need
@@ -13,7 +13,7 @@ import (
 type turn struct {
 	*Pipeline
 	req     Request
-	info    contract.Info
+	info    sdk.Info
 	version uint64 // Pipeline.version when its settings were read, see [turn.current]
 
 	view    history.View    // what is safe to send, as the last step left it
@@ -46,7 +46,7 @@ func (t *turn) run(ctx context.Context) error {
 		return err
 	}
 	t.warnFailure()
-	if reason == contract.ReasonHardLimit {
+	if reason == sdk.ReasonHardLimit {
 		return t.makeFit(ctx)
 	}
 	return nil
@@ -94,25 +94,25 @@ func (t *turn) belowThreshold() bool { return float64(t.outcome.Projected) < t.o
 func (t *turn) fits() bool { return t.outcome.Projected <= t.outcome.Limits.Hard }
 
 // compressReason returns why a Compress is due; "" if none is.
-func (t *turn) compressReason() contract.CompressReason {
+func (t *turn) compressReason() sdk.CompressReason {
 	switch {
 	case !t.fits():
-		return contract.ReasonHardLimit
+		return sdk.ReasonHardLimit
 	case t.coldDue():
-		return contract.ReasonCacheCold
+		return sdk.ReasonCacheCold
 	case t.belowThreshold():
 		return ""
 	case !t.thresholdReachable():
 		t.warnUnreachable(t.outcome.Limits)
 		return ""
 	default:
-		return contract.ReasonThreshold
+		return sdk.ReasonThreshold
 	}
 }
 
 func (t *turn) call(s history.Snapshot, entries []*history.Entry) Call {
 	return Call{
-		CallParams: contract.CallParams{
+		CallParams: sdk.CallParams{
 			CallSettings: t.req.Settings.CallSettings, SessionID: t.sessionID, Revision: s.Revision,
 		},
 		Epoch: s.Epoch, Entries: entries, Tools: t.req.Settings.Tools,

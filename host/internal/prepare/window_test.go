@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // counter counts ten tokens for each block.
@@ -37,17 +37,17 @@ func (n counter) All(_ context.Context, entries []content.Content) ([]history.Co
 
 // scripted is a strategy that answers as the test says and keeps what it was asked.
 type scripted struct {
-	mode       contract.TriggerMode
+	mode       sdk.TriggerMode
 	optimize   func(prepare.OptimizeCall) ([]rewrite.Edit, error)
-	compress   func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error)
-	services   func(contract.Host) error // what Compress asks the host for
-	optimizes  []int                     // entries of each call
-	rewritten  []int                     // entries after each rewrite
+	compress   func(prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error)
+	services   func(sdk.Host) error // what Compress asks the host for
+	optimizes  []int                // entries of each call
+	rewritten  []int                // entries after each rewrite
 	compresses []prepare.CompressCall
 }
 
-func (s *scripted) Info() contract.Info {
-	return contract.Info{Name: "scripted", Version: "1", Trigger: contract.Trigger{Mode: s.mode, DefaultThreshold: 0.5}}
+func (s *scripted) Info() sdk.Info {
+	return sdk.Info{Name: "scripted", Version: "1", Trigger: sdk.Trigger{Mode: s.mode, DefaultThreshold: 0.5}}
 }
 
 func (s *scripted) Optimize(_ context.Context, call prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
@@ -56,12 +56,12 @@ func (s *scripted) Optimize(_ context.Context, call prepare.OptimizeCall) (prepa
 		return prepare.OptimizeAnswer{}, nil
 	}
 	edits, err := s.optimize(call)
-	return prepare.OptimizeAnswer{Edits: edits, Metadata: contract.DensityMetadata{RecencyPruned: len(edits)}}, err
+	return prepare.OptimizeAnswer{Edits: edits, Metadata: sdk.DensityMetadata{RecencyPruned: len(edits)}}, err
 }
 
 func (s *scripted) Rewritten(now prepare.Call) { s.rewritten = append(s.rewritten, len(now.Entries)) }
 
-func (s *scripted) Compress(_ context.Context, call prepare.CompressCall, host contract.Host) (prepare.CompressAnswer,
+func (s *scripted) Compress(_ context.Context, call prepare.CompressCall, host sdk.Host) (prepare.CompressAnswer,
 	error) {
 	s.compresses = append(s.compresses, call)
 	if s.services != nil {
@@ -116,14 +116,14 @@ func (f *fixture) prepare(t *testing.T) outcome.Outcome {
 	return outcome
 }
 
-func keepLast(n int) func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
-	return func(call prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+func keepLast(n int) func(prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
+	return func(call prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
 		return []rewrite.Piece{rewrite.Keep{From: len(call.Entries) - n, To: len(call.Entries)}}, "", nil
 	}
 }
 
 func TestOptimizeRunsOnlyWhenDirty(t *testing.T) {
-	f := newFixture(2, &scripted{mode: contract.ModeContinuous})
+	f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
 	if got := f.prepare(t); !got.Optimize.Ran {
 		t.Errorf("the first window does not optimise: %+v", got.Optimize)
 	}
@@ -139,7 +139,7 @@ func TestOptimizeRunsOnlyWhenDirty(t *testing.T) {
 
 func TestOptimizeIsCleanWhateverCameOfIt(t *testing.T) {
 	broken := errors.New("broken")
-	f := newFixture(1, &scripted{mode: contract.ModeContinuous,
+	f := newFixture(1, &scripted{mode: sdk.ModeContinuous,
 		optimize: func(prepare.OptimizeCall) ([]rewrite.Edit, error) { return nil, broken }})
 	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) {
 		t.Fatalf("got %v, want the strategy's error (REQ-HD-013.1)", err)
@@ -150,14 +150,14 @@ func TestOptimizeIsCleanWhateverCameOfIt(t *testing.T) {
 }
 
 func TestThresholdStrategyIsNeverOptimised(t *testing.T) {
-	f := newFixture(1, &scripted{mode: contract.ModeThreshold})
+	f := newFixture(1, &scripted{mode: sdk.ModeThreshold})
 	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedNotContinuous || len(f.strategy.optimizes) > 0 {
 		t.Errorf("%+v, asked %d times", got.Optimize, len(f.strategy.optimizes))
 	}
 }
 
 func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
-	f := newFixture(0, &scripted{mode: contract.ModeContinuous,
+	f := newFixture(0, &scripted{mode: sdk.ModeContinuous,
 		optimize: func(c prepare.OptimizeCall) ([]rewrite.Edit, error) {
 			return []rewrite.Edit{{Index: 0, Remove: true}}, nil
 		}, compress: keepLast(1)})
@@ -176,10 +176,10 @@ func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
 }
 
 func TestACompressByHandDoesNotMakeItDirty(t *testing.T) {
-	for name, compress := range map[string]func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error){
+	for name, compress := range map[string]func(prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error){
 		"nothing to do": nil, "it does something": keepLast(2),
 	} {
-		f := newFixture(6, &scripted{mode: contract.ModeContinuous, compress: compress})
+		f := newFixture(6, &scripted{mode: sdk.ModeContinuous, compress: compress})
 		f.prepare(t)
 		if _, err := f.Compress(t.Context(), f.req); err != nil {
 			t.Fatal(err)
@@ -192,7 +192,7 @@ func TestACompressByHandDoesNotMakeItDirty(t *testing.T) {
 
 func TestEntriesAddedDuringOptimizeAreLookedAtNextTime(t *testing.T) {
 	var f *fixture
-	f = newFixture(1, &scripted{mode: contract.ModeContinuous,
+	f = newFixture(1, &scripted{mode: sdk.ModeContinuous,
 		optimize: func(c prepare.OptimizeCall) ([]rewrite.Edit, error) {
 			if len(c.Entries) == 1 {
 				add(f.history, says(content.AI, 1))
@@ -212,23 +212,23 @@ func TestThreshold(t *testing.T) {
 		entries   int
 		change    func(*prepare.Request)
 		compress  bool
-		reason    contract.CompressReason
+		reason    sdk.CompressReason
 		threshold float64
 	}{
 		"under the strategy's default": {4, func(*prepare.Request) {}, false, "", 0.5},
-		"at the strategy's default":    {5, func(*prepare.Request) {}, true, contract.ReasonThreshold, 0.5},
+		"at the strategy's default":    {5, func(*prepare.Request) {}, true, sdk.ReasonThreshold, 0.5},
 		"a setting goes before it": {5, func(r *prepare.Request) { r.Settings.Threshold = share(0.6) }, false, "",
 			0.6},
-		"pending tokens count": {4, func(r *prepare.Request) { r.Pending = 10 }, true, contract.ReasonThreshold,
+		"pending tokens count": {4, func(r *prepare.Request) { r.Pending = 10 }, true, sdk.ReasonThreshold,
 			0.5},
 		"the completion budget is off": {4, func(r *prepare.Request) { r.Settings.CompletionBudget = 20 }, true,
-			contract.ReasonThreshold, 0.5},
-		"over the hard limit": {11, func(*prepare.Request) {}, true, contract.ReasonHardLimit, 0.5},
+			sdk.ReasonThreshold, 0.5},
+		"over the hard limit": {11, func(*prepare.Request) {}, true, sdk.ReasonHardLimit, 0.5},
 		"over it with a threshold of one": {11, func(r *prepare.Request) { r.Settings.Threshold = share(1) }, true,
-			contract.ReasonHardLimit, 1},
+			sdk.ReasonHardLimit, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(c.entries, &scripted{mode: contract.ModeThreshold, compress: keepLast(1)})
+			f := newFixture(c.entries, &scripted{mode: sdk.ModeThreshold, compress: keepLast(1)})
 			c.change(&f.req)
 			got := f.prepare(t)
 			if compressed := got.Compress.Kind == outcome.KindApplied; compressed != c.compress ||
@@ -243,7 +243,7 @@ func TestThreshold(t *testing.T) {
 }
 
 func TestNoOpIsRememberedUntilSomethingIsAdded(t *testing.T) {
-	f := newFixture(6, &scripted{mode: contract.ModeThreshold})
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
 	first, second := f.prepare(t), f.prepare(t)
 	if first.Compress.NoOp != "nothing-to-do" || first.Compress.Remembered || !second.Compress.Remembered ||
 		second.Compress.NoOp != "nothing-to-do" {
@@ -261,7 +261,7 @@ func TestNoOpIsRememberedUntilSomethingIsAdded(t *testing.T) {
 // Settings that change while a turn works with the old ones are looked at all the same.
 func TestAResetDuringATurnHolds(t *testing.T) {
 	t.Run("an optimize", func(t *testing.T) {
-		f := newFixture(2, &scripted{mode: contract.ModeContinuous})
+		f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
 		f.strategy.optimize = func(prepare.OptimizeCall) ([]rewrite.Edit, error) { f.Reset(); return nil, nil }
 		f.prepare(t)
 		if got := f.prepare(t); got.Optimize.Skipped == outcome.SkippedClean {
@@ -269,9 +269,9 @@ func TestAResetDuringATurnHolds(t *testing.T) {
 		}
 	})
 	t.Run("a compress that fails", func(t *testing.T) {
-		f := newFixture(8, &scripted{mode: contract.ModeThreshold})
+		f := newFixture(8, &scripted{mode: sdk.ModeThreshold})
 		f.req.Settings.Cooldown = time.Hour
-		f.strategy.compress = func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+		f.strategy.compress = func(prepare.CompressCall) ([]rewrite.Piece, sdk.NoOpReason, error) {
 			f.Reset()
 			return nil, "", errors.New("wrong key")
 		}
@@ -284,7 +284,7 @@ func TestAResetDuringATurnHolds(t *testing.T) {
 		}
 	})
 	t.Run("before it begins", func(t *testing.T) {
-		f := newFixture(2, &scripted{mode: contract.ModeContinuous})
+		f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
 		old := f.req
 		old.SettingsVersion = f.SettingsVersion()
 		f.Reset()
@@ -298,9 +298,9 @@ func TestAResetDuringATurnHolds(t *testing.T) {
 }
 
 func TestCompressThatGainsNothingIsANoOp(t *testing.T) {
-	f := newFixture(6, &scripted{mode: contract.ModeThreshold, compress: keepLast(6)})
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold, compress: keepLast(6)})
 	before := f.history.Snapshot()
-	if got := f.prepare(t); got.Compress.NoOp != contract.NoOpNoGain {
+	if got := f.prepare(t); got.Compress.NoOp != sdk.NoOpNoGain {
 		t.Errorf("got %+v", got.Compress)
 	}
 	if f.history.Snapshot().Revision != before.Revision {
@@ -310,11 +310,11 @@ func TestCompressThatGainsNothingIsANoOp(t *testing.T) {
 
 func TestBadAnswersLeaveTheHistory(t *testing.T) {
 	for name, s := range map[string]*scripted{
-		"optimize": {mode: contract.ModeContinuous, optimize: func(prepare.OptimizeCall) ([]rewrite.Edit, error) {
+		"optimize": {mode: sdk.ModeContinuous, optimize: func(prepare.OptimizeCall) ([]rewrite.Edit, error) {
 			return []rewrite.Edit{{Index: 99, Remove: true}}, nil
 		}},
-		"compress": {mode: contract.ModeThreshold, compress: func(prepare.CompressCall) ([]rewrite.Piece,
-			contract.NoOpReason, error) {
+		"compress": {mode: sdk.ModeThreshold, compress: func(prepare.CompressCall) ([]rewrite.Piece,
+			sdk.NoOpReason, error) {
 			return []rewrite.Piece{rewrite.Keep{From: 0, To: 99}}, "", nil
 		}},
 	} {
@@ -333,7 +333,7 @@ func TestBadAnswersLeaveTheHistory(t *testing.T) {
 }
 
 func TestOverflow(t *testing.T) {
-	f := newFixture(12, &scripted{mode: contract.ModeThreshold, compress: keepLast(11)})
+	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(11)})
 	_, outcome, err := f.Prepare(t.Context(), f.req)
 	var overflow *prepare.ContextOverflowError
 	if !errors.As(err, &overflow) {
@@ -345,7 +345,7 @@ func TestOverflow(t *testing.T) {
 }
 
 func TestReportedUsageGoesBeforeTheOwnCount(t *testing.T) {
-	f := newFixture(3, &scripted{mode: contract.ModeThreshold, compress: keepLast(1)})
+	f := newFixture(3, &scripted{mode: sdk.ModeThreshold, compress: keepLast(1)})
 	first := f.prepare(t)
 	f.ReportUsage(45, first.Tokens)
 	if got := f.prepare(t); got.Projected != 45 || got.Compress.Kind != "" {
@@ -364,7 +364,7 @@ func TestReportedUsageGoesBeforeTheOwnCount(t *testing.T) {
 
 // Everything at once: nothing that is added is lost, and one window works at a time. The race detector watches.
 func TestConcurrentAddsAndPrepares(t *testing.T) {
-	s := &scripted{mode: contract.ModeContinuous, compress: keepLast(2)}
+	s := &scripted{mode: sdk.ModeContinuous, compress: keepLast(2)}
 	f := newFixture(1, s)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -405,25 +405,25 @@ func TestAModelWithinItsBudget(t *testing.T) {
 		made          int
 	}{
 		"enough":         {3, 1000, nil, 3},
-		"too many calls": {2, 1000, contract.ErrBudgetSpent, 2},
-		"too few tokens": {3, 80, contract.ErrBudgetSpent, 2},
+		"too many calls": {2, 1000, sdk.ErrBudgetSpent, 2},
+		"too few tokens": {3, 80, sdk.ErrBudgetSpent, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(6, &scripted{mode: contract.ModeThreshold})
-			f.strategy.services = func(host contract.Host) error {
+			f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+			f.strategy.services = func(host sdk.Host) error {
 				for range 3 {
-					if _, err := host.Generate(t.Context(), contract.GenerateRequest{}, nil); err != nil {
+					if _, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil); err != nil {
 						return err
 					}
 				}
 				return nil
 			}
 			f.req.Settings.LLM = &prepare.LLM{
-				Profile: "p", Model: contract.Model{MaxOutput: 100}, MaxCalls: c.calls, MaxTokens: c.tokens,
-				Generate: func(context.Context, contract.GenerateRequest, func(string)) (contract.Completion,
+				Profile: "p", Model: sdk.Model{MaxOutput: 100}, MaxCalls: c.calls, MaxTokens: c.tokens,
+				Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Completion,
 					outcome.Spent,
 					error) {
-					return contract.Completion{Text: "x"}, spend, nil
+					return sdk.Completion{Text: "x"}, spend, nil
 				},
 			}
 			_, outcome, err := f.Prepare(t.Context(), f.req)
@@ -440,20 +440,20 @@ func TestAModelWithinItsBudget(t *testing.T) {
 }
 
 func TestWithoutAModelGenerateIsRefused(t *testing.T) {
-	f := newFixture(6, &scripted{mode: contract.ModeThreshold})
-	f.strategy.services = func(host contract.Host) error {
-		_, err := host.Generate(t.Context(), contract.GenerateRequest{}, nil)
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+	f.strategy.services = func(host sdk.Host) error {
+		_, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil)
 		return err
 	}
-	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, contract.ErrNotGranted) {
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, sdk.ErrNotGranted) {
 		t.Errorf("got %v, want ErrNotGranted", err)
 	}
 }
 
 func TestAFailureThatNoRetryHelpsIsNotTriedOnEveryTurn(t *testing.T) {
 	broken := errors.New("no such model")
-	s := &scripted{mode: contract.ModeThreshold, compress: func(prepare.CompressCall) ([]rewrite.Piece,
-		contract.NoOpReason, error) {
+	s := &scripted{mode: sdk.ModeThreshold, compress: func(prepare.CompressCall) ([]rewrite.Piece,
+		sdk.NoOpReason, error) {
 		return nil, "", broken
 	}}
 	f := newFixture(6, s)
@@ -483,17 +483,17 @@ func TestAFailureThatNoRetryHelpsIsNotTriedOnEveryTurn(t *testing.T) {
 }
 
 func TestAFailureThatMayPassIsTriedAgain(t *testing.T) {
-	f := newFixture(6, &scripted{mode: contract.ModeThreshold})
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
 	f.req.Settings.Cooldown = time.Minute
-	f.strategy.services = func(host contract.Host) error {
-		_, err := host.Generate(t.Context(), contract.GenerateRequest{}, nil)
+	f.strategy.services = func(host sdk.Host) error {
+		_, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil)
 		return err
 	}
 	f.req.Settings.LLM = &prepare.LLM{
 		Profile: "p", MaxCalls: 5, MaxTokens: 100,
-		Generate: func(context.Context, contract.GenerateRequest, func(string)) (contract.Completion, outcome.Spent,
+		Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Completion, outcome.Spent,
 			error) {
-			return contract.Completion{}, outcome.Spent{}, fmt.Errorf("%w: overloaded", contract.ErrUnavailable)
+			return sdk.Completion{}, outcome.Spent{}, fmt.Errorf("%w: overloaded", sdk.ErrUnavailable)
 		},
 	}
 	for range 2 {

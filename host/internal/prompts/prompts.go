@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Compression is the name of the prompt for summaries.
@@ -36,11 +36,11 @@ type Resolver struct {
 	Dir string
 }
 
-// Resolve returns the prompt for a strategy and a model; either may be "". The error is a [contract.ErrNotFound] for a
+// Resolve returns the prompt for a strategy and a model; either may be "". The error is a [sdk.ErrNotFound] for a
 // name not among [Names], and a [*FileError] for a file that cannot be used.
 func (r Resolver) Resolve(name, strategy, model string) (Prompt, error) {
 	if name != Compression {
-		return Prompt{}, fmt.Errorf("%w: unknown prompt %q; want one of: %s", contract.ErrNotFound, name,
+		return Prompt{}, fmt.Errorf("%w: unknown prompt %q; want one of: %s", sdk.ErrNotFound, name,
 			strings.Join(Names(), ", "))
 	}
 	if r.Dir == "" {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // The tag has this number in every kind of record: [Tag] finds it without knowing the kind.
@@ -258,7 +258,7 @@ func (r *Reader) piece(data []byte) (history.Piece, error) {
 }
 
 func (rw *Rewritten) reason(data []byte) error {
-	at, reason := 0, contract.Reason{}
+	at, reason := 0, sdk.Reason{}
 	err := fields(data, func(f field) error {
 		n, err := 0, error(nil)
 		switch f.number {
@@ -274,7 +274,7 @@ func (rw *Rewritten) reason(data []byte) error {
 		return err
 	})
 	if rw.Reasons == nil {
-		rw.Reasons = map[int]contract.Reason{}
+		rw.Reasons = map[int]sdk.Reason{}
 	}
 	rw.Reasons[at] = reason
 	return err

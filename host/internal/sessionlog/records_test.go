@@ -22,7 +22,6 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // same compares everything but the place, which only the reader knows.
@@ -90,7 +89,7 @@ func TestRewritesAndSnapshotsComeBack(t *testing.T) {
 	want := sessionlog.Rewritten{Tag: 1, Encoding: "cl100k_base", Step: "optimize", Strategy: "high-density",
 		Rewrite: history.Rewrite{Base: history.MarkOf(9, 4), Pieces: []history.Piece{
 			{From: 0, To: 3}, {From: 4, To: 5, Entry: made[0]}, {From: -1, To: -1, Entry: made[1]}, {From: 6, To: 9},
-		}, Reasons: map[int]contract.Reason{3: {Rule: "stale-read", SupersededBy: &by}, 4: {}}}}
+		}, Reasons: map[int]sdk.Reason{3: {Rule: "stale-read", SupersededBy: &by}, 4: {}}}}
 	w := sessionlog.Writer{}
 	got, err := (&sessionlog.Reader{}).Rewritten(12, w.Rewritten(12, want))
 	if diff := cmp.Diff(want, got, same); diff != "" || err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // State is what a session remembers besides its history. The zero value is a new session's.
@@ -29,7 +29,7 @@ type State struct {
 	System []content.Block
 	// Told says that the agent set its task list itself, and Todos is the list then.
 	Told  bool
-	Todos []contract.Todo
+	Todos []sdk.Todo
 	// Turns is what is remembered between turns, without the view in it: Sent is the view's place.
 	Turns prepare.State
 	Sent  Place
@@ -241,7 +241,7 @@ func (s *State) noop(f field) error {
 	case 2:
 		n.Added = f.varint
 	case 3:
-		n.Reason = contract.NoOpReason(f.string())
+		n.Reason = sdk.NoOpReason(f.string())
 	}
 	return nil
 }

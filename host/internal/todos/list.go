@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/internal/text"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // The states of a task. A cancelled task is not on the list.
@@ -36,7 +36,7 @@ var ErrInvalid = errors.New("invalid todo list")
 
 // Check returns an error for a task with a blank content, a status other than [Pending], [InProgress] or [Completed],
 // or text that is not UTF-8, and for a list beyond MaxTodos to MaxBytes. Ids may be empty or repeat.
-func Check(list []contract.Todo) error {
+func Check(list []sdk.Todo) error {
 	var total size
 	return total.check("todos", list, 1)
 }
@@ -44,7 +44,7 @@ func Check(list []contract.Todo) error {
 type size struct{ todos, bytes int }
 
 // check checks one level of a list. path names it in errors, such as todos[2].subtasks.
-func (s *size) check(path string, list []contract.Todo, depth int) error {
+func (s *size) check(path string, list []sdk.Todo, depth int) error {
 	if len(list) > 0 && depth > MaxDepth {
 		return fmt.Errorf("%w: %s is nested %d deep; allowed are %d levels", ErrInvalid, path, depth, MaxDepth)
 	}
@@ -79,20 +79,20 @@ func (s *size) check(path string, list []contract.Todo, depth int) error {
 	return nil
 }
 
-func (s *size) add(t contract.Todo) {
+func (s *size) add(t sdk.Todo) {
 	s.todos++
 	s.bytes += len(t.ID) + len(t.Content)
 }
 
 // Active returns a deep copy of the unfinished tasks with their unfinished subtasks; a finished task's subtasks are
 // left out. Nil if there is none.
-func Active(list []contract.Todo) []contract.Todo {
-	return filter(list, func(t contract.Todo) bool { return t.Status != Completed && t.Status != cancelled })
+func Active(list []sdk.Todo) []sdk.Todo {
+	return filter(list, func(t sdk.Todo) bool { return t.Status != Completed && t.Status != cancelled })
 }
 
 // filter returns a deep copy of the tasks that pass keep. It asks for a task before its subtasks, which fit relies on.
-func filter(list []contract.Todo, keep func(contract.Todo) bool) []contract.Todo {
-	var out []contract.Todo
+func filter(list []sdk.Todo, keep func(sdk.Todo) bool) []sdk.Todo {
+	var out []sdk.Todo
 	for _, t := range list {
 		if keep(t) {
 			t.Subtasks = filter(t.Subtasks, keep)
@@ -103,15 +103,15 @@ func filter(list []contract.Todo, keep func(contract.Todo) bool) []contract.Todo
 }
 
 // fit returns a copy of list within MaxTodos and MaxBytes. It drops finished tasks first, then the last ones.
-func fit(list []contract.Todo) []contract.Todo {
+func fit(list []sdk.Todo) []sdk.Todo {
 	var all size
-	out := filter(list, func(t contract.Todo) bool { all.add(t); return true })
+	out := filter(list, func(t sdk.Todo) bool { all.add(t); return true })
 	if all.fits() {
 		return out
 	}
 	var taken size
 	full := false
-	return filter(Active(list), func(t contract.Todo) bool {
+	return filter(Active(list), func(t sdk.Todo) bool {
 		with := taken
 		with.add(t)
 		if full = full || !with.fits(); !full {

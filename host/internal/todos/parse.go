@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // cancelled tasks are removed from the list. The status never leaves this package.
@@ -86,7 +86,7 @@ func idOf(raw []byte) string {
 
 // parseList parses a list of tasks; ok is false if raw is not a list, or not empty and without a task. A task without a
 // status has its parent's, above. Cancelled tasks are left out. depth is 0 for the agent's own list.
-func parseList(raw []byte, above string, depth int) (list []contract.Todo, ok bool) {
+func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
 	if text, isText := rawjson.Text(raw); isText {
 		raw = []byte(text) // some models send the list as a string of JSON
 	}
@@ -125,7 +125,7 @@ func parseList(raw []byte, above string, depth int) (list []contract.Todo, ok bo
 }
 
 // parseTask parses one task: an object, or text alone. ok is false without content.
-func parseTask(raw []byte, above string, depth int) (t contract.Todo, ok bool) {
+func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 	p := parsed{}
 	if text, isText := rawjson.Text(raw); isText {
 		p.content = clip(strings.TrimSpace(text), MaxContent)
@@ -134,9 +134,9 @@ func parseTask(raw []byte, above string, depth int) (t contract.Todo, ok bool) {
 		p, _ = parseFields(raw, "id", "content", "description", "step")
 	}
 	if p.content == "" {
-		return contract.Todo{}, false
+		return sdk.Todo{}, false
 	}
-	t = contract.Todo{ID: p.id, Content: p.content}
+	t = sdk.Todo{ID: p.id, Content: p.content}
 	if t.Status, ok = statusOf(p.status); !ok {
 		t.Status = Pending // a superfluous task in a summary is better than a missing one
 		if p.status == "" {

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -27,11 +27,11 @@ func (t *Tracker) see(s seen) (call turns.At, ok bool) {
 }
 
 type state struct {
-	List    []contract.Todo `json:"list,omitempty"`
-	Next    int             `json:"next,omitempty"`
-	Entries int             `json:"entries,omitempty"`
-	Seen    []seen          `json:"seen,omitempty"`
-	Waiting []waiting       `json:"waiting,omitempty"`
+	List    []sdk.Todo `json:"list,omitempty"`
+	Next    int        `json:"next,omitempty"`
+	Entries int        `json:"entries,omitempty"`
+	Seen    []seen     `json:"seen,omitempty"`
+	Waiting []waiting  `json:"waiting,omitempty"`
 }
 
 // waiting is an unanswered call about tasks.

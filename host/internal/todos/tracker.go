@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
-	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -22,7 +22,7 @@ type Tracker struct {
 	waiting map[turns.At]content.ToolCall
 	seen    []seen // what match was given, to build it again
 	entries int    // how many were observed
-	list    []contract.Todo
+	list    []sdk.Todo
 	next    int // the highest number so far, for tasks without a reported id
 }
 
@@ -69,7 +69,7 @@ func aboutTasks(b content.Block) bool {
 }
 
 // Todos returns a copy of the current list; nil if there is none. Ids are the agent's, or else positions from 1.
-func (t *Tracker) Todos() []contract.Todo { return fit(t.list) }
+func (t *Tracker) Todos() []sdk.Todo { return fit(t.list) }
 
 // wait registers a call.
 func (t *Tracker) wait(call content.ToolCall, at turns.At) {
@@ -129,7 +129,7 @@ func (t *Tracker) create(parameters []byte, id string) {
 	if n, err := strconv.Atoi(id); err == nil && n > t.next && n < 1<<30 {
 		t.next = n
 	}
-	t.list = append(t.list, contract.Todo{ID: id, Content: p.content, Status: Pending})
+	t.list = append(t.list, sdk.Todo{ID: id, Content: p.content, Status: Pending})
 	if len(t.list) >= 2*MaxTodos {
 		t.list = fit(t.list)
 	}
@@ -156,5 +156,5 @@ func (t *Tracker) update(parameters []byte) {
 
 // find returns the position of the task with an id; -1 if there is none.
 func (t *Tracker) find(id string) int {
-	return slices.IndexFunc(t.list, func(todo contract.Todo) bool { return todo.ID == id })
+	return slices.IndexFunc(t.list, func(todo sdk.Todo) bool { return todo.ID == id })
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/testkit/statements"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Prompt is the prompt, and Snapshot the answer of the model, for strategies that summarise.
@@ -32,7 +32,7 @@ func Limit(tokens int, threshold float64) int { return max(int(float64(tokens)/t
 type Answer struct {
 	Given, After []statements.Entry
 	// Compress is what a Compress says of it; nil for an Optimize.
-	Compress *contract.CompressMetadata
+	Compress *sdk.CompressMetadata
 	// TokensBefore and TokensAfter are the sizes of the two, and Target what was to be reached.
 	TokensBefore, TokensAfter int
 	Target                    float64

@@ -6,7 +6,6 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -21,7 +20,7 @@ func Input(b *testing.B, entries, window int) sdk.CompressInput {
 	in := sdk.CompressInput{
 		Call: sdk.Call{History: gen.Session(entries, 1), Tools: taxonomy},
 		CompressParams: sdk.CompressParams{
-			CompressSettings: contract.DefaultCompressSettings(),
+			CompressSettings: sdk.DefaultCompressSettings(),
 			Threshold:        1,
 			Model:            &sdk.Model{Name: "m", ContextLimit: window},
 		},

@@ -3,7 +3,7 @@ package main
 
 import (
 	"github.com/thresh-dev/thresh/plugins/distill"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
-func main() { sdk.Serve(distill.Strategy{}) }
+func main() { serve.Strategy(distill.Strategy{}) }

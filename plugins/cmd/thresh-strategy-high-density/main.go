@@ -3,7 +3,7 @@ package main
 
 import (
 	"github.com/thresh-dev/thresh/plugins/highdensity"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
-func main() { sdk.Serve(highdensity.Strategy{}) }
+func main() { serve.Strategy(highdensity.Strategy{}) }

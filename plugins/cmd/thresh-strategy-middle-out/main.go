@@ -3,7 +3,7 @@ package main
 
 import (
 	"github.com/thresh-dev/thresh/plugins/middleout"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
-func main() { sdk.Serve(middleout.Strategy{}) }
+func main() { serve.Strategy(middleout.Strategy{}) }

@@ -3,7 +3,7 @@ package main
 
 import (
 	"github.com/thresh-dev/thresh/plugins/oneshot"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
-func main() { sdk.Serve(oneshot.Strategy{}) }
+func main() { serve.Strategy(oneshot.Strategy{}) }

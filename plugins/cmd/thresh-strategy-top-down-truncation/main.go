@@ -3,7 +3,7 @@ package main
 
 import (
 	"github.com/thresh-dev/thresh/plugins/topdown"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
-func main() { sdk.Serve(topdown.Strategy{}) }
+func main() { serve.Strategy(topdown.Strategy{}) }

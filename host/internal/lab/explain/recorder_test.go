@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -190,7 +190,7 @@ func draw(rt *rapid.T, s history.Snapshot, count history.Counter) *history.Plan 
 			case 0:
 				edits = append(edits, rewrite.Edit{
 					Index: i, Remove: true,
-					Reason: contract.Reason{Rule: "gone", SupersededBy: new(len(s.Entries) - 1)},
+					Reason: sdk.Reason{Rule: "gone", SupersededBy: new(len(s.Entries) - 1)},
 				})
 			case 1:
 				edits = append(

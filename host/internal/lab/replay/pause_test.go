@@ -11,8 +11,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // A replay compresses after the recorder's pauses if they outlast the prompt cache, however fast the replay is.
@@ -20,9 +20,9 @@ func TestRecordedPausesAreThoseOfTheReplay(t *testing.T) {
 	for name, c := range map[string]struct {
 		pause  time.Duration
 		prices string
-		want   []contract.CompressReason // of the turns that compressed
+		want   []sdk.CompressReason // of the turns that compressed
 	}{
-		"longer than the cache lives": {6 * time.Minute, "anthropic-sonnet", []contract.CompressReason{"cache-cold"}},
+		"longer than the cache lives": {6 * time.Minute, "anthropic-sonnet", []sdk.CompressReason{"cache-cold"}},
 		"shorter":                     {5 * time.Minute, "anthropic-sonnet", nil},
 		"a cache that lives an hour":  {6 * time.Minute, "anthropic-sonnet-1h", nil},
 	} {
@@ -44,7 +44,7 @@ func TestRecordedPausesAreThoseOfTheReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got []contract.CompressReason
+			var got []sdk.CompressReason
 			for _, turn := range r.Turns {
 				if turn.Compress.Kind != "" {
 					got = append(got, turn.Compress.Reason)

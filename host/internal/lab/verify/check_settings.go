@@ -12,12 +12,12 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/internal/text"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // settingsOf returns a plugin's declared defaults as a JSON object, with the value of key replaced unless key is "".
 // Hosts send settings in this form: all declared defaults filled in.
-func settingsOf(info contract.Info, key string, value json.RawMessage) []byte {
+func settingsOf(info sdk.Info, key string, value json.RawMessage) []byte {
 	// encoding/json sorts the keys: equal settings are equal bytes in every run.
 	out := map[string]any{}
 	for _, f := range info.Config {
@@ -36,11 +36,11 @@ func settingsOf(info contract.Info, key string, value json.RawMessage) []byte {
 }
 
 // defaultsOf returns the declared defaults, as a host sends them to a user who has configured nothing.
-func defaultsOf(info contract.Info) []byte { return settingsOf(info, "", nil) }
+func defaultsOf(info sdk.Info) []byte { return settingsOf(info, "", nil) }
 
 // try starts a process, configures it with settings, and has judge look at the process and at the error of Configure.
 // Each attempt gets a fresh process, so an attempt cannot fail because of the one before.
-func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, contract.Info, error) error) error {
+func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, sdk.Info, error) error) error {
 	p, err := s.spawn(ctx)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, contr
 
 // declared returns the plugin's description of itself. For a plugin without settings it returns both the description
 // and a skipped error: checks that only need declared settings pass the error on, others go on with the description.
-func (s *suite) declared(ctx context.Context) (*contract.Info, error) {
+func (s *suite) declared(ctx context.Context) (*sdk.Info, error) {
 	p, err := s.up(ctx)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 				break
 			}
 			tried++
-			err := s.try(ctx, settingsOf(*info, f.Key, value), func(_ *raw, _ contract.Info, err error) error {
+			err := s.try(ctx, settingsOf(*info, f.Key, value), func(_ *raw, _ sdk.Info, err error) error {
 				if err != nil && (status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), f.Key)) {
 					return fmt.Errorf(
 						"%s = %s, which it declares as allowed: %w", f.Key, text.OneLine(string(value), 100), err)
@@ -108,7 +108,7 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 
 // edges returns values that a setting's declaration allows and that are most likely to break: its bounds, its named
 // values, and both booleans. Off-by-one checks fail at the bounds.
-func edges(f contract.ConfigField) []json.RawMessage {
+func edges(f sdk.ConfigField) []json.RawMessage {
 	var out []json.RawMessage
 	add := func(v any) {
 		if raw, err := json.Marshal(v); err == nil { // fails for infinities, which bound nothing
@@ -124,7 +124,7 @@ func edges(f contract.ConfigField) []json.RawMessage {
 	for _, v := range f.Allowed {
 		add(v)
 	}
-	if f.Type == contract.Boolean {
+	if f.Type == sdk.Boolean {
 		add(true)
 		add(false)
 	}
@@ -161,7 +161,7 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 	// key is the setting that holds garbage; "" if no setting is to blame.
 	attempt := func(settings, key string) error {
 		tried++
-		return s.try(ctx, []byte(settings), func(p *raw, info contract.Info, err error) error {
+		return s.try(ctx, []byte(settings), func(p *raw, info sdk.Info, err error) error {
 			if err != nil {
 				refused++
 			}
@@ -215,7 +215,7 @@ func judgeGarbage(ctx context.Context, p *raw, settings, key string, err error) 
 // garbageInCalls sends the same garbage as per-call settings to one process that was configured properly. Settings
 // travel with each call, since sessions of one host can have different ones. Internal, Unavailable and
 // DeadlineExceeded are what a crash, a panic or a hang looks like from outside.
-func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried int, err error) {
+func (s *suite) garbageInCalls(ctx context.Context, info sdk.Info) (tried int, err error) {
 	p, err := s.up(ctx)
 	if err != nil {
 		return 0, err
@@ -252,7 +252,7 @@ func (p *raw) callIn(ctx context.Context, s *suite, c rawCall) error {
 
 // order makes calls that are out of order: operations before Configure, and an Optimize without a continuous trigger.
 // A plugin that answered them would work with missing settings or prune against its own declaration.
-func (s *suite) order(ctx context.Context, p *raw, info contract.Info) error {
+func (s *suite) order(ctx context.Context, p *raw, info sdk.Info) error {
 	c := rawCall{sample: s.plain(), info: info, settings: defaultsOf(info)}
 	for _, op := range operations(info) {
 		c.op = op

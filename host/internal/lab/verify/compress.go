@@ -12,27 +12,27 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/conform"
 	"github.com/thresh-dev/thresh/internal/testkit/samples"
 	"github.com/thresh-dev/thresh/internal/testkit/statements"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // compressCall returns the call that a host would make when the sample has just reached the threshold. The sample
 // must be curated. The context limit is derived from the sample's size and the plugin's own threshold, so each
 // sample is in need of compression, whatever its size.
-func compressCall(sm sample, info contract.Info) prepare.CompressCall {
+func compressCall(sm sample, info sdk.Info) prepare.CompressCall {
 	current := sm.tokens()
 	threshold := info.Trigger.DefaultThreshold
-	set := contract.DefaultCompressSettings()
+	set := sdk.DefaultCompressSettings()
 	set.ContextLimit = conform.Limit(current, threshold)
 	// Smaller than the default, so samples of a few thousand tokens have words beyond the budget.
 	set.UserMessageBudget = 2000
 	// One at work and one open: strategies treat finished tasks differently, but need not show them.
-	set.Todos = []contract.Todo{
+	set.Todos = []sdk.Todo{
 		{ID: "1", Content: "mend the parser", Status: "in_progress"},
 		{ID: "2", Content: "run the tests", Status: "pending"},
 	}
-	c := prepare.CompressCall{Call: callOf(sm, "compress", 1), CompressParams: contract.CompressParams{
+	c := prepare.CompressCall{Call: callOf(sm, "compress", 1), CompressParams: sdk.CompressParams{
 		// On demand, so a strategy with a schedule of its own compresses too.
-		CompressSettings: set, CurrentTokens: current, Threshold: threshold, Reason: contract.ReasonManual,
+		CompressSettings: set, CurrentTokens: current, Threshold: threshold, Reason: sdk.ReasonManual,
 	}}
 	// Hosts name the model only to strategies that declare requires_llm. Others must cope without.
 	if info.RequiresLLM {
@@ -44,8 +44,8 @@ func compressCall(sm sample, info contract.Info) prepare.CompressCall {
 // compressed is the outcome of one Compress that passed the host's validation.
 type compressed struct {
 	// "": something was done
-	noOp     contract.NoOpReason
-	metadata contract.CompressMetadata
+	noOp     sdk.NoOpReason
+	metadata sdk.CompressMetadata
 	// given and after share the entries that stayed, by pointer.
 	given  sample // curated
 	after  sample // as given if nothing was done
@@ -54,7 +54,7 @@ type compressed struct {
 
 // compress makes one Compress and validates the answer with the host's own validator, so whatever passes here
 // passes in the host too. Errors name the sample.
-func compress(ctx context.Context, st *plugins.Strategy, sm sample, services contract.Host) (compressed, error) {
+func compress(ctx context.Context, st *plugins.Strategy, sm sample, services sdk.Host) (compressed, error) {
 	sm = sm.curated()
 	in := compressCall(sm, st.Info())
 	a, err := st.Compress(ctx, in, services)

@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -29,9 +29,9 @@ var taxonomy = sync.OnceValue(func() *tools.Taxonomy {
 
 // density has all pruning rules enabled: the checks are about what an Optimize does, and a rule that is off does
 // nothing.
-var density = contract.DensityConfig{
+var density = sdk.DensityConfig{
 	ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 3,
-	PartialWrites: contract.PartialWritesPrune,
+	PartialWrites: sdk.PartialWritesPrune,
 }
 
 // workspace is the workspace root that the samples' paths refer to. It need not exist: strategies see paths, not
@@ -41,8 +41,8 @@ const workspace = "/w"
 // callOf returns what every call to a strategy has in common.
 func callOf(sm sample, session string, revision uint64) prepare.Call {
 	return prepare.Call{
-		CallParams: contract.CallParams{
-			SessionID: session, Revision: revision, CallSettings: contract.CallSettings{WorkspaceRoot: workspace},
+		CallParams: sdk.CallParams{
+			SessionID: session, Revision: revision, CallSettings: sdk.CallSettings{WorkspaceRoot: workspace},
 		},
 		Epoch: sm.epoch, Entries: sm.entries, Tools: taxonomy(),
 	}
@@ -66,7 +66,7 @@ func optimize(
 	revision uint64,
 ) (optimized, error) {
 	a, err := st.Optimize(ctx, prepare.OptimizeCall{
-		Call: callOf(sm, session, revision), OptimizeParams: contract.OptimizeParams{Density: density},
+		Call: callOf(sm, session, revision), OptimizeParams: sdk.OptimizeParams{Density: density},
 	})
 	if err != nil {
 		return optimized{}, on(&sm, err)
@@ -84,7 +84,7 @@ func optimize(
 
 // encodeEdits returns an answer in its wire form, so answers can be compared as strings. The writer is
 // deterministic, and JSON of the metadata sorts its keys, so equal answers have equal encodings.
-func encodeEdits(edits []rewrite.Edit, m contract.DensityMetadata) (string, error) {
+func encodeEdits(edits []rewrite.Edit, m sdk.DensityMetadata) (string, error) {
 	var b bytes.Buffer
 	w := wire.NewWriter(func(chunk []byte) error { _, err := b.Write(chunk); return err })
 	for _, e := range edits {

@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // answered wraps the error of a call with its name and code. [status.Code] still finds the code in the result.
@@ -42,8 +42,8 @@ func (e *callError) GRPCStatus() *status.Status { return e.status }
 
 // operations returns the calls that a plugin supports, by its trigger. Every strategy has a Compress; only continuous
 // ones have an Optimize.
-func operations(info contract.Info) []plugins.Op {
-	if info.Trigger.Mode == contract.ModeContinuous {
+func operations(info sdk.Info) []plugins.Op {
+	if info.Trigger.Mode == sdk.ModeContinuous {
 		return []plugins.Op{plugins.OpOptimize, plugins.OpCompress}
 	}
 	return []plugins.Op{plugins.OpCompress}
@@ -53,7 +53,7 @@ func operations(info contract.Info) []plugins.Op {
 type rawCall struct {
 	op     plugins.Op
 	sample sample
-	info   contract.Info // says what a Compress is told
+	info   sdk.Info // says what a Compress is told
 	// Sent as they are, valid or not.
 	settings []byte
 	// sent is called once the request is complete, on the goroutine that makes the call; nil: no one is told. From
@@ -79,7 +79,7 @@ func (c rawCall) header(in prepare.Call) wire.Call {
 // optimize makes an Optimize on the sample as it is.
 func (p *raw) optimize(ctx context.Context, c rawCall) error {
 	in := callOf(c.sample, "raw", 1)
-	return p.rpc.Optimize(ctx, c.header(in), contract.OptimizeParams{Density: density}, c.sample.sent(), c.sent)
+	return p.rpc.Optimize(ctx, c.header(in), sdk.OptimizeParams{Density: density}, c.sample.sent(), c.sent)
 }
 
 // compress makes a Compress on the curated sample, as hosts do.

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/tap"
 
 	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Bounds of what one plugin process can take of the host by asking it, over all connections. Requests above a bound are
@@ -89,14 +89,14 @@ func (b *bounds) serverOptions() []grpc.ServerOption {
 }
 
 var errNoCall = fmt.Errorf("%w: no Compress is under way; host services exist during a Compress only",
-	contract.ErrNotGranted)
+	sdk.ErrNotGranted)
 
 // handle runs the handler of a request unless too many are open, counting all connections: gRPC's bound of concurrent
 // streams is per connection.
 func (b *bounds) handle(f func() error) error {
 	defer b.open.Add(-1)
 	if b.open.Add(1) > maxRequests {
-		return wire.ToStatus(fmt.Errorf("%w: %d requests are open already", contract.ErrBudgetSpent, maxRequests))
+		return wire.ToStatus(fmt.Errorf("%w: %d requests are open already", sdk.ErrBudgetSpent, maxRequests))
 	}
 	return f()
 }

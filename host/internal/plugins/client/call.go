@@ -13,17 +13,17 @@ import (
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Optimize asks a continuous strategy what to prune (REQ-HD-002). It returns a [*fault.Error], or one around ctx's
 // error.
 func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
-	if p.reported.info.Trigger.Mode != contract.ModeContinuous {
+	if p.reported.info.Trigger.Mode != sdk.ModeContinuous {
 		return prepare.OptimizeAnswer{}, p.Failure(fault.OpOptimize, fault.ErrNotContinuous, "")
 	}
 	a, err := ask(ctx, p, fault.OpOptimize, p.opts.OptimizeTimeout, in.Call, nil, editDepth,
-		func(ctx context.Context, c wire.Call) (*wire.Stream[contract.DensityMetadata, rewrite.Edit], error) {
+		func(ctx context.Context, c wire.Call) (*wire.Stream[sdk.DensityMetadata, rewrite.Edit], error) {
 			return wire.OpenOptimize(ctx, p.remote.strategy, c, in.OptimizeParams)
 		})
 	return prepare.OptimizeAnswer{Edits: a.parts, Metadata: a.header.Metadata, Duration: a.took}, err
@@ -32,7 +32,7 @@ func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare
 // Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it asks
 // gets a context that ends with the call. It returns a [*fault.Error], or one around ctx's error.
 func (p *Plugin) Compress(
-	ctx context.Context, in prepare.CompressCall, services contract.Host,
+	ctx context.Context, in prepare.CompressCall, services sdk.Host,
 ) (prepare.CompressAnswer, error) {
 	serve := func(ctx context.Context, id string) (stop func()) {
 		return p.remote.services.open(
@@ -40,18 +40,18 @@ func (p *Plugin) Compress(
 		)
 	}
 	a, err := ask(ctx, p, fault.OpCompress, p.opts.CompressTimeout, in.Call, serve, pieceDepth,
-		func(ctx context.Context, c wire.Call) (*wire.Stream[contract.CompressMetadata, rewrite.Piece], error) {
+		func(ctx context.Context, c wire.Call) (*wire.Stream[sdk.CompressMetadata, rewrite.Piece], error) {
 			return wire.OpenCompress(ctx, p.remote.strategy, c, in.CompressParams)
 		})
 	return prepare.CompressAnswer{
-		NoOp:     contract.NoOpReason(text.Printable(string(a.header.NoOp), maxMessage)),
+		NoOp:     sdk.NoOpReason(text.Printable(string(a.header.NoOp), maxMessage)),
 		Pieces:   a.parts,
 		Metadata: a.header.Metadata,
 		Duration: a.took,
 	}, err
 }
 
-type answer[M contract.DensityMetadata | contract.CompressMetadata, P any] struct {
+type answer[M sdk.DensityMetadata | sdk.CompressMetadata, P any] struct {
 	header wire.Result[M]
 	parts  []P
 	took   time.Duration // without the start of a process
@@ -65,7 +65,7 @@ var errResync = errors.New("the plugin asks for the whole history")
 // ask makes one call. depth measures how deeply the JSON of a part is nested; too deep parts are refused. serve, if not
 // nil, lets the plugin use the host's services until the call ends. The request's id is unique per host process, so a
 // late question of an earlier call is not mistaken for one of this call.
-func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
+func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 	caller context.Context, p *Plugin, op fault.Op, timeout time.Duration, in prepare.Call,
 	serve func(ctx context.Context, id string) (stop func()), depth func(P) int,
 	open func(context.Context, wire.Call) (*wire.Stream[M, P], error),
@@ -125,7 +125,7 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 
 // exchange sends the history, or what is new in it, and receives the answer. Sending ends before receiving begins: the
 // plugin's SDK reads the whole history first, so neither side can block the other.
-func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
+func exchange[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 	stream *wire.Stream[M, P], opts config.Plugins, in prepare.Call, u update, depth func(P) int,
 ) (a answer[M, P], err error) {
 	if err := stream.Send(u.pieces, entriesOf(u.entries, u.tools)); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -135,7 +135,7 @@ func (p *Plugin) Rewritten(in prepare.Call) {
 // looksFor returns the tools by which entries say what their commands read and write; nil: they do not. Only a strategy
 // that prunes looks for files; one that rewrites a history could put the field into it.
 func (p *Plugin) looksFor(in prepare.Call) *tools.Taxonomy {
-	if p.reported.info.Trigger.Mode != contract.ModeContinuous {
+	if p.reported.info.Trigger.Mode != sdk.ModeContinuous {
 		return nil
 	}
 	return in.Tools

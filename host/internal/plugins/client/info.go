@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/internal/text"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Bounds of what a plugin says about itself, which the host keeps for as long as it runs. They are far above real
@@ -29,31 +29,31 @@ const (
 // checkInfo returns what a plugin reports about itself in a form that is safe to print: a description could contain
 // terminal escape sequences. The name in the file's name must agree, because users refer to strategies by it in
 // settings and grants. The error is a [fault.ErrBadInfo], for which a restart is useless.
-func checkInfo(name string, info contract.Info) (contract.Info, error) {
+func checkInfo(name string, info sdk.Info) (sdk.Info, error) {
 	// Clipped, not refused: too long a description does no harm.
 	info.Description = text.Printable(info.Description, maxDescription)
 	switch v := info.Version; {
-	case !contract.ValidName(info.Name):
-		return contract.Info{}, badInfo(
+	case !sdk.ValidName(info.Name):
+		return sdk.Info{}, badInfo(
 			"its name %q is not of lower-case letters, digits and single hyphens", text.Printable(info.Name, 100),
 		)
 	case info.Name != name:
-		return contract.Info{}, badInfo("it reports the name %q, but the file's name is %q: rename the file to %s%s",
+		return sdk.Info{}, badInfo("it reports the name %q, but the file's name is %q: rename the file to %s%s",
 			info.Name, name, discover.FilePrefix, info.Name)
 	// The version is compared and written to the lock file, so it is refused rather than cut.
 	case v == "" || len(v) > maxVersion || text.Printable(v, maxVersion) != v:
-		return contract.Info{}, badInfo(
+		return sdk.Info{}, badInfo(
 			"its version %q is empty, too long or not printable", text.Printable(v, maxVersion),
 		)
 	case !info.Trigger.Mode.Known():
-		return contract.Info{}, badInfo("its trigger mode is %v, neither continuous nor threshold", info.Trigger.Mode)
+		return sdk.Info{}, badInfo("its trigger mode is %v, neither continuous nor threshold", info.Trigger.Mode)
 	}
 	if t := info.Trigger.DefaultThreshold; !(t > 0 && t <= 1) { // refuses NaN too
-		return contract.Info{}, badInfo("its default threshold %v is not above 0 and at most 1", t)
+		return sdk.Info{}, badInfo("its default threshold %v is not above 0 and at most 1", t)
 	}
 	fields, err := checkConfigFields(info.Config)
 	if err != nil {
-		return contract.Info{}, err
+		return sdk.Info{}, err
 	}
 	info.Config = fields
 	return info, nil
@@ -64,7 +64,7 @@ func badInfo(format string, args ...any) error {
 }
 
 // checkConfigFields returns a copy of the declared settings, with checked defaults.
-func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField, error) {
+func checkConfigFields(declared []sdk.ConfigField) ([]sdk.ConfigField, error) {
 	if len(declared) > maxConfigFields {
 		return nil, badInfo("it declares %d settings, at most %d are allowed", len(declared), maxConfigFields)
 	}
@@ -74,7 +74,7 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 		f := &fields[i]
 		f.Description = text.Printable(f.Description, maxDescription)
 		switch {
-		case len(f.Key) > maxKey || !contract.ValidKey(f.Key):
+		case len(f.Key) > maxKey || !sdk.ValidKey(f.Key):
 			return nil, badInfo(
 				"setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first, in at "+
 					"most %d bytes", i, text.Printable(f.Key, maxKey), maxKey,
@@ -112,8 +112,8 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 
 // checkDefault checks a default as if a user had set it, except that text such as "5" is not accepted for a number:
 // only environment variables need that.
-func checkDefault(f contract.ConfigField) (any, error) {
-	if _, isText := f.Default.(string); isText != (f.Type == contract.String) {
+func checkDefault(f sdk.ConfigField) (any, error) {
+	if _, isText := f.Default.(string); isText != (f.Type == sdk.String) {
 		return nil, fmt.Errorf("is no %s", f.Type)
 	}
 	value, err := spec(f).Check(f.Default)

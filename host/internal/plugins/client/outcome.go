@@ -18,7 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/shell"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -40,7 +40,7 @@ func sent(e *history.Entry, taxonomy *tools.Taxonomy) wire.Entry {
 
 // checkResult checks the header of an answer before its parts are received. It admits about twice as many parts as a
 // sensible answer has: this bounds memory; the exact check follows.
-func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
+func checkResult[M sdk.DensityMetadata | sdk.CompressMetadata](
 	of string, r wire.Result[M], in prepare.Call,
 ) error {
 	const spare = 1000
@@ -56,7 +56,7 @@ func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
 		return fmt.Errorf("%w: it announces %d %ss for %d entries, at most %d are allowed",
 			fault.ErrBadAnswer, r.Parts, of, len(in.Entries), most)
 	}
-	if m, ok := any(r.Metadata).(contract.CompressMetadata); ok {
+	if m, ok := any(r.Metadata).(sdk.CompressMetadata); ok {
 		if err := check.Counts(m.Counts); err != nil {
 			return fmt.Errorf("%w: %w", fault.ErrBadAnswer, err)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 const (
@@ -49,7 +49,7 @@ type Plugin struct {
 	proc     *process.Process // nil: it did not start
 	log      hclog.Logger
 	reported reported
-	config   contract.Config // with defaults filled in
+	config   sdk.Config // with defaults filled in
 	remote   remote
 	calls    calls
 	sessions sessions
@@ -60,7 +60,7 @@ type Plugin struct {
 }
 
 type reported struct {
-	info   contract.Info
+	info   sdk.Info
 	record json.RawMessage // info as [trust.Record] writes it; nil: not accepted
 	delta  bool            // it mirrors histories (Features.history_delta)
 }
@@ -77,7 +77,7 @@ type life struct {
 }
 
 // Info returns what the plugin reports about itself, as a copy. Its Name is "" if the plugin did not get that far.
-func (p *Plugin) Info() contract.Info { return Clone(p.reported.info) }
+func (p *Plugin) Info() sdk.Info { return Clone(p.reported.info) }
 
 func (p *Plugin) Binary() *discover.Binary { return p.binary }
 
@@ -203,7 +203,7 @@ func (p *Plugin) probe() {
 }
 
 // Clone returns a deep copy of info.
-func Clone(info contract.Info) contract.Info {
+func Clone(info sdk.Info) sdk.Info {
 	info.Config = slices.Clone(info.Config)
 	for i := range info.Config {
 		info.Config[i].Allowed = slices.Clone(info.Config[i].Allowed)

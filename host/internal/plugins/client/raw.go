@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Raw makes single calls of the protocol, in any order and with any settings, and judges no answer. It is for the
@@ -31,7 +31,7 @@ const RawCallID = "raw"
 
 // Serve offers the host's services, before Configure. Unlike a host's, they do not end with a call: a request continues
 // until the plugin cancels it. stop ends them.
-func (r *Raw) Serve(ctx context.Context, host contract.Host) (id uint32, stop func(), err error) {
+func (r *Raw) Serve(ctx context.Context, host sdk.Host) (id uint32, stop func(), err error) {
 	r.remote.services.open(RawCallID, &serviceCall{ctx: context.Background(), host: host, mayGenerate: true})
 	id, err = r.remote.serve(ctx, r.proc)
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *Raw) Serve(ctx context.Context, host contract.Host) (id uint32, stop fu
 
 // Declaration is what a plugin reports about itself, unchecked.
 type Declaration struct {
-	contract.Info
+	sdk.Info
 	answer protoInfo
 }
 
@@ -91,7 +91,7 @@ func (r *Raw) Configure(ctx context.Context, c wire.Configuration) error {
 
 // Optimize makes a call and reads the answer to its end. sent (nil: none) is called when the request is complete.
 func (r *Raw) Optimize(
-	ctx context.Context, c wire.Call, in contract.OptimizeParams, entries iter.Seq[wire.Entry], sent func(),
+	ctx context.Context, c wire.Call, in sdk.OptimizeParams, entries iter.Seq[wire.Entry], sent func(),
 ) error {
 	c.ID = RawCallID
 	stream, err := wire.OpenOptimize(ctx, r.remote.strategy, c, in)
@@ -103,7 +103,7 @@ func (r *Raw) Optimize(
 
 // Compress makes a call and reads the answer to its end. sent (nil: none) is called when the request is complete.
 func (r *Raw) Compress(
-	ctx context.Context, c wire.Call, in contract.CompressParams, entries iter.Seq[wire.Entry], sent func(),
+	ctx context.Context, c wire.Call, in sdk.CompressParams, entries iter.Seq[wire.Entry], sent func(),
 ) error {
 	c.ID = RawCallID
 	stream, err := wire.OpenCompress(ctx, r.remote.strategy, c, in)
@@ -113,7 +113,7 @@ func (r *Raw) Compress(
 	return drain(stream, entries, sent)
 }
 
-func drain[M contract.DensityMetadata | contract.CompressMetadata, P any](
+func drain[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 	stream *wire.Stream[M, P], entries iter.Seq[wire.Entry], sent func(),
 ) error {
 	if err := stream.Send(nil, entries); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // maxServiceBytes is the most that a plugin may send for one EstimateTokens or Generate.
@@ -28,7 +28,7 @@ type hostServices struct {
 // serviceCall is one Compress that is under way. All its requests share it, concurrently.
 type serviceCall struct {
 	ctx         context.Context // ends with the Compress
-	host        contract.Host
+	host        sdk.Host
 	mayGenerate bool
 
 	requests atomic.Int64
@@ -53,7 +53,7 @@ func (h *hostServices) open(id string, call *serviceCall) (closeCall func()) {
 }
 
 // enter counts the request and returns the call, and a context that ends with the request or with the call. The errors
-// are [contract.ErrNotGranted] for an unknown call or a host without services, and [contract.ErrBudgetSpent] for too
+// are [sdk.ErrNotGranted] for an unknown call or a host without services, and [sdk.ErrBudgetSpent] for too
 // many requests: a plugin in a loop must not keep the host busy.
 func (h *hostServices) enter(
 	ctx context.Context, id string,
@@ -64,15 +64,15 @@ func (h *hostServices) enter(
 	if !ok {
 		return nil, nil, nil, fmt.Errorf(
 			"%w: no Compress with call_id %q is going on; host services exist during a Compress only",
-			contract.ErrNotGranted, text.Printable(id, 100),
+			sdk.ErrNotGranted, text.Printable(id, 100),
 		)
 	}
 	if call.host == nil {
-		return nil, nil, nil, fmt.Errorf("%w: this host offers no services", contract.ErrNotGranted)
+		return nil, nil, nil, fmt.Errorf("%w: this host offers no services", sdk.ErrNotGranted)
 	}
 	if call.requests.Add(1) > h.most {
 		return nil, nil, nil, fmt.Errorf(
-			"%w: one Compress may ask the host %d times (plugins.maxHostCalls)", contract.ErrBudgetSpent, h.most,
+			"%w: one Compress may ask the host %d times (plugins.maxHostCalls)", sdk.ErrBudgetSpent, h.most,
 		)
 	}
 	h.bounds.admitted()
@@ -128,7 +128,7 @@ func (h *hostServices) generate(stream wire.GenerateStream) error {
 	defer leave()
 	// What a plugin may spend is part of what a user agreed to by locking it.
 	if !call.mayGenerate {
-		return fmt.Errorf("%w: Generate is for strategies whose GetInfo says requires_llm", contract.ErrNotGranted)
+		return fmt.Errorf("%w: Generate is for strategies whose GetInfo says requires_llm", sdk.ErrNotGranted)
 	}
 	taken := account{of: h.bounds}
 	defer taken.close()

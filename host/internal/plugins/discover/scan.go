@@ -18,7 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/internal/text"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Guard decides which directories and files other users could change, which makes running them a risk. Each method
@@ -268,7 +268,7 @@ func scanOne(dir string, g Guard) (d Directory, found []Candidate, lack error) {
 // inspect returns why the file cannot be a plugin; "" if it may be one. lack is set if that is the fault of the host's
 // environment. It reads only the first bytes.
 func inspect(name, path string) (problem string, lack error) {
-	if !contract.ValidName(name) {
+	if !sdk.ValidName(name) {
 		return fmt.Sprintf("has no valid strategy name (%q must be lower-case letters, digits and single hyphens)",
 			text.Printable(name, 100)), nil
 	}

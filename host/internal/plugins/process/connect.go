@@ -68,7 +68,7 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		StartTimeout:     2 * p.spec.StartTimeout, // ctx ends first
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: runDir},
 		GRPCDialOptions: []grpc.DialOption{
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReceive), grpc.ForceCodecV2(wire.Codec())),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReceive)),
 			grpc.WithStaticStreamWindowSize(wire.Window), grpc.WithStaticConnWindowSize(wire.Window),
 			grpc.WithWriteBufferSize(wire.Buffer),
 			grpc.WithStreamInterceptor(boundBroker),

@@ -14,7 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Host is what supervision needs from its surroundings, for all strategies.
@@ -61,7 +61,7 @@ var _ prepare.Strategy = (*Strategy)(nil)
 type public struct {
 	state  State
 	reason string
-	info   contract.Info // of the last process that reported it
+	info   sdk.Info // of the last process that reported it
 	// lacking are the measures of isolation that this process did without.
 	lacking []string
 }
@@ -84,7 +84,7 @@ func (s *Strategy) Ended() { close(s.ended) }
 func (s *Strategy) Name() string { return s.name }
 
 // Info returns what the strategy reported about itself when it was last started; the zero value if it never was.
-func (s *Strategy) Info() contract.Info { return client.Clone(s.published().info) }
+func (s *Strategy) Info() sdk.Info { return client.Clone(s.published().info) }
 
 // Lacking returns the measures of isolation that the running or last process does without, each with the reason. The
 // result must not be changed.
@@ -98,7 +98,7 @@ func (s *Strategy) State() (State, string) {
 
 // Config returns the strategy's own settings as a JSON object with defaults filled in: what a call carries in Config.
 // Errors wrap [fault.ErrBadConfig].
-func (s *Strategy) Config(settings client.Settings) (contract.Config, error) {
+func (s *Strategy) Config(settings client.Settings) (sdk.Config, error) {
 	return client.Own(s.name, s.Info().Config, settings)
 }
 
@@ -125,7 +125,7 @@ func (s *Strategy) optimize(ctx context.Context, in prepare.OptimizeCall) (prepa
 // Compress is [client.Plugin.Compress] on the current process. It may have cost money already when the process crashes,
 // so it is not retried here: the error is Retryable.
 func (s *Strategy) Compress(
-	ctx context.Context, in prepare.CompressCall, services contract.Host,
+	ctx context.Context, in prepare.CompressCall, services sdk.Host,
 ) (prepare.CompressAnswer, error) {
 	l, err := s.Acquire(ctx)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Snapshot is what a binary reported about itself. The same bytes must report the same at every start, or what a person
@@ -15,21 +15,21 @@ type Snapshot struct {
 	Info json.RawMessage
 }
 
-// infoRecord is a [contract.Info] as the lock file stores it. Changing a field changes what existing lock files are
+// infoRecord is a [sdk.Info] as the lock file stores it. Changing a field changes what existing lock files are
 // compared with. The file's name has the plugin's name.
 type infoRecord struct {
-	Version          string                 `json:"version"`
-	Description      string                 `json:"description,omitempty"`
-	Trigger          contract.TriggerMode   `json:"trigger"`
-	DefaultThreshold float64                `json:"defaultThreshold"`
-	RequiresLLM      bool                   `json:"requiresLLM,omitempty"`
-	NeedsNetwork     bool                   `json:"needsNetwork,omitempty"`
-	Settings         []contract.ConfigField `json:"settings,omitempty"`
+	Version          string            `json:"version"`
+	Description      string            `json:"description,omitempty"`
+	Trigger          sdk.TriggerMode   `json:"trigger"`
+	DefaultThreshold float64           `json:"defaultThreshold"`
+	RequiresLLM      bool              `json:"requiresLLM,omitempty"`
+	NeedsNetwork     bool              `json:"needsNetwork,omitempty"`
+	Settings         []sdk.ConfigField `json:"settings,omitempty"`
 }
 
 // Record encodes info for storage and for comparison byte by byte. It fails for numbers that JSON does not have (NaN,
 // infinities).
-func Record(info contract.Info) (json.RawMessage, error) {
+func Record(info sdk.Info) (json.RawMessage, error) {
 	return json.Marshal(infoRecord{
 		Version: info.Version, Description: info.Description,
 		Trigger: info.Trigger.Mode, DefaultThreshold: info.Trigger.DefaultThreshold,

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
 type gate struct{}
@@ -45,4 +46,4 @@ func (gate) Compress(context.Context, sdk.Host, sdk.CompressInput) (sdk.Compress
 	return sdk.NoOp("nothing-to-do"), nil
 }
 
-func main() { sdk.Serve(gate{}) }
+func main() { serve.Strategy(gate{}) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
 // rounds is how often each question is asked.
@@ -53,4 +54,4 @@ func (estimate) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	return out, nil
 }
 
-func main() { sdk.Serve(estimate{}) }
+func main() { serve.Strategy(estimate{}) }

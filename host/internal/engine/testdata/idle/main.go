@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
 type idle struct{}
@@ -21,4 +22,4 @@ func (idle) Compress(context.Context, sdk.Host, sdk.CompressInput) (sdk.Compress
 	return sdk.NoOp("idle"), nil
 }
 
-func main() { sdk.Serve(idle{}) }
+func main() { serve.Strategy(idle{}) }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
 type honest struct{}
@@ -57,4 +58,4 @@ func (honest) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput)
 	}), nil
 }
 
-func main() { sdk.Serve(honest{}) }
+func main() { serve.Strategy(honest{}) }

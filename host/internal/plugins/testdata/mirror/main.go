@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
 type mirror struct{}
@@ -75,4 +76,4 @@ func hash(entries ...sdk.Content) uint64 {
 	return h.Sum64()
 }
 
-func main() { sdk.Serve(mirror{}) }
+func main() { serve.Strategy(mirror{}) }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
 type forgetful struct{}
@@ -45,4 +46,4 @@ func (forgetful) Compress(context.Context, sdk.Host, sdk.CompressInput) (sdk.Com
 	return sdk.NoOp(sdk.NoOpTailCoversAll), nil
 }
 
-func main() { sdk.Serve(forgetful{}) }
+func main() { serve.Strategy(forgetful{}) }

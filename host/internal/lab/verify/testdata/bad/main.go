@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/serve"
 )
 
 type strategy struct {
@@ -40,7 +41,7 @@ func main() {
 	case "survives-the-host":
 		_ = os.Unsetenv("THRESH_LIFELINE_FD")
 	}
-	sdk.Serve(s)
+	serve.Strategy(s)
 }
 
 func (s *strategy) Info() sdk.Info {
