@@ -62,6 +62,7 @@ func setByColumn(t *testing.T) map[string][]string {
 		cells := strings.Split(strings.TrimSpace(line), " | ")
 		if key, ok := strings.CutPrefix(cells[0], "| `"); ok && len(cells) >= 5 {
 			last := strings.TrimSuffix(cells[len(cells)-1], "|")
+			last = strings.ReplaceAll(last, "all", "project, session, token")
 			columns[strings.TrimSuffix(key, "`")] = strings.Split(strings.TrimSpace(last), ", ")
 		}
 	}

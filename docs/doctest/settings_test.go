@@ -92,6 +92,9 @@ func allSpecs() []config.Spec {
 
 // setters names who may set a setting besides the operator of the host.
 func setters(s config.Spec) string {
+	if all := config.ByProject | config.BySession | config.ByToken; s.By&all == all {
+		return "all"
+	}
 	var who []string
 	for _, one := range []struct {
 		by   config.Setters
@@ -105,8 +108,10 @@ func setters(s config.Spec) string {
 	return strings.Join(who, ", ")
 }
 
+// values says what a setting takes, in fewer words than an error does.
 func values(s config.Spec) string {
-	text := s.Want()
+	text := strings.NewReplacer("one of: ", "", ", such as 10s or 2m", "", " and at most ", " to ").Replace(s.Want())
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "a "), "an ")
 	if s.Unit != "" {
 		text += " (" + s.Unit + ")"
 	}
