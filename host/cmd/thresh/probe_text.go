@@ -2,27 +2,31 @@ package main
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 )
 
-var probeColumns = []table.Column{
-	{Name: "variant", Min: 12, Middle: true},
-	{Name: "score", Right: true},
-	{Name: "interval", Head: "95 %", Right: true},
-	{Name: "continuation", Head: "CONTI-\nNUATION", Right: true, Rank: 2},
-	{Name: "artifacts", Head: "ARTI-\nFACTS", Right: true, Rank: 2},
-	{Name: "decisions", Head: "DECI-\nSIONS", Right: true, Rank: 2},
-	{Name: "details", Right: true, Rank: 2},
-	{Name: "wrong", Right: true, Rank: 3},
-	{Name: "unknown", Right: true, Rank: 4},
-	{Name: "after", Right: true, Rank: 3},
-	{Name: "worst", Right: true, Rank: 3},
-	{Name: "left", Right: true, Rank: 1},
-	{Name: "mean", Right: true, Rank: 4},
-	{Name: "cost", Right: true, Rank: 1},
+// probeColumns returns the columns of the scores. variant is the length of the longest variant name, in characters.
+func probeColumns(variant int) []table.Column {
+	return []table.Column{
+		{Name: "variant", Min: min(variant, mostVariant), Middle: true},
+		{Name: "score", Right: true},
+		{Name: "interval", Head: "95 %", Right: true},
+		{Name: "continuation", Head: "CONTI-\nNUATION", Right: true, Rank: 2},
+		{Name: "artifacts", Head: "ARTI-\nFACTS", Right: true, Rank: 2},
+		{Name: "decisions", Head: "DECI-\nSIONS", Right: true, Rank: 2},
+		{Name: "details", Right: true, Rank: 2},
+		{Name: "wrong", Right: true, Rank: 3},
+		{Name: "unknown", Right: true, Rank: 4},
+		{Name: "after", Right: true, Rank: 3},
+		{Name: "worst", Right: true, Rank: 3},
+		{Name: "left", Right: true, Rank: 1},
+		{Name: "mean", Right: true, Rank: 4},
+		{Name: "cost", Right: true, Rank: 1},
+	}
 }
 
 // printProbes prints what the grades add up to, and plainly what is missing.
@@ -35,7 +39,9 @@ func (a *app) printProbes(st *probe.State, p probing) error {
 		if err := a.printScores(r, p); err != nil {
 			return err
 		}
-		fmt.Fprintln(a.out)
+		if len(r.Failed)+len(r.Problems)+len(r.Missing) > 0 {
+			fmt.Fprintln(a.out)
+		}
 	}
 	for _, f := range r.Failed {
 		fmt.Fprintln(a.out, "failed: "+f)
@@ -62,7 +68,7 @@ func (a *app) printProgress(st *probe.State, r *probe.Report) {
 }
 
 func (a *app) printScores(r *probe.Report, p probing) error {
-	t := table.New(probeColumns...)
+	t := table.New(probeColumns(longest(r))...)
 	for _, v := range r.Variants {
 		t.Row(v.Variant, points(v.Score), between(v.Score), points(v.Kinds["continuation"]), points(v.Kinds["artifacts"]),
 			points(v.Kinds["decisions"]), points(v.Kinds["details"]), table.Percentage(100*v.Wrong),
@@ -103,11 +109,18 @@ func (a *app) printScores(r *probe.Report, p probing) error {
 	return a.printParts(r, p.by)
 }
 
+func longest(r *probe.Report) (n int) {
+	for _, v := range r.Variants {
+		n = max(n, utf8.RuneCountInString(v.Variant))
+	}
+	return n
+}
+
 // printParts prints a table of sessions or moments.
 func (a *app) printParts(r *probe.Report, by string) error {
 	t := table.New(
 		table.Column{Name: "session", Min: 12, Middle: true}, table.Column{Name: "turn", Right: true},
-		table.Column{Name: "variant", Min: 12, Middle: true}, table.Column{Name: "score", Right: true},
+		table.Column{Name: "variant", Min: longest(r), Middle: true}, table.Column{Name: "score", Right: true},
 		table.Column{Name: "questions", Right: true}, table.Column{Name: "tokens", Right: true},
 		table.Column{Name: "wrong", Right: true, Rank: 1}, table.Column{Name: "unknown", Right: true, Rank: 1},
 	)

@@ -21,8 +21,10 @@ const sourcesHelp = `
 
 FILE is a session in any format that 'thresh sessions convert' reads, a directory or an agent's
 database with sessions, a session in a database as 'DATABASE#ID', or '-' for standard input. Without
-FILE, thresh looks where agents keep their sessions on this machine and takes the newest. Nothing
-leaves the machine.`
+FILE, thresh looks where agents keep their sessions on this machine and takes the newest.`
+
+const nothingLeaves = `
+Nothing leaves the machine.`
 
 // sources are the flags of a command that finds sessions itself. lastGiven says that the user chose last: a directory
 // is read whole otherwise.
@@ -60,6 +62,9 @@ func (a *app) addSources(cmd *cobra.Command, last int) *sources {
 		cobra.FixedCompletions(recordings.Agents(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagDirname("project")
 	cmd.Long += sourcesHelp
+	if cmd.Name() != "probe" { // whose model is a provider's
+		cmd.Long += nothingLeaves
+	}
 	cmd.Args = func(cmd *cobra.Command, given []string) error {
 		s.lastGiven = cmd.Flags().Changed("last")
 		switch {

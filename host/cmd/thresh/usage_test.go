@@ -10,7 +10,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	p := newPlace(t)
 	for _, command := range []string{
 		"plugins replay", "run", "plugins try", "sessions convert", "tokens", "explain", "restore", "plugins list",
-		"config explain",
+		"config explain", "probe",
 	} {
 		r := p.run(append(strings.Fields(command), "--help")...).done(t)
 		for _, want := range []string{"Usage:\n  thresh " + command, "Examples:\n  ", "--set KEY=VALUE"} {
@@ -66,6 +66,15 @@ func TestAWrongCallIsStatus2AndNamesWhatHelps(t *testing.T) {
 		{"sessions convert --to codex a.json", []string{"codex", "cannot be written", "native, openai, responses or anthropic"}},
 		{"run now", []string{"now"}},
 		{"plugins replay -o yaml a.json", []string{"yaml", "json"}},
+		{"probe --write d a.json", []string{"--strategy"}},
+		{"probe --write d --grade d", []string{"--write", "--grade"}},
+		{"probe --write= --strategy distill a.json", []string{"--write"}},
+		{"probe --grade d a.json", []string{"--grade", "FILE"}},
+		{"probe --grade d --yes", []string{"--yes"}},
+		{"probe --by turn --grade d", []string{"--by", "session or moment", "turn"}},
+		{"probe --moments=-1 --strategy distill a.json", []string{"--moments", "-1"}},
+		{"probe --usd=NaN --strategy distill a.json", []string{"--usd", "NaN"}},
+		{"probe --strategy distill - -", []string{"standard input"}},
 		{"plugins try --nosuch a.json", []string{"--nosuch"}},
 		{"plugins try --set nothing a.json", []string{"--set", "nothing"}},
 	} {

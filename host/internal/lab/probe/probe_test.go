@@ -123,7 +123,7 @@ func work(prompt, record string) string {
 	switch {
 	case strings.Contains(prompt, "You write questions"):
 		// The record ends where what came next begins.
-		values := valueIn.FindAllString(strings.Split(record, "<next")[0], -1)
+		values := valueIn.FindAllString(strings.Split(record, "\n<next")[0], -1)
 		for i, kind := range slices.Concat(probe.Kinds, probe.Kinds, probe.Kinds) {
 			v := values[i*len(values)/12]
 			var s string

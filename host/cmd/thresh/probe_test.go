@@ -1,0 +1,106 @@
+package main_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+)
+
+var (
+	probeQuestions = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}): `)
+	probeAnswers   = regexp.MustCompile(`(?m)^=== [0-9a-f]{8} answer ([0-9a-f]{8})$`)
+)
+
+// obliging does what a sheet asks for: one question, which every context answers.
+func obliging(prompt string) string {
+	list := func(field, element string, found [][]string) string {
+		var parts []string
+		for _, f := range found {
+			parts = append(parts, fmt.Sprintf(element, f[1]))
+		}
+		return fmt.Sprintf(`{%q:[%s]}`, field, strings.Join(parts, ","))
+	}
+	switch {
+	case strings.Contains(prompt, "You write questions"):
+		return `{"questions":[{"kind":"decisions","question":"Why?","reference":"so","partly":"half","entry":0}]}`
+	case strings.Contains(prompt, "You take over"):
+		return list("answers", `{"id":%q,"answer":"so"}`, probeQuestions.FindAllStringSubmatch(prompt, -1))
+	}
+	return list("grades", `{"id":%q,"grade":"full","wrong":false}`, probeAnswers.FindAllStringSubmatch(prompt, -1))
+}
+
+type probeReport struct {
+	Questions, Dropped, Open int
+	Variants                 []struct {
+		Variant string
+		Score   struct{ Mean float64 }
+	}
+	Missing []struct{ Output string }
+}
+
+func TestNothingIsSentToAModelWithoutConsent(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			p := newLLMPlace(t, kind, llmtest.Options{Reply: func(r llmtest.Request) llmtest.Reply {
+				return llmtest.Reply{Text: obliging(r.Messages[0].Text)}
+			}})
+			p.file("s.jsonl", conversation(80))
+			probe := func(more ...string) result {
+				return p.run(append([]string{
+					"probe", "--profile", "writer", "--strategy", "top-down-truncation", "--log-level", "error",
+					"--set", "model.contextLimit=10000", "s.jsonl",
+				}, more...)...)
+			}
+			probe().failed(t, 1, "to be asked: ", "tokens in", "USD", "nothing was sent", "--yes")
+			probe("--yes", "--usd", "0.0001").failed(t, 1, "to be asked: ", "nothing was sent", "--usd 0.0001")
+			if n := len(p.asked()); n > 0 {
+				t.Fatalf("%d calls without consent", n)
+			}
+			r := probe("--yes", "--usd", "1", "-o", "json")
+			report := decode[probeReport](t, r)
+			if len(report.Variants) != 2 || report.Questions == 0 || report.Open != 0 || len(report.Missing) != 0 {
+				t.Errorf("the report is %s", r.stdout)
+			}
+			n := len(p.asked())
+			if text := probe().done(t).stdout; !strings.Contains(text, "top-down-truncation") || !strings.Contains(text, "graders agreed") {
+				t.Errorf("again: %s", text)
+			}
+			if again := len(p.asked()); again != n || n == 0 {
+				t.Errorf("%d calls, then %d", n, again)
+			}
+		})
+	}
+}
+
+func TestSheetsAreWrittenAndAddedUp(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("s.jsonl", conversation(80))
+	args := []string{
+		"probe", "--write", "d", "--strategy", "top-down-truncation", "--log-level", "error",
+		"--set", "model.contextLimit=10000", "s.jsonl",
+	}
+	r := p.run(args...).done(t)
+	if !strings.Contains(r.stdout, "missing: 1-questions/") || !strings.Contains(r.stdout, "to be worked through now") {
+		t.Errorf("printed\n%s", r.stdout)
+	}
+	if again := p.run(args...).done(t); again.stdout != r.stdout {
+		t.Errorf("the same again:\n%s", again.stdout)
+	}
+	if graded := p.run("probe", "--grade", "d").done(t); graded.stdout != r.stdout {
+		t.Errorf("--grade:\n%s", graded.stdout)
+	}
+	if report := decode[probeReport](t, p.run("probe", "--grade", "d", "-o", "json")); len(report.Missing) == 0 {
+		t.Error("JSON names nothing that is missing")
+	}
+	p.run("probe", "--grade", "nowhere").failed(t, 1, "nowhere", "--write")
+	p.run("probe", "--grade", "d", "--strategy", "distill").failed(t, 1, "distill", "top-down-truncation")
+	if r := p.run("probe", "--prompts").done(t); !strings.Contains(r.stdout, "1-questions (version ") {
+		t.Errorf("--prompts printed %.200s", r.stdout)
+	}
+}
