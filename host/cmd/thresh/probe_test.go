@@ -67,7 +67,8 @@ func TestNothingIsSentToAModelWithoutConsent(t *testing.T) {
 				t.Errorf("the report is %s", r.stdout)
 			}
 			n := len(p.asked())
-			if text := probe().done(t).stdout; !strings.Contains(text, "top-down-truncation") || !strings.Contains(text, "graders agreed") {
+			text := probe().done(t).stdout
+			if !strings.Contains(text, "top-down-truncation") || !strings.Contains(text, "graders agreed") {
 				t.Errorf("again: %s", text)
 			}
 			if again := len(p.asked()); again != n || n == 0 {

@@ -43,8 +43,8 @@ type Asked struct {
 }
 
 // Ask has the model work through the sheets of all stages. Each answer is kept when it comes: what was answered before
-// an error or the end of ctx is not asked again. An answer that cannot be used is asked for once more; then it costs its
-// sheet, or what is wrong of it, and the others go on. The state is the last one.
+// an error or the end of ctx is not asked again. An answer that cannot be used is asked for once more; then it costs
+// its sheet, or what is wrong of it, and the others go on. The state is the last one.
 func (b *Book) Ask(ctx context.Context, m Model, variants, sessions []string) (*State, Asked, error) {
 	a := asking{book: b, model: m, failed: map[string]bool{}}
 	for {

@@ -26,17 +26,21 @@ func TestABrokenReplyCostsItself(t *testing.T) {
 	o.Sessions = o.Sessions[:1]
 	b, _ := plan(t, h, at, o)
 	first := check(t, b).Todo[0]
-	const good = `{"kind":"details","question":"Which value does a-1 hold?","reference":"value-a-1","partly":"x","entry":2}`
+	const good = `{"kind":"details","question":"Which value does a-1 hold?","reference":"value-a-1",` +
+		`"partly":"x","entry":2}`
+	with := func(from, to string) string {
+		return `{"questions":[` + strings.Replace(good, from, to, 1) + `]}`
+	}
 	for name, c := range map[string]struct{ reply, want string }{
 		"no JSON":       {`I am done.`, "questions.json: not one JSON object"},
 		"another field": {`{"answers":[]}`, `want an object with the one field "questions"`},
 		"two fields":    {`{"questions":[` + good + `],"note":"done"}`, `the one field "questions"`},
 		"empty":         {`{"questions":[]}`, "the list is empty"},
-		"kind":          {`{"questions":[` + strings.Replace(good, "details", "trivia", 1) + `]}`, `question 1: kind: "trivia"`},
-		"reference":     {`{"questions":[` + strings.Replace(good, "value-a-1", " ", 1) + `]}`, "question 1: reference: missing"},
-		"entry":         {`{"questions":[` + strings.Replace(good, `"entry":2`, `"entry":-2`, 1) + `]}`, "question 1: entry"},
-		"unknown field": {`{"questions":[` + strings.Replace(good, `"entry"`, `"line"`, 1) + `]}`, "question 1: json: unknown field"},
-		"twice":         {`{"questions":[` + good + `,` + good + `]}`, "question 2: the same question again"},
+		"kind":          {with("details", "trivia"), `question 1: kind: "trivia"`},
+		"reference":     {with("value-a-1", " "), "question 1: reference: missing"},
+		"entry":         {with(`"entry":2`, `"entry":-2`), "question 1: entry"},
+		"unknown field": {with(`"entry"`, `"line"`), "question 1: json: unknown field"},
+		"twice":         {with(good, good+","+good), "question 2: the same question again"},
 	} {
 		write(t, filepath.Join(at, first.Output), c.reply)
 		st := check(t, b)

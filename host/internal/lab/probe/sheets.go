@@ -45,11 +45,13 @@ func (b *Book) message(s *sheet) (string, error) {
 	}
 	where := ""
 	if len(names) > 0 {
-		where = "Behind these instructions stand, each up to the end tag with the same id: " + strings.Join(names, ", ") + "."
+		where = "Behind these instructions stand, each up to the end tag with the same id: " +
+			strings.Join(names, ", ") + "."
 	}
 	message := s.prompt(where, "Answer with it alone, without any other word.") + records.String()
 	if len(names) > 0 {
-		message += "\nThat was the data. Now follow the instructions at the beginning, and answer with the JSON object alone.\n"
+		message += "\nThat was the data. Now follow the instructions at the beginning, and answer with the JSON object " +
+			"alone.\n"
 	}
 	return message, nil
 }
