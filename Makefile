@@ -6,7 +6,7 @@ TOOLS    := $(CURDIR)/.bin
 SAMPLES  := $(wildcard examples/sessions/*.json examples/sessions/*.jsonl)
 FUZZTIME ?= 10s
 
-# What 'thresh version' prints. A tree without git is "(devel)".
+# What 'thresh --version' prints. A tree without git is "(devel)".
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null)
 INFO     := github.com/thresh-dev/thresh/internal/buildinfo
@@ -64,7 +64,7 @@ test: check unit ## lint, generated code, and all tests but the slow ones, with 
 
 FULL = THRESH_TEST_FULL=1 $(LEAN) $(GO) test $(TESTFLAGS)
 test-slow: build ## the guide for authors, npm, long recordings, the stamp of the programs
-	@test -z "$(VERSION)" || $(BIN)/thresh version | grep -qF '$(VERSION)' || { echo "thresh version does not print $(VERSION)"; exit 1; }
+	@test -z "$(VERSION)" || $(BIN)/thresh --version | grep -qF '$(VERSION)' || { echo "thresh --version does not print $(VERSION)"; exit 1; }
 	$(LEAN) $(GO) test $(TESTFLAGS) $(SLOW)
 	$(FULL) ./docs/scalesim ./host/internal/engine ./host/internal/lab/compare ./host/internal/lab/verify ./host/internal/tokens
 	$(FULL) ./host/internal/plugins -run TestAPluginSees

@@ -24,8 +24,6 @@ type Config struct {
 	// session holds the overrides of [Config.With]; each copy has its own.
 	session *layer
 
-	warnings []string
-
 	settings Settings
 	// merged has what holds, as a [setting] by key, and all profiles, in force or not.
 	merged *koanf.Koanf
@@ -37,9 +35,6 @@ type Config struct {
 
 // Settings returns a copy of the values in force, in about a microsecond.
 func (c *Config) Settings() Settings { return c.settings.clone() }
-
-// Warnings lists, one line each with its place, values that still work but have a new name.
-func (c *Config) Warnings() []string { return slices.Clone(c.warnings) }
 
 // Files returns the absolute paths of the files that were read, weakest first.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
@@ -93,9 +88,10 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 		return nil, err
 	}
 	profile := profileLayer(chosen.Value.(string), known)
-	c.checkChosenProfile(chosen, profile, p)
+	// A project file must not choose a profile to do what the file itself may not, nor disable one that does.
+	c.checkChoice(chosen, profile, "the profile sets ", p)
 	if name := others.Value.(string); name != chosen.Value {
-		c.checkLostProfile(chosen, name, profileLayer(name, known), p)
+		c.checkChoice(chosen, profileLayer(name, known), "it takes profile "+name+" out of force, which sets ", p)
 	}
 	// A profile is above all files, wherever it is defined: the environment and flags are nearer to the user.
 	above := slices.IndexFunc(all, func(l *layer) bool { return l.name == LayerEnvironment || l.name == LayerSession })
@@ -104,9 +100,6 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 		if c.merged, err = stack(slices.Insert(all, above, profile)...); err != nil {
 			return nil, err
 		}
-	}
-	if err := c.rename(); err != nil {
-		return nil, err
 	}
 	if err := c.decode(); err != nil {
 		return nil, err
@@ -143,25 +136,6 @@ func profileLayer(name string, known *koanf.Koanf) *layer {
 		}
 	}
 	return l
-}
-
-// rename replaces values that have a new name now, with a warning.
-func (c *Config) rename() error {
-	for _, key := range registry().renames {
-		v := c.setting(key)
-		old, _ := v.Value.(string)
-		now := registry().specs[key].renamed[old]
-		if now == "" {
-			continue
-		}
-		e := &Error{Origin: v.Origin, Key: key, Value: show(old), Problem: "has another name now: write " + now}
-		c.warnings = append(c.warnings, e.Error())
-		v.Value = now
-		if err := c.merged.Set(key, v); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-	}
-	return nil
 }
 
 // decode fills c.settings. An error is a bug in the registry.

@@ -34,17 +34,17 @@
 //
 // # What koanf does, and what it does not
 //
-// koanf merges the layers, tells what is set below a key, cuts a profile out of all layers, and decodes into [Settings]
+// koanf reads the environment, merges the layers, tells what is set below a key, cuts a profile out of all layers, and decodes into [Settings]
 // and [Provider]. The values it stacks carry their origin, so nothing is merged twice. Read this list of what koanf
 // cannot do before replacing any of the rest:
 //
-//   - The walk over YAML nodes (walk.go, yamljson.go, syntax.go). koanf's parsers return a plain map, without the
-//     lines that errors and [Config.Explain] name, keys set twice, the digits of large numbers, and the order of keys
-//     in taxonomy rules.
+//   - The walk over YAML nodes (walk.go, syntax.go). koanf's parsers return a plain map, without the lines that
+//     errors and [Config.Explain] name and without keys set twice.
 //   - The check of a value (spec.go, check.go). The decoder behind koanf knows types but neither bounds nor choices,
 //     is lax where text becomes a number, and sees only the merged result, where a flag hides a wrong value in a file.
 //   - What a key means and what was probably meant by a wrong one (keys.go), and who may set it (setter.go).
-//   - The environment (env.go). koanf's provider ignores unknown variables or takes them all, and panics at an entry
-//     without "=".
-//   - Reading a file (file.go). koanf's provider reads any path to its end, even a named pipe or a huge file.
+//   - The flags. koanf's posflag takes each flag for the key of its name, without the flag that an error names; here
+//     most settings come from one flag, --set KEY=VALUE.
+//   - Reading a file (file.go). koanf's provider is os.ReadFile, which waits for a named pipe and reads a huge file to
+//     its end; with these refused first, os.ReadFile is all there is.
 package config

@@ -5,30 +5,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/knadh/koanf/providers/env/v2"
+
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // loadEnv reads the THRESH_ variables. Unknown ones are errors: a misspelt one would be ignored silently.
-func loadEnv(env []string, pl places, p *problems) *layer {
+func loadEnv(environ []string, pl places, p *problems) *layer {
 	l, x := newLayer(LayerEnvironment), registry()
 	// Of two with one name the last wins, as in the shell.
-	values := map[string]string{}
-	// names keeps the order of the environment for errors.
-	var names []string
-	for _, entry := range env {
-		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, envPrefix) || exempt(name) {
-			continue
-		}
-		if _, known := values[name]; !known {
-			names = append(names, name)
-		}
-		values[name] = value
-	}
-	for _, name := range names {
+	values, _ := env.Provider("", env.Opt{Prefix: envPrefix, EnvironFunc: func() []string { return environ }}).Read()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		at := Origin{Layer: l.name, Source: name}
 		key, known := x.env[name]
 		switch {
+		case exempt(name):
 		// Searching the nearest name for each of thousands of variables would take seconds.
 		case !known && p.full():
 			p.more++

@@ -12,8 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFileBytes bounds a settings file: 1 MiB, where a file with every setting is below 20 kB. It also bounds the work.
-const maxFileBytes = 1 << 20
+// maxFileBytes bounds a settings file; one with every setting is below 20 kB. It also bounds the work: the YAML library
+// compares every two keys of a mapping.
+const maxFileBytes = 128 << 10
 
 // loadFile reads a file into a layer. An optional file may be missing; found reports whether it exists.
 func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l *layer, found bool) {
@@ -59,19 +60,13 @@ func readFile(path string) ([]byte, error) {
 		return nil, errors.New("it is a directory")
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not a regular file")
+	case info.Size() > maxFileBytes:
+		return nil, fmt.Errorf("it is larger than %d bytes", maxFileBytes)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, cause(err)
-	}
-	defer f.Close()
-	// One byte too many shows a file that is too large; its size would not do, as it may grow meanwhile.
-	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	data, err := os.ReadFile(path)
 	switch {
 	case err != nil:
 		return nil, cause(err)
-	case len(data) > maxFileBytes:
-		return nil, fmt.Errorf("it is larger than %d bytes", maxFileBytes)
 	// The YAML library would report a position that no editor shows.
 	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
 		return nil, errors.New("it is not UTF-8 text")

@@ -37,11 +37,9 @@ var (
 
 // index is the registry, prepared for lookups. It never changes.
 type index struct {
-	keys  []string
-	specs map[string]Spec
-	// renames are the keys of settings with renamed values.
-	renames []string
-	groups  map[string]bool // every proper prefix of a key, and the two free groups
+	keys   []string
+	specs  map[string]Spec
+	groups map[string]bool // every proper prefix of a key, and the two free groups
 	// Not parsed back from names: "_" in a variable may be a dot or precede a capital letter.
 	env map[string]string // variable to key
 
@@ -58,15 +56,15 @@ var registry = sync.OnceValue(func() *index {
 	for _, s := range Specs() {
 		x.keys = append(x.keys, s.Key)
 		x.specs[s.Key] = s
-		if len(s.renamed) > 0 {
-			x.renames = append(x.renames, s.Key)
-		}
 		x.env[envName(s.Key)] = s.Key
 		for i, c := range s.Key {
 			if c == '.' {
 				x.groups[s.Key[:i]] = true
 			}
 		}
+	}
+	for key := range removed {
+		x.env[envName(key)] = key
 	}
 	return x
 })
@@ -137,6 +135,9 @@ func (x *index) findPlain(key string) target {
 	}
 	if x.groups[key] {
 		return target{}
+	}
+	if now, ok := removed[key]; ok {
+		return target{problem: "was removed: " + now}
 	}
 	// The most likely mistake: a provider looks like a group of settings.
 	if first, _, _ := strings.Cut(key, "."); first == groupProvider {

@@ -10,39 +10,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
+// The registry has the defaults. Those that depend on the machine, and what "not set" is in Go, are here.
 func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 	m := newMachine(t)
-	want := config.Settings{
-		Compression: config.Compression{
-			Strategy: "distill", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
-			HardLimit: "make-room", LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000,
-				Cooldown: time.Minute},
-			Density: config.Density{DensityConfig: sdk.DensityConfig{
-				ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: "prune"},
-				OptimizeThreshold: 0.25, MinSavings: 10_000, ToolPresets: tools.PresetNames()},
-		},
-		Model:     config.Model{ContextLimit: 200_000, PriceList: "auto"},
-		Workspace: config.Workspace{Root: m.work},
-		Sessions:  config.Sessions{Store: "memory", MaxMemory: 512 << 20},
-		Plugins: config.Plugins{
-			Dirs:         []string{filepath.Join(m.home, ".local/share/thresh/plugins")},
-			StartTimeout: 10 * time.Second, OptimizeTimeout: 30 * time.Second, CompressTimeout: 10 * time.Minute,
-			StopTimeout: 2 * time.Second, MaxAnswerBytes: 67108864, MirrorBytes: 268435456,
-			MaxHostCalls: 10_000, MaxCrashes: 5, MaxMemoryBytes: 2 << 30,
-			Integrity: "tofu", LockFile: filepath.Join(m.home, ".local/state/thresh/plugins.lock"),
-			Isolation: "best-effort",
-		},
-		Log: config.Log{Level: "warn", Format: "text"},
-		Serve: config.Serve{Listen: "127.0.0.1:7440", Drain: 30 * time.Second,
-			TokenFile: filepath.Join(m.home, ".local/state/thresh/token")},
-		Proxy: config.Proxy{OnError: "forward", Upstreams: config.Upstreams{Anthropic: "https://api.anthropic.com",
-			OpenAI: "https://api.openai.com/v1", Gemini: "https://generativelanguage.googleapis.com"}},
+	set := m.load(m.options()).Settings()
+	if set.Compression.Threshold != nil || set.Strategies != nil || set.Plugins.Grants != nil {
+		t.Errorf("set without a setting: %+v", set)
 	}
-	if diff := cmp.Diff(want, m.load(m.options()).Settings()); diff != "" {
+	got := []string{set.Workspace.Root, set.Plugins.Dirs[0], set.Plugins.LockFile, set.Serve.TokenFile}
+	want := []string{m.work, filepath.Join(m.home, ".local/share/thresh/plugins"),
+		filepath.Join(m.home, ".local/state/thresh/plugins.lock"), filepath.Join(m.home, ".local/state/thresh/token")}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -151,10 +131,9 @@ func TestValuesAsTheyMayBeWritten(t *testing.T) {
 			key: "compression.density.readWritePruning", want: false},
 		"a negative retention": {file: "compression.density.recencyRetention: -2",
 			key: "compression.density.recencyRetention", want: -2.0},
-		"a duration": {file: "compression.llm.cooldown: 1m30s",
-			key: "compression.llm.cooldown", want: "1m30s"},
-		"a typed duration": {overrides: []config.Override{flag("plugins.stopTimeout", time.Minute)},
-			key: "plugins.stopTimeout", want: "1m0s"},
+		"a duration": {env: []string{"THRESH_SERVE_DRAIN=1m30s"}, key: "serve.drain", want: "1m30s"},
+		"a typed duration": {overrides: []config.Override{flag("plugins.startTimeout", time.Minute)},
+			key: "plugins.startTimeout", want: "1m0s"},
 		"text that looks like a date": {file: "model.name: 2025-01-01", key: "model.name", want: "2025-01-01"},
 		"a list in a file": {file: "compression.density.toolPresets:\n- codex\n- llxprt",
 			key: "compression.density.toolPresets", want: []string{"codex", "llxprt"}},
@@ -240,12 +219,12 @@ func TestRelativePathsStandAgainstWhatHoldsThem(t *testing.T) {
 	}
 }
 
-func TestTaxonomyRulesKeepDigitsAndOrder(t *testing.T) {
+func TestTaxonomyRulesAreKeptAsJSON(t *testing.T) {
 	m := newMachine(t)
 	m.write(m.projectFile(), "compression.density.tools:\n- {name: edit, z: 1, a: [null, true, 12345678901234567890, "+
 		"0x10]}\n- {}\n")
 	got := string(m.load(m.options()).Settings().Compression.Density.Tools)
-	if want := `[{"name":"edit","z":1,"a":[null,true,12345678901234567890,16]},{}]`; got != want {
+	if want := `[{"a":[null,true,12345678901234567890,16],"name":"edit","z":1},{}]`; got != want {
 		t.Errorf("got %s", got)
 	}
 	o := m.options()
@@ -282,27 +261,24 @@ func TestTheStoreOfSessions(t *testing.T) {
 	}
 }
 
-// A value that got another name works under the old one, wherever it is set, and a warning says where it is.
-func TestAValueWithAnEarlierName(t *testing.T) {
-	const key = "compression.hardLimit"
-	for name, o := range map[string]config.Options{
-		"a variable": {Env: []string{"THRESH_COMPRESSION_HARD_LIMIT=ladder"}},
-		"a flag":     {Env: []string{}, Overrides: []config.Override{{Key: key, Value: "ladder", Source: "--set"}}},
-	} {
-		o.WorkDir = t.TempDir()
-		c, err := config.Load(o)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		found, _ := c.Explain(key)
-		if c.Settings().Compression.HardLimit != "make-room" || found[0].Value != "make-room" ||
-			len(c.Warnings()) != 1 || !strings.HasSuffix(c.Warnings()[0],
-			key+": \"ladder\" has another name now: write make-room") {
-			t.Errorf("%s: %q, %v, warnings %q", name, c.Settings().Compression.HardLimit, found, c.Warnings())
-		}
-		if c, err = c.With(key, "error", "session"); err != nil || len(c.Warnings()) > 0 {
-			t.Errorf("%s, overridden: %v, %q", name, err, c.Warnings())
-		}
+// Wherever a removed setting, or a removed value, is still named, the error says where it is and what holds instead.
+func TestWhatWasRemoved(t *testing.T) {
+	m := newMachine(t)
+	m.write(m.userFile(), "plugins:\n  stopTimeout: 5s\nprofiles: {p: {compression.llm.maxCalls: 3}}\n")
+	o := m.options("THRESH_PROXY_ON_ERROR=fail")
+	o.Overrides = []config.Override{flag("compression.hardLimit", "ladder")}
+	_, err := config.Load(o)
+	want := []string{
+		"~/.config/thresh/thresh.yaml:2: plugins.stopTimeout: was removed: a plugin has two seconds to exit before it " +
+			"is killed",
+		"~/.config/thresh/thresh.yaml:3: profiles.p.compression.llm.maxCalls: was removed: one compression makes at " +
+			"most 32 model calls; compression.llm.maxTokens limits its cost",
+		"THRESH_PROXY_ON_ERROR: proxy.onError: was removed: a request that cannot be prepared is sent as before, or " +
+			"else as the agent wrote it",
+		`--set: compression.hardLimit: "ladder" was removed: write make-room; want one of: make-room, ` +
+			"make-room-keep-human, error",
+	}
+	if diff := cmp.Diff(want, m.messages(err)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -44,26 +44,14 @@ func Specs() []Spec {
 		behavior(share(Spec{Key: "compression.topPreserveThreshold", Tuning: true, By: anyone, Default: compress.TopPreserveThreshold,
 			Unit:    "share of the entries",
 			Meaning: "Share of the oldest entries that middle-out does not touch."})),
-		behavior(Spec{Key: "compression.userMessageBudget", Tuning: true, By: anyone, Type: Integer, Default: compress.UserMessageBudget,
-			Min: new(0.0), Unit: "tokens",
-			Meaning: "How much of people's messages in a summarised part is kept word for word, newest first."}),
 		behavior(Spec{Key: "compression.hardLimit", By: anyone, Type: String, Default: "make-room",
 			Allowed: []string{"make-room", "make-room-keep-human", "error"},
-			renamed: map[string]string{"ladder": "make-room"},
 			Meaning: "What to do if the request exceeds the context limit even after compression: remove large tool " +
 				"results, then the oldest exchanges, then the middle of new results, then the oldest words of people " +
 				"(make-room); the same without people's words (make-room-keep-human); or fail (error)."}),
-		// These bound the cost of one compression, also with a faulty plugin.
-		behavior(Spec{Key: "compression.llm.maxCalls", Tuning: true, By: BySession, Type: Integer, Default: 32, Min: new(0.0),
-			OpenMin: true, Unit: "calls",
-			Meaning: "Maximum number of model calls in one compression."}),
 		behavior(Spec{Key: "compression.llm.maxTokens", Tuning: true, By: BySession, Type: Integer, Default: 2_000_000, Min: new(0.0),
 			OpenMin: true, Unit: "tokens",
 			Meaning: "Maximum number of tokens, sent and generated together, in one compression."}),
-		// Long enough that a wrong key does not cost each turn a call, short enough that a corrected one is noticed.
-		behavior(Spec{Key: "compression.llm.cooldown", Tuning: true, By: ByProject | BySession, Type: Duration,
-			Default: 60 * time.Second, Min: new(0.0),
-			Meaning: "Cooldown after a non-retryable error: how long the model is not called again."}),
 		behavior(Spec{Key: "compression.density.readWritePruning", By: anyone, Type: Boolean,
 			Default: density.ReadWritePruning,
 			Meaning: "Remove reads of a file that a later successful write of the same file made stale. Writes stay."}),
@@ -127,7 +115,7 @@ func Specs() []Spec {
 			want: "memory, sqlite, sqlite:PATH or postgres://USER@HOST/DATABASE",
 			Meaning: "Where sessions are kept: only while the host runs (memory), in a file with SQLite " +
 				"(sqlite: $XDG_STATE_HOME/thresh/sessions.db), or in a PostgreSQL database."}),
-		host(Spec{Key: "sessions.maxMemory", Type: Integer, Default: 512 << 20, Min: new(0.0), Unit: "bytes",
+		host(Spec{Key: "sessions.maxMemory", Tuning: true, Type: Integer, Default: 512 << 20, Min: new(0.0), Unit: "bytes",
 			Meaning: "Memory for histories of stored sessions, about; those used least recently are released and " +
 				"read again when they are used; 0 for no limit. A proxy takes as much again, and begins " +
 				"conversations again if its store is in memory."}),
@@ -152,19 +140,10 @@ func Specs() []Spec {
 		host(Spec{Key: "plugins.compressTimeout", Tuning: true, By: BySession, Type: Duration, Default: 10 * time.Minute, Min: new(0.0),
 			OpenMin: true,
 			Meaning: "Timeout of one Compress, model calls included."}),
-		host(Spec{Key: "plugins.stopTimeout", Tuning: true, Type: Duration, Default: 2 * time.Second, Min: new(0.0),
-			OpenMin: true,
-			Meaning: "How long a plugin may take to exit before it is killed (SIGKILL)."}),
-		host(Spec{Key: "plugins.maxAnswerBytes", Tuning: true, Type: Integer, Default: 64 << 20, Min: new(0.0),
-			OpenMin: true, Unit: "bytes",
-			Meaning: "Maximum size of a plugin's answer."}),
 		host(Spec{Key: "plugins.mirrorBytes", Tuning: true, Type: Integer, Default: 256 << 20, Min: new(0.0),
 			Unit: "bytes",
 			Meaning: "Memory that a plugin may use to keep histories between calls, so that only what is new is " +
 				"sent; 0 for none."}),
-		host(Spec{Key: "plugins.maxHostCalls", Tuning: true, Type: Integer, Default: 10_000, Min: new(0.0), OpenMin: true,
-			Unit:    "calls",
-			Meaning: "Maximum number of requests that a plugin may make to the host during one Compress."}),
 		host(Spec{Key: "plugins.maxCrashes", Tuning: true, Type: Integer, Default: 5, Min: new(0.0), OpenMin: true,
 			Unit:    "crashes in 5 minutes",
 			Meaning: "Number of crashes after which a plugin is quarantined, until its file changes or it is reset."}),
@@ -172,7 +151,7 @@ func Specs() []Spec {
 			Allowed: []string{"tofu", "locked", "off"},
 			Meaning: "Which plugin files may run: those unchanged since they were first used (tofu), only those in " +
 				"the lock file (locked), or any (off)."}),
-		host(Spec{Key: "plugins.lockFile", Type: Path, optional: true,
+		host(Spec{Key: "plugins.lockFile", Tuning: true, Type: Path, optional: true,
 			DefaultText: "$XDG_STATE_HOME/thresh/plugins.lock (~/.local/state/thresh/plugins.lock)",
 			fallback:    func(p places) any { return p.lockFile() },
 			Meaning: "File that records the checksum of each plugin; empty remembers them only while the host " +
@@ -192,7 +171,7 @@ func Specs() []Spec {
 		// Loopback by default: serving other machines takes a decision, TLS and tokens.
 		host(Spec{Key: "serve.listen", Type: String, Default: "127.0.0.1:7440",
 			Meaning: "Where 'thresh serve' listens: HOST:PORT, where port 0 picks a free one, or unix:PATH."}),
-		host(Spec{Key: "serve.tokenFile", Type: Path, optional: true,
+		host(Spec{Key: "serve.tokenFile", Tuning: true, Type: Path, optional: true,
 			DefaultText: "$XDG_STATE_HOME/thresh/token (~/.local/state/thresh/token)",
 			fallback:    func(p places) any { return p.tokenFile() },
 			Meaning: "File with the local user's access token, which 'thresh serve' makes when it listens on a " +
@@ -217,10 +196,6 @@ func Specs() []Spec {
 		host(Spec{Key: "proxy.listen", Type: String, Default: "", DefaultText: "no proxy",
 			Meaning: "Where 'thresh serve' also listens as a proxy for the model APIs of agents: HOST:PORT; port 0 " +
 				"picks a free one; empty for no proxy."}),
-		host(Spec{Key: "proxy.onError", Type: String, Default: "forward",
-			Allowed: []string{"forward", "fail"},
-			Meaning: "What the proxy does with a request whose history cannot be prepared: send what was sent " +
-				"before, or else the agent's own request (forward), or answer with an error (fail)."}),
 		host(Spec{Key: "proxy.recall", Type: Boolean, Default: false,
 			Meaning: "Lets the agent ask for removed results: an id stands in their place, and the tool " +
 				"thresh_recall of an MCP server at /mcp returns them."}),

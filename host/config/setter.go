@@ -132,17 +132,6 @@ func ownPlaces(key string, pl places) string {
 	return "it in " + strings.Join(in, ", ") + " or --set"
 }
 
-// checkChosenProfile finds a project file that chooses a profile to do what the file itself may not.
-func (c *Config) checkChosenProfile(chosen setting, profile *layer, p *problems) {
-	c.checkChoice(chosen, profile, "the profile sets ", p)
-}
-
-// checkLostProfile finds a project file that chooses another profile, and so disables settings of the one called name
-// that the file may not change.
-func (c *Config) checkLostProfile(chosen setting, name string, profile *layer, p *problems) {
-	c.checkChoice(chosen, profile, "it takes profile "+name+" out of force, which sets ", p)
-}
-
 // checkChoice reports a project file's choice of a profile that affects a setting which the file may not set.
 func (c *Config) checkChoice(chosen setting, about *layer, why string, p *problems) {
 	if chosen.Origin.Layer != LayerProjectFile {

@@ -39,21 +39,16 @@ type Compression struct {
 	// PreserveThreshold and TopPreserveThreshold are shares of the entries, at the end and at the start, in [0, 1].
 	PreserveThreshold    float64 `koanf:"preserveThreshold"`
 	TopPreserveThreshold float64 `koanf:"topPreserveThreshold"`
-	// UserMessageBudget is in tokens; 0 keeps only the last message word for word.
-	UserMessageBudget int `koanf:"userMessageBudget"`
 	// HardLimit is "make-room", "make-room-keep-human" or "error".
 	HardLimit string         `koanf:"hardLimit"`
 	LLM       CompressionLLM `koanf:"llm"`
 	Density   Density        `koanf:"density"`
 }
 
-// CompressionLLM holds the settings under "compression.llm": limits for the use of the model.
+// CompressionLLM holds the settings under "compression.llm": a limit for the use of the model.
 type CompressionLLM struct {
-	// MaxCalls and MaxTokens (sent and generated) bound one Compress.
-	MaxCalls  int `koanf:"maxCalls"`
+	// MaxTokens bounds one Compress: tokens sent and generated.
 	MaxTokens int `koanf:"maxTokens"`
-	// Cooldown is the pause in model calls after a non-retryable error; 0 for none.
-	Cooldown time.Duration `koanf:"cooldown"`
 }
 
 // Density holds the settings under "compression.density" (REQ-HD-009). What a strategy is told has the contract's type,
@@ -122,13 +117,8 @@ type Plugins struct {
 	StartTimeout    time.Duration `koanf:"startTimeout"`
 	OptimizeTimeout time.Duration `koanf:"optimizeTimeout"`
 	CompressTimeout time.Duration `koanf:"compressTimeout"`
-	StopTimeout     time.Duration `koanf:"stopTimeout"`
-	// MaxAnswerBytes bounds one answer of a plugin.
-	MaxAnswerBytes int `koanf:"maxAnswerBytes"`
 	// MirrorBytes is the memory in bytes for a plugin's mirrors of histories; 0: it keeps none.
 	MirrorBytes int `koanf:"mirrorBytes"`
-	// MaxHostCalls bounds a plugin's requests to the host during one Compress.
-	MaxHostCalls int `koanf:"maxHostCalls"`
 	// MaxCrashes is how many crashes within five minutes put a plugin in quarantine.
 	MaxCrashes int `koanf:"maxCrashes"`
 	// Integrity is tofu, locked or off.
@@ -187,8 +177,6 @@ type Proxy struct {
 	// Listen is HOST:PORT, checked when used; "" if 'thresh serve' is no proxy.
 	Listen    string    `koanf:"listen"`
 	Upstreams Upstreams `koanf:"upstreams"`
-	// OnError is forward or fail.
-	OnError string `koanf:"onError"`
 	// Recall lets the agent ask for removed results.
 	Recall bool `koanf:"recall"`
 }
@@ -206,7 +194,7 @@ func (s Settings) CompressSettings() sdk.CompressSettings {
 	return sdk.CompressSettings{
 		ContextLimit: s.Model.ContextLimit, CompletionBudget: s.Model.CompletionBudget,
 		PreserveThreshold: s.Compression.PreserveThreshold, TopPreserveThreshold: s.Compression.TopPreserveThreshold,
-		UserMessageBudget: s.Compression.UserMessageBudget,
+		UserMessageBudget: sdk.DefaultCompressSettings().UserMessageBudget,
 	}
 }
 

@@ -62,8 +62,6 @@ type Spec struct {
 	// By are those who may set it besides whoever runs the host; 0 for no one else.
 	By Setters
 
-	// renamed maps old names of allowed values to the new ones. They still work, with a warning.
-	renamed map[string]string
 	// contained limits a project file to paths within its own directory.
 	contained bool
 	// optional is set if an empty path means "none".

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -101,11 +102,11 @@ func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
 	}
 	var bad *badValue
 	if s.Type == Objects && n.Kind == yaml.SequenceNode {
-		raw, err := appendJSON(nil, n, 0)
+		raw, err := objectsJSON(n)
 		if err != nil {
-			bad = &badValue{value: "this list", problem: "cannot be used: " + err.Error(), element: -1}
+			bad = &badValue{value: "this list", problem: "cannot be used: " + shorten(err.Error()), element: -1}
 		}
-		v = json.RawMessage(raw)
+		v = raw
 	}
 	if bad == nil {
 		v, bad = s.check(v, true)
@@ -125,6 +126,38 @@ func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
 		at.Line = n.Content[bad.element].Line
 	}
 	w.problems.add(s.Key, bad.in(s, full, at))
+}
+
+// objectsJSON writes a list of objects as JSON.
+func objectsJSON(n *yaml.Node) (json.RawMessage, error) {
+	if alias := firstAlias(n); alias != nil {
+		return nil, fmt.Errorf("line %d has an alias of YAML, which is not supported", alias.Line)
+	}
+	var v []any
+	if err := n.Decode(&v); err != nil {
+		if many := (*yaml.TypeError)(nil); errors.As(err, &many) {
+			return nil, errors.New(many.Errors[0])
+		}
+		return nil, err
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, errors.New("JSON has no keys but text, and no infinite numbers")
+	}
+	return raw, nil
+}
+
+// firstAlias returns the first alias below a node; nil if there is none.
+func firstAlias(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n
+	}
+	for _, child := range n.Content {
+		if alias := firstAlias(child); alias != nil {
+			return alias
+		}
+	}
+	return nil
 }
 
 // odd is a value that no setting can have, such as one with a tag of its own, as written in the file.

@@ -1,4 +1,4 @@
-// Package buildinfo says which build of thresh this is. 'thresh version' prints it, plugins are told the version when
+// Package buildinfo says which build of thresh this is. 'thresh --version' prints it, plugins are told the version when
 // they are started, and reports and metrics carry it.
 //
 // A release build stamps it:

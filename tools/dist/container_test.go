@@ -31,7 +31,7 @@ func containers(t *testing.T, image string) []string {
 		}
 		if call("build", "-t", image, "--build-arg", "BIN=bin/stage/linux_"+runtime.GOARCH,
 			"-f", filepath.Join(root, "packaging", "Containerfile"), root) == nil &&
-			call(append(runFlags("--rm"), image, "version")...) == nil {
+			call(append(runFlags("--rm"), image, "--version")...) == nil {
 			return way
 		}
 	}

@@ -28,12 +28,8 @@ A new token is accepted, and a revoked one refused, within a second. The session
 stay; a new token of the same name gets them.`
 
 func accessCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "access", Short: "Decide who may use 'thresh serve'", Long: accessHelp, Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(accessCreateCommand(a), accessListCommand(a), accessRevokeCommand(a))
-	return cmd
+	return group("access", "Decide who may use 'thresh serve'", accessHelp,
+		accessCreateCommand(a), accessListCommand(a), accessRevokeCommand(a))
 }
 
 // accessCreateCommand creates the store if need be: access is usually granted before the first session.
@@ -47,7 +43,6 @@ func accessCreateCommand(a *app) *cobra.Command {
   thresh access create bob --profile summaries`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			// What was typed wrong should not need a database.
 			if err := limits.Check(); err != nil {
 				return usage(cmd, err)
 			}
@@ -64,7 +59,6 @@ func accessCreateCommand(a *app) *cobra.Command {
 					return err
 				}
 				a.logChange(c, "access token created", "token", given[0], "profiles", profiles)
-				// Only the token, so a script can read it.
 				_, err = fmt.Fprintln(a.out, token)
 				return err
 			})
@@ -114,8 +108,6 @@ type shownAccess struct {
 	Profiles []string      `json:"profiles,omitempty"`
 }
 
-// accessListCommand decodes limits for every token: one whose stored limits this version cannot read fails the command
-// instead of being shown without limits.
 func accessListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tokens, with their limits and profiles", Args: noArgs,
@@ -125,12 +117,9 @@ func accessListCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				// Not nil: no tokens are an empty list in JSON.
 				shown := make([]shownAccess, len(all))
-				// Revoked tokens are listed too: their sessions are still there.
 				for i, t := range all {
 					shown[i] = shownAccess{Name: t.Name, Created: t.Created}
-					// A pointer: omitted from the JSON of a valid token.
 					if !t.Revoked.IsZero() {
 						shown[i].Revoked = &t.Revoked
 					}
@@ -140,10 +129,7 @@ func accessListCommand(a *app) *cobra.Command {
 					}
 					shown[i].Limits, shown[i].Profiles = grant.Limits, grant.Profiles
 				}
-				if a.output == "json" {
-					return a.printJSON(shown)
-				}
-				return a.printAccesses(shown)
+				return a.show(shown, func() error { return a.printAccesses(shown) })
 			})
 		},
 	}
@@ -157,8 +143,6 @@ func accessRevokeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Refuse a token from now on", Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			// The store is created here too: revoking in an empty one says that there is no such token, not that there
-			// is no file.
 			return a.withStore(cmd, true, func(ctx context.Context, c *config.Config, in store.Store) error {
 				err := in.RevokeAccess(ctx, given[0])
 				if errors.Is(err, store.ErrNotFound) {

@@ -84,7 +84,7 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 		"a file of prompts":  {"prompts.dir": "/etc"},
 		"a plugin's time":    {"plugins.compressTimeout": "9999h"},
 		"a plugin's rights":  {"plugins.grants.one-shot.network": "true"},
-		"the limit":          {"compression.llm.maxCalls": "100000"},
+		"the limit":          {"compression.llm.maxTokens": "100000000"},
 		"a profile by name":  {"compression.profile": "filed"},
 		"a profile in force": {"profile": "filed"},
 		"out of the profile": {"profile": ""},

@@ -38,7 +38,6 @@ func announce(tokenFile, url string) announcement {
 		return a
 	}
 	a.path = announcements(tokenFile, fmt.Sprint(a.PID))
-	// Readers must never see half a file.
 	_ = atomicfile.Write(a.path, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(a) })
 	return a
 }

@@ -188,8 +188,7 @@ func TestABadAnswerIsAnErrorAndNothingElse(t *testing.T) {
 			if name == "hangs-in-optimize" {
 				timeout = "500ms"
 			}
-			args := []string{"--strategy", name, "--set", "plugins.optimizeTimeout=" + timeout, "--set",
-				"plugins.maxAnswerBytes=1000000", "s.json"}
+			args := []string{"--strategy", name, "--set", "plugins.optimizeTimeout=" + timeout, "s.json"}
 			for _, command := range []string{"plugins try --step=optimize", "plugins replay"} {
 				// Not p.run: a plugin that panics has its trace in the message, for it is all that its author has.
 				cmd := p.command(append(strings.Fields(command), args...)...)
@@ -214,8 +213,7 @@ func TestAfterABadAnswerTheHostServesOn(t *testing.T) {
 		names = append(names, name)
 	}
 	p := newPlace(t, names...)
-	a := p.serve("--set", "plugins.optimizeTimeout=5s", "--set", "plugins.maxAnswerBytes=1000000", "--log-level",
-		"error")
+	a := p.serve("--set", "plugins.optimizeTimeout=5s", "--log-level", "error")
 	for name, c := range bad {
 		in := object{"session": a.open(name, object{"compression.strategy": name, "workspace.root": "/w"})}
 		a.call("history.add", with(in, object{"entries": parseJSON[any](t, pruning)}), nil)

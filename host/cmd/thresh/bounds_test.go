@@ -47,7 +47,7 @@ func TestMissingIsolationIsSaid(t *testing.T) {
 		t.Errorf("strict: exit status %d:\n%s", r.code, r.stderr)
 	}
 
-	cmd := p.command("run", "--metrics", "127.0.0.1:0", "--log-level", "error")
+	cmd := p.command("run", "--set", "metrics.listen=127.0.0.1:0", "--log-level", "error")
 	cmd.Path, cmd.Args = filepath.Join(bin, "nolandlock"), append([]string{"nolandlock"}, cmd.Args...)
 	a := p.talk(cmd)
 	s := a.open("s", object{"workspace.root": "/w"})
@@ -143,7 +143,7 @@ func TestMetricsForEveryoneAreSaid(t *testing.T) {
 	for address, want := range map[string]bool{
 		"0.0.0.0:0": true, ":0": true, "[::]:0": true, "127.0.0.1:0": false, "localhost:0": false,
 	} {
-		r := p.run("run", "--metrics", address) // its input ends at once
+		r := p.run("run", "--set", "metrics.listen="+address) // its input ends at once
 		if got := strings.Contains(r.stderr, warning); got != want && r.code == 0 {
 			t.Errorf("%s: %s", address, r.stderr)
 		}

@@ -11,16 +11,13 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-// configCommand shows the settings in force. No command changes one: settings are in files that the user edits, and the
-// origin shown for each value says which file.
 func configCommand(a *app) *cobra.Command {
+	return group("config", "Check and show the settings in force, price lists and JSON Schemas", "",
+		configCheck(a), configExplain(a), pricesCommand(a), schemaCommand(a))
+}
+
+func configExplain(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Check and show the settings in force, price lists and JSON Schemas",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	explain := &cobra.Command{
 		Use:   "explain [KEY…]",
 		Short: "Show settings: the value, where it came from, the default and the meaning",
 		Long: `Shows every setting with its value and where it was set. With keys, or groups such as
@@ -28,38 +25,31 @@ compression.density, it shows the default, the allowed values and the meaning of
 		Example: `  thresh config explain
   thresh config explain compression.threshold model
   thresh config explain -o json`,
-		// Without an Args check cobra accepts any text; Explain reports what it does not know.
 		ValidArgs: completeKeys(""),
 		RunE: func(cmd *cobra.Command, keys []string) error {
 			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}
-			// An unknown key prints nothing of the others: the typo is what the user has to see. Without keys, all
-			// settings.
 			found, err := c.Explain(keys...)
 			if err != nil {
 				return err
 			}
-			switch {
-			case a.output == "json":
-				return a.printJSON(found)
-			case len(keys) > 0:
-				a.printSettings(found)
-				return nil
-			}
-			return a.printSettingsTables(found)
+			return a.show(found, func() error {
+				if len(keys) > 0 {
+					return a.printSettings(found)
+				}
+				return a.printSettingsTables(found)
+			})
 		},
 	}
-	a.addOutput(explain)
-	cmd.AddCommand(configCheck(a), explain, pricesCommand(a), schemaCommand(a))
+	a.addOutput(cmd)
 	return cmd
 }
 
 // printSettingsTables prints all settings, one per line, those for tuning last. Long values and origins are cut:
 // 'config explain KEY' shows them whole.
 func (a *app) printSettingsTables(found []config.Explanation) error {
-	// A key is shortened in its middle, because its last part tells most.
 	columns := []table.Column{{Name: "key", Min: 40, Middle: true}, {Name: "value", Min: 16}, {Name: "from", Min: 12}}
 	usual, tuning := table.New(columns...), table.New(columns...)
 	for _, e := range found {
@@ -77,7 +67,7 @@ func (a *app) printSettingsTables(found []config.Explanation) error {
 }
 
 // printSettings masks nothing: settings never hold a provider's key, only the name of a variable or a file that does.
-func (a *app) printSettings(found []config.Explanation) {
+func (a *app) printSettings(found []config.Explanation) error {
 	for i, e := range found {
 		if i > 0 {
 			fmt.Fprintln(a.out)
@@ -96,6 +86,7 @@ func (a *app) printSettings(found []config.Explanation) {
 		}
 		fmt.Fprintf(a.out, "  %s\n", e.Meaning)
 	}
+	return nil
 }
 
 func notBy(layers []config.Layer) string {

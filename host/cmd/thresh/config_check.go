@@ -55,13 +55,7 @@ is 1 if there is one. It calls no model, starts no plugin and changes nothing.`,
 					problems = append(problems, fmt.Errorf("sessions.store: %w", err))
 				}
 			}
-			if err := errors.Join(problems...); err != nil {
-				return err
-			}
-			for _, w := range c.Warnings() {
-				fmt.Fprintln(a.err, "thresh: warning: "+w)
-			}
-			return nil
+			return errors.Join(problems...)
 		},
 	}
 }

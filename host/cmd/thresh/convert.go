@@ -30,7 +30,6 @@ and is written where the other format has it.`,
   thresh sessions convert --to openai session.json`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// All flags first: reading a large file takes seconds.
 			if err := a.checkFrom(cmd); err != nil {
 				return err
 			}
@@ -47,7 +46,6 @@ and is written where the other format has it.`,
 			if err != nil {
 				return err
 			}
-			// At once: if the writing fails, they may say why.
 			a.notes(args[0], t.Notes)
 			var out bytes.Buffer // on an error nothing is printed, rather than half a session
 			notes, err := transcript.Write(&out, t, format)
@@ -61,9 +59,6 @@ and is written where the other format has it.`,
 	}
 	a.addFrom(cmd)
 	cmd.Flags().StringVar(&to, "to", "", "write `FORMAT`: "+writable)
-	_ = cmd.RegisterFlagCompletionFunc(
-		"to", cobra.FixedCompletions([]string{"native", "openai", "responses", "anthropic"},
-			cobra.ShellCompDirectiveNoFileComp),
-	)
+	complete(cmd, "to", "native", "openai", "responses", "anthropic")
 	return cmd
 }

@@ -9,7 +9,8 @@
 // with the columns and the wording of cells. Shared:
 //
 //   - main.go: signals, streams, exit status
-//   - root.go: the flags that all commands have, and how they become a configuration and a host
+//   - root.go: the commands in groups, and the flags that all of them have
+//   - flags.go: how flags become a configuration and a host, and how results are printed
 //   - read.go: reading sessions, and the notes about what was not understood in them
 //   - tables.go: --columns; package internal/table decides what fits the terminal
 //
@@ -31,7 +32,7 @@
 //
 // # To add a command
 //
-// Write a function that returns a [cobra.Command] and takes the [app], and add it to [newRoot]. Return [usage] for
+// Write a function that returns a [cobra.Command] and takes the [app], and add it to [commandGroups]. Return [usage] for
 // mistakes in flags and arguments, and check them all before any work. Give it -o with [app.addOutput], and open the
 // host with [app.open]. Tests build the program once and run it as a user would (main_test.go, script_test.go).
 package main

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -21,15 +20,13 @@ import (
 type doctorReport struct {
 	// System is the operating system and architecture, as Go names them. Isolation, Integrity and LockFile are the
 	// values in force of the settings plugins.isolation, plugins.integrity and plugins.lockFile.
-	System    string `json:"system"`
-	Isolation string `json:"isolation"`
-	Integrity string `json:"integrity"`
-	LockFile  string `json:"lockFile"`
-	// Each says in How what is used, or why it does not work.
-	Checks []isolate.Check `json:"checks"`
-	// Sessions is about the stored sessions; nil if there are none.
-	Sessions *storeReport  `json:"sessions,omitempty"`
-	Agents   []agentReport `json:"agents,omitempty"`
+	System    string          `json:"system"`
+	Isolation string          `json:"isolation"`
+	Integrity string          `json:"integrity"`
+	LockFile  string          `json:"lockFile"`
+	Checks    []isolate.Check `json:"checks"`
+	Sessions  *storeReport    `json:"sessions,omitempty"`
+	Agents    []agentReport   `json:"agents,omitempty"`
 }
 
 type storeReport struct {
@@ -85,12 +82,7 @@ every session; if it is not whole, the exit status is 1. For each agent on this 
 switches off.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// No host: the command must also work if one cannot be opened.
-			o, err := a.configOptions(cmd)
-			if err != nil {
-				return err
-			}
-			c, err := config.Load(o)
+			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}
@@ -99,15 +91,10 @@ switches off.`,
 				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Isolation, Integrity: set.Integrity,
 				LockFile: set.LockFile, Checks: engine.Isolation(), Agents: agentReports(),
 			}
-			// A store that cannot be read is in the report; an error here is about the settings.
 			if report.Sessions, err = a.checkStore(cmd); err != nil {
 				return err
 			}
-			if a.output == "json" {
-				err = a.printJSON(report)
-			} else {
-				err = a.printReport(report)
-			}
+			err = a.show(report, func() error { return a.printReport(report) })
 			if err == nil && report.Sessions != nil && !report.Sessions.Whole {
 				return errReported
 			}

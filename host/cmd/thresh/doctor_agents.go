@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// agentReport is about an agent on this machine that 'thresh wrap' knows.
 type agentReport struct {
 	// Agent is the name of its command, and Path where PATH finds it.
 	Agent string `json:"agent"`
@@ -21,7 +20,7 @@ type agentReport struct {
 
 // agentReports looks for known agents in PATH, in the order of the table of 'thresh wrap'. It starts none.
 func agentReports() (all []agentReport) {
-	for _, w := range wrapped {
+	for _, w := range agents {
 		path, err := exec.LookPath(w.command)
 		if err != nil {
 			continue
@@ -38,7 +37,6 @@ func agentReports() (all []agentReport) {
 	return all
 }
 
-// names are the variables that the agent gets, in their order.
 func (w wrapping) names() (names []string) {
 	for _, v := range w.variables {
 		names = append(names, v.name)
@@ -58,7 +56,7 @@ func (a *app) printAgents(agents []agentReport) {
 			fmt.Fprintln(a.out)
 		}
 		var set []string
-		for _, name := range wrappedFor(r.Agent).names() {
+		for _, name := range wrappingOf(r.Agent).names() {
 			state := "not set"
 			if r.Set[name] {
 				state = "set"

@@ -31,16 +31,13 @@ type llmCheck struct {
 	MaxOutput    int           `json:"maxOutput"`
 }
 
-// llmCommand groups commands about the model that strategies use. A wrong key or model would otherwise show up only at
-// the first Compress, hours into a session.
 func llmCommand(a *app) *cobra.Command {
+	return group("llm", "Check the model that writes summaries, and show or edit its prompts", "",
+		llmCheckCommand(a), promptsCommand(a))
+}
+
+func llmCheckCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "llm",
-		Short: "Check the model that writes summaries, and show or edit its prompts",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	check := &cobra.Command{
 		Use:   "check [PROFILE]",
 		Short: "Make one tiny call and show the answer, time and cost",
 		Long: `Calls the model of a profile with one sentence and shows which model answered, how long it took and
@@ -50,8 +47,6 @@ without it, the profile in force.`,
   thresh llm check summaries -o json`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			// As an override, the profile is validated and resolved exactly as in a session. It comes after the user's
-			// own --set and wins.
 			if len(names) == 1 {
 				a.sets = append(a.sets, "compression.profile="+names[0])
 			}
@@ -80,25 +75,21 @@ without it, the profile in force.`,
 				InputTokens:  r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: r.CostUSD, Attempts: r.Attempts,
 				Time: r.Duration, ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput(),
 			}
-			if a.output == "json" {
-				return a.printJSON(c)
-			}
-			a.printCheck(c)
-			return nil
+			return a.show(c, func() error { return a.printCheck(c) })
 		},
 	}
-	a.addOutput(check)
-	cmd.AddCommand(check, promptsCommand(a))
+	a.addOutput(cmd)
 	return cmd
 }
 
 // printCheck prints the result for people. Any answer counts as working: the check is about the connection, the key and
 // the model name, not about obedience.
-func (a *app) printCheck(c llmCheck) {
+func (a *app) printCheck(c llmCheck) error {
 	fmt.Fprintf(a.out, "profile %s works\n", c.Profile)
 	fmt.Fprintf(a.out, "  model      %s (%s), answered as %s\n", c.Model, c.Kind, dash(c.Answered))
 	fmt.Fprintf(a.out, "  answer     %q, finish reason %s\n", text.OneLine(c.Text, 60), dash(c.FinishReason))
 	fmt.Fprintf(a.out, "  tokens     %d in, %d out, %.6f USD\n", c.InputTokens, c.OutputTokens, c.CostUSD)
 	fmt.Fprintf(a.out, "  time       %s, %d attempt(s)\n", table.Duration(c.Time), c.Attempts)
-	fmt.Fprintf(a.out, "  window     %d tokens, at most %d out\n", c.ContextLimit, c.MaxOutput)
+	_, err := fmt.Fprintf(a.out, "  window     %d tokens, at most %d out\n", c.ContextLimit, c.MaxOutput)
+	return err
 }

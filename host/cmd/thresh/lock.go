@@ -32,7 +32,6 @@ Strategies that are built in are trusted as thresh is, and are not locked.`,
 				return err
 			}
 			defer h.Close()
-			// locked has those that were locked, even with an error about the others.
 			locked, err := h.LockPlugins(cmd.Context(), names...)
 			for _, name := range slices.Sorted(maps.Keys(locked)) {
 				a.logChange(h.Config(), "plugin locked", "plugin", name, "sha256", locked[name].SHA256)

@@ -59,7 +59,6 @@ func (a *app) exit(err error, interrupted bool) int {
 	switch {
 	case err == nil:
 		return 0
-	// 'thresh wrap' ends as the agent did: scripts around the agent see no difference.
 	case errors.As(err, &agent):
 		return int(agent)
 	case errors.As(err, &usage):
@@ -68,7 +67,6 @@ func (a *app) exit(err error, interrupted bool) int {
 	// EPIPE: the reader of our output has exited, as in 'thresh … | head'.
 	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE):
 		return 1
-	// Both: another error during the shutdown must still be shown.
 	case interrupted && errors.Is(err, context.Canceled):
 		a.say(hclog.Error, "interrupted")
 		return 1

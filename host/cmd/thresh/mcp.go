@@ -17,8 +17,7 @@ import (
 
 // mcpCommand serves the tool with which an agent reads a removed result again. It starts no strategy and opens no
 // session: what was recorded never changes, so it is read from the store next to the host that writes it.
-func mcpCommand(a *app) *cobra.Command {
-	s := &sessions{app: a}
+func (s *sessions) mcpCommand() *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Give an agent back what was removed: an MCP server on standard input and output",
@@ -29,7 +28,7 @@ An agent that runs through 'thresh wrap' needs none of this: with proxy.recall, 
 tool at /mcp, puts ids into the places of removed results, and tells the agent. 'thresh serve' has
 it at /mcp as well.`,
 		Example: `  thresh --set proxy.recall=true wrap claude
-  claude mcp add thresh -- thresh mcp --session chat-1`,
+  claude mcp add thresh -- thresh sessions mcp --session chat-1`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// Ids of calls repeat from one session to the next.
@@ -42,14 +41,13 @@ it at /mcp as well.`,
 					found, err := engine.FindRecorded(ctx, kept, s.key(session), id)
 					return found, missing(err, session)
 				}, Panicked: func(p any) error {
-					fmt.Fprintf(a.err, "thresh: %v\n%s", p, debug.Stack())
+					fmt.Fprintf(s.err, "thresh: %v\n%s", p, debug.Stack())
 					return &engine.PanicError{Method: mcp.Tool, Value: p}
 				}}
-				return server.Serve(ctx, a.in, a.out)
+				return server.Serve(ctx, s.in, s.out)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&session, "session", "", "the session with this `ID`; required")
-	cmd.Flags().StringVar(&s.owner, "owner", "", "the sessions of the access token `NAME`")
 	return cmd
 }

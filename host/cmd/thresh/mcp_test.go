@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// What was added to a session of the store is given back under the id of its call or its entry: by thresh mcp, and by a
+// What was added to a session of the store is given back under the id of its call or its entry: by thresh sessions mcp, and by a
 // service over HTTP with a token, also to clients of the stateless revision. Which session must be said: another has
 // calls with the same ids.
 func TestResultsAreGivenBack(t *testing.T) {
@@ -44,7 +44,7 @@ func TestResultsAreGivenBack(t *testing.T) {
 		return text
 	}
 	onStdio := func(message, session, _ string) string {
-		cmd := p.command("mcp", "--session", session)
+		cmd := p.command("sessions", "mcp", "--session", session)
 		cmd.Stdin = strings.NewReader(message + "\n")
 		r := p.finish(cmd)
 		if r.code != 0 {
@@ -75,7 +75,7 @@ func TestResultsAreGivenBack(t *testing.T) {
 	if got := overHTTP("{}", "", string(token)); !strings.Contains(got, "the header X-Thresh-Session is missing") {
 		t.Errorf("over HTTP without a session: %s", got)
 	}
-	if r := p.finish(p.command("mcp")); r.code != 2 || !strings.Contains(r.stderr, "needs --session ID") {
+	if r := p.finish(p.command("sessions", "mcp")); r.code != 2 || !strings.Contains(r.stderr, "needs --session ID") {
 		t.Errorf("on stdio without a session: %d %s", r.code, r.stderr)
 	}
 	s.end(syscall.SIGTERM)

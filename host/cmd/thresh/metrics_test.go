@@ -55,7 +55,7 @@ func scrape(t *testing.T, url string) string {
 func TestRunServesMetrics(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "exits-at-start")
-	a, url := p.measured("--metrics", "127.0.0.1:0")
+	a, url := p.measured("--set", "metrics.listen=127.0.0.1:0")
 	s := a.open("s3cr3t", object{"workspace.root": "/w", "compression.strategy": "high-density"})
 	a.call("history.add", object{"session": s, "entries": parseJSON[any](t, pruning)}, nil)
 	a.call("history.add", object{"session": s, "entries": []object{says("human", "the password is s3cr3t")}}, nil)
@@ -103,10 +103,10 @@ func TestMetricsThatCannotBeServedAreAnError(t *testing.T) {
 	a, url := p.measured("--set", "metrics.listen=127.0.0.1:0")
 	taken := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")
 	p.program = "thresh"
-	p.run("run", "--metrics", taken).failed(t, 1, "metrics.listen", taken, "address already in use")
-	p.run("run", "--metrics", "9464").failed(t, 1, "metrics.listen", "9464", "host:port")
+	p.run("run", "--set", "metrics.listen="+taken).failed(t, 1, "metrics.listen", taken, "address already in use")
+	p.run("run", "--set", "metrics.listen=9464").failed(t, 1, "metrics.listen", "9464", "host:port")
 	a.end()
-	if r := p.run("run", "--set", "metrics.listen=127.0.0.1:0", "--metrics", "").done(t); r.stderr != "" {
+	if r := p.run("run", "--set", "metrics.listen=127.0.0.1:0", "--set", "metrics.listen=").done(t); r.stderr != "" {
 		t.Errorf("with metrics turned off: %q", r.stderr)
 	}
 }

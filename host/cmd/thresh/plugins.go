@@ -15,16 +15,14 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// pluginsCommand groups the commands about plugins and holds 'plugins list'. Listing starts every trusted plugin,
-// because only the plugin itself can tell its version, trigger and needs.
 func pluginsCommand(a *app) *cobra.Command {
+	return group("plugins", "List, lock, try and verify strategy plugins", "",
+		listCommand(a), lockCommand(a), tryCommand(a), replayCommand(a), verifyCommand(a))
+}
+
+// listCommand starts every trusted plugin, because only the plugin itself can tell its version, trigger and needs.
+func listCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "plugins",
-		Short: "List, lock, try and verify strategy plugins",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the strategy plugins, broken ones with the reason",
 		Long: `Lists the strategies that are built in, and executables named thresh-strategy-<name> in the plugin
@@ -46,17 +44,12 @@ broken, or if a directory that you named cannot be searched.`,
 			if err != nil {
 				return err
 			}
-			if a.output == "json" {
-				err = a.printJSON(found)
-			} else {
-				err = a.printPlugins(found)
-			}
+			err = a.show(found, func() error { return a.printPlugins(found) })
 			return cmp.Or(err, unusable(found, h.Config()))
 		},
 	}
-	a.addOutput(list)
-	a.addColumns(list, pluginColumns)
-	cmd.AddCommand(list, lockCommand(a), tryCommand(a), replayCommand(a), verifyCommand(a))
+	a.addOutput(cmd)
+	a.addColumns(cmd, pluginColumns)
 	return cmd
 }
 
@@ -96,14 +89,12 @@ func unusable(found []plugins.Listing, c *config.Config) error {
 			broken++
 		}
 	}
-	// One is enough: which of them the user needs is unknown here.
 	if usable == 0 && broken > 0 {
 		errs = append(errs, fmt.Errorf("no plugin file can be used: %d found, all broken", broken))
 	}
 	return errors.Join(errs...)
 }
 
-// builtIn stands where the path of a plugin's file does.
 const builtIn = "built in"
 
 // pluginColumns are the columns of 'plugins list'. Name and state have no rank and are never dropped.
@@ -133,7 +124,6 @@ func (a *app) printPlugins(found []plugins.Listing) error {
 		if p.BuiltIn {
 			path = builtIn
 		}
-		// A file without a strategy's name has a path and a reason.
 		t.Row(dash(p.Name), string(p.State), dash(p.Version), dash(string(p.Trigger)), threshold, llm,
 			// 12 of 64 hexadecimal digits tell files apart; the JSON form has all of them.
 			fmt.Sprintf("%.12s", dash(p.SHA256)), path)
@@ -157,7 +147,6 @@ func (a *app) printPlugins(found []plugins.Listing) error {
 	return nil
 }
 
-// underHome abbreviates the user's home directory to ~, for display only.
 func underHome(path string) string {
 	home, err := os.UserHomeDir()
 	// An empty home would shorten every absolute path.
@@ -167,7 +156,6 @@ func underHome(path string) string {
 	return text.Printable(path, maxName)
 }
 
-// dash makes an empty cell visible, and columns parseable.
 func dash(s string) string {
 	if s == "" {
 		return "-"

@@ -32,7 +32,6 @@ Prices change. Each list has the date on which it was looked up and the page tha
   thresh config prices -o yaml no-cache > prices.yaml    # as a start for your own file
   thresh config prices --set model.priceFile=prices.yaml`,
 		RunE: func(cmd *cobra.Command, names []string) error {
-			// Not [app.addOutput], which knows two formats.
 			if !slices.Contains(formats, output) {
 				return usage(cmd, fmt.Errorf("--output is text, json or yaml, not %q", output))
 			}
@@ -41,7 +40,6 @@ Prices change. Each list has the date on which it was looked up and the page tha
 				return err
 			}
 			set := c.Settings().Model
-			// "" only loads what ships.
 			all, err := pricing.Load(set.PriceFile)
 			if err != nil {
 				return fmt.Errorf("model.priceFile: %w", err)
@@ -60,7 +58,6 @@ Prices change. Each list has the date on which it was looked up and the page tha
 				}
 				return err
 			}
-			// Only the table marks it: JSON and YAML are lists of prices, not statements about this machine's settings.
 			force, err := inForce(all, set)
 			if err != nil {
 				return err
@@ -74,7 +71,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
 		"print `FORMAT`: text for people, json for programs, yaml as model.priceFile wants it",
 	)
 	a.addColumns(cmd, pricesColumns)
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "output", formats...)
 	return cmd
 }
 
@@ -83,7 +80,6 @@ Prices change. Each list has the date on which it was looked up and the page tha
 // with lists of the same catalog.
 func inForce(all *pricing.Catalog, set config.Model) (*pricing.List, error) {
 	switch set.PriceList {
-	// Pruning then has no prices to decide by, and compare shows the typical ones.
 	case "none":
 		return nil, nil
 	case "auto":

@@ -12,14 +12,12 @@ import (
 // progress shows how far a long operation is, on one line of a terminal that it redraws; nothing if the output is not a
 // terminal. It is not safe for concurrent use.
 type progress struct {
-	// out is nil if it is no terminal.
 	out  io.Writer
 	last time.Time
 	// used means that the line is on the screen and must be cleared before anything else is printed.
 	used bool
 }
 
-// newProgress returns a progress line on out, usually standard error.
 func newProgress(out io.Writer) *progress {
 	if p, ok := out.(safeStderr); ok {
 		out = p.File // the line is drawn with control characters

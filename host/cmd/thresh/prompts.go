@@ -10,14 +10,8 @@ import (
 )
 
 func promptsCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "prompts",
-		Short: "Show the prompts for summaries, or copy them to edit them",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(promptsShow(a), promptsEject(a))
-	return cmd
+	return group("prompts", "Show the prompts for summaries, or copy them to edit them", "",
+		promptsShow(a), promptsEject(a))
 }
 
 // promptsShow prints the prompt that a strategy would get. The origin is on standard error: redirecting the output
@@ -45,11 +39,9 @@ this order. The source is printed on standard error. NAME defaults to "compressi
 				name = names[0]
 			}
 			if model == "" {
-				// Without a provider there is no model name, and the resolver skips the model's own files.
 				p, _ := c.Provider(set.Compression.Profile)
 				model = p.Model
 			}
-			// The strategy need not be installed: only its name decides which file is taken.
 			p, err := prompts.Resolver{Dir: set.Prompts.Dir}.Resolve(name, set.Compression.Strategy, model)
 			if err != nil {
 				return err
@@ -88,7 +80,6 @@ prompts.dir to the directory to use them.`,
 			if dir == "" {
 				return usage(cmd, errors.New("needs DIR, or the setting prompts.dir"))
 			}
-			// Files that were written before an error are printed too.
 			files, err := prompts.Eject(dir)
 			for _, f := range files {
 				fmt.Fprintln(a.out, f)

@@ -68,10 +68,8 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 	if a.noted == nil {
 		a.noted = map[string]string{}
 	}
-	// One line serves for all routine notes of this file.
 	routine := false
 	for _, n := range notes {
-		// Notes without a kind are never suppressed.
 		kind := n.Kind
 		if n.Routine {
 			if routine {
@@ -93,7 +91,6 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 	a.notes(name, shown)
 }
 
-// endNotes says after the last of several files how many notes were not repeated.
 func (a *app) endNotes() {
 	if a.repeated > 0 {
 		fmt.Fprintf(a.err, "the same about other files: %s; 'thresh sessions convert FILE' lists them\n",
@@ -106,7 +103,6 @@ func (a *app) endNotes() {
 // screen.
 const mostNotes = 20
 
-// notes prints notes on a file to standard error, up to a limit, each prefixed with the file as compilers do.
 func (a *app) notes(name string, notes []transcript.Note) {
 	for _, n := range notes[:min(len(notes), mostNotes)] {
 		fmt.Fprintf(a.err, "%s: %s\n", displayPath(name), n)
@@ -116,7 +112,6 @@ func (a *app) notes(name string, notes []transcript.Note) {
 	}
 }
 
-// displayPath returns a file's name for messages: the path as given, which can be copied.
 func displayPath(name string) string {
 	if name == "-" {
 		return "standard input"

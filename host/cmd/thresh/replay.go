@@ -15,12 +15,9 @@ import (
 // replayed is the report on one file. After an error, Report holds the turns up to it. Format is "" if the file could
 // not be read.
 type replayed struct {
-	// File is the path as it was given or found.
-	File string `json:"file"`
-	// The detected format, not a requested one.
+	File   string            `json:"file"`
 	Format transcript.Format `json:"format,omitempty"`
 	replay.Report
-	// "" for a session that was replayed to its end.
 	Error string `json:"error,omitempty"`
 }
 
@@ -60,15 +57,9 @@ A file that cannot be replayed is reported, and the others are still replayed.`,
 			if err != nil {
 				return err
 			}
-			// The results so far are printed first.
 			results, failed := a.replayAll(cmd.Context(), h, files)
-			if a.output == "json" {
-				err = a.printJSON(struct {
-					Sessions []replayed `json:"sessions"`
-				}{results})
-			} else {
-				err = a.printReplays(results, turnTable)
-			}
+			report := map[string]any{"sessions": results}
+			err = a.show(report, func() error { return a.printReplays(results, turnTable) })
 			return errors.Join(err, failed)
 		},
 	}
@@ -83,7 +74,6 @@ A file that cannot be replayed is reported, and the others are still replayed.`,
 // place, and the command fails at the end. An interruption stops after the current file with the results so far; the
 // error that it causes in that file is not printed.
 func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]replayed, error) {
-	// Never nil: JSON has a list.
 	results := make([]replayed, 0, len(files))
 	bar := newProgress(a.err)
 	failures := 0
@@ -97,7 +87,6 @@ func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]
 				Progress: func(done, of int) { bar.show(displayName(file), done, of) },
 			})
 			if err != nil {
-				// Errors of reading name the file already.
 				err = fmt.Errorf("%s: %w", file, err)
 			}
 		}

@@ -56,7 +56,6 @@ func (a *app) printReplays(results []replayed, turns bool) error {
 		sessions.Row(replayRow(rowName(r), r.Strategy, r.Entries, r.Totals)...)
 	}
 	if len(results) > 1 {
-		// The strategy is the same in all rows, as one command has one configuration.
 		sessions.Row(replayRow("all", results[0].Strategy, entries, sum)...)
 	}
 	return a.printTable(sessions)
@@ -69,7 +68,6 @@ func replayRow(name, strategy string, entries int, t replay.Totals) []string {
 		table.Int(t.Optimized), table.Int(t.Compressed), table.Int(t.Laddered), table.Int(t.Overflows),
 		table.Duration(t.HostTime), table.Duration(t.PluginTime),
 	}
-	// Nil if no call was made; missing cells are blank.
 	if llm := t.LLM; llm != nil {
 		row = append(row, table.Int(llm.Calls), table.Short(llm.InputTokens+llm.OutputTokens), dollars(llm.CostUSD),
 			table.Duration(llm.Time))
@@ -117,7 +115,6 @@ func (a *app) printTurns(r replayed) error {
 func turnNote(t replay.Turn) string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	// The provider would have refused the request.
 	if t.Overflow != "" {
 		add("over the limit")
 	}
@@ -128,7 +125,6 @@ func turnNote(t replay.Turn) string {
 		add("over the hard limit, ladder down to %s", t.Ladder[n-1].Rung)
 	}
 	switch {
-	// A Compress did nothing, or something; neither if there was none.
 	case t.Compress.NoOp != "":
 		add("compress: %s", t.Compress.NoOp)
 	case t.Compress.Kind != "":

@@ -24,7 +24,6 @@ import (
 // history.recorded of the JSON-RPC interface instead.
 func restoreCommand(a *app) *cobra.Command {
 	var list bool
-	// The flags of the sessions commands.
 	stored := &sessions{app: a}
 	var session string
 	cmd := &cobra.Command{
@@ -45,7 +44,6 @@ With -o json each entry is one line in the native form, byte for byte as it was 
   thresh restore -o json ~/transcripts/session.jsonl > whole.jsonl
   thresh restore --session s1 e12`,
 		Args: func(cmd *cobra.Command, given []string) error {
-			// The first argument is the transcript, unless --session names the source.
 			ids := len(given)
 			if session == "" {
 				ids--
@@ -97,7 +95,6 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 
 // transcript returns a stored session as it was added. It has ids but no lines: every line number is 0.
 func (s *sessions) transcript(cmd *cobra.Command, id string) (*transcript.Transcript, error) {
-	// Nil IDs would mean that the source has no ids.
 	t := &transcript.Transcript{IDs: []string{}}
 	err := s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 		all, err := engine.ReadRecorded(ctx, kept, s.key(id))
@@ -131,12 +128,9 @@ type kept struct {
 	ids *transcriptlog.Index
 }
 
-// A whole list of ids may be wrong, for example those of another session.
 const (
-	// mostGuesses is how many similar ids the error suggests for an unknown one.
-	mostGuesses = 3
-	// mostUnknown is how many unknown ids the error names.
-	mostUnknown = 5
+	mostGuesses = 3 // similar ids that are suggested for an unknown one
+	mostUnknown = 5 // unknown ids that are named
 )
 
 // find returns the positions of the entries with the given ids, each once and in the order of the ids; without ids,
@@ -150,7 +144,6 @@ func (k kept) find(ids []string) ([]int, error) {
 		}
 		return found, nil
 	}
-	// All of them: a user with several typing errors sees them at once.
 	var unknown []string
 	seen := map[int]bool{}
 	for _, id := range ids {
@@ -159,7 +152,6 @@ func (k kept) find(ids []string) ([]int, error) {
 			unknown = append(unknown, id)
 		}
 		for _, i := range at {
-			// A call and its response can be in one entry.
 			if !seen[i] {
 				seen[i] = true
 				found = append(found, i)
@@ -212,7 +204,6 @@ func (a *app) listKept(cmd *cobra.Command, k kept) error {
 	if err != nil {
 		return err
 	}
-	// Several seconds for a large transcript.
 	counts, err := counter.CountAll(cmd.Context(), k.Entries, nil)
 	if err != nil {
 		return err
@@ -225,16 +216,14 @@ func (a *app) listKept(cmd *cobra.Command, k kept) error {
 			Calls: k.ids.Calls(i),
 		}
 	}
-	if a.output == "json" {
-		return a.printJSON(struct {
-			Entries []keptEntry `json:"entries"`
-		}{entries})
-	}
-	list := table.New(listColumns...)
-	for _, e := range entries {
-		list.Row(e.ID, strconv.Itoa(e.Line), string(e.Speaker), table.Int(e.Tokens), e.What, strings.Join(e.Calls, " "))
-	}
-	return a.printTable(list)
+	return a.show(map[string]any{"entries": entries}, func() error {
+		list := table.New(listColumns...)
+		for _, e := range entries {
+			list.Row(e.ID, strconv.Itoa(e.Line), string(e.Speaker), table.Int(e.Tokens), e.What,
+				strings.Join(e.Calls, " "))
+		}
+		return a.printTable(list)
+	})
 }
 
 var listColumns = []table.Column{

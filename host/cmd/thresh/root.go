@@ -1,12 +1,10 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -14,14 +12,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/builtin"
-	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 	"github.com/thresh-dev/thresh/internal/nearest"
-	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // app is the state that all commands share: the standard streams and the values of common flags. Commands reach the
@@ -33,15 +26,13 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 
-	// configFile is --config. "" means the user's file and ./thresh.yaml.
 	configFile string
-	// profile is --profile, "" for the one that the settings choose.
-	profile string
+	profile    string
 	// pluginDirs are searched in the given order; the first plugin of a name wins.
 	pluginDirs []string
 	// Unparsed NAME=SOCKET; see [app.attach].
 	attached []string
-	// Unparsed KEY=VALUE; see [app.configOptions]. Later ones win.
+	// Unparsed KEY=VALUE; see [app.loadConfig]. Later ones win.
 	sets []string
 	// Short forms of --set. compare has its own --strategy, a list, and leaves the field empty.
 	strategy string
@@ -106,6 +97,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(usage)
+	root.SetVersionTemplate(versionText())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
 		fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	f := root.PersistentFlags()
@@ -139,7 +131,13 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// setUp is the title of the group that cobra's own commands belong to.
+// versionText is what a bug report needs. The commit is unknown if the build had no version control data, as with 'go
+// build' from an unpacked archive.
+func versionText() string {
+	info := buildinfo.Get()
+	return fmt.Sprintf("thresh %s\ncommit %s\n%s\n", info.Version, cmp.Or(info.Commit, "unknown"), info.Go)
+}
+
 const setUp = "Set up"
 
 // commandGroup is a section of the root command's help. The title is also the group's id for cobra.
@@ -153,14 +151,14 @@ type commandGroup struct {
 func commandGroups(a *app) []commandGroup {
 	return []commandGroup{
 		{"Use it with an agent", []*cobra.Command{
-			wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a), mcpCommand(a)}},
+			wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a)}},
 		{"See what it does to sessions", []*cobra.Command{
 			compareCommand(a), probeCommand(a), explainCommand(a), restoreCommand(a), tokensCommand(a),
 			sessionsCommand(a), topCommand(a)}},
 		{"Try and check strategies", []*cobra.Command{
 			pluginsCommand(a), llmCommand(a)}},
 		{setUp, []*cobra.Command{
-			configCommand(a), doctorCommand(a), versionCommand(a)}},
+			configCommand(a), doctorCommand(a)}},
 	}
 }
 
@@ -199,6 +197,13 @@ func noArgs(cmd *cobra.Command, given []string) error {
 	return usage(cmd, fmt.Errorf("unknown command %q%s", given[0], guess))
 }
 
+func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
 // oneFile is the argument check of commands that read exactly one session. cobra.ExactArgs does not mention that '-'
 // works.
 func oneFile(cmd *cobra.Command, given []string) error {
@@ -206,164 +211,4 @@ func oneFile(cmd *cobra.Command, given []string) error {
 		return usage(cmd, fmt.Errorf("needs one FILE ('-' is standard input), got %d", len(given)))
 	}
 	return nil
-}
-
-// addOutput gives a command the flag -o with the formats text and json. It wraps RunE, so call it after RunE is set.
-// The JSON forms are stable: scripts depend on them, and fields are only ever added.
-func (a *app) addOutput(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json for programs")
-	_ = cmd.RegisterFlagCompletionFunc(
-		"output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
-	)
-	// Checked before the command opens files or starts plugins.
-	run := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if a.output != "text" && a.output != "json" {
-			return usage(cmd, fmt.Errorf("--output is text or json, not %q", a.output))
-		}
-		return run(cmd, args)
-	}
-}
-
-// configOptions translates common flags into configuration options. Of several overrides of one key the last one wins,
-// so --strategy beats --set, and --set beats --log-level and --plugin-dir.
-func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
-	o := config.Options{ConfigFile: a.configFile, Profile: a.profile}
-	override := func(key string, value any, flag string) {
-		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: flag})
-	}
-	// Changed, not len > 0: --plugin-dir replaces plugins.dirs.
-	if cmd.Flags().Changed("plugin-dir") {
-		override("plugins.dirs", a.pluginDirs, "--plugin-dir")
-	}
-	if a.logLevel != "" {
-		override("log.level", a.logLevel, "--log-level")
-	}
-	for _, text := range a.sets {
-		// config.Load checks key and value, together with everything else that is wrong.
-		ov, err := config.ParseOverride(text, "--set")
-		if err != nil {
-			return o, usage(cmd, err)
-		}
-		o.Overrides = append(o.Overrides, ov)
-	}
-	if a.strategy != "" {
-		override("compression.strategy", a.strategy, "--strategy")
-	}
-	return o, nil
-}
-
-// loadConfig loads the configuration. more are flags of the command for a setting; they win over all others. A command
-// calls it once: a second load could see a file that has changed in between.
-func (a *app) loadConfig(cmd *cobra.Command, more ...config.Override) (*config.Config, error) {
-	o, err := a.configOptions(cmd)
-	if err != nil {
-		return nil, err
-	}
-	o.Overrides = append(o.Overrides, more...)
-	return config.Load(o)
-}
-
-// open opens a host for a command, with its log on standard error. Plugins start when first used. The caller closes the
-// host, which stops the plugins. 'thresh run' opens the public package instead, and 'thresh doctor' none.
-func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
-	c, err := a.loadConfig(cmd)
-	if err != nil {
-		return nil, err
-	}
-	// After the configuration: a mistake in settings is reported first, as for commands without plugins.
-	attach, err := a.attach(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Open(engine.Options{
-		Config: c, Logger: engine.DefaultLogger(a.err, c.Settings().Log), Attach: attach,
-	})
-}
-
-// attach parses --attach into sockets by strategy name. It is a flag only, not a setting: an attached process is
-// neither verified nor isolated, and a ./thresh.yaml from an untrusted repository could name any socket.
-func (a *app) attach(cmd *cobra.Command) (map[string]string, error) {
-	sockets := make(map[string]string)
-	for _, text := range a.attached {
-		name, socket, ok := strings.Cut(text, "=")
-		// Whether the socket exists is found out when the strategy is first used.
-		if !ok || name == "" || socket == "" {
-			return nil, usage(cmd, fmt.Errorf(
-				"--attach is NAME=SOCKET, as printed by a plugin that was started with --attach, not %q", text))
-		}
-		sockets[name] = socket
-	}
-	return sockets, nil
-}
-
-// logger returns the log of a command that serves. With log.format json, every line of the command is JSON from then
-// on.
-func (a *app) logger(set config.Log) hclog.Logger {
-	if set.Format == "json" {
-		// What a command says for people is said at any level of the log.
-		a.jsonLog = engine.DefaultLogger(a.err, config.Log{Level: "info", Format: set.Format})
-	}
-	return engine.DefaultLogger(a.err, set)
-}
-
-// say prints a line for people on standard error, or a line of JSON in a log of such lines.
-func (a *app) say(level hclog.Level, text string) {
-	switch {
-	case a.jsonLog != nil:
-		a.jsonLog.Log(level, text)
-	case level == hclog.Warn:
-		fmt.Fprintln(a.err, "thresh: warning: "+text)
-	default:
-		fmt.Fprintln(a.err, "thresh: "+text)
-	}
-}
-
-// printJSON prints v as one line of JSON, for jq and line-based tools. HTML characters are not escaped: conversations
-// are full of <, > and &.
-func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
-// displayName returns a file's name for table rows: the last path element, as tables must fit 80 columns. Messages use
-// [displayPath], which is unambiguous.
-func displayName(name string) string {
-	if name == "-" {
-		return "(stdin)"
-	}
-	return text.Printable(filepath.Base(name), maxName)
-}
-
-// maxName is where a path is cut, in bytes; no system has longer ones.
-const maxName = 4096
-
-// completeKeys returns all setting keys for shell completion, each followed by suffix.
-func completeKeys(suffix string) []string {
-	var keys []string
-	for _, key := range config.Keys() {
-		keys = append(keys, key+suffix)
-	}
-	return keys
-}
-
-// completeStrategies completes strategy names from what is built in and from file names. It runs on every press of Tab,
-// so it starts no plugin, and offers broken ones too. Errors complete to nothing: the shell has no place to show them.
-func (a *app) completeStrategies(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	c, err := a.loadConfig(cmd)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	names := builtin.Names()
-	for _, dir := range c.Settings().Plugins.Dirs {
-		// To look at each file would cost more than a wrong offer.
-		files, _ := os.ReadDir(dir) // a missing directory completes nothing
-		for _, f := range files {
-			if name, ok := discover.StrategyName(f.Name()); ok && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

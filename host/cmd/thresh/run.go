@@ -11,7 +11,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
@@ -23,45 +22,29 @@ import (
 // runCommand serves the JSON-RPC interface. Standard output carries the protocol and nothing else; anything for people
 // is on standard error.
 func runCommand(a *app) *cobra.Command {
-	var listen string
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "run",
 		Short: "Serve sessions to an agent in any language: JSON-RPC 2.0 on standard input and output",
 		Long:  runHelp(),
 		Example: `  echo '{"jsonrpc":"2.0","id":1,"method":"session.open"}' | thresh run
-  thresh run --metrics 127.0.0.1:9464`,
+  thresh run --set metrics.listen=127.0.0.1:9464`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.serve(cmd, listen)
+			return a.serve(cmd)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "metrics", "",
-		"serve metrics to Prometheus at `ADDRESS`; short for --set metrics.listen=ADDRESS")
-	return cmd
 }
 
 // serve runs a host behind JSON-RPC until the input ends or a signal arrives and, with the setting metrics.listen, a
 // metrics endpoint over HTTP. The endpoint is opened first: an address already in use fails the command before any
 // session exists. Deferred calls run in reverse: the endpoint still serves the metrics of the host's shutdown. serve
 // uses the public package host like any embedding program, which keeps that API complete.
-func (a *app) serve(cmd *cobra.Command, listen string) error {
-	var more []config.Override
-	// Changed: --metrics "" switches off what a file switches on.
-	if cmd.Flags().Changed("metrics") {
-		more = append(more, config.Override{Key: "metrics.listen", Value: listen, Source: "--metrics"})
-	}
-	c, err := a.loadConfig(cmd, more...)
+func (a *app) serve(cmd *cobra.Command) error {
+	c, attach, err := a.loadAttached(cmd)
 	if err != nil {
 		return err
 	}
-	// Before anything is opened: a wrong --attach is a mistake in the command line.
-	attach, err := a.attach(cmd)
-	if err != nil {
-		return err
-	}
-	// The agent that talks to this process is its only client, so nothing needs a token.
 	options := host.Options{Config: c, Attach: attach}
-	// For the endpoint and the door; the host makes its own.
 	log := a.logger(c.Settings().Log)
 	meter, end, err := a.measure(c.Settings().Metrics.Listen, log)
 	if err != nil {
@@ -73,7 +56,6 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	if err != nil {
 		return err
 	}
-	// Returns nil at the end of the input, which is how an agent ends its host.
 	err = stdio.Serve(cmd.Context(), h, a.in, a.out, log)
 	if errors.Is(err, syscall.EPIPE) { // other commands end quietly then; an agent's replies are lost
 		err = errors.New("standard output was closed: the program that reads the replies has ended")
@@ -96,7 +78,6 @@ func (a *app) measure(address string, log hclog.Logger) (meter metric.MeterProvi
 	if err != nil {
 		return nil, nil, fmt.Errorf("metrics.listen: %w", err)
 	}
-	// Port 0 picks a free one, which a script can read from here.
 	a.say(hclog.Info, "metrics at "+e.URL())
 	if !access.LoopbackName(address) {
 		a.say(hclog.Warn, "metrics are served to everyone who can reach this address, without authentication")

@@ -50,7 +50,6 @@ JSON-RPC and native transcripts have it (entry). Editors check and complete thre
 					return err
 				}
 			}
-			// Not reached: the arguments were checked.
 			return nil
 		},
 	}

@@ -97,10 +97,6 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err != nil {
 		return err
 	}
-	attach, err := a.attach(cmd)
-	if err != nil {
-		return err
-	}
 	set := c.Settings()
 	log := a.logger(set.Log)
 	// A socket of systemd takes precedence over serve.listen, as it is open already.
@@ -126,36 +122,26 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	// Deferred first and so closed last: the host still takes measurements while it closes.
 	defer measured.Close()
-	requests, err := metrics.NewRequests(measured.Meter(), buildinfo.Version())
+	machine, guard, err := a.openService(cmd, c, localToken, measured.Meter(), log)
 	if err != nil {
 		return err
 	}
-	var guard *access.Guard
-	machine, err := engine.Open(engine.Options{
-		Config: c, Logger: log, Attach: attach, Meter: measured.Meter(), Keep: true, Store: passing(set),
-		Granted: func(ctx context.Context, token string) ([]string, error) { return guard.Profiles(ctx, token) },
-	})
-	if err != nil {
-		return err
-	}
-	if err := machine.Check(c); err != nil {
-		return errors.Join(err, machine.Close())
-	}
-	// Hosts which share a database share access tokens too.
-	kept := machine.Store() // named tokens are kept where sessions are
-	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
-	// promise.
-	h := host.Over(machine)
-	guard = access.NewGuard(kept, localToken, log.Named("access"))
-	seen := watch.New(machine, "serve")
 	doors, ctx := errgroup.WithContext(cmd.Context())
+	seen := watch.New(machine, "serve")
 	if set.Proxy.Listen != "" {
 		if err := a.serveProxy(ctx, doors, proxy.Options{
 			Host: machine, Guard: guard, Watch: seen, Logger: log.Named("proxy"),
 		}, measured.Meter(), insecure); err != nil {
-			return errors.Join(err, h.Close())
+			return errors.Join(err, machine.Close())
 		}
 	}
+	requests, err := metrics.NewRequests(measured.Meter(), buildinfo.Version())
+	if err != nil {
+		return errors.Join(err, machine.Close())
+	}
+	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
+	// promise.
+	h, kept := host.Over(machine), machine.Store()
 	defer a.onHangup(func() { a.reload(cmd, h, log) })()
 	a.say(hclog.Info, "serving at "+network.URL(l, certificate != nil))
 	notify("READY=1")
@@ -174,14 +160,34 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	return errors.Join(doors.Wait(), h.Close())
 }
 
+// openService opens a service's host, if its configuration can be used as a whole, and the guard of its doors. Named
+// tokens are kept where sessions are: hosts which share a database share access tokens too.
+func (a *app) openService(cmd *cobra.Command, c *config.Config, localToken string, meter metric.MeterProvider,
+	log hclog.Logger) (machine *engine.Host, guard *access.Guard, err error) {
+	attach, err := a.attach(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	machine, err = engine.Open(engine.Options{
+		Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true, Store: passing(c.Settings()),
+		Granted: func(ctx context.Context, token string) ([]string, error) { return guard.Profiles(ctx, token) },
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := machine.Check(c); err != nil {
+		return nil, nil, errors.Join(err, machine.Close())
+	}
+	guard = access.NewGuard(machine.Store(), localToken, log.Named("access"))
+	return machine, guard, nil
+}
+
 // serveProxy adds the proxy to the doors of a host, at proxy.listen. Its clients are the service's: with the same
 // tokens, or without one if only this machine can reach it. o is what they share. The proxy's server closes the
 // listener; on an error it is closed here, and no door is added.
 func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Options, meter metric.MeterProvider,
 	insecure bool) (err error) {
-	// Read once: SIGHUP does not change them.
 	set := o.Host.Config().Settings()
-	o.Fail = set.Proxy.OnError == "fail"
 	if o.Recall, err = recallOf(ctx, o.Host); err != nil {
 		return err
 	}
@@ -213,7 +219,6 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Opt
 	return nil
 }
 
-// recallOf returns how a host's proxy gives removed results back; nil if it does not.
 func recallOf(ctx context.Context, h *engine.Host) (*proxy.Recall, error) {
 	if !h.Config().Settings().Proxy.Recall {
 		return nil, nil
@@ -235,7 +240,6 @@ func (a *app) admission(
 	if unix {
 		return nil, "", nil
 	}
-	// One without the other is an error of LoadX509KeyPair, and not served without TLS.
 	if set.TLS.Cert != "" || set.TLS.Key != "" {
 		if certificate, err = certificateOf(set.TLS); err != nil {
 			return nil, "", err

@@ -21,7 +21,6 @@ const sessionsHelp = `Shows and manages the sessions that the setting sessions.s
 the file that 'thresh serve' uses. Hosts may use the store at the same time. 'convert' reads files
 of other programs instead.`
 
-// sessions are the flags of the commands about stored sessions. An owner of "" is the local user.
 type sessions struct {
 	*app
 	owner string
@@ -29,19 +28,14 @@ type sessions struct {
 
 func sessionsCommand(a *app) *cobra.Command {
 	s := &sessions{app: a}
-	cmd := &cobra.Command{
-		Use: "sessions", Short: "Show, export, convert and delete sessions", Long: sessionsHelp, Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	// For all subcommands: an id is unique only within its owner.
+	cmd := group("sessions", "Show, export, convert and delete sessions", sessionsHelp,
+		convertCommand(a), s.listCommand(), s.showCommand(), s.exportCommand(), s.importCommand(), s.mcpCommand(),
+		s.removeCommand(), s.vacuumCommand())
 	cmd.PersistentFlags().StringVar(&s.owner, "owner", "",
 		"the sessions of the access token `NAME`; without it, those of 'thresh run' and of embedding programs")
-	cmd.AddCommand(convertCommand(a), s.listCommand(), s.showCommand(), s.exportCommand(), s.importCommand(),
-		s.removeCommand(), s.vacuumCommand())
 	return cmd
 }
 
-// addSession gives a command that reads transcripts the flags --session and --owner, for one that a host keeps.
 func (s *sessions) addSession(cmd *cobra.Command, id *string) {
 	cmd.Flags().StringVar(id, "session", "", "the stored session with this `ID`, instead of a file")
 	cmd.Flags().StringVar(&s.owner, "owner", "", "with --session: a session of the access token `NAME`")
@@ -49,7 +43,6 @@ func (s *sessions) addSession(cmd *cobra.Command, id *string) {
 
 func (s *sessions) key(id string) store.Key { return store.Key{Owner: s.owner, ID: id} }
 
-// missing says what to do about a missing session. Other errors are returned unchanged.
 func missing(err error, id string) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("there is no session %q; 'thresh sessions list' lists them", id)
@@ -115,7 +108,6 @@ func (s *sessions) listCommand() *cobra.Command {
 					return err
 				}
 				all := shownStore{Store: e[0].Value.(string), Bytes: size.Bytes, Free: size.Free,
-					// An empty list in JSON, not null.
 					Sessions: []shownSession{}}
 				// Without --owner all sessions are listed; --owner "" asks for the local user's.
 				filter := store.Filter{Owner: s.owner, AllOwners: !cmd.Flags().Changed("owner")}
@@ -125,10 +117,7 @@ func (s *sessions) listCommand() *cobra.Command {
 					}
 					all.Sessions = append(all.Sessions, shown(h))
 				}
-				if s.output == "json" {
-					return s.printJSON(all)
-				}
-				return s.printSessions(all)
+				return s.show(all, func() error { return s.printSessions(all) })
 			})
 		},
 	}
@@ -208,7 +197,6 @@ much free space again.`,
 					return err
 				}
 				deleted := 0
-				// 0 keeps sessions for ever.
 				if keep := c.Settings().Sessions.Keep; keep > 0 {
 					if deleted, err = kept.Expire(ctx, keep); err != nil {
 						return err

@@ -44,7 +44,6 @@ damage, and fails.`,
 					defer func() { err = errors.Join(err, f.Close()) }()
 					out = f
 				}
-				// Flush returns the first error of all writes.
 				w := bufio.NewWriter(out)
 				// The system prompt is a line of its own, which replays count but which is no entry.
 				if len(all.System) > 0 {
@@ -77,7 +76,6 @@ or a random one.`,
 				return err
 			}
 			s.warnings(given[0], t.Notes)
-			// An id in the file keeps the session recognisable.
 			if id == "" {
 				id = t.ID
 			}

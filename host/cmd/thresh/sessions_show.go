@@ -33,7 +33,6 @@ func (s *sessions) showCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				// The tree is there even for a session that is alone: scripts need no second case.
 				if s.output == "json" {
 					return s.printJSON(struct {
 						shownSession

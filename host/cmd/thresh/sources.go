@@ -35,8 +35,6 @@ type sources struct {
 	project, agent string
 }
 
-// addFrom gives a command the flag --from, which [app.checkFrom] checks once the command's settings are known to be in
-// order.
 func (a *app) addFrom(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.from, "from", "",
 		"read FILE as `FORMAT` (default: detected from its content)")
@@ -44,7 +42,7 @@ func (a *app) addFrom(cmd *cobra.Command) {
 	for _, f := range transcript.Formats() {
 		names = append(names, string(f.Format))
 	}
-	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "from", names...)
 }
 
 // addSources gives a command --from and the flags that choose among the sessions of agents. last is how many it takes
@@ -58,8 +56,7 @@ func (a *app) addSources(cmd *cobra.Command, last int) *sources {
 	}
 	f.StringVar(&s.project, "project", "", "without FILE: only sessions in which the agent worked in `DIR`")
 	f.StringVar(&s.agent, "agent", "", "without FILE: only sessions of the agent `NAME`")
-	_ = cmd.RegisterFlagCompletionFunc("agent",
-		cobra.FixedCompletions(recordings.Agents(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "agent", recordings.Agents()...)
 	_ = cmd.MarkFlagDirname("project")
 	cmd.Long += sourcesHelp
 	if cmd.Name() != "probe" { // whose model is a provider's
@@ -70,7 +67,6 @@ func (a *app) addSources(cmd *cobra.Command, last int) *sources {
 		switch {
 		case last == 1 && len(given) > 1:
 			return oneFile(cmd, given)
-		// They would be ignored silently.
 		case len(given) > 0 && (s.project != "" || s.agent != ""):
 			return usage(cmd, errors.New(
 				"--project and --agent choose among the sessions that agents keep; they do not go with FILE"))
@@ -144,7 +140,6 @@ func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
 			return nil, fmt.Errorf("--project: %w", err)
 		}
 	}
-	// The only error is an unknown agent.
 	found, err := recordings.Find(recordings.System{OS: runtime.GOOS, Home: home, Getenv: os.Getenv}, o)
 	if err != nil {
 		return nil, usage(cmd, fmt.Errorf("--agent: %w", err))
@@ -175,7 +170,6 @@ func inProject(dir string) string {
 	return " in " + displayPath(dir)
 }
 
-// byAgent says how many sessions of which agents were found, taken or not.
 func byAgent(found []recordings.Found) string {
 	counts := map[string]int{}
 	for _, f := range found {

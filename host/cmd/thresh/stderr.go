@@ -28,7 +28,6 @@ func (w safeStderr) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fold breaks lines that are longer than width characters, at spaces.
 func fold(s string, width int) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {

@@ -11,7 +11,6 @@ import (
 
 // sd_notify(3) and sd_listen_fds(3), without systemd's library.
 
-// firstFD is the first descriptor that systemd passes.
 const firstFD = 3
 
 // inheritedListener returns the socket that systemd opened for this process; nil if it passed none. The variables are
@@ -22,7 +21,6 @@ func inheritedListener(getenv func(string) string, unsetenv func(string) error) 
 	if pid, err := strconv.Atoi(getenv("LISTEN_PID")); err != nil || pid != os.Getpid() || count == 0 {
 		return nil, nil
 	}
-	// What this process starts must not take it for its own.
 	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
 		_ = unsetenv(name)
 	}

@@ -2,14 +2,11 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/shell"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
@@ -28,12 +25,10 @@ type tokenReport struct {
 	// System is the system prompt's tokens, which are in every request and not in Total; 0 if the file has none.
 	System  int           `json:"system"`
 	Entries []entryTokens `json:"entries"`
-	// Tools and Files are sorted by tokens, largest first.
-	Tools []shareTokens `json:"tools"`
-	Files []shareTokens `json:"files"`
+	Tools   []shareTokens `json:"tools"`
+	Files   []shareTokens `json:"files"`
 	// Calibration has an element for each model with usage in the file, in the order of their first use.
 	Calibration []modelCalibration `json:"calibration"`
-	Reference   *referenceReport   `json:"reference,omitempty"`
 }
 
 type entryTokens struct {
@@ -55,8 +50,7 @@ type shareTokens struct {
 type modelCalibration struct {
 	Model string `json:"model"` // "" if the recorder did not say
 	// Requests is how many prompts were reported, Compared those that an estimate existed for: all but the first.
-	Requests int `json:"requests"`
-	// As the provider reported it, overhead included.
+	Requests        int     `json:"requests"`
 	PeakPrompt      int     `json:"peakPrompt"`
 	Compared        int     `json:"compared"`
 	PlainError      float64 `json:"plainError"`
@@ -69,7 +63,6 @@ type modelCalibration struct {
 // tokensCommand counts tokens without a host or a plugin. The calibration table answers how far the counts can be
 // trusted for the user's own model.
 func tokensCommand(a *app) *cobra.Command {
-	reference := false
 	var source *sources
 	cmd := &cobra.Command{
 		Use:   "tokens [FILE]",
@@ -81,14 +74,9 @@ count for their tool and for each of their files.
 If the file has the provider's own counts, the last table shows for each model how far the count of
 a prompt was from the reported one, plain and calibrated by earlier reports. Calibration learns the
 overhead, which is what every prompt has in addition to what the file holds (tool schemas, often
-also the system prompt), and the ratio of the provider's tokens to ours.
-
-With --reference every entry is counted once more with tiktoken-go, the library whose counts ours
-must equal, and each difference is shown. That is slow: about a second per megabyte. The exit status
-is 1 if there is a difference.`,
+also the system prompt), and the ratio of the provider's tokens to ours.`,
 		Example: `  thresh tokens
   thresh tokens session.jsonl
-  thresh tokens --reference session.jsonl
   thresh tokens -o json --set model.name=gpt-4o session.jsonl | jq .total`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := a.files(cmd, source, args)
@@ -111,75 +99,17 @@ is 1 if there is a difference.`,
 			}
 			report := countByEntry(t.Entries, counts)
 			if len(t.System) > 0 {
-				// A system prompt counts as a message, as providers bill it.
 				report.System = counter.Entry(content.Content{Speaker: content.Human, Blocks: t.System})
 			}
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
 			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries, t.Dir)
 			report.Calibration = calibrate(t, counts, report.System)
-			if reference {
-				bar := newProgress(a.err)
-				report.Reference, err = countByReference(cmd.Context(), counter, t.Entries, func(done int) {
-					bar.show(file, done, len(t.Entries))
-				})
-				bar.clear()
-				if err != nil {
-					return err
-				}
-			}
-			if a.output == "json" {
-				err = a.printJSON(report)
-			} else {
-				err = a.printTokens(file, report)
-			}
-			if err == nil && report.Reference != nil && len(report.Reference.Differences) > 0 {
-				return errReported
-			}
-			return err
+			return a.show(report, func() error { return a.printTokens(file, report) })
 		},
 	}
 	source = a.addSources(cmd, 1)
-	cmd.Flags().BoolVar(&reference, "reference", false, "count with tiktoken-go too and show every difference")
 	a.addOutput(cmd)
 	return cmd
-}
-
-type referenceReport struct {
-	Entries int `json:"entries"` // how many were compared: all
-	// SkippedBytes is the length of the texts that were not compared, because the library would take too long for them.
-	SkippedBytes int                   `json:"skippedBytes"`
-	Differences  []referenceDifference `json:"differences"`
-}
-
-// referenceDifference is an entry whose counts differ: Tokens is ours, Reference the library's.
-type referenceDifference struct {
-	Index     int `json:"index"`
-	Tokens    int `json:"tokens"`
-	Reference int `json:"reference"`
-}
-
-// countByReference counts entries with the library and with our own code, and calls progress after each. The library
-// takes quadratic time on long unbroken text, so such text is skipped and its length reported.
-func countByReference(
-	ctx context.Context, counter *tokens.Counter, entries []content.Content, progress func(done int),
-) (*referenceReport, error) {
-	library, err := counter.Reference()
-	if err != nil {
-		return nil, err
-	}
-	r := &referenceReport{Entries: len(entries), Differences: []referenceDifference{}}
-	for i, e := range entries {
-		want, skipped, err := library.Entry(ctx, e)
-		if err != nil {
-			return nil, err
-		}
-		r.SkippedBytes += skipped
-		if got := counter.Entry(e); got != want {
-			r.Differences = append(r.Differences, referenceDifference{Index: i, Tokens: got, Reference: want})
-		}
-		progress(i + 1)
-	}
-	return r, nil
 }
 
 // reading returns how tokens are counted and which tool calls read or write which files, by the settings. model is the
@@ -190,30 +120,12 @@ func (a *app) reading(cmd *cobra.Command, model string) (*tokens.Counter, *tools
 		return nil, nil, err
 	}
 	set := c.Settings()
-	// For an unknown model another encoding is used, and Exact says so.
 	counter, err := tokens.For(cmp.Or(set.Model.Name, model), set.Model.Encoding)
 	if err != nil {
 		return nil, nil, err
 	}
-	taxonomy, err := toolTaxonomy(set.Compression.Density)
+	taxonomy, err := engine.Taxonomy(set)
 	return counter, taxonomy, err
-}
-
-// toolTaxonomy returns the tool taxonomy that a session with these settings would use: the presets, then the user's own
-// rules from compression.density.tools.
-func toolTaxonomy(d config.Density) (*tools.Taxonomy, error) {
-	var extra []tools.Rule
-	if len(d.Tools) > 0 {
-		if err := json.Unmarshal(d.Tools, &extra); err != nil {
-			return nil, fmt.Errorf("compression.density.tools: %w", err)
-		}
-	}
-	// The settings only checked that the rules are objects.
-	made, err := tools.ForPresets(d.ToolPresets, extra)
-	if err != nil {
-		return nil, fmt.Errorf("compression.density.tools: %w", err)
-	}
-	return made, nil
 }
 
 func countByEntry(entries []content.Content, counts []int) tokenReport {

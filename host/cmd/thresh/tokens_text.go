@@ -31,7 +31,6 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if err := a.printShares("TOOL", false, r.Tools, r.Total); err != nil {
 		return err
 	}
-	// Shares can add up to more than 100 %, as one call can be about several files.
 	if err := a.printShares("FILE", true, r.Files, r.Total); err != nil {
 		return err
 	}
@@ -49,38 +48,12 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if err := a.printSmallTable(entries); err != nil {
 		return err
 	}
-	if err := a.printCalibration(r.Calibration); err != nil {
-		return err
-	}
-	a.printReference(r.Reference)
-	return nil
-}
-
-// printReference says how our counts compare with the library's, and names each entry that differs: there should be
-// none, and each is a fault of ours.
-func (a *app) printReference(r *referenceReport) {
-	// Only --reference compares, as it takes long.
-	if r == nil {
-		return
-	}
-	fmt.Fprintln(a.out)
-	for _, d := range r.Differences {
-		fmt.Fprintf(a.out, "entry %d: %s tokens, tiktoken-go counts %s\n", d.Index, table.Int(d.Tokens),
-			table.Int(d.Reference))
-	}
-	fmt.Fprintf(a.out, "%s of %s entries have the count of tiktoken-go\n",
-		table.Int(r.Entries-len(r.Differences)), table.Int(r.Entries))
-	// Otherwise "all entries are equal" would claim more than was checked.
-	if r.SkippedBytes > 0 {
-		fmt.Fprintf(a.out, "%s bytes were not compared: tiktoken-go takes too long for unbroken text of this length\n",
-			table.Int(r.SkippedBytes))
-	}
+	return a.printCalibration(r.Calibration)
 }
 
 // printShares prints the largest of a list of tools or files, with their shares of total. paths shortens names in the
 // middle, since both ends of a path carry information.
 func (a *app) printShares(title string, paths bool, list []shareTokens, total int) error {
-	// Sessions without tool calls, or whose calls touch no files.
 	if len(list) == 0 {
 		return nil
 	}
@@ -107,7 +80,6 @@ func (a *app) printCalibration(list []modelCalibration) error {
 	models := table.New(
 		table.Column{Name: "model", Head: "REPORTED FOR", Min: 15}, table.Column{Name: "requests", Right: true},
 		table.Column{Name: "peak", Head: "PEAK\nPROMPT", Right: true},
-		// Means over requests; what calibration gains is their difference.
 		table.Column{Name: "error", Head: "ERROR OF\nTHE COUNT", Right: true},
 		table.Column{Name: "calibrated", Head: "ERROR\nCALIBRATED", Right: true},
 		table.Column{Name: "ratio", Right: true, Rank: 1}, table.Column{Name: "overhead", Right: true, Rank: 1},

@@ -44,7 +44,6 @@ type optimizeResult struct {
 	Metadata     sdk.DensityMetadata     `json:"metadata"`
 }
 
-// tryCommand runs one step of a strategy on a recorded session: the first thing an author wants to see.
 func tryCommand(a *app) *cobra.Command {
 	var step string
 	var apply bool
@@ -95,7 +94,7 @@ FILE is a session in any format that 'thresh sessions convert' reads; '-' is sta
 	}
 	cmd.Flags().StringVar(&step, "step", steps[0], "run `STEP`: compress or optimize")
 	cmd.Flags().BoolVar(&apply, "apply", false, "print the resulting history in the native form instead")
-	_ = cmd.RegisterFlagCompletionFunc("step", cobra.FixedCompletions(steps, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "step", steps...)
 	return cmd
 }
 

@@ -33,7 +33,6 @@ The checks:
 		Example: `  thresh plugins verify high-density
   thresh plugins verify --only optimize-pure,optimize-idempotent ./thresh-strategy-mine
   thresh plugins verify -o json --junit verify.xml ./thresh-strategy-mine`,
-		// Not [oneFile]: standard input cannot be executed.
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) != 1 {
 				return usage(cmd, fmt.Errorf("needs one BINARY, got %d", len(given)))
@@ -56,7 +55,6 @@ The checks:
 			})
 			bar.clear()
 			switch {
-			// From --only. All other errors are about the file.
 			case errors.Is(err, verify.ErrUnknownCheck):
 				return usage(cmd, err)
 			case err != nil:
@@ -68,12 +66,7 @@ The checks:
 					return err
 				}
 			}
-			if a.output == "json" {
-				err = a.printJSON(report)
-			} else {
-				err = a.printVerified(report)
-			}
-			// A failed check is a result, not an error: only the exit status is left.
+			err = a.show(report, func() error { return a.printVerified(report) })
 			if err == nil && !report.OK() {
 				err = errReported
 			}
@@ -82,7 +75,7 @@ The checks:
 	}
 	cmd.Flags().StringSliceVar(&only, "only", nil, "run these `CHECKS` only, separated by commas")
 	cmd.Flags().StringVar(&junit, "junit", "", "write the report to `FILE` as JUnit XML, too")
-	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkNames(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "only", checkNames()...)
 	a.addOutput(cmd)
 	return cmd
 }

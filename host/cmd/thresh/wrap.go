@@ -6,20 +6,16 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
@@ -79,7 +75,7 @@ key is passed on and never stored.
 These agents are known by the name of their command:
 
 `)
-	for _, w := range wrapped {
+	for _, w := range agents {
 		fmt.Fprintf(&b, "  %-10s %s\n", w.command, w.how)
 	}
 	b.WriteString(`
@@ -95,230 +91,184 @@ display.`)
 // wrap runs a host, a proxy, and the agent. An error before the agent starts is the command's; from then on the agent's
 // status is the result, and what went wrong in the host is printed after it.
 func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
+	// Before anything is started: that it never made a request would be true, but not why.
+	if err := f.check(cmd, command); err != nil {
+		return err
+	}
+	w := &wrapped{app: a, wrapFlags: f, command: command, token: rand.Text(), open: access.LoopbackName(f.listen)}
+	// Without a command (--print) any agent may come: it gets the variables of all.
+	if len(command) > 0 {
+		w.name = command[0]
+	}
+	w.client = wrappingOf(w.name)
+	if w.past = w.client.goesPast(command, os.Getenv); w.past != "" {
+		fmt.Fprintln(a.err, "thresh: "+w.past)
+	}
+	meter, stop, err := w.openHost(cmd)
+	defer stop()
+	if err != nil {
+		return err
+	}
+	if err := w.openProxy(cmd.Context(), meter); err != nil {
+		return errors.Join(err, w.host.Close())
+	}
+	return w.serve(cmd.Context())
+}
+
+// check finds mistakes in the command line.
+func (f wrapFlags) check(cmd *cobra.Command, command []string) error {
 	if !f.print {
-		// Before anything is started: that it never made a request would be true, but not why.
 		if _, err := exec.LookPath(command[0]); err != nil {
 			return fmt.Errorf("the agent cannot be started: %w", err)
 		}
 	}
-	c, err := a.loadConfig(cmd)
-	if err != nil {
-		return err
-	}
-	attach, err := a.attach(cmd)
-	if err != nil {
-		return err
-	}
 	if _, _, err := net.SplitHostPort(f.listen); err != nil {
 		return usage(cmd, fmt.Errorf("--listen: want HOST:PORT: %w", err))
 	}
-	// On loopback only this machine reaches the proxy, and agents cannot show a token to a model's API. From elsewhere
-	// clients must show it, as what comes through the proxy is spent at the provider. It is made for this run.
-	token, open := rand.Text(), access.LoopbackName(f.listen)
-	if !open && !f.print {
+	if !access.LoopbackName(f.listen) && !f.print {
 		return usage(cmd, errors.New("--listen: an agent that is started here needs no address but loopback"))
 	}
-	name := ""
-	if len(command) > 0 {
-		name = command[0]
+	return nil
+}
+
+// wrapped is a run of 'thresh wrap': the host, its proxy, and what the agent is told of them.
+type wrapped struct {
+	*app
+	wrapFlags
+	command []string
+	name    string // of the agent's command; "" with --print for any
+	client  wrapping
+	past    string // why the agent's requests will not come through the proxy, if that is known
+
+	// On loopback only this machine reaches the proxy, and agents cannot show a token to a model's API: it is open.
+	// From elsewhere clients must show the token, as what comes through the proxy is spent at the provider.
+	open  bool
+	token string
+
+	held  heldLog // the agent has the terminal: the host's log is held until it ends
+	log   hclog.Logger
+	host  *engine.Host
+	proxy *proxy.Server
+	seen  *watch.Recorder
+	at    proxyAt
+
+	listener net.Listener
+}
+
+// openHost opens the host by the settings. stop ends its measurements.
+func (w *wrapped) openHost(cmd *cobra.Command) (meter metric.MeterProvider, stop func(), err error) {
+	stop = func() {}
+	c, attach, err := w.loadAttached(cmd)
+	if err != nil {
+		return nil, stop, err
 	}
-	// Without a command (--print) any agent may come: it gets the variables of all.
-	client := wrappedFor(name)
 	set := c.Settings()
-	past := client.goesPast(command, os.Getenv)
-	if past != "" {
-		fmt.Fprintln(a.err, "thresh: "+past)
+	w.log = engine.DefaultLogger(&w.held, set.Log)
+	meter, end, err := w.measure(set.Metrics.Listen, w.log)
+	if err != nil { // such as another one at the same address: no reason not to start the agent
+		w.log.Warn("nothing is measured", "error", err)
+	} else {
+		stop = end
 	}
+	w.host, err = engine.Open(engine.Options{
+		Config: c, Logger: w.log, Attach: attach, Meter: meter, Keep: true, Store: passing(set),
+	})
+	if err != nil {
+		return nil, stop, err
+	}
+	// Each request would fail with it, and the user would be told when the agent has ended.
+	if err := w.host.CheckStrategy(set.Compression.Strategy); err != nil {
+		return nil, stop, errors.Join(err, w.host.Close())
+	}
+	return meter, stop, nil
+}
+
+// openProxy makes the proxy and opens its address, before the agent's first request.
+func (w *wrapped) openProxy(ctx context.Context, meter metric.MeterProvider) error {
 	// Before the variables are changed for the agent: they say where its requests go.
-	upstreams, err := upstreamsFor(c, client, os.Getenv)
+	upstreams, err := upstreamsFor(w.host.Config(), w.client, os.Getenv)
 	if err != nil {
 		return err
 	}
-	// The agent has the terminal: the host's log is held until it ends.
-	held := &heldLog{}
-	log := engine.DefaultLogger(held, set.Log)
-	meter, stop, err := a.measure(set.Metrics.Listen, log)
-	if err != nil { // such as another one at the same address: no reason not to start the agent
-		log.Warn("nothing is measured", "error", err)
-		stop = func() {}
-	}
-	defer stop()
 	measured, err := metrics.NewProxy(meter, buildinfo.Version())
 	if err != nil {
 		return err
 	}
-	h, err := engine.Open(engine.Options{
-		Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true, Store: passing(set),
-	})
+	recall, err := recallOf(ctx, w.host)
 	if err != nil {
 		return err
 	}
-	// Each request would fail with it, and the user would be told when the agent has ended.
-	if err := h.CheckStrategy(set.Compression.Strategy); err != nil {
-		return errors.Join(err, h.Close())
-	}
-	recall, err := recallOf(cmd.Context(), h)
-	if err != nil {
-		return errors.Join(err, h.Close())
-	}
-	// The name in 'thresh top'.
-	shown := filepath.Base(cmp.Or(name, "wrap"))
-	if f.dryRun {
+	shown := filepath.Base(cmp.Or(w.name, "wrap")) // in 'thresh top'
+	if w.dryRun {
 		shown += " (dry run)"
 	}
-	seen := watch.New(h, shown)
-	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
-		Fail: set.Proxy.OnError == "fail", Recall: recall, Measured: measured, Watch: seen,
-		Guard: access.NewGuard(store.NewMemory(), token, log.Named("access")), Open: open, Logger: log.Named("proxy")})
-	// Before the agent starts: its first request finds a listener, and port 0 is known.
-	listener, err := net.Listen("tcp", f.listen)
+	w.seen = watch.New(w.host, shown)
+	w.proxy = proxy.New(proxy.Options{Host: w.host, Upstreams: upstreams, Client: w.client.provider, DryRun: w.dryRun,
+		Recall: recall, Measured: measured, Watch: w.seen, Open: w.open, Logger: w.log.Named("proxy"),
+		Guard: access.NewGuard(store.NewMemory(), w.token, w.log.Named("access"))})
+	w.listener, err = net.Listen("tcp", w.listen)
 	if err != nil {
-		return errors.Join(fmt.Errorf("--listen: %w", err), h.Close())
+		return fmt.Errorf("--listen: %w", err)
 	}
-	at := proxyAt{base: "http://" + listener.Addr().String()}
+	w.at = proxyAt{base: "http://" + w.listener.Addr().String()}
 	if recall != nil {
-		at.token = token
+		w.at.token = w.token
 	}
+	return nil
+}
+
+// serve serves the proxy until the agent has ended, or with --print until a signal, and prints what was saved.
+func (w *wrapped) serve(ctx context.Context) error {
 	// 'thresh top' and the page /ui ask this same server, with the announced token.
-	server, here := p.Server(), announce(set.Serve.TokenFile, at.base)
+	server, here := w.proxy.Server(), announce(w.host.Config().Settings().Serve.TokenFile, w.at.base)
 	defer here.withdraw()
-	server.Handler = seen.Before(server.Handler, here.Token)
+	server.Handler = w.seen.Before(server.Handler, here.Token)
 	// The agent decides what an interrupt means: until it has ended, it needs the proxy.
-	serving, end := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
 	// An agent that was killed may have left requests in progress.
-	go func() { served <- network.Run(serving, server, listener, nil, time.Second, log) }()
-	if f.print {
-		if open {
-			token = ""
-		}
-		a.printVariables(client, at, token)
-		<-cmd.Context().Done()
-	} else if err = cmd.Context().Err(); err == nil {
-		err = runWrapped(client, command, at, a)
+	go func() { served <- network.Run(serving, server, w.listener, nil, time.Second, w.log) }()
+	err := ctx.Err()
+	switch {
+	case w.print:
+		w.printVariables()
+		<-ctx.Done()
+		err = nil
+	case err == nil:
+		err = runWrapped(w.client, w.command, w.at, w.app)
 	}
 	// In this order: the door ends, then the conversations, then the host with its plugins. The totals are complete
 	// only after the last request.
 	end()
 	err = errors.Join(err, <-served)
-	p.Close()
-	closed := h.Close()
-	held.print(a.err)
-	if t := p.Totals(); t.Requests+t.Others > 0 || !client.asksNothing(command) {
-		fmt.Fprintln(a.err, "thresh: "+summary(t, f.dryRun, past))
+	w.proxy.Close()
+	closed := w.host.Close()
+	w.held.print(w.err)
+	if t := w.proxy.Totals(); t.Requests+t.Others > 0 || !w.client.asksNothing(w.command) {
+		fmt.Fprintln(w.err, "thresh: "+summary(t, w.dryRun, w.past))
 	}
 	return errors.Join(err, closed)
 }
 
 // printVariables prints what an agent must have in its environment, as a shell reads it. Only these lines are on
-// standard output, for eval. token is what every client must show; "" for none.
-func (a *app) printVariables(w wrapping, at proxyAt, token string) {
-	for _, set := range append(w.values(at), w.others...) {
+// standard output, for eval.
+func (w *wrapped) printVariables() {
+	for _, set := range append(w.client.values(w.at), w.client.others...) {
 		name, value, _ := strings.Cut(set, "=")
 		// JSON has quotes and braces; no value has a single quote.
 		if strings.ContainsAny(value, `"{`) {
 			value = "'" + value + "'"
 		}
-		fmt.Fprintf(a.out, "export %s=%s\n", name, value)
+		fmt.Fprintf(w.out, "export %s=%s\n", name, value)
 	}
-	if w.arguments != nil {
-		if args := w.arguments(at.base, os.Getenv); len(args) > 0 {
-			fmt.Fprintf(a.out, "# %s needs these arguments: '%s'\n", w.command, strings.Join(args, "' '"))
+	if w.client.arguments != nil {
+		if args := w.client.arguments(w.at.base, os.Getenv); len(args) > 0 {
+			fmt.Fprintf(w.out, "# %s needs these arguments: '%s'\n", w.client.command, strings.Join(args, "' '"))
 		}
 	}
-	if token != "" {
-		fmt.Fprintf(a.out, "# Clients elsewhere must send this header: X-Thresh-Token: %[1]s\n"+
-			"# or have /t/%[1]s before the path of their base URL.\n", token)
+	if !w.open {
+		fmt.Fprintf(w.out, "# Clients elsewhere must send this header: X-Thresh-Token: %[1]s\n"+
+			"# or have /t/%[1]s before the path of their base URL.\n", w.token)
 	}
-	fmt.Fprintln(a.err, "thresh: proxy at "+at.base+"; interrupt to end it")
-}
-
-// exitStatus is the status with which the agent ended; thresh ends with the same. Nothing is printed for it.
-type exitStatus int
-
-func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with status %d", int(e)) }
-
-// runWrapped runs the agent with this process's terminal, and waits for it. It returns an [exitStatus], or the error
-// for which the agent could not be started.
-func runWrapped(w wrapping, command []string, at proxyAt, a *app) error {
-	agent, end, err := w.start(command, at, os.Environ())
-	if err != nil {
-		return err
-	}
-	defer end()
-	agent.Stdin, agent.Stdout, agent.Stderr = a.in, a.out, a.err
-	if err, ok := a.err.(safeStderr); ok {
-		agent.Stderr = err.File // the file itself: a pipe would hide the terminal from the agent
-	}
-	// A terminal sends its interrupts to the agent as well, which decides what they mean. Signals that only this
-	// process gets are passed on. Registered before the start: none ends this process and leaves the agent.
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	defer signal.Stop(signals)
-	runtime.LockOSThread() // it is the agent's parent
-	defer runtime.UnlockOSThread()
-	endWithThis(agent)
-	if err := agent.Start(); err != nil {
-		return err
-	}
-	terminal := term.IsTerminal(int(os.Stdin.Fd()))
-	ended := make(chan error, 1)
-	go func() { ended <- agent.Wait() }()
-	for {
-		select {
-		case s := <-signals:
-			// An interrupt from a terminal was delivered to the whole process group: passed on, the agent would get it
-			// twice, which many take as the wish to end instead of to stop the current step.
-			if !terminal || s == syscall.SIGTERM || s == syscall.SIGHUP {
-				_ = agent.Process.Signal(s)
-			}
-		case err := <-ended:
-			return statusOf(err)
-		}
-	}
-}
-
-// statusOf returns the exit status of a process as a shell does: 128 and the signal for one that was killed.
-func statusOf(err error) error {
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
-		return err
-	}
-	if w, ok := exit.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		return exitStatus(128 + int(w.Signal()))
-	}
-	return exitStatus(exit.ExitCode())
-}
-
-// heldLog keeps the first log lines, which say best what went wrong, until the terminal is free. The host's goroutines
-// write to it. The zero value holds nothing.
-type heldLog struct {
-	// mu guards all other fields.
-	mu    sync.Mutex
-	lines []byte
-	more  int // dropped bytes
-}
-
-// maxHeld is how much is kept, in bytes: some fifty lines. More would scroll the agent's last words off the screen.
-const maxHeld = 8 << 10
-
-// Write keeps a line whole or not at all. It never fails: a log that does not fit must not disturb the host.
-func (h *heldLog) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.lines)+len(p) > maxHeld {
-		h.more += len(p)
-	} else {
-		h.lines = append(h.lines, p...)
-	}
-	return len(p), nil
-}
-
-func (h *heldLog) print(to io.Writer) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	_, _ = to.Write(h.lines)
-	if h.more > 0 {
-		fmt.Fprintf(to, "thresh: %d more bytes of log were dropped\n", h.more)
-	}
+	fmt.Fprintln(w.err, "thresh: proxy at "+w.at.base+"; interrupt to end it")
 }

@@ -43,12 +43,10 @@ type wrapping struct {
 	recall func(base string) []string
 	// own finds the base URL of the user's own provider in the agent's configuration, to which the proxy then sends the
 	// requests; nil for none.
-	own func(getenv func(string) string) string
-	// stored finds a variable that is not set in the agent's configuration; nil for none.
+	own    func(getenv func(string) string) string
 	stored func(name string, getenv func(string) string) string
 	// past says why the agent's requests will not come through the proxy; nil if nothing is known.
-	past func(getenv func(string) string) string
-	// files are for agents that read from files what others have variables and arguments for.
+	past  func(getenv func(string) string) string
 	files []agentFile
 }
 
@@ -93,9 +91,9 @@ var (
 // a header. No agent reads them by itself: arguments, scripts and people's configurations refer to them.
 const mcpURL, mcpToken = "THRESH_MCP_URL", "THRESH_MCP_TOKEN"
 
-// wrapped are the agents known by the name of their command. 'make test-clients' runs those that can be installed, and
+// agents are those known by the name of their command. 'make test-clients' runs those that can be installed, and
 // fails if one does not come through the proxy.
-var wrapped = []wrapping{
+var agents = []wrapping{
 	{command: "claude", how: "ANTHROPIC_BASE_URL, ENABLE_TOOL_SEARCH=true", provider: "anthropic",
 		variables: []variable{anthropicURL},
 		// A base URL that is not Anthropic's switches tool search off, which doubles the request.
@@ -140,11 +138,11 @@ var wrapped = []wrapping{
 var anyAgent = wrapping{variables: []variable{anthropicURL, {"ANTHROPIC_API_URL", "", "anthropic"}, openaiURL,
 	{"OPENAI_API_BASE", "/v1", "openai"}, geminiURL}}
 
-// wrappedFor returns how the agent with a command is told. It ignores the path and Windows' suffix.
-func wrappedFor(command string) wrapping {
+// wrappingOf returns how the agent with a command is told. It ignores the path and Windows' suffix.
+func wrappingOf(command string) wrapping {
 	name := strings.TrimSuffix(filepath.Base(command), ".exe")
-	if i := slices.IndexFunc(wrapped, func(w wrapping) bool { return w.command == name }); i >= 0 {
-		return wrapped[i]
+	if i := slices.IndexFunc(agents, func(w wrapping) bool { return w.command == name }); i >= 0 {
+		return agents[i]
 	}
 	return anyAgent
 }
@@ -218,7 +216,6 @@ func (w wrapping) environ(at proxyAt, environ []string) []string {
 			out = append(out, v)
 		}
 	}
-	// A proxy for the way out must not get what is for this machine.
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
 		// Both spellings, since programs differ in which they read.
 		value := "127.0.0.1,localhost"

@@ -69,7 +69,6 @@ func clineServers(_, recall string, getenv func(string) string) ([]byte, error) 
 	return json.Marshal(settings)
 }
 
-// readSettings reads a file of cline's. Without the file, to is unchanged.
 func readSettings(path string, to any) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,11 +85,9 @@ func readSettings(path string, to any) error {
 
 // clineFile is the file in which cline keeps the settings of its providers. modes is passed on unread.
 type clineFile struct {
-	Version int `json:"version"`
-	// Last is the provider that cline uses when it starts.
-	Last  string          `json:"lastUsedProvider,omitempty"`
-	Modes json.RawMessage `json:"modes,omitempty"`
-	// Providers are by cline's own names.
+	Version   int                      `json:"version"`
+	Last      string                   `json:"lastUsedProvider,omitempty"`
+	Modes     json.RawMessage          `json:"modes,omitempty"`
 	Providers map[string]clineProvided `json:"providers"`
 }
 
@@ -106,7 +103,6 @@ const clineOwn = "openai-compatible"
 // clinePaths are the base URLs that cline's providers get: with the version, as cline takes them.
 var clinePaths = map[string]string{"anthropic": "/v1", "openai-native": "/v1", "gemini": "/v1beta", clineOwn: "/v1"}
 
-// clineSettingsDir looks up the variables in cline's own order.
 func clineSettingsDir(getenv func(string) string) string {
 	home, _ := os.UserHomeDir()
 	data := cmp.Or(getenv("CLINE_DATA_DIR"), filepath.Join(cmp.Or(getenv("CLINE_DIR"), filepath.Join(home, ".cline")),
@@ -136,7 +132,6 @@ func clineSettings(base, _ string, getenv func(string) string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Requests of other providers would bypass the proxy without a word.
 	was := file.Providers
 	own := clineProvider(getenv) != ""
 	file.Providers = map[string]clineProvided{}
@@ -153,7 +148,6 @@ func clineSettings(base, _ string, getenv func(string) string) ([]byte, error) {
 		if set["auth"] != nil || own && name == "openai-native" || !own && name == clineOwn {
 			continue
 		}
-		// p and set were decoded for this call.
 		set["baseUrl"] = base + path
 		p["settings"] = set
 		file.Providers[name] = p

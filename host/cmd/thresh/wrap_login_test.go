@@ -49,7 +49,7 @@ func TestWhereGooseSendsItsRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	up, err := upstreamsFor(c, wrappedFor("goose"), func(name string) string {
+	up, err := upstreamsFor(c, wrappingOf("goose"), func(name string) string {
 		return map[string]string{"XDG_CONFIG_HOME": dir, "ANTHROPIC_HOST": "https://two.example"}[name]
 	})
 	if err != nil || up.OpenAI.String() != "http://gpu-box:8000/v1" || up.Anthropic.String() != "https://two.example" {

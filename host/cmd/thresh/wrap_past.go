@@ -15,7 +15,6 @@ import (
 // What bypasses the proxy: agents that are set to use another service, or are started by something that does not tell
 // them of the proxy. Users would believe that it works.
 
-// goesPast returns why requests of a command will not come through the proxy; "" if nothing is known.
 func (w wrapping) goesPast(command []string, getenv func(string) string) string {
 	if w.past != nil {
 		return w.past(getenv)
@@ -33,7 +32,6 @@ func (w wrapping) goesPast(command []string, getenv func(string) string) string 
 	return ""
 }
 
-// inShell matches the agents that are told in their arguments or files.
 var inShell = regexp.MustCompile(`\b(codex|opencode|pi|cline)\b`)
 
 // asksNothing reports whether a command of a known agent makes no request to a model, such as one for its version.

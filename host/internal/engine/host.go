@@ -120,9 +120,6 @@ func Open(o Options) (*Host, error) {
 		models: models{log: logger}, granted: o.Granted, store: kept, closeStore: closeStore,
 		name: rand.Text(), leaseTime: leaseTime, snapshotEvery: snapshotEvery}
 	h.config.Store(c)
-	for _, w := range c.Warnings() {
-		logger.Warn(w)
-	}
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
 		Lacking: manager.Lacking,
@@ -278,8 +275,8 @@ func (h *Host) forget(s *Session) {
 	}
 }
 
-// Close closes all sessions and stops all plugin processes; calls in progress fail. It returns shortly after the
-// setting plugins.stopTimeout at the latest. The error names each session whose transcript log could not be written,
+// Close closes all sessions and stops all plugin processes; calls in progress fail. It returns shortly after two
+// seconds at the latest. The error names each session whose transcript log could not be written,
 // and how many entries it lacks; while the program runs, Close can be called again to write them.
 func (h *Host) Close() error {
 	h.mu.Lock()

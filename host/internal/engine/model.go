@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -93,6 +94,14 @@ func (h *Host) Model(c *config.Config) (*llm.Client, error) {
 	return h.models.client(name, p)
 }
 
+const (
+	// maxModelCalls bounds the model calls of one compression, also those of a faulty plugin.
+	maxModelCalls = 32
+	// cooldown is how long a model is not called again after an error that a retry cannot help: long enough that a
+	// wrong key does not cost each turn a call, short enough that a corrected one is noticed.
+	cooldown = time.Minute
+)
+
 // model returns the model that a strategy may call, with the budget of the session's settings. Sessions may share its
 // client.
 func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
@@ -100,11 +109,11 @@ func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, budget := client.Profile(), c.Settings().Compression.LLM
+	p := client.Profile()
 	return &prepare.LLM{
 		Profile: p.Name, Model: sdk.Model{Name: p.Model, ContextLimit: p.ContextLimit,
 			MaxOutput: client.MaxOutput()},
-		MaxCalls: budget.MaxCalls, MaxTokens: budget.MaxTokens,
+		MaxCalls: maxModelCalls, MaxTokens: c.Settings().Compression.LLM.MaxTokens,
 		Generate: func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion,
 			outcome.Spent, error) {
 			return generate(ctx, client, req, onText)

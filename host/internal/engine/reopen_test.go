@@ -135,7 +135,7 @@ func goesOn(t *testing.T, entries []content.Content, settings map[string]any) {
 	kept := store.NewMemory()
 	whole, host := open(t, all), openOn(t, kept, all)
 	host.SetSnapshotEvery(7)
-	o := engine.SessionOptions{ID: "s", Settings: map[string]any{"compression.userMessageBudget": 500}}
+	o := engine.SessionOptions{ID: "s", Settings: map[string]any{"compression.preserveThreshold": 0.3}}
 	never, err := whole.Session(o)
 	if err != nil {
 		t.Fatal(err)

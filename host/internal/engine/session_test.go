@@ -220,7 +220,7 @@ func TestCloseEndsAPrepare(t *testing.T) {
 		"of the host":    func(h *engine.Host, _ *engine.Session) error { return h.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := open(t, map[string]any{"plugins.stopTimeout": "200ms"})
+			h := open(t, nil)
 			s, done, _ := working(t, h, says(content.Human, "x"))
 			if err := closeIt(h, s); err != nil {
 				t.Error(err)

@@ -57,19 +57,19 @@ func TestWhatATokenMayNotSetIsNotInForceInAStoredSession(t *testing.T) {
 	s, err := h.Session(engine.SessionOptions{ID: "old", Settings: map[string]any{
 		"prompts.dir": "/etc", "compression.threshold": 0.3, "profile": "cheap", "compression.profile": "own",
 		"profiles.own.provider.kind": "openai", "profiles.own.provider.model": "m",
-		"profiles.own.provider.keyFile": "/etc/passwd", "compression.llm.maxCalls": 9999, "transcript.dir": made}})
+		"profiles.own.provider.keyFile": "/etc/passwd", "compression.llm.maxTokens": 9999, "transcript.dir": made}})
 	must(t, err, nil)
 	add(t, s, says(content.Human, "hello"))
 	must(t, s.Close(), nil)
 	give(t, kept, "old", "alice")
 	refused := []string{"prompts.dir", "compression.profile", "profile", "profiles.own.provider.kind",
-		"profiles.own.provider.model", "profiles.own.provider.keyFile", "compression.llm.maxCalls", "transcript.dir"}
+		"profiles.own.provider.model", "profiles.own.provider.keyFile", "compression.llm.maxTokens", "transcript.dir"}
 	check := func(what string, s *engine.Session, refused ...string) {
 		t.Helper()
 		set := s.Config().Settings()
 		_, own := s.Config().Provider("own")
 		if set.Prompts.Dir != "" || set.Transcript.Dir != "" || set.Compression.Profile != "" || own ||
-			set.Compression.LLM.MaxCalls != 32 || s.TranscriptPath() != "" || *set.Compression.Threshold != 0.3 {
+			set.Compression.LLM.MaxTokens != 2_000_000 || s.TranscriptPath() != "" || *set.Compression.Threshold != 0.3 {
 			t.Errorf("%s: %+v", what, set)
 		}
 		p, err := s.Prepare(t.Context(), engine.PrepareOptions{})

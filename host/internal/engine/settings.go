@@ -111,15 +111,7 @@ func (h *Host) configOf(by config.Setter, settings map[string]any) (*config.Conf
 	// With the types of the values. Which token it is makes no difference.
 	key := configKey{c, fmt.Sprintf("%s %q", by.Layer, by.Profiles), fmt.Sprintf("%#v", settings)}
 	return h.configs.of(key, func() (*config.Config, error) {
-		own, err := overrides(c, by, settings)
-		if err == nil {
-			for _, w := range own.Warnings() {
-				if !slices.Contains(c.Warnings(), w) {
-					h.log.Warn(w)
-				}
-			}
-		}
-		return own, err
+		return overrides(c, by, settings)
 	})
 }
 

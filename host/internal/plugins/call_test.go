@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/rewrite"
@@ -147,8 +148,9 @@ func TestCallsThatFail(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}, MaxAnswerBytes: 16 << 20,
-				OptimizeTimeout: 10 * time.Second, CompressTimeout: 10 * time.Second}})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)},
+				OptimizeTimeout: 10 * time.Second, CompressTimeout: 10 * time.Second},
+				Limits: client.Limits{MaxAnswerBytes: 16 << 20}})
 			if errors.Is(test.want, ErrTimeout) {
 				m.opts.OptimizeTimeout, m.opts.CompressTimeout = 300*time.Millisecond, 300*time.Millisecond
 			}
@@ -202,7 +204,7 @@ func refusedCheaply(t *testing.T, name, says string) {
 	if !errors.Is(err, ErrBadAnswer) || !strings.Contains(err.Error(), says) {
 		t.Errorf("got %v", err)
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 6*uint64(config.Defaults().Plugins.MaxAnswerBytes) {
+	if used := after.TotalAlloc - before.TotalAlloc; used > 6*uint64(client.DefaultLimits().MaxAnswerBytes) {
 		t.Errorf("%d MB of memory were taken in all", used>>20)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 
@@ -92,8 +93,8 @@ func TestCloseEndsWhatEndsAtAll(t *testing.T) {
 	for _, name := range []string{"steady", "ignores-sigterm", "floods-stdout", "chatty"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)},
-				StopTimeout: 200 * time.Millisecond}})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}},
+				Limits: client.Limits{StopTimeout: 200 * time.Millisecond}})
 			s := strategy(t, m, name)
 			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 				t.Error(err)

@@ -283,8 +283,8 @@ func (m *Manager) bringUp(
 
 func (m *Manager) clientOptions() client.Options {
 	return client.Options{
-		Plugins: m.opts.Plugins, HostVersion: m.opts.HostVersion, Logger: m.opts.Logger, Settings: m.opts.Settings,
-		NoMirrors: m.opts.NoMirrors, Spawn: m.spawn,
+		Plugins: m.opts.Plugins, Limits: m.opts.Limits, HostVersion: m.opts.HostVersion, Logger: m.opts.Logger,
+		Settings: m.opts.Settings, NoMirrors: m.opts.NoMirrors, Spawn: m.spawn,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 )
 
@@ -13,6 +14,7 @@ import (
 // except for Dirs, LockFile and Grants, which are none.
 type Options struct {
 	config.Plugins
+	client.Limits
 
 	// Logger receives what happens to plugins and what they log; nil drops it. Its level is passed on to the plugins.
 	Logger hclog.Logger
@@ -45,10 +47,11 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.StartTimeout, d.StartTimeout)
 	orDefault(&o.OptimizeTimeout, d.OptimizeTimeout)
 	orDefault(&o.CompressTimeout, d.CompressTimeout)
-	orDefault(&o.StopTimeout, d.StopTimeout)
-	orDefault(&o.MaxAnswerBytes, d.MaxAnswerBytes)
+	limits := client.DefaultLimits()
+	orDefault(&o.StopTimeout, limits.StopTimeout)
+	orDefault(&o.MaxAnswerBytes, limits.MaxAnswerBytes)
+	orDefault(&o.MaxHostCalls, limits.MaxHostCalls)
 	orDefault(&o.MirrorBytes, d.MirrorBytes)
-	orDefault(&o.MaxHostCalls, d.MaxHostCalls)
 	orDefault(&o.MaxCrashes, d.MaxCrashes)
 	orDefault(&o.MaxMemoryBytes, d.MaxMemoryBytes)
 	orDefault(&o.Integrity, d.Integrity)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 
@@ -182,14 +183,14 @@ func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
 }
 
 func TestAPluginCannotAskTheHostWithoutEnd(t *testing.T) {
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "asks-without-end")},
-		MaxHostCalls: 1000}}), "asks-without-end")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "asks-without-end")}},
+		Limits: client.Limits{MaxHostCalls: 1000}}), "asks-without-end")
 	got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if text := string(got.NoOp); !strings.HasPrefix(text, "after 1000: ") ||
-		!strings.Contains(text, "plugins.maxHostCalls") {
+		!strings.Contains(text, "1000 times") {
 		t.Errorf("got %q", text)
 	}
 }

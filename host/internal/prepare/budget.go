@@ -58,7 +58,7 @@ func (b *modelBudget) reserve() (tokens int, err error) {
 	defer b.mu.Unlock()
 	// Failed calls count too: a provider that is down is not asked for ever.
 	if b.reserved >= b.llm.MaxCalls {
-		return 0, fmt.Errorf("%w: this compression made %d model calls (compression.llm.maxCalls)",
+		return 0, fmt.Errorf("%w: this compression made %d model calls, which is the most",
 			sdk.ErrBudgetSpent, b.reserved)
 	}
 	spent := b.spent.InputTokens + b.spent.OutputTokens

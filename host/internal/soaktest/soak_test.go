@@ -123,7 +123,7 @@ func open(t *testing.T, server *llmtest.Server, state string) *engine.Host {
 	for key, value := range map[string]any{
 		"plugins.dirs": []string{pluginDir}, "plugins.lockFile": filepath.Join(state, "plugins.lock"),
 		"plugins.maxCrashes":   1_000_000, // a kill is not the plugin's fault: no quarantine
-		"plugins.startTimeout": tooLong, "plugins.optimizeTimeout": tooLong, "plugins.stopTimeout": tooLong,
+		"plugins.startTimeout": tooLong, "plugins.optimizeTimeout": tooLong,
 		"transcript.dir":     filepath.Join(state, "transcripts"),
 		"model.contextLimit": 30_000, "compression.threshold": 0.1, "compression.profile": "writer",
 		"profiles.writer.provider.kind": "openai", "profiles.writer.provider.model": "writer-1",

@@ -23,7 +23,7 @@
 //
 // Tool output can be anything: a letter repeated a million times, a megabyte of base64, bytes that are not text. All of
 // it is counted exactly, in linear time. tiktoken-go gives the same counts, but takes quadratic time where a text has
-// no place to split; it is only the reference (see [Counter.Reference]).
+// no place to split; it is only the reference of the tests.
 //
 // # Entries
 //

@@ -1,7 +1,7 @@
 // Package mcp gives removed results back: it serves the Model Context Protocol with one tool, thresh_recall, with which
 // an agent's model reads again what a strategy took out of its conversation.
 //
-// 'thresh mcp' runs it on standard input and output; the proxy and 'thresh serve' run it over HTTP at /mcp. Start at
+// 'thresh sessions mcp' runs it on standard input and output; the proxy and 'thresh serve' run it over HTTP at /mcp. Start at
 // [Server]. Where a result is looked up is up to who makes the server.
 //
 //	protocol.go  the methods of the protocol, the same over both transports

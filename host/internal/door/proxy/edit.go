@@ -150,9 +150,8 @@ func (s *Server) asSent(b *branch, x *exchange, req *body.Request) []byte {
 	return out
 }
 
-// failed is what is sent when a turn failed: the last view if there is one that fits, else the client's bytes, or an
-// error if the user wants that. The error is nil unless there is nothing to send: the client is gone, or the user wants
-// errors (the option Fail).
+// failed is what is sent when a turn failed: the last view if there is one that fits, else the client's bytes. The error is nil unless the
+// client is gone.
 func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error) {
 	if errors.Is(err, context.Canceled) {
 		return nil, err // the client is gone
@@ -160,11 +159,6 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 	s.totals.failed()
 	x.outcome, x.detail, x.reason = "failed", "sent=client", failure(err)
 	s.logOnce("a conversation could not be prepared", "session", x.session, "error", err)
-	if s.options.Fail {
-		// The request is not forwarded, so that it is counted here.
-		s.totals.request(x)
-		return nil, err
-	}
 	if view != nil && !s.options.DryRun {
 		x.detail = "sent=last-view"
 		return view, nil

@@ -40,9 +40,6 @@ type Options struct {
 	// Client is the provider of requests that do not show it: "anthropic", "openai" or "gemini"; "" for none, where
 	// clients of several come.
 	Client string
-	// Fail answers with an error where a conversation cannot be prepared. Otherwise the last view is sent if it still
-	// fits the request, else the client's bytes.
-	Fail bool
 	// DryRun sends the client's bytes always. What would have been sent is counted.
 	DryRun bool
 	// Recall gives removed results back; nil for a proxy that does not.

@@ -90,8 +90,8 @@ type server struct {
 const (
 	// unreadTimeout bounds how long a reply may be stuck once Serve is told to end.
 	unreadTimeout = time.Second
-	// endTimeout bounds how long cancelled requests may take beyond plugins.stopTimeout.
-	endTimeout = 5 * time.Second
+	// endTimeout bounds how long cancelled requests may take: longer than a plugin that has to be killed.
+	endTimeout = 7 * time.Second
 )
 
 // finish waits for the requests in progress and closes the sessions. An agent that does not read its replies must not
@@ -115,7 +115,6 @@ func (s *server) finish() error {
 // finishSoon waits for what was cancelled, but no longer than the limits above allow.
 func (s *server) finishSoon(idle <-chan struct{}) error {
 	start := time.Now()
-	limit := s.host.Config().Settings().Plugins.StopTimeout + endTimeout
 	check := time.NewTicker(unreadTimeout / 20)
 	defer check.Stop()
 	for {
@@ -129,8 +128,8 @@ func (s *server) finishSoon(idle <-chan struct{}) error {
 				min(now.Sub(start), now.Sub(time.Unix(0, began))) > unreadTimeout {
 				return errors.New("ended with replies that were not read: standard output is full and nothing reads it")
 			}
-			if now.Sub(start) > limit {
-				return fmt.Errorf("ended with requests that did not stop within %v", limit)
+			if now.Sub(start) > endTimeout {
+				return fmt.Errorf("ended with requests that did not stop within %v", endTimeout)
 			}
 		}
 	}

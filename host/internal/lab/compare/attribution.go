@@ -2,11 +2,10 @@ package compare
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/shell"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -30,28 +29,12 @@ type attribution struct {
 // recording, so files are named as the strategy sees them in the replay. Where the recording has none, it is the
 // workspace root of the settings. An error means that the settings for tools are invalid.
 func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attribution, error) {
-	taxonomy, err := taxonomyOf(set)
+	taxonomy, err := engine.Taxonomy(set)
 	if err != nil {
 		return nil, err
 	}
 	root := rec.Transcript.Root(set.Workspace.Root)
 	return &attribution{rec: rec, taxonomy: taxonomy, root: root, sum: sum, index: map[string]int{}}, nil
-}
-
-// taxonomyOf returns the tool taxonomy that the settings name.
-func taxonomyOf(set config.Settings) (*tools.Taxonomy, error) {
-	d := set.Compression.Density
-	var extra []tools.Rule
-	if len(d.Tools) > 0 {
-		if err := json.Unmarshal(d.Tools, &extra); err != nil {
-			return nil, fmt.Errorf("compression.density.tools: %w", err)
-		}
-	}
-	taxonomy, err := tools.ForPresets(d.ToolPresets, extra)
-	if err != nil {
-		return nil, fmt.Errorf("compression.density.tools: %w", err)
-	}
-	return taxonomy, nil
 }
 
 // turn adds the changes of one turn. Tokens of entries that a strategy added are subtracted, so the sum is what the

@@ -80,7 +80,7 @@ func record(ctx context.Context, h *engine.Host, s Session) (*recording, error) 
 		Recording: base, name: s.Name, pairs: turns.Pair(s.Transcript.Entries), words: map[string]int32{},
 		uses: make([]uses, len(base.Requests)),
 	}
-	taxonomy, err := taxonomyOf(h.Config().Settings())
+	taxonomy, err := engine.Taxonomy(h.Config().Settings())
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/internal/text"
@@ -38,9 +39,9 @@ type bounds struct {
 // in a host with default settings. The others leave a healthy plugin a factor of ten or more: they must hold on a
 // loaded CI runner.
 func defaultBounds() bounds {
-	set := config.Defaults().Plugins
+	set, limits := config.Defaults().Plugins, client.DefaultLimits()
 	return bounds{
-		start: set.StartTimeout, call: set.OptimizeTimeout, react: time.Second, stop: set.StopTimeout,
+		start: set.StartTimeout, call: set.OptimizeTimeout, react: time.Second, stop: limits.StopTimeout,
 		held: 5 * time.Second, slow: 300 * time.Millisecond, memory: 512 << 20, large: 16 << 20, calls: 32,
 	}
 }
@@ -139,10 +140,11 @@ func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), er
 	}
 	m := plugins.New(plugins.Options{
 		Plugins: config.Plugins{
-			Dirs: dirs, StartTimeout: s.bounds.start, StopTimeout: s.bounds.stop,
+			Dirs: dirs, StartTimeout: s.bounds.start,
 			OptimizeTimeout: s.bounds.call, CompressTimeout: s.bounds.call,
 			Isolation: s.plugins.Isolation, Grants: s.plugins.Grants, MaxMemoryBytes: s.plugins.MaxMemoryBytes,
 		},
+		Limits: client.Limits{StopTimeout: s.bounds.stop},
 		Logger: s.log, HostVersion: "verify", BuiltIn: builtIn,
 	})
 	// Before the start, so a plugin that fails to start is cleaned up as well.

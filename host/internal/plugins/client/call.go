@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/rewrite"
@@ -97,7 +96,7 @@ func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 			return a, err
 		}
 		p.traffic.count(u)
-		a, err = exchange(stream, p.opts.Plugins, in, u, depth)
+		a, err = exchange(stream, p.opts.MaxAnswerBytes, in, u, depth)
 		a.digest = stream.Digest()
 		p.traffic.bytes.Add(a.digest.Bytes - u.held.digest.Bytes)
 		return a, err
@@ -126,7 +125,7 @@ func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 // exchange sends the history, or what is new in it, and receives the answer. Sending ends before receiving begins: the
 // plugin's SDK reads the whole history first, so neither side can block the other.
 func exchange[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
-	stream *wire.Stream[M, P], opts config.Plugins, in prepare.Call, u update, depth func(P) int,
+	stream *wire.Stream[M, P], maxBytes int, in prepare.Call, u update, depth func(P) int,
 ) (a answer[M, P], err error) {
 	if err := stream.Send(u.pieces, entriesOf(u.entries, u.tools)); err != nil {
 		return a, err
@@ -147,8 +146,8 @@ func exchange[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 	}
 	// Each part and block takes memory here, however few bytes it takes on the wire.
 	limits := wire.Limits{
-		Count: int(a.header.Parts), Message: opts.MaxAnswerBytes, Total: opts.MaxAnswerBytes,
-		Charge: answerMemory(opts.MaxAnswerBytes),
+		Count: int(a.header.Parts), Message: maxBytes, Total: maxBytes,
+		Charge: answerMemory(maxBytes),
 	}
 	a.parts, err = stream.Parts(limits, func(part P) error { return boundDepth(depth(part)) })
 	if err != nil {

@@ -28,8 +28,22 @@ const (
 	maxMisses = 3
 )
 
+// Limits are what no setting changes: the same for every plugin on every machine. Zero is the default.
+type Limits struct {
+	// StopTimeout is how long a plugin may take to exit before it is killed.
+	StopTimeout time.Duration
+	// MaxAnswerBytes bounds one answer, MaxHostCalls the requests to the host during one Compress.
+	MaxAnswerBytes, MaxHostCalls int
+}
+
+// DefaultLimits are the limits in force unless a test sets others.
+func DefaultLimits() Limits {
+	return Limits{StopTimeout: 2 * time.Second, MaxAnswerBytes: 64 << 20, MaxHostCalls: 10_000}
+}
+
 type Options struct {
 	config.Plugins
+	Limits
 	HostVersion string
 	// Logger's level is passed on to the plugins.
 	Logger hclog.Logger

@@ -72,7 +72,7 @@ func (h *hostServices) enter(
 	}
 	if call.requests.Add(1) > h.most {
 		return nil, nil, nil, fmt.Errorf(
-			"%w: one Compress may ask the host %d times (plugins.maxHostCalls)", sdk.ErrBudgetSpent, h.most,
+			"%w: one Compress may ask the host %d times", sdk.ErrBudgetSpent, h.most,
 		)
 	}
 	h.bounds.admitted()

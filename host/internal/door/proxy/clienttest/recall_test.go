@@ -31,7 +31,7 @@ func (c *client) recalls(t *testing.T, p place) bool {
 }
 
 // The protocol's own clients, of both generations, read a result that thresh serve has stored: from the service, and
-// from thresh mcp.
+// from thresh sessions mcp.
 func TestTheProtocolsOwnClients(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(client{install: "mcp"}.installed(t), "mcp.mjs")
