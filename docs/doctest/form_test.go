@@ -22,6 +22,22 @@ func TestTheREADMEIsShort(t *testing.T) {
 	}
 }
 
+// TestThePagesAreShort holds all pages together to what a person reads in an afternoon. Code and the bars of tables are no
+// words.
+func TestThePagesAreShort(t *testing.T) {
+	words := 0
+	for _, page := range all(t) {
+		for i, line := range page.Lines {
+			if !inBlock(page, i) {
+				words += len(strings.Fields(strings.ReplaceAll(line, "|", " ")))
+			}
+		}
+	}
+	if words > 25_000 {
+		t.Errorf("%d words, at most 25,000: say each thing on one page, and in fewer words", words)
+	}
+}
+
 // Lines of tables and of blocks cannot be broken, so that only the rest is held to the limit.
 func TestLinesFitThePage(t *testing.T) {
 	for _, page := range all(t) {
