@@ -35,7 +35,7 @@
 //
 // Settings are in package config, the entries of a history in sdk/content. What a turn did is described by package
 // outcome: those types are data that several rooms of the host fill in and that embedders, JSON-RPC and reports show,
-// so they are in a package of their own that all of these can import; [Outcome] is an alias. Everything else of the
+// so they are in a package of their own that all of these can import. Everything else of the
 // host is internal.
 //
 // # Plugins

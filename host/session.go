@@ -12,12 +12,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Outcome says what one turn did to the history.
-type Outcome = outcome.Outcome
-
-// Todo is one task of the agent's task list.
-type Todo = sdk.Todo
-
 // Session is one conversation. It owns the history: do not change entries that were added, or slices that it returns.
 type Session struct{ engine *engine.Session }
 
@@ -46,7 +40,7 @@ func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, e
 	return State{revision, tokens}, classify(err)
 }
 
-// AddOpaque is Add for entries that may have blocks of unknown kinds. No strategy rewrites these, and [Outcome] names
+// AddOpaque is Add for entries that may have blocks of unknown kinds. No strategy rewrites these, and the outcome names
 // those that look like tool calls: the host cannot pair them.
 func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (State, error) {
 	revision, tokens, err := s.engine.AddOpaque(ctx, entries...)
@@ -54,12 +48,19 @@ func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (St
 }
 
 // AddOptions say how entries are added.
-type AddOptions = engine.AddOptions
+type AddOptions struct {
+	// Key names the addition. The same key with the same entries adds nothing, and the answer is the one of the first
+	// time, also after a restart or on another host of the same store; with other entries the error wraps
+	// [ErrKeyReused]. The last 128 keys of a session are remembered. "" is no key.
+	Key string
+	// Opaque takes blocks of unknown kinds, as [Session.AddOpaque] does.
+	Opaque bool
+}
 
 // AddWith is Add with options. With a key, the addition can be repeated after an error with [Error.MaybeApplied]: it
 // takes place once.
 func (s *Session) AddWith(ctx context.Context, o AddOptions, entries ...content.Content) (State, error) {
-	revision, tokens, err := s.engine.AddWith(ctx, o, entries...)
+	revision, tokens, err := s.engine.AddWith(ctx, engine.AddOptions(o), entries...)
 	return State{revision, tokens}, classify(err)
 }
 
@@ -117,7 +118,7 @@ type Prepared struct {
 	Unchanged      int
 	UnchangedSince uint64
 	// Outcome says what was done.
-	Outcome Outcome
+	Outcome outcome.Outcome
 }
 
 // Prepare makes the history fit the model and returns it. It prunes if something was added, compresses above the
@@ -133,12 +134,12 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 
 // Compress compresses the history now, regardless of the threshold. If there is nothing to compress, the outcome says
 // so.
-func (s *Session) Compress(ctx context.Context) (Outcome, error) {
+func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
 	return s.CompressUpTo(ctx, nil)
 }
 
 // CompressUpTo is Compress for what was added up to a mark; nil is now.
-func (s *Session) CompressUpTo(ctx context.Context, m *Mark) (Outcome, error) {
+func (s *Session) CompressUpTo(ctx context.Context, m *Mark) (outcome.Outcome, error) {
 	out, err := s.engine.Compress(ctx, m)
 	return out, classify(err)
 }
@@ -149,7 +150,7 @@ func (s *Session) ReportUsage(promptTokens int) { s.engine.ReportUsage(promptTok
 
 // SetTodos replaces the agent's task list. Strategies that summarise are told the unfinished tasks, and why each exists
 // is kept (REQ-HD-011). Until it is called, the session reads the list from calls of known tools.
-func (s *Session) SetTodos(list []Todo) error { return classify(s.engine.SetTodos(list)) }
+func (s *Session) SetTodos(list []sdk.Todo) error { return classify(s.engine.SetTodos(list)) }
 
 // Set overrides one setting for this session, from the next Prepare on, with a value of its type or its text form
 // ("0.5"); nil removes the override. Settings of the whole host are refused with [ErrFixed], and so is another token
@@ -205,13 +206,10 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 	return entries, classify(err)
 }
 
-// Change is what a strategy or the ladder did to one entry, and the revision of the session's log at which it did.
-type Change = engine.Change
-
 // Explain returns what became of the entry with an id, as outcomes name it, or of the entries with the tool call that
 // has it; "" is all entries. Changes are in the order in which they were made, also those of an earlier program. It
 // reads the store: without the setting sessions.store the error wraps [ErrNotStored].
-func (s *Session) Explain(ctx context.Context, id string) ([]Change, error) {
+func (s *Session) Explain(ctx context.Context, id string) ([]outcome.Logged, error) {
 	changes, err := s.engine.Explain(ctx, id)
 	return changes, classify(err)
 }

@@ -51,7 +51,7 @@ func TestEveryFieldOfAnOutcomeIsDocumented(t *testing.T) {
 
 // TestEveryMethodIsDocumented asks the host for its methods.
 func TestEveryMethodIsDocumented(t *testing.T) {
-	documented(t, "docs/json-rpc.md", "host/internal/door/stdio",
+	documented(t, "docs/json-rpc.md", "host/internal/service/methods.go",
 		regexp.MustCompile(`Name: +"([a-zA-Z.]+)"`), 16)
 }
 

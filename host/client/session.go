@@ -239,15 +239,8 @@ func (s *Session) Recorded(ctx context.Context, id string) ([]content.Content, e
 	return entries(got.GetEntries())
 }
 
-// Change is what happened to one entry, and the revision of the session's log at which it did.
-type Change struct {
-	Revision uint64 `json:"revision"`
-	Strategy string `json:"strategy"`
-	outcome.Change
-}
-
 // Explain returns what happened to the entry with an id, or to those with the tool call of that id; "" is all entries.
-func (s *Session) Explain(ctx context.Context, id string) (all []Change, err error) {
+func (s *Session) Explain(ctx context.Context, id string) (all []outcome.Logged, err error) {
 	stream, err := s.rpc.Explain(ctx, &sessionv1.ExplainRequest{Session: s.id, Id: id})
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -261,7 +254,7 @@ func (s *Session) Explain(ctx context.Context, id string) (all []Change, err err
 			return nil, failure(ctx, err)
 		}
 		for _, text := range part.GetChanges() {
-			var c Change
+			var c outcome.Logged
 			if err := json.Unmarshal([]byte(text), &c); err != nil {
 				return nil, unreadable(err)
 			}

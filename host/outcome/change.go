@@ -47,6 +47,14 @@ type Change struct {
 	Made *content.Content `json:"-"`
 }
 
+// Logged is a change, with when and under which strategy it was made.
+type Logged struct {
+	// Revision is that of the session's log; changes of one rewrite share it.
+	Revision uint64 `json:"revision"`
+	Strategy string `json:"strategy"`
+	Change
+}
+
 // ProblemKind says why something in the history is not sent, or is sent with an addition.
 type ProblemKind string
 

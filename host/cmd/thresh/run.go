@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
+	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -100,7 +101,7 @@ signal ends it at once.
 Methods:
 
 `)
-	for _, m := range stdio.Methods() {
+	for _, m := range service.Methods() {
 		b.WriteString(helpRow(fmt.Sprintf("%-17s %s", m.Name, m.Params), 50, "→ "+m.Result))
 	}
 	b.WriteString(`

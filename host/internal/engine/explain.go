@@ -63,18 +63,10 @@ func ReadEvents(ctx context.Context, in store.Store, key store.Key) iter.Seq2[Ev
 	}
 }
 
-// Change is a change of an entry, with when and under which strategy it was made.
-type Change struct {
-	// Revision is the log's; changes of one rewrite share it.
-	Revision uint64 `json:"revision"`
-	Strategy string `json:"strategy"`
-	outcome.Change
-}
-
 // Explain returns the changes, in the order they were made, of the entry with an id, as outcomes name it, or of the
 // entries with the tool call of that id; "" is all entries. The error wraps [ErrNotStored] if the host keeps no
 // sessions.
-func (s *Session) Explain(ctx context.Context, id string) (all []Change, err error) {
+func (s *Session) Explain(ctx context.Context, id string) (all []outcome.Logged, err error) {
 	if s.stored == nil {
 		return nil, fmt.Errorf("session %q: %w", s.key.ID, ErrNotStored)
 	}
@@ -87,7 +79,7 @@ func (s *Session) Explain(ctx context.Context, id string) (all []Change, err err
 		}
 		for _, c := range e.Changes {
 			if id == "" || c.EntryID == id || slices.Contains(c.Calls, id) {
-				all = append(all, Change{e.Revision, e.Strategy, c})
+				all = append(all, outcome.Logged{Revision: e.Revision, Strategy: e.Strategy, Change: c})
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 // AddRequest has entries in the native form or, with a Format, messages in a provider's.
 type AddRequest struct {
+	Of
 	// Entries are decoded one by one: an error can name the one that is wrong.
 	Entries []json.RawMessage `json:"entries"`
 	// Opaque takes blocks of unknown types as they are; they are then never pruned.

@@ -111,7 +111,7 @@ func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, error) {
 	}
 	// In a fixed order: a request that fails half-way leaves the same settings each time.
 	for _, name := range slices.Sorted(maps.Keys(r.Settings)) {
-		if err := session.Set(SetRequest{name, r.Settings[name]}); err != nil {
+		if _, err := session.Set(ctx, SetRequest{Key: name, Value: r.Settings[name]}); err != nil {
 			return nil, err
 		}
 	}

@@ -3,7 +3,7 @@ package service
 import (
 	"context"
 
-	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -14,10 +14,9 @@ type HistoryAnswer struct {
 	Revision uint64            `json:"revision"`
 }
 
-// History returns what the hosts of the store own, including what is not sent to a model, without what was added here
-// after a mark; nil is now.
-func (s *Session) History(ctx context.Context, upTo *host.Mark) (HistoryAnswer, error) {
-	upTo, err := s.host.Refresh(ctx, upTo)
+// History returns what the hosts of the store own, including what is not sent to a model.
+func (s *Session) History(ctx context.Context, r Moment) (HistoryAnswer, error) {
+	upTo, err := s.host.Refresh(ctx, r.UpTo)
 	if err != nil {
 		return HistoryAnswer{}, err
 	}
@@ -27,6 +26,7 @@ func (s *Session) History(ctx context.Context, upTo *host.Mark) (HistoryAnswer, 
 
 // RecordedRequest has the id of an entry (e12) or of a tool call.
 type RecordedRequest struct {
+	Of
 	ID string `json:"id"`
 }
 
@@ -44,16 +44,17 @@ func (s *Session) Recorded(ctx context.Context, r RecordedRequest) (RecordedAnsw
 
 // ExplainRequest has the id of an entry (e12) or of a tool call; "" is all entries.
 type ExplainRequest struct {
+	Of
 	ID string `json:"id"`
 }
 
 // ExplainAnswer has changes in the order in which they were made; it is never null.
 type ExplainAnswer struct {
-	Changes []host.Change `json:"changes"`
+	Changes []outcome.Logged `json:"changes"`
 }
 
 // Explain reads from the store what became of entries, and why.
 func (s *Session) Explain(ctx context.Context, r ExplainRequest) (ExplainAnswer, error) {
 	changes, err := s.host.Explain(ctx, r.ID)
-	return ExplainAnswer{append([]host.Change{}, changes...)}, err
+	return ExplainAnswer{append([]outcome.Logged{}, changes...)}, err
 }

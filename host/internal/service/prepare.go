@@ -6,19 +6,19 @@ import (
 	"encoding/json"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // PrepareRequest is about the request that the agent is about to make.
 type PrepareRequest struct {
+	Moment
 	// PendingTokens is what the request holds besides the history and the system prompt; 0 if nothing.
 	PendingTokens int `json:"pendingTokens"`
 	// Format is the form of the answer; "" is the native one.
 	Format host.Form `json:"format"`
 	// Since is the revision of a prepared history that the agent still has; nil if it has none.
 	Since *uint64 `json:"since"`
-	// UpTo leaves out what was added after it; nil leaves out nothing. A door sets it, not an agent.
-	UpTo *host.Mark `json:"-"`
 }
 
 // PrepareAnswer is a prepared history: entries, or messages in the requested form.
@@ -32,7 +32,7 @@ type PrepareAnswer struct {
 	Tokens       int               `json:"tokens"`
 	SystemTokens int               `json:"systemTokens,omitempty"`
 	Revision     uint64            `json:"revision"`
-	Outcome      host.Outcome      `json:"outcome"`
+	Outcome      outcome.Outcome   `json:"outcome"`
 }
 
 // Prepare makes the history fit the model and returns it. It is the one method that an agent must call before each
@@ -125,16 +125,16 @@ func (a *PrepareAnswer) leaveOut(ready host.Prepared, form host.Form, since uint
 
 // CompressAnswer has the size after the compress. The outcome says why, if nothing was compressed.
 type CompressAnswer struct {
-	Tokens   int          `json:"tokens"`
-	Revision uint64       `json:"revision"`
-	Outcome  host.Outcome `json:"outcome"`
+	Tokens   int             `json:"tokens"`
+	Revision uint64          `json:"revision"`
+	Outcome  outcome.Outcome `json:"outcome"`
 }
 
-// Compress compresses up to a mark; nil is now. It returns no history: an agent that wants it prepares.
-func (s *Session) Compress(ctx context.Context, upTo *host.Mark) (CompressAnswer, error) {
-	out, err := s.host.CompressUpTo(ctx, upTo)
+// Compress returns no history: an agent that wants it prepares.
+func (s *Session) Compress(ctx context.Context, r Moment) (CompressAnswer, error) {
+	out, err := s.host.CompressUpTo(ctx, r.UpTo)
 	// Without what was added meanwhile: the figures belong to the outcome.
-	h := s.host.Size(upTo)
+	h := s.host.Size(r.UpTo)
 	s.publish(Event{Method: "compress", Revision: h.Revision, Tokens: h.Tokens, Outcome: out, Err: err})
 	if err != nil {
 		return CompressAnswer{}, err

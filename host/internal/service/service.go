@@ -31,7 +31,7 @@ func (s *Service) Observe(f func(owner string, e Event)) { s.observe = f }
 type Info struct {
 	Name       string   `json:"name"`
 	Version    string   `json:"version"`
-	Methods    []string `json:"methods"` // filled by the door, whose methods they are
+	Methods    []string `json:"methods"`
 	Strategies []string `json:"strategies"`
 	Limits     Limits   `json:"limits"`
 }
@@ -44,11 +44,14 @@ type Limits struct {
 
 // Info describes this thresh. It starts no plugin.
 func (s *Service) Info() Info {
-	// Lists are never null: agents need no check.
-	return Info{
-		Name: "thresh", Version: buildinfo.Version(), Methods: []string{},
-		Strategies: append([]string{}, s.host.Strategies()...),
+	info := Info{
+		Name: "thresh", Version: buildinfo.Version(),
+		Strategies: append([]string{}, s.host.Strategies()...), // never null: agents need no check
 	}
+	for _, m := range Methods() {
+		info.Methods = append(info.Methods, m.Name)
+	}
+	return info
 }
 
 // CountRequest has entries that belong to no session: the host's own settings decide how they are counted.
@@ -85,8 +88,8 @@ type PluginsAnswer struct {
 }
 
 // Plugins starts each plugin, and takes as long as that takes.
-func (s *Service) Plugins(ctx context.Context) PluginsAnswer {
-	return PluginsAnswer{append([]host.Plugin{}, s.host.Plugins(ctx)...)}
+func (s *Service) Plugins(ctx context.Context, _ Empty) (PluginsAnswer, error) {
+	return PluginsAnswer{append([]host.Plugin{}, s.host.Plugins(ctx)...)}, nil
 }
 
 // ResetRequest names a strategy, as the list of plugins shows it.

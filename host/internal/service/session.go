@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -64,6 +65,8 @@ func (s *Session) ID() string { return s.key.id }
 // Close closes the session. After an error, such as a transcript that cannot be written, it is still open.
 func (s *Session) Close() error { return s.host.Close() }
 
+func (s *Session) close(context.Context, Of) (Empty, error) { return Empty{}, s.Close() }
+
 // Mark returns the moment after everything that was added so far.
 func (s *Session) Mark() host.Mark { return s.host.Mark() }
 
@@ -81,9 +84,9 @@ type StateAnswer struct {
 }
 
 // State returns no entries, so it is cheap however long the history is. It sees what other hosts of the same store have
-// added, but not what was added here after a mark; nil is now.
-func (s *Session) State(ctx context.Context, upTo *host.Mark) (StateAnswer, error) {
-	upTo, err := s.host.Refresh(ctx, upTo)
+// added.
+func (s *Session) State(ctx context.Context, r Moment) (StateAnswer, error) {
+	upTo, err := s.host.Refresh(ctx, r.UpTo)
 	if err != nil {
 		return StateAnswer{}, err
 	}
@@ -97,6 +100,7 @@ func (s *Session) State(ctx context.Context, upTo *host.Mark) (StateAnswer, erro
 // SystemRequest has the prompt as a text or a list of text parts, in the native form or a provider's. Null and ""
 // remove it.
 type SystemRequest struct {
+	Of
 	System json.RawMessage `json:"system"`
 }
 
@@ -126,39 +130,44 @@ func (s *Session) setSystem(ctx context.Context, raw json.RawMessage) error {
 
 // SetRequest has any JSON as the value; null removes the override.
 type SetRequest struct {
+	Of
 	Key   string `json:"key"`
 	Value any    `json:"value"`
 }
 
 // Set returns the error of the settings, which names the key, the value and what is allowed.
-func (s *Session) Set(r SetRequest) error {
+func (s *Session) Set(_ context.Context, r SetRequest) (Empty, error) {
 	if r.Key == "" {
-		return wrongRequest(`"key" is missing`)
+		return Empty{}, wrongRequest(`"key" is missing`)
 	}
-	return s.host.Set(r.Key, r.Value)
+	return Empty{}, s.host.Set(r.Key, r.Value)
 }
 
 // TodosRequest has the whole list; an empty one removes all todos.
 type TodosRequest struct {
-	Todos []host.Todo `json:"todos"`
+	Of
+	Todos []sdk.Todo `json:"todos"`
 }
 
 // SetTodos replaces the list; the next Compress is told of it.
-func (s *Session) SetTodos(r TodosRequest) error { return s.host.SetTodos(r.Todos) }
+func (s *Session) SetTodos(_ context.Context, r TodosRequest) (Empty, error) {
+	return Empty{}, s.host.SetTodos(r.Todos)
+}
 
 // UsageRequest has the provider's own count of the last request, including what it read from its cache.
 type UsageRequest struct {
+	Of
 	PromptTokens int `json:"promptTokens"`
 }
 
 // ReportUsage calibrates the session's counts by the last Prepare.
-func (s *Session) ReportUsage(r UsageRequest) error {
+func (s *Session) ReportUsage(_ context.Context, r UsageRequest) (Empty, error) {
 	// Agents that do not know send 0. Calibrating by it would make all later counts too small.
 	if r.PromptTokens <= 0 {
-		return wrongRequest(`"promptTokens" must be above 0`)
+		return Empty{}, wrongRequest(`"promptTokens" must be above 0`)
 	}
 	s.host.ReportUsage(r.PromptTokens)
-	return nil
+	return Empty{}, nil
 }
 
 // systemBlocks returns an empty list, never null, for no blocks.

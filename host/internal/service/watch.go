@@ -3,7 +3,7 @@ package service
 import (
 	"sync"
 
-	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // Event is a turn of a session, for those that watch.
@@ -14,7 +14,7 @@ type Event struct {
 	Tokens   int
 	// Pending is what the request holds besides the history, in tokens.
 	Pending int
-	Outcome host.Outcome
+	Outcome outcome.Outcome
 	// Err is why the turn failed; nil if it did not.
 	Err error
 	// Missed is how many events were dropped before this one, because the watcher did not read them in time.

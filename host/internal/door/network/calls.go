@@ -18,7 +18,8 @@ import (
 )
 
 // sessions serves SessionService. Its methods are in calls.go and turns.go. Each looks its session up under the
-// caller's name, so that the id of another caller's session is the same error as an id that does not exist.
+// caller's name, so that the id of another caller's session is the same error as an id that does not exist. Errors
+// become statuses in [noting].
 type sessions struct {
 	service *service.Service
 	guard   *access.Guard
@@ -30,14 +31,14 @@ type sessions struct {
 }
 
 // find returns the session of a request, which must be the caller's. The id goes into the log line also if there is no
-// such session. The error is a status already.
+// such session.
 func (s *sessions) find(ctx context.Context, id string) (*service.Session, error) {
 	c := callerOf(ctx)
 	if err := c.about(id); err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	session, err := s.service.Find(ctx, c.grant.Name, id)
-	return session, failure(ctx, err)
+	return session, err
 }
 
 // Describe says what the caller may, so that it need not find out by being refused. RequestBytes is the lower of the
@@ -60,11 +61,11 @@ func (s *sessions) Describe(ctx context.Context, _ *sessionv1.DescribeRequest) (
 func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*sessionv1.OpenResponse, error) {
 	c := callerOf(ctx)
 	if err := c.about(r.GetSession()); err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	system, err := systemOf(r.GetSystem())
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	request := service.OpenRequest{
 		Owner: c.grant.Name, ID: r.GetSession(), Settings: make(map[string]any, len(r.GetSettings())), System: system,
@@ -75,18 +76,18 @@ func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*session
 	// One that is open already costs nothing more.
 	if _, err := s.service.Find(ctx, c.grant.Name, c.session); err != nil {
 		if host.ErrorOf(err).Kind == host.KindStore { // which is not asked once more
-			return nil, failure(ctx, err)
+			return nil, err
 		}
 		open := len(s.service.Attached(c.grant.Name))
 		// Two requests at the same time may both pass and exceed the limit by one: it protects memory and need not be
 		// exact.
 		if err := s.guard.CheckSessions(ctx, c.grant, open); err != nil {
-			return nil, failure(ctx, err)
+			return nil, err
 		}
 	}
 	session, err := s.service.Attach(ctx, request)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	// The host made the id if the request had none.
 	c.session = session.ID()
@@ -103,9 +104,9 @@ func (s *sessions) Get(ctx context.Context, r *sessionv1.GetRequest) (*sessionv1
 	if err != nil {
 		return nil, err
 	}
-	state, err := session.State(ctx, nil)
+	state, err := session.State(ctx, service.Moment{})
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	return &sessionv1.GetResponse{
 		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens),
@@ -127,7 +128,7 @@ func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*session
 	}
 	owner := callerOf(ctx).grant.Name
 	if err := (store.Key{ID: r.GetAfter()}).Check(); err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	found := map[string]*sessionv1.SessionInfo{}
 	for _, session := range s.service.Attached(owner) {
@@ -142,7 +143,7 @@ func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*session
 	filter := store.Filter{Owner: owner, After: store.Key{Owner: owner, ID: r.GetAfter()}, Limit: limit + 1}
 	for head, err := range s.store.List(ctx, filter) {
 		if err != nil {
-			return nil, failure(ctx, err)
+			return nil, err
 		}
 		found[head.ID] = &sessionv1.SessionInfo{
 			Session: head.ID, Entries: int32of(head.Entries), Tokens: int32of(head.Tokens), Bytes: head.Bytes,
@@ -166,19 +167,16 @@ func (s *sessions) Close(ctx context.Context, r *sessionv1.CloseRequest) (*sessi
 	if _, err := s.find(ctx, r.GetSession()); err != nil {
 		return nil, err
 	}
-	if err := s.service.Detach(callerOf(ctx).grant.Name, r.GetSession()); err != nil {
-		return nil, failure(ctx, err)
-	}
-	return &sessionv1.CloseResponse{}, nil
+	return &sessionv1.CloseResponse{}, s.service.Detach(callerOf(ctx).grant.Name, r.GetSession())
 }
 
 // Delete does not load the session: it may be one that can no longer be read.
 func (s *sessions) Delete(ctx context.Context, r *sessionv1.DeleteRequest) (*sessionv1.DeleteResponse, error) {
 	c := callerOf(ctx)
 	if err := c.about(r.GetSession()); err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
-	return &sessionv1.DeleteResponse{}, failure(ctx, s.service.Delete(ctx, c.grant.Name, r.GetSession()))
+	return &sessionv1.DeleteResponse{}, s.service.Delete(ctx, c.grant.Name, r.GetSession())
 }
 
 // Add checks the size of the store before, not after, so that a store may grow over the limit by one request.
@@ -188,18 +186,18 @@ func (s *sessions) Add(ctx context.Context, r *sessionv1.AddRequest) (*sessionv1
 		return nil, err
 	}
 	if err := s.guard.CheckStore(ctx, callerOf(ctx).grant); err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	system, err := systemOf(r.GetSystem())
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	state, err := session.Add(ctx, service.AddRequest{
 		Entries: rawList(r.GetEntries()), Opaque: r.GetOpaque(), Format: host.Form(r.GetFormat()),
 		Messages: rawList(r.GetMessages()), System: system, Key: r.GetKey(),
 	})
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	return &sessionv1.AddResponse{Revision: state.Revision, Tokens: int32of(state.Tokens)}, nil
 }
@@ -215,7 +213,8 @@ func (s *sessions) Set(ctx context.Context, r *sessionv1.SetRequest) (*sessionv1
 	if r.Value != nil { // absent removes the override
 		request.Value = r.GetValue()
 	}
-	return &sessionv1.SetResponse{}, failure(ctx, session.Set(request))
+	_, err = session.Set(ctx, request)
+	return &sessionv1.SetResponse{}, err
 }
 
 // SetSystem removes the prompt if the request has none, where Open and Add leave it as it is.
@@ -228,10 +227,10 @@ func (s *sessions) SetSystem(
 	}
 	system, err := systemOf(r.GetSystem())
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	answer, err := session.SetSystem(ctx, service.SystemRequest{System: system})
-	return &sessionv1.SetSystemResponse{Tokens: int32of(answer.Tokens)}, failure(ctx, err)
+	return &sessionv1.SetSystemResponse{Tokens: int32of(answer.Tokens)}, err
 }
 
 // SetTodos replaces the whole list. There is no way to change a single task.
@@ -240,8 +239,8 @@ func (s *sessions) SetTodos(ctx context.Context, r *sessionv1.SetTodosRequest) (
 	if err != nil {
 		return nil, err
 	}
-	err = session.SetTodos(service.TodosRequest{Todos: todosOf(r.GetTodos())})
-	return &sessionv1.SetTodosResponse{}, failure(ctx, err)
+	_, err = session.SetTodos(ctx, service.TodosRequest{Todos: todosOf(r.GetTodos())})
+	return &sessionv1.SetTodosResponse{}, err
 }
 
 // ReportUsage belongs to the last Prepare that was answered. A caller that has several in progress cannot say to which.
@@ -254,8 +253,8 @@ func (s *sessions) ReportUsage(
 	if err != nil {
 		return nil, err
 	}
-	err = session.ReportUsage(service.UsageRequest{PromptTokens: int(r.GetPromptTokens())})
-	return &sessionv1.ReportUsageResponse{}, failure(ctx, err)
+	_, err = session.ReportUsage(ctx, service.UsageRequest{PromptTokens: int(r.GetPromptTokens())})
+	return &sessionv1.ReportUsageResponse{}, err
 }
 
 // GetHistory takes the history as it is now. Entries are never changed, so that what is added while parts are sent does
@@ -267,13 +266,13 @@ func (s *sessions) GetHistory(
 	if err != nil {
 		return err
 	}
-	h, err := session.History(ctx, nil)
+	h, err := session.History(ctx, service.Moment{})
 	if err != nil {
-		return failure(ctx, err)
+		return err
 	}
 	all, err := entryTexts(h.History)
 	if err != nil {
-		return failure(ctx, err)
+		return err
 	}
 	for i, part := range parts(all) {
 		answer := &sessionv1.GetHistoryResponse{History: part}
@@ -282,7 +281,7 @@ func (s *sessions) GetHistory(
 		}
 		// A handler of HTTP/1.1 may write into a connection that is gone; the context tells it earlier.
 		if err := errors.Join(ctx.Err(), stream.Send(answer)); err != nil {
-			return failure(ctx, err)
+			return err
 		}
 	}
 	return nil
@@ -298,14 +297,14 @@ func (s *sessions) Explain(
 	}
 	explained, err := session.Explain(ctx, service.ExplainRequest{ID: r.GetId()})
 	if err != nil {
-		return failure(ctx, err)
+		return err
 	}
 	// Changes travel as JSON text, as entries do: the contract need not repeat the fields of an outcome.
 	all := make([]string, len(explained.Changes))
 	for i, c := range explained.Changes {
 		text, err := json.Marshal(c)
 		if err != nil {
-			return failure(ctx, err)
+			return err
 		}
 		all[i] = string(text)
 	}
@@ -327,8 +326,8 @@ func (s *sessions) GetRecorded(
 	}
 	recorded, err := session.Recorded(ctx, service.RecordedRequest{ID: r.GetId()})
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	entries, err := entryTexts(recorded.Entries)
-	return &sessionv1.GetRecordedResponse{Entries: entries}, failure(ctx, err)
+	return &sessionv1.GetRecordedResponse{Entries: entries}, err
 }

@@ -5,10 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -81,7 +82,7 @@ func systemOf(s *sessionv1.System) (json.RawMessage, error) {
 
 // outcomeText is an outcome as JSON. An outcome always has a JSON form. A panic here is a mistake of this program:
 // Connect does not catch it, and net/http ends the request alone.
-func outcomeText(o host.Outcome) string {
+func outcomeText(o outcome.Outcome) string {
 	text, err := json.Marshal(o)
 	if err != nil {
 		panic("network: an outcome without JSON form: " + err.Error())
@@ -90,10 +91,10 @@ func outcomeText(o host.Outcome) string {
 }
 
 // todosOf converts a task list. Tasks may have subtasks of any depth; the bound on the size of a request bounds it.
-func todosOf(tasks []*sessionv1.Task) []host.Todo {
-	list := make([]host.Todo, 0, len(tasks))
+func todosOf(tasks []*sessionv1.Task) []sdk.Todo {
+	list := make([]sdk.Todo, 0, len(tasks))
 	for _, t := range tasks {
-		todo := host.Todo{ID: t.GetId(), Content: t.GetContent(), Status: t.GetStatus()}
+		todo := sdk.Todo{ID: t.GetId(), Content: t.GetContent(), Status: t.GetStatus()}
 		if len(t.GetSubtasks()) > 0 {
 			todo.Subtasks = todosOf(t.GetSubtasks())
 		}

@@ -61,7 +61,7 @@ func (n noting) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.
 // call calls a method, and notes how it ended.
 func (n noting) call(ctx context.Context, of connect.Spec, method func() error) (err error) {
 	defer func() {
-		err = failure(ctx, err) // a panic's; others are a status already
+		err = failure(ctx, err)
 		note(ctx, of, err)
 	}()
 	defer n.host.Guard(path.Base(of.Procedure), &err)

@@ -15,7 +15,7 @@ import (
 func (s *sessions) Count(ctx context.Context, r *sessionv1.CountRequest) (*sessionv1.CountResponse, error) {
 	counted, err := s.service.Count(ctx, service.CountRequest{Entries: rawList(r.GetEntries())})
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	each := make([]int32, len(counted.Each))
 	for i, n := range counted.Each {
@@ -41,10 +41,14 @@ func (p plugins) ListPlugins(
 	ctx context.Context, _ *sessionv1.ListPluginsRequest,
 ) (*sessionv1.ListPluginsResponse, error) {
 	answer := &sessionv1.ListPluginsResponse{}
-	for _, plugin := range p.service.Plugins(ctx).Plugins {
+	found, err := p.service.Plugins(ctx, service.Empty{})
+	if err != nil {
+		return nil, err
+	}
+	for _, plugin := range found.Plugins {
 		text, err := json.Marshal(plugin)
 		if err != nil {
-			return nil, failure(ctx, err)
+			return nil, err
 		}
 		answer.Plugins = append(answer.Plugins, string(text))
 	}
@@ -55,7 +59,7 @@ func (p plugins) ListPlugins(
 // user's: everyone on a Unix socket, and the owner of the local token.
 func localOnly(ctx context.Context) error {
 	if callerOf(ctx).grant.Name != "" {
-		return failure(ctx, errNotLocal)
+		return errNotLocal
 	}
 	return nil
 }
@@ -71,7 +75,7 @@ func (p plugins) ResetPlugin(
 	if answer.Reset {
 		p.changed(ctx, "plugin reset", r.GetName())
 	}
-	return &sessionv1.ResetPluginResponse{Reset_: answer.Reset}, failure(ctx, err)
+	return &sessionv1.ResetPluginResponse{Reset_: answer.Reset}, err
 }
 
 // LockPlugins decides which files run. A token that an agent has must not do that.
@@ -85,5 +89,5 @@ func (p plugins) LockPlugins(
 	for _, name := range answer.Names { // also with an error about others
 		p.changed(ctx, "plugin locked", name)
 	}
-	return &sessionv1.LockPluginsResponse{Names: answer.Names}, failure(ctx, err)
+	return &sessionv1.LockPluginsResponse{Names: answer.Names}, err
 }

@@ -19,7 +19,7 @@ func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*s
 		return nil, err
 	}
 	if err := s.guard.CheckSpending(ctx, callerOf(ctx).grant); err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	answer, err := session.Prepare(ctx, service.PrepareRequest{
 		PendingTokens: int(r.GetPendingTokens()), Format: host.Form(r.GetFormat()), Since: r.Since,
@@ -27,16 +27,16 @@ func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*s
 	// Before the error is looked at: a turn that failed may have paid for a model call.
 	if answer != nil {
 		if err := s.guard.Charge(ctx, callerOf(ctx).grant, answer.Outcome); err != nil {
-			return nil, failure(ctx, err)
+			return nil, err
 		}
 	}
 	if err != nil && (answer == nil || !r.GetUnprepared()) {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	// answer is not nil here: either the turn succeeded, or it failed and the caller asked for the history as it is.
 	response, wrong := prepared(answer)
 	if wrong != nil {
-		return nil, failure(ctx, wrong)
+		return nil, wrong
 	}
 	if err != nil {
 		response.Error = turnError(err)
@@ -83,15 +83,15 @@ func (s *sessions) CompressHistory(
 		return nil, err
 	}
 	if err := s.guard.CheckSpending(ctx, callerOf(ctx).grant); err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	// No mark: gRPC requests have no order among themselves, so what is there now is compressed.
-	answer, err := session.Compress(ctx, nil)
+	answer, err := session.Compress(ctx, service.Moment{})
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	if err := s.guard.Charge(ctx, callerOf(ctx).grant, answer.Outcome); err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
 	return &sessionv1.CompressHistoryResponse{
 		Revision: answer.Revision, Tokens: int32of(answer.Tokens), Outcome: outcomeText(answer.Outcome),
@@ -106,7 +106,7 @@ func (s *sessions) Watch(
 ) error {
 	c := callerOf(ctx)
 	if err := c.about(r.GetSession()); err != nil {
-		return failure(ctx, err)
+		return err
 	}
 	w := s.service.Watch(c.grant.Name, r.GetSession())
 	defer w.Close()
@@ -126,7 +126,7 @@ func (s *sessions) Watch(
 		case <-s.ending:
 			return errEnding
 		case <-ctx.Done():
-			return failure(ctx, ctx.Err())
+			return ctx.Err()
 		}
 	}
 }

@@ -4,9 +4,9 @@
 // 'thresh run' runs it. Start at [Serve]. It is a thin door: it decodes parameters, calls package service, and
 // encodes results. What a method does is there, where other doors find it too.
 //
-//	methods.go  the table of methods, with their parameters and results: the reference
-//	calls.go    one function per method that is about a session
-//	free.go     the others
+//	methods.go  finds a method in service's table, which is the reference
+//	calls.go    starts a call of a session in its place in the order
+//	free.go     the methods that are about no session
 //	serve.go    reads requests, starts calls, writes replies
 //	queue.go    keeps the requests of one session in order
 //	rpc.go      parameters and errors in the form of JSON-RPC

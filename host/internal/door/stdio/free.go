@@ -9,46 +9,33 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
-// The methods that are about no session. They run at once, each in a goroutine of its own.
+// own are the methods that this door does itself, by name. Like all that are about no session they run at once, each in
+// a goroutine of its own.
+var own = map[string]func(*server, json.RawMessage) (any, error){
+	"initialize": free(func(s *server, _ service.Empty) (any, error) {
+		info := s.service.Info()
+		info.Limits = service.Limits{RequestBytes: maxLine, Unanswered: maxUnanswered}
+		return info, nil
+	}),
+	"plugins.reset": free(func(s *server, p service.ResetRequest) (any, error) {
+		answer, err := s.service.ResetPlugin(p)
+		if answer.Reset {
+			s.log.Info("plugin reset", "plugin", p.Name, "by", "the local user", "from", "standard input")
+		}
+		return answer, err
+	}),
+	"cancel": free(cancelRequest),
+}
 
 // free decodes the parameters of such a method.
-func free[P any](
-	f func(ctx context.Context, s *server, p P) (any, error),
-) func(context.Context, *server, json.RawMessage) (any, error) {
-	return func(ctx context.Context, s *server, raw json.RawMessage) (any, error) {
+func free[P any](f func(s *server, p P) (any, error)) func(*server, json.RawMessage) (any, error) {
+	return func(s *server, raw json.RawMessage) (any, error) {
 		var p P
 		if err := decodeParams(raw, &p); err != nil {
 			return nil, err
 		}
-		return f(ctx, s, p)
+		return f(s, p)
 	}
-}
-
-// initialize may be called at any time and more than once. It changes nothing.
-func initialize(_ context.Context, s *server, _ empty) (any, error) {
-	info := s.service.Info()
-	info.Limits = service.Limits{RequestBytes: maxLine, Unanswered: maxUnanswered}
-	for _, m := range Methods() {
-		info.Methods = append(info.Methods, m.Name)
-	}
-	return info, nil
-}
-
-// countTokens, listPlugins and resetPlugin are the service's, with parameters by name.
-func countTokens(ctx context.Context, s *server, p service.CountRequest) (any, error) {
-	return s.service.Count(ctx, p)
-}
-
-func listPlugins(ctx context.Context, s *server, _ empty) (any, error) {
-	return s.service.Plugins(ctx), nil
-}
-
-func resetPlugin(_ context.Context, s *server, p service.ResetRequest) (any, error) {
-	answer, err := s.service.ResetPlugin(p)
-	if answer.Reset {
-		s.log.Info("plugin reset", "plugin", p.Name, "by", "the local user", "from", "standard input")
-	}
-	return answer, err
 }
 
 // cancelParams has the id as it was sent: text or a number.
@@ -67,7 +54,7 @@ var errCanceled = errors.New("canceled by the agent")
 
 // cancelRequest cancels a request of the same connection. The cancelled request is still answered, with an error. The
 // id is compared as JSON text: 1 and "1" are different, as they are in JSON-RPC.
-func cancelRequest(_ context.Context, s *server, p cancelParams) (any, error) {
+func cancelRequest(s *server, p cancelParams) (any, error) {
 	if len(p.ID) == 0 || string(p.ID) == "null" || !jsonrpc.ValidID(p.ID) {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParams,
 			Message: `params: "id" must be the id of a request: text or a number`}
@@ -78,4 +65,21 @@ func cancelRequest(_ context.Context, s *server, p cancelParams) (any, error) {
 		cancel.(context.CancelCauseFunc)(errCanceled)
 	}
 	return cancelResult{ok}, nil
+}
+
+// free returns the call of a method that is about no session; nil for others.
+func (s *server) free(m service.Method, raw json.RawMessage) func(context.Context) (any, error) {
+	if f := own[m.Name]; f != nil {
+		return func(context.Context) (any, error) { return f(s, raw) }
+	}
+	if m.Host == nil {
+		return nil
+	}
+	return func(ctx context.Context) (any, error) {
+		call, err := m.Host(func(params any) error { return decodeParams(raw, params) })
+		if err != nil {
+			return nil, err
+		}
+		return call(ctx, s.service)
+	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
 func TestMethodsWithoutASession(t *testing.T) {
@@ -29,7 +31,7 @@ func TestMethodsWithoutASession(t *testing.T) {
 	}
 	var r struct{ Result struct{ Methods []string } }
 	var want []string
-	for _, m := range Methods() {
+	for _, m := range service.Methods() {
 		want = append(want, m.Name)
 	}
 	if err := json.Unmarshal([]byte(lines(t, maxLine, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`)[0]),
@@ -60,7 +62,7 @@ func TestCancelReachesItsRequestOnly(t *testing.T) {
 		s.inProgress.Store(id, cancel)
 		ctxs[id] = ctx
 	}
-	if r, err := cancelRequest(t.Context(), s, cancelParams{ID: []byte(`"1"`)}); r != (cancelResult{true}) ||
+	if r, err := cancelRequest(s, cancelParams{ID: []byte(`"1"`)}); r != (cancelResult{true}) ||
 		err != nil {
 		t.Errorf("%v, %v", r, err)
 	}

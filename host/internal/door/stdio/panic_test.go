@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
@@ -190,8 +191,8 @@ func calls(key string, value any) (all []string, params []map[string]any) {
 		"history.explain":   {"id": "e1"},
 		"window.prepare":    {"format": "anthropic", "pendingTokens": 3, "since": 1},
 	}
-	for _, m := range Methods() {
-		if m.call == nil || m.Name == "session.close" {
+	for _, m := range service.Methods() {
+		if m.Session == nil || m.Name == "session.close" {
 			continue
 		}
 		p := map[string]any{"session": "s"}

@@ -195,8 +195,8 @@ func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, er
 		return s.open(r.Params, done)
 	}
 	do := func(f func() (any, error)) (any, error) { return service.Do(s.service, m.Name, f) }
-	if m.free != nil {
-		go func() { done(do(func() (any, error) { return m.free(ctx, s, r.Params) })) }()
+	if free := s.free(m, r.Params); free != nil {
+		go func() { done(do(func() (any, error) { return free(ctx) })) }()
 		return nil
 	}
 	id, err := sessionID(r.Params)
@@ -207,12 +207,12 @@ func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, er
 		s.delete(ctx, id, done)
 		return nil
 	}
-	job := job{holds: m.holds, run: func(q *queue) {
+	job := job{holds: m.Order == service.Last, run: func(q *queue) {
 		if _, err := do(func() (any, error) { return nil, s.again(q, id) }); err != nil {
 			done(nil, err)
 			return
 		}
-		m.call(&request{ctx: ctx, queue: q, params: r.Params, do: do, done: done})
+		(&request{ctx: ctx, method: m, queue: q, params: r.Params, do: do, done: done}).start()
 	}}
 	if !s.queues.push(id, job, false) {
 		return notOpen(id)
@@ -275,7 +275,7 @@ func (s *server) delete(ctx context.Context, id string, done func(any, error)) {
 				return nil, err
 			}
 			q.session = nil
-			return empty{}, nil
+			return service.Empty{}, nil
 		}))
 	}}, true)
 }
@@ -286,7 +286,7 @@ func sessionID(raw json.RawMessage) (string, error) {
 	if err := byName(raw); err != nil {
 		return "", err
 	}
-	var p sessionParams
+	var p service.Of
 	if err := json.Unmarshal(raw, &p); err != nil || p.Session == "" {
 		return "", &jsonrpc.Error{Code: jsonrpc.CodeParams,
 			Message: `params: "session" is missing: it is what session.open returned`}
