@@ -1,0 +1,118 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+func say(by content.Speaker, text string) content.Content {
+	return content.Content{Speaker: by, Blocks: []content.Block{content.Text{Text: text}}}
+}
+
+// open is for examples that are about something else: a session of a served host, and what closes both.
+func open() (*client.Session, func()) {
+	address, done := serve()
+	c, err := client.New(address, client.Options{})
+	if err != nil {
+		panic(err)
+	}
+	s, err := c.Open(context.Background(), client.OpenOptions{ID: "chat-1",
+		Settings: map[string]string{"model.contextLimit": "2000"}})
+	if err != nil {
+		panic(err)
+	}
+	return s, func() { c.Close(); done() }
+}
+
+// A session is opened, told what was said, and asked for the history to send before every model call. Its settings are
+// its own.
+func Example() {
+	ctx := context.Background()
+	address, done := serve() // 'thresh serve' prints the address
+	defer done()
+	c, err := client.New(address, client.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	s, err := c.Open(ctx, client.OpenOptions{ID: "chat-1", Settings: map[string]string{"model.contextLimit": "2000"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range 20 {
+		if _, err := s.Add(ctx, say(content.Human, fmt.Sprint(i, strings.Repeat(" word", 100)))); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	ready, err := s.Prepare(ctx, client.PrepareOptions{PendingTokens: 100}) // tool schemas
+	if err != nil {
+		fmt.Println(err) // ready.History is the history as it is
+		return
+	}
+	fmt.Println(len(ready.History), "of 20 entries are sent:", ready.Outcome.Compress.Kind)
+	fmt.Println(s.ReportUsage(ctx, ready.Tokens+100)) // what the provider counted for the request
+	// Output:
+	// 9 of 20 entries are sent: applied
+	// <nil>
+}
+
+// Add tries again by itself while a host restarts. If it gave up, its key makes a later call safe: the entries are added
+// once.
+func ExampleSession_AddOnce() {
+	ctx := context.Background()
+	s, done := open()
+	defer done()
+	task := say(content.Human, "Fix the test.")
+	_, err := s.Add(ctx, task)
+	if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.MaybeApplied {
+		_, err = s.AddOnce(ctx, failed.Key, task)
+	}
+	fmt.Println(err)
+	for range 2 {
+		state, err := s.AddOnce(ctx, "message 17", say(content.Human, "Go on."))
+		fmt.Println(state.Revision, err)
+	}
+	// Output:
+	// <nil>
+	// 2 <nil>
+	// 2 <nil>
+}
+
+// What was removed is still recorded.
+func ExampleSession_Recorded() {
+	ctx := context.Background()
+	s, done := open()
+	defer done()
+	for i := range 20 {
+		if _, err := s.Add(ctx, say(content.Human, fmt.Sprint(i, strings.Repeat(" word", 100)))); err != nil {
+			fmt.Println(err)
+		}
+	}
+	outcome, err := s.Compress(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first := outcome.Changes[0]
+	entries, err := s.Recorded(ctx, first.EntryID)
+	fmt.Println(first.EntryID, first.Kind, len(entries), err)
+	// Output: e1 removed 1 <nil>
+}
+
+// An error has a kind, and says whether a retry can help.
+func ExampleError() {
+	s, done := open()
+	defer done()
+	_, err := s.Add(context.Background(), content.Content{Speaker: content.AI})
+	failed := (*client.Error)(nil)
+	fmt.Println(errors.As(err, &failed), failed.Kind, failed.Retryable, *failed.Entry)
+	// Output: true entry false 0
+}
