@@ -56,6 +56,8 @@ The first row is doing nothing.
               whose cost rose most; usd: the cost in USD for all rows
   recall      of the names that later turns used and that were in the unpruned history, the share
               still there; recall-worst: of the session that lost most
+  lines       of the names that stood on a line with something else, the share still on such a
+              line: a list of names has none of them
   needs       of later calls, the share whose paths, command names and replaced lines were all still
               in the history, as far as the unpruned history had them; edits: the same for edits
               alone; mean: of the sessions' shares, worst: the lowest of them
@@ -78,12 +80,18 @@ compression.density is tried only with strategies that prune continuously, a set
 strategies.NAME only with that strategy.
 
 Prices are those of --prices, else those of the price list in force (model.priceList, model.name),
-else those of the models that the sessions were recorded with, else three typical lists:
+else those of the model that each session was recorded with, else three typical lists:
 anthropic-sonnet, openai-gpt-5, no-cache. 'thresh config prices' shows them all. A variant that
 decides by prices is run once for each list.
 
+Where a recording has the usage that the provider reported, all figures are on that base: they
+include the system prompt, the tool schemas and, in costs, the answers. At the prices of its own
+model, doing nothing costs what the session was billed. Without usage, thresh counts the tokens.
+
 The last lines name the variant that would have been the cheapest at the first price list, of those
-that keep the recall of --min-recall, and the settings for it; --write adds these to ./thresh.yaml.
+that keep --min-recall of the names on their lines in nine of ten sessions, and the settings for it;
+--write adds these to ./thresh.yaml. They say for how many sessions the choice that the others make
+holds. A session that no strategy fits is named, and decides nothing.
 
 A file that cannot be read is reported, and the others are still compared. --report writes a
 self-contained HTML page.`
@@ -120,7 +128,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.StringSliceVar(&c.prices, "prices", nil, "use these price lists: `LISTS`, separated by commas")
 	f.StringVar(&c.report, "report", "", "write an HTML page to `FILE`, too")
 	f.IntVar(&c.parallel, "parallel", 0, "replay `N` sessions at a time; 0 means one per processor")
-	f.Float64Var(&c.minRecall, "min-recall", 95, "recommend only what keeps a recall of at least `PERCENT`")
+	f.Float64Var(&c.minRecall, "min-recall", 80, "recommend only what keeps `PERCENT` of the used names on their lines")
 	f.BoolVar(&c.write, "write", false, "add the recommended settings to ./thresh.yaml, or to the file of --config")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	a.addColumns(cmd, compareColumns([]*pricing.List{{}}, 0))
@@ -182,11 +190,8 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
 		return unread
 	}
-	// By what the sessions really ran on, if the recordings say so.
-	if len(c.prices) == 0 {
-		if lists := recordedPrices(h, o.Sessions); len(lists) > 0 {
-			o.Prices = lists
-		}
+	if err := priceSessions(h, &o, len(c.prices) > 0); err != nil {
+		return err
 	}
 	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel.
 	bar := newProgress(a.err)
@@ -268,6 +273,36 @@ func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 		return
 	}
 	fmt.Fprintf(a.err, "thresh: after %d of %d replays: %v\n", done, all, err)
+}
+
+// priceSessions has each session priced at the prices of its own model: in the columns that name its list and, unless
+// price lists were chosen, in one column for all sessions.
+func priceSessions(h *engine.Host, o *compare.Options, chosen bool) error {
+	set := h.Config().Settings().Model
+	catalog, err := pricing.Load(set.PriceFile)
+	if err != nil {
+		return err
+	}
+	o.PriceOf = catalog.ForModel
+	if chosen {
+		return nil
+	}
+	o.ByModel = (set.PriceList == "" || set.PriceList == pricing.Auto) && catalog.ForModel(set.Name) != nil
+	lists := recordedPrices(h, o.Sessions)
+	if len(lists) > 1 {
+		first, last := lists[0].AsOf, lists[0].AsOf
+		for _, l := range lists {
+			first, last = min(first, l.AsOf), max(last, l.AsOf)
+		}
+		if first != last {
+			last = first + " to " + last
+		}
+		o.Other, lists = o.Prices[0], []*pricing.List{compare.OwnPrices(last)}
+	}
+	if len(lists) > 0 {
+		o.Prices, o.ByModel = lists, true
+	}
+	return nil
 }
 
 // recordedPrices returns the price lists of the models that the recordings name, each once, in the order of the

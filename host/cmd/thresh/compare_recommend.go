@@ -29,8 +29,12 @@ func (a *app) printRecommendation(x *compare.Recommendation) {
 // x.Variant is "" if nothing that was compared is better than doing nothing.
 func recommendationText(x *compare.Recommendation) string {
 	headline := x.Headline(func(name string) string { return name }, share)
+	left := ""
+	if s := x.Left(); s != "" {
+		left = " " + s + "."
+	}
 	if x.Variant == "" {
-		return headline + "."
+		return headline + "." + left
 	}
 	money, worst, dearest, needed := "", "", "", ""
 	// Below a cent a month the figure would read "0.00".
@@ -41,8 +45,8 @@ func recommendationText(x *compare.Recommendation) string {
 	if math.Abs(x.PerSession) >= 0.0001 {
 		money = fmt.Sprintf(" (%.2g USD in a session%s)", math.Abs(x.PerSession), money)
 	}
-	if x.Worst.Differs(x.Recall) {
-		worst = fmt.Sprintf(", %s in the worst session", share(x.Worst.Worst))
+	if x.Worst.Differs(x.Lines) {
+		worst = fmt.Sprintf(" (%s in the worst session)", share(x.Worst.Worst))
 	}
 	if x.Dearest.Differs(x.Relative) {
 		dearest = fmt.Sprintf(", %s in the dearest session", against(x.Dearest.Worst))
@@ -50,8 +54,8 @@ func recommendationText(x *compare.Recommendation) string {
 	if x.Needed {
 		needed = " Without a strategy, requests do not fit into the model."
 	}
-	return fmt.Sprintf("%s: %s against doing nothing%s%s, recall %s%s.%s In thresh.yaml:",
-		headline, against(x.Relative), dearest, money, share(x.Recall), worst, needed)
+	return fmt.Sprintf("%s: %s against doing nothing%s%s. It keeps %s%s.%s%s In thresh.yaml:",
+		headline, against(x.Relative), dearest, money, share(x.Lines), worst, left, needed)
 }
 
 func recommendedLines(x *compare.Recommendation) []string {

@@ -39,6 +39,7 @@ func compareColumns(prices []*pricing.List, variant int) []table.Column {
 	columns = append(columns, []table.Column{
 		{Name: "recall", Right: true, Rank: 1},
 		{Name: "recall-worst", Head: "WORST\nRECALL", Right: true, Rank: 2},
+		{Name: "lines", Right: true, Rank: 3},
 		{Name: "needs", Right: true, Rank: 3},
 		{Name: "edits", Right: true, Rank: 4},
 		{Name: "over-limit", Head: "OVER\nLIMIT", Right: true, Rank: 4},
@@ -86,7 +87,7 @@ func (a *app) printCompared(r *compare.Report, sessions bool) error {
 		}
 	}
 	if v := r.KeepsMost(); v != "" {
-		notes = append(notes, "keeps most of what calls needed: "+v)
+		notes = append(notes, "keeps most of the used names on their lines: "+v)
 	}
 	notes = append(notes, r.Warnings()...)
 	if len(notes) > 0 {
@@ -167,8 +168,8 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 	if several && !nothing {
 		worstRecall = share(res.PerSession.Recall.Worst)
 	}
-	row = append(row, share(res.Recall.Share), worstRecall, share(res.Needs.Share), share(res.Needs.ShareEdits),
-		table.Int(res.OverLimit), table.Short(res.Peak), table.Int(res.Rewrites),
+	row = append(row, share(res.Recall.Share), worstRecall, share(res.Recall.ShareLines), share(res.Needs.Share),
+		share(res.Needs.ShareEdits), table.Int(res.OverLimit), table.Short(res.Peak), table.Int(res.Rewrites),
 		table.Int(res.Optimized), table.Int(res.Compressed), table.Int(res.Rereads.Calls),
 		share(res.Recall.ShareResults))
 	// Of one session, mean and worst are its own.

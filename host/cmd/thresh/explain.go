@@ -43,7 +43,8 @@ func explainCommand(a *app) *cobra.Command {
 		Long: `Replays a recorded session as 'thresh plugins replay' does, and shows what happened to each entry:
 whether it stands as it was, or before which turn it was trimmed or removed, by which rule of the
 strategy, which entry superseded it, and its tokens before and after. A step other than pruning
-(compress, a rung of the ladder) is named with the rule. Entries that the strategy made, such as
+(compress, a rung of the ladder) is named with the rule. What the agent itself had compacted is said
+to be so, and is in no sum. Entries that the strategy made, such as
 summaries, are shown where it put them and marked with +. An entry that a provider would refuse is
 shown with the reason why it was withheld. The second table adds up what each rule saved.
 

@@ -123,6 +123,21 @@ func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
 	}
 }
 
+// What the agent itself compacted is said to be so, and no strategy is credited with it.
+func TestExplainSaysWhatTheAgentCompacted(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	out := p.run("explain", repo.Samples(t)[0]).done(t).stdout
+	for _, want := range []string{" were compacted by the agent itself\n", "compacted by the agent itself at turn "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%.600s", want, out)
+		}
+	}
+	if strings.Contains(out, "recorder") {
+		t.Errorf("the recorder is among the rules:\n%s", out)
+	}
+}
+
 func TestExplainNamesWhatIsWithheld(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

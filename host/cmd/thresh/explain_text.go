@@ -32,8 +32,14 @@ func (a *app) printExplanation(x explained) error {
 	if x.Session != "" {
 		of, how = x.Session, "stored"
 	}
-	fmt.Fprintf(a.out, "%s (%s, %s): %d turns, %s of %s tokens are left\n\n", of, how, dash(x.Strategy),
-		x.Turns, table.Int(x.Now), table.Int(x.Tokens))
+	// What the agent did to its own history is not the strategy's.
+	rules, compacted := x.Rules, ""
+	if i := slices.IndexFunc(rules, func(r explain.Rule) bool { return r.Step == explain.StepRecorder }); i >= 0 {
+		compacted = fmt.Sprintf(", %s were compacted by the agent itself", table.Int(rules[i].Saved))
+		rules = slices.Delete(slices.Clone(rules), i, i+1)
+	}
+	fmt.Fprintf(a.out, "%s (%s, %s): %d turns, %s of %s tokens are left%s\n\n", of, how, dash(x.Strategy),
+		x.Turns, table.Int(x.Now), table.Int(x.Tokens), compacted)
 	entries := table.New(explainColumns...)
 	// Sorted here: the report has them in the order of making. Stable: several behind one entry keep their order.
 	made := slices.Clone(x.Made)
@@ -56,11 +62,11 @@ func (a *app) printExplanation(x explained) error {
 		)
 	}
 	addMade(math.MaxInt)
-	if err := a.printTable(entries); err != nil || len(x.Rules) == 0 {
+	if err := a.printTable(entries); err != nil || len(rules) == 0 {
 		return err
 	}
 	fmt.Fprintln(a.out)
-	return a.printRules(x.Rules)
+	return a.printRules(rules)
 }
 
 // madeRow returns the row of an entry that the strategy made. It is numbered +1, +2, …, which cannot be confused with
@@ -104,6 +110,10 @@ func became(s explain.State) string {
 			parts = append(parts, fmt.Sprintf("%d earlier changes", i+1))
 			break
 		}
+		if e.Step == explain.StepRecorder {
+			parts = append(parts, fmt.Sprintf("compacted by the agent itself at turn %d", e.Turn))
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("%s at turn %d (%s)", e.Kind, e.Turn, why(e)))
 	}
 	for _, p := range s.Problems[:min(len(s.Problems), mostEvents)] {
@@ -117,11 +127,11 @@ func became(s explain.State) string {
 }
 
 // why names the rule behind an event, with the step unless it was ordinary pruning, and the entry that superseded this
-// one. Events without a rule, and the recorder's own compactions, are named by their step alone.
+// one. Events without a rule are named by their step alone.
 func why(e explain.Event) string {
 	var parts []string
 	switch {
-	case e.Rule == "" || e.Step == explain.StepRecorder:
+	case e.Rule == "":
 		parts = append(parts, e.Step)
 	case e.Step == "optimize":
 		parts = append(parts, e.Rule)

@@ -36,7 +36,7 @@ func Load(file string) (*Catalog, error) {
 		return nil, fmt.Errorf("the embedded price lists: %w", err)
 	}
 	if file == "" {
-		return &Catalog{lists: all}, nil
+		return newCatalog(all), nil
 	}
 	own, err := read(file)
 	if err != nil {
@@ -52,7 +52,19 @@ func Load(file string) (*Catalog, error) {
 			own = append(own, l)
 		}
 	}
-	return &Catalog{lists: own}, nil
+	return newCatalog(own), nil
+}
+
+// newCatalog makes a catalog of lists with unique names.
+func newCatalog(lists []*List) *Catalog {
+	named := map[string]*List{}
+	for _, l := range lists {
+		named[l.Name] = l
+	}
+	for _, l := range lists {
+		l.Hour = named[l.Name+"-1h"]
+	}
+	return &Catalog{lists: lists}
 }
 
 // Lists returns all lists, the user's own first.
@@ -174,13 +186,10 @@ func (c *Catalog) Choose(setting, model string) (*List, error) {
 	case "", Auto:
 		return c.ForModel(model), nil
 	case AutoHour:
-		l := c.ForModel(model)
-		if l != nil {
-			if hour, err := c.Named(l.Name + "-1h"); err == nil {
-				return hour, nil
-			}
+		if l := c.ForModel(model); l != nil {
+			return l.ForHour(), nil
 		}
-		return l, nil
+		return nil, nil
 	}
 	return c.Named(setting)
 }

@@ -24,6 +24,30 @@ type List struct {
 	AsOf   string `yaml:"asOf" json:"asOf"`
 	Source string `yaml:"source" json:"source"`
 	Note   string `yaml:"note" json:"note,omitempty"`
+	// Hour is the list of the same models for a cache that is kept for an hour: the one with "-1h" added to the name.
+	// It is nil if there is none.
+	Hour *List `yaml:"-" json:"-"`
+}
+
+// ForHour returns the list for a cache that is kept for an hour, l itself if there is no other.
+func (l *List) ForHour() *List {
+	if l.Hour == nil {
+		return l
+	}
+	return l.Hour
+}
+
+// Prompt is a prompt as a provider counted it, in tokens by price category.
+type Prompt struct {
+	// CacheWrite was written to a cache that is kept for minutes, CacheWriteHour to one that is kept for an hour.
+	CacheRead, CacheWrite, CacheWriteHour, Uncached int
+}
+
+// Cost prices a prompt whose parts are known.
+func (l *List) Cost(p Prompt) Cost {
+	return Cost{CacheRead: p.CacheRead, CacheWrite: p.CacheWrite + p.CacheWriteHour, Uncached: p.Uncached,
+		USD: perMillion * (float64(p.CacheRead)*l.Read() + float64(p.CacheWrite)*l.Write() +
+			float64(p.CacheWriteHour)*l.ForHour().Write() + float64(p.Uncached)*l.Input)}
 }
 
 // Read is the price of a cached token: the input price for a provider without a cache.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -21,6 +22,9 @@ type Request struct {
 	At time.Time
 	// Reported is the recorder's count of the prompt, in tokens; 0 if it has none.
 	Reported int
+	// Usage is what the answer was billed for: one element, several if the recorder called the model again without
+	// anything in between, none if it has none.
+	Usage []Usage
 }
 
 // Requests returns the requests of the recorded agent, in order: one before each run of entries of the AI, and one at
@@ -59,6 +63,14 @@ func (t *Transcript) Requests() []Request {
 	}
 	if len(t.Entries) > 0 && before != content.AI {
 		ask(len(t.Entries))
+	}
+	usage = t.Usage
+	for i := range slices.Backward(out) {
+		first := len(usage)
+		for first > 0 && usage[first-1].Entry >= out[i].Entry {
+			first--
+		}
+		out[i].Usage, usage = usage[first:], usage[:first:first]
 	}
 	return out
 }

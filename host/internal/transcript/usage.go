@@ -25,6 +25,8 @@ type Usage struct {
 	// unknown.
 	CacheRead  int `json:"cacheRead"`
 	CacheWrite int `json:"cacheWrite"`
+	// CacheWriteHour is the part of CacheWrite that is kept for an hour, which costs more.
+	CacheWriteHour int `json:"cacheWriteHour,omitempty"`
 	// Output is the answer, reasoning included; 0 if unknown.
 	Output int `json:"output"`
 }
@@ -93,6 +95,7 @@ func parseUsage(raw []byte) (Usage, error) {
 	if u.CacheWrite == 0 {
 		u.CacheWrite = p.count(p.present("cacheWriteTokens"))
 	}
+	u.CacheWriteHour = min(u.CacheWrite, p.count(o.object("cache_creation").field("ephemeral_1h_input_tokens")))
 	// A prompt that is smaller than its cached parts can only be counted without them.
 	if apart || u.CacheRead+u.CacheWrite > u.PromptTokens {
 		u.PromptTokens += u.CacheRead + u.CacheWrite

@@ -26,6 +26,7 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 				`{"type":"assistant","isSidechain":true,"message":{"id":"s1","content":[],"usage":{"input_tokens":9}}}`,
 				`{"type":"assistant","message":{"id":"m1","model":"M","content":[],` +
 					`"usage":{"input_tokens":3,"cache_creation_input_tokens":100,"cache_read_input_tokens":20,` +
+					`"cache_creation":{"ephemeral_5m_input_tokens":40,"ephemeral_1h_input_tokens":60},` +
 					`"output_tokens":8}}}`,
 				`{"type":"assistant","message":{"id":"m2","model":"<synthetic>","content":[],` +
 					`"usage":{"input_tokens":0,"output_tokens":0}}}`,
@@ -36,7 +37,7 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 					`"usage":{"input_tokens":5,"cache_read_input_tokens":null}}}`,
 			},
 			want: []transcript.Usage{
-				{Entry: 1, Model: "M", PromptTokens: 123, CacheRead: 20, CacheWrite: 100, Output: 8},
+				{Entry: 1, Model: "M", PromptTokens: 123, CacheRead: 20, CacheWrite: 100, CacheWriteHour: 60, Output: 8},
 				{Entry: 5, PromptTokens: 5},
 			},
 		},

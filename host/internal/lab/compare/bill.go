@@ -11,64 +11,117 @@ import (
 // bill prices the requests of one replay by several price lists, together with the same requests if nothing had been
 // done. The meters keep the state of the provider's prompt cache between requests, so requests must come in order.
 //
+// Where the recording has usage, the provider's own counts are the base: see [replay.Base]. At the prices of the
+// session's own model, what the recorder read from the cache and wrote to it is the base as well (recordedCache).
+//
 // A request that cannot be sent costs nothing and puts nothing into the cache. It is left out on both sides, so that
 // both are the price of the same requests. Doing nothing is priced for every request that the strategy made fit, also
 // where the model would have refused it: otherwise a strategy that prunes early would be charged for that and not
 // credited with what it saves later.
 type bill struct {
-	lists         []*pricing.List
+	rec           *recording
+	lists         []*pricing.List  // of the columns, as the session is priced by them
+	own           []bool           // parallel to lists: it is that of the session's own model
 	meters        []*pricing.Meter // for what is sent, parallel to lists
 	nothingMeters []*pricing.Meter // for what would be sent if nothing was done
+	cache         recordedCache
 	// costs belong to the result, and are only added to.
 	costs     []Cost // the sums, parallel to lists
-	unpruned  int    // tokens of the last request that was priced if nothing had been done
-	system    int    // tokens of the system prompt, with which every request begins
+	unpruned  int    // the host's count of the last request that was priced if nothing had been done
 	untouched bool   // it is doing nothing that is priced
 }
 
 // newBill returns a bill that adds to costs, which has an element for each list.
-func newBill(lists []*pricing.List, costs []Cost, system int) *bill {
-	b := &bill{lists: lists, costs: costs, system: system}
-	for _, l := range lists {
-		b.meters, b.nothingMeters = append(b.meters, pricing.NewMeter(l)), append(b.nothingMeters, pricing.NewMeter(l))
+func newBill(rec *recording, lists []*pricing.List, costs []Cost) *bill {
+	b := &bill{rec: rec, costs: costs}
+	for _, column := range lists {
+		l, own := rec.list(column)
+		b.lists, b.own = append(b.lists, l), append(b.own, own)
+		modelled := l
+		if replay.CachedForHour(rec.Transcript) {
+			modelled = l.ForHour()
+		}
+		b.meters = append(b.meters, pricing.NewMeter(modelled))
+		b.nothingMeters = append(b.nothingMeters, pricing.NewMeter(modelled))
 	}
 	return b
 }
 
-// request adds a turn to the costs and returns what all requests up to this one cost, in USD, parallel to the lists.
-// Without a strategy, a request is the last one plus new entries, so all of the last one can come from the cache.
-// sent says that the request could be sent.
-func (b *bill) request(t replay.Turn, sent bool) []float64 {
+// billed is one request as it was charged, in the provider's tokens.
+type billed struct {
+	sent, nothing int
+	usd           []float64 // what all requests up to this one cost, parallel to the lists
+}
+
+// request adds a turn to the costs. Without a strategy, a request is the last one plus new entries, so all of the last
+// one can come from the cache. sent says that the request could be sent, whole that it begins with all of the last one.
+func (b *bill) request(t replay.Turn, sent, whole bool) (out billed) {
+	stable := t.Stable.Tokens
 	if t.Boundary {
 		// the recorder replaced the context: nothing of it is in the provider's cache
-		b.unpruned = min(b.unpruned, b.system)
+		b.unpruned = min(b.unpruned, b.rec.System)
+		b.cache = recordedCache{}
 	}
-	usd := make([]float64, len(b.lists))
-	stable := t.Stable.Tokens
 	if b.untouched {
-		stable = b.unpruned
+		stable, whole = b.unpruned, true
 	}
 	for i, l := range b.lists {
-		c := &b.costs[i]
 		model := modelUSD(t.Compress.LLM, l) // was paid for, whatever became of the request
-		c.Model += model
-		c.USD += model
-		// An overflow was not sent, and the next request does not follow from it.
-		if sent {
-			paid := b.meters[i].Request(pricing.Request{Stable: stable, Tokens: t.AfterCompress, At: t.At})
-			c.USD += paid.USD
-			c.CacheRead += paid.CacheRead
-			c.CacheWrite += paid.CacheWrite
-			c.Uncached += paid.Uncached
-			c.Nothing += b.nothingMeters[i].Request(pricing.Request{Stable: b.unpruned, Tokens: t.Unpruned,
-				At: t.At}).USD
-		}
-		usd[i] = cents(c.USD)
+		b.costs[i].Model += model
+		b.costs[i].USD += model
 	}
-	if sent {
+	for _, c := range b.rec.Charges(t.Turn - 1) {
+		tokens, nothing := c.Tokens(t.AfterCompress), c.Tokens(t.Unpruned)
+		out.sent, out.nothing = out.sent+tokens, out.nothing+nothing
+		// An overflow was not sent, and the next request does not follow from it.
+		if !sent {
+			continue
+		}
+		is := pricing.Request{Stable: c.Tokens(stable), Tokens: tokens, At: t.At}
+		was := pricing.Request{Stable: c.Tokens(b.unpruned), Tokens: nothing, At: t.At}
+		if !t.Boundary {
+			// What was sent again is all of the last request, also where the provider's counts of the two differ by
+			// what no history holds: the meters know its size.
+			was.Stable = nothing
+			if whole {
+				is.Stable = tokens
+			}
+		}
+		b.charge(c, is, was, whole)
 		b.unpruned = t.Unpruned
 	}
-	return usd
+	for i := range b.costs {
+		out.usd = append(out.usd, cents(b.costs[i].USD))
+	}
+	return out
+}
+
+// charge prices one request as it is and as it was without a strategy, by all lists.
+func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool) {
+	var paid, spared pricing.Prompt
+	if b.rec.cached {
+		paid, spared = b.cache.request(c.Usage, is, whole), recordedPrompt(c.Usage)
+		b.cache = recordedCache{sent: is.Tokens, nothing: was.Tokens}
+	}
+	for i, l := range b.lists {
+		cost := &b.costs[i]
+		is, was := b.meters[i].Request(is), b.nothingMeters[i].Request(was)
+		if b.rec.cached && b.own[i] {
+			l = b.rec.listOf(l, c.Usage)
+			is, was = l.Cost(b.rec.written(paid, l)), l.Cost(b.rec.written(spared, l))
+		}
+		cost.USD += is.USD
+		cost.Nothing += was.USD
+		cost.CacheRead += is.CacheRead
+		cost.CacheWrite += is.CacheWrite
+		cost.Uncached += is.Uncached
+		if c.Usage != nil { // the answer is the recorded one, whatever the history
+			answer := float64(c.Usage.Output) * l.Output / 1e6
+			cost.Answers += answer
+			cost.USD += answer
+			cost.Nothing += answer
+		}
+	}
 }
 
 // modelUSD returns the cost of a strategy's own model calls: what its profile computed, or the price by this list if

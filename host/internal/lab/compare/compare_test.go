@@ -131,7 +131,8 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 	nothing := compare.Result{
 		Variant: compare.NothingName, Done: true, Sessions: 1, Turns: 4,
 		Sent: sum(unpruned...), Unpruned: sum(unpruned...), Peak: unpruned[3], PeakUnpruned: unpruned[3],
-		Recall: compare.Recall{Used: 4, Kept: 4, Share: 1, UsedResults: 3, KeptResults: 3, ShareResults: 1},
+		Recall: compare.Recall{Used: 4, Kept: 4, Share: 1, UsedResults: 3, KeptResults: 3, ShareResults: 1,
+			UsedLines: 3, KeptLines: 3, ShareLines: 1},
 		Needs:  compare.Needs{Calls: 1, Kept: 1, Share: 1, ShareEdits: 1},
 		Pruned: compare.Pruned{Tools: []compare.Share{}, Files: []compare.Share{}},
 	}
@@ -151,6 +152,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 		Recall: compare.Recall{
 			Used: 4, Kept: 1, Share: 0.25, // the path of the first file stands in the call, too
 			UsedResults: 3, KeptResults: 0, ShareResults: 0,
+			UsedLines: 3, KeptLines: 0, ShareLines: 0, // a call has no line around its path
 			Lost: []compare.Lost{
 				{Identifier: "parseHeader", Session: "reads", Turn: 3, Entry: 5, From: 2},
 				{Identifier: "errBadMagic", Session: "reads", Turn: 3, Entry: 5, From: 2},

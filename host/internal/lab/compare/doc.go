@@ -14,9 +14,13 @@
 //
 // Every request is priced as package pricing does: the beginning that it has in common with the request before is read
 // from the provider's prompt cache, the rest is written to it, and after a pause the cache is cold. Doing nothing is
-// priced in the same way, so a strategy which saves tokens but breaks the cache shows its real cost. The system
-// prompt and the tool schemas are in no history and therefore in no cost; they add the same to every request of every
-// variant. A variant's cost includes the strategy's own model calls, which are reported separately too.
+// priced in the same way, so a strategy which saves tokens but breaks the cache shows its real cost. A variant's cost
+// includes the strategy's own model calls, which are reported separately too.
+//
+// Where the recording has usage, the provider's counts are the base ([replay.Base]): they have the system prompt, the
+// tool schemas and the answers. At the prices of its own model a session is also priced by what the recorder read from
+// the cache and wrote to it (cache.go), so doing nothing costs what was billed. Requests without usage in such a
+// recording count nothing. Without any usage, what no history has is in no cost.
 //
 // # Recall
 //
@@ -33,9 +37,13 @@
 // leaves its path keeps the recall of the path. A low recall is a reason to look at [Recall.Lost]; a high one proves
 // nothing.
 //
+// A list of all names has a high recall, and says nothing. So [Recall.ShareLines] asks of the names that stood on a line
+// with something else whether one of these lines is still there, and recommendations go by it (vote.go): a variant must
+// keep enough in nine of ten sessions, and so must the choice that all other sessions make in the one left out.
+//
 // # Needs
 //
-// Recall can be gamed: a list of all names has a high one. [Needs] asks what a call needs at once. It is the share of
+// [Needs] asks what a call needs at once. It is the share of
 // calls whose every dependency was in what was sent, so far as the unpruned context had it: the identifiers in its
 // paths and in its command, and each line of the text that an edit replaces. Lines are compared without the spaces at
 // their ends and without the number that a tool puts in front; lines under 8 bytes are not looked for.

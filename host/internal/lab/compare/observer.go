@@ -26,17 +26,20 @@ type observer struct {
 func observe(rec *recording, lists []*pricing.List) *observer {
 	t := newTally(lists)
 	t.sessions = 1
-	return &observer{rec: rec, tally: t, bill: newBill(lists, t.costs, rec.System)}
+	return &observer{rec: rec, tally: t, bill: newBill(rec, lists, t.costs)}
 }
 
 // turn takes the next turn. A request that changed the last one that was sent is a rewrite, unless the recorder
 // compacted before it: that loss of the prompt cache is not the strategy's doing.
 func (o *observer) turn(t replay.Turn) {
-	o.tally.Count(t)
 	overLimit := t.Overflow != ""
+	whole := !t.Boundary && t.Stable.Entries >= o.sent
+	billed := o.bill.request(t, !overLimit || o.sendable[t.Turn], whole)
+	t.AfterCompress, t.Unpruned = billed.sent, billed.nothing
+	o.tally.Count(t)
 	point := Point{
 		Turn: t.Turn, Entry: t.Entry, Sent: t.AfterCompress, Unpruned: t.Unpruned,
-		OverLimit: overLimit, USD: o.bill.request(t, !overLimit || o.sendable[t.Turn]),
+		OverLimit: overLimit, USD: billed.usd,
 	}
 	if o.held != nil {
 		// Those of the last turn stay: settings do not change within a replay.
@@ -75,6 +78,12 @@ func (o *observer) recall(words []usedWord, turn int) {
 		r.Used++
 		if u.onlyResults {
 			r.UsedResults++
+		}
+		if u.onLine {
+			r.UsedLines++
+			if o.held.holds(o.rec.lined(u.word)) {
+				r.KeptLines++
+			}
 		}
 		switch {
 		case o.held.holds(u.word):

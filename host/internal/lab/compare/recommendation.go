@@ -2,15 +2,20 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // Recommendation says which variant would have been the cheapest of those that keep enough, by one price list.
 type Recommendation struct {
 	// PriceList is the list.
 	PriceList string `json:"priceList"`
-	// MinRecall is the recall that was asked for, as a share.
+	// MinRecall is the share of used names on their lines that was asked for.
 	MinRecall float64 `json:"minRecall"`
 	// Variant is one of [Report.Variants]; "" if doing nothing is best.
 	Variant string `json:"variant"`
@@ -20,30 +25,58 @@ type Recommendation struct {
 	// highest.
 	Relative float64 `json:"relative"`
 	Dearest  Spread  `json:"dearest"`
-	// PerSession is what would have been saved in USD in a session on average, PerMonth in thirty days at the rate at
-	// which the sessions were recorded; 0 if that is not known.
+	// PerSession is what would have been saved in USD in a session on average, PerMonth in thirty days at the rates at
+	// which the sessions of each agent were recorded; 0 if that is not known.
 	PerSession float64 `json:"perSessionUsd"`
 	PerMonth   float64 `json:"perMonthUsd,omitempty"`
-	// Recall is over all sessions, Worst in the session with the lowest.
+	// Recall is over all sessions, and Lines the share of names on their lines; Worst is the latter in the session with
+	// the lowest.
 	Recall float64 `json:"recall"`
+	Lines  float64 `json:"lines"`
 	Worst  Spread  `json:"worst"`
+	// Held is for how many of Of sessions the choice that the others make keeps that share in the session left out.
+	Held int `json:"held"`
+	Of   int `json:"of"`
+	// Unfit are the sessions that no strategy fits; they decide nothing.
+	Unfit []string `json:"unfit,omitempty"`
 	// Needed says that doing nothing is no choice: requests would not have fitted into the model.
 	Needed bool `json:"needed,omitempty"`
 }
 
 // Headline says what the comparison comes to, without a full stop. name and recall write the names of variants and
-// price lists, and recalls, as the reader's medium has them.
+// price lists, and shares, as the reader's medium has them.
 func (x *Recommendation) Headline(name func(string) string, recall func(float64) string) string {
-	floor := "with a recall of at least " + recall(x.MinRecall)
-	switch list := name(x.PriceList); {
+	floor := "and keeps at least " + recall(x.MinRecall) + " of the used names on their lines"
+	prices := name(x.PriceList) + "'s prices"
+	if x.PriceList == OwnModel {
+		prices = "the prices of each session's own model"
+	}
+	switch {
 	case x.Variant == "" && x.Needed: // the recorded requests are larger than the context limit
 		return "Requests do not fit into the model without a strategy, and none that was compared fits them " + floor
 	case x.Variant == "":
-		return "Doing nothing is best at " + list + "'s prices: no strategy that was compared is cheaper " + floor
+		return "Doing nothing is best at " + prices + ": no strategy that was compared is cheaper " + floor
 	default:
 		variant := name(strings.TrimSuffix(x.Variant, " ("+x.PriceList+")"))
-		return variant + " is the cheapest at " + list + "'s prices " + floor
+		return variant + " is the cheapest at " + prices + " of those that keep at least " + recall(x.MinRecall) +
+			" of the used names on their lines"
 	}
+}
+
+// Left says how often the choice held in a session that was left out of it, and which sessions it is not about;
+// without a full stop, "" if there is nothing to say.
+func (x *Recommendation) Left() string {
+	var parts []string
+	if x.Of > 1 && x.Variant != "" {
+		parts = append(parts, fmt.Sprintf("Chosen without a session, that held in it for %d of %d sessions", x.Held, x.Of))
+	}
+	const named = 3
+	if more := len(x.Unfit) - named; more > 0 {
+		parts = append(parts, fmt.Sprintf("No strategy fits %s and %d more", strings.Join(x.Unfit[:named], ", "), more))
+	} else if len(x.Unfit) > 0 {
+		parts = append(parts, "No strategy fits "+strings.Join(x.Unfit, ", "))
+	}
+	return strings.Join(parts, ". ")
 }
 
 // month is what [Recommendation.PerMonth] is for, and leastSpan the time that sessions must cover to tell a rate.
@@ -52,36 +85,42 @@ const month, leastSpan = 30 * 24 * time.Hour, 24 * time.Hour
 // leastGain is the relative saving below which doing nothing is better: less to set up, and nothing lost.
 const leastGain = 0.005
 
-// Recommend returns what the totals say by the first price list, for at least a recall of minRecall (a share); nil
-// without a price list, and if no variant ran through all sessions.
+// Recommend returns what the sessions say by the first price list, for at least a share of minRecall of the used names
+// on their lines ([Recall.ShareLines]); nil without a price list, and if no variant ran through all sessions.
+//
+// A pooled share hides the sessions that lost most. So the share is asked for in nine of ten sessions, and the choice
+// is tried on sessions that it was not made from: each is left out once, and for nine of ten of them the choice of the
+// others must hold. Sessions that no variant fits decide nothing, and are named.
 func (r *Report) Recommend(minRecall float64) *Recommendation {
 	if len(r.Prices) == 0 || r.Incomplete {
 		return nil
 	}
-	list := r.Prices[0].Name
-	out := &Recommendation{PriceList: list, MinRecall: minRecall, Recall: 1, Worst: Spread{Mean: 1, Worst: 1},
-		Needed: r.Totals.Nothing.OverLimit > 0}
-	ran, best := false, -1
-	for i := range r.Totals.Variants {
-		v := &r.Totals.Variants[i]
-		cost, priced := v.Cost(list)
-		if !v.Done || !priced {
-			continue
-		}
-		ran = true
-		switch {
-		case v.Recall.Share < minRecall, v.OverLimit > 0:
-		// Where doing nothing is no choice, a variant may also be dearer than it.
-		case !out.Needed && cost.Relative > -leastGain:
-		case best < 0 || r.better(i, best, list):
-			best = i
-		}
-	}
-	if best >= 0 {
-		out.take(r, best)
-	}
-	if !ran {
+	v := r.vote(minRecall)
+	if len(v.variants) == 0 {
 		return nil
+	}
+	out := &Recommendation{PriceList: v.list, MinRecall: minRecall, Recall: 1, Lines: 1,
+		Worst: Spread{Mean: 1, Worst: 1}, Unfit: v.unfit}
+	for _, s := range v.sessions {
+		out.Needed = out.Needed || r.Sessions[s].Nothing.OverLimit > 0
+	}
+	// The second is for sessions that differ so much that nine of ten of them say little about another one.
+	for _, share := range []float64{leastHeld, 1} {
+		best := v.choose(share, -1)
+		if best < 0 {
+			break
+		}
+		held := 0
+		for _, s := range v.sessions {
+			if i := v.choose(share, s); i < 0 || len(v.sessions) == 1 || v.holds(i, s) {
+				held++
+			}
+		}
+		if enough(held, len(v.sessions), leastHeld) {
+			out.take(r, best)
+			out.Held, out.Of = held, len(v.sessions)
+			break
+		}
 	}
 	return out
 }
@@ -93,7 +132,7 @@ func (r *Report) better(i, k int, list string) bool {
 	a, b := &r.Totals.Variants[i], &r.Totals.Variants[k]
 	costA, _ := a.Cost(list)
 	costB, _ := b.Cost(list)
-	return cmp.Or(cmp.Compare(costA.USD, costB.USD), cmp.Compare(b.Recall.Share, a.Recall.Share),
+	return cmp.Or(cmp.Compare(costA.USD, costB.USD), cmp.Compare(b.Recall.ShareLines, a.Recall.ShareLines),
 		cmp.Compare(a.Rewrites, b.Rewrites), cmp.Compare(r.Variants[k].PriceList, r.Variants[i].PriceList)) < 0
 }
 
@@ -101,25 +140,25 @@ func (r *Report) better(i, k int, list string) bool {
 func (x *Recommendation) take(r *Report, i int) {
 	v := &r.Totals.Variants[i]
 	cost, _ := v.Cost(x.PriceList)
-	x.Variant, x.Settings = v.Variant, r.Variants[i].set(x.PriceList)
-	x.Relative, x.Recall = cost.Relative, v.Recall.Share
+	x.Variant, x.Settings = v.Variant, r.settings(i, x.PriceList)
+	x.Relative, x.Recall, x.Lines = cost.Relative, v.Recall.Share, v.Recall.ShareLines
 	if v.PerSession != nil {
-		x.Worst = v.PerSession.Recall
+		x.Worst = v.PerSession.Lines
 	}
 	x.Dearest = Spread{Mean: cost.Relative, Worst: cost.Relative}
 	if cost.PerSession != nil {
 		x.Dearest = *cost.PerSession
 	}
 	saved := cost.Nothing - cost.USD
-	x.PerSession = saved / float64(max(v.Sessions, 1))
-	if r.Span >= leastSpan {
-		x.PerMonth = saved * float64(month) / float64(r.Span)
-	}
+	x.PerSession, x.PerMonth = saved/float64(max(v.Sessions, 1)), r.perMonth(i, x.PriceList)
 }
 
-// KeepsMost returns the variant that kept most of what calls needed, for people whose agent should miss nothing: it
-// need not be the recommended one. It is "" if fewer than two variants kept all requests under the limit: shares of
-// different requests cannot be compared.
+// leastSaved is the share of tokens that a variant must save to be worth a word.
+const leastSaved = 0.05
+
+// KeepsMost returns the variant that kept most of the used names on their lines, of those that save anything worth it,
+// for people whose agent should miss nothing: it need not be the recommended one. It is "" if fewer than two variants
+// kept all requests under the limit: shares of different requests cannot be compared.
 func (r *Report) KeepsMost() string {
 	var best *Result
 	fit := 0
@@ -129,43 +168,79 @@ func (r *Report) KeepsMost() string {
 			continue
 		}
 		fit++
-		if best == nil || v.Needs.Share > best.Needs.Share {
+		if v.Saved >= leastSaved && (best == nil || v.Recall.ShareLines > best.Recall.ShareLines) {
 			best = v
 		}
 	}
-	if fit < 2 {
+	if fit < 2 || best == nil {
 		return ""
 	}
 	return best.Variant
 }
 
-// set returns the settings that make a variant: its own, the strategy, and the price list by which it decides.
-func (v *VariantInfo) set(list string) map[string]string {
-	out := map[string]string{"compression.strategy": v.Strategy, keyPriceList: list}
-	for key, value := range v.Settings {
-		out[key] = value
+// settings returns the settings that make variant i: its own, the strategy, and the price list by which it decides
+// unless a session finds that by its model's name.
+func (r *Report) settings(i int, list string) map[string]string {
+	v := &r.Variants[i]
+	out := map[string]string{"compression.strategy": v.Strategy}
+	if !r.ByModel {
+		out[keyPriceList] = list
 	}
+	maps.Copy(out, v.Settings)
 	return out
 }
 
-// spanOf returns the time from the first request of all sessions to the last one; 0 if times are missing.
-func spanOf(recordings []*recording) time.Duration {
+// span returns when the first and the last request of the session were made; zero if times are missing.
+func (r *recording) span() (first, last time.Time) {
+	for _, q := range r.Requests {
+		if q.At.IsZero() {
+			continue
+		}
+		if first.IsZero() || q.At.Before(first) {
+			first = q.At
+		}
+		if q.At.After(last) {
+			last = q.At
+		}
+	}
+	return first, last
+}
+
+// spanOf returns the time from the first request of the sessions to the last one; 0 if a session has no times.
+func spanOf(sessions []SessionReport) time.Duration {
 	var first, last time.Time
-	for _, rec := range recordings {
-		if rec == nil || !rec.Timed() {
+	for _, s := range sessions {
+		if s.First.IsZero() {
 			return 0
 		}
-		for _, q := range rec.Requests {
-			if q.At.IsZero() {
-				continue
-			}
-			if first.IsZero() || q.At.Before(first) {
-				first = q.At
-			}
-			if q.At.After(last) {
-				last = q.At
-			}
+		if first.IsZero() || s.First.Before(first) {
+			first = s.First
+		}
+		if s.Last.After(last) {
+			last = s.Last
 		}
 	}
 	return last.Sub(first)
+}
+
+// perMonth returns what variant i would have saved in thirty days, in USD. Each agent has a rate of its own, and the
+// rates add up: sessions of an agent that is used daily would otherwise be spread over the months of one that is not.
+// An agent counts if its sessions have times and cover a day.
+func (r *Report) perMonth(i int, list string) (usd float64) {
+	of := map[transcript.Format][]SessionReport{}
+	for _, s := range r.Sessions {
+		of[s.Format] = append(of[s.Format], s)
+	}
+	for _, agent := range slices.Sorted(maps.Keys(of)) { // sums of floats depend on their order
+		sessions := of[agent]
+		span := spanOf(sessions)
+		if span < leastSpan {
+			continue
+		}
+		for _, s := range sessions {
+			cost, _ := s.Variants[i].Cost(list)
+			usd += (cost.Nothing - cost.USD) * float64(month) / float64(span)
+		}
+	}
+	return usd
 }

@@ -1,58 +1,166 @@
 package compare
 
 import (
+	"fmt"
+	"math"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-func TestTheRecommendationIsTheCheapestThatKeepsEnough(t *testing.T) {
-	result := func(name string, relative, recall float64, overLimit int) Result {
-		return Result{Variant: name, Done: true, Sessions: 2, OverLimit: overLimit, Recall: Recall{Share: recall},
-			Costs: []Cost{{List: "l", USD: 10 * (1 + relative), Nothing: 10, Relative: relative}}}
+// made is what a variant made of a session that costs 10 USD without it.
+func made(name string, relative, lines float64, overLimit int) Result {
+	return Result{Variant: name, Done: true, Sessions: 1, Turns: 1, OverLimit: overLimit,
+		Recall: Recall{Share: 1, ShareLines: lines},
+		Costs:  []Cost{{List: "l", USD: 10 * (1 + relative), Nothing: 10, Relative: relative}}}
+}
+
+// reported sums sessions up. Each lasts two days, all of them together too.
+func reported(nothingOver int, sessions ...[]Result) *Report {
+	r := &Report{Prices: []*pricing.List{{Name: "l"}}}
+	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r.Totals.Nothing.OverLimit = nothingOver
+	for s, variants := range sessions {
+		r.Sessions = append(r.Sessions, SessionReport{Name: fmt.Sprint("s", s), First: day, Last: day.AddDate(0, 0, 2),
+			Results: Results{Nothing: Result{OverLimit: nothingOver}, Variants: variants}})
+		for i, v := range variants {
+			if s == 0 {
+				info := VariantInfo{Name: v.Variant, Strategy: "s" + v.Variant}
+				if v.Variant == "by prices" {
+					info.PriceList = "l"
+				}
+				r.Variants, r.Totals.Variants = append(r.Variants, info), append(r.Totals.Variants, v)
+				r.Totals.Variants[i].Costs = []Cost{v.Costs[0]}
+				continue
+			}
+			sum := &r.Totals.Variants[i]
+			sum.Sessions, sum.OverLimit = sum.Sessions+1, sum.OverLimit+v.OverLimit
+			sum.Costs[0].USD, sum.Costs[0].Nothing = sum.Costs[0].USD+v.Costs[0].USD, sum.Costs[0].Nothing+10
+			sum.Costs[0].Relative = sum.Costs[0].relative()
+		}
 	}
-	failed := result("failed", -0.9, 1, 0)
+	return r
+}
+
+func TestTheRecommendationIsTheCheapestThatKeepsEnough(t *testing.T) {
+	failed := made("failed", -0.9, 1, 0)
 	failed.Done = false
 	for name, tt := range map[string]struct {
 		nothingOver int
 		variants    []Result
 		want        string
 	}{
-		"the cheapest":               {0, []Result{result("a", -0.1, 0.99, 0), result("b", -0.2, 0.96, 0)}, "b"},
-		"not below the floor":        {0, []Result{result("a", -0.1, 0.99, 0), result("b", -0.2, 0.94, 0)}, "a"},
-		"nothing, if all are dearer": {0, []Result{result("a", 0.1, 1, 0)}, ""},
-		"nothing, for next to none":  {0, []Result{result("a", -0.001, 1, 0)}, ""},
-		"what failed does not count": {0, []Result{failed, result("a", -0.1, 1, 0)}, "a"},
-		"dearer, if nothing fits":    {3, []Result{result("b", 0.2, 1, 0), result("a", 0.1, 1, 0)}, "a"},
-		"at the same cost, what keeps more": {0, []Result{result("a", -0.1, 0.97, 0), result("b", -0.1, 0.99, 0),
-			result("c", -0.1, 0.98, 0)}, "b"},
-		"else what decides by prices": {0, []Result{result("a", -0.1, 1, 0), result("by prices", -0.1, 1, 0),
-			result("c", -0.1, 1, 0)}, "by prices"},
-		"what does not fit is no use": {0, []Result{result("a", -0.3, 1, 1), result("b", -0.1, 1, 0)}, "b"},
+		"the cheapest":               {0, []Result{made("a", -0.1, 0.99, 0), made("b", -0.2, 0.96, 0)}, "b"},
+		"not below the floor":        {0, []Result{made("a", -0.1, 0.99, 0), made("b", -0.2, 0.94, 0)}, "a"},
+		"nothing, if all are dearer": {0, []Result{made("a", 0.1, 1, 0)}, ""},
+		"nothing, for next to none":  {0, []Result{made("a", -0.001, 1, 0)}, ""},
+		"what failed does not count": {0, []Result{failed, made("a", -0.1, 1, 0)}, "a"},
+		"dearer, if nothing fits":    {3, []Result{made("b", 0.2, 1, 0), made("a", 0.1, 1, 0)}, "a"},
+		"at the same cost, what keeps more": {0, []Result{made("a", -0.1, 0.97, 0), made("b", -0.1, 0.99, 0),
+			made("c", -0.1, 0.98, 0)}, "b"},
+		"else what decides by prices": {0, []Result{made("a", -0.1, 1, 0), made("by prices", -0.1, 1, 0),
+			made("c", -0.1, 1, 0)}, "by prices"},
+		"what does not fit is no use": {0, []Result{made("a", -0.3, 1, 1), made("b", -0.1, 1, 0)}, "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &Report{Prices: []*pricing.List{{Name: "l"}}, Span: 48 * time.Hour}
-			r.Totals.Nothing.OverLimit, r.Totals.Variants = tt.nothingOver, tt.variants
-			for _, v := range tt.variants {
-				info := VariantInfo{Name: v.Variant, Strategy: "s" + v.Variant}
-				if v.Variant == "by prices" {
-					info.PriceList = "l"
-				}
-				r.Variants = append(r.Variants, info)
-			}
-			got := r.Recommend(0.95)
+			got := reported(tt.nothingOver, tt.variants, tt.variants).Recommend(0.95)
 			if got == nil || got.Variant != tt.want {
 				t.Fatalf("got %+v, want %q", got, tt.want)
 			}
 			if got.Variant == "b" && tt.nothingOver == 0 && got.Relative == -0.2 {
-				if got.PerSession != 1 || got.PerMonth != 30 || got.Settings["compression.strategy"] != "sb" {
-					t.Errorf("got %+v", got)
+				want := map[string]string{"compression.strategy": "sb", "model.priceList": "l"}
+				if diff := cmp.Diff(want, got.Settings); diff != "" || got.PerSession != 2 || got.PerMonth != 60 {
+					t.Errorf("got %+v\n%s", got, diff)
 				}
 			}
 		})
 	}
 	if got := (&Report{}).Recommend(0.95); got != nil {
 		t.Errorf("without prices: %+v", got)
+	}
+}
+
+// The mean hides what happened in single sessions: here it is above the floor for both.
+func TestTheFloorHoldsInNineOfTenSessions(t *testing.T) {
+	sessions := func(bad, of int) (out [][]Result) {
+		for s := range of {
+			low := 1.0
+			if s < bad {
+				low = 0.6
+			}
+			out = append(out, []Result{made("careful", -0.1, 1, 0), made("bold", -0.5, low, 0)})
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		bad, of int
+		want    string
+		held    int
+	}{{0, 20, "bold", 20}, {1, 20, "bold", 19}, {2, 20, "bold", 18}, {3, 20, "careful", 20}, {1, 5, "careful", 4}} {
+		got := reported(0, sessions(tt.bad, tt.of)...).Recommend(0.9)
+		// With one bad session of five, leaving it out makes the bold one the choice, which fails in it.
+		if tt.of == 5 {
+			if got.Variant != "" {
+				t.Errorf("%d of %d: %+v", tt.bad, tt.of, got)
+			}
+			continue
+		}
+		if got.Variant != tt.want || got.Held != tt.held || got.Of != tt.of {
+			t.Errorf("%d of %d: %+v", tt.bad, tt.of, got)
+		}
+	}
+}
+
+func TestASessionThatNoStrategyFitsSilencesNoAdvice(t *testing.T) {
+	good := []Result{made("a", -0.1, 1, 0), made("b", -0.2, 1, 0)}
+	got := reported(1, good, []Result{made("a", -0.1, 1, 2), made("b", -0.2, 1, 1)}, good).Recommend(0.9)
+	if diff := cmp.Diff([]string{"s1"}, got.Unfit); diff != "" || got.Variant != "b" || got.Of != 2 {
+		t.Errorf("got %+v\n%s", got, diff)
+	}
+	if want := "Chosen without a session, that held in it for 2 of 2 sessions. No strategy fits s1"; got.Left() != want {
+		t.Errorf("got %q, want %q", got.Left(), want)
+	}
+}
+
+func TestAPriceListThatIsFoundByTheModelsNameIsNotSet(t *testing.T) {
+	r := reported(0, []Result{made("a", -0.1, 1, 0)})
+	r.ByModel = true
+	if diff := cmp.Diff(map[string]string{"compression.strategy": "sa"}, r.Recommend(0.9).Settings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What two agents save in a month is the sum of what each does, whichever sessions are compared with which.
+func TestAMonthAddsUpOverAgents(t *testing.T) {
+	of := func(format transcript.Format, days int, sessions int) (out []SessionReport) {
+		day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		for range sessions {
+			out = append(out, SessionReport{Format: format, First: day, Last: day.AddDate(0, 0, days),
+				Results: Results{Variants: []Result{made("a", -0.1, 1, 0)}}})
+		}
+		return out
+	}
+	month := func(s ...SessionReport) float64 { return (&Report{Sessions: s}).perMonth(0, "l") }
+	daily, rare := of("daily", 3, 4), of("rare", 60, 2)
+	if got := month(daily...); math.Abs(got-40) > 1e-9 { // 4 USD in 3 days
+		t.Errorf("%v a month", got)
+	}
+	both := month(append(daily, rare...)...)
+	if math.Abs(both-month(daily...)-month(rare...)) > 1e-9 || both == 0 {
+		t.Errorf("%v together, %v and %v alone", both, month(daily...), month(rare...))
+	}
+}
+
+func TestWhatSavesNextToNothingIsNotNamedForWhatItKeeps(t *testing.T) {
+	r := reported(0, []Result{made("idle", 0, 1, 0), made("useful", -0.1, 1, 0)})
+	for i, saved := range []float64{0.001, 0.3} {
+		r.Totals.Variants[i].Saved, r.Totals.Variants[i].Recall.ShareLines = saved, 1-saved
+	}
+	if got := r.KeepsMost(); got != "useful" {
+		t.Errorf("got %q", got)
 	}
 }

@@ -17,8 +17,11 @@ const maxUsed = 4096
 // nothing changes after record has returned.
 type recording struct {
 	*replay.Recording
-	name  string
-	pairs *turns.Pairs
+	name   string
+	pairs  *turns.Pairs
+	prices prices
+	// cached says that the recording knows what was read from the prompt cache or written to it. writes says the latter.
+	cached, writes bool
 	// uses holds what each request's answer used, parallel to Requests.
 	uses []uses
 	// words numbers the identifiers that some answer uses; names has them by number. Only these are searched for in
@@ -29,8 +32,11 @@ type recording struct {
 	// that both are things in one index.
 	groups map[resultKey]int32
 	// lines numbers the lines of files that some edit replaces, in the form of fileLine, behind the groups.
-	lines  map[string]int32
-	things int // words, groups and lines together
+	lines map[string]int32
+	// around has the words on each line of the recording, as things of their own: see findAround.
+	around     map[string][]int32
+	aroundFrom int32
+	things     int // words, groups, lines and words on their lines together
 }
 
 // uses is what the answer to one request used of the unpruned request.
@@ -44,6 +50,7 @@ type uses struct {
 type usedWord struct {
 	word        int32
 	onlyResults bool  // in the unpruned request, only tool responses contained it
+	onLine      bool  // in the unpruned request, it stood on a line with something else
 	entry       int32 // position of the entry that used it
 	from        int32 // position of the last entry before that which contained it
 }
@@ -71,14 +78,18 @@ func keyOf(r content.ToolResponse) (resultKey, bool) {
 
 // record analyses a session once for all variants: it counts its entries, finds its requests, and collects what each
 // answer used. Errors come from counting and from ctx.
-func record(ctx context.Context, h *engine.Host, s Session) (*recording, error) {
+func record(ctx context.Context, h *engine.Host, s Session, p prices) (*recording, error) {
 	base, err := replay.Record(ctx, h, s.Transcript)
 	if err != nil {
 		return nil, err
 	}
 	r := &recording{
 		Recording: base, name: s.Name, pairs: turns.Pair(s.Transcript.Entries), words: map[string]int32{},
-		uses: make([]uses, len(base.Requests)),
+		uses: make([]uses, len(base.Requests)), prices: p,
+	}
+	for _, u := range s.Transcript.Usage {
+		r.cached = r.cached || u.CacheRead+u.CacheWrite > 0
+		r.writes = r.writes || u.CacheWrite > 0
 	}
 	taxonomy, err := engine.Taxonomy(h.Config().Settings())
 	if err != nil {
@@ -87,6 +98,7 @@ func record(ctx context.Context, h *engine.Host, s Session) (*recording, error) 
 	used := r.findUsed()
 	repeats := r.findRepeats()
 	calls := r.findNeeds(taxonomy)
+	r.findAround()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -103,6 +115,16 @@ func (r *recording) tokens() (total int) {
 		total += r.Counted.Tokens(i)
 	}
 	return total
+}
+
+// billed returns how many requests there is usage of.
+func (r *recording) billed() (n int) {
+	for _, q := range r.Requests {
+		if len(q.Usage) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // boundaries returns the turns, from 1, before which the recorder compacted its history.

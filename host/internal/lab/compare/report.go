@@ -28,6 +28,10 @@ type Report struct {
 	Took time.Duration `json:"tookNs"`
 	// Span is from the first request of all sessions to the last one; 0 if a session has no times.
 	Span time.Duration `json:"spanNs,omitempty"`
+	// ByModel says that the price lists were found by the names of models. Sessions whose model has none are priced by
+	// Other, if Prices is the column [OwnModel].
+	ByModel bool   `json:"byModel,omitempty"`
+	Other   string `json:"otherPrices,omitempty"`
 }
 
 // VariantInfo describes one column of a comparison.
@@ -53,6 +57,15 @@ type SessionReport struct {
 	Boundaries []int `json:"boundaries,omitempty"`
 	// Timed means that the entries have timestamps, so pauses can make the prompt cache expire.
 	Timed bool `json:"timed"`
+	// First and Last are when its first and its last request were made; zero if that is not known.
+	First time.Time `json:"first,omitzero"`
+	Last  time.Time `json:"last,omitzero"`
+	// Model is the recorded model, "" if unknown. Prices is the price list of it, "" if there is none.
+	Model  string `json:"model,omitempty"`
+	Prices string `json:"prices,omitempty"`
+	// Billed is how many requests the recording has usage of: the provider's own counts are then the base of all
+	// figures, and other requests count nothing. If it is 0, the figures are the host's counts.
+	Billed int `json:"billedRequests"`
 	Results
 }
 
@@ -64,8 +77,8 @@ type Results struct {
 	Variants []Result `json:"variants"`
 }
 
-// Result is what one variant made of one session, or of all together. Tokens are prompt tokens, as the host counts
-// them.
+// Result is what one variant made of one session, or of all together. Tokens are prompt tokens: as the provider counted
+// them if the session was recorded with usage, else as the host counts them.
 type Result struct {
 	Variant string `json:"variant"`
 	// Done means that the session was replayed to its end; in a total, that all sessions were.
@@ -126,6 +139,7 @@ type Result struct {
 // PerSession has a [Spread] for each share.
 type PerSession struct {
 	Recall Spread `json:"recall"`
+	Lines  Spread `json:"lines"`
 	Needs  Spread `json:"needs"`
 	Edits  Spread `json:"edits"`
 }
@@ -143,14 +157,15 @@ func (r *Result) Cost(list string) (c Cost, ok bool) {
 	return Cost{}, false
 }
 
-// Cost is the cost of prompts by one price list. Output of the agent's own model is not included: it is the same for
-// all variants.
+// Cost is the cost of the requests by one price list.
 type Cost struct {
 	List string `json:"list"`
 	// USD is all of it, Model the part that the strategy's own model calls cost: as its profile prices them, or by
-	// this list if the profile has no prices.
-	USD   float64 `json:"usd"`
-	Model float64 `json:"modelUsd"`
+	// this list if the profile has no prices. Answers is what the agent's model answered, of sessions that were
+	// recorded with usage: it is the same for all variants, and also in Nothing.
+	USD     float64 `json:"usd"`
+	Model   float64 `json:"modelUsd"`
+	Answers float64 `json:"answersUsd"`
 	// Nothing is what the same requests would have cost if nothing had been done, in a window that has room for them.
 	// Requests over the limit ([Result.OverLimit]) cannot be sent: they cost nothing, here and in USD. In the result of
 	// doing nothing, these are the requests that no variant could send either.
@@ -178,6 +193,11 @@ type Recall struct {
 	UsedResults  int     `json:"usedResults"`
 	KeptResults  int     `json:"keptResults"`
 	ShareResults float64 `json:"shareResults"`
+	// ShareLines is the stricter share: of names that stood on a line with something else, how many were still on one of
+	// these lines. A list of names has none of them. Recommendations go by it.
+	UsedLines  int     `json:"usedLines"`
+	KeptLines  int     `json:"keptLines"`
+	ShareLines float64 `json:"shareLines"`
 	// Lost are the first of those that were not kept, at most [MaxLost]; in totals of the first sessions.
 	Lost []Lost `json:"lost,omitempty"`
 }

@@ -96,6 +96,8 @@ func (c *comparison) check() error {
 		switch {
 		case l == nil:
 			return fmt.Errorf("price list %d: %w: it is nil", i, ErrOptions)
+		case l.Name == OwnModel && c.options.Other == nil:
+			return fmt.Errorf("price list %d: %w: no list is for models without one", i, ErrOptions)
 		case lists[l.Name]:
 			return fmt.Errorf("price list %d: %w: there is another with the name %q", i, ErrOptions, l.Name)
 		}
@@ -158,7 +160,7 @@ func (c *comparison) column(v Variant, name string, l *pricing.List) variant {
 		out.overrides[key] = value
 	}
 	if l != nil {
-		out.PriceList, out.overrides[keyPriceList], out.lists = l.Name, l.Name, []*pricing.List{l}
+		out.PriceList, out.lists = l.Name, []*pricing.List{l}
 	}
 	var overrides []config.Override
 	for _, key := range slices.Sorted(maps.Keys(out.overrides)) {
@@ -167,6 +169,20 @@ func (c *comparison) column(v Variant, name string, l *pricing.List) variant {
 	// An error leaves nil: the replay makes the same configuration, and fails with the error.
 	out.config, _ = c.host.Config().WithAll(overrides...)
 	return out
+}
+
+// of returns the settings for a session. What decides by prices decides by those that the session is priced by.
+func (v *variant) of(rec *recording) map[string]any {
+	if v.PriceList == "" {
+		return v.overrides
+	}
+	set := maps.Clone(v.overrides)
+	l, own := rec.list(v.lists[0])
+	if own && replay.CachedForHour(rec.Transcript) {
+		l = l.ForHour()
+	}
+	set[keyPriceList] = l.Name
+	return set
 }
 
 // byPrice reports whether a variant decides by a price list that its settings do not fix. That needs a continuous
@@ -206,7 +222,8 @@ func (c *comparison) replayAll(ctx context.Context) error {
 	for i, s := range c.options.Sessions {
 		c.slots[i] = make([]slot, len(c.variants))
 		g.Go(func() (err error) {
-			if c.recordings[i], err = record(run, c.host, s); err != nil && run.Err() == nil {
+			c.recordings[i], err = record(run, c.host, s, prices{c.options.PriceOf, c.options.Other})
+			if err != nil && run.Err() == nil {
 				err = fmt.Errorf("session %q: %w", s.Name, err)
 			}
 			return err
@@ -267,7 +284,7 @@ func (c *comparison) replay(ctx context.Context, j job) slot {
 	if o.attribution, err = newAttribution(rec, set, o.tally.pruned); err != nil {
 		return slot{err: err}
 	}
-	for t, err := range rec.Turns(ctx, c.host, replay.Options{Settings: v.overrides}) {
+	for t, err := range rec.Turns(ctx, c.host, replay.Options{Settings: v.of(rec)}) {
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return slot{}

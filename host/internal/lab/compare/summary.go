@@ -12,7 +12,10 @@ import (
 func (c *comparison) report() *Report {
 	r := &Report{
 		Prices: c.options.Prices, Variants: []VariantInfo{}, Sessions: []SessionReport{},
-		Totals: Results{Variants: []Result{}},
+		Totals: Results{Variants: []Result{}}, ByModel: c.options.ByModel,
+	}
+	if c.options.Other != nil {
+		r.Other = c.options.Other.Name
 	}
 	nothing := newSummary(NothingName, c.options.Prices)
 	summaries := make([]summary, len(c.variants))
@@ -26,6 +29,11 @@ func (c *comparison) report() *Report {
 		var untouched slot
 		if rec := c.recordings[i]; rec != nil {
 			session.Tokens, session.Timed, session.Boundaries = rec.tokens(), rec.Timed(), rec.boundaries()
+			session.First, session.Last = rec.span()
+			session.Model, session.Billed = s.Transcript.Model, rec.billed()
+			if l := rec.prices.model(session.Model); l != nil {
+				session.Prices = l.Name
+			}
 			untouched = c.untouched(rec, c.slots[i])
 		}
 		session.Nothing = untouched.result(NothingName, newTally(c.options.Prices))
@@ -40,7 +48,7 @@ func (c *comparison) report() *Report {
 		}
 		r.Sessions = append(r.Sessions, session)
 	}
-	r.Totals.Nothing, r.Span = nothing.result(), spanOf(c.recordings)
+	r.Totals.Nothing, r.Span = nothing.result(), spanOf(r.Sessions)
 	for _, s := range summaries {
 		r.Totals.Variants = append(r.Totals.Variants, s.result())
 	}
@@ -94,8 +102,8 @@ type summary struct {
 	failed int   // sessions
 	err    error // of the first that failed
 
-	recall, needs, edits spread
-	costs                []spread // by price list, against doing nothing; without a list there are none
+	recall, lines, needs, edits spread
+	costs                       []spread // by price list, against doing nothing; without a list there are none
 }
 
 // newSummary returns a summary of no sessions.
@@ -159,6 +167,7 @@ func (s *summary) add(one slot) {
 		s.tally.add(t)
 		session := one.found.rec.name
 		s.recall.kept(session, t.recall.Kept, t.recall.Used)
+		s.lines.kept(session, t.recall.KeptLines, t.recall.UsedLines)
 		s.needs.kept(session, t.needs.Kept, t.needs.Calls)
 		s.edits.kept(session, t.needs.KeptEdits, t.needs.Edits)
 		for i, c := range t.costs {
@@ -170,7 +179,8 @@ func (s *summary) add(one slot) {
 // result returns the totals. The error is the first one, with the number of sessions that failed unless all did.
 func (s *summary) result() Result {
 	r := s.tally.result(s.name)
-	r.PerSession = &PerSession{Recall: s.recall.result(), Needs: s.needs.result(), Edits: s.edits.result()}
+	r.PerSession = &PerSession{Recall: s.recall.result(), Lines: s.lines.result(), Needs: s.needs.result(),
+		Edits: s.edits.result()}
 	for i := range r.Costs {
 		if s.costs[i].n > 0 {
 			spread := s.costs[i].result()

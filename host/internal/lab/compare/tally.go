@@ -50,6 +50,7 @@ func (c *Cost) add(o Cost) {
 	c.USD += o.USD
 	c.Model += o.Model
 	c.Nothing += o.Nothing
+	c.Answers += o.Answers
 	c.CacheRead += o.CacheRead
 	c.CacheWrite += o.CacheWrite
 	c.Uncached += o.Uncached
@@ -69,6 +70,8 @@ func (r *Recall) add(o *Recall) {
 	r.Kept += o.Kept
 	r.UsedResults += o.UsedResults
 	r.KeptResults += o.KeptResults
+	r.UsedLines += o.UsedLines
+	r.KeptLines += o.KeptLines
 	r.Lost = append(r.Lost, o.Lost[:min(len(o.Lost), MaxLost-len(r.Lost))]...)
 }
 
@@ -95,6 +98,7 @@ func (t *tally) result(variant string) Result {
 	}
 	r.Recall.Share = share(r.Recall.Kept, r.Recall.Used)
 	r.Recall.ShareResults = share(r.Recall.KeptResults, r.Recall.UsedResults)
+	r.Recall.ShareLines = share(r.Recall.KeptLines, r.Recall.UsedLines)
 	r.Needs.Share = share(r.Needs.Kept, r.Needs.Calls)
 	r.Needs.ShareEdits = share(r.Needs.KeptEdits, r.Needs.Edits)
 	return r

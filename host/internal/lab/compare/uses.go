@@ -123,6 +123,7 @@ func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall, cal
 			if w.total[u.word] > 0 {
 				// The model probably had it from the nearest mention.
 				u.onlyResults, u.from = w.other[u.word] == 0, w.last[u.word]
+				u.onLine = w.total[r.lined(u.word)] > 0
 				r.uses[n].words = append(r.uses[n].words, u)
 			}
 		}
@@ -196,7 +197,7 @@ func (w *window) standing(c neededCall) (stood neededCall) {
 	for _, id := range c.things {
 		if w.total[id] > 0 {
 			stood.things = append(stood.things, id)
-			stood.edit = stood.edit || int(id) >= w.r.things-len(w.r.lines) // lines are numbered last
+			stood.edit = stood.edit || id >= w.r.aroundFrom-int32(len(w.r.lines)) // lines are numbered before
 		}
 	}
 	return stood
@@ -231,13 +232,14 @@ func (f *finder) find(c content.Content) []int32 {
 				found(id)
 			}
 		})
-		if len(f.lines) > 0 {
-			blockLines(b, func(s string) {
-				if id, ok := f.lines[s]; ok {
-					found(id)
-				}
-			})
-		}
+		blockLines(b, func(s string) {
+			if id, ok := f.lines[s]; ok {
+				found(id)
+			}
+			for _, id := range f.around[s] {
+				found(id)
+			}
+		})
 		if resp, ok := b.(content.ToolResponse); ok {
 			if key, ok := keyOf(resp); ok {
 				if id, ok := f.groups[key]; ok {

@@ -41,6 +41,7 @@ func (r *Report) Warnings() []string {
 			)
 		}
 	}
+	r.uncounted(add)
 	// Without times it is unknown whether the prompt cache had expired between two requests.
 	untimed := 0
 	for _, s := range r.Sessions {
@@ -56,6 +57,37 @@ func (r *Report) Warnings() []string {
 		add("prices as of %s", dates)
 	}
 	return out
+}
+
+// uncounted says what the figures leave out because the recordings do not have it.
+func (r *Report) uncounted(add func(format string, args ...any)) {
+	plain, unbilled, foreign := 0, 0, 0
+	for _, s := range r.Sessions {
+		switch {
+		case s.Entries == 0:
+		case s.Billed == 0:
+			plain++
+		default:
+			unbilled += s.Nothing.Turns - s.Billed
+		}
+		if s.Entries > 0 && s.Prices == "" && r.ByModel {
+			foreign++
+		}
+	}
+	if plain > 0 {
+		add("%d of %d sessions have no usage: tool schemas, answers, and system prompts that are not recorded are not "+
+			"counted in them", plain, len(r.Sessions))
+	}
+	if unbilled > 0 {
+		add("%d requests have no usage in sessions that have it for others: they count nothing", unbilled)
+	}
+	if foreign > 0 && len(r.Prices) > 0 {
+		l := r.Prices[0].Name
+		if l == OwnModel {
+			l = r.Other
+		}
+		add("%d of %d sessions have a model without a price list: they are priced by %s", foreign, len(r.Sessions), l)
+	}
 }
 
 // modelCost returns the cost of a variant's own model calls by each price list, in parentheses.

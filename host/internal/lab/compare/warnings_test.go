@@ -17,11 +17,24 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 		report compare.Report
 		want   []string
 	}{
-		"nothing to say": {compare.Report{Sessions: []compare.SessionReport{{Entries: 3}}}, nil},
+		"nothing to say": {compare.Report{Sessions: []compare.SessionReport{{Entries: 3, Billed: 1,
+			Results: compare.Results{Nothing: compare.Result{Turns: 1}}}}}, nil},
 		"doing nothing would have failed": {
 			compare.Report{Totals: compare.Results{Nothing: compare.Result{Turns: 9, OverLimit: 4}}},
 			[]string{"nothing: 4 of 9 requests are over the context limit and would have failed; priced as in a " +
 				"larger window"},
+		},
+		"what the base lacks": {
+			compare.Report{ByModel: true, Other: "late", Prices: []*pricing.List{compare.OwnPrices("")},
+				Sessions: []compare.SessionReport{
+					{Entries: 3, Timed: true, Billed: 2, Prices: "early", Results: compare.Results{
+						Nothing: compare.Result{Turns: 5}}},
+					{Entries: 3, Timed: true},
+				}},
+			[]string{"1 of 2 sessions have no usage: tool schemas, answers, and system prompts that are not recorded are " +
+				"not counted in them",
+				"3 requests have no usage in sessions that have it for others: they count nothing",
+				"1 of 2 sessions have a model without a price list: they are priced by late"},
 		},
 		"a variant": {
 			compare.Report{
@@ -38,6 +51,8 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 					"is compared with",
 				"one-shot: the figures are those of 1 of 2 sessions; compare shares, not sums",
 				"one-shot: its cost includes its own model calls, 2 with 1000 tokens (0.2500 USD by late)",
+				"2 of 2 sessions have no usage: tool schemas, answers, and system prompts that are not recorded are " +
+					"not counted in them",
 				"1 of 2 sessions have no times: the prompt cache is assumed to stay warm in them",
 				"prices as of 2026-03-01 to 2026-11-20",
 			},
@@ -57,9 +72,9 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 // A variant that could not send everything is not compared.
 func TestKeepsMost(t *testing.T) {
 	all := []compare.Result{
-		{Variant: "x", Done: true, Needs: compare.Needs{Share: 0.8}},
-		{Variant: "y", Done: true, Needs: compare.Needs{Share: 0.9}},
-		{Variant: "z", Done: true, Needs: compare.Needs{Share: 1}, OverLimit: 1},
+		{Variant: "x", Done: true, Saved: 0.2, Recall: compare.Recall{ShareLines: 0.8}},
+		{Variant: "y", Done: true, Saved: 0.2, Recall: compare.Recall{ShareLines: 0.9}},
+		{Variant: "z", Done: true, Saved: 0.2, Recall: compare.Recall{ShareLines: 1}, OverLimit: 1},
 	}
 	r := compare.Report{Totals: compare.Results{Variants: all}}
 	if got := r.KeepsMost(); got != "y" {

@@ -18,7 +18,8 @@ type Explanation struct {
 	Entries []Entry `json:"entries"`
 	// Made are the entries that strategies made, in the order in which they made them.
 	Made []Made `json:"made,omitempty"`
-	// Rules say what each rule of each step came to, those that saved most first.
+	// Rules say what each rule of each step came to, those that saved most first. What [StepRecorder] removed, the
+	// agent's own compaction, no strategy saved.
 	Rules []Rule `json:"rules,omitempty"`
 }
 

@@ -18,6 +18,8 @@ type Recording struct {
 	System int
 	// Requests are the requests that the recorded agent made, in order. A replay has a turn for each.
 	Requests []Request
+	// ratio is how many tokens the provider counted for one that the host counts, 1 if that is not known.
+	ratio float64
 }
 
 // Request is one request that the recorded agent made. Tokens cover the system prompt and the history, as the
@@ -45,13 +47,15 @@ func Record(ctx context.Context, h *engine.Host, t *transcript.Transcript) (*Rec
 	var (
 		context     *engine.Baseline // what the request would hold
 		calibration tokens.Calibration
-		next        int // the first entry that is not in context
+		all         tokens.Calibration // over the recorder's compactions
+		next        int                // the first entry that is not in context
 	)
 	for n, asked := range t.Requests() {
 		if n == 0 || asked.Boundary {
 			// The recorder replaced the context: nothing of what was in it is in the next request, and what was
 			// learned from reports about the old context need not hold for the new one.
 			context, calibration, next = counted.Baseline(), tokens.Calibration{}, asked.From
+			all = all.Fresh()
 		}
 		context.Add(counted.Slice(next, asked.Entry))
 		next = asked.Entry
@@ -59,9 +63,11 @@ func Record(ctx context.Context, h *engine.Host, t *transcript.Transcript) (*Rec
 		request.Projected = calibration.Estimate(request.Unpruned)
 		if asked.Reported > 0 {
 			calibration.Observe(request.Unpruned, asked.Reported)
+			all.Observe(request.Unpruned, asked.Reported)
 		}
 		r.Requests = append(r.Requests, request)
 	}
+	r.ratio = all.Ratio()
 	return r, nil
 }
 

@@ -35,6 +35,9 @@ func Settings(h *engine.Host, t *transcript.Transcript, given map[string]any) ma
 		recorded[keyLimit] = t.ContextLimit
 	}
 	if list := PriceList(h, t); list != nil && open(c, given, keyModel) && open(c, given, keyPriceList) {
+		if CachedForHour(t) { // it decides when the cache counts as lost, and what a rewrite costs
+			list = list.ForHour()
+		}
 		recorded[keyPriceList] = list.Name
 	}
 	if len(recorded) == 0 {

@@ -224,6 +224,10 @@ func compared(r *compare.Report) section {
 		if l.CacheRead > 0 {
 			read, write, ttl, least = price(l.Read()), price(l.Write()), lifetime(l), number(l.CacheMinimum)
 		}
+		if l.Name == compare.OwnModel {
+			prices.add(l.Name, "–", "–", "–", "–", "–", "–", short(l.AsOf), "", shorten(l.Note, maxSentence))
+			continue
+		}
 		prices.add(short(l.Name), price(l.Input), read, write, price(l.Output), ttl, least, short(l.AsOf), short(l.Source),
 			shorten(l.Note, maxSentence))
 	}

@@ -312,11 +312,11 @@ func TestThePageBeginsWithTheVerdict(t *testing.T) {
 	t.Parallel()
 	r := made(size{2, 40, 2, 1})
 	r.Recommendation = &compare.Recommendation{PriceList: "list-0", MinRecall: 0.95, Variant: "variant-1", Relative: -0.271,
-		PerSession: 0.125, Recall: 0.991, Worst: compare.Spread{Worst: 0.967, Session: "session-1.jsonl"},
+		PerSession: 0.125, Lines: 0.991, Worst: compare.Spread{Worst: 0.967, Session: "session-1.jsonl"},
 		Dearest: compare.Spread{Worst: 0.012, Session: "session-0.jsonl"}}
 	text := parse(t, write(t, r, htmlreport.Options{})).text()
 	at := 0
-	for _, want := range []string{"variant-1 is the cheapest at list-0's prices with a recall of at least 95.0\u00a0%",
+	for _, want := range []string{"variant-1 is the cheapest at list-0's prices of those that keep at least 95.0\u00a0% of the used names",
 		"−27.1\u00a0%", "cost against doing nothing, +1.2\u00a0% in the worst session", "99.1\u00a0%", "96.7\u00a0% in the worst session", "0.125",
 		"Totals of all sessions"} {
 		next := strings.Index(text[at:], want)

@@ -1,0 +1,171 @@
+package compare_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
+)
+
+// recordedUsage is usage under the names of all recorders.
+type recordedUsage struct {
+	InputTokens   int `json:"input_tokens"`
+	OutputTokens  int `json:"output_tokens"`
+	Write         int `json:"cache_creation_input_tokens"`
+	Read          int `json:"cache_read_input_tokens"`
+	CacheCreation struct {
+		Hour int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	CachedInput int `json:"cached_input_tokens"` // Codex, a part of the input
+
+	PromptTokens     int `json:"prompt_tokens"` // OpenAI
+	CompletionTokens int `json:"completion_tokens"`
+	PromptDetails    struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+
+	Input, Output, Cached, Thoughts int // Gemini CLI, and pi, which counts the cached parts apart
+	CacheRead, CacheWrite           int
+}
+
+// spent is what a recording's provider counted, in tokens.
+type spent struct{ input, read, write, hour, output int }
+
+func (s *spent) add(c recordedUsage) {
+	cached := c.CachedInput + c.Cached + c.PromptDetails.Cached // a part of the prompt
+	s.input += c.InputTokens + c.PromptTokens + c.Input - cached
+	s.read += c.Read + c.CacheRead + cached
+	s.write += c.Write + c.CacheWrite - c.CacheCreation.Hour
+	s.hour += c.CacheCreation.Hour
+	s.output += c.OutputTokens + c.CompletionTokens + c.Output + c.Thoughts
+}
+
+func (s *spent) prompts() int { return s.input + s.read + s.write + s.hour }
+
+func (s *spent) usd(l *pricing.List) float64 {
+	hour := 2 * l.Input // as Anthropic has it
+	return (float64(s.input)*l.Input + float64(s.read)*l.Read() + float64(s.write)*l.Write() +
+		float64(s.hour)*hour + float64(s.output)*l.Output) / 1e6
+}
+
+// spentBy adds up a native file's own records of usage, read without a notion of entries. Claude Code writes the usage
+// of an answer with each of its blocks, and its last is complete.
+func spentBy(t *testing.T, file string) (s spent) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	answers := map[string]recordedUsage{}
+	for d := json.NewDecoder(f); ; {
+		var r struct {
+			IsSidechain bool
+			RequestID   string
+			Message     struct {
+				ID    string
+				Usage recordedUsage
+			}
+			Payload struct {
+				Info struct {
+					Last recordedUsage `json:"last_token_usage"`
+				}
+			}
+			Messages []struct {
+				Tokens  recordedUsage
+				Metrics struct{ InputTokens, OutputTokens, CacheReadTokens, CacheWriteTokens int }
+				Extra   struct{ Response struct{ Usage recordedUsage } }
+			}
+			Response struct{ Usage recordedUsage }
+		}
+		var other *json.UnmarshalTypeError // a field of another form has no usage
+		if err := d.Decode(&r); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil && !errors.As(err, &other) {
+			t.Fatal(file, err)
+		}
+		switch {
+		case r.IsSidechain:
+		case r.Message.ID != "":
+			answers[r.Message.ID+r.RequestID] = r.Message.Usage
+		default:
+			s.add(r.Message.Usage)
+		}
+		s.add(r.Payload.Info.Last)
+		s.add(r.Response.Usage)
+		for _, m := range r.Messages {
+			s.add(m.Tokens)
+			s.add(m.Extra.Response.Usage)
+			s.add(recordedUsage{Input: m.Metrics.InputTokens, Cached: m.Metrics.CacheReadTokens + m.Metrics.CacheWriteTokens,
+				CacheRead: -m.Metrics.CacheWriteTokens, CacheWrite: m.Metrics.CacheWriteTokens,
+				Output: m.Metrics.OutputTokens})
+		}
+	}
+	for _, c := range answers {
+		s.add(c)
+	}
+	return s
+}
+
+// People hold the figures against what they were billed.
+func TestDoingNothingIsWhatTheRecordedSessionsWereBilled(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(repo.Shared(t, "sessions"), "native", "*", "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	catalog, err := pricing.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := catalog.Named("anthropic-sonnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := open(t, map[string]any{"model.contextLimit": 1_000_000})
+	billed := 0
+	for _, file := range files {
+		tr, err := transcript.ReadFile(file, transcript.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := spentBy(t, file)
+		if want.prompts() == 0 {
+			continue
+		}
+		billed++
+		list, own := catalog.ForModel(tr.Model), true
+		if list == nil {
+			list, own = other, false
+		}
+		r, err := compare.Run(t.Context(), h, compare.Options{
+			Sessions: []compare.Session{{Name: filepath.Base(file), Transcript: tr}},
+			Prices:   []*pricing.List{compare.OwnPrices("")}, PriceOf: catalog.ForModel, Other: other,
+			Variants: []compare.Variant{{Strategy: "top-down-truncation"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nothing, usd := r.Totals.Nothing, want.usd(list)
+		t.Logf("%-45s recorded %9d, nothing %9d (%+.2f %%); %8.4f USD, nothing %8.4f (%+.2f %%)", filepath.Base(file),
+			want.prompts(), nothing.Sent, 100*(float64(nothing.Sent)/float64(want.prompts())-1),
+			usd, nothing.Costs[0].USD, 100*(nothing.Costs[0].USD/usd-1))
+		if math.Abs(float64(nothing.Sent-want.prompts())) > 0.05*float64(want.prompts()) {
+			t.Errorf("%s: doing nothing is %d tokens, %d were recorded", file, nothing.Sent, want.prompts())
+		}
+		// At other prices, or without a figure of the cache, what was read from it is a model.
+		if own && want.read+want.write+want.hour > 0 && math.Abs(nothing.Costs[0].USD-usd) > 0.05*usd {
+			t.Errorf("%s: doing nothing costs %.4f USD, %.4f were billed", file, nothing.Costs[0].USD, usd)
+		}
+	}
+	if billed < 14 {
+		t.Errorf("%d recordings have usage", billed)
+	}
+}

@@ -1,0 +1,60 @@
+package replay
+
+import (
+	"math"
+
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+)
+
+// Base converts the host's counts of one request into those that its provider billed. A provider counts what no history
+// holds (the system prompt, the tool schemas, what the agent inserts) and has a tokenizer of its own. The zero value
+// converts nothing: nothing was recorded.
+type Base struct {
+	counted, reported, ratio float64
+}
+
+// Tokens returns what the provider would have billed if the host had counted n for the request, which includes the
+// system prompt. For the recorded request it is the recorded count.
+func (b Base) Tokens(n int) int {
+	if b.reported == 0 {
+		return n
+	}
+	// The second is for recorders that left out part of the history themselves: what they sent shrinks in proportion.
+	return int(math.Round(max(b.reported-b.ratio*(b.counted-float64(n)), b.reported*float64(n)/max(b.counted, 1))))
+}
+
+// Charge is one call of the model that was billed for a request, or would be.
+type Charge struct {
+	Base
+	// Usage is what was recorded; nil if the recording has no usage at all.
+	Usage *transcript.Usage
+}
+
+// Billed reports whether the recording says what its provider counted.
+func (r *Recording) Billed() bool { return len(r.Transcript.Usage) > 0 }
+
+// Charges returns what request n, from 0, is charged for. Of a recording with usage, a request without any was not
+// billed, such as one that was interrupted: it has no charge. Without usage, the host's count is all there is.
+func (r *Recording) Charges(n int) []Charge {
+	if !r.Billed() {
+		return []Charge{{}}
+	}
+	var out []Charge
+	for i := range r.Requests[n].Usage {
+		u := &r.Requests[n].Usage[i]
+		out = append(out, Charge{Base: Base{
+			counted: float64(r.Requests[n].Unpruned), reported: float64(u.PromptTokens), ratio: r.ratio,
+		}, Usage: u})
+	}
+	return out
+}
+
+// CachedForHour reports whether most of what the recorder wrote to the prompt cache was kept for an hour.
+func CachedForHour(t *transcript.Transcript) bool {
+	hour, all := 0, 0
+	for _, u := range t.Usage {
+		hour += u.CacheWriteHour
+		all += u.CacheWrite
+	}
+	return 2*hour > all
+}
