@@ -175,8 +175,8 @@ func TestWrongEnvironmentAndFlags(t *testing.T) {
 		"an unknown preset": {override: flag("compression.density.toolPresets", "codex,llxpr"),
 			want: "--set: compression.density.toolPresets[1]: \"llxpr\" is not allowed; want PRESETS; did you " +
 				"mean llxprt?"},
-		"a group": {override: flag("log", "info"),
-			want: "--set: log: is a group of settings; want one of: log.level, log.format"},
+		"a group": {override: flag("serve.tls", "info"),
+			want: "--set: serve.tls: is a group of settings; want one of: serve.tls.cert, serve.tls.key"},
 		"a profile without key": {override: flag("profiles.p", "x"),
 			want: "--set: profiles.p: is a group of settings; want profiles.<name>.<setting>"},
 		"a strategy without key": {override: flag("strategies.a", "x"),

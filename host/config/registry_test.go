@@ -114,7 +114,8 @@ func TestExplain(t *testing.T) {
 	if diff := cmp.Diff(append(config.Keys(), "strategies.a.k", "strategies.b.k"), keysOf()); diff != "" {
 		t.Errorf("everything: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"log.level", "log.format", "strategies.b.k"}, keysOf("log", "strategies.b")); diff != "" {
+	if diff := cmp.Diff([]string{"serve.tls.cert", "serve.tls.key", "strategies.b.k"},
+		keysOf("serve.tls", "strategies.b")); diff != "" {
 		t.Errorf("groups: %s", diff)
 	}
 
