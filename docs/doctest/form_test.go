@@ -23,12 +23,12 @@ func TestTheREADMEIsShort(t *testing.T) {
 }
 
 // TestThePagesAreShort holds all pages together to what a person reads in an afternoon. Code and the bars of tables are no
-// words.
+// words, and the changelog grows with each release.
 func TestThePagesAreShort(t *testing.T) {
 	words := 0
 	for _, page := range all(t) {
 		for i, line := range page.Lines {
-			if !inBlock(page, i) {
+			if !inBlock(page, i) && filepath.Base(page.Path) != "CHANGELOG.md" {
 				words += len(strings.Fields(strings.ReplaceAll(line, "|", " ")))
 			}
 		}
