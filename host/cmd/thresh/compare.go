@@ -74,7 +74,8 @@ The table shows the columns that fit. --columns chooses others by these names, a
 everything.
 
 Without --strategy, all strategies that are found are compared. Those that prune continuously are
-run with each cadence, unless compression.density.cadence is set or --vary is given. --vary tries
+run with each cadence, unless compression.density.cadence is set or --vary is given; the table shows
+the best for each strategy, -o json and csv all of them. --vary tries
 values of a setting, and the values of several settings in all combinations. A setting of
 compression.density is tried only with strategies that prune continuously, a setting of
 strategies.NAME only with that strategy.
@@ -82,7 +83,8 @@ strategies.NAME only with that strategy.
 Prices are those of --prices, else those of the price list in force (model.priceList, model.name),
 else those of the model that each session was recorded with, else three typical lists:
 anthropic-sonnet, openai-gpt-5, no-cache. 'thresh config prices' shows them all. A variant that
-decides by prices is run once for each list.
+decides by prices is run once for each list; in one row, each column has the cost of the run by its
+list.
 
 Where a recording has the usage that the provider reported, all figures are on that base: they
 include the system prompt, the tool schemas and, in costs, the answers. At the prices of its own
@@ -131,7 +133,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.Float64Var(&c.minRecall, "min-recall", 80, "recommend only what keeps `PERCENT` of the used names on their lines")
 	f.BoolVar(&c.write, "write", false, "add the recommended settings to ./thresh.yaml, or to the file of --config")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
-	a.addColumns(cmd, compareColumns([]*pricing.List{{}}, 0))
+	a.addColumns(cmd, compareColumns([]*pricing.List{{}}))
 	f.StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json or csv for programs")
 	// Registration fails only for a flag that does not exist.
 	complete := func(flag string, names func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
@@ -195,7 +197,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	}
 	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel.
 	bar := newProgress(a.err)
-	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
+	o.Progress = bar.left("replays")
 	report, err := compare.Run(cmd.Context(), h, o)
 	bar.clear()
 	if report == nil {
@@ -369,7 +371,7 @@ func (a *app) printComparison(r *compare.Report, c comparison) error {
 	case "csv":
 		err = r.WriteCSV(a.out)
 	default:
-		err = a.printCompared(r, c.sessions)
+		err = a.printCompared(r, c)
 	}
 	if c.report == "" {
 		return err

@@ -5,42 +5,34 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-// mostVariant is the most width that variant names claim before other columns, in characters. Names of variants with
-// several --vary settings get long, and would otherwise push every figure off the screen. 32 leaves 48 of 80 columns,
-// enough for what is saved, the cost and the recall.
-const mostVariant = 32
-
-// compareColumns returns the columns of a comparison, with one cost and one USD column for each price list. variant is
-// the length of the longest variant name, in characters. Columns of different lists share the names "cost" and "usd",
-// so --columns chooses them together. Columns without a rank survive longest when the table is too wide: what a
-// strategy gains and loses at the first list's prices, on average and in the worst session, fits into 80 characters.
-func compareColumns(prices []*pricing.List, variant int) []table.Column {
+// compareColumns returns the columns of a comparison, with one cost and one USD column for each price list. Columns of
+// different lists share the names "cost" and "usd", so --columns chooses them together. Columns without a rank survive
+// longest when the table is too wide: what a strategy gains and loses at the first list's prices, on average and in the
+// worst session, fits into 80 characters.
+func compareColumns(prices []*pricing.List) []table.Column {
 	columns := []table.Column{
-		// Clipped in the middle: the strategy's name is at its beginning, and the setting that makes the difference at
-		// its end.
-		{Name: "variant", Min: min(variant, mostVariant), Middle: true},
+		{Name: "variant"},
 		{Name: "sent", Right: true, Rank: 4},
 		{Name: "saved", Right: true},
 	}
 	for i, l := range prices {
 		columns = append(
 			// Each further list has a higher rank: the columns of the last list are dropped first.
-			columns, table.Column{Name: "cost", Head: twoLines(l.Name + " $"), Right: true, Rank: 1 + min(2*i, 3)},
+			columns, table.Column{Name: "cost", Head: costHead(l.Name), Right: true, Rank: 1 + min(2*i, 3)},
 			table.Column{Name: "cost-worst", Head: "WORST\n$", Right: true, Rank: 2 + min(3*i, 3)},
 		)
 	}
 	columns = append(columns, []table.Column{
 		{Name: "recall", Right: true, Rank: 1},
-		{Name: "recall-worst", Head: "WORST\nRECALL", Right: true, Rank: 2},
-		{Name: "lines", Right: true, Rank: 3},
-		{Name: "needs", Right: true, Rank: 3},
+		{Name: "recall-worst", Head: "WORST\nRECALL", Right: true, Rank: 3},
+		{Name: "lines", Right: true, Rank: 1},
+		{Name: "needs", Right: true, Rank: 1},
 		{Name: "edits", Right: true, Rank: 4},
 		{Name: "over-limit", Head: "OVER\nLIMIT", Right: true, Rank: 4},
 		{Name: "peak", Right: true, Rank: 4},
@@ -62,32 +54,43 @@ func compareColumns(prices []*pricing.List, variant int) []table.Column {
 
 // printCompared prints the comparison for people: with sessions a table for each, then the totals, then errors and
 // warnings, where they are still visible after a long output has scrolled by.
-func (a *app) printCompared(r *compare.Report, sessions bool) error {
-	if sessions {
+func (a *app) printCompared(r *compare.Report, c comparison) error {
+	rows := compareRows(r, len(c.vary) > 0)
+	every := len(rows) == len(r.Variants)
+	if c.sessions {
 		// By index, as the results are large structs.
 		for i := range r.Sessions {
 			s := &r.Sessions[i]
 			fmt.Fprintf(a.out, "%s (%d entries, %s tokens%s)\n", s.Name, s.Entries, table.Int(s.Tokens),
 				compactions(len(s.Boundaries)))
 			// One session: a variant that stopped in it is "incomplete", not "0 of 1".
-			if err := a.printResults(r, &s.Results, 1); err != nil {
+			if _, _, err := a.printResults(r, &s.Results, rows, 1); err != nil {
 				return err
 			}
 			fmt.Fprintln(a.out)
 		}
 		fmt.Fprintln(a.out, "all sessions")
 	}
-	if err := a.printResults(r, &r.Totals, len(r.Sessions)); err != nil {
+	columns, rows, err := a.printResults(r, &r.Totals, rows, len(r.Sessions))
+	if err != nil {
 		return err
 	}
+	a.explainColumns(columns)
 	var notes []string
+	if !every {
+		notes = append(notes, "one row per strategy, at its best cadence; "+
+			"--vary compression.density.cadence=gated,every-turn,priced shows all")
+	}
 	for i := range r.Totals.Variants {
 		if v := &r.Totals.Variants[i]; v.Error != "" {
 			notes = append(notes, r.Variants[i].Name+": "+v.Error)
 		}
 	}
-	if v := r.KeepsMost(); v != "" {
-		notes = append(notes, "keeps most of the used names on their lines: "+v)
+	most := r.KeepsMost()
+	for _, i := range rows {
+		if r.Variants[i].Name == most {
+			notes = append(notes, "keeps most of the used names on their lines: "+variantLabel(r, i, every))
+		}
 	}
 	notes = append(notes, r.Warnings()...)
 	if len(notes) > 0 {
@@ -114,31 +117,38 @@ func compactions(n int) string {
 	return fmt.Sprintf(", compacted %d times by the recorder", n)
 }
 
-// printResults prints one table: the baseline (doing nothing) first, then the variants in the order of the report.
-// sessions is how many the table sums up.
-func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int) error {
-	rows := [][]string{compareRow(r, compare.NothingName, &res.Nothing, sessions, true)}
-	for i := range res.Variants {
-		// What was not run has no figures, and a reason below the tables.
-		if v := &res.Variants[i]; v.Ran() {
-			rows = append(rows, compareRow(r, r.Variants[i].Name, v, sessions, false))
+// printResults prints one table: the baseline (doing nothing) first, then the variants at the positions in rows.
+// sessions is how many the table sums up. It returns the names of the columns and the rows that it shows.
+func (a *app) printResults(
+	r *compare.Report, res *compare.Results, rows []int, sessions int,
+) (columns []string, shown []int, err error) {
+	every := len(rows) == len(r.Variants)
+	fill := func(rows []int) *table.Table {
+		t := table.New(compareColumns(r.Prices)...)
+		t.Row(compareRow(r, compare.NothingName, &res.Nothing, res.Nothing.Cost, sessions)...)
+		for _, i := range rows {
+			// What was not run has no figures, and a reason below the tables.
+			if v := &res.Variants[i]; v.Ran() {
+				t.Row(compareRow(r, variantLabel(r, i, every), v, costOf(r, res, i, every), sessions)...)
+			}
 		}
+		return t
 	}
-	longest := 0
-	for _, row := range rows {
-		longest = max(longest, utf8.RuneCountInString(row[0]))
+	t := fill(rows)
+	if len(a.columns) == 0 {
+		rows = withoutHidden(r, rows, t.Shown(a.tableOptions()))
+		t = fill(rows)
 	}
-	results := table.New(compareColumns(r.Prices, longest)...)
-	for _, row := range rows {
-		results.Row(row...)
-	}
-	return a.printTable(results)
+	return table.Names(t.Shown(a.tableOptions())), rows, a.printTable(t)
 }
 
 // compareRow returns a row with a cell for each of [compareColumns]. Costs are relative to doing nothing; the baseline
 // itself shows USD instead. A variant that did not run through all sessions is marked with how many it did, because its
 // sums are not comparable with the others.
-func compareRow(r *compare.Report, name string, res *compare.Result, sessions int, nothing bool) []string {
+func compareRow(
+	r *compare.Report, name string, res *compare.Result, costs func(list string) (compare.Cost, bool), sessions int,
+) []string {
+	nothing := name == compare.NothingName
 	if !res.Done && sessions > 1 {
 		name += fmt.Sprintf(" (%d of %d)", res.Sessions, sessions)
 	} else if !res.Done {
@@ -148,7 +158,7 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 	several := res.PerSession != nil && res.Sessions > 1
 	var sums []string
 	for _, l := range r.Prices {
-		c, priced := res.Cost(l.Name)
+		c, priced := costs(l.Name)
 		// A variant that decides by the prices of one list has no cost at another's.
 		cost, sum := "-", "-"
 		if priced {
@@ -185,6 +195,8 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 	}
 	return append(row, table.Duration(res.HostTime), table.Duration(res.PluginTime))
 }
+
+func costHead(list string) string { return twoLines(list + " $") }
 
 // twoLines breaks a column head into two lines near its middle, after a hyphen or at a space, if there is one: heads
 // with names of price lists are wider than the figures below them, and width is scarce.

@@ -41,6 +41,20 @@ func (p *progress) show(name string, done, of int) {
 	fmt.Fprintf(p.out, "\r\x1b[K%s: entry %d of %d", name, done, of)
 }
 
+// left returns a function that shows how much of a known amount is done, and how long the rest may take at the pace so
+// far.
+func (p *progress) left(what string) func(done, of int) {
+	start := time.Now()
+	return func(done, of int) {
+		if p.out == nil || done <= 0 {
+			return
+		}
+		p.used = true
+		rest := time.Since(start) / time.Duration(done) * time.Duration(of-done)
+		fmt.Fprintf(p.out, "\r\x1b[K%d of %d %s done, about %s left", done, of, what, rest.Round(time.Second))
+	}
+}
+
 // clear erases the line, if there is one. Call it before printing to standard error, or the message is appended to it.
 func (p *progress) clear() {
 	if p.used {

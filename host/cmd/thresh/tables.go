@@ -28,10 +28,11 @@ func (a *app) addColumns(cmd *cobra.Command, columns []table.Column) {
 	}
 }
 
-// printTable prints a command's main table: the columns that --columns chose, or those that fit the terminal. Output
-// that is not a terminal gets 80 columns, which tests and documentation rely on.
-func (a *app) printTable(t *table.Table) error {
-	return t.Write(a.out, table.Options{Width: table.Width(a.out), Columns: a.columns})
+// printTable prints a command's main table: the columns that --columns chose, or those that fit.
+func (a *app) printTable(t *table.Table) error { return t.Write(a.out, a.tableOptions()) }
+
+func (a *app) tableOptions() table.Options {
+	return table.Options{Width: table.Width(a.out), Columns: a.columns}
 }
 
 func (a *app) printSmallTable(t *table.Table) error {

@@ -89,6 +89,14 @@ func (t *Table) Write(w io.Writer, o Options) error {
 	return err
 }
 
+// Shown returns the columns that [Table.Write] prints, in their order.
+func (t *Table) Shown(o Options) (columns []Column) {
+	for _, p := range t.fit(o) {
+		columns = append(columns, p.Column)
+	}
+	return columns
+}
+
 // heads returns the lines above the columns, aligned at the last one.
 func heads(shown []placed) [][]string {
 	height := 0

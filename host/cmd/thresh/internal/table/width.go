@@ -3,6 +3,7 @@ package table
 import (
 	"io"
 	"os"
+	"strconv"
 
 	"golang.org/x/term"
 )
@@ -10,15 +11,16 @@ import (
 // DefaultWidth is the width of a line, in characters, where no terminal tells another.
 const DefaultWidth = 80
 
-// Width returns how many characters a line has on out: the terminal's, or [DefaultWidth] for a pipe or a file.
+// Width returns how many characters a line has on out: the terminal's. For a pipe or a file it is the environment
+// variable COLUMNS, or [DefaultWidth].
 func Width(out io.Writer) int {
-	f, ok := out.(*os.File)
-	if !ok {
-		return DefaultWidth
+	if f, ok := out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 { // a terminal that knows its size
+			return width
+		}
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 { // not a terminal, or one that does not know its size
-		return DefaultWidth
+	if width, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && width > 0 {
+		return width
 	}
-	return width
+	return DefaultWidth
 }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+)
+
+// compareRows returns which variants have a row, by position: with every, all of them, otherwise one for each strategy.
+// That is the recommended one or, of the others, the cheapest at the first price list.
+func compareRows(r *compare.Report, every bool) (rows []int) {
+	best := map[string]int{}
+	for i, v := range r.Variants {
+		if every {
+			rows = append(rows, i)
+		} else if k, ok := best[v.Strategy]; !ok || betterRow(r, i, k) {
+			best[v.Strategy] = i
+		}
+	}
+	for _, i := range best {
+		rows = append(rows, i)
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// betterRow reports whether variant i represents its strategy better than variant k.
+func betterRow(r *compare.Report, i, k int) bool {
+	if x := r.Recommendation; x != nil {
+		switch x.Variant {
+		case r.Variants[i].Name:
+			return true
+		case r.Variants[k].Name:
+			return false
+		}
+	}
+	a, b := &r.Totals.Variants[i], &r.Totals.Variants[k]
+	if a.Done != b.Done || len(r.Prices) == 0 {
+		return a.Done && !b.Done
+	}
+	costA, pricedA := a.Cost(r.Prices[0].Name)
+	costB, pricedB := b.Cost(r.Prices[0].Name)
+	if pricedA != pricedB {
+		return pricedA
+	}
+	return costA.USD < costB.USD
+}
+
+// variantLabel is the name of variant i in a table. Which prices it decides by is said only where the others have rows too.
+func variantLabel(r *compare.Report, i int, every bool) string {
+	v := r.Variants[i]
+	if !every {
+		return strings.TrimSuffix(v.Name, " ("+v.PriceList+")")
+	}
+	return v.Name
+}
+
+// costOf returns the costs of variant i. A strategy with one row that decides by prices decides in each column by those
+// of the column: what another run of it cost.
+func costOf(r *compare.Report, res *compare.Results, i int, every bool) func(list string) (compare.Cost, bool) {
+	return func(list string) (compare.Cost, bool) {
+		c, ok := res.Variants[i].Cost(list)
+		for k, v := range r.Variants {
+			if !ok && !every && v.PriceList == list && variantLabel(r, k, false) == variantLabel(r, i, false) {
+				return res.Variants[k].Cost(list)
+			}
+		}
+		return c, ok
+	}
+}
+
+// legend says in a line each what the columns of a comparison mean that their heads do not tell.
+var legend = []struct{ column, head, text string }{
+	{"cost", "$", "cost against doing nothing; WORST: of the session whose cost rose most"},
+	{"recall", "RECALL", "share of the names used later that were still in the context"},
+	{"needs", "NEEDS", "share of the later calls for which everything was still in the context"},
+}
+
+// explainColumns prints the legend of the columns that a table shows.
+func (a *app) explainColumns(shown []string) {
+	first := true
+	for _, l := range legend {
+		if !slices.Contains(shown, l.column) {
+			continue
+		}
+		if first {
+			fmt.Fprintln(a.out)
+		}
+		first = false
+		fmt.Fprintf(a.out, "%-6s  %s\n", l.head, l.text)
+	}
+}
+
+// withoutHidden drops the rows of variants that decide by a price list whose column does not fit.
+func withoutHidden(r *compare.Report, rows []int, shown []table.Column) []int {
+	return slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
+		list := r.Variants[i].PriceList
+		return list != "" && len(r.Prices) > 1 && !slices.ContainsFunc(shown, func(c table.Column) bool {
+			return c.Name == "cost" && c.Head == costHead(list)
+		})
+	})
+}
