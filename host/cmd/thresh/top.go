@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,10 +32,20 @@ const (
 
 var topColumns = []table.Column{
 	{Name: "session", Min: 12}, {Name: "strategy", Min: 8, Rank: 3}, {Name: "turns", Right: true, Rank: 2},
-	{Name: "sent", Right: true}, {Name: "saved", Right: true}, {Name: "cached", Right: true},
-	{Name: "rewrites", Right: true}, {Name: "usd", Head: "USD SAVED", Right: true},
+	{Name: "sent", Head: "TOKENS\nSENT", Right: true}, {Name: "saved", Head: "TOKENS\nSAVED", Right: true},
+	{Name: "cached", Head: "FROM\nCACHE", Right: true, Rank: 2}, {Name: "rewrites", Right: true, Rank: 4},
+	{Name: "usd", Head: "USD\nSAVED", Right: true},
 	{Name: "why", Head: "LAST CHANGE", Min: 16, Rank: 1},
 }
+
+// topMeaning is what the columns mean, for the help of the command and of the view.
+const topMeaning = `  TOKENS SENT   in all requests together
+  TOKENS SAVED  how much less that is than without thresh
+  FROM CACHE    how much of the prompts the provider read from its cache, as it reported; "-" if the
+                agent calls the provider itself
+  REWRITES      how often the beginning of a request changed, which the cache has to hold again
+  USD SAVED     at the model's price list, net of the cache; "-" without a price list
+  LAST CHANGE   why the history was last made smaller`
 
 func topCommand(a *app) *cobra.Command {
 	var pages bool
@@ -44,16 +53,14 @@ func topCommand(a *app) *cobra.Command {
 		Use: "top", Short: "Watch the sessions of running hosts: tokens, cache hits, rewrites, money",
 		Long: `Shows the sessions of 'thresh serve' (at serve.listen, with the token in serve.tokenFile) and of
 each 'thresh wrap' that you run. A session that had a turn since its host started shows the sums of
-these turns: SENT, the tokens that were sent; SAVED, how much less that is than without thresh;
-CACHED, how much of the prompts the provider read from its cache; REWRITES, how often the beginning
-of a request was rewritten; why the history was last changed; and USD SAVED, net of the prompt
-cache. "-" means that a figure is not known: the provider's cache if the agent calls the provider
-itself, and money without a price list. Sessions that are only in the store are "stored", with the
-size of their history: the store keeps neither turns nor money.
+these turns. Sessions that are only in the store are "stored", with the size of their history: the
+store keeps neither turns nor money.
 
-On a terminal the view is drawn every second, until it is interrupted. Otherwise, and with -o json,
-it is printed once. --page prints the addresses of the pages that show the same in a browser, turn
-by turn, with what was removed.`,
+` + topMeaning + `
+
+On a terminal the view is drawn every second: q quits, ? shows what the columns mean. Otherwise, and
+with -o json, it is printed once. --page prints the addresses of the pages that show the same in a
+browser, turn by turn, with what was removed.`,
 		Example: `  thresh top
   thresh top -o json | jq '.hosts[].sessions[].savedUSD'`,
 		Args: noArgs,
@@ -216,9 +223,13 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 		more = fmt.Sprintf(" and %d stored", stored)
 	}
 	// Anyone can name a command, and a store's error has the words of a database.
-	fmt.Fprintf(out, "%s at %s: %s%s; %s of %s tokens sent, %s saved, USD %s\n", text.Printable(h.Name, maxName), h.URL,
+	money := ""
+	if usd := dollars(sum.Saved); usd != "-" {
+		money = ", USD " + usd + " saved"
+	}
+	fmt.Fprintf(out, "%s at %s: %s%s; %s of %s tokens sent, %s saved%s\n", text.Printable(h.Name, maxName), h.URL,
 		plural(len(h.Sessions)-stored, "session"), more, table.Short(sum.Sent), table.Short(sum.Whole),
-		table.Percent(sum.Whole-sum.Sent, sum.Whole), dollars(sum.Saved))
+		table.Percent(sum.Whole-sum.Sent, sum.Whole), money)
 	if h.Error != "" {
 		fmt.Fprintln(out, "the stored sessions are missing: "+text.Printable(h.Error, maxName))
 	}
@@ -239,53 +250,4 @@ func lastChange(s watch.Session) string {
 		return fmt.Sprintf("stored: %d entries, %s tokens", s.Stored.Entries, table.Short(s.Stored.Tokens))
 	}
 	return s.Reason
-}
-
-// liveTop draws the view until the context ends, on the terminal's alternate screen: what was there before comes back.
-func (a *app) liveTop(ctx context.Context, c *config.Config, out *os.File) error {
-	const (
-		enter = "\x1b[?1049h\x1b[?25l"
-		leave = "\x1b[?25h\x1b[?1049l"
-	)
-	fmt.Fprint(out, enter)
-	defer fmt.Fprint(out, leave)
-	tick := time.NewTicker(topEvery)
-	defer tick.Stop()
-	for {
-		var view bytes.Buffer
-		seen, none := watched(ctx, c)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if none != nil {
-			fmt.Fprintln(&view, none)
-		}
-		for _, h := range seen {
-			if err := a.printHost(&view, h); err != nil {
-				return err
-			}
-			fmt.Fprintln(&view)
-		}
-		// Asked each time: windows are resized.
-		_, height, err := term.GetSize(int(out.Fd()))
-		if err != nil {
-			return err
-		}
-		fmt.Fprint(out, frame(view.String(), height))
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
-}
-
-// frame puts a text onto a screen with a height: each line replaces the one that was there, and what is below is
-// cleared. Clearing first would flicker. The last line of the screen is left empty: a line break there would scroll.
-func frame(text string, height int) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if len(lines) > height-1 {
-		lines = lines[:max(height-1, 0)]
-	}
-	return "\x1b[H" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[K\x1b[J"
 }

@@ -34,7 +34,7 @@ func TestThePageInABrowser(t *testing.T) {
 				"a fork stands below what it is of": `document.querySelectorAll('#sessions tbody tr')[2].innerText` +
 					`.includes('└')`,
 				"the reason of a change can be read": `document.querySelector('#detail').innerText` +
-					`.includes('optimize: superseded-read, by e9')`,
+					`.includes('superseded-read, see e9')`,
 			} {
 				if b.Eval(expression) != "true" {
 					t.Errorf("%d px, %s: not so: %s", width, scheme, what)

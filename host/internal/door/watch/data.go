@@ -92,6 +92,8 @@ type Change struct {
 	Step string `json:"step,omitempty"`
 	Rule string `json:"rule,omitempty"`
 	By   string `json:"by,omitempty"`
+	// Why says it in words.
+	Why string `json:"why,omitempty"`
 	// Before and After are the entry's tokens; After is 0 for one that was removed. Calls are the ids of its tool
 	// calls.
 	Before int      `json:"before"`

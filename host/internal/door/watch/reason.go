@@ -1,32 +1,72 @@
 package watch
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// reasonOf says why a turn changed a history; "" if it did not. The words are those of the outcome's own values.
+// reasonOf says why a turn changed a history; "" if it did not.
 func reasonOf(o *outcome.Outcome) string {
 	var why []string
 	if p := o.Optimize; p.Removed+p.Replaced > 0 && !p.Held {
-		why = append(why, words("prune", string(p.Decision.Reason)))
+		why = append(why, cmp.Or(pruned[p.Decision.Reason], "pruned"))
 	}
 	if o.Compress.Kind == outcome.KindApplied {
-		why = append(why, words("compress", string(o.Compress.Reason)))
+		why = append(why, cmp.Or(compressed[o.Compress.Reason], "compressed"))
 	}
 	for _, step := range o.Ladder {
-		if step.Rung != outcome.RungOptimize && step.Rung != outcome.RungCompress {
-			why = append(why, words("make room", string(step.Rung)))
+		if said := made[step.Rung]; said != "" {
+			why = append(why, said)
 		}
 	}
 	return strings.Join(why, "; ")
 }
 
-// words puts a step and its reason together; a step may have none.
-func words(what, why string) string {
-	if why == "" {
-		return what
+var pruned = map[outcome.DecisionReason]string{
+	outcome.DecidedDue:      "pruned: the window was almost full",
+	outcome.DecidedEnough:   "pruned: there was enough to remove",
+	outcome.DecidedCold:     "pruned: the provider's cache held nothing of it",
+	outcome.DecidedUncached: "trimmed before it was first sent",
+	outcome.DecidedPays:     "pruned: saves more than the cache rewrite costs",
+}
+
+var compressed = map[contract.CompressReason]string{
+	contract.ReasonThreshold: "compressed: the window was almost full",
+	contract.ReasonHardLimit: "compressed: the request did not fit",
+	contract.ReasonManual:    "compressed on request",
+	contract.ReasonCacheCold: "compressed after a pause: the provider's cache had expired",
+}
+
+// made says how the ladder made room. It reports the strategy's own steps, too, which are named above.
+var made = map[outcome.Rung]string{
+	outcome.RungResults:   "did not fit: replaced large tool results",
+	outcome.RungExchanges: "did not fit: removed the oldest tool calls",
+	outcome.RungLast:      "did not fit: shortened new tool results",
+	outcome.RungHuman:     "did not fit: shortened or removed old messages",
+}
+
+// whyOf says why an entry was changed: by the rule that the strategy gave, or else by the step.
+func whyOf(c outcome.Change) string {
+	why := cmp.Or(rules[c.Rule], c.Rule, made[outcome.Rung(c.Step)])
+	switch {
+	case why == "" && c.Step == outcome.StepCompress:
+		why = "compressed"
+	case why == "" && c.Step == outcome.StepOptimize:
+		why = "pruned"
 	}
-	return what + ": " + why
+	if c.By != "" {
+		why += ", see " + c.By
+	}
+	return why
+}
+
+// rules are those of the strategies that ship. Others have words of their own.
+var rules = map[string]string{
+	"stale-read":          "the file was written since",
+	"duplicate-inclusion": "the file is included again later",
+	"old-result":          "the tool has newer results",
+	"repeated-lines":      "an earlier result shows the same lines",
 }

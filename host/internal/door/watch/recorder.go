@@ -161,7 +161,7 @@ func (rec *record) changed(o *outcome.Outcome) {
 	for _, c := range o.Changes {
 		rec.Changes = append(rec.Changes, Change{Turn: rec.Turns, Entry: c.EntryID, Kind: string(c.Kind),
 			Speaker: string(c.Speaker), Step: c.Step, Rule: c.Rule, By: c.By, Before: c.Before, After: c.After,
-			Calls: c.Calls})
+			Why: whyOf(c), Calls: c.Calls})
 	}
 	rec.Changes = last(rec.Changes, maxChanges)
 }
