@@ -35,7 +35,7 @@ var topColumns = []table.Column{
 	{Name: "sent", Head: "TOKENS\nSENT", Right: true}, {Name: "saved", Head: "TOKENS\nSAVED", Right: true},
 	{Name: "cached", Head: "FROM\nCACHE", Right: true, Rank: 2}, {Name: "rewrites", Right: true, Rank: 4},
 	{Name: "usd", Head: "USD\nSAVED", Right: true},
-	{Name: "why", Head: "LAST CHANGE", Min: 16, Rank: 1},
+	{Name: "why", Head: "LAST CHANGE", Min: 32, Rank: 1},
 }
 
 // topMeaning is what the columns mean, for the help of the command and of the view.
@@ -45,7 +45,8 @@ const topMeaning = `  TOKENS SENT   in all requests together
                 agent calls the provider itself
   REWRITES      how often the beginning of a request changed, which the cache has to hold again
   USD SAVED     at the model's price list, net of the cache; "-" without a price list
-  LAST CHANGE   why the history was last made smaller`
+  LAST CHANGE   why the history was last made smaller; after a long pause the provider's cache is
+                empty, and a rewrite costs nothing extra`
 
 func topCommand(a *app) *cobra.Command {
 	var pages bool

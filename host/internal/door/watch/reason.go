@@ -26,18 +26,18 @@ func reasonOf(o *outcome.Outcome) string {
 }
 
 var pruned = map[outcome.DecisionReason]string{
-	outcome.DecidedDue:      "pruned: the window was almost full",
-	outcome.DecidedEnough:   "pruned: there was enough to remove",
-	outcome.DecidedCold:     "pruned: the provider's cache held nothing of it",
+	outcome.DecidedDue:      "pruned: window almost full",
+	outcome.DecidedEnough:   "pruned: enough to remove",
+	outcome.DecidedCold:     "pruned: nothing of it was cached",
 	outcome.DecidedUncached: "trimmed before it was first sent",
-	outcome.DecidedPays:     "pruned: saves more than the cache rewrite costs",
+	outcome.DecidedPays:     "pruned: saves more than it costs",
 }
 
 var compressed = map[contract.CompressReason]string{
-	contract.ReasonThreshold: "compressed: the window was almost full",
+	contract.ReasonThreshold: "compressed: window almost full",
 	contract.ReasonHardLimit: "compressed: the request did not fit",
 	contract.ReasonManual:    "compressed on request",
-	contract.ReasonCacheCold: "compressed after a pause: the provider's cache had expired",
+	contract.ReasonCacheCold: "compressed after a long pause",
 }
 
 // made says how the ladder made room. It reports the strategy's own steps, too, which are named above.

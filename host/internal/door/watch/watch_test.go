@@ -99,14 +99,14 @@ func TestSessionsAreAddedUp(t *testing.T) {
 	fork := byID["fork"]
 	// 900 were added, then 100; a turn of a compress sends nothing.
 	if len(l.Sessions) != 3 || fork.Turns != 2 || fork.Whole != 1000+1100 || fork.Sent != 1000+500 ||
-		fork.Rewrites != 1 || fork.Reason != "compress: manual" {
+		fork.Rewrites != 1 || fork.Reason != "compressed on request" {
 		t.Errorf("%+v", l.Sessions)
 	}
 	if got := byID["failing"]; got.Error != "the plugin exited" {
 		t.Errorf("%+v", got)
 	}
 	claude := l.Sessions[2]
-	if claude.Rewrites != 2 || claude.Usage.Cached*2 != claude.Usage.Prompt || claude.Reason != "prune: pays" ||
+	if claude.Rewrites != 2 || claude.Usage.Cached*2 != claude.Usage.Prompt || claude.Reason != "pruned: saves more than it costs" ||
 		claude.Model != "claude-sonnet-4-5" {
 		t.Errorf("%+v", claude)
 	}
