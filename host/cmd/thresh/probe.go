@@ -92,7 +92,7 @@ func probeCommand(a *app) *cobra.Command {
 	f.BoolVar(&p.yes, "yes", false, "send what the model of --profile is to be asked")
 	f.BoolVar(&p.prompts, "prompts", false, "print the prompts and do nothing else")
 	a.addOutput(cmd)
-	a.addColumns(cmd, probeColumns(0))
+	a.addColumns(cmd, probeColumns())
 	complete := func(flag string, names cobra.CompletionFunc) { _ = cmd.RegisterFlagCompletionFunc(flag, names) }
 	complete("strategy", listOf(a.completeStrategies))
 	complete("vary", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

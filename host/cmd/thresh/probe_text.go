@@ -2,17 +2,16 @@ package main
 
 import (
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 )
 
-// probeColumns returns the columns of the scores. variant is the length of the longest variant name, in characters.
-func probeColumns(variant int) []table.Column {
+// probeColumns returns the columns of the scores.
+func probeColumns() []table.Column {
 	return []table.Column{
-		{Name: "variant", Min: min(variant, mostVariant), Middle: true},
+		{Name: "variant"},
 		{Name: "score", Right: true},
 		{Name: "interval", Head: "95 %", Right: true},
 		{Name: "continuation", Head: "CONTI-\nNUATION", Right: true, Rank: 2},
@@ -68,7 +67,7 @@ func (a *app) printProgress(st *probe.State, r *probe.Report) {
 }
 
 func (a *app) printScores(r *probe.Report, p probing) error {
-	t := table.New(probeColumns(longest(r))...)
+	t := table.New(probeColumns()...)
 	for _, v := range r.Variants {
 		t.Row(v.Variant, points(v.Score), between(v.Score), points(v.Kinds["continuation"]), points(v.Kinds["artifacts"]),
 			points(v.Kinds["decisions"]), points(v.Kinds["details"]), table.Percentage(100*v.Wrong),
@@ -109,18 +108,11 @@ func (a *app) printScores(r *probe.Report, p probing) error {
 	return a.printParts(r, p.by)
 }
 
-func longest(r *probe.Report) (n int) {
-	for _, v := range r.Variants {
-		n = max(n, utf8.RuneCountInString(v.Variant))
-	}
-	return n
-}
-
 // printParts prints a table of sessions or moments.
 func (a *app) printParts(r *probe.Report, by string) error {
 	t := table.New(
 		table.Column{Name: "session", Min: 12, Middle: true}, table.Column{Name: "turn", Right: true},
-		table.Column{Name: "variant", Min: longest(r), Middle: true}, table.Column{Name: "score", Right: true},
+		table.Column{Name: "variant"}, table.Column{Name: "score", Right: true},
 		table.Column{Name: "questions", Right: true}, table.Column{Name: "tokens", Right: true},
 		table.Column{Name: "wrong", Right: true, Rank: 1}, table.Column{Name: "unknown", Right: true, Rank: 1},
 	)

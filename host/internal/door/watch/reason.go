@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/contract"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // reasonOf says why a turn changed a history; "" if it did not.
@@ -33,11 +33,11 @@ var pruned = map[outcome.DecisionReason]string{
 	outcome.DecidedPays:     "pruned: saves more than it costs",
 }
 
-var compressed = map[contract.CompressReason]string{
-	contract.ReasonThreshold: "compressed: window almost full",
-	contract.ReasonHardLimit: "compressed: the request did not fit",
-	contract.ReasonManual:    "compressed on request",
-	contract.ReasonCacheCold: "compressed after a long pause",
+var compressed = map[sdk.CompressReason]string{
+	sdk.ReasonThreshold: "compressed: window almost full",
+	sdk.ReasonHardLimit: "compressed: the request did not fit",
+	sdk.ReasonManual:    "compressed on request",
+	sdk.ReasonCacheCold: "compressed after a long pause",
 }
 
 // made says how the ladder made room. It reports the strategy's own steps, too, which are named above.
