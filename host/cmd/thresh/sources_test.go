@@ -87,7 +87,7 @@ func TestCompareAdvisesAndWritesTheSettings(t *testing.T) {
 	r := p.run(append(args, "--write")...).done(t)
 	want := "compression.density.cadence: priced\ncompression.strategy: high-density\nmodel.priceList: no-cache\n"
 	if !strings.Contains(r.stdout, "high-density priced is the cheapest at no-cache's prices of those that keep at least "+
-		"80.0 % of the used names on their lines: -51 % against doing nothing, -26 % in the dearest session (") {
+		"80.0 % of the used names on their lines: -29 % against doing nothing, -19 % in the dearest session (") {
 		t.Errorf("no advice in\n%s", r.stdout)
 	}
 	if got, err := os.ReadFile(p.path("work", "thresh.yaml")); err != nil || string(got) != want {

@@ -19,8 +19,12 @@ func (b Base) Tokens(n int) int {
 	if b.reported == 0 {
 		return n
 	}
-	// The second is for recorders that left out part of the history themselves: what they sent shrinks in proportion.
-	return int(math.Round(max(b.reported-b.ratio*(b.counted-float64(n)), b.reported*float64(n)/max(b.counted, 1))))
+	tokens := b.reported - b.ratio*(b.counted-float64(n))
+	if shrunk := float64(n) / max(b.counted, 1); shrunk < 1 {
+		// A recorder that left out part of the history itself: what it sent shrinks in proportion.
+		tokens = max(tokens, b.reported*shrunk)
+	}
+	return int(math.Round(tokens))
 }
 
 // Charge is one call of the model that was billed for a request, or would be.
