@@ -76,7 +76,7 @@ func costOf(r *compare.Report, res *compare.Results, i int, every bool) func(lis
 var legend = []struct{ column, head, text string }{
 	{"cost", "$", "cost against doing nothing; WORST: of the session whose cost rose most"},
 	{"recall", "RECALL", "share of the names used later that were still in the context"},
-	{"lines", "LINES", "share of the names used later that still stood on a line with something else"},
+	{"lines", "LINES", "share of those names that still stood on a line with more"},
 	{"needs", "NEEDS", "share of the later calls for which everything was still in the context"},
 }
 
