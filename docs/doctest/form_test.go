@@ -22,8 +22,8 @@ func TestTheREADMEIsShort(t *testing.T) {
 	}
 }
 
-// TestThePagesAreShort holds all pages together to what a person reads in an afternoon. Code and the bars of tables are no
-// words, and the changelog grows with each release.
+// TestThePagesAreShort holds all pages together to what a person reads in an afternoon. Code, the bars of tables and the
+// growing changelog do not count.
 func TestThePagesAreShort(t *testing.T) {
 	words := 0
 	for _, page := range all(t) {
