@@ -136,10 +136,11 @@ chaos: ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, stopped,
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 STAGE     := $(BIN)/stage
 # Packages need a version that begins with a number; before the first tag there is only a commit.
-RELEASE   := $(if $(filter v%,$(VERSION)),$(VERSION),v0.0.0-$(or $(VERSION),unknown))
+RELEASE   := $(if $(filter v%,$(VERSION)),$(VERSION),v0.0.0-g$(or $(VERSION),unknown))
 EPOCH     := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),0)
 .PHONY: dist test-dist
-dist: ## archives, .deb, .rpm, SBOM and checksums for PLATFORMS in dist/; the same commit gives the same bytes
+# SIGNING_KEY is a file with a private key of minisign, whose password is in the environment variable SIGNING_PASSWORD.
+dist: ## everything a release has, in dist/, for PLATFORMS; SIGNING_KEY=FILE signs it; the same commit gives the same bytes
 	rm -rf $(STAGE)
 	@set -e; for p in $(PLATFORMS); do \
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(MAKE) --no-print-directory build BIN=$(STAGE)/$${p%/*}_$${p#*/}; \
@@ -153,10 +154,10 @@ dist: ## archives, .deb, .rpm, SBOM and checksums for PLATFORMS in dist/; the sa
 	for s in $(STAGE)/*; do cp -R LICENSE README.md packaging/thresh.service packaging/thresh.socket $(BIN)/pages/man $(BIN)/pages/completions $$s; done
 	@mkdir -p $(TOOLS)
 	cd tools/dist && $(GO) build -o $(TOOLS)/dist .
-	$(TOOLS)/dist -version '$(RELEASE)' -time $(EPOCH) -stage $(STAGE) -out dist
+	$(TOOLS)/dist -version '$(RELEASE)' -time $(EPOCH) -stage $(STAGE) -out dist $(if $(SIGNING_KEY),-key '$(SIGNING_KEY)')
 	@ls -l dist
 
-test-dist: ## make the release for this platform, install it, run it
+test-dist: ## make the release for this platform; install and run each of its files, as far as this machine can
 	$(MAKE) dist PLATFORMS=$$($(GO) env GOOS)/$$($(GO) env GOARCH)
 	cd tools/dist && $(GO) vet ./... && $(GO) test -count=1 ./...
 

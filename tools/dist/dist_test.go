@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -68,8 +71,8 @@ func TestTheSameProgramsMakeTheSameRelease(t *testing.T) {
 	if sums[0] != sums[1] {
 		t.Errorf("first\n%sthen\n%s", sums[0], sums[1])
 	}
-	if n := strings.Count(sums[0], "\n"); n != 3 {
-		t.Errorf("%d files, want an archive, a .deb and an .rpm:\n%s", n, sums[0])
+	if n := strings.Count(sums[0], "\n"); n != 7 && runtime.GOOS == "linux" {
+		t.Errorf("%d files, want an archive, a .deb, an .rpm, two for npm, a formula and an image:\n%s", n, sums[0])
 	}
 }
 
@@ -112,13 +115,81 @@ func TestTheDebianPackageInstalls(t *testing.T) {
 	}
 }
 
+// An administrator writes what the service reads, before its first start and after.
+func TestTheAdministratorAndTheServiceUseOneStore(t *testing.T) {
+	if _, err := exec.LookPath("dpkg"); err != nil || os.Geteuid() != 0 {
+		t.Skip("SKIPPED: without dpkg, or without the rights of root, no one administers a service")
+	}
+	const user, config = "65533:65533", "--config=/etc/thresh/thresh.yaml"
+	root := rootDir(t)
+	state := filepath.Join(root, "var", "lib", "thresh")
+	if err := errors.Join(os.MkdirAll(filepath.Join(root, "var", "lib", "dpkg"), 0o755), os.MkdirAll(state, 0o700),
+		os.Chown(state, 65533, 65533)); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "dpkg", "--root="+root, "--force-depends", "--install", made(t, "thresh_*_"+runtime.GOARCH+".deb"))
+	service := []string{"XDG_STATE_HOME=/var/lib", "TMPDIR=/tmp"} // as the unit says
+	for _, name := range []string{"alice", "bob"} {
+		said := inRoot(t, root, "0:0", []string{"HOME=/root"}, "/usr/bin/thresh", "access", "create", name, config)
+		if !strings.Contains(said, "store=sqlite:/var/lib/thresh/sessions.db") {
+			t.Errorf("it does not say where:\n%s", said)
+		}
+		inRoot(t, root, user, service, "/usr/bin/thresh", "config", "check", config)
+		if seen := inRoot(t, root, user, service, "/usr/bin/thresh", "access", "list", config); !strings.Contains(seen, name) {
+			t.Errorf("the service sees:\n%s", seen)
+		}
+	}
+}
+
+func TestTheRPMInstalls(t *testing.T) {
+	if _, err := exec.LookPath("rpm"); err != nil || os.Geteuid() != 0 {
+		t.Skip("SKIPPED: without rpm, or without the rights of root, the .rpm is not installed")
+	}
+	root := t.TempDir()
+	run(t, "rpm", "--root="+root, "--nodeps", "--install", made(t, "thresh-*.rpm"))
+	serve(t, filepath.Join(root, "usr", "bin", "thresh"), filepath.Join(root, "etc", "thresh", "thresh.yaml"))
+}
+
+func TestTheFormulaNamesTheArchives(t *testing.T) {
+	formula := made(t, "thresh.rb")
+	file := made(t, "thresh_*_"+runtime.GOOS+"_"+runtime.GOARCH+".tar.gz")
+	archive, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(formula)
+	if err != nil || !strings.Contains(string(text), fmt.Sprintf("sha256 \"%x\"", sha256.Sum256(archive))) {
+		t.Errorf("no checksum of the archive: %v\n%s", err, text)
+	}
+	if _, err := exec.LookPath("ruby"); err != nil {
+		t.Skip("SKIPPED: there is no ruby here to read the formula")
+	}
+	// Homebrew's words, as far as the formula uses them: it runs, and takes this platform's archive.
+	run(t, "ruby", "-e", `
+class Formula
+  def self.test = nil
+  def self.method_missing(word, *values)
+    match = { on_linux: RUBY_PLATFORM.include?("linux"), on_macos: RUBY_PLATFORM.include?("darwin"),
+              on_intel: RUBY_PLATFORM.include?("x86_64"), on_arm: RUBY_PLATFORM.match?(/arm64|aarch64/) }
+    if match.key?(word) then yield if match[word]
+    elsif word == :url then $url = values[0]
+    end
+  end
+end
+load ARGV[0]
+abort "the archive is #{$url}" unless $url&.end_with?("/" + ARGV[1])
+abort "no install" unless Thresh.method_defined?(:install)
+`, formula, filepath.Base(file))
+}
+
 // serve runs the service as its unit does, until it says that it is ready, and ends it.
 func serve(t *testing.T, program, config string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	state := t.TempDir()
-	cmd := exec.CommandContext(ctx, program, "serve", "--config", config, "--set", "serve.listen=127.0.0.1:0")
+	cmd := exec.CommandContext(ctx, program, "serve", "--config", config, "--set", "serve.listen=127.0.0.1:0",
+		"--set", "sessions.store=sqlite:"+state+"/sessions.db", "--set", "plugins.lockFile="+state+"/plugins.lock")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=" + state, "TMPDIR=" + state}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	stderr, err := cmd.StderrPipe()

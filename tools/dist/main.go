@@ -1,7 +1,8 @@
-// Command dist makes what a release consists of from programs that were built already: an archive for each platform,
-// packages for Debian and RPM systems, licences and an SBOM in each, and a file of checksums. 'make dist' runs it.
+// Command dist makes what a release consists of from programs that were built already: an archive for each platform
+// with licences and an SBOM, packages for Debian, RPM systems and npm, a container image, a formula for Homebrew, and a
+// file of checksums with a signature. 'make dist' runs it.
 //
-// Usage: dist -version V -time UNIX -stage DIR -out DIR
+// Usage: dist -version V -time UNIX -stage DIR -out DIR [-key FILE]
 //
 // The stage has a directory per platform, such as linux_amd64, with the programs. The same input gives the same bytes:
 // files are in one order, and all times are the one given.
@@ -19,29 +20,51 @@ import (
 	"time"
 )
 
-// release is what all files of a release have in common. All fields are required.
+const (
+	homepage = "https://github.com/thresh-dev/thresh"
+	sumsFile = "SHA256SUMS"
+)
+
+// release is what all files of a release have in common.
 type release struct {
 	version string    // as it was tagged, with its "v"
 	at      time.Time // of the commit; the time of all files
 	// stage has the built programs, a directory for each platform; out gets the release.
 	stage string
 	out   string
+	// key is a file with a private key of minisign, "" for no signature. password opens it if it is encrypted.
+	key      string
+	password string
 }
 
-// main has no arguments but flags, which 'make dist' sets.
+// platform is what a program was built for, in Go's words, and the directory with it.
+type platform struct{ system, arch, dir string }
+
+// number is the version as packages write it.
+func (r release) number() string { return strings.TrimPrefix(r.version, "v") }
+
+// archiveName is the name of a platform's archive, without an ending.
+func (r release) archiveName(p platform) string {
+	return fmt.Sprintf("thresh_%s_%s_%s", r.number(), p.system, p.arch)
+}
+
 func main() {
-	var r release
+	r := release{password: os.Getenv("SIGNING_PASSWORD")}
 	var seconds int64
 	flag.StringVar(&r.version, "version", "", "the version, such as v1.2.3")
 	flag.Int64Var(&seconds, "time", 0, "the time of all files, in seconds since 1970: that of the commit")
 	flag.StringVar(&r.stage, "stage", "", "a directory with one per platform, each with the programs")
 	flag.StringVar(&r.out, "out", "", "where the release goes")
+	flag.StringVar(&r.key, "key", "", "sign the checksums with this private key of minisign; SIGNING_PASSWORD opens it")
 	flag.Parse()
 	// UTC, because some formats write the zone.
 	r.at = time.Unix(seconds, 0).UTC()
 	if err := r.make(); err != nil {
 		fmt.Fprintf(os.Stderr, "dist: %v\n", err)
 		os.Exit(1)
+	}
+	if r.key == "" {
+		fmt.Fprintln(os.Stderr, "dist: the release is not signed: there is no -key")
 	}
 }
 
@@ -58,37 +81,54 @@ func (r release) make() error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return err
 	}
-	platforms, err := os.ReadDir(r.stage)
+	entries, err := os.ReadDir(r.stage)
 	if err != nil {
 		return err
 	}
-	// A directory's name is GOOS_GOARCH.
-	for _, p := range platforms {
-		system, arch, _ := strings.Cut(p.Name(), "_")
-		if err := r.platform(system, arch); err != nil {
-			return fmt.Errorf("%s: %w", p.Name(), err)
+	var platforms []platform
+	for _, e := range entries {
+		// A directory's name is GOOS_GOARCH.
+		system, arch, _ := strings.Cut(e.Name(), "_")
+		p := platform{system: system, arch: arch, dir: filepath.Join(r.stage, e.Name())}
+		if err := r.platform(p); err != nil {
+			return fmt.Errorf("%s: %w", e.Name(), err)
+		}
+		platforms = append(platforms, p)
+	}
+	// These name or contain what was made for each platform.
+	for _, made := range []struct {
+		what string
+		by   func([]platform) error
+	}{{"npm", r.npm}, {"Homebrew", r.formula}, {"container image", r.image}} {
+		if err := made.by(platforms); err != nil {
+			return fmt.Errorf("%s: %w", made.what, err)
 		}
 	}
-	return r.checksums()
+	if err := r.checksums(); err != nil || r.key == "" {
+		return err
+	}
+	return r.sign()
 }
 
-// platform makes what a release has for one platform. Programs are described first, so the archive and the
-// packages contain the description.
-func (r release) platform(system, arch string) error {
-	dir := filepath.Join(r.stage, system+"_"+arch)
-	if err := r.describe(dir); err != nil {
+// platform makes an archive for one platform, and packages if it is Linux. Programs are described first, so both
+// contain the description.
+func (r release) platform(p platform) error {
+	if err := r.describe(p.dir); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("thresh_%s_%s_%s", strings.TrimPrefix(r.version, "v"), system, arch)
-	if err := r.archive(dir, name); err != nil {
+	name := r.archiveName(p)
+	members, err := membersOf(p.dir, name+"/")
+	if err != nil {
 		return err
 	}
-	// Packages are for Linux; other systems have the archive.
-	if system != "linux" {
+	if err := r.archive(name+".tar.gz", members); err != nil {
+		return err
+	}
+	if p.system != "linux" {
 		return nil
 	}
 	for _, format := range []string{"deb", "rpm"} {
-		if err := r.pack(dir, arch, format); err != nil {
+		if err := r.pack(p.dir, p.arch, format); err != nil {
 			return fmt.Errorf("%s: %w", format, err)
 		}
 	}
@@ -112,5 +152,5 @@ func (r release) checksums() error {
 	}
 	// By checksum, as that comes first in a line.
 	slices.Sort(lines)
-	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(strings.Join(lines, "")), 0o644)
+	return os.WriteFile(filepath.Join(r.out, sumsFile), []byte(strings.Join(lines, "")), 0o644)
 }

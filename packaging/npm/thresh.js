@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+// Starts the program of the package for this system, which npm installs next to this one.
+"use strict";
+
+const { spawn } = require("node:child_process");
+const { constants } = require("node:os");
+
+const platform = `@thresh-dev/thresh-${process.platform}-${process.arch}`;
+
+function program() {
+  try {
+    return require.resolve(`${platform}/bin/thresh`);
+  } catch {
+    console.error(
+      `thresh: the package ${platform} is missing. thresh runs on Linux and macOS, on x64 and arm64: ` +
+        "install it on the system that runs it, and without --omit=optional",
+    );
+    process.exit(1);
+  }
+}
+
+const child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
+// A terminal sends these to the program as well, which decides what they mean. Others send SIGTERM to this process alone.
+for (const signal of ["SIGINT", "SIGQUIT", "SIGHUP"]) process.on(signal, () => {});
+process.on("SIGTERM", () => child.kill("SIGTERM"));
+child.on("error", (error) => {
+  console.error(`thresh: ${error.message}`);
+  process.exit(1);
+});
+child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
