@@ -9,7 +9,7 @@
         answer = my_model(ready.messages)
         session.add_messages("openai-chat", [answer])
 
-Addresses are http://HOST:PORT, https://HOST:PORT or unix:PATH. A client is used by one thread at a time; make one for
+Addresses are http://HOST:PORT, https://HOST:PORT or unix:PATH; HOST:PORT is http on this machine, else https. A client is used by one thread at a time; make one for
 each thread. The methods are those of proto/thresh/v1/session.proto.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import ssl
 import struct
@@ -76,11 +77,23 @@ class _Kept:
     items: list[JSON] = field(default_factory=list)
 
 
+_LOCAL = re.compile(r"(localhost|127(\.\d+){3}|\[::1\])(:|$)")
+
+
+def _url(address: str) -> str:
+    """Nobody's token leaves the machine in the clear unless the address says http://."""
+    if "://" not in address:
+        address = ("http://" if _LOCAL.match(address) else "https://") + address
+    if not re.match("https?://.", address):
+        raise ValueError(f"address {address!r}: want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH")
+    return address
+
+
 class Client:
     def __init__(self, address: str, token: str = "", timeout: float = 600, context: Optional[ssl.SSLContext] = None):
         self._token, self._context, self._timeout = token, context, timeout
         self._unix = address.removeprefix("unix:") if address.startswith("unix:") else ""
-        self._url = urlsplit("http://localhost" if self._unix else address)
+        self._url = urlsplit("http://localhost" if self._unix else _url(address))
         self._connection: Optional[http.client.HTTPConnection] = None
 
     def __enter__(self) -> "Client":

@@ -1,6 +1,6 @@
 // A client of `thresh serve` for Node, without dependencies. thresh.d.mts has the types, for TypeScript.
 //
-//   import { Client } from "./thresh.mjs";
+//   import { Client } from "@thresh-dev/client";
 //
 //   const thresh = new Client("http://127.0.0.1:7440", { token });
 //   const session = await thresh.open("chat-1", { settings: { "model.contextLimit": "32000" } });
@@ -9,8 +9,8 @@
 //   const answer = await myModel(ready.system, ready.messages);
 //   await session.addMessages("anthropic", [answer]);
 //
-// Addresses are http://HOST:PORT, https://HOST:PORT or unix:PATH. The methods are those of
-// proto/thresh/v1/session.proto.
+// Addresses are http://HOST:PORT, https://HOST:PORT or unix:PATH; HOST:PORT is http on this machine, else https. The
+// methods are those of proto/thresh/v1/session.proto.
 
 import { randomUUID } from "node:crypto";
 import http from "node:http";
@@ -32,6 +32,18 @@ export class ThreshError extends Error {
   }
 }
 
+// Nobody's token leaves the machine in the clear unless the address says http://.
+function urlOf(address) {
+  const local = /^(localhost|127(\.\d+){3}|\[::1\])(:|$)/.test(address);
+  const url = address.includes("://") ? address : `${local ? "http" : "https"}://${address}`;
+  try {
+    if (/^https?:/.test(url)) return new URL(url);
+  } catch {
+    // The error below says what is wrong.
+  }
+  throw new TypeError(`address "${address}": want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH`);
+}
+
 export class Client {
   #target;
   #headers;
@@ -41,7 +53,7 @@ export class Client {
     if (address.startsWith("unix:")) {
       this.#target = { module: http, socketPath: address.slice("unix:".length), host: "localhost" };
     } else {
-      const url = new URL(address);
+      const url = urlOf(address);
       const module = url.protocol === "https:" ? https : http;
       this.#target = { module, host: url.hostname.replace(/^\[|\]$/g, ""), port: url.port || undefined };
     }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -40,7 +41,11 @@ const window = 8 << 20
 // reconnect is for a host that restarts: until the next attempt, requests fail at once.
 var reconnect = backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}
 
-// New makes a client for http://HOST:PORT, https://HOST:PORT or unix:PATH. It does not connect yet.
+// local is an address without a scheme on this machine.
+var local = regexp.MustCompile(`^(localhost|127(\.\d+){3}|\[::1\]):`)
+
+// New makes a client for http://HOST:PORT, https://HOST:PORT or unix:PATH. HOST:PORT is http on this machine, and
+// otherwise https: no token leaves the machine in the clear unless the address says http://. It does not connect yet.
 func New(address string, o Options) (*Client, error) {
 	options := []grpc.DialOption{
 		grpc.WithPerRPCCredentials(bearer(o.Token)),
@@ -57,10 +62,17 @@ func New(address string, o Options) (*Client, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		}))
 	} else {
+		if !strings.Contains(address, "://") {
+			scheme := "https://"
+			if local.MatchString(address) {
+				scheme = "http://"
+			}
+			address = scheme + address
+		}
 		u, err := url.Parse(address)
 		if err != nil || u.Port() == "" || strings.Trim(u.Path, "/") != "" ||
 			u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("address %q: want http://HOST:PORT, https://HOST:PORT or unix:PATH", address)
+			return nil, fmt.Errorf("address %q: want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH", address)
 		}
 		if host = u.Host; u.Scheme == "https" {
 			transport = credentials.NewTLS(o.TLS)

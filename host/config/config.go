@@ -109,7 +109,7 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 		return nil, err
 	}
 	if err := p.err(); err != nil {
-		return nil, err
+		return nil, &invalid{error: err, log: c.settings.Log}
 	}
 	return c, nil
 }

@@ -95,6 +95,24 @@ func (p *problems) err() error {
 	return errors.Join(p.list...)
 }
 
+// invalid is an error about values, with the log settings that hold in spite of it.
+type invalid struct {
+	error
+	log Log
+}
+
+func (e *invalid) Unwrap() error { return e.error }
+
+// LogOf returns the log settings with which an error of [Load] is logged, as far as they could be read; zero for other
+// errors.
+func LogOf(err error) Log {
+	var e *invalid
+	if errors.As(err, &e) {
+		return e.log
+	}
+	return Log{}
+}
+
 // show renders a value for an error.
 func show(v any) string {
 	switch v := v.(type) {

@@ -67,6 +67,22 @@ func target(path string) (string, error) {
 	return path, nil
 }
 
+// Adopt gives a file that root has made to the owner of its directory: what an administrator writes into the directory
+// of a service, the service must be able to read. For other users it does nothing.
+func Adopt(f *os.File) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	info, err := os.Stat(filepath.Dir(f.Name()))
+	if err != nil {
+		return err
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+		return f.Chown(int(owner.Uid), int(owner.Gid))
+	}
+	return nil
+}
+
 // Write writes a temporary file with the function write, syncs it, gives it the permissions mode, and renames it to
 // path. On an error it removes the temporary file, which is in the same directory because a rename is atomic only
 // within one file system.
@@ -84,7 +100,7 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err erro
 		}
 	}()
 	err = write(f)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, f.Chmod(mode), Adopt(f), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

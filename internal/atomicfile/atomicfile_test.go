@@ -54,6 +54,29 @@ func TestWrite(t *testing.T) {
 	only(t, dir, 1)
 }
 
+func TestWhatRootWritesBelongsToTheOwnerOfTheDirectory(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can make files for others")
+	}
+	dir := t.TempDir()
+	if err := os.Chown(dir, 65533, 65532); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "f")
+	for range 2 {
+		if err := atomicfile.Write(path, 0o600, text("x")); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := info.Sys().(*syscall.Stat_t); s.Uid != 65533 || s.Gid != 65532 {
+			t.Errorf("it belongs to %d:%d", s.Uid, s.Gid)
+		}
+	}
+}
+
 func TestALinkStaysALink(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "f"), filepath.Join(dir, "link")

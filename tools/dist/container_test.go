@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,9 @@ import (
 // nil if there is none. One that is installed may still not run anything, as in a container.
 func containers(t *testing.T, image string) []string {
 	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: only a release for Linux has an image")
+	}
 	file := made(t, "thresh_*_oci.tar")
 	var why []string
 	for _, way := range [][]string{{"podman"}, {"podman", "--runtime", "runc"}, {"docker"}} {

@@ -113,7 +113,7 @@ func TestNpxRunsTheProgramOfThisPlatform(t *testing.T) {
 	if out, err := node(t, dir, "http://127.0.0.1:1", "npm", "install", "--offline", program, chosen).CombinedOutput(); err != nil {
 		t.Fatalf("npm install: %v\n%s", err, out)
 	}
-	out, err = node(t, dir, "", "npx", "--no-install", "thresh", "version").CombinedOutput()
+	out, err = node(t, dir, "", "npx", "--no-install", "thresh", "--version").CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "thresh ") {
 		t.Errorf("npx: %v\n%s", err, out)
 	}

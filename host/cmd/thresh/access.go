@@ -58,7 +58,7 @@ func accessCreateCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				a.logChange(c, "access token created", "token", given[0], "profiles", profiles)
+				a.logChange(c, "access token created", "token", given[0], "profiles", profiles, "store", storeInUse(c))
 				_, err = fmt.Fprintln(a.out, token)
 				return err
 			})
@@ -96,6 +96,15 @@ func (a *app) logChange(c *config.Config, what string, about ...any) {
 		by = u.Username
 	}
 	engine.DefaultLogger(a.err, c.Settings().Log).Info(what, append(about, "by", by)...)
+}
+
+// storeInUse is the store that a command has used, without a password: a service may read another one.
+func storeInUse(c *config.Config) any {
+	e, err := c.Explain("sessions.store")
+	if err != nil {
+		return err
+	}
+	return e[0].Value
 }
 
 // shownAccess is a token in a list. Its JSON form is stable. It never holds the token or its hash.
@@ -150,7 +159,7 @@ func accessRevokeCommand(a *app) *cobra.Command {
 						given[0])
 				}
 				if err == nil {
-					a.logChange(c, "access token revoked", "token", given[0])
+					a.logChange(c, "access token revoked", "token", given[0], "store", storeInUse(c))
 				}
 				return err
 			})

@@ -28,7 +28,8 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 	defer elsewhere.Close()
 	token := func(args ...string) string {
 		r := p.run(append([]string{"access", "create"}, args...)...)
-		if r.code != 0 || !strings.Contains(r.stderr, "access token created: token="+args[0]) {
+		if r.code != 0 || !strings.Contains(r.stderr, "access token created: token="+args[0]) ||
+			!strings.Contains(r.stderr, "store=sqlite:"+p.path("home", ".local", "state", "thresh", "sessions.db")) {
 			t.Fatalf("%v: %+v", args, r)
 		}
 		return strings.TrimSpace(r.stdout)
@@ -43,7 +44,7 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 	}
 	s := p.listening(p.command("serve", "--set", "serve.listen=127.0.0.1:0"))
 	connect := func(token string) *client.Client {
-		c, err := client.New(s.address, client.Options{Token: token})
+		c, err := client.New(strings.TrimPrefix(s.address, "http://"), client.Options{Token: token})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,13 +37,13 @@ is 1 if there is one. It calls no model, starts no plugin and changes nothing.`,
 			set := c.Settings()
 			h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger(), Attach: attach,
 				Store: store.NewMemory()})
-			if err != nil {
-				return err
+			problems := []error{err}
+			if err == nil {
+				problems = []error{h.Check(c), h.Close()}
 			}
-			problems := []error{h.Check(c), h.Close()}
 			if set.Serve.TLS.Cert != "" || set.Serve.TLS.Key != "" {
 				_, err := certificateOf(set.Serve.TLS)
-				problems = append(problems, err)
+				problems = append(problems, engine.At(c, "serve.tls.cert", err))
 			}
 			// Only that it opens: to read a large one takes minutes, and is what doctor does.
 			if path, file := strings.CutPrefix(set.Sessions.Store, "sqlite:"); !file || exists(path) {
@@ -52,7 +52,7 @@ is 1 if there is one. It calls no model, starts no plugin and changes nothing.`,
 					err = errors.Join(kept.Ready(cmd.Context()), kept.Close())
 				}
 				if err != nil {
-					problems = append(problems, fmt.Errorf("sessions.store: %w", err))
+					problems = append(problems, engine.At(c, "sessions.store", fmt.Errorf("sessions.store: %w", err)))
 				}
 			}
 			return errors.Join(problems...)

@@ -27,9 +27,9 @@ func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 		"an unknown strategy": {"compression:\n  strategy: nope\n", []string{"c.yaml:2", `"nope"`, "high-density"}},
 		"an unknown strategy in a profile": {"profiles:\n  small:\n    compression:\n      strategy: nope\n",
 			[]string{"c.yaml:4", "profiles.small.compression.strategy", `"nope"`}},
-		"no key":         {profile, []string{"NOT_SET is not set", "profiles.main.provider.keyEnv"}},
-		"no price list":  {"model:\n  priceList: nope\n", []string{"model.priceList", "nope"}},
-		"no price file":  {"model:\n  priceFile: nope.yaml\n", []string{"model.priceFile", "nope.yaml", "no such file"}},
+		"no key":         {profile, []string{"c.yaml:1", "NOT_SET is not set", "profiles.main.provider.keyEnv"}},
+		"no price list":  {"model:\n  priceList: nope\n", []string{"c.yaml:2", "model.priceList", "nope"}},
+		"no price file":  {"model:\n  priceFile: nope.yaml\n", []string{"c.yaml:2", "model.priceFile", "nope.yaml", "no such file"}},
 		"no store":       {"sessions:\n  store: sqlite:torn.db\n", []string{"torn.db"}},
 		"no certificate": {"serve:\n  tls: {cert: cert.pem, key: cert.pem}\n", []string{"serve.tls.cert"}},
 	} {
@@ -39,6 +39,9 @@ func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 			p.run("serve", "--config", "c.yaml", "--set", "serve.listen=127.0.0.1:0").failed(t, 1, c.want...)
 		})
 	}
+	p.file("c.yaml", "model:\n  priceList: nope\nserve:\n  tls: {cert: cert.pem, key: cert.pem}\n"+
+		"sessions:\n  store: sqlite:torn.db\n")
+	p.run("config", "check", "--config", "c.yaml").failed(t, 1, "c.yaml:2", "c.yaml:4", "c.yaml:6")
 	p = newPlace(t)
 	p.file("c.yaml", "compression:\n  strategy: high-density\n"+profile)
 	cmd := p.command("config", "check", "--config", "c.yaml")
@@ -48,6 +51,20 @@ func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 	}
 	if _, err := os.Stat(p.path("home", ".local")); !os.IsNotExist(err) {
 		t.Errorf("it left something behind: %v", err)
+	}
+}
+
+// A collector of logs cannot read a line that is not JSON, least of all the one that says why the service is not there.
+func TestWhatIsWrongIsLoggedAsJSON(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("c.yaml", "log: {format: json}\nmodle: 1\ncompression: {threshold: 2}\n")
+	for _, command := range []string{"serve", "run"} {
+		r := p.run(command, "--config", "c.yaml")
+		r.failed(t, 1, "c.yaml:2", "modle", "c.yaml:3")
+		if !json.Valid([]byte(r.stderr)) {
+			t.Errorf("%s: %s", command, r.stderr)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/internal/text"
@@ -35,6 +36,9 @@ Strategies that are built in are trusted as thresh is, and are not locked.`,
 			locked, err := h.LockPlugins(cmd.Context(), names...)
 			for _, name := range slices.Sorted(maps.Keys(locked)) {
 				a.logChange(h.Config(), "plugin locked", "plugin", name, "sha256", locked[name].SHA256)
+			}
+			if len(locked) > 0 {
+				a.say(hclog.Info, "written to "+h.Config().Settings().Plugins.LockFile)
 			}
 			if a.output == "json" {
 				return errors.Join(a.printJSON(locked), err)

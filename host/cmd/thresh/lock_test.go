@@ -55,7 +55,8 @@ func TestLockPrintsWhatItLocked(t *testing.T) {
 	if diff := cmp.Diff(line("high-density")+line("steady"), r.stdout); diff != "" || r.stderr != "" {
 		t.Errorf("%s%s", diff, r.stderr)
 	}
-	if r := p.run("plugins", "lock", "high-density").done(t); r.stdout != line("high-density") {
+	if r := p.run("plugins", "lock", "high-density").done(t); r.stdout != line("high-density") ||
+		!strings.Contains(r.stderr, "written to "+p.path("home", ".local", "state", "thresh", "plugins.lock")) {
 		t.Errorf("one: %s", r.stdout)
 	}
 

@@ -43,6 +43,7 @@ func runCommand(a *app) *cobra.Command {
 func (a *app) serve(cmd *cobra.Command) error {
 	c, attach, err := a.loadAttached(cmd)
 	if err != nil {
+		a.logger(config.LogOf(err))
 		return err
 	}
 	options := host.Options{Config: c, Attach: attach}

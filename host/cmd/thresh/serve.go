@@ -95,6 +95,7 @@ func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	c, err := a.serveConfig(cmd)
 	if err != nil {
+		a.logger(config.LogOf(err))
 		return err
 	}
 	set := c.Settings()

@@ -200,7 +200,8 @@ func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 			if err != nil || len(changes) == 0 || changes[0].Kind != outcome.Removed || changes[0].Rule == "" {
 				t.Fatalf("%+v, %v", changes, err)
 			}
-			args := append(slices.Clone(explains[program]), repo.Path(t), s.address, s.token, program)
+			args := append(slices.Clone(explains[program]), repo.Path(t), strings.TrimPrefix(s.address, "http://"),
+				s.token, program)
 			if out, err := exec.Command(program, args...).CombinedOutput(); err != nil ||
 				strings.TrimSpace(string(out)) != fmt.Sprint(len(changes)) {
 				t.Errorf("%s, %v, want %d", out, err, len(changes))

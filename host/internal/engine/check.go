@@ -13,8 +13,7 @@ import (
 // error has a line for each problem, with where the setting was made.
 func (h *Host) Check(c *config.Config) error {
 	set := c.Settings()
-	_, prices := h.prices.choose(set)
-	errs := []error{prices}
+	errs := []error{h.prices.check(c)}
 	strategies := []string{"compression.strategy"}
 	for _, name := range c.Profiles() {
 		strategies = append(strategies, "profiles."+name+".compression.strategy")
@@ -35,7 +34,20 @@ func (h *Host) Check(c *config.Config) error {
 	}
 	// A profile may lack a model, unless it was chosen for its model.
 	if _, err := h.Model(c); err != nil && (set.Compression.Profile != "" || !errors.Is(err, prepare.ErrNoLLM)) {
-		errs = append(errs, err)
+		chose := "compression.profile"
+		if set.Compression.Profile == "" {
+			chose = "profile"
+		}
+		errs = append(errs, At(c, chose, err))
 	}
 	return errors.Join(errs...)
+}
+
+// At adds where a setting was made to an error about its value, unless it has its default.
+func At(c *config.Config, key string, err error) error {
+	e, unknown := c.Explain(key)
+	if err == nil || unknown != nil || e[0].Origin.Layer == config.LayerDefault {
+		return err
+	}
+	return fmt.Errorf("%s: %w", e[0].Origin, err)
 }

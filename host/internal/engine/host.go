@@ -90,13 +90,8 @@ func Open(o Options) (*Host, error) {
 	}
 	set := c.Settings()
 	prices := newCatalog(set.Model.PriceFile)
-	// A mistake in the file fails the opening and not a turn.
-	if set.Model.PriceFile != "" {
-		if _, err := prices(); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := prices.choose(set); err != nil {
+	// A mistake fails the opening and not a turn.
+	if err := prices.check(c); err != nil {
 		return nil, err
 	}
 	logger := o.Logger

@@ -42,6 +42,18 @@ func (c catalog) choose(set config.Settings) (*pricing.List, error) {
 	return l, nil
 }
 
+// check is choose for the configuration of a host. A mistake in the file is one even if no list of it is chosen.
+func (c catalog) check(conf *config.Config) error {
+	set := conf.Settings()
+	if set.Model.PriceFile != "" {
+		if _, err := c(); err != nil {
+			return At(conf, "model.priceFile", err)
+		}
+	}
+	_, err := c.choose(set)
+	return At(conf, "model.priceList", err)
+}
+
 // PriceList returns the price list that a configuration of this host asks for, or nil. The file of price lists is the
 // host's: model.priceFile cannot be changed for a session.
 func (h *Host) PriceList(c *config.Config) (*pricing.List, error) {

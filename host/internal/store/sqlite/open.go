@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // lockTimeout is how long a statement waits for another process's lock; all writing calls of this process wait
@@ -85,11 +87,11 @@ func (s *Store) create() error {
 	if err != nil {
 		return err
 	}
-	if s.file, err = f.Stat(); err != nil {
-		_ = f.Close()
-		return err
+	s.file, err = f.Stat()
+	if err == nil && s.file.Size() == 0 {
+		err = atomicfile.Adopt(f)
 	}
-	return f.Close()
+	return errors.Join(err, f.Close())
 }
 
 // dsn names the file and what each connection to it sets. busy_timeout comes first, because the later ones may wait for
