@@ -100,6 +100,9 @@ func (a *app) logChange(c *config.Config, what string, about ...any) {
 
 // storeInUse is the store that a command has used, without a password: a service may read another one.
 func storeInUse(c *config.Config) any {
+	if path := c.Settings().Sessions.Store; strings.HasPrefix(path, "sqlite:") {
+		return path
+	}
 	e, err := c.Explain("sessions.store")
 	if err != nil {
 		return err
