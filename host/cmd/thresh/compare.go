@@ -61,6 +61,8 @@ The first row is doing nothing.
   needs       of later calls, the share whose paths, command names and replaced lines were all still
               in the history, as far as the unpruned history had them; edits: the same for edits
               alone; mean: of the sessions' shares, worst: the lowest of them
+  own         of the lines that the agent said and thought, and of its edits that are still current,
+              the share still in the history, on average over the requests; own-worst: in the worst
   results     recall of the names that only tool results contained
   over-limit  requests that were still too large for the model
   peak        the largest request

@@ -32,6 +32,7 @@ func compareColumns(prices []*pricing.List) []table.Column {
 		{Name: "recall", Right: true, Rank: 1},
 		{Name: "recall-worst", Head: "WORST\nRECALL", Right: true, Rank: 3},
 		{Name: "lines", Right: true, Rank: 1},
+		{Name: "own", Right: true, Rank: 3},
 		{Name: "needs", Right: true, Rank: 1},
 		{Name: "edits", Right: true, Rank: 4},
 		{Name: "over-limit", Head: "OVER\nLIMIT", Right: true, Rank: 4},
@@ -40,6 +41,7 @@ func compareColumns(prices []*pricing.List) []table.Column {
 		{Name: "optimized", Right: true, Rank: 6},
 		{Name: "compressed", Right: true, Rank: 6},
 		{Name: "rereads", Right: true, Rank: 6},
+		{Name: "own-worst", Head: "OWN\nWORST", Right: true, Rank: 6},
 		{Name: "results", Head: "RECALL\nRESULTS", Right: true, Rank: 6},
 		{Name: "mean", Head: "NEEDS\nMEAN", Right: true, Rank: 7},
 		{Name: "worst", Head: "NEEDS\nWORST", Right: true, Rank: 7},
@@ -93,6 +95,7 @@ func (a *app) printCompared(r *compare.Report, c comparison) error {
 		}
 	}
 	notes = append(notes, r.Warnings()...)
+	notes = append(notes, "own: of what the agent said and of its current edits, what requests still held, on average")
 	if len(notes) > 0 {
 		fmt.Fprintln(a.out)
 	}
@@ -178,10 +181,11 @@ func compareRow(
 	if several && !nothing {
 		worstRecall = share(res.PerSession.Recall.Worst)
 	}
-	row = append(row, share(res.Recall.Share), worstRecall, share(res.Recall.ShareLines), share(res.Needs.Share),
-		share(res.Needs.ShareEdits), table.Int(res.OverLimit), table.Short(res.Peak), table.Int(res.Rewrites),
+	row = append(row, share(res.Recall.Share), worstRecall, share(res.Recall.ShareLines), share(res.Own.Share),
+		share(res.Needs.Share), share(res.Needs.ShareEdits), table.Int(res.OverLimit), table.Short(res.Peak),
+		table.Int(res.Rewrites),
 		table.Int(res.Optimized), table.Int(res.Compressed), table.Int(res.Rereads.Calls),
-		share(res.Recall.ShareResults))
+		share(res.Own.Worst), share(res.Recall.ShareResults))
 	// Of one session, mean and worst are its own.
 	mean, worst := res.Needs.Share, res.Needs.Share
 	if p := res.PerSession; p != nil {

@@ -134,6 +134,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 		Recall: compare.Recall{Used: 4, Kept: 4, Share: 1, UsedResults: 3, KeptResults: 3, ShareResults: 1,
 			UsedLines: 3, KeptLines: 3, ShareLines: 1},
 		Needs:  compare.Needs{Calls: 1, Kept: 1, Share: 1, ShareEdits: 1},
+		Own:    compare.Own{Requests: 3, Share: 1, Worst: 1},
 		Pruned: compare.Pruned{Tools: []compare.Share{}, Files: []compare.Share{}},
 	}
 	paid := usd(0, unpruned[0], unpruned[0], n[1]+n[2], unpruned[1], n[3]+n[4], unpruned[2], n[5]+n[6])
@@ -160,6 +161,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 			},
 		},
 		Needs:   compare.Needs{Calls: 1, Kept: 1, Share: 1, ShareEdits: 1},
+		Own:     compare.Own{Requests: 3, Share: 1, Worst: 1},
 		Rereads: compare.Rereads{Calls: 1, Tokens: n[6]},
 		Pruned: compare.Pruned{
 			Entries: 2, Tokens: n[2] + n[4] - 2*gone,

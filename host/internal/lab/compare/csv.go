@@ -26,6 +26,7 @@ var csvHead = []string{
 	"uncached_tokens",
 	"model_calls", "model_input_tokens", "model_output_tokens", "model_seconds", "host_seconds", "plugin_seconds",
 	"needs", "needs_calls", "needs_kept", "needs_edits", "needs_edits_calls", "needs_edits_kept",
+	"own", "own_worst", "own_requests",
 }
 
 // WriteCSV writes the results of the sessions as RFC 4180 has it: a header, then one row for each session, variant
@@ -100,7 +101,8 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		cost, counts(llm.Calls, llm.InputTokens, llm.OutputTokens),
 		[]string{seconds(llm.Time), seconds(res.HostTime), seconds(res.PluginTime)},
 		[]string{decimal(res.Needs.Share)}, counts(res.Needs.Calls, res.Needs.Kept),
-		[]string{decimal(res.Needs.ShareEdits)}, counts(res.Needs.Edits, res.Needs.KeptEdits))
+		[]string{decimal(res.Needs.ShareEdits)}, counts(res.Needs.Edits, res.Needs.KeptEdits),
+		[]string{decimal(res.Own.Share), decimal(res.Own.Worst)}, counts(res.Own.Requests))
 }
 
 // counts formats whole numbers without separators, which spreadsheets would read as text.

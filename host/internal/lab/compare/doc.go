@@ -51,6 +51,11 @@
 // The first MiB of a block is searched. A run of more than 256 bytes without a space is data, not an identifier. Of one
 // answer at most 4096 identifiers count.
 //
+// # Own
+//
+// Recall and needs hardly notice when what the agent itself said, decided and wrote is gone, although that stands nowhere
+// else. [Own] is the share of it that the request still held, in lines as needs has them.
+//
 // # Re-reads
 //
 // [Rereads] counts calls that the recorded agent repeated, where the variant had pruned every earlier result of the

@@ -7,6 +7,7 @@ import "github.com/thresh-dev/thresh/sdk/content"
 // comparison quadratic in the length of a session.
 type held struct {
 	finder  *finder
+	own     *ownShare
 	known   map[identity][]int32 // cache: the things in entries that were sent before
 	sent    [][]int32            // the things in each entry of the latest request
 	entries []int32              // thing → number of entries of the latest request that contain it
@@ -20,8 +21,9 @@ type identity struct {
 	n     int
 }
 
-func newHeld(rec *recording) *held {
-	return &held{finder: newFinder(rec), known: map[identity][]int32{}, entries: make([]int32, rec.things)}
+func newHeld(rec *recording, own *ownShare) *held {
+	return &held{finder: newFinder(rec), known: map[identity][]int32{}, entries: make([]int32, rec.things),
+		own: own}
 }
 
 // holds reports whether the latest request contains a thing. A nil held belongs to doing nothing, which never loses
@@ -34,14 +36,18 @@ func (h *held) send(history []content.Content, stable int) {
 	stable = min(stable, len(h.sent), len(history))
 	for _, things := range h.sent[stable:] {
 		for _, id := range things {
-			h.entries[id]--
+			if h.entries[id]--; h.entries[id] == 0 {
+				h.own.moved(id, -1)
+			}
 		}
 	}
 	h.sent = h.sent[:stable]
 	for _, c := range history[stable:] {
 		things := h.find(c)
 		for _, id := range things {
-			h.entries[id]++
+			if h.entries[id]++; h.entries[id] == 1 {
+				h.own.moved(id, 1)
+			}
 		}
 		h.sent = append(h.sent, things)
 	}

@@ -93,19 +93,26 @@ var oldTexts = map[string]bool{
 }
 
 // replaced yields the lines of a file that an edit takes away or relies on: those of its old text, and the removed and
-// unchanged lines of a patch. Parameters may nest ("edits": [{"oldText": …}]).
+// unchanged lines of a patch.
 func replaced(parameters json.RawMessage, yield func(line string)) {
+	eachParameter(parameters, func(name, text string) {
+		if oldTexts[name] {
+			eachLine(text, yield)
+		} else {
+			patched(text, yield)
+		}
+	})
+}
+
+// eachParameter yields the texts among parameters, which may nest ("edits": [{"oldText": …}]).
+func eachParameter(parameters json.RawMessage, yield func(name, text string)) {
 	var visit func(name string, raw []byte, depth int)
 	visit = func(name string, raw []byte, depth int) {
 		s := rawjson.New(raw)
 		switch s.Kind() {
 		case '"':
 			text, _ := rawjson.Text(raw)
-			if oldTexts[name] {
-				eachLine(text, yield)
-			} else {
-				patched(text, yield)
-			}
+			yield(name, text)
 		case '{':
 			if depth > 0 {
 				_ = s.Object(func(key []byte) error { // what is no JSON has no lines
@@ -135,9 +142,7 @@ func patched(text string, yield func(line string)) {
 	hunk, search := false, false
 	eachLine(text, func(line string) {
 		switch {
-		// Two styles of one marker, of which models write either.
-		case strings.HasSuffix(line, " SEARCH") && strings.HasPrefix(line, "<<<<"),
-			strings.HasSuffix(line, " SEARCH") && strings.HasPrefix(line, "----"):
+		case opensSearch(line):
 			search = true
 		case strings.HasPrefix(line, "======="):
 			search = false
@@ -152,6 +157,11 @@ func patched(text string, yield func(line string)) {
 			yield(line[1:])
 		}
 	})
+}
+
+// opensSearch knows two styles of one marker, of which models write either.
+func opensSearch(line string) bool {
+	return strings.HasSuffix(line, " SEARCH") && (strings.HasPrefix(line, "<<<<") || strings.HasPrefix(line, "----"))
 }
 
 // eachLine yields the lines of a text, without their line breaks.
@@ -197,8 +207,11 @@ func blockLines(b content.Block, yield func(line string)) {
 		scan(b.Text)
 	case content.Code:
 		scan(b.Code)
+	case content.Thinking:
+		scan(b.Thought)
 	case content.ToolCall:
 		jsonStrings(b.Parameters, scan)
+		written(b.Parameters, yield)
 	case content.ToolResponse:
 		text := b.ResultText()
 		if t := strings.TrimSpace(text); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {

@@ -15,7 +15,8 @@ type observer struct {
 	points []Point
 
 	bill        *bill
-	held        *held        // nil for doing nothing: every request contains all entries before it
+	held        *held // nil for doing nothing: every request contains all entries before it
+	own         *ownShare
 	sendable    map[int]bool // for doing nothing: turns, from 1, that some variant could send
 	sent        int          // entries of the last request that could be sent
 	stable      int          // entries at the beginning of all requests since that one
@@ -26,7 +27,7 @@ type observer struct {
 func observe(rec *recording, lists []*pricing.List) *observer {
 	t := newTally(lists)
 	t.sessions = 1
-	return &observer{rec: rec, tally: t, bill: newBill(rec, lists, t.costs)}
+	return &observer{rec: rec, tally: t, bill: newBill(rec, lists, t.costs), own: newOwnShare(rec)}
 }
 
 // turn takes the next turn. A request that changed the last one that was sent is a rewrite, unless the recorder
@@ -66,6 +67,9 @@ func (o *observer) turn(t replay.Turn) {
 	o.recall(used.words, t.Turn)
 	o.needed(used.calls)
 	o.reread(used.repeats)
+	if v, ok := o.own.turn(o.rec.own[t.Turn-1], o.held); ok {
+		o.tally.own.add(ownTally{requests: 1, sum: v, worst: v})
+	}
 	if o.attribution != nil {
 		o.attribution.turn(t)
 	}

@@ -37,6 +37,10 @@ type recording struct {
 	around     map[string][]int32
 	aroundFrom int32
 	things     int // words, groups, lines and words on their lines together
+	// own has for each request which lines became the agent's own since the one before, or no longer are; sizes has the
+	// bytes of these lines.
+	own   [][]ownLine
+	sizes map[int32]int32
 }
 
 // uses is what the answer to one request used of the unpruned request.
@@ -85,7 +89,7 @@ func record(ctx context.Context, h *engine.Host, s Session, p prices) (*recordin
 	}
 	r := &recording{
 		Recording: base, name: s.Name, pairs: turns.Pair(s.Transcript.Entries), words: map[string]int32{},
-		uses: make([]uses, len(base.Requests)), prices: p,
+		uses: make([]uses, len(base.Requests)), sizes: map[int32]int32{}, prices: p,
 	}
 	for _, u := range s.Transcript.Usage {
 		r.cached = r.cached || u.CacheRead+u.CacheWrite > 0
@@ -98,6 +102,7 @@ func record(ctx context.Context, h *engine.Host, s Session, p prices) (*recordin
 	used := r.findUsed()
 	repeats := r.findRepeats()
 	calls := r.findNeeds(taxonomy)
+	r.own = r.findOwn(taxonomy)
 	r.findAround()
 	if err := ctx.Err(); err != nil {
 		return nil, err

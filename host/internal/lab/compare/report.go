@@ -122,6 +122,7 @@ type Result struct {
 	Costs   []Cost  `json:"costs"`
 	Recall  Recall  `json:"recall"`
 	Needs   Needs   `json:"needs"`
+	Own     Own     `json:"own"`
 	Rereads Rereads `json:"rereads"`
 	Pruned  Pruned  `json:"pruned"`
 	// LLM is what the strategy's model calls took; nil if it made none.
@@ -215,6 +216,16 @@ type Needs struct {
 	Edits      int     `json:"edits"`
 	KeptEdits  int     `json:"keptEdits"`
 	ShareEdits float64 `json:"shareEdits"`
+}
+
+// Own is the share of what the agent made itself that requests still held, by bytes: the lines that it said and thought,
+// and those of its edits that no later write to the file took away, wherever in the request they stand.
+type Own struct {
+	// Requests counts those before which the agent had made something.
+	Requests int `json:"requests"`
+	// Share is the mean over these requests, Worst the lowest of them; 1 without requests.
+	Share float64 `json:"share"`
+	Worst float64 `json:"worst"`
 }
 
 // Spread is how a share differs between sessions. Sessions in which nothing was counted are in none.

@@ -279,7 +279,7 @@ func (c *comparison) replay(ctx context.Context, j job) slot {
 		set = v.config.Settings()
 	}
 	o := observe(rec, v.lists)
-	o.held = newHeld(rec)
+	o.held = newHeld(rec, o.own)
 	var err error
 	if o.attribution, err = newAttribution(rec, set, o.tally.pruned); err != nil {
 		return slot{err: err}

@@ -16,6 +16,7 @@ type tally struct {
 	costs             []Cost // by price list
 	recall            Recall
 	needs             Needs
+	own               ownTally
 	rereads           Rereads
 	pruned            *prunings
 }
@@ -40,6 +41,7 @@ func (t *tally) add(o *tally) {
 	}
 	t.recall.add(&o.recall)
 	t.needs.add(o.needs)
+	t.own.add(o.own)
 	t.rereads.Calls += o.rereads.Calls
 	t.rereads.Tokens += o.rereads.Tokens
 	t.pruned.add(o.pruned)
@@ -90,7 +92,7 @@ func (t *tally) result(variant string) Result {
 		Sent: t.Sent, Unpruned: t.Unpruned, Saved: t.Saved(), Peak: t.Peak, PeakUnpruned: t.PeakUnpruned,
 		OverLimit: t.Overflows, UnprunedOverLimit: t.unprunedOverLimit, Rewrites: t.rewrites,
 		Optimized: t.Optimized, Held: t.Held, Compressed: t.Compressed, Laddered: t.Laddered,
-		Costs: t.costs, Recall: t.recall, Needs: t.needs, Rereads: t.rereads, Pruned: t.pruned.result(),
+		Costs: t.costs, Recall: t.recall, Needs: t.needs, Own: t.own.result(), Rereads: t.rereads, Pruned: t.pruned.result(),
 		LLM: t.LLM, HostTime: t.HostTime, PluginTime: t.PluginTime,
 	}
 	for i := range r.Costs {
