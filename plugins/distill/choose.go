@@ -5,19 +5,15 @@ import (
 	"slices"
 )
 
-// The choice. Every line has a value (what the identifiers in it are worth to later calls) and a cost (its tokens). A
+// The choice. Every line of a result has a value (how many identifiers are in it) and a cost (its tokens). A
 // price says how much value each token must bring; a line that brings less goes. The higher the price, the less stays,
 // so the price at which the history just fits its budget can be found by bisection.
 //
 // An identifier counts only once: a second line with it adds nothing. That is why a run through the history decides
 // line by line, from the newest, and remembers what is kept already.
 const (
-	// gapTokens is what the mark of a gap counts, gapCost what opening one costs in the choice. It is less, because
-	// all lines of a gap share its mark.
-	gapTokens, gapCost = 7, 3.5
-	// callShare of its tokens is what a call must be worth to stay although nothing of its result does. It is small,
-	// because a call without its result still tells what was done.
-	callShare = 0.05
+	// gapTokens is what the mark of a gap counts.
+	gapTokens = 7
 	// foldTokens is about what a call counts in the line that stands for it.
 	foldTokens = 8
 	// Prices are powers of two between these exponents, found in so many steps: 2^-12 keeps nearly every line with an
@@ -43,6 +39,18 @@ func (p *plan) settle(budget float64) {
 	p.choose(math.Exp2(high))
 }
 
+// keepOwn decides which of what the AI said and wrote stays whatever the price: from the newest to the oldest, all that
+// fits into room.
+func (p *plan) keepOwn(room float64) {
+	room -= p.base
+	for i := len(p.groups) - 1; i >= 0; i-- {
+		if g := &p.groups[i]; g.own == made && g.base <= room {
+			g.own = kept
+			room -= g.base
+		}
+	}
+}
+
 // choose decides at a price, in value per token, what stays, and returns about how many tokens that is. It goes from
 // the newest exchange to the oldest and from the last line up, so what stands in several places is kept where it
 // was seen last. A call stays if it is worth it by itself or if something of its result stays.
@@ -52,7 +60,7 @@ func (p *plan) choose(price float64) (tokens float64) {
 	tokens = p.base
 	for i := len(p.groups) - 1; i >= 0; i-- {
 		g := &p.groups[i]
-		stays := g.fold || g.calls && p.value(g.ids) >= price*callShare*g.base
+		stays := g.fold || g.own == kept || g.calls && p.value(g.ids) >= price*g.base
 		if stays {
 			p.cover(g.ids)
 		}
@@ -72,17 +80,13 @@ func (p *plan) choose(price float64) (tokens float64) {
 	return tokens
 }
 
-// chooseLines decides about the lines of one text. A line must be worth more where there is a gap below it already: the
-// gap could go on.
+// chooseLines decides about the lines of one text.
 func (p *plan) chooseLines(t text, price float64) (tokens float64, kept bool) {
 	gap := false
 	for i := len(t.units) - 1; i >= 0; i-- {
 		u := &t.units[i]
-		value, cost := p.value(u.ids), u.cost
-		if gap {
-			cost += gapCost
-		}
-		u.keep = value > 0 && value >= price*cost // a mark has no value
+		value := p.value(u.ids)
+		u.keep = value > 0 && value >= price*u.cost // a mark has no value
 		switch {
 		case u.keep:
 			p.cover(u.ids)
@@ -93,18 +97,14 @@ func (p *plan) chooseLines(t text, price float64) (tokens float64, kept bool) {
 		}
 		gap = !u.keep
 	}
-	// What the AI said and lost entirely is left out as a block, without a mark.
-	if !kept && t.said() {
-		return 0, false
-	}
 	return tokens, kept
 }
 
-// value adds up what identifiers are worth that are not kept anywhere yet.
+// value counts the identifiers that are not kept anywhere yet.
 func (p *plan) value(ids []int32) (sum float64) {
 	for _, id := range ids {
-		if it := &p.index.items[id]; !it.stays && p.covered[id] != p.run {
-			sum += it.weight()
+		if !p.index.items[id].stays && p.covered[id] != p.run {
+			sum++
 		}
 	}
 	return sum

@@ -32,30 +32,19 @@ func textsOf(b sdk.Block) []content.Literal {
 	return nil
 }
 
-// mayShrink reports whether a text may lose lines: a result, and what the AI said. Calls stay as the model made them:
+// mayShrink reports whether a text may lose lines: only a result. What the AI said and its calls stay as it made them:
 // it would take a shorter one for what it wrote. So does a sentence that stands for a whole result.
-func mayShrink(by sdk.Speaker, b sdk.Block, s content.Literal) bool {
-	switch b := b.(type) {
-	case sdk.Text:
-		return by == sdk.AI
-	case sdk.ToolCall:
-		return false
-	case sdk.ToolResponse:
-		return !marks.ForWhole(b.Result) && !summary.IsLine(b.ToolName, s.Text) &&
-			!strings.Contains(s.Text, marks.RemovedBytes)
-	}
-	return true
+func mayShrink(b sdk.Block, s content.Literal) bool {
+	r, ok := b.(sdk.ToolResponse)
+	return ok && !marks.ForWhole(r.Result) && !summary.IsLine(r.ToolName, s.Text) &&
+		!strings.Contains(s.Text, marks.RemovedBytes)
 }
 
 // changed returns a copy of a block with new texts, which are in the order of the block.
 func changed(b sdk.Block, texts []content.Literal) sdk.Block {
-	switch b := b.(type) {
-	case sdk.Text:
-		b.Text = texts[0].Text
-		return b
-	case sdk.ToolResponse:
-		b.Result = content.WithLiterals(b.Result, texts)
-		return b
+	if r, ok := b.(sdk.ToolResponse); ok {
+		r.Result = content.WithLiterals(r.Result, texts)
+		return r
 	}
 	return b
 }

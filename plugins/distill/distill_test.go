@@ -55,7 +55,7 @@ func limits(history []sdk.Content) sdktest.Config {
 	return sdktest.Config{ContextLimit: int(float64(sdktest.Characters(history)) / full)}
 }
 
-func TestWhatTheAIUsedStaysAndWhatNobodyUsedGoes(t *testing.T) {
+func TestWhatTheAISaidStaysAndWhatNobodyUsedGoes(t *testing.T) {
 	history := work(40)
 	got := sdktest.Compress(t, Strategy{}, history, limits(history))
 	if got.NoOp != "" || got.TokensAfter > got.TokensBefore*35/100 {
@@ -63,7 +63,7 @@ func TestWhatTheAIUsedStaysAndWhatNobodyUsedGoes(t *testing.T) {
 	}
 	left := transcript(got.History)
 	for _, want := range []string{
-		"Never touch the lexer.", "compute_38_30(input", "compute_39_59(input", "lines omitted]",
+		"Never touch the lexer.", "It is compute_20_30", "It is compute_38_30", "compute_39_59(input", "lines omitted]",
 	} {
 		if !strings.Contains(left, want) {
 			t.Errorf("%q is gone", want)
@@ -76,6 +76,21 @@ func TestWhatTheAIUsedStaysAndWhatNobodyUsedGoes(t *testing.T) {
 	}
 	if last := len(history) - 1; !got.History[len(got.History)-1].Equal(history[last]) {
 		t.Error("the newest entry changed")
+	}
+}
+
+// What the AI wrote into a file stays until it writes it anew, however old it is; results go first.
+func TestTheAIsCurrentEditsStay(t *testing.T) {
+	write := func(id, path, text string) []sdk.Content {
+		params := fmt.Sprintf(`{"file_path":%q,"content":%q}`, path, text)
+		return []sdk.Content{call(id, "write_file", params), answer(id, "write_file", "ok")}
+	}
+	old, current := strings.Repeat("an old plain line\n", 30), strings.Repeat("a current plain line\n", 30)
+	history := slices.Concat([]sdk.Content{said(sdk.Human, "Go.")}, write("o", "/w/a", old), write("n", "/w/a", current),
+		work(40)[1:])
+	left := sdktest.Compress(t, Strategy{}, history, limits(history)).History
+	if got := transcript(left); !strings.Contains(got, "a current plain line") || strings.Contains(got, "an old plain") {
+		t.Errorf("%.2000s", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/marks"
+	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -23,6 +24,8 @@ type plan struct {
 	// covered has, by the number of an identifier, the last run of choose that keeps a line with it. Runs count from 1.
 	covered []int32
 	run     int32
+	own     float64           // tokens of the groups that hold what the AI said and wrote
+	current map[turns.At]bool // calls that wrote what nothing wrote over since
 }
 
 // group is an exchange that may shrink.
@@ -33,8 +36,18 @@ type group struct {
 	base     float64 // tokens of what stays as long as the group does: calls with their small parameters
 	ids      []int32 // what these parameters hold, by number in index
 	texts    []text
+	own      own
 	gone     bool // by the last choose: all of it goes
 }
+
+// own says whether a group holds what the AI said, or wrote and did not write over.
+type own int
+
+const (
+	none own = iota
+	made     // it does
+	kept     // it does, and stays for that
+)
 
 // text is one text of a group: a result, or what the AI said. in says where in the block it stands,
 // and units are its lines.
@@ -54,7 +67,7 @@ type unit struct {
 
 // tailShare of the target is what the newest entries may fill, which stay as they are: the model is in the middle of
 // what they are about. leastTail is how many stay in any case.
-const tailShare, leastTail = 0.3, 2
+const tailShare, leastTail = 0.15, 2
 
 // newPlan takes the history apart.
 func newPlan(in sdk.CompressInput, s schedule) *plan {
@@ -66,6 +79,7 @@ func newPlan(in sdk.CompressInput, s schedule) *plan {
 	}
 	p.pairs = turns.Pair(in.History)
 	exchanges := turns.Exchanges(in.History, p.pairs)
+	p.findCurrent()
 	p.fix(exchanges)
 	for i, entry := range in.History {
 		if !p.fixed[i] {
@@ -75,7 +89,7 @@ func newPlan(in sdk.CompressInput, s schedule) *plan {
 		// What an entry that stays holds need not be kept elsewhere.
 		for _, b := range entry.Blocks {
 			for _, s := range textsOf(b) {
-				for _, id := range p.identify(s.Text, i) {
+				for _, id := range p.identify(s.Text) {
 					p.index.items[id].stays = true
 				}
 			}
@@ -127,59 +141,77 @@ func (p *plan) scan(x turns.Exchange) group {
 		bytes, rest := 0, 0 // of the entry, and of what cannot shrink
 		for _, b := range entry.Blocks {
 			n := len(content.AppendBlock(nil, b))
-			if bytes += n; !thinks(b) {
-				rest += n
-			}
+			bytes += n
+			rest += n
 		}
 		// Characters per token differ between texts, so each entry has its own factor.
 		perByte := float64(p.counts[i]) / float64(max(bytes, 1))
 		for j, b := range entry.Blocks {
 			_, call := b.(sdk.ToolCall)
 			_, result := b.(sdk.ToolResponse)
+			_, says := b.(sdk.Text)
 			g.calls = g.calls || call || result
+			if says && entry.Speaker == sdk.AI && !g.fold || p.current[turns.At{Entry: i, Block: j}] {
+				g.own = made
+			}
 			for _, s := range textsOf(b) {
 				switch {
-				case mayShrink(entry.Speaker, b, s) && !g.fold:
+				case mayShrink(b, s) && !g.fold:
 					inJSON := len(content.String(s.Text))
 					rest -= inJSON
 					cost := float64(inJSON) * perByte
-					g.texts = append(g.texts, text{i, j, s, p.cut(s.Text, i, cost)})
-				case call:
-					g.ids = append(g.ids, p.identify(s.Text, i)...)
+					g.texts = append(g.texts, text{i, j, s, p.cut(s.Text, cost)})
+				default:
+					g.ids = append(g.ids, p.identify(s.Text)...)
 				}
 			}
 		}
 		g.base += float64(max(rest, 0)) * perByte
 	}
+	if g.own == made {
+		p.own += g.base
+	}
 	return g
 }
 
-// cut divides a text of an entry into units, which share its cost by their bytes.
-func (p *plan) cut(s string, entry int, cost float64) (units []unit) {
+// cut divides a text into units, which share its cost by their bytes.
+func (p *plan) cut(s string, cost float64) (units []unit) {
 	for _, line := range lines(s) {
 		u := unit{line: line, cost: cost * float64(len(line)) / float64(len(s))}
 		if _, mark := marks.Read(line); !mark { // a mark has no value
-			u.ids = p.identify(line, entry)
+			u.ids = p.identify(line)
 		}
 		units = append(units, u)
 	}
 	return units
 }
 
-// identify returns the numbers of the identifiers in a text of an entry.
-func (p *plan) identify(s string, entry int) (ids []int32) {
-	by := p.in.History[entry].Speaker
-	identifiers(s, func(word string) { ids = append(ids, p.index.mention(word, entry, by)) })
+// identify returns the numbers of the identifiers in a text.
+func (p *plan) identify(s string) (ids []int32) {
+	identifiers(s, func(word string) { ids = append(ids, p.index.mention(word)) })
 	return ids
 }
 
-// said reports whether the text is what the AI said. Where all of that goes, no mark is left. Only a text block has
-// no position within JSON.
-func (t *text) said() bool { return t.in.To == 0 }
-
-// thinks reports whether a block is the model's thinking, without a provider's proof: such thinking stays with its
-// entry.
-func thinks(b sdk.Block) bool {
-	t, ok := b.(sdk.Thinking)
-	return ok && t.Signature == "" && !t.Extra.Has("encryptedContent")
+// findCurrent finds the calls that wrote into a file what no later call wrote over as a whole: it may stand nowhere else.
+func (p *plan) findCurrent() {
+	p.current = map[turns.At]bool{}
+	over := map[string]bool{}
+	for i, entry := range slices.Backward(p.in.History) {
+		for j, b := range slices.Backward(entry.Blocks) {
+			call, ok := b.(sdk.ToolCall)
+			if !ok {
+				continue
+			}
+			at := turns.At{Entry: i, Block: j}
+			answer, ok := p.pairs.Response(at)
+			if !ok || p.in.Tools.Failed(call, p.in.History[answer.Entry].Blocks[answer.Block].(sdk.ToolResponse)) {
+				continue
+			}
+			for _, w := range p.in.Tools.UseCall(call).Writes {
+				path := tools.Resolve(p.in.WorkspaceRoot, w.Path)
+				p.current[at] = p.current[at] || !over[path]
+				over[path] = over[path] || w.Whole || w.Deletes
+			}
+		}
+	}
 }

@@ -10,10 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// leastShrink is the share of a text that must go for it to be changed at all. Below it, the marks would disturb a
-// reader more than the tokens are worth.
-const leastShrink = 0.15
-
 // What a Compress did, as users see it in the outcome of a turn.
 const (
 	linesOmitted     = "linesOmitted"
@@ -59,8 +55,7 @@ func (p *plan) render() (entries []sdk.Content, counts map[string]int64) {
 	return fold.flush(entries), counts
 }
 
-// shrink makes the new entries of a group: without lines that were not chosen, and without thinking, which no provider
-// needs back once the exchange is over. An entry of which nothing is left goes.
+// shrink makes the new entries of a group: without lines that were not chosen.
 func (p *plan) shrink(g *group, now []sdk.Content, counts map[string]int64) {
 	texts := g.texts
 	for _, at := range g.exchange.Entries {
@@ -76,9 +71,7 @@ func (p *plan) shrink(g *group, now []sdk.Content, counts map[string]int64) {
 			if len(changes) > 0 {
 				b = p.changed(b, changes, turns.At{Entry: at, Block: j})
 			}
-			if said, ok := b.(sdk.Text); !thinks(b) && (!ok || said.Text != "") {
-				blocks = append(blocks, b)
-			}
+			blocks = append(blocks, b)
 		}
 		now[at].Blocks = blocks
 	}
@@ -106,7 +99,7 @@ func (p *plan) changed(b sdk.Block, texts []content.Literal, at turns.At) sdk.Bl
 // stays as it is.
 func (t *text) shortened() (short content.Literal, gone int) {
 	var b strings.Builder
-	from, at, kept := 0, 0, false // where in the text what goes begins, and the next unit
+	from, at := 0, 0 // where in the text what goes begins, and the next unit
 	// A mark stands on a line of its own, where the first line went. A mark that goes counts for what it stands for.
 	endGap := func() {
 		if from == at {
@@ -123,21 +116,17 @@ func (t *text) shortened() (short content.Literal, gone int) {
 		if u.keep {
 			endGap()
 			b.WriteString(u.line)
-			from, kept = at+len(u.line), true
+			from = at + len(u.line)
 		}
 		at += len(u.line)
 	}
 	short = t.in
-	if !kept && t.said() {
-		short.Text = ""
-		return short, max(marks.LinesIn(t.in.Text), 1)
-	}
 	if endGap(); from < at {
 		short.Text = strings.TrimSuffix(b.String(), "\n")
 	} else {
 		short.Text = b.String()
 	}
-	if float64(len(short.Text)) > (1-leastShrink)*float64(len(t.in.Text)) {
+	if len(short.Text) >= len(t.in.Text) {
 		return t.in, 0
 	}
 	return short, gone
