@@ -95,7 +95,6 @@ func (a *app) printCompared(r *compare.Report, c comparison) error {
 		}
 	}
 	notes = append(notes, r.Warnings()...)
-	notes = append(notes, "own: of what the agent said and of its current edits, what requests still held, on average")
 	if len(notes) > 0 {
 		fmt.Fprintln(a.out)
 	}
