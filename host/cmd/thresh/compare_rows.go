@@ -76,9 +76,9 @@ func costOf(r *compare.Report, res *compare.Results, i int, every bool) func(lis
 var legend = []struct{ column, head, text string }{
 	{"cost", "$", "cost against doing nothing; WORST: of the session whose cost rose most"},
 	{"recall", "RECALL", "share of the names used later that were still in the context"},
-	{"own", "OWN", "share of what the agent said and of its current edits that requests still held"},
 	{"lines", "LINES", "share of those names that still stood on a line with more"},
 	{"needs", "NEEDS", "share of the later calls for which everything was still in the context"},
+	{"own", "OWN", "share of what the agent said and of its current edits that requests still held"},
 }
 
 // explainColumns prints the legend of the columns that a table shows.
