@@ -69,6 +69,9 @@ func contextChart(r *compare.Report, variant int) *drawing {
 			p.Name = short(res.Variant)
 		}
 		for _, at := range res.Points {
+			if at.Unpruned == 0 { // a request that the recording has no usage of
+				continue
+			}
 			p.points = append(p.points, point{float64(at.Turn), float64(at.Sent)})
 		}
 		d.Paths = append(d.Paths, p)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
 
 // A line that is thinned out has the same ends, the same lowest and highest value, and no point of its own.
@@ -71,6 +73,19 @@ func TestALineLeavesTheChartWhereItIsTooHigh(t *testing.T) {
 	} {
 		if got := trace(c.points, 10, same, same); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A recording may lack the usage of some requests: they are unknown, not zero.
+func TestARequestWithoutUsageIsNotDrawn(t *testing.T) {
+	points := []compare.Point{{Turn: 1, Sent: 50, Unpruned: 50}, {Turn: 2}, {Turn: 3, Sent: 60, Unpruned: 70}}
+	var session compare.SessionReport
+	session.Nothing.Points = points
+	session.Variants = []compare.Result{{Variant: "one", Points: points}}
+	for _, p := range contextChart(&compare.Report{Sessions: []compare.SessionReport{session}}, 0).Paths {
+		if want := []point{{1, 50}, {3, 60}}; !slices.Equal(p.points, want) {
+			t.Errorf("%s has the points %v, want %v", p.Name, p.points, want)
 		}
 	}
 }
