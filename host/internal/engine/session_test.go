@@ -53,7 +53,8 @@ func TestTheThresholdOfTheSessionWins(t *testing.T) {
 	}
 	own := outcome.Limits{Context: 200_000, Hard: 200_000, Threshold: 0.85, ThresholdFrom: "strategy default",
 		Trigger: 170_000}
-	if diff := cmp.Diff(own, prepareTurn(t, begin(t, open(t, nil), nil)).Outcome.Limits); diff != "" {
+	h = open(t, map[string]any{"compression.strategy": "high-density"})
+	if diff := cmp.Diff(own, prepareTurn(t, begin(t, h, nil)).Outcome.Limits); diff != "" {
 		t.Errorf("the strategy's:\n%s", diff)
 	}
 }
@@ -189,7 +190,7 @@ func TestLateAddsAreKept(t *testing.T) {
 
 // An agent that keeps what it was given need take over only what follows.
 func TestPrepareSaysWhatIsUnchanged(t *testing.T) {
-	s := begin(t, open(t, nil), nil)
+	s := begin(t, open(t, map[string]any{"compression.strategy": "high-density"}), nil)
 	var kept []content.Content
 	since, pruned := uint64(0), false
 	for i, e := range gen.Session(60, 1) {

@@ -25,7 +25,8 @@ func TestOptimizeVectors(t *testing.T) {
 		Expected any
 	}
 	cases := vectors.Decode[vector](t, "optimize.jsonl")
-	h := open(t, map[string]any{"compression.density.toolPresets": "llxprt"})
+	h := open(t, map[string]any{"compression.strategy": "high-density",
+		"compression.density.toolPresets": "llxprt"})
 	for _, v := range cases {
 		t.Run(v.ID, func(t *testing.T) {
 			s := begin(t, h, map[string]any{

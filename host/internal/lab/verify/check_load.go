@@ -84,8 +84,8 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 		details = append(details, fmt.Sprintf("%s %s", op, d))
 		return nil
 	}
-	// Long enough for a plugin to be at work on the large sample, short enough that it is not done.
-	const begin = 50 * time.Millisecond
+	// Long enough for a plugin to have received the large sample; one that is done by then is fast enough.
+	const begin = 500 * time.Millisecond
 	for _, op := range operations(p.info.Info) {
 		if err := try(op, s.large(), begin); err != nil {
 			return "", err
