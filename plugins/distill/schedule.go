@@ -9,7 +9,7 @@ const (
 	full = 0.85
 	// targetShare of that trigger is what a compressed history should count, and retreatShare of it what it may count
 	// for the sake of entries that must stay, and of what the AI said and wrote.
-	targetShare, retreatShare = 0.2, 0.4
+	targetShare, retreatShare = 0.3, 0.6
 	// largeWindow is from how many tokens on a context window has a soft window; softest is the smallest share that can
 	// be set for it.
 	largeWindow, softest = 150_000, 0.6

@@ -51,7 +51,7 @@ func TestHostilePlugins(t *testing.T) {
 		"it exits before the handshake": {plugin: "exits-at-start",
 			says: []string{"exit status 3", "cannot find my licence"}},
 		"it never says hello": {plugin: "hangs-at-start",
-			set: []string{"plugins.startTimeout=500ms"}, says: []string{"no handshake line within 500ms"}},
+			set: []string{"plugins.startTimeout=3s"}, says: []string{"no handshake line within 3s"}},
 		"it has another cookie": {plugin: "other-cookie",
 			says: []string{"before the handshake", "This binary is a plugin"}},
 		"it has another version": {plugin: "other-version",
