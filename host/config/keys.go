@@ -69,7 +69,7 @@ var registry = sync.OnceValue(func() *index {
 	return x
 })
 
-// envName returns the environment variable of a key: compression.llm.maxCalls is THRESH_COMPRESSION_LLM_MAX_CALLS.
+// envName returns the environment variable of a key: compression.hardLimit is THRESH_COMPRESSION_HARD_LIMIT.
 func envName(key string) string {
 	var b strings.Builder
 	b.WriteString(envPrefix)

@@ -32,7 +32,7 @@ const (
 )
 
 // Serve serves h until in ends or ctx is done. At the end of in it finishes the requests that it has read; if ctx
-// ends first, it cancels them and returns within plugins.stopTimeout and a few seconds, also if out is not read. Both
+// ends first, it cancels them and returns within a few seconds, also if out is not read. Both
 // are regular ends, so the error is about the streams only. Open sessions are closed; h is not. A session whose
 // transcript cannot be written stays open, and [host.Host.Close] reports it.
 //
