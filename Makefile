@@ -25,7 +25,7 @@ LEAN  := $(FLAGS) CGO_ENABLED=0
 # 'make lint' vets; debug information is left out because linking it takes longer than most tests. Many tests wait for
 # processes, so that twice as many packages are tested at a time as there are processors.
 CPUS      := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-TESTFLAGS := -vet=off -ldflags='-s -w' -p $(shell expr 2 '*' $(CPUS))
+TESTFLAGS := -vet=off -ldflags='-s -w' -timeout 20m -p $(shell expr 2 '*' $(CPUS))
 ALL        = $(filter-out $(shell $(GO) list $(SLOW)),$(shell $(GO) list ./...))
 
 # The race detector needs a C compiler; without one 'make race' does nothing, and says so.
