@@ -26,7 +26,7 @@ func TestAPluginThatFloodsTheHostIsKilled(t *testing.T) {
 	}{
 		{"floods-estimates", compressA, "it was killed: its requests to the host took more than 128 MiB of memory together"},
 		{"opens-streams", compressA, "it was killed: it made more than 1000 requests in a row that the host refused"},
-		{"sends-unasked", nil, "it "}, // what it sent, or the processor time for it, whichever is noticed first
+		{"sends-unasked", nil, "it was killed: it "},
 		{"asks-unasked", nil, "it was killed: it made more than 1000 requests in a row that the host refused"},
 	}
 	for _, test := range tests {
@@ -50,7 +50,9 @@ func TestAPluginThatFloodsTheHostIsKilled(t *testing.T) {
 				reason += why
 				return state != StateReady
 			})
-			if !strings.Contains(reason, test.says) {
+			// Sending takes processor time too, and on a busy machine that is noticed first.
+			spun := test.name == "sends-unasked" && strings.Contains(reason, "it used processor time while no call")
+			if !spun && !strings.Contains(reason, test.says) {
 				t.Errorf("the reason is %q, want %q", reason, test.says)
 			}
 			after := memoryTaken(t)
