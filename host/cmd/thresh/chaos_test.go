@@ -62,10 +62,18 @@ func TestPluginsDisturbedAtRandomMoments(t *testing.T) {
 	cmd.Stderr = &stderr
 	v := startRun(t, cmd)
 	seed := rand.Uint64()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(seconds)*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var agents, monkeys sync.WaitGroup
-	done := &counts{n: map[string]int{}}
+	done := &counts{n: map[string]int{}, changed: make(chan struct{})}
+	go func() { // on a busy machine the time may be over before anything has happened
+		<-time.After(time.Duration(seconds) * time.Second)
+		select {
+		case <-done.changed:
+		case <-time.After(patience):
+		}
+		cancel()
+	}()
 	monkeys.Go(func() {
 		m := &monkey{place: p, v: v, counts: done, rnd: rand.New(rand.NewPCG(seed, 0)), absent: map[string]bool{}}
 		m.disturb(ctx)
@@ -88,20 +96,26 @@ func TestPluginsDisturbedAtRandomMoments(t *testing.T) {
 	for _, what := range slices.Sorted(maps.Keys(done.n)) {
 		t.Logf("%-40s %d", what, done.n[what])
 	}
-	if done.n["prepares that changed the history"] == 0 || done.n["sessions closed"] < sessions {
+	if done.n[changing] == 0 || done.n["sessions closed"] < sessions {
 		t.Error("too little happened: the test shows nothing")
 	}
 }
 
+const changing = "prepares that changed the history"
+
 // counts counts what happened.
 type counts struct {
-	mu sync.Mutex
-	n  map[string]int
+	mu      sync.Mutex
+	n       map[string]int
+	changed chan struct{} // closed when a prepare has changed a history
 }
 
 func (c *counts) add(what string, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if what == changing && c.n[what] == 0 {
+		close(c.changed)
+	}
 	c.n[what] += n
 }
 
@@ -236,7 +250,7 @@ func (a *sufferer) judge(before []content.Content, got viewed, err error) error 
 		}
 	}
 	if len(got.Outcome.Changes) > 0 {
-		a.counts.add("prepares that changed the history", 1)
+		a.counts.add(changing, 1)
 	}
 	for _, c := range got.Outcome.Changes { // before the rules, which ask what was allowed to go
 		c.strategy = a.strategy

@@ -94,7 +94,7 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 		"panics-without-prompt":    {services, []string{"services-failing"}, "panic in Compress"},
 		"hides-the-code":           {services, []string{"services-failing"}, "not passed on as UNAVAILABLE"},
 		"one-at-a-time":            {services, []string{"concurrency"}, "another gets no answer"},
-		"hoards":                   {load, []string{"memory"}, "at most 256 MiB"},
+		"hoards":                   {load[2:], []string{"memory"}, "at most 256 MiB"},
 		"ignores-cancellation":     {load[1:2], []string{"cancellation"}, "still computes"},
 		"dies-of-sigint":           {end, []string{"sigint"}, "on SIGINT"},
 		"ignores-sigterm":          {end, []string{"sigterm"}, "still running 2s after SIGTERM"},
