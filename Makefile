@@ -88,7 +88,7 @@ test-ui: ## the page /ui and the report in headless Chromium, with the Debian pa
 	else echo "NOTE: chromium is not installed: the pages are not tested in a browser"; fi
 
 picture: build ## take docs/report.png, the picture in README.md; with the Debian package chromium
-	$(BIN)/thresh compare --set model.contextLimit=30000 --prices anthropic-sonnet --report $(BIN)/report.html \
+	$(BIN)/thresh compare --set model.contextLimit=40000 --prices anthropic-sonnet --report $(BIN)/report.html \
 		--strategy distill,high-density,top-down-truncation $(SAMPLES) > $(BIN)/report.txt
 	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,690 \
 		--screenshot=$(CURDIR)/docs/report.png file://$(CURDIR)/$(BIN)/report.html

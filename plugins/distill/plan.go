@@ -67,7 +67,7 @@ type unit struct {
 
 // tailShare of the target is what the newest entries may fill, which stay as they are: the model is in the middle of
 // what they are about. leastTail is how many stay in any case.
-const tailShare, leastTail = 0.2, 2
+const tailShare, leastTail = 0.5, 2
 
 // newPlan takes the history apart.
 func newPlan(in sdk.CompressInput, s schedule) *plan {
