@@ -5,8 +5,6 @@ package isolate
 import (
 	"errors"
 	"runtime"
-
-	"golang.org/x/sys/unix"
 )
 
 // native is nil: without a filter for this architecture, its measures count as missing.
@@ -14,7 +12,3 @@ var native *struct{}
 
 // filterCalls always fails; [Probe] says so before a launcher could try.
 func filterCalls(Spec) error { return errors.New("no filter for " + runtime.GOARCH) }
-
-// A guard is never asked without a filter.
-func errnoOf(uint32) unix.Errno      { return unix.ENOSYS }
-func refusedCall(uint32) (r Refused) { return r }

@@ -9,7 +9,7 @@
 // the program. None of it needs root. A [Watcher] ends what a killed host leaves behind.
 //
 // main_linux.go takes the measures in order; namespaces_linux.go, landlock_linux.go and seccomp_linux.go hold one
-// mechanism each; a [Guard] answers the system calls that the host is asked about.
+// mechanism each; a [Guard] makes sockets where there are no namespaces.
 //
 // No kernel mechanism that works everywhere bounds what a program keeps in its run directory, its threads, or shared
 // memory. The caller has to look at these from time to time; [MaxDisk], [MaxFiles] and [MaxThreads] are the bounds.

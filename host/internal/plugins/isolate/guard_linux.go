@@ -2,26 +2,20 @@ package isolate
 
 import (
 	"errors"
+	"fmt"
 	"os"
-	"slices"
-	"sync"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// Guard answers for the host when a program makes a system call that its filter does not decide by itself (seccomp user
-// notification). It refuses what no plugin may do, and remembers what that was, to explain the end of a program. Where
-// there are no namespaces, it also makes the program's sockets; see guard_sockets_linux.go. It is safe for concurrent
-// use.
+// Guard makes the sockets of a program where there are no namespaces: its filter of system calls leaves bind and
+// connect to the host (seccomp user notification). See guard_sockets_linux.go. It is safe for concurrent use.
 type Guard struct {
 	file  *os.File
 	dir   string
 	flood func(why string) // ends the program
-
-	mu      sync.Mutex
-	refused []uint32 // each once
 }
 
 // The layouts must match struct seccomp_notif, seccomp_notif_resp, seccomp_notif_addfd and seccomp_data of the kernel,
@@ -49,11 +43,8 @@ type (
 	}
 )
 
-const (
-	// maxRefusals is how many calls a guard answers in a second. More are an attempt to keep the host busy.
-	maxRefusals = 10_000
-	maxNames    = 32
-)
+// maxCalls is how many calls a guard answers in a second. More are an attempt to keep the host busy.
+const maxCalls = 10_000
 
 // NewGuard answers until Close, or the program's end. file is from [Launcher.Become]; dir is the program's run
 // directory. flood is called at most once, if the program makes so many calls that it must be ended.
@@ -63,7 +54,7 @@ func NewGuard(file *os.File, dir string, flood func(why string)) *Guard {
 	return g
 }
 
-// Close ends the guard. Calls that the filter does not decide then fail with ENOSYS.
+// Close ends the guard. Binding and connecting then fail with ENOSYS.
 func (g *Guard) Close() { _ = g.file.Close() }
 
 // serve is the only goroutine that reads the file.
@@ -94,8 +85,8 @@ func (g *Guard) serve() {
 			second, count = now, 0
 		}
 		// Not a sliding second: the bound need not be exact.
-		if count++; count > maxRefusals {
-			g.flood("it made more than 10000 system calls in a second that isolation refuses")
+		if count++; count > maxCalls {
+			g.flood(fmt.Sprintf("it bound or connected more than %d sockets in a second", maxCalls))
 			return
 		}
 	}
@@ -107,15 +98,7 @@ func (g *Guard) answer(fd int) {
 	if ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
 		return // its thread was interrupted and will ask again
 	}
-	var errno unix.Errno
-	switch number := n.data.number; number {
-	case unix.SYS_BIND, unix.SYS_CONNECT:
-		errno = g.socket(fd, &n)
-	default:
-		errno = errnoOf(number)
-		g.remember(number)
-	}
-	r := response{id: n.id, errno: -int32(errno)}
+	r := response{id: n.id, errno: -int32(g.socket(fd, &n))}
 	_ = ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) // it fails if the thread is gone
 }
 
@@ -124,27 +107,6 @@ func ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
 		return errno
 	}
 	return nil
-}
-
-// remember keeps the first maxNames refused calls: they explain an end best.
-func (g *Guard) remember(number uint32) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.refused) < maxNames && !slices.Contains(g.refused, number) {
-		g.refused = append(g.refused, number)
-	}
-}
-
-// Refused returns the refused calls, in the order in which each was first made. Programs try some calls and continue
-// without them, so these need not be why one ended.
-func (g *Guard) Refused() []Refused {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var out []Refused
-	for _, number := range g.refused {
-		out = append(out, refusedCall(number))
-	}
-	return out
 }
 
 var errStale = errors.New("the thread is gone")

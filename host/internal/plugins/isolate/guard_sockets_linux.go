@@ -26,7 +26,6 @@ const unixAddress = 2 + 108
 func (g *Guard) socket(fd int, n *notification) unix.Errno {
 	name, flags, err := g.asked(fd, n)
 	if err != nil {
-		g.remember(n.data.number)
 		return unix.EACCES
 	}
 	// Nonblocking: a listener that does not accept must not hold up the guard, which serves all of the program's

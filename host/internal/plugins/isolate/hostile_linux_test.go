@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
@@ -175,23 +174,11 @@ func TestAProgramReachesItsOwnSockets(t *testing.T) {
 	}
 }
 
-// The host learns which calls were refused, and can name the grant that would allow them.
-func TestTheHostIsToldWhatWasRefused(t *testing.T) {
-	all := everything(t, Network, Processes, Calls)
-	try(t, Spec{Apply: all}, "thread", "fork", "clone3", "tcp:127.0.0.1:1", "ptrace", "read-self:/proc/self/status")
-	want := []Refused{
-		{"starting a process", "processes"}, {"a socket of another family than unix", "network"}, {Call: "ptrace"},
-	}
-	if diff := cmp.Diff(want, lastRefused); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // groupFile is where doomed writes the control group of its program, if it has one.
 const groupFile = "group"
 
 // doomed runs as a process of its own: it starts the hostile program, tells its process id, and waits to be killed.
-// Nothing but the watcher ends the program: it has no parent death signal.
+// Nothing but the watcher ends the program.
 func doomed(runDir string) {
 	w, err := NewWatcher()
 	if err != nil {

@@ -95,9 +95,6 @@ func try(t *testing.T, spec Spec, attempts ...string) map[string]string {
 	return ended
 }
 
-// lastRefused are the calls that were refused to the program that [run] ran last.
-var lastRefused []Refused
-
 // run starts a program by way of a launcher and returns what it printed.
 func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error) {
 	t.Helper()
@@ -117,10 +114,7 @@ func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error
 	}
 	if file != nil {
 		guard := NewGuard(file, spec.RunDir, func(why string) { t.Error(why) })
-		defer func() {
-			lastRefused = guard.Refused()
-			guard.Close()
-		}()
+		defer guard.Close()
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, written(t, stderr))

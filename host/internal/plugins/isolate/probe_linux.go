@@ -98,7 +98,7 @@ func ending() Check {
 		return Check{Ending, false, "this kernel has no pidfds: " + err.Error()}
 	}
 	_ = unix.Close(fd)
-	return Check{Ending, true, "a watcher process (pidfd), PR_SET_PDEATHSIG"}
+	return Check{Ending, true, "a watcher process (pidfd)"}
 }
 
 func filters(m Measure) Check {

@@ -39,8 +39,7 @@ const (
 )
 
 // filterCalls installs the filter of system calls. Refused calls return an error that programs know how to handle;
-// killing the program would hide the reason. The host is asked about most of them, to know what was refused; where the
-// kernel cannot do that, or the host is under such a filter itself, it never learns.
+// killing the program would hide the reason.
 func filterCalls(spec Spec) error {
 	if native == nil {
 		return errors.New("no filter for " + runtime.GOARCH)
@@ -49,19 +48,18 @@ func filterCalls(spec Spec) error {
 		sockets:   slices.Contains(spec.Apply, Network) && !spec.Network,
 		processes: slices.Contains(spec.Apply, Processes) && !spec.Processes,
 		signals:   !landlockGuardsSignals(spec),
-		tell:      true,
 		supervise: slices.Contains(spec.Apply, Sockets) && !slices.Contains(spec.Apply, Paths),
 	}
-	fd, err := install(filter(*native, r, uint32(os.Getpid())), unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
-	if err == nil {
-		return handOver(fd)
-	}
-	if r.supervise {
+	program := filter(*native, r, uint32(os.Getpid()))
+	if !r.supervise {
+		_, err := install(program, 0)
 		return err
 	}
-	r.tell = false
-	_, err = install(filter(*native, r, uint32(os.Getpid())), 0)
-	return err
+	fd, err := install(program, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+	if err != nil {
+		return err
+	}
+	return handOver(fd)
 }
 
 // install returns the descriptor that flags may ask for.
@@ -76,9 +74,9 @@ func install(program []unix.SockFilter, flags uintptr) (fd int, err error) {
 }
 
 // refusal selects what a filter refuses besides what no plugin may do: sockets other than Unix sockets, new processes,
-// and signals by thread id, because a filter cannot tell whose thread that is. With tell, a [Guard] is told what was
-// refused; with supervise, it makes the sockets.
-type refusal struct{ sockets, processes, signals, tell, supervise bool }
+// and signals by thread id, because a filter cannot tell whose thread that is. With supervise, a [Guard] makes the
+// sockets.
+type refusal struct{ sockets, processes, signals, supervise bool }
 
 // assembler collects a BPF program. Jumps are relative and at most 255 instructions long, so bodies are put together
 // first.
@@ -183,13 +181,6 @@ func (a *assembler) search(in []ranged) {
 func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 	var a assembler
 	const allowed = unix.SECCOMP_RET_ALLOW
-	// told refuses a call that the host learns about, if it can; [Guard] answers with the same error.
-	told := func(errno unix.Errno) uint32 {
-		if r.tell {
-			return unix.SECCOMP_RET_USER_NOTIF
-		}
-		return failing(errno)
-	}
 	a.load(callArch)
 	a.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, arch.audit, 1, 0)
 	a.answer(unix.SECCOMP_RET_KILL_PROCESS) // numbers of another architecture mean other calls
@@ -219,13 +210,9 @@ func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 		if _, given := verdicts[rule.call]; given {
 			continue
 		}
-		refusal := failing(rule.errno)
-		if rule.call == unix.SYS_SOCKET {
-			refusal = told(rule.errno)
-		}
 		a.when(rule.call, func(a *assembler) {
 			for _, arg := range rule.args {
-				a.argument(arg, refusal)
+				a.argument(arg, failing(rule.errno))
 			}
 			a.answer(allowed)
 		})
@@ -237,19 +224,19 @@ func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 	a.when(unix.SYS_CLONE, func(a *assembler) {
 		a.load(callArg0)
 		a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, namespaces, 0, 1)
-		a.answer(told(unix.EPERM))
+		a.answer(failing(unix.EPERM))
 		if r.processes {
 			a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, unix.CLONE_THREAD, 1, 0)
-			a.answer(told(unix.EPERM))
+			a.answer(failing(unix.EPERM))
 		}
 		a.answer(allowed)
 	})
 	give(allowed, slices.Concat(allowedCalls, arch.allowed)...)
-	give(told(unix.EPERM), slices.Concat(refusedCalls, arch.refused, arch.forks)...)
+	give(failing(unix.EPERM), slices.Concat(refusedCalls, arch.refused, arch.forks)...)
 	give(failing(unix.EOPNOTSUPP), attributeCalls...)
 	// The arguments of clone3 lie in memory where a filter does not see them. Told that it does not exist, programs use
 	// clone.
 	give(failing(unix.ENOSYS), unix.SYS_CLONE3)
-	a.search(ranges(verdicts, told(unix.ENOSYS)))
+	a.search(ranges(verdicts, failing(unix.ENOSYS)))
 	return a
 }

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watcher is a process that briefly outlives the host and kills what the host has left behind. The kernel's own means
-// (PR_SET_PDEATHSIG) is not enough: a program that calls exec in another thread than its first is rid of it. A plugin
-// cannot reach the watcher, which holds pidfds, so no reused process id can mislead it. It is safe for concurrent use.
+// Watcher is a process that briefly outlives the host and kills what the host has left behind. PR_SET_PDEATHSIG would
+// not do: a program that calls exec in another thread than its first is rid of it. A plugin cannot reach the watcher,
+// which holds pidfds, so no reused process id can mislead it. It is safe for concurrent use.
 type Watcher struct {
 	socket *os.File // the only other end of the watcher's socket: it ends with the host
 	ended  chan struct{}

@@ -12,8 +12,8 @@
 //   - is isolated as far as the machine can do that;
 //   - gets a clean environment, no standard input, a private working directory, and its own process group;
 //   - is ended with SIGTERM, then SIGKILL to the whole group, within a bounded time whatever it does;
-//   - ends with the host: it holds the reading end of a pipe, the lifeline, that breaks then, and on Linux the
-//     kernel kills it as well;
+//   - ends with the host: it holds the reading end of a pipe, the lifeline, that breaks then, and on Linux a
+//     watcher process kills it as well;
 //   - may write what it likes to its standard output and error: both are always drained, and end up in the log.
 //
 // Nothing here knows the strategy protocol.

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// processAttributes puts a plugin into its own process group. Without Pdeathsig, only the lifeline ends a plugin with
-// its host.
+// processAttributes puts a plugin into its own process group.
 func processAttributes(*syscall.SysProcAttr) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

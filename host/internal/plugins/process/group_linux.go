@@ -9,12 +9,12 @@ import (
 )
 
 // processAttributes adds to a, which may be nil. A plugin in its own process group gets no signals from the host's
-// terminal and can be ended together with what it started. The kernel kills it when the host ends (Pdeathsig).
+// terminal and can be ended together with what it started.
 func processAttributes(a *syscall.SysProcAttr) *syscall.SysProcAttr {
 	if a == nil {
 		a = &syscall.SysProcAttr{}
 	}
-	a.Setpgid, a.Pdeathsig = true, syscall.SIGKILL
+	a.Setpgid = true
 	return a
 }
 

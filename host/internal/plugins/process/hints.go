@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
@@ -25,24 +26,16 @@ func (c *child) endedHint() string {
 	return byHand
 }
 
-// refusedHint says which system calls isolation refused, and which grants would allow them; "" if none are known. It
-// does not say that the program ended because of them: programs try some calls and continue without.
+// refusedHint names the grants of an isolated process whose standard error tells that the system refused it something;
+// "" for any other. It does not say that isolation is to blame: nobody asked the kernel.
 func (c *child) refusedHint() string {
-	if c.guard == nil {
+	said := strings.ToLower(c.stderr.String())
+	refused := func(errno syscall.Errno) bool { return strings.Contains(said, errno.Error()) }
+	if !c.isolated() || !slices.ContainsFunc([]syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.ENOSYS}, refused) {
 		return ""
 	}
-	var all []string
-	for _, r := range c.guard.Refused() {
-		allowed := "no grant allows it"
-		if r.Grant != "" {
-			allowed = "plugins.grants." + c.binary.Name + "." + r.Grant + " allows it"
-		}
-		all = append(all, r.Call+" ("+allowed+")")
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	return "before it ended, isolation refused it: " + strings.Join(all, ", ")
+	return "if isolation refused it that: plugins.grants." + c.binary.Name +
+		" can allow the network, processes, or files to read"
 }
 
 // isolated reports whether the process's access to files is restricted.

@@ -74,7 +74,7 @@ func (p *Process) Gone(d time.Duration) bool { return p.child.gone(d) }
 // ExitState describes how the process ended, for people. Call it after the process has ended.
 func (p *Process) ExitState() string { return p.child.exit.state }
 
-// Refused says which system calls isolation refused to the process, and which grants would allow them; "" if none.
+// Refused says which grants could help a process that was refused something; "" if it names no such thing itself.
 func (p *Process) Refused() string { return p.child.refusedHint() }
 
 // ExitCode returns -1 for a process that a signal ended. Call it after the process has ended.

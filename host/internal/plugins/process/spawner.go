@@ -24,8 +24,8 @@ const (
 	socketSuffix = "/plugin-dir4294967295/" + isolate.HostDir + "/plugin4294967295"
 )
 
-// Spawner starts processes. It owns what they share: a run directory, and the thread that starts all. It is safe for
-// concurrent use. Close it when every process has ended.
+// Spawner starts processes. It owns what they share: a run directory, and the watcher. It is safe for concurrent
+// use. Close it when every process has ended.
 type Spawner struct {
 	base      string // of run directories
 	starter   *starter
@@ -47,7 +47,7 @@ func NewSpawner(base string) (*Spawner, error) {
 	if err != nil {
 		return nil, err
 	}
-	starter := newStarter()
+	starter := new(starter)
 	groups, _ := isolate.OpenGroups() // most machines have none for us; isolate.Probe says why
 	return &Spawner{
 		base: base, runs: []*rundir.Dir{run}, starter: starter, launchers: &launchers{starter: starter, groups: groups},

@@ -2,7 +2,6 @@ package process
 
 import (
 	"os/exec"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -11,9 +10,9 @@ import (
 )
 
 // watch kills processes that are left when the host ends, with one watcher for all of a spawner's processes. A program
-// that cannot be a watcher does without; the measure "ending" is then listed as missing.
+// that cannot be a watcher does without; the measure "ending" is then listed as missing. It is not safe for concurrent
+// use.
 type watch struct {
-	mu      sync.Mutex
 	watcher *isolate.Watcher
 }
 
@@ -33,7 +32,7 @@ func (w *watch) start(cmd *exec.Cmd, group *isolate.Group) error {
 	}
 	defer unix.Close(pidfd)
 	if watcher := w.current(); watcher != nil {
-		// It fails if the watcher was killed. The kernel's own means remain.
+		// It fails if the watcher was killed. The lifeline remains.
 		_ = watcher.Watch(cmd.Process.Pid, pidfd, group)
 	}
 	return nil
@@ -41,8 +40,6 @@ func (w *watch) start(cmd *exec.Cmd, group *isolate.Group) error {
 
 // current returns nil if there can be no watcher. It replaces one that was killed.
 func (w *watch) current() *isolate.Watcher {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.watcher != nil {
 		select {
 		case <-w.watcher.Ended():
@@ -59,8 +56,6 @@ func (w *watch) current() *isolate.Watcher {
 
 // close kills what is left, and ends the watcher.
 func (w *watch) close() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.watcher != nil {
 		w.watcher.Close()
 		w.watcher = nil
