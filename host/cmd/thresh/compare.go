@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare/htmlreport"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/internal/atomicfile"
@@ -93,7 +95,7 @@ include the system prompt, the tool schemas and, in costs, the answers. At the p
 model, doing nothing costs what the session was billed. Without usage, thresh counts the tokens.
 
 The last lines name the variant that would have been the cheapest at the first price list, of those
-that keep --min-recall of the names on their lines in nine of ten sessions, and the settings for it;
+whose lines and own are at least --min-recall in nine of ten sessions, and the settings for it;
 --write adds these to ./thresh.yaml. They say for how many sessions the choice that the others make
 holds. A session that no strategy fits is named, and decides nothing.
 
@@ -132,7 +134,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.StringSliceVar(&c.prices, "prices", nil, "use these price lists: `LISTS`, separated by commas")
 	f.StringVar(&c.report, "report", "", "write an HTML page to `FILE`, too")
 	f.IntVar(&c.parallel, "parallel", 0, "replay `N` sessions at a time; 0 means one per processor")
-	f.Float64Var(&c.minRecall, "min-recall", 80, "recommend only what keeps `PERCENT` of the used names on their lines")
+	f.Float64Var(&c.minRecall, "min-recall", 60, "recommend only what keeps `PERCENT`: the lower of lines and own")
 	f.BoolVar(&c.write, "write", false, "add the recommended settings to ./thresh.yaml, or to the file of --config")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	a.addColumns(cmd, compareColumns([]*pricing.List{{}}))
@@ -383,7 +385,10 @@ func (a *app) printComparison(r *compare.Report, c comparison) error {
 		return err
 	}
 	// Even if the table could not be printed: the page took minutes to compute.
-	return errors.Join(err, writeReport(c.report, r))
+	return errors.Join(err, writeReport(c.report, func(w io.Writer, o htmlreport.Options) error {
+		o.Every = len(c.vary) > 0
+		return htmlreport.Write(w, r, o)
+	}))
 }
 
 // completePrices completes names of price lists, including those in model.priceFile.

@@ -73,9 +73,9 @@ func sessionNames(files []string) map[string]string {
 
 // writeReport writes the HTML page atomically: a browser or an interrupted run never sees half of one. It is the only
 // place that puts the time and version on the page: htmlreport itself is deterministic.
-func writeReport(path string, r *compare.Report) error {
+func writeReport(path string, page func(io.Writer, htmlreport.Options) error) error {
 	err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
-		return htmlreport.Write(w, r, htmlreport.Options{Made: time.Now(), Version: buildinfo.Version()})
+		return page(w, htmlreport.Options{Made: time.Now(), Version: buildinfo.Version()})
 	})
 	if err != nil {
 		return fmt.Errorf("--report: %w", err)

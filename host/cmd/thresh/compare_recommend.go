@@ -45,7 +45,7 @@ func recommendationText(x *compare.Recommendation) string {
 	if math.Abs(x.PerSession) >= 0.0001 {
 		money = fmt.Sprintf(" (%.2g USD in a session%s)", math.Abs(x.PerSession), money)
 	}
-	if x.Worst.Differs(x.Lines) {
+	if x.Worst.Differs(min(x.Lines, x.Own)) {
 		worst = fmt.Sprintf(" (%s in the worst session)", share(x.Worst.Worst))
 	}
 	if x.Dearest.Differs(x.Relative) {
@@ -54,8 +54,8 @@ func recommendationText(x *compare.Recommendation) string {
 	if x.Needed {
 		needed = " Without a strategy, requests do not fit into the model."
 	}
-	return fmt.Sprintf("%s: %s against doing nothing%s%s. It keeps %s%s.%s%s In thresh.yaml:",
-		headline, against(x.Relative), dearest, money, share(x.Lines), worst, left, needed)
+	return fmt.Sprintf("%s: %s against doing nothing%s%s. It keeps %s and %s%s.%s%s In thresh.yaml:",
+		headline, against(x.Relative), dearest, money, share(x.Lines), share(x.Own), worst, left, needed)
 }
 
 func recommendedLines(x *compare.Recommendation) []string {

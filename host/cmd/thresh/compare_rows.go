@@ -3,60 +3,10 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
-
-// compareRows returns which variants have a row, by position: with every, all of them, otherwise one for each strategy.
-// That is the recommended one or, of the others, the cheapest at the first price list.
-func compareRows(r *compare.Report, every bool) (rows []int) {
-	best := map[string]int{}
-	for i, v := range r.Variants {
-		if every {
-			rows = append(rows, i)
-		} else if k, ok := best[v.Strategy]; !ok || betterRow(r, i, k) {
-			best[v.Strategy] = i
-		}
-	}
-	for _, i := range best {
-		rows = append(rows, i)
-	}
-	slices.Sort(rows)
-	return rows
-}
-
-// betterRow reports whether variant i represents its strategy better than variant k.
-func betterRow(r *compare.Report, i, k int) bool {
-	if x := r.Recommendation; x != nil {
-		switch x.Variant {
-		case r.Variants[i].Name:
-			return true
-		case r.Variants[k].Name:
-			return false
-		}
-	}
-	a, b := &r.Totals.Variants[i], &r.Totals.Variants[k]
-	if a.Done != b.Done || len(r.Prices) == 0 {
-		return a.Done && !b.Done
-	}
-	costA, pricedA := a.Cost(r.Prices[0].Name)
-	costB, pricedB := b.Cost(r.Prices[0].Name)
-	if pricedA != pricedB {
-		return pricedA
-	}
-	return costA.USD < costB.USD
-}
-
-// variantLabel is the name of variant i in a table. Which prices it decides by is said only where the others have rows too.
-func variantLabel(r *compare.Report, i int, every bool) string {
-	v := r.Variants[i]
-	if !every {
-		return strings.TrimSuffix(v.Name, " ("+v.PriceList+")")
-	}
-	return v.Name
-}
 
 // costOf returns the costs of variant i. A strategy with one row that decides by prices decides in each column by those
 // of the column: what another run of it cost.
@@ -64,7 +14,7 @@ func costOf(r *compare.Report, res *compare.Results, i int, every bool) func(lis
 	return func(list string) (compare.Cost, bool) {
 		c, ok := res.Variants[i].Cost(list)
 		for k, v := range r.Variants {
-			if !ok && !every && v.PriceList == list && variantLabel(r, k, false) == variantLabel(r, i, false) {
+			if !ok && !every && v.PriceList == list && r.Label(k, false) == r.Label(i, false) {
 				return res.Variants[k].Cost(list)
 			}
 		}

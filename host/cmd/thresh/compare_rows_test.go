@@ -20,7 +20,7 @@ func TestCompareHasOneRowForEachStrategyAndSaysWhatItsColumnsMean(t *testing.T) 
 	if strings.Contains(table, "…") || strings.Contains(table, " - ") {
 		t.Errorf("a name is cut, or a strategy has no cost at a price list:\n%s", table)
 	}
-	for _, want := range []string{"\n$ ", "\nRECALL  ", "\nNEEDS   ", "one row per strategy"} {
+	for _, want := range []string{"\n$ ", "\nRECALL  ", "\nOWN     ", "one row per strategy"} {
 		if !strings.Contains("\n"+below, want) {
 			t.Errorf("no %q in\n%s", want, below)
 		}

@@ -32,8 +32,8 @@ func compareColumns(prices []*pricing.List) []table.Column {
 		{Name: "recall", Right: true, Rank: 1},
 		{Name: "recall-worst", Head: "WORST\nRECALL", Right: true, Rank: 3},
 		{Name: "lines", Right: true, Rank: 1},
-		{Name: "own", Right: true, Rank: 3},
-		{Name: "needs", Right: true, Rank: 1},
+		{Name: "own", Right: true, Rank: 1},
+		{Name: "needs", Right: true, Rank: 3},
 		{Name: "edits", Right: true, Rank: 4},
 		{Name: "over-limit", Head: "OVER\nLIMIT", Right: true, Rank: 4},
 		{Name: "peak", Right: true, Rank: 4},
@@ -57,7 +57,7 @@ func compareColumns(prices []*pricing.List) []table.Column {
 // printCompared prints the comparison for people: with sessions a table for each, then the totals, then errors and
 // warnings, where they are still visible after a long output has scrolled by.
 func (a *app) printCompared(r *compare.Report, c comparison) error {
-	rows := compareRows(r, len(c.vary) > 0)
+	rows := r.Rows(len(c.vary) > 0)
 	every := len(rows) == len(r.Variants)
 	if c.sessions {
 		// By index, as the results are large structs.
@@ -91,7 +91,7 @@ func (a *app) printCompared(r *compare.Report, c comparison) error {
 	most := r.KeepsMost()
 	for _, i := range rows {
 		if r.Variants[i].Name == most {
-			notes = append(notes, "keeps most of the used names on their lines: "+variantLabel(r, i, every))
+			notes = append(notes, "keeps most of "+compare.WhatIsKept+": "+r.Label(i, every))
 		}
 	}
 	notes = append(notes, r.Warnings()...)
@@ -131,7 +131,7 @@ func (a *app) printResults(
 		for _, i := range rows {
 			// What was not run has no figures, and a reason below the tables.
 			if v := &res.Variants[i]; v.Ran() {
-				t.Row(compareRow(r, variantLabel(r, i, every), v, costOf(r, res, i, every), sessions)...)
+				t.Row(compareRow(r, r.Label(i, every), v, costOf(r, res, i, every), sessions)...)
 			}
 		}
 		return t

@@ -38,8 +38,7 @@
 // nothing.
 //
 // A list of all names has a high recall, and says nothing. So [Recall.ShareLines] asks of the names that stood on a line
-// with something else whether one of these lines is still there, and recommendations go by it (vote.go): a variant must
-// keep enough in nine of ten sessions, and so must the choice that all other sessions make in the one left out.
+// with something else whether one of these lines is still there.
 //
 // # Needs
 //
@@ -55,6 +54,10 @@
 //
 // Recall and needs hardly notice when what the agent itself said, decided and wrote is gone, although that stands nowhere
 // else. [Own] is the share of it that the request still held, in lines as needs has them.
+//
+// Recommendations go by the lower of this and [Recall.ShareLines] (vote.go): a variant must keep enough in nine of ten
+// sessions, and so must the choice that all other sessions make in the one left out. What models could still answer
+// follows the lower of the two more closely than any other column (docs/economics.md).
 //
 // # Re-reads
 //

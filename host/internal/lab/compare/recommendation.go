@@ -15,7 +15,7 @@ import (
 type Recommendation struct {
 	// PriceList is the list.
 	PriceList string `json:"priceList"`
-	// MinRecall is the share of used names on their lines that was asked for.
+	// MinRecall is what [Result.Kept] had to be.
 	MinRecall float64 `json:"minRecall"`
 	// Variant is one of [Report.Variants]; "" if doing nothing is best.
 	Variant string `json:"variant"`
@@ -29,12 +29,12 @@ type Recommendation struct {
 	// which the sessions of each agent were recorded; 0 if that is not known.
 	PerSession float64 `json:"perSessionUsd"`
 	PerMonth   float64 `json:"perMonthUsd,omitempty"`
-	// Recall is over all sessions, and Lines the share of names on their lines; Worst is the latter in the session with
-	// the lowest.
+	// Recall, Lines and Own are over all sessions; Worst is the lower of Lines and Own in the session with the lowest.
 	Recall float64 `json:"recall"`
 	Lines  float64 `json:"lines"`
+	Own    float64 `json:"own"`
 	Worst  Spread  `json:"worst"`
-	// Held is for how many of Of sessions the choice that the others make keeps that share in the session left out.
+	// Held is for how many of Of sessions the choice that the others make keeps enough in the session left out.
 	Held int `json:"held"`
 	Of   int `json:"of"`
 	// Unfit are the sessions that no strategy fits; they decide nothing.
@@ -46,22 +46,25 @@ type Recommendation struct {
 // Headline says what the comparison comes to, without a full stop. name and recall write the names of variants and
 // price lists, and shares, as the reader's medium has them.
 func (x *Recommendation) Headline(name func(string) string, recall func(float64) string) string {
-	floor := "and keeps at least " + recall(x.MinRecall) + " of the used names on their lines"
+	floor := recall(x.MinRecall) + " of " + WhatIsKept
 	prices := name(x.PriceList) + "'s prices"
 	if x.PriceList == OwnModel {
 		prices = "the prices of each session's own model"
 	}
 	switch {
 	case x.Variant == "" && x.Needed: // the recorded requests are larger than the context limit
-		return "Requests do not fit into the model without a strategy, and none that was compared fits them " + floor
+		return "Requests do not fit into the model without a strategy, and none that was compared fits them and keeps " +
+			"at least " + floor
 	case x.Variant == "":
-		return "Doing nothing is best at " + prices + ": no strategy that was compared is cheaper " + floor
+		return "Doing nothing is best at " + prices + ": no strategy that was compared is cheaper and keeps at least " + floor
 	default:
 		variant := name(strings.TrimSuffix(x.Variant, " ("+x.PriceList+")"))
-		return variant + " is the cheapest at " + prices + " of those that keep at least " + recall(x.MinRecall) +
-			" of the used names on their lines"
+		return variant + " is the cheapest at " + prices + " of those that keep at least " + floor
 	}
 }
+
+// WhatIsKept says of what [Result.Kept] is a share.
+const WhatIsKept = "the used names on their lines and of what the agent said and wrote"
 
 // Left says how often the choice held in a session that was left out of it, and which sessions it is not about;
 // without a full stop, "" if there is nothing to say.
@@ -85,8 +88,8 @@ const month, leastSpan = 30 * 24 * time.Hour, 24 * time.Hour
 // leastGain is the relative saving below which doing nothing is better: less to set up, and nothing lost.
 const leastGain = 0.005
 
-// Recommend returns what the sessions say by the first price list, for at least a share of minRecall of the used names
-// on their lines ([Recall.ShareLines]); nil without a price list, and if no variant ran through all sessions.
+// Recommend returns what the sessions say by the first price list, for variants that keep at least minRecall
+// ([Result.Kept]); nil without a price list, and if no variant ran through all sessions.
 //
 // A pooled share hides the sessions that lost most. So the share is asked for in nine of ten sessions, and the choice
 // is tried on sessions that it was not made from: each is left out once, and for nine of ten of them the choice of the
@@ -99,7 +102,7 @@ func (r *Report) Recommend(minRecall float64) *Recommendation {
 	if len(v.variants) == 0 {
 		return nil
 	}
-	out := &Recommendation{PriceList: v.list, MinRecall: minRecall, Recall: 1, Lines: 1,
+	out := &Recommendation{PriceList: v.list, MinRecall: minRecall, Recall: 1, Lines: 1, Own: 1,
 		Worst: Spread{Mean: 1, Worst: 1}, Unfit: v.unfit}
 	for _, s := range v.sessions {
 		out.Needed = out.Needed || r.Sessions[s].Nothing.OverLimit > 0
@@ -132,7 +135,7 @@ func (r *Report) better(i, k int, list string) bool {
 	a, b := &r.Totals.Variants[i], &r.Totals.Variants[k]
 	costA, _ := a.Cost(list)
 	costB, _ := b.Cost(list)
-	return cmp.Or(cmp.Compare(costA.USD, costB.USD), cmp.Compare(b.Recall.ShareLines, a.Recall.ShareLines),
+	return cmp.Or(cmp.Compare(costA.USD, costB.USD), cmp.Compare(b.Kept(), a.Kept()),
 		cmp.Compare(a.Rewrites, b.Rewrites), cmp.Compare(r.Variants[k].PriceList, r.Variants[i].PriceList)) < 0
 }
 
@@ -141,9 +144,9 @@ func (x *Recommendation) take(r *Report, i int) {
 	v := &r.Totals.Variants[i]
 	cost, _ := v.Cost(x.PriceList)
 	x.Variant, x.Settings = v.Variant, r.settings(i, x.PriceList)
-	x.Relative, x.Recall, x.Lines = cost.Relative, v.Recall.Share, v.Recall.ShareLines
+	x.Relative, x.Recall, x.Lines, x.Own = cost.Relative, v.Recall.Share, v.Recall.ShareLines, v.Own.Share
 	if v.PerSession != nil {
-		x.Worst = v.PerSession.Lines
+		x.Worst = v.PerSession.Kept
 	}
 	x.Dearest = Spread{Mean: cost.Relative, Worst: cost.Relative}
 	if cost.PerSession != nil {
@@ -156,7 +159,7 @@ func (x *Recommendation) take(r *Report, i int) {
 // leastSaved is the share of tokens that a variant must save to be worth a word.
 const leastSaved = 0.05
 
-// KeepsMost returns the variant that kept most of the used names on their lines, of those that save anything worth it,
+// KeepsMost returns the variant that kept most ([Result.Kept]), of those that save anything worth it,
 // for people whose agent should miss nothing: it need not be the recommended one. It is "" if fewer than two variants
 // kept all requests under the limit: shares of different requests cannot be compared.
 func (r *Report) KeepsMost() string {
@@ -168,7 +171,7 @@ func (r *Report) KeepsMost() string {
 			continue
 		}
 		fit++
-		if v.Saved >= leastSaved && (best == nil || v.Recall.ShareLines > best.Recall.ShareLines) {
+		if v.Saved >= leastSaved && (best == nil || v.Kept() > best.Kept()) {
 			best = v
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // made is what a variant made of a session that costs 10 USD without it.
 func made(name string, relative, lines float64, overLimit int) Result {
 	return Result{Variant: name, Done: true, Sessions: 1, Turns: 1, OverLimit: overLimit,
-		Recall: Recall{Share: 1, ShareLines: lines},
-		Costs:  []Cost{{List: "l", USD: 10 * (1 + relative), Nothing: 10, Relative: relative}}}
+		Recall: Recall{Share: 1, ShareLines: lines}, Own: Own{Share: 1},
+		Costs: []Cost{{List: "l", USD: 10 * (1 + relative), Nothing: 10, Relative: relative}}}
 }
 
 // reported sums sessions up. Each lasts two days, all of them together too.
@@ -49,17 +49,20 @@ func reported(nothingOver int, sessions ...[]Result) *Report {
 func TestTheRecommendationIsTheCheapestThatKeepsEnough(t *testing.T) {
 	failed := made("failed", -0.9, 1, 0)
 	failed.Done = false
+	mute := made("mute", -0.9, 1, 0)
+	mute.Own.Share = 0.94
 	for name, tt := range map[string]struct {
 		nothingOver int
 		variants    []Result
 		want        string
 	}{
-		"the cheapest":               {0, []Result{made("a", -0.1, 0.99, 0), made("b", -0.2, 0.96, 0)}, "b"},
-		"not below the floor":        {0, []Result{made("a", -0.1, 0.99, 0), made("b", -0.2, 0.94, 0)}, "a"},
-		"nothing, if all are dearer": {0, []Result{made("a", 0.1, 1, 0)}, ""},
-		"nothing, for next to none":  {0, []Result{made("a", -0.001, 1, 0)}, ""},
-		"what failed does not count": {0, []Result{failed, made("a", -0.1, 1, 0)}, "a"},
-		"dearer, if nothing fits":    {3, []Result{made("b", 0.2, 1, 0), made("a", 0.1, 1, 0)}, "a"},
+		"the cheapest":                    {0, []Result{made("a", -0.1, 0.99, 0), made("b", -0.2, 0.96, 0)}, "b"},
+		"not below the floor":             {0, []Result{made("a", -0.1, 0.99, 0), made("b", -0.2, 0.94, 0)}, "a"},
+		"not without what the agent said": {0, []Result{mute, made("a", -0.1, 1, 0)}, "a"},
+		"nothing, if all are dearer":      {0, []Result{made("a", 0.1, 1, 0)}, ""},
+		"nothing, for next to none":       {0, []Result{made("a", -0.001, 1, 0)}, ""},
+		"what failed does not count":      {0, []Result{failed, made("a", -0.1, 1, 0)}, "a"},
+		"dearer, if nothing fits":         {3, []Result{made("b", 0.2, 1, 0), made("a", 0.1, 1, 0)}, "a"},
 		"at the same cost, what keeps more": {0, []Result{made("a", -0.1, 0.97, 0), made("b", -0.1, 0.99, 0),
 			made("c", -0.1, 0.98, 0)}, "b"},
 		"else what decides by prices": {0, []Result{made("a", -0.1, 1, 0), made("by prices", -0.1, 1, 0),

@@ -141,12 +141,18 @@ type Result struct {
 type PerSession struct {
 	Recall Spread `json:"recall"`
 	Lines  Spread `json:"lines"`
-	Needs  Spread `json:"needs"`
-	Edits  Spread `json:"edits"`
+	// Kept is of [Result.Kept].
+	Kept  Spread `json:"kept"`
+	Needs Spread `json:"needs"`
+	Edits Spread `json:"edits"`
 }
 
 // Ran reports whether there are figures: a variant that was not run has none, and zeros would claim that it was.
 func (r *Result) Ran() bool { return r.Turns > 0 || r.Done }
+
+// Kept is what recommendations go by: the share of used names on their lines, or of the agent's own words and edits,
+// whichever is lower.
+func (r *Result) Kept() float64 { return min(r.Recall.ShareLines, r.Own.Share) }
 
 // Cost returns the cost by a price list; ok is false if the result was not priced by it.
 func (r *Result) Cost(list string) (c Cost, ok bool) {
@@ -195,7 +201,7 @@ type Recall struct {
 	KeptResults  int     `json:"keptResults"`
 	ShareResults float64 `json:"shareResults"`
 	// ShareLines is the stricter share: of names that stood on a line with something else, how many were still on one of
-	// these lines. A list of names has none of them. Recommendations go by it.
+	// these lines. A list of names has none of them.
 	UsedLines  int     `json:"usedLines"`
 	KeptLines  int     `json:"keptLines"`
 	ShareLines float64 `json:"shareLines"`

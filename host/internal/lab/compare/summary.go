@@ -102,8 +102,8 @@ type summary struct {
 	failed int   // sessions
 	err    error // of the first that failed
 
-	recall, lines, needs, edits spread
-	costs                       []spread // by price list, against doing nothing; without a list there are none
+	recall, lines, kept, needs, edits spread
+	costs                             []spread // by price list, against doing nothing; without a list there are none
 }
 
 // newSummary returns a summary of no sessions.
@@ -118,13 +118,14 @@ type spread struct {
 	worst Spread
 }
 
-// kept adds the share that one session kept, unless nothing was counted in it.
-func (s *spread) kept(session string, kept, of int) {
+// of adds the share that one session kept, unless nothing was counted in it.
+func (s *spread) of(session string, kept, of int) {
 	if of > 0 {
-		v := share(kept, of)
-		s.add(session, v, v < s.worst.Worst)
+		s.share(session, share(kept, of))
 	}
 }
+
+func (s *spread) share(session string, v float64) { s.add(session, v, v < s.worst.Worst) }
 
 // cost adds what one session cost against doing nothing, unless that cost nothing.
 func (s *spread) cost(session string, c Cost) {
@@ -166,10 +167,12 @@ func (s *summary) add(one slot) {
 		t := one.found.tally
 		s.tally.add(t)
 		session := one.found.rec.name
-		s.recall.kept(session, t.recall.Kept, t.recall.Used)
-		s.lines.kept(session, t.recall.KeptLines, t.recall.UsedLines)
-		s.needs.kept(session, t.needs.Kept, t.needs.Calls)
-		s.edits.kept(session, t.needs.KeptEdits, t.needs.Edits)
+		s.recall.of(session, t.recall.Kept, t.recall.Used)
+		s.lines.of(session, t.recall.KeptLines, t.recall.UsedLines)
+		res := t.result(s.name)
+		s.kept.share(session, res.Kept())
+		s.needs.of(session, t.needs.Kept, t.needs.Calls)
+		s.edits.of(session, t.needs.KeptEdits, t.needs.Edits)
 		for i, c := range t.costs {
 			s.costs[i].cost(session, c)
 		}
@@ -179,8 +182,8 @@ func (s *summary) add(one slot) {
 // result returns the totals. The error is the first one, with the number of sessions that failed unless all did.
 func (s *summary) result() Result {
 	r := s.tally.result(s.name)
-	r.PerSession = &PerSession{Recall: s.recall.result(), Lines: s.lines.result(), Needs: s.needs.result(),
-		Edits: s.edits.result()}
+	r.PerSession = &PerSession{Recall: s.recall.result(), Lines: s.lines.result(), Kept: s.kept.result(),
+		Needs: s.needs.result(), Edits: s.edits.result()}
 	for i := range r.Costs {
 		if s.costs[i].n > 0 {
 			spread := s.costs[i].result()

@@ -27,7 +27,7 @@ func made(n size) *compare.Report {
 	for i := range n.variants {
 		r.Variants = append(
 			r.Variants,
-			compare.VariantInfo{Name: fmt.Sprintf("variant-%d", i), Strategy: "high-density",
+			compare.VariantInfo{Name: fmt.Sprintf("variant-%d", i), Strategy: fmt.Sprintf("strategy-%d", i),
 				Settings: map[string]string{"compression.density.cadence": "gated"}},
 		)
 	}

@@ -45,7 +45,7 @@ type section struct {
 
 func newPage(r *compare.Report, o Options) *page {
 	p := &page{Title: cmp.Or(clean(o.Title), "Strategies compared on recorded sessions"), Incomplete: r.Incomplete,
-		Scope: scope(r), Verdict: verdictOf(r.Recommendation), Totals: totals(r), Times: times(r, o)}
+		Scope: scope(r), Verdict: verdictOf(r.Recommendation), Totals: totals(r, o.Every), Times: times(r, o)}
 	for _, w := range r.Warnings() {
 		p.Warnings = append(p.Warnings, shorten(w, maxSentence))
 	}
@@ -54,7 +54,7 @@ func newPage(r *compare.Report, o Options) *page {
 			p.NotRun = append(p.NotRun, short(v.Variant)+": "+shorten(v.Error, maxSentence))
 		}
 	}
-	p.Details = append(p.Details, more(r))
+	p.Details = append(p.Details, more(r, o.Every))
 	if chosen := shown(r); chosen >= 0 {
 		p.Chart = contextChart(r, chosen)
 		p.Details = append(p.Details, sessions(r, chosen), pruned(r, chosen), lost(r, chosen))

@@ -40,8 +40,9 @@ type column struct {
 	cell func(*compare.Result) string
 }
 
-// totals has what most readers choose by, at the first price list, without variants that decided by another one.
-func totals(r *compare.Report) table {
+// totals has what most readers choose by, at the first price list: a row for each strategy or, with every, for each
+// variant that did not decide by another list.
+func totals(r *compare.Report, every bool) table {
 	var columns []column
 	ran := (*compare.Result).Ran
 	if len(r.Prices) > 0 {
@@ -54,18 +55,27 @@ func totals(r *compare.Report) table {
 		column{"recall", func(r *compare.Result) string {
 			return spread(r.Recall.Share, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Recall })
 		}},
+		column{"lines", func(r *compare.Result) string {
+			return spread(r.Recall.ShareLines, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Lines })
+		}},
+		column{"own", func(r *compare.Result) string { return recalled(r.Own.Share) }},
 		column{"needs", func(r *compare.Result) string {
 			return spread(r.Needs.Share, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Needs })
 		}},
 		column{"over limit", func(r *compare.Result) string { return number(r.OverLimit) }},
 		column{"rewrites", func(r *compare.Result) string { return number(r.Rewrites) }},
 	)
-	return results(r, "Totals of all sessions", columns, ran)
+	return results(r, "Totals of all sessions", columns, ran, every)
 }
 
 // more has the rest of the figures, and the cost by each price list in detail.
-func more(r *compare.Report) section {
-	out := section{Title: "More figures", Tables: []table{results(r, "More totals of all sessions", []column{
+func more(r *compare.Report, every bool) section {
+	out := section{Title: "More figures"}
+	if all := totals(r, true); len(r.Rows(every)) < len(r.Variants) {
+		all.Caption = "Totals of all variants"
+		out.Tables = append(out.Tables, all)
+	}
+	out.Tables = append(out.Tables, results(r, "More totals of all sessions", []column{
 		{"recall, results only", func(r *compare.Result) string { return recalled(r.Recall.ShareResults) }},
 		{"needs of edits", func(r *compare.Result) string {
 			return spread(r.Needs.ShareEdits, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Edits })
@@ -79,7 +89,7 @@ func more(r *compare.Report) section {
 		{"compressed", func(r *compare.Result) string { return number(r.Compressed) }},
 		{"at the hard limit", func(r *compare.Result) string { return number(r.Laddered) }},
 		{"tokens pruned", func(r *compare.Result) string { return number(r.Pruned.Tokens) }},
-	}, (*compare.Result).Ran)}}
+	}, (*compare.Result).Ran, true))
 	for _, l := range r.Prices {
 		of := func(text func(compare.Cost) string) func(*compare.Result) string {
 			return func(r *compare.Result) string { c, _ := r.Cost(l.Name); return text(c) }
@@ -90,7 +100,7 @@ func more(r *compare.Report) section {
 			{"tokens written to the cache", of(func(c compare.Cost) string { return number(c.CacheWrite) })},
 			{"tokens without the cache", of(func(c compare.Cost) string { return number(c.Uncached) })},
 			{"USD for the strategy's own model calls", of(func(c compare.Cost) string { return dollars(c.Model, c.Nothing) })},
-		}, pricedBy(l.Name)))
+		}, pricedBy(l.Name), true))
 	}
 	return out
 }
@@ -103,8 +113,10 @@ func pricedBy(list string) func(*compare.Result) bool {
 	}
 }
 
-// results has a row for doing nothing and one for each variant that is shown.
-func results(r *compare.Report, caption string, columns []column, shown func(*compare.Result) bool) table {
+// results has a row for doing nothing and one for each strategy or, with every, variant that is shown.
+func results(
+	r *compare.Report, caption string, columns []column, shown func(*compare.Result) bool, every bool,
+) table {
 	t := table{Caption: caption, Heads: []string{"variant"}}
 	for _, c := range columns {
 		t.Heads = append(t.Heads, c.head)
@@ -121,9 +133,9 @@ func results(r *compare.Report, caption string, columns []column, shown func(*co
 		t.Rows = append(t.Rows, out)
 	}
 	add(compare.NothingName, &r.Totals.Nothing)
-	for i := range r.Totals.Variants {
+	for _, i := range r.Rows(every) {
 		if v := &r.Totals.Variants[i]; shown(v) {
-			add(v.Variant, v)
+			add(r.Label(i, every), v)
 		}
 	}
 	return t

@@ -27,7 +27,9 @@ func verdictOf(x *compare.Recommendation) *verdict {
 		v.Figures = append(v.Figures, figure{value, text})
 	}
 	add(relative(x.Relative), "cost against doing nothing", x.Dearest.Differs(x.Relative), relative(x.Dearest.Worst))
-	add(recalled(x.Lines), "of the used names kept on their lines", x.Worst.Differs(x.Lines), recalled(x.Worst.Worst))
+	kept := min(x.Lines, x.Own)
+	add(recalled(kept), "kept of the used names on their lines or, if that is less, of what the agent said and wrote",
+		x.Worst.Differs(kept), recalled(x.Worst.Worst))
 	add(dollars(x.PerSession, x.PerSession), "USD saved in a session", false, "")
 	return v
 }

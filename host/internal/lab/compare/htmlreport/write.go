@@ -22,10 +22,15 @@ type Options struct {
 	Made time.Time
 	// Version is the version of the program that made the report; "" leaves it out.
 	Version string
+	// Every gives each variant a row in the totals, instead of one to each strategy.
+	Every bool
 }
 
 //go:embed report.tmpl
 var pageTemplate string
+
+//go:embed probe.tmpl
+var probeTemplate string
 
 //go:embed style.css
 var styleSheet string
@@ -37,18 +42,29 @@ var styleSheet string
 // It returns errors of w. After an error, w has received a part of the page; see atomicfile for writing files. The
 // report is not changed.
 func Write(w io.Writer, r *compare.Report, o Options) error {
-	t, err := template.New("report").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).
-		Parse(pageTemplate)
+	p := newPage(r, o)
+	p.Style, p.StyleHash = style()
+	return write(w, "", p)
+}
+
+// style returns the style sheet and its hash for the page's policy.
+func style() (template.CSS, string) {
+	sum := sha256.Sum256([]byte(styleSheet))
+	return template.CSS(styleSheet), base64.StdEncoding.EncodeToString(sum[:]) // safe: it is embedded
+}
+
+// write executes the template of a page: "" is that of comparisons, on which others build.
+func write(w io.Writer, name string, page any) error {
+	t, err := template.New("").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).Parse(pageTemplate)
+	if err == nil {
+		t, err = t.New("probe").Parse(probeTemplate)
+	}
 	if err != nil {
 		return fmt.Errorf("html report: %w", err)
 	}
-	sum := sha256.Sum256([]byte(styleSheet))
-	p := newPage(r, o)
-	p.Style = template.CSS(styleSheet) // safe: it is embedded
-	p.StyleHash = base64.StdEncoding.EncodeToString(sum[:])
 	// A template makes thousands of small writes.
 	buffered := bufio.NewWriter(w)
-	if err := t.Execute(buffered, p); err != nil {
+	if err := t.ExecuteTemplate(buffered, name, page); err != nil {
 		return fmt.Errorf("html report: %w", err)
 	}
 	if err := buffered.Flush(); err != nil {

@@ -312,7 +312,7 @@ func TestThePageBeginsWithTheVerdict(t *testing.T) {
 	t.Parallel()
 	r := made(size{2, 40, 2, 1})
 	r.Recommendation = &compare.Recommendation{PriceList: "list-0", MinRecall: 0.95, Variant: "variant-1", Relative: -0.271,
-		PerSession: 0.125, Lines: 0.991, Worst: compare.Spread{Worst: 0.967, Session: "session-1.jsonl"},
+		PerSession: 0.125, Lines: 0.995, Own: 0.991, Worst: compare.Spread{Worst: 0.967, Session: "session-1.jsonl"},
 		Dearest: compare.Spread{Worst: 0.012, Session: "session-0.jsonl"}}
 	text := parse(t, write(t, r, htmlreport.Options{})).text()
 	at := 0
@@ -328,6 +328,25 @@ func TestThePageBeginsWithTheVerdict(t *testing.T) {
 	r.Recommendation = &compare.Recommendation{PriceList: "list-0", MinRecall: 0.95}
 	if text := parse(t, write(t, r, htmlreport.Options{})).text(); !strings.Contains(text, "Doing nothing is best at list-0") {
 		t.Errorf("no verdict in\n%.600s", text)
+	}
+}
+
+// As in the terminal: the cadences of a strategy are no choices between strategies.
+func TestTheTotalsHaveOneRowForEachStrategy(t *testing.T) {
+	t.Parallel()
+	r := made(size{1, 40, 3, 1})
+	for i := range r.Variants {
+		r.Variants[i].Strategy = "the same"
+	}
+	for every, want := range map[bool]int{false: 1, true: 3} {
+		text := parse(t, write(t, r, htmlreport.Options{Every: every})).text()
+		totals, details, _ := strings.Cut(text[strings.Index(text, "Totals of all sessions"):], "Details")
+		if n := strings.Count(totals, "variant-"); n != want {
+			t.Errorf("every %v: %d rows in\n%s", every, n, totals)
+		}
+		if strings.Contains(details, "Totals of all variants") == every {
+			t.Errorf("every %v: the other variants are not where they should be", every)
+		}
 	}
 }
 
