@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // probing holds the flags of probe.
@@ -26,6 +27,7 @@ type probing struct {
 	grade      string
 	by         string
 	prompts    bool
+	report     string  // the HTML file to write, "" for none
 	usd        float64 // 0: no limit
 	yes        bool
 }
@@ -49,7 +51,8 @@ a further strategy asks about that one alone.
 
 --write DIR sends nothing: it replays the sessions and writes the work as sheets that any model or
 person can work through; DIR/README.md says how. --grade DIR checks what came back, writes the next
-sheets, says what is missing, and adds up the grades.
+sheets, says what is missing, and adds up the grades. --report writes the scores as a self-contained
+HTML page, with a picture of depth against score.
 
 Moments are --moments requests of each session, spread evenly over those at which some variant had
 removed something, and for each variant the one with the least left after each kind of rewrite
@@ -74,7 +77,7 @@ func probeCommand(a *app) *cobra.Command {
 		Example: `  thresh probe --profile judge --strategy distill,high-density session.jsonl
   thresh probe --profile judge --strategy distill --yes --usd 5 session.jsonl
   thresh probe --write probes --strategy distill,high-density session.jsonl
-  thresh probe --grade probes
+  thresh probe --grade probes --report probes.html
   thresh probe --grade probes --by moment -o json | jq '.variants[] | {variant, score}'
   thresh probe --prompts`,
 		RunE: func(cmd *cobra.Command, given []string) error { return a.probe(cmd, p, source, given) },
@@ -91,6 +94,7 @@ func probeCommand(a *app) *cobra.Command {
 	f.Float64Var(&p.usd, "usd", 0, "spend at most `USD` on the model of --profile; 0 is no limit")
 	f.BoolVar(&p.yes, "yes", false, "send what the model of --profile is to be asked")
 	f.BoolVar(&p.prompts, "prompts", false, "print the prompts and do nothing else")
+	f.StringVar(&p.report, "report", "", "write an HTML page to `FILE`, too")
 	a.addOutput(cmd)
 	a.addColumns(cmd, probeColumns())
 	complete := func(flag string, names cobra.CompletionFunc) { _ = cmd.RegisterFlagCompletionFunc(flag, names) }
@@ -113,6 +117,8 @@ func (p probing) check(cmd *cobra.Command, given []string) error {
 		return fmt.Errorf("--moments: want 0 to %d, got %d", mostMoments, p.moments)
 	case changed("write") && p.write == "", changed("grade") && p.grade == "":
 		return errors.New("--write and --grade need the name of a directory")
+	case p.report == "-", changed("report") && p.report == "":
+		return errors.New("--report needs the name of a file")
 	case p.write != "" && p.grade != "":
 		return errors.New("--write begins and --grade goes on: give one of them")
 	case p.grade != "" && (len(given) > 0 || len(p.vary) > 0 || changed("moments")):
@@ -134,6 +140,12 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 	if p.prompts {
 		_, err := fmt.Fprint(a.out, probe.Prompts())
 		return err
+	}
+	// A missing directory must fail the command before minutes of work.
+	if p.report != "" {
+		if err := atomicfile.Check(p.report); err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
 	}
 	if p.grade != "" {
 		return a.gradeProbes(p)

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare/htmlreport"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 )
 
@@ -31,6 +33,12 @@ func probeColumns() []table.Column {
 // printProbes prints what the grades add up to, and plainly what is missing.
 func (a *app) printProbes(st *probe.State, p probing) error {
 	r := st.Report()
+	if p.report != "" {
+		err := writeReport(p.report, func(w io.Writer, o htmlreport.Options) error { return htmlreport.WriteProbe(w, r, o) })
+		if err != nil {
+			return err
+		}
+	}
 	if a.output == "json" {
 		return a.printJSON(r)
 	}

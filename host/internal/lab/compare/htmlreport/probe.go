@@ -1,0 +1,204 @@
+package htmlreport
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/probe"
+)
+
+// probePage is what probe.tmpl shows.
+type probePage struct {
+	Style     template.CSS
+	StyleHash string
+
+	Title, Scope, Gaps, Clusters string
+	Scores                       table
+	Plot                         *plot // nil if no question scores
+	Details                      []section
+	Times                        section
+}
+
+// WriteProbe writes the page of a probe, in the same way as [Write].
+func WriteProbe(w io.Writer, r *probe.Report, o Options) error {
+	p := &probePage{
+		Title: cmp.Or(clean(o.Title), "What a model could still tell"), Clusters: r.Clusters, Gaps: gaps(r),
+		Scope: fmt.Sprintf("%s questions at %s moments of %s recorded sessions. The graders agreed on %s of %s answers.",
+			number(r.Questions), number(r.Moments), number(r.Sessions), number(r.Agreed), number(r.Graded)),
+		Times: section{Title: "Made", Lead: "On " + o.Made.UTC().Format("2006-01-02 15:04 UTC") + " by thresh " +
+			clean(o.Version) + ", with version " + fmt.Sprint(r.Prompts) + " of the prompts."},
+	}
+	p.Style, p.StyleHash = style()
+	if r.Questions > 0 {
+		p.Scores, p.Plot = scores(r), depths(r)
+		p.Details = []section{differences(r), moments(r)}
+	}
+	return write(w, "probe", p)
+}
+
+// gaps says what is missing from the figures; "" if nothing is.
+func gaps(r *probe.Report) string {
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, number(n)+" "+what)
+		}
+	}
+	add(len(r.Failed), "replays failed")
+	add(len(r.Problems), "replies cannot be used")
+	add(len(r.Missing), "sheets are missing")
+	add(r.Open, "questions lack an answer or a grade")
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+func scores(r *probe.Report) table {
+	t := table{Caption: "Scores by kind of question, with 95\u00a0% intervals",
+		Heads: append(append([]string{"variant", "score"}, probe.Kinds...), "after rewrites", "worst", "wrong", "unknown",
+			"left", "cost")}
+	for i := range r.Variants {
+		v := &r.Variants[i]
+		cells := []string{scored(v.Score)}
+		for _, kind := range probe.Kinds {
+			cells = append(cells, scored(v.Kinds[kind]))
+		}
+		worst := "–"
+		if v.Worst != nil {
+			worst = points(v.Worst.Score)
+		}
+		t.add(short(v.Variant), append(cells, scored(v.After), worst, percent(v.Wrong), percent(v.Unknown), number(v.Left),
+			relative(v.Relative))...)
+	}
+	return t
+}
+
+// dots join two ends of an interval, which then stand on one line.
+const dots = "\u2060…\u2060"
+
+// scored is a score with its interval.
+func scored(s probe.Score) string {
+	if s.Questions == 0 {
+		return "–"
+	}
+	text := points(s.Mean)
+	if s.Interval != nil {
+		text += fmt.Sprintf(" (%.2f%s%.2f)", s.Interval[0], dots, s.Interval[1])
+	}
+	return text
+}
+
+// points formats a score. What is below 1 must not read 1.00, which would claim that nothing was lost.
+func points(v float64) string {
+	if v < 1 {
+		v = min(v, 0.99)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+func differences(r *probe.Report) section {
+	t := table{Caption: "Difference on the same questions", Heads: []string{"of", "than", "score"}, Text: true}
+	for _, d := range r.Differences {
+		if d.Score.Questions > 0 {
+			interval := ""
+			if d.Score.Interval != nil {
+				interval = fmt.Sprintf(" (%+.2f%s%+.2f)", d.Score.Interval[0], dots, d.Score.Interval[1])
+			}
+			t.add(short(d.Variant), short(d.Than), signed(fmt.Sprintf("%+.2f", d.Score.Mean)+interval))
+		}
+	}
+	return section{Title: "Differences", Tables: []table{t}}
+}
+
+func moments(r *probe.Report) section {
+	t := table{Caption: "Scores by moment",
+		Heads: []string{"session", "turn", "variant", "score", "questions", "tokens", "wrong", "unknown"}}
+	for _, p := range r.ByMoment {
+		if p.Questions > 0 {
+			t.add(short(p.Session), number(p.Turn), short(p.Variant), points(p.Score), number(p.Questions), number(p.Tokens),
+				percent(p.Wrong), percent(p.Unknown))
+		}
+	}
+	return section{Title: "Moments", Tables: []table{t}}
+}
+
+// plot is the picture of depth against score, with all coordinates computed.
+type plot struct {
+	Width, Height                   int
+	Left, Right                     int
+	LabelX, XLabelY, XNameY, YNameY int
+	XTicks, YTicks                  []tick
+	Dots, Keys                      []dot
+	Rest                            int
+}
+
+// dot is a mark of the plot or of its legend. Text is its title, or what the legend says.
+type dot struct {
+	Style   int // from 1
+	After   bool
+	D, Text string
+}
+
+// styles is how many colours and shapes there are. Further variants begin again.
+const styles, maxDots = 6, 2000
+
+// depths draws each variant at each moment that has questions. Doing nothing is not drawn: it is at 100 % and 1.
+func depths(r *probe.Report) *plot {
+	p := &plot{
+		Width: chartWidth, Height: chartHeight + 80, Left: roomLeft, Right: chartWidth - roomRight, LabelX: roomLeft - 6,
+		XLabelY: chartHeight + 80 - roomBottom + 15, XNameY: chartHeight + 80 - 4, YNameY: roomTop,
+	}
+	top, bottom := float64(roomTop+12), float64(p.Height-roomBottom)
+	x := func(v float64) float64 { return roomLeft + (chartWidth-roomLeft-roomRight-10)*v }
+	y := func(v float64) float64 { return bottom - (bottom-top)*v }
+	for i := range 6 {
+		v := float64(i) / 5
+		p.YTicks = append(p.YTicks, tick{coordinate(y(v)), coordinate(y(v) + 4), fmt.Sprintf("%.1f", v)})
+		p.XTicks = append(p.XTicks, tick{At: coordinate(x(v)), Label: fmt.Sprintf("%d %%", 20*i)})
+	}
+	whole := map[string]int{}
+	for _, m := range r.ByMoment {
+		if m.Variant == compare.NothingName {
+			whole[m.Moment] = m.Tokens
+		}
+	}
+	style := map[string]int{}
+	for _, v := range r.Variants {
+		if v.Variant == compare.NothingName {
+			continue
+		}
+		n := len(style)%styles + 1
+		style[v.Variant] = n
+		p.Keys = append(p.Keys, dot{Style: n, D: mark(n, 0, 0), Text: fmt.Sprintf("%s: score %s with %s tokens left, cost %s",
+			short(v.Variant), scored(v.Score), number(v.Left), relative(v.Relative))})
+	}
+	for _, m := range r.ByMoment {
+		if m.Questions == 0 || style[m.Variant] == 0 || whole[m.Moment] == 0 {
+			continue
+		}
+		if len(p.Dots) == maxDots {
+			p.Rest++
+			continue
+		}
+		left := float64(m.Tokens) / float64(whole[m.Moment])
+		n := style[m.Variant]
+		p.Dots = append(p.Dots, dot{n, !m.Spread, mark(n, x(min(left, 1)), y(m.Score)),
+			fmt.Sprintf("%s, turn %s of %s: score %s with %s left", short(m.Variant), number(m.Turn), short(m.Session),
+				points(m.Score), percent(left))})
+	}
+	return p
+}
+
+// mark draws the shape of a style around a point.
+func mark(style int, x, y float64) string {
+	shape := [styles]string{
+		"m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", "m-4 -4h8v8h-8z", "m0 -5l5 8.5h-10z", "m0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z",
+		"m0 5l5 -8.5h-10z", "m-1.5 -5h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z",
+	}[style-1]
+	return "M" + coordinate(x) + " " + coordinate(y) + shape
+}
