@@ -25,7 +25,6 @@ type probing struct {
 	write      string
 	dir        string // of the book: that of write, or the one for providers
 	grade      string
-	by         string
 	prompts    bool
 	report     string  // the HTML file to write, "" for none
 	usd        float64 // 0: no limit
@@ -78,7 +77,7 @@ func probeCommand(a *app) *cobra.Command {
   thresh probe --profile judge --strategy distill --yes --usd 5 session.jsonl
   thresh probe --write probes --strategy distill,high-density session.jsonl
   thresh probe --grade probes --report probes.html
-  thresh probe --grade probes --by moment -o json | jq '.variants[] | {variant, score}'
+  thresh probe --grade probes -o json | jq '.byMoment[] | {session, turn, variant, score}'
   thresh probe --prompts`,
 		RunE: func(cmd *cobra.Command, given []string) error { return a.probe(cmd, p, source, given) },
 	}
@@ -90,7 +89,6 @@ func probeCommand(a *app) *cobra.Command {
 	f.IntVar(&p.moments, "moments", 2, "probe each session at `N` moments, and after its deepest rewrites")
 	f.StringVar(&p.write, "write", "", "write sheets to `DIR` instead of asking a provider")
 	f.StringVar(&p.grade, "grade", "", "check and add up what was made of the sheets in `DIR`")
-	f.StringVar(&p.by, "by", "", "show scores by `PART`, too: session or moment")
 	f.Float64Var(&p.usd, "usd", 0, "spend at most `USD` on the model of --profile; 0 is no limit")
 	f.BoolVar(&p.yes, "yes", false, "send what the model of --profile is to be asked")
 	f.BoolVar(&p.prompts, "prompts", false, "print the prompts and do nothing else")
@@ -102,7 +100,6 @@ func probeCommand(a *app) *cobra.Command {
 	complete("vary", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 	})
-	complete("by", cobra.FixedCompletions([]string{"session", "moment"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagDirname("write")
 	_ = cmd.MarkFlagDirname("grade")
 	return cmd
@@ -111,8 +108,6 @@ func probeCommand(a *app) *cobra.Command {
 func (p probing) check(cmd *cobra.Command, given []string) error {
 	changed := cmd.Flags().Changed
 	switch {
-	case p.by != "" && p.by != "session" && p.by != "moment":
-		return fmt.Errorf("--by is session or moment, not %q", p.by)
 	case p.moments < 0 || p.moments > mostMoments:
 		return fmt.Errorf("--moments: want 0 to %d, got %d", mostMoments, p.moments)
 	case changed("write") && p.write == "", changed("grade") && p.grade == "":

@@ -43,7 +43,7 @@ func (a *app) printProbes(st *probe.State, p probing) error {
 		return a.printJSON(r)
 	}
 	if r.Questions > 0 {
-		if err := a.printScores(r, p); err != nil {
+		if err := a.printScores(r); err != nil {
 			return err
 		}
 		if len(r.Failed)+len(r.Problems)+len(r.Missing) > 0 {
@@ -74,7 +74,7 @@ func (a *app) printProgress(st *probe.State, r *probe.Report) {
 	}
 }
 
-func (a *app) printScores(r *probe.Report, p probing) error {
+func (a *app) printScores(r *probe.Report) error {
 	t := table.New(probeColumns()...)
 	for _, v := range r.Variants {
 		t.Row(v.Variant, points(v.Score), between(v.Score), points(v.Kinds["continuation"]), points(v.Kinds["artifacts"]),
@@ -109,35 +109,7 @@ func (a *app) printScores(r *probe.Report, p probing) error {
 			fmt.Fprintf(a.out, "%s against %s: %+.2f %s\n", d.Variant, d.Than, d.Score.Mean, between(d.Score))
 		}
 	}
-	if p.by == "" {
-		return nil
-	}
-	fmt.Fprintln(a.out)
-	return a.printParts(r, p.by)
-}
-
-// printParts prints a table of sessions or moments.
-func (a *app) printParts(r *probe.Report, by string) error {
-	t := table.New(
-		table.Column{Name: "session", Min: 12, Middle: true}, table.Column{Name: "turn", Right: true},
-		table.Column{Name: "variant"}, table.Column{Name: "score", Right: true},
-		table.Column{Name: "questions", Right: true}, table.Column{Name: "tokens", Right: true},
-		table.Column{Name: "wrong", Right: true, Rank: 1}, table.Column{Name: "unknown", Right: true, Rank: 1},
-	)
-	parts := r.BySession
-	if by == "moment" {
-		parts = r.ByMoment
-	}
-	for _, part := range parts {
-		turn := ""
-		if part.Turn > 0 {
-			turn = table.Int(part.Turn)
-		}
-		score := points(probe.Score{Mean: part.Score, Questions: part.Questions})
-		t.Row(part.Session, turn, part.Variant, score, table.Int(part.Questions), table.Short(part.Tokens),
-			table.Percentage(100*part.Wrong), table.Percentage(100*part.Unknown))
-	}
-	return a.printSmallTable(t)
+	return nil
 }
 
 // points formats a score. 0.996 must not print as 1.00, which would claim that nothing was lost.
