@@ -65,16 +65,21 @@ func newPage(r *compare.Report, o Options) *page {
 
 // scope says in one line what the report covers.
 func scope(r *compare.Report) string {
-	turns, entries, plural := 0, 0, "s"
+	turns, entries := 0, 0
 	for _, s := range r.Sessions {
 		turns += s.Nothing.Turns
 		entries += s.Entries
 	}
-	if len(r.Sessions) == 1 {
-		plural = ""
-	}
-	return fmt.Sprintf("%d recorded session%s, %s turns, %s entries.", len(r.Sessions), plural, number(turns),
+	return fmt.Sprintf("%s, %s turns, %s entries.", counted(len(r.Sessions), "recorded session"), number(turns),
 		number(entries))
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return number(n) + " " + thing
 }
 
 // shown returns the index of the variant that the chart and the details are about: the recommended one, or else the

@@ -27,8 +27,8 @@ type probePage struct {
 func WriteProbe(w io.Writer, r *probe.Report, o Options) error {
 	p := &probePage{
 		Title: cmp.Or(clean(o.Title), "What a model could still tell"), Clusters: r.Clusters, Gaps: gaps(r),
-		Scope: fmt.Sprintf("%s questions at %s moments of %s recorded sessions. The graders agreed on %s of %s answers.",
-			number(r.Questions), number(r.Moments), number(r.Sessions), number(r.Agreed), number(r.Graded)),
+		Scope: fmt.Sprintf("%s at %s of %s. The graders agreed on %s of %s answers.", counted(r.Questions, "question"),
+			counted(r.Moments, "moment"), counted(r.Sessions, "recorded session"), number(r.Agreed), number(r.Graded)),
 		Times: section{Title: "Made", Lead: "On " + o.Made.UTC().Format("2006-01-02 15:04 UTC") + " by thresh " +
 			clean(o.Version) + ", with version " + fmt.Sprint(r.Prompts) + " of the prompts."},
 	}
@@ -144,18 +144,23 @@ type dot struct {
 	D, Text string
 }
 
-// styles is how many colours and shapes there are. Further variants begin again.
-const styles, maxDots = 6, 2000
+const (
+	// styles is how many colours and shapes there are. Further variants begin again.
+	styles  = 6
+	maxDots = 2000
+	// The plot is narrower than the chart, to be readable on a phone, with room for the larger text that it has there.
+	plotWidth, plotHeight                       = 640, 400
+	plotLeft, plotRight, plotTop, plotBottomGap = 52, 30, 30, 52
+)
 
 // depths draws each variant at each moment that has questions. Doing nothing is not drawn: it is at 100 % and 1.
 func depths(r *probe.Report) *plot {
 	p := &plot{
-		Width: chartWidth, Height: chartHeight + 80, Left: roomLeft, Right: chartWidth - roomRight, LabelX: roomLeft - 6,
-		XLabelY: chartHeight + 80 - roomBottom + 15, XNameY: chartHeight + 80 - 4, YNameY: roomTop,
+		Width: plotWidth, Height: plotHeight, Left: plotLeft, Right: plotWidth - plotRight, LabelX: plotLeft - 6,
+		XLabelY: plotHeight - plotBottomGap + 22, XNameY: plotHeight - 6, YNameY: plotTop - 12,
 	}
-	top, bottom := float64(roomTop+12), float64(p.Height-roomBottom)
-	x := func(v float64) float64 { return roomLeft + (chartWidth-roomLeft-roomRight-10)*v }
-	y := func(v float64) float64 { return bottom - (bottom-top)*v }
+	x := func(v float64) float64 { return plotLeft + (plotWidth-plotLeft-plotRight)*v }
+	y := func(v float64) float64 { return plotHeight - plotBottomGap - (plotHeight-plotTop-plotBottomGap)*v }
 	for i := range 6 {
 		v := float64(i) / 5
 		p.YTicks = append(p.YTicks, tick{coordinate(y(v)), coordinate(y(v) + 4), fmt.Sprintf("%.1f", v)})
