@@ -34,7 +34,15 @@ func TestTheGuideForAuthors(t *testing.T) {
 	}
 	const targets = "linux/amd64 linux/arm64 darwin/arm64"
 	changed := false
-	onlyThisSystem := func(command string) string {
+	const init = "go mod init example.com/keep-last"
+	linked := false
+	here := func(command string) string {
+		if strings.Contains(command, init) {
+			linked = true
+			// The release that the page uses is this checkout.
+			command = strings.Replace(command, init, init+
+				"\ngo mod edit -require=github.com/thresh-dev/thresh@v0.0.0 -replace=github.com/thresh-dev/thresh=$THRESH", 1)
+		}
 		// Building for other systems means compiling everything for them, which takes minutes and shows nothing.
 		changed = changed || strings.Contains(command, targets)
 		return strings.Replace(command, targets, runtime.GOOS+"/"+runtime.GOARCH, 1)
@@ -57,13 +65,16 @@ func TestTheGuideForAuthors(t *testing.T) {
 			"XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "TMPDIR="+p.path("tmp"),
 			"GOPATH="+caches[0], "GOCACHE="+caches[1], "GOWORK=off"),
 		Hide:   [][2]string{{p.path("work"), "~"}},
-		Change: onlyThisSystem,
+		Change: here,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !changed {
 		t.Errorf("the guide does not build for %q any more", targets)
+	}
+	if !linked {
+		t.Errorf("the guide does not run %q any more", init)
 	}
 	if len(result.Problems) > 0 && unreachableProxy.MatchString(result.Output) {
 		t.Skipf("SKIPPED: the guide's commands need a module proxy:\n%.2000s", result.Output)
