@@ -199,8 +199,8 @@ func (s *Session) Size(m *Mark) Size {
 // Originals returns what was added under an id, before any strategy changed it: the entry, or for a tool call's id the
 // entries with the call and its responses.
 //
-// It reads the transcript, so it needs the setting transcript.dir: without it the error wraps [ErrNoTranscript]. If
-// nothing has the id it wraps [ErrNotRecorded].
+// It reads the transcript or else the store: without the settings transcript.dir and sessions.store the error wraps
+// [ErrNoTranscript]. If nothing has the id it wraps [ErrNotRecorded].
 func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, error) {
 	entries, err := s.engine.Originals(ctx, id)
 	return entries, classify(err)

@@ -102,6 +102,7 @@ func (bearer) RequireTransportSecurity() bool { return false }
 
 // OpenOptions describe a session. The zero value is a new session with a random id.
 type OpenOptions struct {
+	// ID is the session's, new or stored, in at most 512 bytes; "" is a random one.
 	ID string
 	// Settings override the host's, by key, with values as text.
 	Settings map[string]string

@@ -40,6 +40,7 @@ type State struct {
 	Entries int
 }
 
+// State returns the size of the history, its entries included.
 func (s *Session) State(ctx context.Context) (State, error) {
 	got, err := s.rpc.Get(ctx, &sessionv1.GetRequest{Session: s.id})
 	return State{got.GetRevision(), int(got.GetTokens()), int(got.GetEntries())}, failed(ctx, err)
@@ -70,6 +71,7 @@ func (s *Session) AddMessages(ctx context.Context, form string, messages ...json
 	return s.AddMessagesOnce(ctx, rand.Text(), form, messages...)
 }
 
+// AddMessagesOnce is AddMessages with the caller's key, as AddOnce has one.
 func (s *Session) AddMessagesOnce(ctx context.Context, key, form string, messages ...json.RawMessage) (State, error) {
 	texts := make([]string, len(messages))
 	for i, m := range messages {

@@ -61,10 +61,14 @@ func (e *Error) Error() string {
 	case e.Index >= 0:
 		where = fmt.Sprintf("entry %d: ", e.Index)
 	}
-	if e.Detail == "" {
-		return where + e.Err.Error()
+	text := where + e.Err.Error()
+	if e.Detail != "" {
+		text += " (" + e.Detail + ")"
 	}
-	return where + e.Err.Error() + " (" + e.Detail + ")"
+	if errors.Is(e.Err, ErrOrphaned) || errors.Is(e.Err, ErrUnanswered) || errors.Is(e.Err, ErrMismatched) {
+		text += "; a call and its responses stay or go together: in Go, package turns helps"
+	}
+	return text
 }
 
 func (e *Error) Unwrap() error { return e.Err }

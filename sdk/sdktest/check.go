@@ -31,7 +31,7 @@ type problems []string
 
 func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
 
-// addAll adds every problem of a joined error, with advice where there is some.
+// addAll adds every problem of a joined error.
 func (p *problems) addAll(err error) {
 	var several interface{ Unwrap() []error }
 	if errors.As(err, &several) {
@@ -40,14 +40,8 @@ func (p *problems) addAll(err error) {
 		}
 		return
 	}
-	advice := ""
-	for _, paired := range []error{check.ErrOrphaned, check.ErrUnanswered, check.ErrMismatched} {
-		if errors.Is(err, paired) {
-			advice = "; a call and its responses stay or go together, package turns helps"
-		}
-	}
 	if err != nil {
-		p.add("%v%s", err, advice)
+		p.add("%v", err)
 	}
 }
 

@@ -151,7 +151,7 @@ func (c Config) optimizeInput(info sdk.Info, history []sdk.Content) (sdk.Optimiz
 	return sdk.OptimizeInput{Call: call, OptimizeParams: params}, err
 }
 
-// compressInput is what a host tells a Compress: what the test set, and the defaults of package contract for the rest.
+// compressInput is what a host tells a Compress: what the test set, and the host's defaults for the rest.
 func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.CompressInput, error) {
 	call, err := c.call(info, history)
 	count := c.counter()

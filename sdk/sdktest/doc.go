@@ -8,7 +8,7 @@
 // [Conformance] tries a strategy on histories that have confused one before.
 //
 // The rules that it applies are the host's own (internal/check), so a strategy that passes here is not refused
-// later. Settings that a test leaves out are the host's defaults (package contract).
+// later. Settings that a test leaves out are the host's defaults.
 //
 // What it does not show is how the strategy behaves as a process; for that, build it and run `thresh plugins verify`.
 package sdktest

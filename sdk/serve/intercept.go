@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path"
+	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -47,8 +48,20 @@ func recovered(log *slog.Logger, method string, err *error) {
 	}
 	method = path.Base(method)
 	what := strings.ToValidUTF8(clipLog(fmt.Sprint(p)), "\ufffd")
-	log.Error("panic in "+method, "panic", what, "stack", panicStack(debug.Stack()))
-	*err = status.Error(codes.Internal, fmt.Sprintf("panic in %s: %s", method, what))
+	stack := panicStack(debug.Stack())
+	log.Error("panic in "+method, "panic", what, "stack", stack)
+	*err = status.Error(codes.Internal, fmt.Sprintf("panic in %s%s: %s", method, panicPlace(stack), what))
+}
+
+var stackLine = regexp.MustCompile(`(?m)^\t.*?([^/\\\s]+\.go:\d+)`)
+
+// panicPlace is where the panic was, as " (main.go:40)"; "" if the stack does not say.
+func panicPlace(stack string) string {
+	place := stackLine.FindStringSubmatch(stack)
+	if place == nil {
+		return ""
+	}
+	return " (" + place[1] + ")"
 }
 
 func panicStack(stack []byte) string {

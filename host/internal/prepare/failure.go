@@ -55,7 +55,7 @@ func (e *CompressError) Unwrap() []error {
 func (t *turn) compressFailed(ctx context.Context, err error) error {
 	var known *CompressError
 	if !errors.As(err, &known) {
-		err = fmt.Errorf("compress with %s: %w", t.info.Name, err) // the strategy's answer cannot be applied
+		err = fmt.Errorf("compress with %s: its answer was refused: %w", t.info.Name, err)
 	}
 	if ctx.Err() != nil {
 		return err

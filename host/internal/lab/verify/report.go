@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/sdk"
@@ -78,6 +79,6 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 
 // Summary returns the report in one line, the last one that 'plugins verify' prints.
 func (r *Report) Summary() string {
-	return fmt.Sprintf("%s %s: %d passed, %d failed, %d skipped, in %.2fs",
-		r.Name, r.Version, r.Count(Pass), r.Count(Fail), r.Count(Skip), r.Duration.Seconds())
+	return fmt.Sprintf("%s: %d passed, %d failed, %d skipped, in %.2fs",
+		strings.TrimSpace(r.Name+" "+r.Version), r.Count(Pass), r.Count(Fail), r.Count(Skip), r.Duration.Seconds())
 }

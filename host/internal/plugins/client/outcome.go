@@ -103,6 +103,7 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		failure.Err = c.caller.Err()
 	case errors.Is(context.Cause(ctx), fault.ErrTimeout):
 		failure.Err = fmt.Errorf("%w: no answer within %v", fault.ErrTimeout, c.timeout)
+		failure.Hint = "see plugins." + string(c.op) + "Timeout"
 		p.calls.misses.Add(1)
 		p.opts.Spawn(p.probe)
 	case errors.Is(err, fault.ErrBadAnswer):
