@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -58,49 +56,6 @@ func samples(t *testing.T) []string {
 		}
 	}
 	return files
-}
-
-func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	r := p.run(append([]string{"compare", "--set", "model.contextLimit=30000", "--set", "compression.density.cadence=gated",
-		"--sessions"}, samples(t)...)...).done(t)
-	lines := strings.Split(r.stdout, "\n")
-	for _, l := range lines {
-		if width := utf8.RuneCountInString(l); strings.Contains(l, "  ") && width > 80 { // rows of tables
-			t.Errorf("%d columns: %s", width, l)
-		}
-	}
-	var names []string
-	for _, l := range lines[slices.Index(lines, "all sessions")+3:] {
-		if f := strings.Fields(l); len(f) > 0 && len(names) < 4 {
-			names = append(names, f[0])
-		}
-	}
-	if diff := cmp.Diff([]string{"nothing", "distill", "high-density", "top-down-truncation"},
-		names); diff != "" {
-		t.Errorf("rows:\n%s", diff)
-	}
-	for _, want := range []string{"RECALL", "anthropic-", "gpt-5", "claude-code-ratelimit.jsonl (145 entries",
-		"requests are over the context limit", "prices as of 20"} {
-		if !strings.Contains(r.stdout, want) {
-			t.Errorf("no %q in\n%s", want, r.stdout)
-		}
-	}
-	all := p.run(
-		append([]string{"compare", "--strategy", "high-density", "--columns", "all"}, samples(t)[0])...).done(
-		t,
-	).stdout
-	for _, want := range []string{"REREADS", "REWRITES", "PEAK", "COMPRESSED", "PLUGIN"} {
-		if !strings.Contains(all, want) {
-			t.Errorf("no %q in\n%s", want, all)
-		}
-	}
-	// Those that need a model have no rows and do not count as a failure, and a message says what to do.
-	if strings.Contains(r.stdout, "not run") || strings.Contains(r.stdout, "one-shot") || !strings.Contains(r.stderr, "not run: middle-out, one-shot: ") ||
-		!strings.Contains(r.stderr, "compression.profile") {
-		t.Errorf("on standard output:\n%s\non standard error:\n%s", r.stdout, r.stderr)
-	}
 }
 
 func TestCompareVariesSettingsWhereTheyMatter(t *testing.T) {
@@ -250,47 +205,6 @@ func TestABrokenPluginIsLeftOutOrARow(t *testing.T) {
 	r = p.run("compare", "--strategy", "high-density,exits-at-start", "a.json")
 	if r.code != 1 || strings.Contains(r.stdout, "\nexits-at-start  ") ||
 		!strings.Contains(r.stdout, "\nexits-at-start: ") {
-		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
-	}
-}
-
-func TestCompareWritesAPage(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	p.file("out.html", "an earlier one")
-	page := func() string {
-		p.run(
-			append(
-				[]string{"compare", "--set", "model.contextLimit=30000", "--report", "out.html", "--parallel", "3"},
-				samples(t)...)...).done(
-			t,
-		)
-		text, err := os.ReadFile(p.path("work", "out.html"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	first := page()
-	for _, want := range []string{"<!doctype html>", "claude-code-ratelimit.jsonl", "gemini-cli-ledger.json",
-		"native-mdlinks.json", "top-down-truncation", "</html>"} {
-		if !strings.Contains(first, want) {
-			t.Errorf("no %q in the page", want)
-		}
-	}
-	const times = `<footer>`
-	a, _, found := strings.Cut(first, times)
-	b, _, _ := strings.Cut(page(), times)
-	if a != b || !found {
-		t.Error("the second time the page is another one")
-	}
-	if left, err := os.ReadDir(p.path("work")); err != nil || len(left) != 1 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-
-	p.file("a.json", pruning)
-	r := p.run("compare", "--report", "nosuch/out.html", "a.json")
-	if r.code != 1 || !strings.Contains(r.stderr, "--report") || r.stdout != "" { // before any work
 		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 }

@@ -124,6 +124,7 @@ func (s *survivor) work(stop <-chan struct{}) {
 // again, and each goes on as a twin does that nothing ever happened to. THRESH_KILLS says how often; it is short
 // without.
 func TestKilledAtRandomMoments(t *testing.T) {
+	t.Parallel()
 	const few = 3
 	kills := rounds(few)
 	file := func(p *place) string { return "sqlite:" + p.path("work", "sessions.db") }

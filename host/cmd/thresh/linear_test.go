@@ -21,6 +21,7 @@ import (
 // one service is killed and started again. There must be an order of all calls, each between its start and its end, in
 // which one service with one client would have given the same answers. THRESH_KILLS says for how many kills it runs.
 func TestServicesOnOneStoreAreOne(t *testing.T) {
+	t.Parallel()
 	for name, store := range map[string]func(*place) string{
 		"sqlite":   func(p *place) string { return "sqlite:" + p.path("work", "sessions.db") },
 		"postgres": func(p *place) string { return postgres.Start(p.t).Database() },

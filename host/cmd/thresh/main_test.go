@@ -44,25 +44,21 @@ func TestMain(m *testing.M) {
 }
 
 func buildAll(dir string) error {
-	if err := binaries.Strategies(filepath.Join(dir, "plugins"), disturbed...); err != nil {
+	packages := map[string]string{
+		"thresh": "host/cmd/thresh", "gate": "host/cmd/thresh/testdata/gate",
+		"nolandlock": "host/cmd/thresh/testdata/nolandlock", "faulty": "host/internal/plugins/testdata/faulty",
+	}
+	for _, name := range disturbed {
+		packages["plugins/thresh-strategy-"+name] = "plugins/cmd/thresh-strategy-" + name
+	}
+	if err := binaries.Install(dir, packages); err != nil {
 		return err
 	}
-	others := []string{"host/cmd/thresh", "host/cmd/thresh/testdata/gate", "host/cmd/thresh/testdata/nolandlock",
-		"host/internal/plugins/testdata/faulty"}
-	programs, err := binaries.Build(others...)
-	if err != nil {
-		return err
+	watched, err := binaries.Watched("host/cmd/thresh")
+	if watched == "" && err == nil {
+		return os.Link(filepath.Join(dir, "thresh"), filepath.Join(dir, "thresh-race"))
 	}
-	for i, name := range []string{"thresh", "gate", "nolandlock", "faulty"} {
-		if err := binaries.Copy(programs[i], filepath.Join(dir, name)); err != nil {
-			return err
-		}
-	}
-	watched, err := binaries.BuildWatched("host/cmd/thresh")
-	if err != nil {
-		return err
-	}
-	return binaries.Copy(watched[0], filepath.Join(dir, "thresh-race"))
+	return errors.Join(err, binaries.Copy(watched, filepath.Join(dir, "thresh-race")))
 }
 
 // place is a machine of a test's own: home, temporary directory, plugin directory, working directory.

@@ -2,9 +2,7 @@ package main_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 // A table that is piped fits 80 columns, whatever the sessions are called, and shows what matters most.
@@ -19,10 +17,6 @@ func TestTablesFitEightyColumns(t *testing.T) {
 	}{
 		"replay": {append([]string{"plugins", "replay", "--turns"}, files...), "SESSION",
 			[]string{"SENT", "UNPRUNED", "SAVED", "TURN", "NOTE"}},
-		"compare": {append([]string{"compare", "--sessions"}, files...), "VARIANT",
-			[]string{"SAVED", "sonnet $", "WORST", "RECALL"}},
-		"compare all": {append([]string{"compare", "--vary", "compression.density.cadence=every-turn,priced"},
-			files...), "VARIANT", []string{"RECALL"}},
 		"explain": {[]string{"explain", files[0]}, "ENTRY", []string{"WHAT BECAME OF IT", "TOKENS SAVED"}},
 		"tokens":  {[]string{"tokens", files[1]}, "TOOL", []string{"FILE", "LARGEST ENTRIES", "REPORTED FOR"}},
 		"restore": {[]string{"restore", "--list", files[0]}, "ID", []string{"WHAT IT IS"}},
@@ -34,27 +28,7 @@ func TestTablesFitEightyColumns(t *testing.T) {
 				c.args = append(c.args, "--set", "model.contextLimit=30000")
 			}
 			r := p.run(c.args...).done(t)
-			inTable, tables := false, 0
-			for line := range strings.Lines(r.stdout) {
-				line = strings.TrimSuffix(line, "\n")
-				if strings.HasPrefix(strings.TrimLeft(line, " "), c.head) {
-					inTable, tables = true, tables+1
-				}
-				if line == "" { // the prose after a table wraps by itself
-					inTable = false
-				}
-				if width := utf8.RuneCountInString(line); inTable && width > 80 {
-					t.Errorf("%d columns: %s", width, line)
-				}
-			}
-			for _, want := range c.want {
-				if !strings.Contains(r.stdout, want) {
-					t.Errorf("no %q in\n%s", want, r.stdout)
-				}
-			}
-			if tables == 0 {
-				t.Errorf("no table in\n%s", r.stdout)
-			}
+			fitsEighty(t, r.stdout, c.head, c.want...)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -29,13 +30,14 @@ func Build(packages ...string) ([]string, error) {
 	return build("plain", []string{"CGO_ENABLED=0"}, []string{"-trimpath"}, packages)
 }
 
-// BuildWatched is [Build] for a test that runs without the race detector. Under it the programs are built with it, too,
-// so that 'make race' finds the races of a program in tests that start it.
-func BuildWatched(packages ...string) ([]string, error) {
+// Watched builds a package with the race detector if the test runs under it, so that 'make race' finds the races of a
+// program in tests that start it. Otherwise it returns no program: that of [Build] does.
+func Watched(pkg string) (program string, err error) {
 	if !underRace {
-		return Build(packages...)
+		return "", nil
 	}
-	return build("race", []string{"CGO_ENABLED=1"}, []string{"-race"}, packages)
+	programs, err := build("race", []string{"CGO_ENABLED=1"}, []string{"-race"}, []string{pkg})
+	return strings.Join(programs, ""), err
 }
 
 // kind keeps programs that are built with different flags apart; go build would link them again at each change of
@@ -56,25 +58,22 @@ func build(kind string, env, flags, packages []string) (programs []string, err e
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 
-	// go build -o DIR/ names a program after the last element of its package's path. A directory for each parent keeps
-	// programs of the same name apart, and the packages of one parent take one call.
-	byParent := map[string][]string{}
+	// go build -o DIR/ names a program after the last element of its package's path: no two programs of the repository
+	// may have the same.
+	//
+	// -buildvcs=false: with the commit in it, each commit would link every program again.
+	args := slices.Concat([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", top + string(filepath.Separator)},
+		flags)
 	for _, pkg := range packages {
-		dir := filepath.Join(top, strings.ReplaceAll(path.Dir(pkg), "/", "-"))
-		programs = append(programs, filepath.Join(dir, path.Base(pkg)))
-		byParent[dir] = append(byParent[dir], "./"+pkg)
+		programs = append(programs, filepath.Join(top, path.Base(pkg)))
+		args = append(args, "./"+pkg)
 	}
-	for dir, pkgs := range byParent {
-		// -buildvcs=false: with the commit in it, each commit would link every program again.
-		args := slices.Concat([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o",
-			dir + string(filepath.Separator)}, flags, pkgs)
-		cmd := exec.Command("go", args...)
-		cmd.Dir = root
-		// The later of two equal names holds, so that env wins.
-		cmd.Env = append(os.Environ(), env...)
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w\n%s", strings.Join(pkgs, ", "), err, text)
-		}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	// The later of two equal names holds, so that env wins.
+	cmd.Env = append(os.Environ(), env...)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build %s: %w\n%s", strings.Join(packages, ", "), err, text)
 	}
 	return programs, nil
 }
@@ -94,36 +93,40 @@ func Strategies(dir string, names ...string) error {
 
 // Plugins builds packages and copies them into dir as plugins, by the strategy's name.
 func Plugins(dir string, packages map[string]string) error {
-	var names, dirs []string
+	named := map[string]string{}
 	for name, pkg := range packages {
-		names, dirs = append(names, name), append(dirs, pkg)
+		named["thresh-strategy-"+name] = pkg
 	}
+	return Install(dir, named)
+}
+
+// Install builds packages and copies the programs to paths below dir. Directories are made.
+func Install(dir string, packages map[string]string) error {
+	paths := slices.Sorted(maps.Keys(packages))
+	var dirs []string
+	for _, path := range paths {
+		dirs = append(dirs, packages[path])
+	}
+	// One go build for all: each looks at every package that the programs consist of.
 	programs, err := Build(dirs...)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	// Map order does not matter: names and dirs were filled side by side.
 	for i, program := range programs {
-		if err := Copy(program, filepath.Join(dir, "thresh-strategy-"+names[i])); err != nil {
+		to := filepath.Join(dir, paths[i])
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := Copy(program, to); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Program builds one package and copies the program to the path, whose directory is made.
+// Program builds one package and copies the program to the path.
 func Program(to, pkg string) error {
-	programs, err := Build(pkg)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	return Copy(programs[0], to)
+	return Install(filepath.Dir(to), map[string]string{filepath.Base(to): pkg})
 }
 
 // Copy installs a program as people do: under another name first, then renamed, so that none is run half written.
