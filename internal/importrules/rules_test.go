@@ -47,6 +47,12 @@ var rules = []rule{
 		reason: "the network door and the client convert to and from what is sent between them",
 	},
 	{
+		room:   []string{"host/early"},
+		never:  []string{"crypto/rand", "math/big"},
+		deep:   true,
+		reason: "the packages whose paths are before math/big, such as protobuf's, would be initialised in each launcher",
+	},
+	{
 		room:   []string{"host/client"},
 		never:  []string{"host", "host/internal/..."},
 		deep:   true,

@@ -1,7 +1,6 @@
 package isolate
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -180,8 +179,8 @@ func (g *Groups) New() (*Group, error) {
 	if g == nil {
 		return nil, nil
 	}
-	dir := path.Join(g.dir, groupPrefix+strings.ToLower(rand.Text()[:10]))
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	dir, err := os.MkdirTemp(g.dir, groupPrefix)
+	if err != nil {
 		return nil, fmt.Errorf("making a control group: %w", err)
 	}
 	f, err := os.Open(dir)
