@@ -15,6 +15,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/wire"
 
@@ -48,8 +50,8 @@ func byHand(t *testing.T) (cmd *exec.Cmd, socket string) {
 func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
 	cmd, socket := byHand(t)
 	dir := pluginDir(t, "honest")
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: IsolationStrict,
-		Integrity: IntegrityLocked, LockFile: filepath.Join(t.TempDir(), "plugins.lock")},
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: process.IsolationStrict,
+		Integrity: trust.Locked, LockFile: filepath.Join(t.TempDir(), "plugins.lock")},
 		Attach: map[string]string{"honest": socket}})
 	s := strategy(t, m, "honest")
 	if got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "chaff", "b")}); err != nil ||

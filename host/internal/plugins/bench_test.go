@@ -20,6 +20,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/plugins/supervise"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
@@ -37,8 +38,8 @@ import (
 func BenchmarkIsolatedStart(b *testing.B) {
 	isolates(b)
 	dir := pluginDir(b, "honest")
-	bare := open(b, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: IsolationOff}})
-	isolated := open(b, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: IsolationStrict}})
+	bare := open(b, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: process.IsolationOff}})
+	isolated := open(b, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: process.IsolationStrict}})
 	turns := map[string]func() time.Duration{
 		"go-plugin": func() time.Duration { return goPluginStart(b, filepath.Join(dir, FilePrefix+"honest")) },
 		"bare":      func() time.Duration { return starts(b, bare, 1)[0] },
@@ -77,7 +78,7 @@ func goPluginStart(b *testing.B, path string) time.Duration {
 func BenchmarkIsolatedCall(b *testing.B) {
 	isolates(b)
 	turns := map[string]func() time.Duration{}
-	for name, mode := range map[string]string{"bare": IsolationOff, "isolated": IsolationStrict} {
+	for name, mode := range map[string]string{"bare": process.IsolationOff, "isolated": process.IsolationStrict} {
 		s := strategy(b, open(b, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(b, "honest")},
 			Isolation: mode}}), "honest")
 		in := prepare.OptimizeCall{Call: call("a", "chaff", "b")}
@@ -105,7 +106,7 @@ func BenchmarkDelta(b *testing.B) {
 	for _, name := range []string{"idle", "high-density"} {
 		for _, mode := range []string{"delta", "full"} {
 			s := strategy(b, open(b, Options{
-				Plugins: config.Plugins{Dirs: []string{dir}, Isolation: IsolationOff}, NoMirrors: mode == "full",
+				Plugins: config.Plugins{Dirs: []string{dir}, Isolation: process.IsolationOff}, NoMirrors: mode == "full",
 			}), name)
 			for _, n := range []int{50, 500, 5000, 20_000} {
 				b.Run(fmt.Sprintf("%s/%s/entries=%d", name, mode, n), func(b *testing.B) { benchTurns(b, s, all, n) })

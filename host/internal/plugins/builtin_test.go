@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
@@ -29,7 +30,7 @@ func TestABuiltInStrategyRunsAsOtherPluginsDo(t *testing.T) {
 	if _, err := m.Lock(t.Context(), both); err == nil || !strings.Contains(err.Error(), "is built in") {
 		t.Errorf("locking it: %v", err)
 	}
-	o.Integrity = IntegrityLocked
+	o.Integrity = trust.Locked
 	m = open(t, o)
 	list := m.List(t.Context())
 	if len(list) != 2 || list[1].State != StateReady || !list[1].BuiltIn || list[1].SHA256 != "" ||

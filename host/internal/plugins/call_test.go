@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/rewrite"
@@ -104,7 +105,7 @@ func TestCallsThatFail(t *testing.T) {
 		says      string
 		retryable bool
 	}{
-		"threshold-only":          {call: optimize, want: ErrNotContinuous},
+		"threshold-only":          {call: optimize, want: fault.ErrNotContinuous},
 		"fails-in-optimize":       {call: optimize, want: ErrStrategy, says: "the moon is in the wrong phase"},
 		"fails-in-compress":       {call: compress, want: ErrStrategy, says: "the moon is in the wrong phase"},
 		"unavailable-in-optimize": {call: optimize, want: ErrStrategy, says: "come back tomorrow", retryable: true},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 )
 
@@ -60,7 +61,7 @@ func TestOnlyLockedPluginsStartWhereThatIsAsked(t *testing.T) {
 	if _, err := open(t, o).Lock(t.Context(), "steady"); err != nil {
 		t.Fatal(err)
 	}
-	o.Integrity = IntegrityLocked
+	o.Integrity = trust.Locked
 	if err := try(t, o, "steady"); err != nil {
 		t.Error(err)
 	}
@@ -80,7 +81,7 @@ func TestOffStartsAnything(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	o.Integrity = IntegrityOff
+	o.Integrity = trust.Off
 	if err := try(t, o, "steady"); err != nil {
 		t.Error(err)
 	}

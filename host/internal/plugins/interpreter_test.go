@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 )
 
 // A script whose interpreter lies where isolation lets nothing be read, as those of version managers do in home
@@ -33,7 +34,7 @@ func TestAnInterpreterThatIsolationHides(t *testing.T) {
 		"a grant that " +
 			"leads nowhere": {Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"script": {Read: []string{tools, tools + "/no"}}}}},
 			"what it was granted to read: " + tools + "/no: no such file or directory"},
-		"not isolated": {Options{Plugins: config.Plugins{Isolation: IsolationOff}}, `it printed ["it runs"`},
+		"not isolated": {Options{Plugins: config.Plugins{Isolation: process.IsolationOff}}, `it printed ["it runs"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.o.Dirs = []string{dir}

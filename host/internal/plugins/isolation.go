@@ -45,7 +45,7 @@ func possible(lacking []string) []string {
 // warnOfMissing logs which measures of isolation a process starts without: with best effort nothing else stops it, so a
 // kernel without Landlock must not go unnoticed. Whoever switched isolation off knows.
 func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
-	if len(sandbox.Lacking) == 0 || m.opts.Isolation == IsolationOff {
+	if len(sandbox.Lacking) == 0 || m.opts.Isolation == process.IsolationOff {
 		return
 	}
 	m.log.Warn("plugin starts without all isolation", "strategy", name,
@@ -59,7 +59,7 @@ func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
 // namespaces the host must stay as it is: it could not set the plugin's user.
 func (m *Manager) hideHost(sandbox process.Sandbox) {
 	if slices.Contains(sandbox.Apply, isolate.Files) || slices.Contains(sandbox.Apply, isolate.Paths) ||
-		m.opts.Isolation == IsolationOff {
+		m.opts.Isolation == process.IsolationOff {
 		return
 	}
 	if err := isolate.HideSelf(); err != nil {

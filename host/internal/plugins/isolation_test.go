@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/sdk"
 )
@@ -107,7 +108,7 @@ func TestAPluginCannotGetOut(t *testing.T) {
 		"signal": refused, "write-outside": refused, "write-above": refused,
 		"write-inside": "done", "fewer-files": "done",
 	}
-	got := escape(t, Options{Plugins: config.Plugins{Isolation: IsolationStrict}})
+	got := escape(t, Options{Plugins: config.Plugins{Isolation: process.IsolationStrict}})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -173,7 +174,7 @@ func TestAPluginWorksWithoutNamespaces(t *testing.T) {
 }
 
 func TestWithoutIsolationAPluginIsFree(t *testing.T) {
-	got := escape(t, Options{Plugins: config.Plugins{Isolation: IsolationOff}})
+	got := escape(t, Options{Plugins: config.Plugins{Isolation: process.IsolationOff}})
 	if got["tcp"] != "done" || got["udp"] != "done" || got["passwd"] != "done" || got["environ"] != "done" {
 		t.Errorf("got %v", got)
 	}
@@ -181,7 +182,7 @@ func TestWithoutIsolationAPluginIsFree(t *testing.T) {
 
 func TestWhatIsLackingIsListed(t *testing.T) {
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")},
-		Isolation: IsolationBestEffort}})
+		Isolation: process.IsolationBestEffort}})
 	m.checks = func() []isolate.Check {
 		return []isolate.Check{{Measure: isolate.Network, How: "the kernel is too old"},
 			{Measure: isolate.Limits, Works: true}}
@@ -191,7 +192,7 @@ func TestWhatIsLackingIsListed(t *testing.T) {
 	if diff := cmp.Diff(want, l[0].Lacking); diff != "" || l[0].State != StateReady {
 		t.Errorf("%s %s", l[0].State, diff)
 	}
-	m.opts.Isolation = IsolationStrict
+	m.opts.Isolation = process.IsolationStrict
 	if _, err := m.Strategy(t.Context(), "steady"); !errors.Is(err, ErrNotIsolated) ||
 		!strings.Contains(err.Error(), "the kernel is too old") {
 		t.Errorf("got %v", err)

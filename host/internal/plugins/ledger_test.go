@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
 // remembering are options with which a plugin is remembered in a lock file of the test's own.
@@ -48,7 +49,7 @@ func TestOnlyTheOneThatWasLockedIs(t *testing.T) {
 	if _, err := open(t, o).Lock(t.Context(), "steady"); err != nil {
 		t.Fatal(err)
 	}
-	o.Dirs, o.Integrity = []string{two}, IntegrityLocked
+	o.Dirs, o.Integrity = []string{two}, trust.Locked
 	if err := try(t, o, "steady"); !errors.Is(err, ErrUntrusted) ||
 		!strings.Contains(err.Error(), "not in the lock file") {
 		t.Errorf("got %v", err)
@@ -65,11 +66,11 @@ func TestAPluginThatIsMovedIsWhatItWas(t *testing.T) {
 	if err := os.Rename(filepath.Join(before, FilePrefix+"steady"), path); err != nil {
 		t.Fatal(err)
 	}
-	o.Dirs, o.Integrity = []string{after}, IntegrityLocked
+	o.Dirs, o.Integrity = []string{after}, trust.Locked
 	if err := try(t, o, "steady"); err != nil {
 		t.Error("locked:", err)
 	}
-	o.Integrity = IntegrityTOFU
+	o.Integrity = trust.TOFU
 	if err := try(t, o, "steady"); err != nil {
 		t.Error("tofu:", err)
 	}

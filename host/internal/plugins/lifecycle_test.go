@@ -21,6 +21,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 
 	"github.com/hashicorp/go-hclog"
@@ -154,7 +155,7 @@ func TestAGrandchildIsEndedToo(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "leaves-a-grandchild")},
-				Isolation: IsolationOff}})
+				Isolation: process.IsolationOff}})
 			s := strategy(t, m, "leaves-a-grandchild")
 			id := grandchild(t, s)
 			end(t, m, s)

@@ -265,7 +265,7 @@ func (m *Manager) attach(c discover.Candidate, s supervise.Start) (*client.Plugi
 		"strategy", c.Name, "socket", c.Path)
 	o := m.clientOptions()
 	o.StartTimeout, o.OptimizeTimeout, o.CompressTimeout = attachedTimeout, attachedTimeout, attachedTimeout
-	o.Isolation = IsolationOff
+	o.Isolation = process.IsolationOff
 	spec := client.Spec{Binary: b, Sandbox: process.Sandbox{Lacking: []string{"everything: it was started by hand"}}}
 	return m.bringUp(m.ctx, o, spec, func(state State) { s.Reached(state, nil) })
 }

@@ -1,10 +1,8 @@
 package plugins
 
 import (
-	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
-	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/plugins/supervise"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
@@ -13,8 +11,7 @@ type (
 	// Strategy runs in its own process, one for all sessions.
 	Strategy = supervise.Strategy
 	// State says where a plugin is in its life, and in a [Listing] what a file is good for.
-	State    = supervise.State
-	Settings = client.Settings
+	State = supervise.State
 	// Error says what failed, on which plugin, and what to do about it.
 	Error = fault.Error
 	// Op names what was being done with a plugin when it failed.
@@ -26,7 +23,6 @@ type (
 // In the order in which a process goes through them.
 const (
 	OpStart     = fault.OpStart
-	OpGetInfo   = fault.OpGetInfo
 	OpConfigure = fault.OpConfigure
 	OpOptimize  = fault.OpOptimize
 	OpCompress  = fault.OpCompress
@@ -50,7 +46,6 @@ var (
 	ErrNotIsolated     = fault.ErrNotIsolated
 	ErrHost            = fault.ErrHost
 	ErrStrategy        = fault.ErrStrategy
-	ErrNotContinuous   = fault.ErrNotContinuous
 )
 
 // See package supervise for how they follow each other.
@@ -66,17 +61,3 @@ const (
 )
 
 const FilePrefix = discover.FilePrefix
-
-// Modes of the setting plugins.integrity.
-const (
-	IntegrityTOFU   = trust.TOFU
-	IntegrityLocked = trust.Locked
-	IntegrityOff    = trust.Off
-)
-
-// Modes of the setting plugins.isolation.
-const (
-	IsolationBestEffort = process.IsolationBestEffort
-	IsolationStrict     = process.IsolationStrict
-	IsolationOff        = process.IsolationOff
-)

@@ -33,7 +33,7 @@ type Options struct {
 	// of files, without any protection.
 	Attach map[string]string
 	// Settings looks up the strategies' own settings; nil: defaults.
-	Settings Settings
+	Settings client.Settings
 	// NoMirrors makes every call send the whole history. Without it, a MirrorBytes of 0 is the default.
 	NoMirrors bool
 }

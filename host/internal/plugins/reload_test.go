@@ -12,12 +12,14 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 )
 
 // reloading are options with which changes are noticed soon, and trusted.
 func reloading(dir string) Options {
-	return Options{Plugins: config.Plugins{Dirs: []string{dir}, Integrity: IntegrityOff},
+	return Options{Plugins: config.Plugins{Dirs: []string{dir}, Integrity: trust.Off},
 		QuietTime: 50 * time.Millisecond}
 }
 
@@ -43,7 +45,7 @@ func TestANewVersionIsPickedUp(t *testing.T) {
 func TestCallsGoOnWhileANewVersionStarts(t *testing.T) {
 	dir, elsewhere := pluginDir(t, "steady"), pluginDir(t, "steady")
 	o := reloading(dir)
-	o.Isolation = IsolationOff // the new version waits at a pipe, and is not one file
+	o.Isolation = process.IsolationOff // the new version waits at a pipe, and is not one file
 	s := strategy(t, open(t, o), "steady")
 	old := pid(t, s)
 	gate := filepath.Join(elsewhere, "gate")
@@ -98,7 +100,7 @@ func TestTheOldVersionCrashesWhileANewOneStarts(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			dir := pluginDir(t, "steady")
 			o := reloading(dir)
-			o.Isolation = IsolationOff
+			o.Isolation = process.IsolationOff
 			m := open(t, o)
 			s := strategy(t, m, "steady")
 			pipe, elsewhere := held(t, dir, then)
@@ -155,7 +157,7 @@ func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 	}{
 		"it does not work": {func(*Options) {},
 			func(t testing.TB, path string) { plugintest.Install(t, "/bin/false", path) }, "before the handshake"},
-		"it is not locked": {func(o *Options) { o.Integrity = IntegrityTOFU }, plugintest.Variant,
+		"it is not locked": {func(o *Options) { o.Integrity = trust.TOFU }, plugintest.Variant,
 			"the file has changed"},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -186,7 +188,7 @@ func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 func TestLockingANewVersionStartsIt(t *testing.T) {
 	dir := pluginDir(t, "steady")
 	o := reloading(dir)
-	o.Integrity, o.LockFile = IntegrityTOFU, filepath.Join(t.TempDir(), "state", "plugins.lock")
+	o.Integrity, o.LockFile = trust.TOFU, filepath.Join(t.TempDir(), "state", "plugins.lock")
 	s := strategy(t, open(t, o), "steady")
 	old := pid(t, s)
 	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))

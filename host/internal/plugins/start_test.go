@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/sdk"
 )
@@ -31,14 +32,14 @@ func TestStartsThatFail(t *testing.T) {
 		"other-cookie":         {OpStart, ErrNotPlugin, []string{"exit status 1", "This binary is a plugin"}},
 		"deaf":                 {OpStart, ErrTimeout, []string{"no connection within 1s"}},
 		"elsewhere":            {OpStart, ErrNotPlugin, []string{"/tmp/somebody-elses.sock"}},
-		"other-service":        {OpGetInfo, ErrNotPlugin, []string{"does not serve thresh.v1.StrategyService"}},
-		"panics-in-getinfo":    {OpGetInfo, ErrPluginCrashed, []string{"panic: who am I?"}},
-		"hangs-in-getinfo":     {OpGetInfo, ErrTimeout, []string{"no answer within 1s", "plugins.startTimeout"}},
-		"lies-about-its-name":  {OpGetInfo, ErrBadInfo, []string{"somebody-else", "rename the file"}},
-		"declares-too-many":    {OpGetInfo, ErrBadInfo, []string{"declares 901 settings, at most 200"}},
-		"declares-too-much":    {OpGetInfo, ErrBadInfo, []string{"at most 262144 are allowed"}},
-		"declares-long-values": {OpGetInfo, ErrBadInfo, []string{`setting "k0"`, "longer than 200 bytes"}},
-		"has-no-trigger":       {OpGetInfo, ErrBadInfo, []string{"trigger mode"}},
+		"other-service":        {fault.OpGetInfo, ErrNotPlugin, []string{"does not serve thresh.v1.StrategyService"}},
+		"panics-in-getinfo":    {fault.OpGetInfo, ErrPluginCrashed, []string{"panic: who am I?"}},
+		"hangs-in-getinfo":     {fault.OpGetInfo, ErrTimeout, []string{"no answer within 1s", "plugins.startTimeout"}},
+		"lies-about-its-name":  {fault.OpGetInfo, ErrBadInfo, []string{"somebody-else", "rename the file"}},
+		"declares-too-many":    {fault.OpGetInfo, ErrBadInfo, []string{"declares 901 settings, at most 200"}},
+		"declares-too-much":    {fault.OpGetInfo, ErrBadInfo, []string{"at most 262144 are allowed"}},
+		"declares-long-values": {fault.OpGetInfo, ErrBadInfo, []string{`setting "k0"`, "longer than 200 bytes"}},
+		"has-no-trigger":       {fault.OpGetInfo, ErrBadInfo, []string{"trigger mode"}},
 		"refuses-config": {OpConfigure, ErrBadConfig,
 			[]string{"strategies.refuses-config", "keep must be a prime number"}},
 		"exits-in-configure": {OpConfigure, ErrPluginCrashed, []string{"exit status 4"}},

@@ -39,8 +39,6 @@ func NewIndex(entries []content.Content, ids []string) *Index {
 	return x
 }
 
-func (x *Index) Entry(index int) content.Content { return x.entries[index] }
-
 // ID returns the id of the entry at a position; "" if it has none.
 func (x *Index) ID(index int) string { return x.ids[index] }
 
