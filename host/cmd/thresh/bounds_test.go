@@ -31,7 +31,7 @@ func TestMissingIsolationIsSaid(t *testing.T) {
 	}
 	const warning, could = "plugin starts without all isolation", "read and change your files"
 	for _, args := range [][]string{
-		{"plugins", "try", "--step=optimize", session}, {"plugins", "try", session}, {"plugins", "replay", session},
+		{"plugins", "try", "--step=optimize", session}, {"plugins", "try", session}, {"plugins", "replay", session}, {"compare", session},
 	} {
 		r := without(args...).done(t)
 		if n := strings.Count(r.stderr, warning); n != 1 || !strings.Contains(r.stderr, could) ||

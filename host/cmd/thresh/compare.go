@@ -167,7 +167,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 		}
 	}
 	// One host for all variants: plugins are started once, and each vocabulary is loaded once.
-	h, err := a.open(cmd)
+	h, err := a.openQuietly(cmd)
 	if err != nil {
 		return err
 	}

@@ -43,18 +43,18 @@ func recommendationText(x *compare.Recommendation) string {
 	}
 	// A session is cheap: two significant digits tell more than two decimals.
 	if math.Abs(x.PerSession) >= 0.0001 {
-		money = fmt.Sprintf(" (%.2g USD in a session%s)", math.Abs(x.PerSession), money)
+		money = fmt.Sprintf(" (%.2g USD a session%s)", math.Abs(x.PerSession), money)
 	}
 	if x.Worst.Differs(min(x.Lines, x.Own)) {
 		worst = fmt.Sprintf(" (%s in the worst session)", share(x.Worst.Worst))
 	}
 	if x.Dearest.Differs(x.Relative) {
-		dearest = fmt.Sprintf(", %s in the dearest session", against(x.Dearest.Worst))
+		dearest = fmt.Sprintf(", %s in the worst session", against(x.Dearest.Worst))
 	}
 	if x.Needed {
 		needed = " Without a strategy, requests do not fit into the model."
 	}
-	return fmt.Sprintf("%s: %s against doing nothing%s%s. It keeps %s and %s%s.%s%s In thresh.yaml:",
+	return fmt.Sprintf("%s: %s against doing nothing%s%s. It keeps %s and %s%s.%s%s To use it, set in thresh.yaml:",
 		headline, against(x.Relative), dearest, money, share(x.Lines), share(x.Own), worst, left, needed)
 }
 

@@ -276,3 +276,17 @@ func TestCompareExplainsAndCompletesItself(t *testing.T) {
 		}
 	}
 }
+
+// What is said about each session while it is replayed would be said for each variant, too.
+func TestCompareRepeatsNoWarningsOfSessions(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	const warning = "over the threshold of"
+	args := append([]string{"--set", "model.contextLimit=30000", "--strategy", "distill"}, samples(t)...)
+	for command, want := range map[string]int{"plugins replay": 2, "compare": 0} {
+		r := p.run(append(strings.Fields(command), args...)...).done(t)
+		if n := strings.Count(r.stderr, warning); n != want {
+			t.Errorf("%s says it %d times:\n%s", command, n, r.stderr)
+		}
+	}
+}

@@ -79,9 +79,7 @@ func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.Open(engine.Options{
-		Config: c, Logger: engine.DefaultLogger(a.err, c.Settings().Log), Attach: attach,
-	})
+	return engine.Open(engine.Options{Config: c, Logger: a.shortLog(c.Settings().Log, false), Attach: attach})
 }
 
 // attach parses --attach into sockets by strategy name. It is a flag only, not a setting: an attached process is

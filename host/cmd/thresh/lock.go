@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -37,8 +38,11 @@ Strategies that are built in are trusted as thresh is, and are not locked.`,
 			for _, name := range slices.Sorted(maps.Keys(locked)) {
 				a.logChange(h.Config(), "plugin locked", "plugin", name, "sha256", locked[name].SHA256)
 			}
-			if len(locked) > 0 {
-				a.say(hclog.Info, "written to "+h.Config().Settings().Plugins.LockFile)
+			switch set := h.Config().Settings().Plugins; {
+			case len(locked) > 0:
+				a.say(hclog.Info, "written to "+set.LockFile)
+			case err == nil:
+				a.say(hclog.Info, "nothing to lock: no plugin in "+strings.Join(set.Dirs, ", "))
 			}
 			if a.output == "json" {
 				return errors.Join(a.printJSON(locked), err)

@@ -47,6 +47,9 @@ func (p *place) change(name string) {
 func TestLockPrintsWhatItLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "steady")
+	if r := p.run("plugins", "lock", "--plugin-dir", t.TempDir()).done(t); !strings.Contains(r.stderr, "nothing to lock") {
+		t.Errorf("without a plugin: %s", r.stderr)
+	}
 	p.install("high-density")
 	line := func(name string) string {
 		return sum(t, p.pluginFile(name)) + "  " + name + "  " + p.pluginFile(name) + "\n"

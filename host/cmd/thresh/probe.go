@@ -145,7 +145,7 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 	if p.grade != "" {
 		return a.gradeProbes(p)
 	}
-	h, err := a.open(cmd)
+	h, err := a.openQuietly(cmd)
 	if err != nil {
 		return err
 	}

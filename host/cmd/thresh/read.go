@@ -82,7 +82,8 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 			a.repeated++
 		case n.Routine:
 			a.noted[kind] = name
-			fmt.Fprintf(a.err, "%s: bookkeeping left out; 'thresh sessions convert' lists it\n", displayPath(name))
+			fmt.Fprintf(a.err, "%s: skipped records that are not part of the conversation; "+
+				"'thresh sessions convert' lists them\n", displayPath(name))
 		default:
 			a.noted[kind] = name
 			shown = append(shown, n)
@@ -93,7 +94,7 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 
 func (a *app) endNotes() {
 	if a.repeated > 0 {
-		fmt.Fprintf(a.err, "the same about other files: %s; 'thresh sessions convert FILE' lists them\n",
+		fmt.Fprintf(a.err, "%s like this on other files; 'thresh sessions convert FILE' lists them\n",
 			plural(a.repeated, "note"))
 	}
 	a.repeated = 0

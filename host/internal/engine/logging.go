@@ -11,9 +11,15 @@ import (
 )
 
 // DefaultLogger logs to a stream as the settings say, plugins' logs included.
-func DefaultLogger(w io.Writer, set config.Log) hclog.Logger {
+func DefaultLogger(w io.Writer, set config.Log) hclog.Logger { return FilteredLogger(w, set, nil) }
+
+// FilteredLogger is [DefaultLogger] without the lines for which exclude is true; nil excludes none.
+func FilteredLogger(
+	w io.Writer, set config.Log, exclude func(level hclog.Level, msg string, args ...any) bool,
+) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name: "thresh", Level: hclog.LevelFromString(set.Level), Output: w, JSONFormat: set.Format == "json",
+		Exclude: exclude,
 	})
 }
 

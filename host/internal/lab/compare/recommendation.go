@@ -59,7 +59,7 @@ func (x *Recommendation) Headline(name func(string) string, recall func(float64)
 		return "Doing nothing is best at " + prices + ": no strategy that was compared is cheaper and keeps at least " + floor
 	default:
 		variant := name(strings.TrimSuffix(x.Variant, " ("+x.PriceList+")"))
-		return variant + " is the cheapest at " + prices + " of those that keep at least " + floor
+		return "Of those that keep at least " + floor + ", " + variant + " is the cheapest at " + prices
 	}
 }
 
@@ -71,7 +71,7 @@ const WhatIsKept = "the used names on their lines and of what the agent said and
 func (x *Recommendation) Left() string {
 	var parts []string
 	if x.Of > 1 && x.Variant != "" {
-		parts = append(parts, fmt.Sprintf("Chosen without a session, that held in it for %d of %d sessions", x.Held, x.Of))
+		parts = append(parts, fmt.Sprintf("Chosen from all sessions but one, it also suits that one in %d of %d cases", x.Held, x.Of))
 	}
 	const named = 3
 	if more := len(x.Unfit) - named; more > 0 {
