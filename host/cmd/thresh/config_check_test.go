@@ -72,7 +72,7 @@ func TestAWrongConfigurationIsNotReloaded(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("s.yaml", "log: {format: json}\n")
-	s := p.serveNetwork("--config", "s.yaml")
+	s := p.serveNetwork("--config", "s.yaml", "--set", "serve.listen=127.0.0.1:0")
 	p.file("s.yaml", "log: {format: json}\ncompression:\n  strategy: nope\n")
 	s.signal(syscall.SIGHUP)
 	s.says("the configuration was not reloaded")
@@ -87,5 +87,35 @@ func TestAWrongConfigurationIsNotReloaded(t *testing.T) {
 	}
 	if !strings.Contains(log, "s.yaml:3") || !strings.Contains(log, `"serving at `) {
 		t.Errorf("the log:\n%s", log)
+	}
+}
+
+// Nothing but a restart would show that the key file is gone, and then it would be too late.
+func TestAServiceWithoutItsKeyFileIsNotReady(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	key := p.path("work", p.file("key", "secret\n"))
+	p.file("s.yaml", "compression: {profile: a}\nprofiles: {a: {provider: {kind: anthropic, model: m, keyFile: "+key+"}}}\n")
+	s := p.serveNetwork("--config", "s.yaml", "--set", "serve.listen=127.0.0.1:0")
+	if status, text := s.ready(t); status != http.StatusOK {
+		t.Fatalf("with the file: %d, %s", status, text)
+	}
+	if err := os.Remove(key); err != nil {
+		t.Fatal(err)
+	}
+	if !eventually(patience, func() bool { status, _ := s.ready(t); return status == http.StatusServiceUnavailable }) {
+		t.Error("without the file it is ready")
+	}
+	if _, text := s.ready(t); !strings.Contains(text, "the configuration cannot be used") || strings.Contains(text, key) {
+		t.Errorf("it says %q", text)
+	}
+	s.signal(syscall.SIGHUP)
+	s.says("the configuration was not reloaded")
+	p.file("key", "secret\n")
+	if !eventually(patience, func() bool { status, _ := s.ready(t); return status == http.StatusOK }) {
+		t.Error("with the file again it is not ready")
+	}
+	if log := s.end(syscall.SIGTERM); !strings.Contains(log, "key cannot be used") && !strings.Contains(log, key) {
+		t.Errorf("the log does not name the file:\n%s", log)
 	}
 }

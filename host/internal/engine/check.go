@@ -32,8 +32,13 @@ func (h *Host) Check(c *config.Config) error {
 			errs = append(errs, fmt.Errorf("%s (%s): %w", key, e[0].Origin, err))
 		}
 	}
+	model, err := h.Model(c)
+	if err == nil {
+		// The client works on without the file, but a restart would not.
+		err = model.CheckKeyFile()
+	}
 	// A profile may lack a model, unless it was chosen for its model.
-	if _, err := h.Model(c); err != nil && (set.Compression.Profile != "" || !errors.Is(err, prepare.ErrNoLLM)) {
+	if err != nil && (set.Compression.Profile != "" || !errors.Is(err, prepare.ErrNoLLM)) {
 		chose := "compression.profile"
 		if set.Compression.Profile == "" {
 			chose = "profile"

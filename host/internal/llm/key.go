@@ -82,6 +82,18 @@ func withoutPath(err error) error {
 	return err
 }
 
+// CheckKeyFile returns why the profile's key file cannot be read any more; nil if it can, or if there is none. The
+// client itself keeps the key that it was opened with.
+func (c *Client) CheckKeyFile() error {
+	if c.profile.KeyFile == "" {
+		return nil
+	}
+	if _, err := readKey(c.profile, nil); err != nil {
+		return c.profile.failf(fmt.Errorf("%w: %w", ErrProfile, err), "%v", err)
+	}
+	return nil
+}
+
 // redactor returns a replacer for the key, including its forms in JSON and URLs: servers quote it in errors.
 func redactor(key string) *strings.Replacer {
 	if key == "" {

@@ -37,7 +37,7 @@ func (r *Requests) Ready(ready func() bool) {
 	}
 	// Only an invalid name gives an error.
 	_, _ = r.meter.Int64ObservableGauge("thresh.ready", metric.WithInt64Callback(observe),
-		metric.WithDescription("1 if requests would succeed, 0 if the session store cannot be used."))
+		metric.WithDescription("1 if requests would succeed, 0 if the session store or the configuration cannot be used."))
 }
 
 // Done records a request. method is "" if it reached none. Both are from fixed lists. The nil Requests records nothing.

@@ -50,15 +50,15 @@ func (r *readiness) problem() string {
 	if r.err == nil {
 		return ""
 	}
-	return fmt.Sprintf("the session store cannot be used (%s): the log says more", causeOf(r.err))
+	return sentence(r.err) + ": the log says more"
 }
 
-// causeOf is the word for a problem.
-func causeOf(err error) store.Cause {
+// sentence says without names what a problem is about: anything but a fault of the store is about the configuration.
+func sentence(err error) string {
 	if fault := (*store.Fault)(nil); errors.As(err, &fault) {
-		return fault.Cause
+		return fmt.Sprintf("the session store cannot be used (%s)", fault.Cause)
 	}
-	return store.Broken
+	return "the configuration cannot be used"
 }
 
 // look asks the host, and waits for the answer for readyTimeout. Callers hold r.mu.
@@ -70,7 +70,7 @@ func (r *readiness) look() {
 	case r.err == nil && before != nil:
 		r.log.Info("ready again")
 	case r.err != nil && before == nil:
-		r.log.Error("not ready: the session store cannot be used", "cause", causeOf(r.err), "error", r.err)
+		r.log.Error("not ready: "+sentence(r.err), "error", r.err)
 	}
 }
 
