@@ -1,8 +1,8 @@
 package config
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -121,18 +121,21 @@ func (s Spec) bounds() string {
 	var parts []string
 	// A duration's bound, in seconds, would read wrong, except 0. No duration has another.
 	if s.Min != nil && s.OpenMin {
-		parts = append(parts, fmt.Sprintf("above %v", *s.Min))
+		parts = append(parts, "above "+number(*s.Min))
 	} else if s.Min != nil {
-		parts = append(parts, fmt.Sprintf("of at least %v", *s.Min))
+		parts = append(parts, "of at least "+number(*s.Min))
 	}
 	if s.Max != nil {
-		parts = append(parts, fmt.Sprintf("at most %v", *s.Max))
+		parts = append(parts, "at most "+number(*s.Max))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return " " + strings.Join(parts, " and ")
 }
+
+// number writes a bound with all its digits: bytes as 6.7108864e+07 are hard to read.
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // inBounds is false for NaN and infinities, with or without bounds.
 func (s Spec) inBounds(f float64) bool {
