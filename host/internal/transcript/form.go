@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -68,6 +69,9 @@ func Parse(f Format, before Before, raw []json.RawMessage) (Parsed, error) {
 		}
 		// Before it is read: a refused message leaves nothing behind.
 		if part, err := checkMessage(f, o); err != nil {
+			if !json.Valid(message) {
+				part, err = -1, errors.New("it is not valid JSON")
+			}
 			return Parsed{}, &MessageError{i, part, err}
 		}
 		read(i, o)

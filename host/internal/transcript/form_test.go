@@ -277,6 +277,7 @@ func TestWrongMessagesAreNamedWithTheirPart(t *testing.T) {
 		want    string
 	}{
 		{transcript.AnthropicMessages, `7`, "message 1: it is 7, not an object"},
+		{transcript.AnthropicMessages, `{"role":`, "message 1: it is not valid JSON"},
 		{transcript.AnthropicMessages, `{"speaker":"human","blocks":[]}`,
 			"message 1: it is an entry of the native form"},
 		{transcript.AnthropicMessages, `{"role":"tool","content":"x"}`, `message 1: unknown role "tool"`},
