@@ -37,8 +37,9 @@ for that agent. Where the recorder compacted its own history, the replay goes on
 recorder went on with.
 
 SENT is the tokens of all requests together, UNPRUNED what they would have been without a strategy,
-and PEAK the largest request. The table shows the columns that fit; --columns chooses others, and -o
-json has everything.
+and PEAK the largest request. Where a recording has the usage that the provider reported, SENT and
+UNPRUNED are on that base, as in 'thresh compare'; turns are as thresh counts them. The table shows
+the columns that fit; --columns chooses others, and -o json has everything.
 
 A file that cannot be replayed is reported, and the others are still replayed.`,
 		Example: `  thresh plugins replay --last 3

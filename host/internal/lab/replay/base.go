@@ -53,6 +53,14 @@ func (r *Recording) Charges(n int) []Charge {
 	return out
 }
 
+// billed returns the tokens of a request as its provider would have counted them, and those if nothing had been done.
+func (r *Recording) billed(t Turn) (sent, nothing int) {
+	for _, c := range r.Charges(t.Turn - 1) {
+		sent, nothing = sent+c.Tokens(t.AfterCompress), nothing+c.Tokens(t.Unpruned)
+	}
+	return sent, nothing
+}
+
 // CachedForHour reports whether most of what the recorder wrote to the prompt cache was kept for an hour.
 func CachedForHour(t *transcript.Transcript) bool {
 	hour, all := 0, 0

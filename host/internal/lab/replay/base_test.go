@@ -31,6 +31,9 @@ func TestARequestIsChargedForEachUsage(t *testing.T) {
 	if got := r.Charges(0); len(got) != 2 || got[1].Tokens(0) != 12 || got[0].Usage != &two[0] {
 		t.Errorf("%+v", got)
 	}
+	if sent, nothing := r.billed(Turn{Turn: 1}); sent != 22 || nothing != 22 {
+		t.Errorf("%d tokens sent and %d without a strategy, want what was billed", sent, nothing)
+	}
 	if got := r.Charges(1); len(got) > 0 { // such as one that was interrupted
 		t.Errorf("a request without usage: %+v", got)
 	}

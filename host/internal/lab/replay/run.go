@@ -31,7 +31,9 @@ func Run(ctx context.Context, h *engine.Host, t *transcript.Transcript, o Option
 			err = failed
 			break
 		}
-		report.Totals.Count(turn)
+		billed := turn
+		billed.AfterCompress, billed.Unpruned = r.billed(turn)
+		report.Totals.Count(billed)
 		turn.Added, turn.Prepared = nil, engine.Prepared{} // else every state of the history stays in memory
 		report.Turns = append(report.Turns, turn)
 	}
