@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 	"github.com/thresh-dev/thresh/host/internal/llm"
@@ -51,7 +52,12 @@ func (a *app) probeModel(h *engine.Host, limit float64) (probe.Model, error) {
 	}
 	m := probe.Model{
 		Generate: func(ctx context.Context, r llm.Request) (llm.Result, error) { return client.Generate(ctx, r, nil) },
-		Count:    counter.Text, Prices: probe.PricesOf(p.Prices, catalog.ForModel(p.Model)), USD: limit,
+		Count:    counter.Text, USD: limit,
+	}
+	if l := catalog.ForModel(p.Model); p.Prices.Input > 0 || p.Prices.Output > 0 {
+		m.Prices = &p.Prices
+	} else if l != nil {
+		m.Prices = &config.Prices{Input: l.Input, Output: l.Output}
 	}
 	if m.Prices == nil && limit > 0 {
 		return m, fmt.Errorf("--usd: no prices are known for %s: set profiles.%s.provider.prices", p.Model, p.Name)

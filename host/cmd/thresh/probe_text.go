@@ -77,9 +77,9 @@ func (a *app) printProgress(st *probe.State, r *probe.Report) {
 func (a *app) printScores(r *probe.Report) error {
 	t := table.New(probeColumns()...)
 	for _, v := range r.Variants {
-		t.Row(v.Variant, points(v.Score), between(v.Score), points(v.Kinds["continuation"]), points(v.Kinds["artifacts"]),
-			points(v.Kinds["decisions"]), points(v.Kinds["details"]), table.Percentage(100*v.Wrong),
-			table.Percentage(100*v.Unknown), points(v.After), worst(v.Worst), table.Short(v.Left), table.Short(v.Mean),
+		t.Row(v.Variant, v.Score.String(), v.Score.Between(), v.Kinds["continuation"].String(), v.Kinds["artifacts"].String(),
+			v.Kinds["decisions"].String(), v.Kinds["details"].String(), table.Percentage(100*v.Wrong),
+			table.Percentage(100*v.Unknown), v.After.String(), worst(v.Worst), table.Short(v.Left), table.Short(v.Mean),
 			against(v.Relative))
 	}
 	if err := a.printTable(t); err != nil {
@@ -106,33 +106,15 @@ func (a *app) printScores(r *probe.Report) error {
 	}
 	for _, d := range r.Differences {
 		if d.Score.Questions > 0 {
-			fmt.Fprintf(a.out, "%s against %s: %+.2f %s\n", d.Variant, d.Than, d.Score.Mean, between(d.Score))
+			fmt.Fprintf(a.out, "%s against %s: %+.2f %s\n", d.Variant, d.Than, d.Score.Mean, d.Score.Between())
 		}
 	}
 	return nil
-}
-
-// points formats a score. 0.996 must not print as 1.00, which would claim that nothing was lost.
-func points(s probe.Score) string {
-	switch {
-	case s.Questions == 0:
-		return "-"
-	case s.Mean < 1 && s.Mean > 0.99:
-		return "0.99"
-	}
-	return fmt.Sprintf("%.2f", s.Mean)
-}
-
-func between(s probe.Score) string {
-	if s.Interval == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f…%.2f", s.Interval[0], s.Interval[1])
 }
 
 func worst(p *probe.Part) string {
 	if p == nil {
 		return "-"
 	}
-	return points(probe.Score{Mean: p.Score, Questions: p.Questions})
+	return probe.Score{Mean: p.Score, Questions: p.Questions}.String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/llm"
 )
 
@@ -17,7 +18,7 @@ import (
 type Model struct {
 	Generate func(context.Context, llm.Request) (llm.Result, error)
 	Count    func(text string) int // in tokens
-	Prices   *Prices               // nil if none are known
+	Prices   *config.Prices        // nil if none are known
 	// USD is the most that calls may cost; 0 is no limit.
 	USD float64
 	// Progress is called after each call, never twice at a time. May be nil.
@@ -34,12 +35,10 @@ const askSystem = "You answer with one JSON object and nothing else, and you use
 
 // Asked is what asking took.
 type Asked struct {
-	Calls        int     `json:"calls"`
-	InputTokens  int     `json:"inputTokens"`
-	OutputTokens int     `json:"outputTokens"`
-	USD          float64 `json:"usd"`
+	Calls, InputTokens, OutputTokens int
+	USD                              float64
 	// Failed are the sheets to which no usable answer came.
-	Failed []string `json:"failed,omitempty"`
+	Failed []string
 }
 
 // Ask has the model work through the sheets of all stages. Each answer is kept when it comes: what was answered before
@@ -167,7 +166,7 @@ func (a *asking) generate(ctx context.Context, s *sheet, message string) (string
 	tokens := a.model.Count(message)
 	reserve := 0.0
 	if a.model.Prices != nil {
-		reserve = a.model.Prices.of(tokens, s.expectedOutput())
+		reserve = cost(a.model.Prices, tokens, s.expectedOutput())
 	}
 	a.mu.Lock()
 	if a.model.USD > 0 && a.asked.USD+a.reserved+reserve > a.model.USD {
@@ -191,7 +190,7 @@ func (a *asking) generate(ctx context.Context, s *sheet, message string) (string
 	case r.CostUSD > 0:
 		a.asked.USD += r.CostUSD
 	case a.model.Prices != nil:
-		a.asked.USD += a.model.Prices.of(r.InputTokens, r.OutputTokens)
+		a.asked.USD += cost(a.model.Prices, r.InputTokens, r.OutputTokens)
 	}
 	a.mu.Unlock()
 	return object(r.Text), err

@@ -33,7 +33,7 @@ func model(t *testing.T, kind string, reply func(n int, message string) string) 
 	t.Cleanup(client.Close)
 	return probe.Model{
 		Generate: func(ctx context.Context, r llm.Request) (llm.Result, error) { return client.Generate(ctx, r, nil) },
-		Count:    llmtest.Tokens, Prices: &probe.Prices{Input: 1, Output: 5},
+		Count:    llmtest.Tokens, Prices: &config.Prices{Input: 1, Output: 5},
 	}, server
 }
 

@@ -17,7 +17,7 @@ type State struct {
 
 	variants []string
 	moments  []*probed
-	expected size // of the sheets that come later
+	expected Estimate // of the sheets that come later
 }
 
 // Task is a sheet that is to be worked through.
@@ -75,7 +75,7 @@ func (b *Book) Check(variants []string, sessions ...string) (*State, error) {
 
 // check goes through the stages of one moment as far as they are done.
 func (b *Book) check(st *State, p *probed) error {
-	units := p.distinct()
+	contexts := p.distinct()
 	qs, err := b.questionSheet(p.moment)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (b *Book) check(st *State, p *probed) error {
 		return err
 	}
 	if !there {
-		st.later(p, units)
+		st.later(p, contexts)
 		return nil
 	}
 	var problems []Problem
@@ -95,8 +95,8 @@ func (b *Book) check(st *State, p *probed) error {
 		return nil
 	}
 	found := map[string]map[string]answer{}
-	for _, unit := range units {
-		s, err := b.answerSheet(unit, p.questions)
+	for _, c := range contexts {
+		s, err := b.answerSheet(c.Unit, p.questions)
 		if err != nil {
 			return err
 		}
@@ -105,12 +105,12 @@ func (b *Book) check(st *State, p *probed) error {
 			return err
 		}
 		if there {
-			found[unit], problems = answers(s, data)
+			found[c.Unit], problems = answers(s, data)
 			st.Problems = append(st.Problems, problems...)
 		}
 	}
 	// All at once: no grader learns which answers came together.
-	if len(found) < len(units) {
+	if len(found) < len(contexts) {
 		st.later(p, nil)
 		return nil
 	}
@@ -130,14 +130,12 @@ func (b *Book) handOut(st *State, s *sheet) (data []byte, there bool, err error)
 }
 
 // distinct returns the contexts of a moment, each once.
-func (p *probed) distinct() (units []string) {
+func (p *probed) distinct() []Context {
+	units := map[string]Context{}
 	for _, c := range p.units {
-		if !slices.Contains(units, c.Unit) {
-			units = append(units, c.Unit)
-		}
+		units[c.Unit] = c
 	}
-	slices.Sort(units)
-	return units
+	return byID(slices.Collect(maps.Values(units)), func(c Context) string { return c.Unit })
 }
 
 func (b *Book) checkGrades(st *State, p *probed, answers map[string]map[string]answer) error {

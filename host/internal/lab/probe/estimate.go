@@ -1,16 +1,6 @@
 package probe
 
-import (
-	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/pricing"
-)
-
-// size is what calls send and get, in tokens.
-type size struct{ calls, input, output int }
-
-func (s *size) add(o size) {
-	s.calls, s.input, s.output = s.calls+o.calls, s.input+o.input, s.output+o.output
-}
+import "github.com/thresh-dev/thresh/host/config"
 
 // What sheets are expected to take that cannot be counted yet, in tokens: with as many questions as are asked for, and
 // without a model's thinking.
@@ -22,30 +12,29 @@ const (
 	gradeTokens       = 35
 )
 
-// later counts the sheets of a moment that cannot be written yet: one for each of the contexts, and the graders'.
-func (st *State) later(p *probed, units []string) {
+// Estimate is what the open sheets of a state, and those that follow from them, will take.
+type Estimate struct {
+	Calls, InputTokens, OutputTokens int
+	// USD is nil if no prices are known.
+	USD *float64
+}
+
+func (e *Estimate) call(input, output int) {
+	e.Calls, e.InputTokens, e.OutputTokens = e.Calls+1, e.InputTokens+input, e.OutputTokens+output
+}
+
+// later counts the sheets of a moment that cannot be written yet: those for answers from these contexts, and the
+// graders'.
+func (st *State) later(p *probed, contexts []Context) {
 	const asked = expectedQuestions * questionTokens
-	for _, c := range p.contexts(units) {
-		st.expected.add(size{1, promptTokens + asked/2 + c.Tokens, expectedQuestions * answerTokens})
+	for _, c := range contexts {
+		st.expected.call(promptTokens+asked/2+c.Tokens, expectedQuestions*answerTokens)
 	}
 	n := len(p.distinct()) * expectedQuestions
 	for range graders {
-		st.expected.add(size{1, promptTokens + asked + n*answerTokens, n * gradeTokens})
+		st.expected.call(promptTokens+asked+n*answerTokens, n*gradeTokens)
 	}
-	st.Later += len(units) + len(graders)
-}
-
-// contexts returns one context for each of the units.
-func (p *probed) contexts(units []string) (out []Context) {
-	for _, unit := range units {
-		for _, c := range p.units {
-			if c.Unit == unit {
-				out = append(out, c)
-				break
-			}
-		}
-	}
-	return out
+	st.Later += len(contexts) + len(graders)
 }
 
 // expectedOutput is what a model is expected to answer to a sheet, in tokens.
@@ -60,47 +49,24 @@ func (s *sheet) expectedOutput() int {
 	}
 }
 
-// Estimate is what the open sheets of a state, and those that follow from them, will take.
-type Estimate struct {
-	Calls        int `json:"calls"`
-	InputTokens  int `json:"inputTokens"`
-	OutputTokens int `json:"outputTokens"`
-	// USD is nil if no prices are known.
-	USD *float64 `json:"usd"`
-}
-
 // Estimate counts what is to be sent. What cannot be counted yet is assumed; thinking and repeated calls come on top.
 func (b *Book) Estimate(st *State, m Model) (Estimate, error) {
-	all := st.expected
+	e := st.expected
 	for _, t := range st.Todo {
 		message, err := b.message(t.sheet)
 		if err != nil {
 			return Estimate{}, err
 		}
-		all.add(size{1, m.Count(message), t.sheet.expectedOutput()})
+		e.call(m.Count(message), t.sheet.expectedOutput())
 	}
-	e := Estimate{Calls: all.calls, InputTokens: all.input, OutputTokens: all.output}
 	if m.Prices != nil {
-		usd := m.Prices.of(all.input, all.output)
+		usd := cost(m.Prices, e.InputTokens, e.OutputTokens)
 		e.USD = &usd
 	}
 	return e, nil
 }
 
-// Prices are in USD for a million tokens.
-type Prices struct{ Input, Output float64 }
-
-func (p *Prices) of(input, output int) float64 {
+// cost is in USD: prices are for a million tokens.
+func cost(p *config.Prices, input, output int) float64 {
 	return (float64(input)*p.Input + float64(output)*p.Output) / 1e6
-}
-
-// PricesOf returns a profile's own prices, else those of a price list, else nil.
-func PricesOf(p config.Prices, l *pricing.List) *Prices {
-	switch {
-	case p.Input > 0 || p.Output > 0:
-		return &Prices{p.Input, p.Output}
-	case l != nil:
-		return &Prices{l.Input, l.Output}
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -43,6 +44,25 @@ type Score struct {
 	// Interval is the bootstrap's 95 %; nil without two clusters.
 	Interval  *[2]float64 `json:"interval,omitempty"`
 	Questions int         `json:"questions"`
+}
+
+// String is the mean. What is below 1 must not read 1.00, which would claim that nothing was lost.
+func (s Score) String() string {
+	switch {
+	case s.Questions == 0:
+		return "-"
+	case s.Mean < 1:
+		return fmt.Sprintf("%.2f", min(s.Mean, 0.99))
+	}
+	return "1.00"
+}
+
+// Between is the interval; "-" without one.
+func (s Score) Between() string {
+	if s.Interval == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f…%.2f", s.Interval[0], s.Interval[1])
 }
 
 // Row is one variant.

@@ -60,56 +60,42 @@ func gaps(r *probe.Report) string {
 
 func scores(r *probe.Report) table {
 	t := table{Caption: "Scores by kind of question, with 95\u00a0% intervals",
-		Heads: append(append([]string{"variant", "score"}, probe.Kinds...), "after rewrites", "worst", "wrong", "unknown",
-			"left", "cost")}
+		Heads: append(append([]string{"variant", "score"}, probe.Kinds...), "after rewrites", "worst", "wrong, unknown", "left",
+			"cost")}
 	for i := range r.Variants {
 		v := &r.Variants[i]
 		cells := []string{scored(v.Score)}
 		for _, kind := range probe.Kinds {
 			cells = append(cells, scored(v.Kinds[kind]))
 		}
-		worst := "–"
+		worst := "-"
 		if v.Worst != nil {
-			worst = points(v.Worst.Score)
+			worst = pointsOf(v.Worst)
 		}
-		t.add(short(v.Variant), append(cells, scored(v.After), worst, percent(v.Wrong), percent(v.Unknown), number(v.Left),
-			relative(v.Relative))...)
+		t.add(short(v.Variant), append(cells, scored(v.After), worst, percent(v.Wrong)+", "+percent(v.Unknown),
+			number(v.Left), relative(v.Relative))...)
 	}
 	return t
 }
 
-// dots join two ends of an interval, which then stand on one line.
-const dots = "\u2060…\u2060"
-
-// scored is a score with its interval.
+// scored is a score with its interval, which stands on one line.
 func scored(s probe.Score) string {
-	if s.Questions == 0 {
-		return "–"
+	if s.Interval == nil || s.Questions == 0 {
+		return s.String()
 	}
-	text := points(s.Mean)
-	if s.Interval != nil {
-		text += fmt.Sprintf(" (%.2f%s%.2f)", s.Interval[0], dots, s.Interval[1])
-	}
-	return text
+	return s.String() + " (" + strings.Replace(s.Between(), "…", "\u2060…\u2060", 1) + ")"
 }
 
-// points formats a score. What is below 1 must not read 1.00, which would claim that nothing was lost.
-func points(v float64) string {
-	if v < 1 {
-		v = min(v, 0.99)
-	}
-	return fmt.Sprintf("%.2f", v)
+// pointsOf is the score of a part.
+func pointsOf(p *probe.Part) string {
+	return probe.Score{Mean: p.Score, Questions: p.Questions}.String()
 }
 
 func differences(r *probe.Report) section {
-	t := table{Caption: "Difference on the same questions", Heads: []string{"of", "than", "score"}, Text: true}
+	t := table{Caption: "Difference on the same questions", Heads: []string{"of", "than", "score", "95\u00a0%"}, Text: true}
 	for _, d := range r.Differences {
 		if d.Score.Questions > 0 {
-			interval := ""
-			if d.Score.Interval != nil {
-				interval = fmt.Sprintf(" (%+.2f%s%+.2f)", d.Score.Interval[0], dots, d.Score.Interval[1])
-			}
-			t.add(short(d.Variant), short(d.Than), signed(fmt.Sprintf("%+.2f", d.Score.Mean)+interval))
+			t.add(short(d.Variant), short(d.Than), fmt.Sprintf("%+.2f", d.Score.Mean), d.Score.Between())
 		}
 	}
 	return section{Title: "Differences", Tables: []table{t}}
@@ -118,9 +104,9 @@ func differences(r *probe.Report) section {
 func moments(r *probe.Report) section {
 	t := table{Caption: "Scores by moment",
 		Heads: []string{"session", "turn", "variant", "score", "questions", "tokens", "wrong", "unknown"}}
-	for _, p := range r.ByMoment {
-		if p.Questions > 0 {
-			t.add(short(p.Session), number(p.Turn), short(p.Variant), points(p.Score), number(p.Questions), number(p.Tokens),
+	for i := range r.ByMoment {
+		if p := &r.ByMoment[i]; p.Questions > 0 {
+			t.add(short(p.Session), number(p.Turn), short(p.Variant), pointsOf(p), number(p.Questions), number(p.Tokens),
 				percent(p.Wrong), percent(p.Unknown))
 		}
 	}
@@ -182,7 +168,8 @@ func depths(r *probe.Report) *plot {
 		p.Keys = append(p.Keys, dot{Style: n, D: mark(n, 0, 0), Text: fmt.Sprintf("%s: score %s with %s tokens left, cost %s",
 			short(v.Variant), scored(v.Score), number(v.Left), relative(v.Relative))})
 	}
-	for _, m := range r.ByMoment {
+	for i := range r.ByMoment {
+		m := &r.ByMoment[i]
 		if m.Questions == 0 || style[m.Variant] == 0 || whole[m.Moment] == 0 {
 			continue
 		}
@@ -194,7 +181,7 @@ func depths(r *probe.Report) *plot {
 		n := style[m.Variant]
 		p.Dots = append(p.Dots, dot{n, !m.Spread, mark(n, x(min(left, 1)), y(m.Score)),
 			fmt.Sprintf("%s, turn %s of %s: score %s with %s left", short(m.Variant), number(m.Turn), short(m.Session),
-				points(m.Score), percent(left))})
+				pointsOf(m), percent(left))})
 	}
 	return p
 }

@@ -16,8 +16,11 @@ func probed() *probe.Report {
 	score := probe.Score{Mean: 0.996, Interval: &[2]float64{0.9, 1}, Questions: 12}
 	r := &probe.Report{Prompts: 1, Sessions: 1, Moments: 2, Questions: 24, Agreed: 40, Graded: 48, Clusters: "moments"}
 	for i, name := range []string{compare.NothingName, `cut & <b>run</b>`} {
-		row := probe.Row{Variant: name, Score: score, Kinds: map[string]probe.Score{"details": score}, Left: 1000,
-			Relative: -0.25 * float64(i)}
+		row := probe.Row{Variant: name, Score: score, After: score, Left: 10_000,
+			Relative: -0.25 * float64(i), Kinds: map[string]probe.Score{}}
+		for _, kind := range probe.Kinds {
+			row.Kinds[kind] = score
+		}
 		r.Variants = append(r.Variants, row)
 		for turn, moment := range map[int]string{7: "a", 9: "b"} {
 			r.ByMoment = append(r.ByMoment, probe.Part{Session: session, Turn: turn, Moment: moment, Spread: turn == 7,
@@ -45,7 +48,7 @@ func TestThePageOfAProbe(t *testing.T) {
 	}
 	text := parse(t, page).text()
 	for _, want := range []string{"24 questions at 2 moments of 1 recorded session.", "0.99 (0.90\u2060…\u20601.00)",
-		"cut & <b>run</b>: score 0.99 (0.90\u2060…\u20601.00) with 1,000 tokens left, cost −25.0\u00a0%",
+		"cut & <b>run</b>: score 0.99 (0.90\u2060…\u20601.00) with 10,000 tokens left, cost −25.0\u00a0%",
 		`turn 7 of <script>alert("s")</script>.jsonl: score 0.50 with 50.0` + "\u00a0% left"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
