@@ -48,7 +48,7 @@ var rules = []rule{
 	},
 	{
 		room:   []string{"host/early"},
-		never:  []string{"crypto/rand", "math/big"},
+		never:  []string{"std/crypto/rand", "std/math/big"},
 		deep:   true,
 		reason: "the packages whose paths are before math/big, such as protobuf's, would be initialised in each launcher",
 	},
