@@ -3,14 +3,14 @@
     from thresh import Client
 
     with Client("http://127.0.0.1:7440", token=open(...).read().strip()) as thresh:
-        session = thresh.open("chat-1", settings={"model.contextLimit": "32000"})
+        session = thresh.open("chat-1", settings={"model.contextLimit": 32000})
         session.add_messages("openai-chat", [{"role": "user", "content": "fix main.go"}])
         ready = session.prepare("openai-chat", pending_tokens=500)
         answer = my_model(ready.messages)
         session.add_messages("openai-chat", [answer])
 
-Addresses are http://HOST:PORT, https://HOST:PORT or unix:PATH; HOST:PORT is http on this machine, else https. A client is used by one thread at a time; make one for
-each thread. The methods are those of proto/thresh/v1/session.proto.
+Addresses are http://HOST:PORT, https://HOST:PORT or unix:PATH; HOST:PORT is http on this machine, else https. A client
+is used by one thread at a time; make one for each thread. The methods are those of proto/thresh/v1/session.proto.
 """
 
 from __future__ import annotations
@@ -108,9 +108,11 @@ class Client:
             self._connection.close()
         self._connection = None
 
-    def open(self, session: str = "", settings: Optional[dict[str, str]] = None, system: str = "") -> "Session":
-        """Opens a session, or goes on with one. The values of settings are text."""
-        request: JSON = {"session": session, "settings": settings or {}}
+    def open(self, session: str = "", settings: Optional[JSON] = None, system: str = "") -> "Session":
+        """Opens a session, or goes on with one."""
+        # The service takes the values of settings as text.
+        values = {k: v if isinstance(v, str) else json.dumps(v) for k, v in (settings or {}).items()}
+        request: JSON = {"session": session, "settings": values}
         if system:
             request["system"] = {"text": system}
         answer = self.call("Open", request)
@@ -136,7 +138,7 @@ class Client:
     def call(self, method: str, request: JSON, service: str = "SessionService") -> JSON:
         """Calls any method by its name in the .proto file."""
         status, body = self._post(service, method, "application/json", json.dumps(request).encode())
-        answer = json.loads(body)
+        answer = self._parse(status, body)
         if status != 200:
             raise _error(answer)
         return answer
@@ -150,7 +152,7 @@ class Client:
                                self._headers("application/connect+json"))
             response = connection.getresponse()
             if response.status != 200:
-                raise _error(json.loads(response.read()))
+                raise _error(self._parse(response.status, response.read()))
             while head := response.read(5):
                 flags, length = struct.unpack(">BI", head)
                 part = json.loads(response.read(length))
@@ -169,6 +171,14 @@ class Client:
         if self._url.scheme == "https":
             return http.client.HTTPSConnection(host, port, timeout=self._timeout, context=self._context)
         return http.client.HTTPConnection(host, port, timeout=self._timeout)
+
+    def _parse(self, status: int, body: bytes) -> JSON:
+        try:
+            return json.loads(body)
+        except ValueError:
+            where = "unix:" + self._unix if self._unix else self._url.geturl()
+            message = f"{where} answered with HTTP status {status} and no JSON: is that a thresh service?"
+            raise ThreshError("unknown", message, {}) from None
 
     def _headers(self, kind: str) -> dict[str, str]:
         headers = {"Content-Type": kind, "Connect-Protocol-Version": "1"}

@@ -72,7 +72,7 @@ export interface Turn {
 export declare class Client {
   constructor(address: string, options?: { token?: string; ca?: string | Buffer });
   disconnect(): void;
-  open(session?: string, options?: { settings?: Record<string, string>; system?: string }): Promise<Session>;
+  open(session?: string, options?: { settings?: Record<string, string | number | boolean>; system?: string }): Promise<Session>;
   sessions(): AsyncGenerator<SessionInfo>;
   delete(session: string): Promise<void>;
   describe(): Promise<Json>;

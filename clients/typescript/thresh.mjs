@@ -3,7 +3,7 @@
 //   import { Client } from "@thresh-dev/client";
 //
 //   const thresh = new Client("http://127.0.0.1:7440", { token });
-//   const session = await thresh.open("chat-1", { settings: { "model.contextLimit": "32000" } });
+//   const session = await thresh.open("chat-1", { settings: { "model.contextLimit": 32000 } });
 //   await session.addMessages("anthropic", [{ role: "user", content: "fix main.go" }]);
 //   const ready = await session.prepare({ form: "anthropic", pendingTokens: 500 });
 //   const answer = await myModel(ready.system, ready.messages);
@@ -68,7 +68,9 @@ export class Client {
 
   /** Opens a session, or goes on with one. */
   async open(session = "", { settings = {}, system } = {}) {
-    const request = { session, settings, ...(system && { system: { text: system } }) };
+    // The service takes the values of settings as text.
+    const values = Object.fromEntries(Object.entries(settings).map(([k, v]) => [k, String(v)]));
+    const request = { session, settings: values, ...(system && { system: { text: system } }) };
     const answer = await this.call("Open", request);
     return new Session(this, answer.session, state(answer));
   }
@@ -96,7 +98,7 @@ export class Client {
   async call(method, request, service = "SessionService") {
     const body = Buffer.from(JSON.stringify(request));
     const response = await this.#post(`/thresh.v1.${service}/${method}`, "application/json", body);
-    const answer = JSON.parse(await text(response));
+    const answer = this.#parse(response.statusCode, await text(response));
     if (response.statusCode !== 200) throw new ThreshError(answer);
     return answer;
   }
@@ -109,7 +111,7 @@ export class Client {
     const path = `/thresh.v1.SessionService/${method}`;
     const response = await this.#post(path, "application/connect+json", Buffer.concat([head, body]));
     try {
-      if (response.statusCode !== 200) throw new ThreshError(JSON.parse(await text(response)));
+      if (response.statusCode !== 200) throw new ThreshError(this.#parse(response.statusCode, await text(response)));
       let rest = Buffer.alloc(0);
       for await (const chunk of response) {
         rest = Buffer.concat([rest, chunk]);
@@ -125,6 +127,18 @@ export class Client {
       }
     } finally {
       response.destroy();
+    }
+  }
+
+  #parse(status, body) {
+    try {
+      return JSON.parse(body);
+    } catch {
+      const { socketPath, host, port } = this.#target;
+      const where = socketPath ? `unix:${socketPath}` : port ? `${host}:${port}` : host;
+      throw new ThreshError({
+        message: `${where} answered with HTTP status ${status} and no JSON: is that a thresh service?`,
+      });
     }
   }
 

@@ -28,7 +28,7 @@ var legend = []struct{ column, head, text string }{
 	{"recall", "RECALL", "share of the names used later that were still in the context"},
 	{"lines", "LINES", "share of those names that still stood on a line with more"},
 	{"needs", "NEEDS", "share of the later calls for which everything was still in the context"},
-	{"own", "OWN", "share of what the agent said and of its current edits that requests still held"},
+	{"own", "OWN", "what the agent said, and its current edits, that requests still held"},
 }
 
 // explainColumns prints the legend of the columns that a table shows.

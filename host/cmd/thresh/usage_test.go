@@ -71,7 +71,6 @@ func TestAWrongCallIsStatus2AndNamesWhatHelps(t *testing.T) {
 		{"probe --write= --strategy distill a.json", []string{"--write"}},
 		{"probe --grade d a.json", []string{"--grade", "FILE"}},
 		{"probe --grade d --yes", []string{"--yes"}},
-		{"probe --by turn --grade d", []string{"--by", "session or moment", "turn"}},
 		{"probe --moments=-1 --strategy distill a.json", []string{"--moments", "-1"}},
 		{"probe --usd=NaN --strategy distill a.json", []string{"--usd", "NaN"}},
 		{"probe --strategy distill - -", []string{"standard input"}},
