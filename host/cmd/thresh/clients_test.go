@@ -17,15 +17,6 @@ import (
 // The clients in other languages send settings as the service takes them, and say so where what answers is no service.
 func TestClientsOfWhatIsNoService(t *testing.T) {
 	t.Parallel()
-	var sent struct{ Settings map[string]string }
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		if err := json.Unmarshal(body, &sent); err != nil {
-			t.Errorf("%v in %s", err, body)
-		}
-		fmt.Fprint(w, "<html>hello</html>")
-	}))
-	defer server.Close()
 	for program, script := range map[string]string{
 		"python3": `import sys; from thresh import Client
 Client(sys.argv[1]).open("s", settings={"model.contextLimit": 2000, "compression.enabled": True})`,
@@ -34,8 +25,17 @@ await new Client(process.argv[1]).open("s", { settings: { "model.contextLimit": 
 	} {
 		t.Run(program, func(t *testing.T) {
 			if _, err := exec.LookPath(program); err != nil {
-				t.Skipf("%s is not installed", program)
+				t.Skipf("SKIPPED: %s is not installed, so its client is not tested", program)
 			}
+			var sent struct{ Settings map[string]string }
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				if err := json.Unmarshal(body, &sent); err != nil {
+					t.Errorf("%v in %s", err, body)
+				}
+				fmt.Fprint(w, "<html>hello</html>")
+			}))
+			defer server.Close()
 			args, dir := []string{"-c", script, server.URL}, repo.Path(t, "clients/python")
 			if program == "node" {
 				args, dir = []string{"--input-type=module", "-e", script, server.URL}, repo.Path(t, "clients/typescript")
@@ -43,6 +43,7 @@ await new Client(process.argv[1]).open("s", { settings: { "model.contextLimit": 
 			cmd := exec.Command(program, args...)
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 			out, err := cmd.CombinedOutput()
+			server.Close() // waits for the handler
 			if err == nil || !strings.Contains(string(out), "ThreshError") || !strings.Contains(string(out),
 				strings.TrimPrefix(server.URL, "http://")+" answered with HTTP status 200 and no JSON") {
 				t.Errorf("%v\n%s", err, out)
@@ -50,7 +51,6 @@ await new Client(process.argv[1]).open("s", { settings: { "model.contextLimit": 
 			if sent.Settings["model.contextLimit"] != "2000" || sent.Settings["compression.enabled"] != "true" {
 				t.Errorf("settings %v", sent.Settings)
 			}
-			sent.Settings = nil
 		})
 	}
 }
