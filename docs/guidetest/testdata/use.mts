@@ -2,7 +2,7 @@
 import { Client, ThreshError, type Prepared, type State } from "../../../clients/typescript/thresh.mjs";
 
 const thresh = new Client("unix:/run/thresh.sock", { token: "" });
-const session = await thresh.open("chat-1", { settings: { "model.contextLimit": "8000" }, system: "be brief" });
+const session = await thresh.open("chat-1", { settings: { "model.contextLimit": 8000 }, system: "be brief" });
 const added: State = await session.addMessages("anthropic", [{ role: "user", content: "hello" }]);
 const ready: Prepared = await session.prepare({ form: "anthropic", pendingTokens: 100 });
 const tokens: number = added.tokens + ready.tokens;
@@ -20,7 +20,7 @@ try {
 await session.prepare({ form: "openai" });
 // @ts-expect-error: messages have a form
 await session.addMessages("", []);
-// @ts-expect-error: settings are text
-await thresh.open("chat-2", { settings: { "model.contextLimit": 8000 } });
+// @ts-expect-error: a setting is text, a number or a boolean
+await thresh.open("chat-2", { settings: { "model.contextLimit": [8000] } });
 // @ts-expect-error: a status that does not exist
 await session.setTodos([{ id: "1", content: "write", status: "done" }]);

@@ -86,8 +86,8 @@ func TestCompareAdvisesAndWritesTheSettings(t *testing.T) {
 		"--set", "model.contextLimit=30000", "--min-recall", "60"}, samples(t)...)
 	r := p.run(append(args, "--write")...).done(t)
 	want := "compression.density.cadence: priced\ncompression.strategy: high-density\nmodel.priceList: no-cache\n"
-	if !strings.Contains(r.stdout, "Of those that keep at least 60.0 % of the used names on their lines and of what the "+
-		"agent said and wrote, high-density priced is the cheapest at no-cache's prices: -29 % against doing nothing, "+
+	if !strings.Contains(r.stdout, "Of those that keep at least 60.0 % of the lines that later turns used and of the "+
+		"agent's own words and edits, high-density priced is the cheapest at no-cache's prices: -29 % against doing nothing, "+
 		"-19 % in the worst session (") {
 		t.Errorf("no advice in\n%s", r.stdout)
 	}
@@ -103,7 +103,7 @@ func TestCompareAdvisesAndWritesTheSettings(t *testing.T) {
 	if r := p.run(append(args, "--write")...); r.code != 1 || !strings.Contains(r.stderr, "add them yourself: compression.") {
 		t.Errorf("exit status %d: %s", r.code, r.stderr)
 	}
-	if r := p.run(append(args, "--min-recall", "100")...).done(t); !strings.Contains(r.stdout, "at least 100.0 % of the used names") {
+	if r := p.run(append(args, "--min-recall", "100")...).done(t); !strings.Contains(r.stdout, "at least 100.0 % of the lines") {
 		t.Errorf("got %s", r.stdout)
 	}
 }

@@ -64,7 +64,7 @@ func (x *Recommendation) Headline(name func(string) string, recall func(float64)
 }
 
 // WhatIsKept says of what [Result.Kept] is a share.
-const WhatIsKept = "the used names on their lines and of what the agent said and wrote"
+const WhatIsKept = "the lines that later turns used and of the agent's own words and edits"
 
 // Left says how often the choice held in a session that was left out of it, and which sessions it is not about;
 // without a full stop, "" if there is nothing to say.

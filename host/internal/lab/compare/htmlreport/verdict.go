@@ -28,7 +28,7 @@ func verdictOf(x *compare.Recommendation) *verdict {
 	}
 	add(relative(x.Relative), "cost against doing nothing", x.Dearest.Differs(x.Relative), relative(x.Dearest.Worst))
 	kept := min(x.Lines, x.Own)
-	add(recalled(kept), "kept of the used names on their lines or, if that is less, of what the agent said and wrote",
+	add(recalled(kept), "kept of the lines that later turns used or, if that is less, of the agent's own words and edits",
 		x.Worst.Differs(kept), recalled(x.Worst.Worst))
 	add(dollars(x.PerSession, x.PerSession), "USD saved in a session", false, "")
 	return v

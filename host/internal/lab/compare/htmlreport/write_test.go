@@ -316,7 +316,7 @@ func TestThePageBeginsWithTheVerdict(t *testing.T) {
 		Dearest: compare.Spread{Worst: 0.012, Session: "session-0.jsonl"}}
 	text := parse(t, write(t, r, htmlreport.Options{})).text()
 	at := 0
-	for _, want := range []string{"Of those that keep at least 95.0\u00a0% of the used names on their lines and of what the agent said and wrote, variant-1 is the cheapest at list-0's prices",
+	for _, want := range []string{"Of those that keep at least 95.0\u00a0% of the lines that later turns used and of the agent's own words and edits, variant-1 is the cheapest at list-0's prices",
 		"−27.1\u00a0%", "cost against doing nothing, +1.2\u00a0% in the worst session", "99.1\u00a0%", "96.7\u00a0% in the worst session", "0.125",
 		"Totals of all sessions"} {
 		next := strings.Index(text[at:], want)
