@@ -19,10 +19,12 @@ function program() {
   }
 }
 
-const child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
-// A terminal sends these to the program as well, which decides what they mean. Others send SIGTERM to this process alone.
+// Before the program starts: a signal that came in between would end this process alone, and leave the program behind.
+// A terminal sends the first three to the program as well, which decides what they mean. Others send SIGTERM to this
+// process alone.
 for (const signal of ["SIGINT", "SIGQUIT", "SIGHUP"]) process.on(signal, () => {});
 process.on("SIGTERM", () => child.kill("SIGTERM"));
+const child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (error) => {
   console.error(`thresh: ${error.message}`);
   process.exit(1);

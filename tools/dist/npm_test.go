@@ -178,7 +178,7 @@ func TestNpmInstallsOnlyWhatTheMachineCanRun(t *testing.T) {
 func TestTheLauncherPassesSIGTERMOn(t *testing.T) {
 	needsNPM(t)
 	dir := t.TempDir()
-	from := registry(t, standIns(t, "#!/bin/sh\ntrap 'echo ended; exit 3' TERM\necho started\nwhile :; do sleep 0.1; done\n")...)
+	from := registry(t, standIns(t, "#!/bin/sh\ntrap 'echo ended; exit 3' TERM\necho started\nfor i in $(seq 600); do sleep 0.1; done\n")...)
 	if out, err := node(t, dir, from, "npm", "install", npmName).CombinedOutput(); err != nil {
 		t.Fatalf("npm install: %v\n%s", err, out)
 	}
