@@ -144,7 +144,7 @@ func TestAPluginThatDiesOfARefusalHearsOfGrants(t *testing.T) {
 	isolates(t)
 	dir := pluginDir(t, "starts-another")
 	err := try(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}, "starts-another")
-	const want = "plugins.grants.starts-another can allow the network, processes,"
+	const want = "plugins.grants.starts-another can allow it the network, other processes,"
 	if err == nil || !strings.Contains(err.Error(), "operation not permitted") || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}

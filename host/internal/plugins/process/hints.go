@@ -34,8 +34,8 @@ func (c *child) refusedHint() string {
 	if !c.isolated() || !slices.ContainsFunc([]syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.ENOSYS}, refused) {
 		return ""
 	}
-	return "if isolation refused it that: plugins.grants." + c.binary.Name +
-		" can allow the network, processes, or files to read"
+	return "if isolation is the cause, plugins.grants." + c.binary.Name +
+		" can allow it the network, other processes, or more files to read"
 }
 
 // isolated reports whether the process's access to files is restricted.
