@@ -177,8 +177,8 @@ func (v *variant) of(rec *recording) map[string]any {
 		return v.overrides
 	}
 	set := maps.Clone(v.overrides)
-	l, own := rec.list(v.lists[0])
-	if own && replay.CachedForHour(rec.Transcript) {
+	l, _ := rec.list(v.lists[0])
+	if replay.CachedForHour(rec.Transcript) { // as newBill has it
 		l = l.ForHour()
 	}
 	set[keyPriceList] = l.Name

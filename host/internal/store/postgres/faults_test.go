@@ -53,7 +53,8 @@ func TestNothingIsLostWhenTheDatabaseIsRestarted(t *testing.T) {
 	const sessions = 8
 	acknowledged := make([][]string, sessions)
 	s := open(t, url)
-	restarts := repeat(ctx, func() { c.Restart(); pause(ctx, 200*time.Millisecond) })
+	// Up for longer than down: an append tries for ten seconds only.
+	restarts := repeat(ctx, func() { c.Restart(); pause(ctx, time.Second) })
 	var wg sync.WaitGroup
 	for i := range sessions {
 		key := store.Key{ID: fmt.Sprint("s", i)}
