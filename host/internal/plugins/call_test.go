@@ -150,7 +150,7 @@ func TestCallsThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)},
-				OptimizeTimeout: 10 * time.Second, CompressTimeout: 10 * time.Second},
+				OptimizeTimeout: time.Minute, CompressTimeout: time.Minute},
 				Limits: client.Limits{MaxAnswerBytes: 16 << 20}})
 			if errors.Is(test.want, ErrTimeout) {
 				m.opts.OptimizeTimeout, m.opts.CompressTimeout = 300*time.Millisecond, 300*time.Millisecond
