@@ -13,7 +13,7 @@ for (const [name, load] of Object.entries(generations)) {
   const { Client, StdioClientTransport, StreamableHTTPClientTransport } = await load();
   for (const transport of [
     new StreamableHTTPClientTransport(new URL(url + '/mcp'), { requestInit: { headers: { authorization: 'Bearer ' + token, 'X-Thresh-Session': 'chat' } } }),
-    new StdioClientTransport({ command: thresh, args: ['mcp', '--session', 'chat'], env: process.env }),
+    new StdioClientTransport({ command: thresh, args: ['sessions', 'mcp', '--session', 'chat'], env: process.env }),
   ]) {
     const versionNegotiation = name === 'stateless' ? { mode: { pin: '2026-07-28' } } : undefined;
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation });
