@@ -106,7 +106,7 @@ func TestWhatWasAnsweredBeforeAnInterruptionIsKept(t *testing.T) {
 	b, sessions := plan(t, host(t), at, options("top-down-truncation"))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	m, server := model(t, config.KindOpenAI, honest)
+	m, _ := model(t, config.KindOpenAI, honest)
 	var once sync.Once
 	m.Progress = func(done, _ int) {
 		if done == 5 { // among the answers, some of which are under way
@@ -122,15 +122,15 @@ func TestWhatWasAnsweredBeforeAnInterruptionIsKept(t *testing.T) {
 		files, _ := filepath.Glob(filepath.Join(at, pattern))
 		kept += len(files)
 	}
-	before := len(server.Calls())
+	// Another server: calls that were cancelled may still be arriving at the first.
+	m, server := model(t, config.KindOpenAI, honest)
 	whole := check(t, b)
 	estimate, err := b.Estimate(whole, m)
 	if err != nil || kept < 5 {
 		t.Fatal(err, kept)
 	}
-	m.Progress = nil
 	_, asked, err := b.Ask(t.Context(), m, b.Variants(), sessions)
-	if err != nil || asked.Calls != estimate.Calls || len(server.Calls()) != before+asked.Calls {
+	if err != nil || asked.Calls != estimate.Calls || len(server.Calls()) != asked.Calls {
 		t.Errorf("%d calls to go on, %d expected with %d answers kept: %v", asked.Calls, estimate.Calls, kept, err)
 	}
 }
