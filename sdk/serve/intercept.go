@@ -53,11 +53,10 @@ func recovered(log *slog.Logger, method string, err *error) {
 	*err = status.Error(codes.Internal, fmt.Sprintf("panic in %s%s: %s", method, panicPlace(stack), what))
 }
 
-var stackLine = regexp.MustCompile(`(?m)^\t.*?([^/\\\s]+\.go:\d+)`)
-
 // panicPlace is where the panic was, as " (main.go:40)"; "" if the stack does not say.
 func panicPlace(stack string) string {
-	place := stackLine.FindStringSubmatch(stack)
+	// Compiled here: no plugin should start later for a panic that it never has.
+	place := regexp.MustCompile(`(?m)^\t.*?([^/\\\s]+\.go:\d+)`).FindStringSubmatch(stack)
 	if place == nil {
 		return ""
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/compare/htmlreport"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // comparison holds the flags of compare. Flags of the root command (--set, --profile and so on) apply to all variants.
@@ -160,11 +159,8 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if err := c.check(a.output, given); err != nil {
 		return usage(cmd, err)
 	}
-	// A missing directory must fail the command before minutes of work.
-	if c.report != "" {
-		if err := atomicfile.Check(c.report); err != nil {
-			return fmt.Errorf("--report: %w", err)
-		}
+	if err := checkReport(c.report); err != nil {
+		return err
 	}
 	// One host for all variants: plugins are started once, and each vocabulary is loaded once.
 	h, err := a.openQuietly(cmd)

@@ -71,6 +71,18 @@ func sessionNames(files []string) map[string]string {
 	return names
 }
 
+// checkReport fails for a page that could not be written, such as in a missing directory, before minutes of work; "" is
+// none.
+func checkReport(path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := atomicfile.Check(path); err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	return nil
+}
+
 // writeReport writes the HTML page atomically: a browser or an interrupted run never sees half of one. It is the only
 // place that puts the time and version on the page: htmlreport itself is deterministic.
 func writeReport(path string, page func(io.Writer, htmlreport.Options) error) error {

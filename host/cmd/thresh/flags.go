@@ -75,11 +75,7 @@ func (a *app) loadAttached(cmd *cobra.Command) (c *config.Config, attach map[str
 // open opens a host for a command, with its log on standard error. Plugins start when first used. The caller closes the
 // host, which stops the plugins. 'thresh run' opens the public package instead, and 'thresh doctor' none.
 func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
-	c, attach, err := a.loadAttached(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Open(engine.Options{Config: c, Logger: a.shortLog(c.Settings().Log, false), Attach: attach})
+	return a.openLogging(cmd, false)
 }
 
 // attach parses --attach into sockets by strategy name. It is a flag only, not a setting: an attached process is

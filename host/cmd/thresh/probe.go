@@ -14,7 +14,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // probing holds the flags of probe.
@@ -136,11 +135,8 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 		_, err := fmt.Fprint(a.out, probe.Prompts())
 		return err
 	}
-	// A missing directory must fail the command before minutes of work.
-	if p.report != "" {
-		if err := atomicfile.Check(p.report); err != nil {
-			return fmt.Errorf("--report: %w", err)
-		}
+	if err := checkReport(p.report); err != nil {
+		return err
 	}
 	if p.grade != "" {
 		return a.gradeProbes(p)

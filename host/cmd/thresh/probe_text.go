@@ -79,7 +79,7 @@ func (a *app) printScores(r *probe.Report) error {
 	for _, v := range r.Variants {
 		t.Row(v.Variant, v.Score.String(), v.Score.Between(), v.Kinds["continuation"].String(), v.Kinds["artifacts"].String(),
 			v.Kinds["decisions"].String(), v.Kinds["details"].String(), table.Percentage(100*v.Wrong),
-			table.Percentage(100*v.Unknown), v.After.String(), worst(v.Worst), table.Short(v.Left), table.Short(v.Mean),
+			table.Percentage(100*v.Unknown), v.After.String(), v.Worst.Points(), table.Short(v.Left), table.Short(v.Mean),
 			against(v.Relative))
 	}
 	if err := a.printTable(t); err != nil {
@@ -110,11 +110,4 @@ func (a *app) printScores(r *probe.Report) error {
 		}
 	}
 	return nil
-}
-
-func worst(p *probe.Part) string {
-	if p == nil {
-		return "-"
-	}
-	return probe.Score{Mean: p.Score, Questions: p.Questions}.String()
 }

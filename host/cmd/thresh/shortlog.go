@@ -12,12 +12,14 @@ import (
 
 // openQuietly is open for replays of many sessions with many variants. Warnings of sessions are not logged: the tables
 // have their figures, and a log line could not say which file and variant it is about.
-func (a *app) openQuietly(cmd *cobra.Command) (*engine.Host, error) {
+func (a *app) openQuietly(cmd *cobra.Command) (*engine.Host, error) { return a.openLogging(cmd, true) }
+
+func (a *app) openLogging(cmd *cobra.Command, withoutSessions bool) (*engine.Host, error) {
 	c, attach, err := a.loadAttached(cmd)
 	if err != nil {
 		return nil, err
 	}
-	return engine.Open(engine.Options{Config: c, Logger: a.shortLog(c.Settings().Log, true), Attach: attach})
+	return engine.Open(engine.Options{Config: c, Logger: a.shortLog(c.Settings().Log, withoutSessions), Attach: attach})
 }
 
 // shortLog says once what this machine lacks for isolation, not once for each process of each strategy. Without

@@ -37,10 +37,7 @@ func newBill(rec *recording, lists []*pricing.List, costs []Cost) *bill {
 	for _, column := range lists {
 		l, own := rec.list(column)
 		b.lists, b.own = append(b.lists, l), append(b.own, own)
-		modelled := l
-		if replay.CachedForHour(rec.Transcript) {
-			modelled = l.ForHour()
-		}
+		modelled := replay.AsCached(rec.Transcript, l)
 		b.meters = append(b.meters, pricing.NewMeter(modelled))
 		b.nothingMeters = append(b.nothingMeters, pricing.NewMeter(modelled))
 	}

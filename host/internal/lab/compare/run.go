@@ -178,10 +178,7 @@ func (v *variant) of(rec *recording) map[string]any {
 	}
 	set := maps.Clone(v.overrides)
 	l, _ := rec.list(v.lists[0])
-	if replay.CachedForHour(rec.Transcript) { // as newBill has it
-		l = l.ForHour()
-	}
-	set[keyPriceList] = l.Name
+	set[keyPriceList] = replay.AsCached(rec.Transcript, l).Name
 	return set
 }
 

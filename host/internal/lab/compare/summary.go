@@ -37,12 +37,12 @@ func (c *comparison) report() *Report {
 			untouched = c.untouched(rec, c.slots[i])
 		}
 		session.Nothing = untouched.result(NothingName, newTally(c.options.Prices))
-		nothing.add(untouched)
+		nothing.add(untouched, session.Nothing.Kept())
 		r.Incomplete = r.Incomplete || !untouched.done
 		for j, v := range c.variants {
 			found := c.slots[i][j]
 			session.Variants = append(session.Variants, found.result(v.Name, newTally(v.lists)))
-			summaries[j].add(found)
+			summaries[j].add(found, session.Variants[j].Kept())
 			// A replay that failed has an error to show. One without either was not run.
 			r.Incomplete = r.Incomplete || !found.done && found.err == nil
 		}
@@ -153,8 +153,8 @@ func (s *spread) result() Spread {
 	return out
 }
 
-// add adds the slot of one more session.
-func (s *summary) add(one slot) {
+// add adds the slot of one more session; kept is [Result.Kept] of its result.
+func (s *summary) add(one slot, kept float64) {
 	s.of++
 	switch {
 	case one.err != nil:
@@ -169,8 +169,7 @@ func (s *summary) add(one slot) {
 		session := one.found.rec.name
 		s.recall.of(session, t.recall.Kept, t.recall.Used)
 		s.lines.of(session, t.recall.KeptLines, t.recall.UsedLines)
-		res := t.result(s.name)
-		s.kept.share(session, res.Kept())
+		s.kept.share(session, kept)
 		s.needs.of(session, t.needs.Kept, t.needs.Calls)
 		s.edits.of(session, t.needs.KeptEdits, t.needs.Edits)
 		for i, c := range t.costs {

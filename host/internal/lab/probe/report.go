@@ -111,6 +111,14 @@ type Part struct {
 	Unknown   float64 `json:"unknown"`
 }
 
+// Points is the score as [Score.String] has it; "-" for nil.
+func (p *Part) Points() string {
+	if p == nil {
+		return "-"
+	}
+	return Score{Mean: p.Score, Questions: p.Questions}.String()
+}
+
 // worstOf is how many questions a moment must have to be the worst of a variant.
 const worstOf = 3
 

@@ -3,6 +3,7 @@ package replay
 import (
 	"math"
 
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
@@ -61,12 +62,16 @@ func (r *Recording) billed(t Turn) (sent, nothing int) {
 	return sent, nothing
 }
 
-// CachedForHour reports whether most of what the recorder wrote to the prompt cache was kept for an hour.
-func CachedForHour(t *transcript.Transcript) bool {
+// AsCached returns the list by which the prompt cache of a recorded session is priced: that for a cache that is kept for
+// an hour where most of what the recorder wrote to it was. What is billed and what decides about rewrites must agree.
+func AsCached(t *transcript.Transcript, l *pricing.List) *pricing.List {
 	hour, all := 0, 0
 	for _, u := range t.Usage {
 		hour += u.CacheWriteHour
 		all += u.CacheWrite
 	}
-	return 2*hour > all
+	if 2*hour > all {
+		return l.ForHour()
+	}
+	return l
 }

@@ -35,10 +35,7 @@ func Settings(h *engine.Host, t *transcript.Transcript, given map[string]any) ma
 		recorded[keyLimit] = t.ContextLimit
 	}
 	if list := PriceList(h, t); list != nil && open(c, given, keyModel) && open(c, given, keyPriceList) {
-		if CachedForHour(t) { // it decides when the cache counts as lost, and what a rewrite costs
-			list = list.ForHour()
-		}
-		recorded[keyPriceList] = list.Name
+		recorded[keyPriceList] = AsCached(t, list).Name // it decides when the cache counts as lost, and what a rewrite costs
 	}
 	if len(recorded) == 0 {
 		return given

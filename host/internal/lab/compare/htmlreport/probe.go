@@ -68,11 +68,7 @@ func scores(r *probe.Report) table {
 		for _, kind := range probe.Kinds {
 			cells = append(cells, scored(v.Kinds[kind]))
 		}
-		worst := "-"
-		if v.Worst != nil {
-			worst = pointsOf(v.Worst)
-		}
-		t.add(short(v.Variant), append(cells, scored(v.After), worst, percent(v.Wrong)+", "+percent(v.Unknown),
+		t.add(short(v.Variant), append(cells, scored(v.After), v.Worst.Points(), percent(v.Wrong)+", "+percent(v.Unknown),
 			number(v.Left), relative(v.Relative))...)
 	}
 	return t
@@ -84,11 +80,6 @@ func scored(s probe.Score) string {
 		return s.String()
 	}
 	return s.String() + " (" + strings.Replace(s.Between(), "…", "\u2060…\u2060", 1) + ")"
-}
-
-// pointsOf is the score of a part.
-func pointsOf(p *probe.Part) string {
-	return probe.Score{Mean: p.Score, Questions: p.Questions}.String()
 }
 
 func differences(r *probe.Report) section {
@@ -106,7 +97,7 @@ func moments(r *probe.Report) section {
 		Heads: []string{"session", "turn", "variant", "score", "questions", "tokens", "wrong", "unknown"}}
 	for i := range r.ByMoment {
 		if p := &r.ByMoment[i]; p.Questions > 0 {
-			t.add(short(p.Session), number(p.Turn), short(p.Variant), pointsOf(p), number(p.Questions), number(p.Tokens),
+			t.add(short(p.Session), number(p.Turn), short(p.Variant), p.Points(), number(p.Questions), number(p.Tokens),
 				percent(p.Wrong), percent(p.Unknown))
 		}
 	}
@@ -181,7 +172,7 @@ func depths(r *probe.Report) *plot {
 		n := style[m.Variant]
 		p.Dots = append(p.Dots, dot{n, !m.Spread, mark(n, x(min(left, 1)), y(m.Score)),
 			fmt.Sprintf("%s, turn %s of %s: score %s with %s left", short(m.Variant), number(m.Turn), short(m.Session),
-				pointsOf(m), percent(left))})
+				m.Points(), percent(left))})
 	}
 	return p
 }
