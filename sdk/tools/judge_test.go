@@ -280,9 +280,13 @@ func TestJudgeIsLinear(t *testing.T) {
 		var took [2]time.Duration
 		for i, n := range []int{1 << 20, 1 << 22} {
 			r := content.ToolResponse{}.WithResultText(strings.Repeat(line, n/len(line)))
-			began := time.Now()
-			taxonomy.Judge(content.ToolCall{Name: "bash", Parameters: []byte(`{"command":"x"}`)}, r)
-			took[i] = time.Since(began)
+			for range 5 { // the fastest: on a busy machine any one may have waited
+				began := time.Now()
+				taxonomy.Judge(content.ToolCall{Name: "bash", Parameters: []byte(`{"command":"x"}`)}, r)
+				if t := time.Since(began); took[i] == 0 || t < took[i] {
+					took[i] = t
+				}
+			}
 		}
 		if took[1] > 12*took[0]+50*time.Millisecond {
 			t.Errorf("%q: %v for 1 MB, %v for 4 MB", line, took[0], took[1])
