@@ -57,6 +57,17 @@ func Continues(before, request []byte) bool {
 	return err == nil && len(b) >= len(a) && slices.Equal(a, b[:len(a)])
 }
 
+// LastPart returns the newest part of a request's conversation as it stands: the result of the last call, where the
+// agent adds nothing behind it. It is "" for a body without a conversation.
+func LastPart(body []byte) string {
+	members, list, err := conversation(body)
+	all := parts(members[list])
+	if err != nil || len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
+}
+
 // conversation returns the members of a body, and which of them is the conversation. The name of the list differs
 // between the APIs: messages for Messages and Chat Completions, input for Responses, contents for Gemini. The error is
 // for a body that is no JSON object or has none of them.
