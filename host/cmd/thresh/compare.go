@@ -329,18 +329,11 @@ func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 		return nil, err
 	}
 	if len(names) == 0 {
-		switch set.PriceList {
-		case "none":
-		// No list for the model is no mistake.
-		case "", "auto":
-			if l := catalog.ForModel(set.Name); l != nil {
-				return []*pricing.List{l}, nil
-			}
-		default:
-			l, err := catalog.Named(set.PriceList)
-			if err != nil {
-				return nil, fmt.Errorf("model.priceList: %w", err)
-			}
+		l, err := catalog.Choose(set.PriceList, set.Name)
+		if err != nil {
+			return nil, fmt.Errorf("model.priceList: %w", err)
+		}
+		if l != nil { // no list for the model is no mistake
 			return []*pricing.List{l}, nil
 		}
 		names = typicalPrices

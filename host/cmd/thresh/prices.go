@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
@@ -58,9 +57,9 @@ Prices change. Each list has the date on which it was looked up and the page tha
 				}
 				return err
 			}
-			force, err := inForce(all, set)
+			force, err := all.Choose(set.PriceList, set.Name)
 			if err != nil {
-				return err
+				return fmt.Errorf("model.priceList: %w", err)
 			}
 			return a.printPrices(chosen.Lists(), force, len(names) > 0)
 		},
@@ -73,23 +72,6 @@ Prices change. Each list has the date on which it was looked up and the page tha
 	a.addColumns(cmd, pricesColumns)
 	complete(cmd, "output", formats...)
 	return cmd
-}
-
-// inForce returns the price list that the settings choose: by name, or for "auto" by the model's name. Nil without an
-// error means that there is none, by choice ("none") or because no list covers the model. Callers compare the pointer
-// with lists of the same catalog.
-func inForce(all *pricing.Catalog, set config.Model) (*pricing.List, error) {
-	switch set.PriceList {
-	case "none":
-		return nil, nil
-	case "auto":
-		return all.ForModel(set.Name), nil
-	}
-	l, err := all.Named(set.PriceList)
-	if err != nil {
-		err = fmt.Errorf("model.priceList: %w", err)
-	}
-	return l, err
 }
 
 var pricesColumns = []table.Column{

@@ -61,3 +61,19 @@ func TestPricesOfAWrongCall(t *testing.T) {
 		t, 1, "model.priceFile", "bad.yaml:3: ", "want a price", "output is missing",
 	)
 }
+
+// Every value that model.priceList can have is one for comparisons and for the list in force, too.
+func TestAPriceListForACacheOfAnHourIsInForce(t *testing.T) {
+	p := newPlace(t)
+	set := []string{"--set", "model.priceList=auto-1h", "--set", "model.name=claude-sonnet-4-5"}
+	if r := p.run(append([]string{"config", "prices"}, set...)...).done(t); !strings.Contains(r.stdout,
+		"*  anthropic-sonnet-1h") {
+		t.Errorf("printed\n%s", r.stdout)
+	}
+	p.file("s.jsonl", conversation(4))
+	r := decode[compared](t, p.run(append([]string{"compare", "--strategy", "distill", "--log-level", "error", "-o", "json",
+		"s.jsonl"}, set...)...))
+	if len(r.Prices) != 1 || r.Prices[0].Name != "anthropic-sonnet-1h" {
+		t.Errorf("compared by %v", r.Prices)
+	}
+}
