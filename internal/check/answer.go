@@ -82,6 +82,7 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 			}
 			if piece.Index < next {
 				found.add(&Error{Index: piece.Index, Err: ErrOutOfOrder})
+				continue // as below: the next piece could keep the whole history again
 			}
 			parts = append(parts, edited(&found, history[piece.Index], piece.Index, piece.Blocks))
 			next = piece.Index + 1
