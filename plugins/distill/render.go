@@ -62,14 +62,18 @@ func (p *plan) shrink(g *group, now []sdk.Content, counts map[string]int64) {
 		var blocks []sdk.Block
 		for j, b := range now[at].Blocks {
 			var changes []content.Literal
+			omitted := 0
 			for ; len(texts) > 0 && texts[0].entry == at && texts[0].block == j; texts = texts[1:] {
 				if short, gone := texts[0].shortened(); gone > 0 {
-					counts[linesOmitted] += int64(gone)
+					omitted += gone
 					changes = append(changes, short)
 				}
 			}
 			if len(changes) > 0 {
-				b = p.changed(b, changes, turns.At{Entry: at, Block: j})
+				var ok bool
+				if b, ok = p.changed(b, changes, turns.At{Entry: at, Block: j}); ok {
+					counts[linesOmitted] += int64(omitted)
+				}
 			}
 			blocks = append(blocks, b)
 		}
@@ -78,21 +82,21 @@ func (p *plan) shrink(g *group, now []sdk.Content, counts map[string]int64) {
 }
 
 // changed is [changed] for a block of the history. Where a result without these lines would no longer be taken for what
-// it is, a failure or a success, it stays: whoever reads it later would say something that is not true.
-func (p *plan) changed(b sdk.Block, texts []content.Literal, at turns.At) sdk.Block {
-	now := changed(b, texts)
+// it is, a failure or a success, it stays (ok is false): whoever reads it later would say something that is not true.
+func (p *plan) changed(b sdk.Block, texts []content.Literal, at turns.At) (now sdk.Block, ok bool) {
+	now = changed(b, texts)
 	was, ok := b.(sdk.ToolResponse)
 	if !ok {
-		return now
+		return now, true
 	}
 	call := sdk.ToolCall{Name: was.ToolName}
 	if ref, ok := p.pairs.Call(at); ok {
 		call = p.in.History[ref.Entry].Blocks[ref.Block].(sdk.ToolCall)
 	}
 	if p.in.Tools.Failed(call, was) != p.in.Tools.Failed(call, now.(sdk.ToolResponse)) {
-		return b
+		return b, false
 	}
-	return now
+	return now, true
 }
 
 // shortened returns a text with marks in the place of the parts that go, and in about how many lines that is. 0: it

@@ -87,3 +87,28 @@ func TestFailuresAreTold(t *testing.T) {
 		t.Error("a failed edit is told as if it had been made")
 	}
 }
+
+// A result that keeps its lines, because it would not be taken for a failure without them, has lost none.
+func TestTheCountOfLinesIsOfThoseThatWent(t *testing.T) {
+	history := []sdk.Content{said(sdk.Human, "Go.")}
+	for i := range 30 {
+		id := fmt.Sprint("c", i)
+		history = append(history, call(id, "Edit", `{"file_path":"/w/a","old_string":"x","new_string":"y"}`),
+			answer(id, "Edit", "<tool_use_error>it was not found\n"+strings.Repeat("some plain words\n", 60)+
+				fmt.Sprintf("name_%d_x\n", i)+"so it is</tool_use_error>"), said(sdk.AI, "I see."))
+	}
+	history = append(history, work(12)[1:]...)
+	got := sdktest.Compress(t, Strategy{}, history, limits(history))
+	var went int64
+	for _, entry := range got.History {
+		r, ok := entry.Blocks[0].(sdk.ToolResponse)
+		for line := range strings.Lines(r.ResultText()) {
+			if n, mark := marks.Read(line); ok && mark {
+				went += int64(n)
+			}
+		}
+	}
+	if n := got.Metadata.Counts[linesOmitted]; n != went || went == 0 {
+		t.Errorf("%d lines are said to be omitted, %d are", n, went)
+	}
+}
