@@ -69,7 +69,5 @@ func (o *owner) spins(p *instance, share float64, period time.Duration) {
 	}
 	o.log.Warn("idle plugin uses the processor and is replaced at the next call", "pid", p.PID(),
 		"share", fmt.Sprintf("%.0f %% of a core", 100*share), "for", period.Round(time.Second))
-	o.current = nil
-	o.to(StateDraining, errSpins.Error())
-	p.retire(errSpins)
+	o.giveUp(errSpins)
 }

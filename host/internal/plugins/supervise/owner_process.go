@@ -137,6 +137,16 @@ func (o *owner) ended(p *instance, why error) {
 	o.askAgain()
 }
 
+// giveUp ends the current process when its calls are done. Calls that wait for the end of it to be noticed would wait
+// for ever: when it is, the process is no longer the current one.
+func (o *owner) giveUp(why error) {
+	p := o.current
+	o.current = nil
+	o.to(StateDraining, why.Error())
+	p.retire(why)
+	o.askAgain()
+}
+
 // askAgain repeats the requests of those who wait, because their process will not appear. Each may start a new one, or
 // be refused.
 func (o *owner) askAgain() {

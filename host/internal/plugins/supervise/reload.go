@@ -34,10 +34,7 @@ func (o *owner) look(c discover.Candidate, exists bool) {
 			o.to(StateReady, isAway)
 		}
 	case !exists:
-		p := o.current
-		o.current = nil
-		o.to(StateDraining, errRemoved.Error())
-		p.retire(errRemoved)
+		o.giveUp(errRemoved)
 	case c.Path != o.current.Binary().Path || o.current.Binary().Differs():
 		o.replace()
 	default:
