@@ -15,5 +15,5 @@ func processAttributes(*syscall.SysProcAttr) *syscall.SysProcAttr {
 // reap waits for the process to end and then kills what is left of its group.
 func reap(cmd *exec.Cmd) {
 	_ = cmd.Wait() // how it ended is in cmd.ProcessState
-	killGroup(cmd.Process)
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 }
