@@ -103,8 +103,8 @@ func (l lockFile) read() (map[string]Entry, error) {
 	return content.Plugins, nil
 }
 
-// unsafe returns an error if others can write to the lock file or to its directory. In a sticky directory they can put
-// their own file there, but not replace one.
+// unsafe returns an error if the lock file belongs to somebody else, or others can write to it or to its directory. In
+// a sticky directory they can put their own file there, but not replace one.
 func (l lockFile) unsafe() error {
 	var stat unix.Stat_t
 	if l.guard == nil {
@@ -117,7 +117,7 @@ func (l lockFile) unsafe() error {
 		}
 	}
 	if unix.Stat(l.path, &stat) == nil {
-		if problem := l.guard.writable(&stat); problem != "" {
+		if problem := l.guard.status(&stat); problem != "" {
 			return fmt.Errorf("the lock file %s %s%s", l.path, problem, hint)
 		}
 	}

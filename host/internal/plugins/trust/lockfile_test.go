@@ -60,3 +60,18 @@ func TestALockFileIsNeverWrittenTooLarge(t *testing.T) {
 		t.Errorf("then it holds %d entries, %v", len(entries), err)
 	}
 }
+
+func TestALockFileOfAnotherUserIsNotRead(t *testing.T) {
+	l := lockFile{path: filepath.Join(t.TempDir(), "plugins.lock"), guard: newGuard()}
+	if err := l.change(func(p map[string]Entry) { p["/p"] = Entry{SHA256: "x", Info: []byte("{}")} }); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() != 0 {
+		l.guard.user++
+	} else if err := os.Chown(l.path, 4321, -1); err != nil { // root's files are anybody's
+		t.Fatal(err)
+	}
+	if _, err := l.read(); err == nil || !strings.Contains(err.Error(), "belongs to user") {
+		t.Errorf("got %v", err)
+	}
+}
