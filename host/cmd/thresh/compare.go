@@ -124,12 +124,8 @@ func compareCommand(a *app) *cobra.Command {
 	}
 	// A comparison of one's own sessions needs no argument.
 	source = a.addSources(cmd, lastCompared)
+	a.addVariants(cmd, &c, "compare these strategies: `NAMES`, separated by commas (default all)")
 	f := cmd.Flags()
-	f.StringSliceVar(
-		&c.strategies, "strategy", nil, "compare these strategies: `NAMES`, separated by commas (default all)",
-	)
-	// StringArray, as the values contain commas.
-	f.StringArrayVar(&c.vary, "vary", nil, "try each value of a setting: `KEY=V1,V2` (repeatable)")
 	f.StringSliceVar(&c.prices, "prices", nil, "use these price lists: `LISTS`, separated by commas")
 	f.StringVar(&c.report, "report", "", "write an HTML page to `FILE`, too")
 	f.IntVar(&c.parallel, "parallel", 0, "replay `N` sessions at a time; 0 means one per processor")
@@ -142,11 +138,7 @@ func compareCommand(a *app) *cobra.Command {
 	complete := func(flag string, names func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
 		_ = cmd.RegisterFlagCompletionFunc(flag, names)
 	}
-	complete("strategy", listOf(a.completeStrategies))
 	complete("prices", listOf(a.completePrices))
-	complete("vary", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
-	})
 	complete("output", cobra.FixedCompletions([]string{"text", "json", "csv"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -168,33 +160,15 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 		return err
 	}
 	defer h.Close()
-	o := compare.Options{Parallel: c.parallel}
-	if o.Prices, err = priceLists(h.Config(), c.prices); err != nil {
-		// An unknown name is a usage error only if it came from --prices.
-		if errors.Is(err, pricing.ErrUnknown) {
-			return usage(cmd, fmt.Errorf("--prices: %w", err))
-		}
-		return err
-	}
 	axes, err := parseVary(h.Config(), c.vary)
 	if err != nil {
 		return usage(cmd, err)
 	}
-	var lacking map[string]bool
-	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, withCadences(h.Config(), axes)); err != nil {
-		return err
-	}
-	files, err := a.files(cmd, source, given)
+	o, lacking, unread, err := a.compareOptions(cmd, h, c, withCadences(h.Config(), axes), source, given)
 	if err != nil {
 		return err
 	}
-	var unread error
-	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
-		return unread
-	}
-	if err := priceSessions(h, &o, len(c.prices) > 0); err != nil {
-		return err
-	}
+	o.Parallel = c.parallel
 	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel.
 	bar := newProgress(a.err)
 	o.Progress = bar.left("replays")
@@ -222,6 +196,31 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 		}
 	}
 	return failed
+}
+
+// compareOptions returns what is compared, and at which prices. Strategies in lacking need a model and have none. unread
+// is about files that cannot be read, where there are others.
+func (a *app) compareOptions(
+	cmd *cobra.Command, h *engine.Host, c comparison, axes []axis, source *sources, given []string,
+) (o compare.Options, lacking map[string]bool, unread, err error) {
+	if o.Prices, err = priceLists(h.Config(), c.prices); err != nil {
+		// An unknown name is a usage error only if it came from --prices.
+		if errors.Is(err, pricing.ErrUnknown) {
+			err = usage(cmd, fmt.Errorf("--prices: %w", err))
+		}
+		return o, nil, nil, err
+	}
+	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, axes); err != nil {
+		return o, nil, nil, err
+	}
+	files, err := a.files(cmd, source, given)
+	if err != nil {
+		return o, nil, nil, err
+	}
+	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
+		return o, nil, nil, unread
+	}
+	return o, lacking, unread, priceSessions(h, &o, len(c.prices) > 0)
 }
 
 func (c comparison) check(output string, files []string) error {

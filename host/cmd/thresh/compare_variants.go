@@ -85,6 +85,17 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 	return axes, nil
 }
 
+// addVariants adds the flags that say what is compared.
+func (a *app) addVariants(cmd *cobra.Command, c *comparison, usage string) {
+	cmd.Flags().StringSliceVar(&c.strategies, "strategy", nil, usage)
+	// StringArray, as the values contain commas.
+	cmd.Flags().StringArrayVar(&c.vary, "vary", nil, "try each value of a setting: `KEY=V1,V2` (repeatable)")
+	_ = cmd.RegisterFlagCompletionFunc("strategy", listOf(a.completeStrategies))
+	_ = cmd.RegisterFlagCompletionFunc("vary", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
 // variants returns the variants to compare: each strategy with every combination of the axes that apply to it.
 // Strategies that need a model and have none are among them, and listed in lacking: they show up as "not run" instead
 // of failing the comparison. names are --strategy's. It finds contradictions between values.

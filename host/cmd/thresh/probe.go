@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,23 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
-	"github.com/thresh-dev/thresh/host/internal/lab/replay"
-	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
 // probing holds the flags of probe.
 type probing struct {
-	strategies []string
-	vary       []string
+	comparison // strategies, vary and report
 	moments    int
 	write      string
-	dir        string // of the book: that of write, or the one for providers
 	grade      string
 	prompts    bool
-	report     string  // the HTML file to write, "" for none
 	usd        float64 // 0: no limit
 	yes        bool
 }
@@ -62,8 +57,8 @@ moments, and only its own answers are asked for.
   interval    95 % by bootstrap over sessions; over moments if there is one session
   after       the same right after the deepest rewrites; worst: the moment with the lowest score
   wrong       answers that say something false; unknown: answers that say that it is not known
-  left        tokens of the request at the evenly spread moments; mean: of all requests
-  cost        cost of the prompts against doing nothing, as 'thresh compare' computes it`
+  left        tokens of the request at the evenly spread moments, on average
+  cost        cost of the sessions against doing nothing, as 'thresh compare' computes it`
 
 func probeCommand(a *app) *cobra.Command {
 	var p probing
@@ -81,24 +76,18 @@ func probeCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, given []string) error { return a.probe(cmd, p, source, given) },
 	}
 	source = a.addSources(cmd, lastCompared)
-	f := cmd.Flags()
-	f.StringSliceVar(&p.strategies, "strategy", nil,
+	a.addVariants(cmd, &p.comparison,
 		"probe these strategies: `NAMES`, separated by commas; with --grade, count only these variants")
-	f.StringArrayVar(&p.vary, "vary", nil, "try each value of a setting: `KEY=V1,V2` (repeatable)")
+	f := cmd.Flags()
 	f.IntVar(&p.moments, "moments", 2, "probe each session at `N` moments, and after its deepest rewrites")
 	f.StringVar(&p.write, "write", "", "write sheets to `DIR` instead of asking a provider")
 	f.StringVar(&p.grade, "grade", "", "check and add up what was made of the sheets in `DIR`")
-	f.Float64Var(&p.usd, "usd", 0, "spend at most `USD` on the model of --profile; 0 is no limit")
+	f.Float64Var(&p.usd, "usd", 0, "make no call that is expected to cost more than is left of `USD`; 0 is no limit")
 	f.BoolVar(&p.yes, "yes", false, "send what the model of --profile is to be asked")
 	f.BoolVar(&p.prompts, "prompts", false, "print the prompts and do nothing else")
 	f.StringVar(&p.report, "report", "", "write an HTML page to `FILE`, too")
 	a.addOutput(cmd)
 	a.addColumns(cmd, probeColumns())
-	complete := func(flag string, names cobra.CompletionFunc) { _ = cmd.RegisterFlagCompletionFunc(flag, names) }
-	complete("strategy", listOf(a.completeStrategies))
-	complete("vary", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
-	})
 	_ = cmd.MarkFlagDirname("write")
 	_ = cmd.MarkFlagDirname("grade")
 	return cmd
@@ -146,92 +135,55 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 		return err
 	}
 	defer h.Close()
+	// All that can be wrong comes before minutes of replays.
 	var m probe.Model
-	if p.write == "" {
-		// Before minutes of replays.
+	dir := p.write
+	if dir == "" {
 		if m, err = a.probeModel(h, p.usd); err != nil {
 			return fmt.Errorf("%w; or --write DIR for sheets that others work through", err)
 		}
-		if p.dir, err = probeBook(); err != nil {
+		if dir, err = probeBook(); err != nil {
 			return err
 		}
-	} else {
-		p.dir = p.write
 	}
-	planned, err := a.planProbes(cmd, h, p, source, given)
+	axes, err := parseVary(h.Config(), p.vary)
+	if err != nil {
+		return usage(cmd, err)
+	}
+	o, lacking, unread, err := a.compareOptions(cmd, h, p.comparison, axes, source, given)
+	if err != nil {
+		return err
+	}
+	o.Prices = o.Prices[:1]
+	o.Variants = slices.DeleteFunc(o.Variants, func(v compare.Variant) bool { return lacking[v.Strategy] })
+	if len(o.Variants) == 0 {
+		return errReported // what they lack has been said
+	}
+	book, err := probe.Create(dir)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(a.err)
+	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
+	sessions, err := book.Plan(cmd.Context(), h, o, p.moments)
+	bar.clear()
 	if err != nil {
 		return err
 	}
 	var st *probe.State
 	if p.write != "" {
-		// Also what earlier runs planned there.
-		st, err = planned.book.Check(planned.book.Variants())
+		st, err = book.Check(book.Variants()) // also what earlier runs planned there
 	} else {
-		st, err = a.askProbes(cmd, planned.book, m, p, planned.variants, planned.sessions)
-	}
-	if err != nil {
-		return err
-	}
-	if err := a.printProbes(st, p); err != nil {
-		return err
-	}
-	return planned.unread
-}
-
-// plannedProbes is what a run planned. unread says that some file could not be read; the others are planned.
-type plannedProbes struct {
-	book     *probe.Book
-	variants []string // doing nothing among them
-	sessions []string // their ids
-	unread   error
-}
-
-// planProbes replays the sessions and keeps what the variants left, in the book in p.dir.
-func (a *app) planProbes(cmd *cobra.Command, h *engine.Host, p probing, source *sources, given []string) (
-	out plannedProbes, err error,
-) {
-	axes, err := parseVary(h.Config(), p.vary)
-	if err != nil {
-		return out, usage(cmd, err)
-	}
-	lists, err := priceLists(h.Config(), nil)
-	if err != nil {
-		return out, err
-	}
-	o := probe.Options{Moments: p.moments, Prices: func(s compare.Session) *pricing.List {
-		if l := replay.PriceList(h, s.Transcript); l != nil {
-			return l
+		names := []string{compare.NothingName}
+		for _, v := range o.Variants {
+			names = append(names, v.Name)
 		}
-		return lists[0]
-	}}
-	var lacking map[string]bool
-	if o.Variants, lacking, err = a.variants(cmd, h, p.strategies, axes); err != nil {
-		return out, err
+		st, err = a.askProbes(cmd, book, m, p, names, sessions)
 	}
-	o.Variants = slices.DeleteFunc(o.Variants, func(v compare.Variant) bool { return lacking[v.Strategy] })
-	if len(o.Variants) == 0 {
-		return out, errReported // what they lack has been said
-	}
-	// Before minutes of replays.
-	if out.book, err = probe.Create(p.dir); err != nil {
-		return out, err
-	}
-	files, err := a.files(cmd, source, given)
 	if err != nil {
-		return out, err
+		return err
 	}
-	if o.Sessions, out.unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
-		return out, out.unread
-	}
-	bar := newProgress(a.err)
-	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
-	out.sessions, err = out.book.Plan(cmd.Context(), h, o)
-	bar.clear()
-	out.variants = []string{compare.NothingName}
-	for _, v := range o.Variants {
-		out.variants = append(out.variants, v.Name)
-	}
-	return out, err
+	return cmp.Or(a.printProbes(st, p), unread)
 }
 
 // gradeProbes goes on with a book.
@@ -245,12 +197,15 @@ func (a *app) gradeProbes(p probing) error {
 	}
 	names := book.Variants()
 	if len(p.strategies) > 0 {
+		if err := checkStrategies(p.strategies); err != nil {
+			return err
+		}
 		for _, n := range p.strategies {
-			if !slices.Contains(names, n) {
-				return fmt.Errorf("--strategy: %s has no variant %q; it has %q", displayPath(p.grade), n, names)
+			if !slices.Contains(names[1:], n) {
+				return fmt.Errorf("--strategy: %s has no variant %q; it has %q", displayPath(p.grade), n, names[1:])
 			}
 		}
-		names = append([]string{compare.NothingName}, p.strategies...)
+		names = append(names[:1], p.strategies...)
 	}
 	st, err := book.Check(names)
 	if err != nil {

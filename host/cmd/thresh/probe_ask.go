@@ -79,13 +79,13 @@ func (a *app) askProbes(cmd *cobra.Command, book *probe.Book, m probe.Model, p p
 		return nil, err
 	}
 	cost := "at unknown prices"
-	if e.USD != nil {
-		cost = fmt.Sprintf("about %s USD", usd(*e.USD, *e.USD))
+	if m.Prices != nil {
+		cost = fmt.Sprintf("about %s USD", usd(e.USD, e.USD))
 	}
 	fmt.Fprintf(a.err, "thresh: to be asked: %s, about %s tokens in and %s out, %s\n", plural(e.Calls, "call"),
 		table.Int(e.InputTokens), table.Int(e.OutputTokens), cost)
 	switch {
-	case e.USD != nil && p.usd > 0 && *e.USD > p.usd:
+	case p.usd > 0 && e.USD > p.usd:
 		return nil, fmt.Errorf("nothing was sent: that is more than --usd %v", p.usd)
 	case !p.yes:
 		return nil, errors.New("nothing was sent: --yes sends it")
@@ -94,8 +94,11 @@ func (a *app) askProbes(cmd *cobra.Command, book *probe.Book, m probe.Model, p p
 	m.Progress = func(done, of int) { bar.step("answered", done-1, of) }
 	st, asked, err := book.Ask(cmd.Context(), m, names, sessions)
 	bar.clear()
-	fmt.Fprintf(a.err, "thresh: %s, %s tokens in and %s out, %.4f USD\n", plural(asked.Calls, "call"),
-		table.Int(asked.InputTokens), table.Int(asked.OutputTokens), asked.USD)
+	if m.Prices != nil || asked.USD > 0 { // a provider may say what a call cost
+		cost = fmt.Sprintf("%.4f USD", asked.USD)
+	}
+	fmt.Fprintf(a.err, "thresh: %s, %s tokens in and %s out, %s\n", plural(asked.Calls, "call"),
+		table.Int(asked.InputTokens), table.Int(asked.OutputTokens), cost)
 	for _, f := range asked.Failed {
 		fmt.Fprintf(a.err, "thresh: %s\n", f)
 	}

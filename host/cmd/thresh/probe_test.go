@@ -2,6 +2,8 @@ package main_test
 
 import (
 	"fmt"
+	"math"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -103,5 +105,25 @@ func TestSheetsAreWrittenAndAddedUp(t *testing.T) {
 	p.run("probe", "--grade", "d", "--strategy", "distill").failed(t, 1, "distill", "top-down-truncation")
 	if r := p.run("probe", "--prompts").done(t); !strings.Contains(r.stdout, "1-questions (version ") {
 		t.Errorf("--prompts printed %.200s", r.stdout)
+	}
+}
+
+// The cost of what is probed is what a comparison says, also of a recording that has what was read from the cache.
+func TestAProbeCostsWhatAComparisonSays(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	data, err := os.ReadFile(samples(t)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.file("s.jsonl", strings.ReplaceAll(string(data), `"model":"scripted"`, `"model":"claude-sonnet-4-5"`))
+	args := []string{"--strategy", "top-down-truncation", "--set", "model.contextLimit=40000", "--log-level", "error", "-o",
+		"json", "s.jsonl"}
+	probed := decode[struct {
+		Variants []struct{ Relative float64 }
+	}](t, p.run(append([]string{"probe", "--write", "d"}, args...)...))
+	cost := decode[compared](t, p.run(append([]string{"compare"}, args...)...)).Totals.Variants[0].Costs[0].Relative
+	if len(probed.Variants) != 2 || math.Abs(probed.Variants[1].Relative-cost) > 1e-6 || cost == 0 {
+		t.Errorf("probe says %+v, a comparison %v", probed.Variants, cost)
 	}
 }

@@ -25,7 +25,6 @@ func probeColumns() []table.Column {
 		{Name: "after", Right: true, Rank: 3},
 		{Name: "worst", Right: true, Rank: 3},
 		{Name: "left", Right: true, Rank: 1},
-		{Name: "mean", Right: true, Rank: 4},
 		{Name: "cost", Right: true, Rank: 1},
 	}
 }
@@ -54,24 +53,20 @@ func (a *app) printProbes(st *probe.State, p probing) error {
 		fmt.Fprintln(a.out, "failed: "+f)
 	}
 	for _, problem := range r.Problems {
-		fmt.Fprintln(a.out, "cannot be used: "+problem.Error())
+		fmt.Fprintln(a.out, "cannot be used: "+problem)
 	}
 	for _, t := range r.Missing {
 		fmt.Fprintln(a.out, "missing: "+t.Output)
 	}
-	a.printProgress(st, r)
-	return nil
-}
-
-func (a *app) printProgress(st *probe.State, r *probe.Report) {
 	switch {
-	case st.Moments() == 0:
+	case st.Moments() == 0 && len(r.Failed) == 0:
 		fmt.Fprintln(a.out, "no moments: no variant removed anything before a request that the recording answers")
 	case len(r.Missing) > 0:
 		fmt.Fprintf(a.out, "%s to be worked through now, about %d after them\n", plural(len(r.Missing), "sheet"), st.Later)
 	case r.Questions == 0:
 		fmt.Fprintln(a.out, "no question can be scored")
 	}
+	return nil
 }
 
 func (a *app) printScores(r *probe.Report) error {
@@ -79,7 +74,7 @@ func (a *app) printScores(r *probe.Report) error {
 	for _, v := range r.Variants {
 		t.Row(v.Variant, v.Score.String(), v.Score.Between(), v.Kinds["continuation"].String(), v.Kinds["artifacts"].String(),
 			v.Kinds["decisions"].String(), v.Kinds["details"].String(), table.Percentage(100*v.Wrong),
-			table.Percentage(100*v.Unknown), v.After.String(), v.Worst.Points(), table.Short(v.Left), table.Short(v.Mean),
+			table.Percentage(100*v.Unknown), v.After.String(), v.Worst.Points(), table.Short(v.Left),
 			against(v.Relative))
 	}
 	if err := a.printTable(t); err != nil {
@@ -97,7 +92,7 @@ func (a *app) printScores(r *probe.Report) error {
 		r.Graded, r.Clusters)
 	for _, v := range r.Variants {
 		if v.Worst != nil && v.Variant != compare.NothingName {
-			fmt.Fprintf(a.out, "worst of %s: %.2f at turn %d of %s, with %s tokens\n", v.Variant, v.Worst.Score, v.Worst.Turn,
+			fmt.Fprintf(a.out, "worst of %s: %s at turn %d of %s, with %s tokens\n", v.Variant, v.Worst.Points(), v.Worst.Turn,
 				v.Worst.Session, table.Short(v.Worst.Tokens))
 		}
 		if v.OverLimit > 0 {

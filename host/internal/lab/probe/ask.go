@@ -1,11 +1,12 @@
 package probe
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path"
+	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -25,6 +26,14 @@ type Model struct {
 	Progress func(done, of int)
 }
 
+// cost is in USD, 0 if no prices are known: prices are for a million tokens.
+func (m Model) cost(input, output int) float64 {
+	if m.Prices == nil {
+		return 0
+	}
+	return (float64(input)*m.Prices.Input + float64(output)*m.Prices.Output) / 1e6
+}
+
 // parallel is how many calls run at a time: few enough for the rate limits of small accounts.
 const parallel = 4
 
@@ -35,8 +44,7 @@ const askSystem = "You answer with one JSON object and nothing else, and you use
 
 // Asked is what asking took.
 type Asked struct {
-	Calls, InputTokens, OutputTokens int
-	USD                              float64
+	Work
 	// Failed are the sheets to which no usable answer came.
 	Failed []string
 }
@@ -51,16 +59,11 @@ func (b *Book) Ask(ctx context.Context, m Model, variants, sessions []string) (*
 		if err != nil {
 			return nil, a.asked, err
 		}
-		var open []*sheet
-		for _, t := range st.Todo {
-			if !a.failed[t.sheet.dir] {
-				open = append(open, t.sheet)
-			}
-		}
+		open := slices.DeleteFunc(slices.Clone(st.Todo), func(t Task) bool { return a.failed[t.Output] })
 		if len(open) == 0 {
 			return st, a.asked, nil
 		}
-		if err := a.all(ctx, open, len(open)+st.Later); err != nil {
+		if err := a.all(ctx, open, a.done+len(open)+st.Later); err != nil {
 			return st, a.asked, err
 		}
 	}
@@ -74,100 +77,83 @@ type asking struct {
 	asked    Asked
 	reserved float64 // USD that the calls that are running may cost
 	done     int
-	failed   map[string]bool // sheets, by their directories
+	failed   map[string]bool // sheets, by their outputs
 }
 
-// all asks for sheets, some at a time. The first error ends it.
-func (a *asking) all(ctx context.Context, sheets []*sheet, left int) error {
+// all asks for sheets, some at a time. The first error ends it, unless other sheets may still get an answer.
+func (a *asking) all(ctx context.Context, sheets []Task, of int) error {
 	g, run := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
-	of := a.done + left
-	for _, s := range sheets {
+	for i := range sheets {
+		t := &sheets[i]
 		g.Go(func() error {
 			if run.Err() != nil {
 				return run.Err()
 			}
-			err := a.sheet(run, s)
-			if err != nil && a.costsOnlyThis(run, err) {
-				a.mu.Lock()
-				a.failed[s.dir] = true
-				a.asked.Failed = append(a.asked.Failed, fmt.Sprintf("%s: %v", path.Join(s.dir, s.output), err))
-				a.mu.Unlock()
-				err = nil
+			err := a.sheet(run, t)
+			onlyThis := errors.Is(err, errUnusable) || errors.Is(err, llm.ErrContextExceeded) ||
+				errors.Is(err, llm.ErrIncomplete) || errors.Is(err, llm.ErrTooLong)
+			if err != nil && (!onlyThis || run.Err() != nil) {
+				return err
 			}
-			if err == nil {
-				a.progress(of)
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if err != nil {
+				a.failed[t.Output] = true
+				a.asked.Failed = append(a.asked.Failed, fmt.Sprintf("%s: %v", t.Output, err))
 			}
-			return err
+			a.done++
+			if a.model.Progress != nil {
+				a.model.Progress(a.done, of)
+			}
+			return nil
 		})
 	}
 	return g.Wait()
 }
 
-// costsOnlyThis reports whether other sheets may still get an answer.
-func (a *asking) costsOnlyThis(ctx context.Context, err error) bool {
-	var unusable *unusableError
-	return ctx.Err() == nil && (errors.As(err, &unusable) || errors.Is(err, llm.ErrContextExceeded) ||
-		errors.Is(err, llm.ErrIncomplete) || errors.Is(err, llm.ErrTooLong))
-}
-
-func (a *asking) progress(of int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.done++
-	if a.model.Progress != nil {
-		a.model.Progress(a.done, of)
-	}
-}
-
-// unusableError is about an answer of which nothing can be used.
-type unusableError struct{ problems []Problem }
-
-func (e *unusableError) Error() string {
-	return fmt.Sprintf("the model's answer cannot be used: %s", e.problems[0].Message)
-}
+// errUnusable is about an answer of which nothing can be used.
+var errUnusable = errors.New("the model's answer cannot be used")
 
 // sheet asks for one sheet and keeps the answer.
-func (a *asking) sheet(ctx context.Context, s *sheet) error {
-	message, err := a.book.message(s)
+func (a *asking) sheet(ctx context.Context, t *Task) error {
+	message, err := a.book.message(t)
 	if err != nil {
 		return err
 	}
 	best, usable := "", 0
-	var problems []Problem
+	var problem string // with the file, which the model does not know
 	for range 2 {
 		again := message
-		if len(problems) > 0 {
-			again += fmt.Sprintf("\nAn earlier answer had a mistake: %.200s.\n", problems[0].Message)
+		if problem != "" {
+			again += fmt.Sprintf("\nAn earlier answer had a mistake: %.200s.\n", problem)
 		}
-		text, err := a.generate(ctx, s, again)
+		text, err := a.generate(ctx, t, again)
 		if err != nil && best == "" {
 			return err
 		}
 		if err != nil {
 			break // what came first is better than nothing
 		}
-		n, wrong := s.judge([]byte(text))
+		n, wrong := t.judge([]byte(text))
 		if n > usable || best == "" {
 			best, usable = text, n
 		}
-		if problems = wrong; len(problems) == 0 {
+		if len(wrong) == 0 {
 			break
 		}
+		problem = strings.TrimPrefix(wrong[0], t.Output+": ")
 	}
 	if usable == 0 {
-		return &unusableError{problems}
+		return fmt.Errorf("%w: %s", errUnusable, problem)
 	}
-	return a.book.write(best+"\n", s.dir, s.output)
+	return a.book.write(best+"\n", t.Output)
 }
 
 // generate makes one call within the budget. It returns the JSON object of the answer, without words around it.
-func (a *asking) generate(ctx context.Context, s *sheet, message string) (string, error) {
+func (a *asking) generate(ctx context.Context, t *Task, message string) (string, error) {
 	tokens := a.model.Count(message)
-	reserve := 0.0
-	if a.model.Prices != nil {
-		reserve = cost(a.model.Prices, tokens, s.expectedOutput())
-	}
+	reserve := a.model.cost(tokens, t.expectedOutput())
 	a.mu.Lock()
 	if a.model.USD > 0 && a.asked.USD+a.reserved+reserve > a.model.USD {
 		spent := a.asked.USD
@@ -183,23 +169,15 @@ func (a *asking) generate(ctx context.Context, s *sheet, message string) (string
 
 	a.mu.Lock()
 	a.reserved -= reserve
-	a.asked.Calls++
-	a.asked.InputTokens += r.InputTokens
-	a.asked.OutputTokens += r.OutputTokens
-	switch {
-	case r.CostUSD > 0:
-		a.asked.USD += r.CostUSD
-	case a.model.Prices != nil:
-		a.asked.USD += cost(a.model.Prices, r.InputTokens, r.OutputTokens)
-	}
+	a.asked.add(r.InputTokens, r.OutputTokens)
+	a.asked.USD += cmp.Or(r.CostUSD, a.model.cost(r.InputTokens, r.OutputTokens))
 	a.mu.Unlock()
 	return object(r.Text), err
 }
 
 // object returns the text from its first brace to its last: models like to put their JSON into a fence.
 func object(text string) string {
-	data := []byte(text)
-	from, to := bytes.IndexByte(data, '{'), bytes.LastIndexByte(data, '}')
+	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if from < 0 || to < from {
 		return text
 	}

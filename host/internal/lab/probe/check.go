@@ -1,45 +1,45 @@
 package probe
 
 import (
+	"fmt"
 	"maps"
-	"path"
 	"slices"
+	"strings"
 )
+
+// graders grade the same answers, in different orders.
+var graders = []string{"A", "B"}
 
 // State is how far a book is.
 type State struct {
 	// Todo are the sheets for which nothing came back yet.
-	Todo []Task `json:"todo"`
+	Todo []Task
 	// Problems are what came back and cannot be used.
-	Problems []Problem `json:"problems"`
+	Problems []string
 	// Later counts the sheets that can be written only when others are done.
-	Later int `json:"later"`
+	Later int
 
 	variants []string
+	sessions []*Session
 	moments  []*probed
-	expected Estimate // of the sheets that come later
-}
-
-// Task is a sheet that is to be worked through.
-type Task struct {
-	Stage  string `json:"stage"`
-	Sheet  string `json:"sheet"`  // the file that says what to do
-	Output string `json:"output"` // the file for the outcome
-
-	sheet *sheet
+	expected Work // of the sheets that come later
 }
 
 // probed is one moment with what came back.
 type probed struct {
 	session   *Session
 	moment    Moment
-	questions []question
-	// units are the contexts by variant.
-	units map[string]Context
-	// results are by variant and question; one that is not there is missing.
-	results map[string]map[string]result
+	units     map[string]Context // by variant
+	questions []*scored
 	// agreed counts the graded answers to which both graders gave the same grade, of those that both graded.
 	agreed, both int
+}
+
+// scored is a question with the results by variant; one that is not there is missing.
+type scored struct {
+	question
+	at      *probed
+	results map[string]result
 }
 
 // result is what one variant's answer to one question was worth, by both graders.
@@ -49,16 +49,20 @@ type result struct {
 	unknown bool
 }
 
+// Moments returns how many moments there are.
+func (st *State) Moments() int { return len(st.moments) }
+
 // Check reads what came back, writes the sheets that are possible now, and says what is missing. variants are the names
-// of those that count, doing nothing among them.
+// of those that count, doing nothing among them; sessions are ids, none for all.
 func (b *Book) Check(variants []string, sessions ...string) (*State, error) {
-	st := &State{Todo: []Task{}, Problems: []Problem{}, variants: variants}
-	for _, s := range b.sessions {
+	st := &State{variants: variants}
+	for _, s := range b.inOrder() {
 		if len(sessions) > 0 && !slices.Contains(sessions, s.ID) {
 			continue
 		}
+		st.sessions = append(st.sessions, s)
 		for _, m := range s.Moments {
-			p := &probed{session: s, moment: m, units: map[string]Context{}, results: map[string]map[string]result{}}
+			p := &probed{session: s, moment: m, units: map[string]Context{}}
 			for _, v := range s.Variants {
 				if c, ok := v.Contexts[m.ID]; ok && slices.Contains(variants, v.Name) {
 					p.units[v.Name] = c
@@ -75,82 +79,70 @@ func (b *Book) Check(variants []string, sessions ...string) (*State, error) {
 
 // check goes through the stages of one moment as far as they are done.
 func (b *Book) check(st *State, p *probed) error {
-	contexts := p.distinct()
-	qs, err := b.questionSheet(p.moment)
+	contexts := map[string]int{} // tokens by unit, each once
+	for _, c := range p.units {
+		contexts[c.Unit] = c.Tokens
+	}
+	t, err := b.questionSheet(p.moment)
 	if err != nil {
 		return err
 	}
-	data, there, err := b.handOut(st, qs)
+	data, there, err := b.handOut(st, t)
 	if err != nil {
 		return err
 	}
 	if !there {
-		st.later(p, contexts)
+		st.later(contexts, len(contexts))
 		return nil
 	}
-	var problems []Problem
-	p.questions, problems = questions(qs, p.moment, data)
+	questions, problems := t.questions(data)
 	st.Problems = append(st.Problems, problems...)
-	if len(p.questions) == 0 {
+	for _, id := range slices.Sorted(maps.Keys(questions)) {
+		p.questions = append(p.questions, &scored{questions[id], p, map[string]result{}})
+	}
+	if len(questions) == 0 {
 		return nil
 	}
-	found := map[string]map[string]answer{}
-	for _, c := range contexts {
-		s, err := b.answerSheet(c.Unit, p.questions)
+	found := map[string]map[string]answer{} // by unit and question
+	for _, unit := range slices.Sorted(maps.Keys(contexts)) {
+		t, err := b.answerSheet(unit, p.questions)
 		if err != nil {
 			return err
 		}
-		data, there, err := b.handOut(st, s)
+		data, there, err := b.handOut(st, t)
 		if err != nil {
 			return err
 		}
 		if there {
-			found[c.Unit], problems = answers(s, data)
+			found[unit], problems = t.answers(data)
 			st.Problems = append(st.Problems, problems...)
 		}
 	}
 	// All at once: no grader learns which answers came together.
 	if len(found) < len(contexts) {
-		st.later(p, nil)
+		st.later(nil, len(contexts))
 		return nil
 	}
 	return b.checkGrades(st, p, found)
 }
 
-// handOut writes a sheet, and returns what came back for it. Without that, it is to be worked through.
-func (b *Book) handOut(st *State, s *sheet) (data []byte, there bool, err error) {
-	if err := b.writeSheet(s); err != nil {
-		return nil, false, err
-	}
-	data, there, err = b.reply(s)
-	if err == nil && !there {
-		st.Todo = append(st.Todo, Task{s.stage, path.Join(s.dir, sheetFile), path.Join(s.dir, s.output), s})
-	}
-	return data, there, err
+// answerID changes with all that a grade depends on.
+func (q *scored) answerID(answer string) string {
+	return id(q.at.moment.ID, q.Question, q.Reference, q.Partly, strings.TrimSpace(answer))
 }
 
-// distinct returns the contexts of a moment, each once.
-func (p *probed) distinct() []Context {
-	units := map[string]Context{}
-	for _, c := range p.units {
-		units[c.Unit] = c
-	}
-	return byID(slices.Collect(maps.Values(units)), func(c Context) string { return c.Unit })
-}
-
-func (b *Book) checkGrades(st *State, p *probed, answers map[string]map[string]answer) error {
-	var all []graded
+// checkGrades gives each variant's answers the grades that they got, by unit and question.
+func (b *Book) checkGrades(st *State, p *probed, found map[string]map[string]answer) error {
+	answers := map[string]graded{}
 	for _, q := range p.questions {
-		for _, found := range answers {
-			a, ok := found[q.id]
-			g := graded{answerID(p.moment, q, a.Answer), a.Answer, q}
-			known := slices.ContainsFunc(all, func(o graded) bool { return o.ID == g.ID })
-			if ok && !a.Unknown && !known {
-				all = append(all, g)
+		for _, of := range found {
+			if a, ok := of[q.id]; ok && !a.Unknown {
+				id := q.answerID(a.Answer)
+				answers[id] = graded{id, a.Answer, q.question}
 			}
 		}
 	}
-	all = byID(all, func(g graded) string { return g.ID })
+	all := byID(slices.Collect(maps.Values(answers)), func(g graded) string { return g.ID })
 	var given [2]map[string]grade
 	for i, grader := range graders {
 		given[i] = map[string]grade{}
@@ -158,25 +150,18 @@ func (b *Book) checkGrades(st *State, p *probed, answers map[string]map[string]a
 		if err != nil {
 			return err
 		}
-		for _, s := range sheets {
-			data, there, err := b.handOut(st, s)
+		for _, t := range sheets {
+			data, there, err := b.handOut(st, t)
 			if err != nil {
 				return err
 			}
-			if !there {
-				continue
+			if there {
+				grades, problems := t.grades(data)
+				st.Problems = append(st.Problems, problems...)
+				maps.Copy(given[i], grades)
 			}
-			found, problems := grades(s, data)
-			st.Problems = append(st.Problems, problems...)
-			maps.Copy(given[i], found)
 		}
 	}
-	p.score(answers, given)
-	return nil
-}
-
-// score gives each variant's answers the grades that they got.
-func (p *probed) score(answers map[string]map[string]answer, given [2]map[string]grade) {
 	for id, a := range given[0] {
 		if b, ok := given[1][id]; ok {
 			p.both++
@@ -186,32 +171,89 @@ func (p *probed) score(answers map[string]map[string]answer, given [2]map[string
 		}
 	}
 	for variant, c := range p.units {
-		p.results[variant] = map[string]result{}
 		for _, q := range p.questions {
-			a, ok := answers[c.Unit][q.id]
-			if !ok {
+			a, ok := found[c.Unit][q.id]
+			if ok && a.Unknown {
+				q.results[variant] = result{unknown: true}
+			}
+			if !ok || a.Unknown {
 				continue
 			}
-			if a.Unknown {
-				p.results[variant][q.id] = result{unknown: true}
-				continue
-			}
-			id := answerID(p.moment, q, a.Answer)
-			first, ok := given[0][id]
-			second, too := given[1][id]
-			if !ok || !too {
-				continue
-			}
-			r := result{score: (worth[first.Grade] + worth[second.Grade]) / 2}
-			for _, g := range []grade{first, second} {
-				if *g.Wrong {
-					r.wrong += 0.5
+			id := q.answerID(a.Answer)
+			r, grades := result{}, 0
+			for _, by := range given {
+				if g, ok := by[id]; ok {
+					grades++
+					r.score += worth[g.Grade] / 2
+					if *g.Wrong {
+						r.wrong += 0.5
+					}
 				}
 			}
-			p.results[variant][q.id] = r
+			if grades == len(given) {
+				q.results[variant] = r
+			}
 		}
+	}
+	return nil
+}
+
+// What sheets are expected to take that cannot be counted yet, in tokens: with as many questions as are asked for, and
+// without a model's thinking.
+const (
+	expectedQuestions = 12
+	promptTokens      = 700 // the longest prompt, without what is filled in
+	questionTokens    = 110 // a question with its reference
+	answerTokens      = 80
+	gradeTokens       = 35
+)
+
+// Work is calls of a model and what they take, as expected or as counted.
+type Work struct {
+	Calls, InputTokens, OutputTokens int
+	USD                              float64 // 0 if no prices are known
+}
+
+func (w *Work) add(input, output int) {
+	w.Calls, w.InputTokens, w.OutputTokens = w.Calls+1, w.InputTokens+input, w.OutputTokens+output
+}
+
+// later counts the sheets of a moment that cannot be written yet: those for answers from these contexts, and the
+// graders', with the answers from so many.
+func (st *State) later(contexts map[string]int, answered int) {
+	const asked = expectedQuestions * questionTokens
+	for _, tokens := range contexts {
+		st.expected.add(promptTokens+asked/2+tokens, expectedQuestions*answerTokens)
+	}
+	n := answered * expectedQuestions
+	for range graders {
+		st.expected.add(promptTokens+asked+n*answerTokens, n*gradeTokens)
+	}
+	st.Later += len(contexts) + len(graders)
+}
+
+// expectedOutput is what a model is expected to answer to a sheet, in tokens.
+func (t *Task) expectedOutput() int {
+	switch t.Stage {
+	case stageQuestions:
+		return expectedQuestions * questionTokens
+	case stageAnswers:
+		return len(t.ids) * answerTokens
+	default:
+		return len(t.ids) * gradeTokens
 	}
 }
 
-// Moments returns how many moments there are.
-func (st *State) Moments() int { return len(st.moments) }
+// Estimate counts what is to be sent. What cannot be counted yet is assumed; thinking and repeated calls come on top.
+func (b *Book) Estimate(st *State, m Model) (Work, error) {
+	w := st.expected
+	for i := range st.Todo {
+		message, err := b.message(&st.Todo[i])
+		if err != nil {
+			return Work{}, fmt.Errorf("%s: %w", st.Todo[i].Sheet, err)
+		}
+		w.add(m.Count(message), st.Todo[i].expectedOutput())
+	}
+	w.USD = m.cost(w.InputTokens, w.OutputTokens)
+	return w, nil
+}

@@ -2,33 +2,23 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
-	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
-
-// Options of a plan.
-type Options struct {
-	Sessions []compare.Session
-	Variants []compare.Variant
-	// Prices returns the list by which a session is priced.
-	Prices func(compare.Session) *pricing.List
-	// Moments is how many moments of each session are spread over its requests.
-	Moments  int
-	Progress func(done, of int) // after each session; may be nil
-}
 
 // Session is the plan of one session: the moments at which it is probed, and what the variants did.
 type Session struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
-	Spread int    `json:"spread"` // Options.Moments when the moments were chosen
+	Spread int    `json:"spread"` // how many moments were asked for when they were chosen
 	// Moments are in the order of the requests.
 	Moments []Moment `json:"moments"`
 	// Variants begin with doing nothing.
@@ -38,10 +28,9 @@ type Session struct {
 // Moment is a request at which a session is probed.
 type Moment struct {
 	ID string `json:"id"`
-	// Turn counts from 1. Entry is the recorded entry that answers the request, From the first that was in it.
+	// Turn counts from 1. Entry is the recorded entry that answers the request.
 	Turn  int `json:"turn"`
 	Entry int `json:"entry"`
-	From  int `json:"from"`
 	// Spread: it is one of those that are spread evenly over the requests.
 	Spread bool `json:"spread,omitempty"`
 	// After are the rewrites that it follows, each the deepest of its kind and variant: "compress of distill".
@@ -50,11 +39,8 @@ type Moment struct {
 
 // Variant is what a variant did to one session.
 type Variant struct {
-	Name string `json:"name"`
-	// Requests is the number of requests, Sent their tokens, OverLimit how many could not be sent.
-	Requests  int `json:"requests"`
-	Sent      int `json:"sent"`
-	OverLimit int `json:"overLimit,omitempty"`
+	Name      string `json:"name"`
+	OverLimit int    `json:"overLimit,omitempty"` // requests that could not be sent
 	// USD is what the session cost, Nothing what the same requests would have cost if nothing had been done.
 	USD     float64 `json:"usd"`
 	Nothing float64 `json:"nothingUsd"`
@@ -69,18 +55,23 @@ type Context struct {
 	Tokens int    `json:"tokens"`
 }
 
-// Plan replays the sessions, chooses moments of those that the book does not have, and keeps what the variants left. It
-// returns the sessions' ids. A session's moments stay what they were, unless another number of them is asked for: then
-// those are added. What was planned before an error stays.
-func (b *Book) Plan(ctx context.Context, h *engine.Host, o Options) (sessions []string, err error) {
-	for i, s := range o.Sessions {
+// Plan replays the sessions, chooses moments of those that the book does not have, spread over each session's requests,
+// and keeps what the variants left. It returns the sessions' ids. A session's moments stay what they were, unless another
+// number of them is asked for: then those are added. What was planned before an error stays. Progress is called after
+// each session.
+func (b *Book) Plan(ctx context.Context, h *engine.Host, o compare.Options, moments int) (sessions []string, err error) {
+	progress := o.Progress
+	o.Progress = nil
+	all := o.Sessions
+	for i, s := range all {
 		id := sessionID(h, s)
-		if err := b.planSession(ctx, h, s, id, o); err != nil {
+		o.Sessions = all[i : i+1]
+		if err := b.planSession(ctx, h, id, o, moments); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
 		sessions = append(sessions, id)
-		if o.Progress != nil {
-			o.Progress(i+1, len(o.Sessions))
+		if progress != nil {
+			progress(i+1, len(all))
 		}
 	}
 	return sessions, nil
@@ -93,41 +84,69 @@ type seen struct {
 	kinds   []string // of the rewrites that it follows
 }
 
-func (b *Book) planSession(ctx context.Context, h *engine.Host, s compare.Session, id string, o Options) error {
+// planSession plans the one session in o.
+func (b *Book) planSession(ctx context.Context, h *engine.Host, id string, o compare.Options, moments int) error {
+	s := o.Sessions[0]
 	rec, err := replay.Record(ctx, h, s.Transcript)
 	if err != nil {
 		return err
 	}
-	// By column, then by request. Each column is one goroutine's.
-	columns := make([][]seen, len(o.Variants))
-	r, err := compare.Run(ctx, h, compare.Options{
-		Sessions: []compare.Session{s}, Variants: o.Variants, Prices: []*pricing.List{o.Prices(s)},
-		Turn: func(_, column int, t replay.Turn) {
-			columns[column] = append(columns[column], seen{t.Prepared.History, t.AfterCompress, kindsOf(t)})
-		},
-	})
+	// By column, then by request; doing nothing is the first column. Each is one goroutine's.
+	columns := make([][]seen, 1+len(o.Variants))
+	columns[0] = untouched(rec)
+	o.Turn = func(_, column int, t replay.Turn) {
+		columns[1+column] = append(columns[1+column], seen{t.Prepared.History, t.AfterCompress, kindsOf(t)})
+	}
+	r, err := compare.Run(ctx, h, o)
 	if err != nil {
 		return err
 	}
-	nothing := untouched(rec)
 	plan := b.session(id, s.Name)
-	if plan.Spread != o.Moments {
-		plan.Spread = o.Moments
-		plan.choose(rec, columns, o)
+	// Where no variant had removed anything so far, a further one may.
+	if len(plan.Moments) == 0 || plan.Spread != moments {
+		plan.Spread = moments
+		plan.choose(rec, columns[1:], r.Variants)
 	}
-	if err := b.writeMoments(plan, rec, nothing); err != nil {
-		return err
-	}
-	none := &r.Sessions[0].Nothing
-	if err := b.keep(plan, rec, variantOf(compare.NothingName, none), nothing); err != nil {
-		return err
-	}
-	for i, v := range o.Variants {
-		if err := b.keep(plan, rec, variantOf(v.Name, &r.Sessions[0].Variants[i]), columns[i]); err != nil {
+	for _, m := range plan.Moments {
+		history := columns[0][m.Turn-1].history
+		err := errors.Join(
+			b.write(newRecord(rec.Transcript.System, history, 0).text, stageQuestions, m.ID, historyFile),
+			b.write(next(rec, m, len(history)).text, stageQuestions, m.ID, nextFile))
+		if err != nil {
 			return err
 		}
 	}
-	return b.writePlan(plan)
+	for i, result := range append([]compare.Result{r.Sessions[0].Nothing}, r.Sessions[0].Variants...) {
+		if err := b.keep(plan, rec, &result, columns[i]); err != nil {
+			return err
+		}
+	}
+	return b.writeJSON(plan, plans, id+".json")
+}
+
+// keep keeps what a variant left at the moments of a session, and takes the place of an earlier run of the variant.
+func (b *Book) keep(s *Session, rec *replay.Recording, r *compare.Result, requests []seen) error {
+	v := Variant{Name: r.Variant, OverLimit: r.OverLimit, Error: r.Error, Contexts: map[string]Context{}}
+	if len(r.Costs) > 0 {
+		v.USD, v.Nothing = r.Costs[0].USD, r.Costs[0].Nothing
+	}
+	for _, m := range s.Moments {
+		if m.Turn > len(requests) || v.Error != "" {
+			continue
+		}
+		left := newRecord(rec.Transcript.System, requests[m.Turn-1].history, 0)
+		unit := id(m.ID, left.text)
+		v.Contexts[m.ID] = Context{Unit: unit, Tokens: requests[m.Turn-1].tokens}
+		if err := b.write(left.text, stageAnswers, unit, contextFile); err != nil {
+			return err
+		}
+	}
+	at := slices.IndexFunc(s.Variants, func(o Variant) bool { return o.Name == v.Name })
+	if at < 0 {
+		at, s.Variants = len(s.Variants), append(s.Variants, Variant{})
+	}
+	s.Variants[at] = v
+	return nil
 }
 
 // kindsOf returns what was rewritten before a request.
@@ -162,12 +181,13 @@ func untouched(rec *replay.Recording) (out []seen) {
 // choose adds moments: as many as were asked for, spread evenly over the requests at which some variant had removed
 // something; and for each variant and kind of rewrite the request with the least left right after one. What the
 // recording does not answer is no moment, as nothing came next.
-func (s *Session) choose(rec *replay.Recording, columns [][]seen, o Options) {
+func (s *Session) choose(rec *replay.Recording, columns [][]seen, variants []compare.VariantInfo) {
 	var reduced []int
-	type rewrite struct{ variant, kind string }
-	deepest := map[rewrite]int{}
-	left := map[rewrite]float64{}
-	var order []rewrite
+	type request struct {
+		n    int
+		left float64 // the share
+	}
+	deepest := map[string]request{} // by what it follows
 	for n, q := range rec.Requests {
 		if q.Entry == len(rec.Transcript.Entries) {
 			continue
@@ -178,28 +198,24 @@ func (s *Session) choose(rec *replay.Recording, columns [][]seen, o Options) {
 				continue // its replay failed
 			}
 			removed = removed || column[n].tokens < q.Unpruned
+			left := float64(column[n].tokens) / float64(max(q.Unpruned, 1))
 			for _, kind := range column[n].kinds {
-				key := rewrite{o.Variants[i].Name, kind}
-				share := float64(column[n].tokens) / float64(max(q.Unpruned, 1))
-				if least, known := left[key]; !known {
-					order = append(order, key)
-				} else if least <= share {
-					continue
+				after := kind + " of " + variants[i].Name
+				if d, known := deepest[after]; !known || left < d.left {
+					deepest[after] = request{n, left}
 				}
-				left[key], deepest[key] = share, n
 			}
 		}
 		if removed {
 			reduced = append(reduced, n)
 		}
 	}
-	for i := range min(o.Moments, len(reduced)) {
-		k := min(o.Moments, len(reduced))
+	k := min(s.Spread, len(reduced))
+	for i := range k {
 		s.moment(rec, reduced[(2*i+1)*len(reduced)/(2*k)]).Spread = true
 	}
-	for _, key := range order {
-		m := s.moment(rec, deepest[key])
-		if after := key.kind + " of " + key.variant; !slices.Contains(m.After, after) {
+	for _, after := range slices.Sorted(maps.Keys(deepest)) {
+		if m := s.moment(rec, deepest[after].n); !slices.Contains(m.After, after) {
 			m.After = append(m.After, after)
 		}
 	}
@@ -210,30 +226,17 @@ func (s *Session) choose(rec *replay.Recording, columns [][]seen, o Options) {
 func (s *Session) moment(rec *replay.Recording, n int) *Moment {
 	at := slices.IndexFunc(s.Moments, func(m Moment) bool { return m.Turn == n+1 })
 	if at < 0 {
-		q := rec.Requests[n]
 		at = len(s.Moments)
-		s.Moments = append(s.Moments, Moment{
-			ID:   id(fmt.Sprint(PromptVersion), s.ID, fmt.Sprint(q.Entry)),
-			Turn: n + 1, Entry: q.Entry, From: q.From,
-		})
+		s.Moments = append(s.Moments, Moment{ID: id(s.ID, fmt.Sprint(rec.Requests[n].Entry)), Turn: n + 1,
+			Entry: rec.Requests[n].Entry})
 	}
 	return &s.Moments[at]
 }
 
-func variantOf(name string, r *compare.Result) Variant {
-	v := Variant{
-		Name: name, Requests: r.Turns, Sent: r.Sent, OverLimit: r.OverLimit, Error: r.Error,
-		Contexts: map[string]Context{},
-	}
-	if len(r.Costs) > 0 {
-		v.USD, v.Nothing = r.Costs[0].USD, r.Costs[0].Nothing
-	}
-	return v
-}
-
-// sessionID names a session by what is in it, and by the limit, on which the moments depend.
+// sessionID names a session by the prompts, by what is in it, and by the limit, on which the moments depend.
 func sessionID(h *engine.Host, s compare.Session) string {
-	parts := []string{fmt.Sprint(replay.ContextLimit(h, s.Transcript)), readable(s.Transcript.System)}
+	parts := []string{fmt.Sprint(PromptVersion), fmt.Sprint(replay.ContextLimit(h, s.Transcript)),
+		readable(s.Transcript.System)}
 	for _, e := range s.Transcript.Entries {
 		parts = append(parts, string(e.AppendJSON(nil)))
 	}

@@ -4,43 +4,149 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
-
-	"github.com/thresh-dev/thresh/internal/atomicfile"
+	"strings"
 )
 
-// mostReply bounds a file that came back, in bytes.
-const mostReply = 16 << 20
+// Kinds of questions, in the order of reports.
+var Kinds = []string{"continuation", "artifacts", "decisions", "details"}
 
-// mostText bounds a question, reference or answer, in bytes.
-const mostText = 8 << 10
+// Bounds in bytes: of a file that came back, and of a question, reference or answer.
+const mostReply, mostText = 16 << 20, 8 << 10
 
-// Problem is something in a file that cannot be used. It costs what it names and nothing else.
-type Problem struct {
-	File string `json:"file"`
-	// Item is the question or answer, by its id or its position from 1; "" for the whole file.
-	Item    string `json:"item,omitempty"`
-	Message string `json:"message"`
+// question is what one model must be able to answer from what is left.
+type question struct {
+	Kind      string `json:"kind"`
+	Question  string `json:"question"`
+	Reference string `json:"reference"`
+	Partly    string `json:"partly"`
+	// Entry is the entry of the record that answers it.
+	Entry *int `json:"entry"`
+
+	id string
 }
 
-func (p Problem) Error() string {
-	if p.Item == "" {
-		return p.File + ": " + p.Message
-	}
-	return p.File + ": " + p.Item + ": " + p.Message
+func (t *Task) questions(data []byte) (map[string]question, []string) {
+	return replies(t, data, func(q *question) (string, string) {
+		q.id = id(path.Base(t.dir), q.Question)
+		blank := func(s string) bool { return strings.TrimSpace(s) == "" }
+		switch {
+		case !slices.Contains(Kinds, q.Kind):
+			return q.id, fmt.Sprintf("kind: %.40q; want one of %s", q.Kind, strings.Join(Kinds, ", "))
+		case blank(q.Question):
+			return q.id, "question: missing"
+		case blank(q.Reference):
+			return q.id, "reference: missing"
+		case blank(q.Partly):
+			return q.id, "partly: missing; say which answer counts half"
+		case q.Entry == nil || *q.Entry < 0:
+			return q.id, "entry: want the number of the entry that answers it"
+		case len(q.Question)+len(q.Reference)+len(q.Partly) > mostText:
+			return q.id, fmt.Sprintf("longer than %d bytes", mostText)
+		}
+		return q.id, ""
+	})
 }
 
-// reply reads what came back for a sheet; there is false if nothing did yet.
-func (b *Book) reply(s *sheet) (data []byte, there bool, err error) {
-	data, err = atomicfile.Read(b.path(s.dir, s.output), mostReply)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
+// answer is what was answered to one question from one context.
+type answer struct {
+	ID      string `json:"id"` // the question's
+	Answer  string `json:"answer"`
+	Unknown bool   `json:"unknown"`
+}
+
+func (t *Task) answers(data []byte) (map[string]answer, []string) {
+	return replies(t, data, func(a *answer) (string, string) {
+		switch said := strings.TrimSpace(a.Answer) != ""; {
+		case said && a.Unknown:
+			return a.ID, "an answer, and \"unknown\": want one of them"
+		case !said && !a.Unknown:
+			return a.ID, "no answer; want one, or \"unknown\": true"
+		case len(a.Answer) > mostText:
+			return a.ID, fmt.Sprintf("longer than %d bytes", mostText)
+		}
+		return a.ID, ""
+	})
+}
+
+// graded is one answer to be graded. Equal answers from different contexts are one.
+type graded struct {
+	ID       string   `json:"id"`
+	Answer   string   `json:"answer"`
+	Question question `json:"question"`
+}
+
+// grade is what one grader gave one answer.
+type grade struct {
+	ID    string `json:"id"` // the answer's
+	Grade string `json:"grade"`
+	// Wrong: the answer says something that is not true.
+	Wrong *bool `json:"wrong"`
+}
+
+// worth is what each grade counts.
+var worth = map[string]float64{"full": 1, "partly": 0.5, "no": 0}
+
+func (t *Task) grades(data []byte) (map[string]grade, []string) {
+	return replies(t, data, func(g *grade) (string, string) {
+		_, known := worth[g.Grade]
+		switch {
+		case !known:
+			return g.ID, fmt.Sprintf("grade: %.40q; want full, partly or no", g.Grade)
+		case g.Wrong == nil:
+			return g.ID, "wrong: missing; want true or false"
+		case *g.Wrong && g.Grade == "full":
+			return g.ID, "graded full, and wrong: want one of them"
+		}
+		return g.ID, ""
+	})
+}
+
+// replies reads what came back for a sheet, by id. A problem costs what it names and nothing else. about returns an
+// element's id and what is wrong with it.
+func replies[T any](t *Task, data []byte, about func(*T) (id, problem string)) (out map[string]T, problems []string) {
+	items, err := list(data, t.field)
+	if err != nil {
+		return nil, []string{t.Output + ": " + err.Error()}
 	}
-	return data, err == nil, err
+	out = map[string]T{}
+	wrong := map[string]bool{}
+	for i, raw := range items {
+		var item T
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields() // a field that is not asked for is a misunderstanding
+		err := d.Decode(&item)
+		id, bad := about(&item)
+		switch _, twice := out[id]; {
+		case err != nil:
+			id, bad = fmt.Sprintf("element %d", i+1), err.Error()
+		case t.ids != nil && !slices.Contains(t.ids, id):
+			bad = "the sheet has no such id"
+		case twice:
+			bad = "it is given twice" // which of them was meant is not known
+		}
+		if bad == "" && !wrong[id] {
+			out[id] = item
+			continue
+		}
+		delete(out, id)
+		if !wrong[id] {
+			name := id
+			if name == "" || t.ids == nil {
+				name = fmt.Sprintf("element %d", i+1)
+			}
+			problems = append(problems, t.Output+": "+name+": "+bad)
+		}
+		wrong[id] = true
+	}
+	for _, id := range t.ids {
+		if _, came := out[id]; !came && !wrong[id] {
+			problems = append(problems, t.Output+": "+id+": missing")
+		}
+	}
+	return out, problems
 }
 
 // list returns the elements of an object's only field, which is a list.
@@ -61,55 +167,6 @@ func list(data []byte, field string) ([]json.RawMessage, error) {
 		return nil, fmt.Errorf("%s: the list is empty", field)
 	}
 	return items, nil
-}
-
-// strict reads one element. A field that is not asked for is a misunderstanding, and is refused.
-func strict(raw json.RawMessage, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
-}
-
-// replies reads what came back for a sheet, by the ids of its questions or answers. about returns an element's id and
-// what is wrong with it.
-func replies[T any](s *sheet, data []byte, field string, about func(*T) (id, problem string)) (
-	out map[string]T, problems []Problem,
-) {
-	file := path.Join(s.dir, s.output)
-	items, err := list(data, field)
-	if err != nil {
-		return nil, []Problem{{File: file, Message: err.Error()}}
-	}
-	out = map[string]T{}
-	wrong := map[string]bool{}
-	for i, raw := range items {
-		var item T
-		err := strict(raw, &item)
-		id, bad := about(&item)
-		switch _, twice := out[id]; {
-		case err != nil:
-			bad = err.Error()
-		case !slices.Contains(s.ids, id):
-			bad = "the sheet has no such id"
-		case twice:
-			bad = "its id is given twice" // which of them was meant is not known
-		}
-		if bad == "" && !wrong[id] {
-			out[id] = item
-			continue
-		}
-		delete(out, id)
-		if !wrong[id] {
-			problems = append(problems, Problem{file, cmp.Or(id, fmt.Sprintf("element %d", i+1)), bad})
-		}
-		wrong[id] = true
-	}
-	for _, id := range s.ids {
-		if _, came := out[id]; !came && !wrong[id] {
-			problems = append(problems, Problem{file, id, "missing"})
-		}
-	}
-	return out, problems
 }
 
 // byID returns elements in the order of their ids, which are as good as random.

@@ -12,8 +12,8 @@ import (
 // problem finds what is said about a file.
 func problem(st *probe.State, file string) (out []string) {
 	for _, p := range st.Problems {
-		if strings.HasSuffix(p.File, file) {
-			out = append(out, p.Error())
+		if strings.Contains(p, file+": ") {
+			out = append(out, p)
 		}
 	}
 	return out
@@ -36,11 +36,11 @@ func TestABrokenReplyCostsItself(t *testing.T) {
 		"another field": {`{"answers":[]}`, `want an object with the one field "questions"`},
 		"two fields":    {`{"questions":[` + good + `],"note":"done"}`, `the one field "questions"`},
 		"empty":         {`{"questions":[]}`, "the list is empty"},
-		"kind":          {with("details", "trivia"), `question 1: kind: "trivia"`},
-		"reference":     {with("value-a-1", " "), "question 1: reference: missing"},
-		"entry":         {with(`"entry":2`, `"entry":-2`), "question 1: entry"},
-		"unknown field": {with(`"entry"`, `"line"`), "question 1: json: unknown field"},
-		"twice":         {with(good, good+","+good), "question 2: the same question again"},
+		"kind":          {with("details", "trivia"), `element 1: kind: "trivia"`},
+		"reference":     {with("value-a-1", " "), "element 1: reference: missing"},
+		"entry":         {with(`"entry":2`, `"entry":-2`), "element 1: entry"},
+		"unknown field": {with(`"entry"`, `"line"`), "element 1: json: unknown field"},
+		"twice":         {with(good, good+","+good), "element 2: it is given twice"},
 	} {
 		write(t, filepath.Join(at, first.Output), c.reply)
 		st := check(t, b)

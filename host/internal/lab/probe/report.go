@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
@@ -29,11 +30,10 @@ type Report struct {
 	Variants []Row `json:"variants"`
 	// Differences are of the first variant that is no doing nothing, minus each other, question by question.
 	Differences []Difference `json:"differences"`
-	BySession   []Part       `json:"bySession"`
 	ByMoment    []Part       `json:"byMoment"`
 	// Missing and Problems say why the report is not complete.
-	Missing  []Task    `json:"missing"`
-	Problems []Problem `json:"problems"`
+	Missing  []Task   `json:"missing"`
+	Problems []string `json:"problems"`
 	// Failed are the replays that failed.
 	Failed []string `json:"failed,omitempty"`
 }
@@ -71,19 +71,15 @@ type Row struct {
 	// Score is over the moments that are spread evenly; After over those right after the deepest rewrites.
 	Score Score            `json:"score"`
 	Kinds map[string]Score `json:"kinds"`
-	// Thirds are the details, by the third of the record that answers them.
-	Thirds [3]Score `json:"thirds"`
-	After  Score    `json:"afterRewrites"`
+	After Score            `json:"afterRewrites"`
 	// Wrong is the share of answers that say something false, Unknown of those that say that it is not known.
 	Wrong   float64 `json:"wrong"`
 	Unknown float64 `json:"unknown"`
 	// Worst is the moment with the lowest score, of those with at least three questions.
 	Worst *Part `json:"worst,omitempty"`
-	// Left is the mean request at the evenly spread moments, Mean that of all requests of the sessions, in tokens.
+	// Left is the mean request at the evenly spread moments, in tokens.
 	Left int `json:"tokensLeft"`
-	Mean int `json:"tokensMean"`
-	// USD is what the sessions cost, Relative that against doing nothing.
-	USD       float64 `json:"usd"`
+	// Relative is what the sessions cost against doing nothing.
 	Relative  float64 `json:"relative"`
 	OverLimit int     `json:"overLimit"`
 }
@@ -95,11 +91,11 @@ type Difference struct {
 	Score   Score  `json:"score"`
 }
 
-// Part is the score of a variant in one session or at one moment.
+// Part is the score of a variant at one moment.
 type Part struct {
 	Session string   `json:"session"`
-	Turn    int      `json:"turn,omitempty"`
-	Moment  string   `json:"moment,omitempty"`
+	Turn    int      `json:"turn"`
+	Moment  string   `json:"moment"`
 	Spread  bool     `json:"spread,omitempty"`
 	After   []string `json:"after,omitempty"`
 	Variant string   `json:"variant"`
@@ -122,18 +118,11 @@ func (p *Part) Points() string {
 // worstOf is how many questions a moment must have to be the worst of a variant.
 const worstOf = 3
 
-// scored is one question with the results of all variants.
-type scored struct {
-	at      *probed
-	q       question
-	results map[string]result
-}
-
 // Report adds up what came back.
 func (st *State) Report() *Report {
 	r := &Report{
-		Prompts: PromptVersion, Variants: []Row{}, Differences: []Difference{}, BySession: []Part{}, ByMoment: []Part{},
-		Missing: st.Todo, Problems: st.Problems,
+		Prompts: PromptVersion, Variants: []Row{}, Differences: []Difference{}, ByMoment: []Part{},
+		Missing: append([]Task{}, st.Todo...), Problems: append([]string{}, st.Problems...),
 	}
 	all := st.collect(r)
 	sessions, moments := map[string]bool{}, map[string]bool{}
@@ -141,32 +130,37 @@ func (st *State) Report() *Report {
 		sessions[s.at.session.ID], moments[s.at.moment.ID] = true, true
 	}
 	r.Sessions, r.Moments, r.Questions = len(sessions), len(moments), len(all)
-	cluster := func(s scored) string { return s.at.session.ID }
+	cluster := func(s *scored) string { return s.at.session.ID }
 	switch r.Clusters = "sessions"; {
 	case len(sessions) > 1:
 	case len(moments) > 1:
-		r.Clusters, cluster = "moments", func(s scored) string { return s.at.moment.ID }
+		r.Clusters, cluster = "moments", func(s *scored) string { return s.at.moment.ID }
 	default:
-		r.Clusters, cluster = "questions", func(s scored) string { return s.q.id }
+		r.Clusters, cluster = "questions", func(s *scored) string { return s.id }
 	}
-	spread := only(all, func(s scored) bool { return s.at.moment.Spread })
+	spread := only(all, func(s *scored) bool { return s.at.moment.Spread })
 	for _, v := range st.variants {
-		value := func(s scored) float64 { return s.results[v].score }
+		value := func(s *scored) float64 { return s.results[v].score }
 		row := Row{Variant: v, Kinds: map[string]Score{}, Score: mean(spread, value, cluster)}
-		row.After = mean(only(all, func(s scored) bool { return len(s.at.moment.After) > 0 }), value, cluster)
+		row.After = mean(only(all, func(s *scored) bool { return len(s.at.moment.After) > 0 }), value, cluster)
 		for _, k := range Kinds {
-			row.Kinds[k] = mean(only(spread, func(s scored) bool { return s.q.Kind == k }), value, cluster)
-		}
-		for i := range row.Thirds {
-			row.Thirds[i] = mean(only(spread, func(s scored) bool { return s.third() == i }), value, cluster)
+			row.Kinds[k] = mean(only(spread, func(s *scored) bool { return s.Kind == k }), value, cluster)
 		}
 		part := partOf(spread, v)
 		row.Wrong, row.Unknown = part.Wrong, part.Unknown
-		st.parts(r, &row, all)
+		for _, p := range st.moments {
+			part := partOf(only(all, func(s *scored) bool { return s.at == p }), v)
+			part.Session, part.Turn, part.Moment = p.session.Name, p.moment.Turn, p.moment.ID
+			part.Spread, part.After, part.Tokens = p.moment.Spread, p.moment.After, p.units[v].Tokens
+			r.ByMoment = append(r.ByMoment, part)
+			if part.Questions >= worstOf && (row.Worst == nil || part.Score < row.Worst.Score) {
+				row.Worst = &part
+			}
+		}
 		st.sizes(&row)
 		r.Variants = append(r.Variants, row)
 		if first := st.variants[min(1, len(st.variants)-1)]; v != first && v != compare.NothingName {
-			r.Differences = append(r.Differences, Difference{first, v, mean(spread, func(s scored) float64 {
+			r.Differences = append(r.Differences, Difference{first, v, mean(spread, func(s *scored) float64 {
 				return s.results[first].score - s.results[v].score
 			}, cluster)})
 		}
@@ -175,29 +169,23 @@ func (st *State) Report() *Report {
 }
 
 // collect returns the questions that score, and counts the others.
-func (st *State) collect(r *Report) (all []scored) {
+func (st *State) collect(r *Report) (all []*scored) {
 	for _, p := range st.moments {
 		r.Agreed += p.agreed
 		r.Graded += p.both
 		for _, q := range p.questions {
-			s := scored{p, q, map[string]result{}}
-			for _, v := range st.variants {
-				if res, ok := p.results[v][q.id]; ok {
-					s.results[v] = res
-				}
-			}
-			whole, ok := s.results[compare.NothingName]
+			whole, ok := q.results[compare.NothingName]
 			switch {
 			case ok && whole.score < 1:
 				r.Dropped++
-			case len(s.results) < len(st.variants):
+			case len(q.results) < len(st.variants):
 				r.Open++
 			default:
-				all = append(all, s)
+				all = append(all, q)
 			}
 		}
 	}
-	for _, s := range st.sessions() {
+	for _, s := range st.sessions {
 		for _, v := range s.Variants {
 			if v.Error != "" && slices.Contains(st.variants, v.Name) {
 				r.Failed = append(r.Failed, s.Name+": "+v.Name+": "+v.Error)
@@ -207,24 +195,7 @@ func (st *State) collect(r *Report) (all []scored) {
 	return all
 }
 
-func (st *State) sessions() (out []*Session) {
-	for _, p := range st.moments {
-		if !slices.Contains(out, p.session) {
-			out = append(out, p.session)
-		}
-	}
-	return out
-}
-
-// third says in which third of the record the answer of a detail stands; -1 for other questions.
-func (s scored) third() int {
-	if s.q.Kind != "details" {
-		return -1
-	}
-	return min(2, 3**s.q.Entry/max(1, s.at.moment.Entry-s.at.moment.From))
-}
-
-func only(all []scored, is func(scored) bool) (out []scored) {
+func only(all []*scored, is func(*scored) bool) (out []*scored) {
 	for _, s := range all {
 		if is(s) {
 			out = append(out, s)
@@ -233,7 +204,7 @@ func only(all []scored, is func(scored) bool) (out []scored) {
 	return out
 }
 
-func mean(all []scored, value func(scored) float64, cluster func(scored) string) Score {
+func mean(all []*scored, value func(*scored) float64, cluster func(*scored) string) Score {
 	sums := map[string]measured{}
 	var total measured
 	for _, s := range all {
@@ -257,7 +228,7 @@ func mean(all []scored, value func(scored) float64, cluster func(scored) string)
 }
 
 // partOf adds up a variant's results.
-func partOf(all []scored, variant string) (p Part) {
+func partOf(all []*scored, variant string) (p Part) {
 	p.Variant, p.Questions = variant, len(all)
 	for _, s := range all {
 		r := s.results[variant]
@@ -272,32 +243,9 @@ func partOf(all []scored, variant string) (p Part) {
 	return p
 }
 
-// parts adds a variant's scores by session, over the moments spread evenly, and by moment, and finds the worst.
-func (st *State) parts(r *Report, row *Row, all []scored) {
-	for _, session := range st.sessions() {
-		part := partOf(only(all, func(s scored) bool {
-			return s.at.session == session && s.at.moment.Spread
-		}), row.Variant)
-		if i := slices.IndexFunc(session.Variants, func(v Variant) bool { return v.Name == row.Variant }); i >= 0 {
-			part.Tokens = session.Variants[i].Sent / max(1, session.Variants[i].Requests)
-		}
-		part.Session = session.Name
-		r.BySession = append(r.BySession, part)
-	}
-	for _, p := range st.moments {
-		part := partOf(only(all, func(s scored) bool { return s.at == p }), row.Variant)
-		part.Session, part.Turn, part.Moment = p.session.Name, p.moment.Turn, p.moment.ID
-		part.Spread, part.After, part.Tokens = p.moment.Spread, p.moment.After, p.units[row.Variant].Tokens
-		r.ByMoment = append(r.ByMoment, part)
-		if part.Questions >= worstOf && (row.Worst == nil || part.Score < row.Worst.Score) {
-			row.Worst = &part
-		}
-	}
-}
-
 // sizes adds what a variant left and what that cost.
 func (st *State) sizes(row *Row) {
-	moments, requests, sent, nothing := 0, 0, 0, 0.0
+	moments, usd, nothing := 0, 0.0, 0.0
 	for _, p := range st.moments {
 		if c, ok := p.units[row.Variant]; ok && p.moment.Spread {
 			moments++
@@ -305,17 +253,46 @@ func (st *State) sizes(row *Row) {
 		}
 	}
 	row.Left /= max(1, moments)
-	for _, s := range st.sessions() {
+	for _, s := range st.sessions {
 		for _, v := range s.Variants {
 			if v.Name == row.Variant && v.Error == "" {
-				requests, sent, nothing = requests+v.Requests, sent+v.Sent, nothing+v.Nothing
-				row.USD += v.USD
+				usd, nothing = usd+v.USD, nothing+v.Nothing
 				row.OverLimit += v.OverLimit
 			}
 		}
 	}
-	row.Mean = sent / max(1, requests)
 	if nothing > 0 {
-		row.Relative = cmp.Or(row.USD/nothing-1, 0)
+		row.Relative = cmp.Or(usd/nothing-1, 0)
 	}
+}
+
+// resamples is how often a bootstrap draws: enough for both ends of the interval to be stable to two decimals.
+const resamples = 2000
+
+// measured is a sum over some questions, and their number.
+type measured struct {
+	sum float64
+	n   int
+}
+
+// interval returns the middle 95 % of means over clusters drawn with replacement. Questions of one cluster depend on
+// each other, so it is clusters that are drawn, not questions. The draws are the same each time. ok is false if there
+// are fewer than two clusters.
+func interval(clusters []measured) (low, high float64, ok bool) {
+	if len(clusters) < 2 {
+		return 0, 0, false
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	means := make([]float64, 0, resamples)
+	for range resamples {
+		var drawn measured
+		for range clusters {
+			c := clusters[random.IntN(len(clusters))]
+			drawn.sum += c.sum
+			drawn.n += c.n
+		}
+		means = append(means, drawn.sum/float64(drawn.n))
+	}
+	slices.Sort(means)
+	return means[resamples/40], means[resamples-1-resamples/40], true
 }

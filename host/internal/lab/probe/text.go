@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -49,6 +51,12 @@ func newRecord(system []content.Block, entries []content.Content, first int) rec
 	return record{mark, b.String()}
 }
 
+// markOf returns the mark of a record's text.
+func markOf(record string) string {
+	mark, _, _ := strings.Cut(strings.TrimPrefix(record, "=== "), " ")
+	return mark
+}
+
 // speaker is the name that models know a speaker by.
 func speaker(s content.Speaker) string {
 	switch s {
@@ -72,4 +80,30 @@ func readable(blocks []content.Block) string {
 		}
 	}
 	return strings.ToValidUTF8(strings.Join(parts, "\n"), "\ufffd")
+}
+
+// How much of what came next is shown, in bytes: in all, and of one entry.
+const (
+	mostNext      = 60_000
+	mostNextEntry = 6_000
+)
+
+// next writes what followed a moment in the recording, up to a bound and to the recorder's next compaction. Its entries
+// go on counting from those of the request.
+func next(rec *replay.Recording, m Moment, first int) record {
+	all := rec.Transcript.Entries
+	replaced := rec.Transcript.Replaced()
+	var out []content.Content
+	size := 0
+	for i := m.Entry; i < len(all) && size < mostNext && (i == m.Entry || !replaced[i]); i++ {
+		body := readable(all[i].Blocks)
+		if len(body) > mostNextEntry {
+			body = text.Clip(body, mostNextEntry) + "\n(the rest of this entry is not shown)"
+		}
+		size += len(body)
+		out = append(out, content.Content{
+			Speaker: all[i].Speaker, Blocks: []content.Block{content.Text{Text: body}},
+		})
+	}
+	return newRecord(nil, out, first)
 }
