@@ -9,11 +9,10 @@ import (
 
 // The means of two clusters are 0 and 1: no mean between them is certain, however many questions they have.
 func TestIntervalsAreOfClusters(t *testing.T) {
-	low, high, ok := interval([]measured{{0, 100}, {100, 100}})
-	if !ok || low != 0 || high != 1 {
-		t.Errorf("%v to %v, %v", low, high, ok)
+	if i := interval([]measured{{0, 100}, {100, 100}}); i == nil || *i != [2]float64{0, 1} {
+		t.Errorf("%v", i)
 	}
-	if _, _, ok := interval([]measured{{1, 2}}); ok {
+	if interval([]measured{{1, 2}}) != nil {
 		t.Error("one cluster has an interval")
 	}
 	// 64 clusters of one question each: the standard error of a share of a half is 1/16.
@@ -21,9 +20,8 @@ func TestIntervalsAreOfClusters(t *testing.T) {
 	for i := range 64 {
 		many = append(many, measured{float64(i % 2), 1})
 	}
-	low, high, _ = interval(many)
-	if math.Abs(low-(0.5-1.96/16)) > 0.02 || math.Abs(high-(0.5+1.96/16)) > 0.02 {
-		t.Errorf("%v to %v", low, high)
+	if i := interval(many); math.Abs(i[0]-(0.5-1.96/16)) > 0.02 || math.Abs(i[1]-(0.5+1.96/16)) > 0.02 {
+		t.Errorf("%v", i)
 	}
 }
 

@@ -130,21 +130,21 @@ func (st *State) Report() *Report {
 		sessions[s.at.session.ID], moments[s.at.moment.ID] = true, true
 	}
 	r.Sessions, r.Moments, r.Questions = len(sessions), len(moments), len(all)
-	cluster := func(s *scored) string { return s.at.session.ID }
+	m := measure{cluster: func(s *scored) string { return s.at.session.ID }}
 	switch r.Clusters = "sessions"; {
 	case len(sessions) > 1:
 	case len(moments) > 1:
-		r.Clusters, cluster = "moments", func(s *scored) string { return s.at.moment.ID }
+		r.Clusters, m.cluster = "moments", func(s *scored) string { return s.at.moment.ID }
 	default:
-		r.Clusters, cluster = "questions", func(s *scored) string { return s.id }
+		r.Clusters, m.cluster = "questions", func(s *scored) string { return s.id }
 	}
 	spread := only(all, func(s *scored) bool { return s.at.moment.Spread })
+	after := only(all, func(s *scored) bool { return len(s.at.moment.After) > 0 })
 	for _, v := range st.variants {
-		value := func(s *scored) float64 { return s.results[v].score }
-		row := Row{Variant: v, Kinds: map[string]Score{}, Score: mean(spread, value, cluster)}
-		row.After = mean(only(all, func(s *scored) bool { return len(s.at.moment.After) > 0 }), value, cluster)
+		m.value = func(s *scored) float64 { return s.results[v].score }
+		row := Row{Variant: v, Kinds: map[string]Score{}, Score: m.mean(spread), After: m.mean(after)}
 		for _, k := range Kinds {
-			row.Kinds[k] = mean(only(spread, func(s *scored) bool { return s.Kind == k }), value, cluster)
+			row.Kinds[k] = m.mean(only(spread, func(s *scored) bool { return s.Kind == k }))
 		}
 		part := partOf(spread, v)
 		row.Wrong, row.Unknown = part.Wrong, part.Unknown
@@ -160,9 +160,8 @@ func (st *State) Report() *Report {
 		st.sizes(&row)
 		r.Variants = append(r.Variants, row)
 		if first := st.variants[min(1, len(st.variants)-1)]; v != first && v != compare.NothingName {
-			r.Differences = append(r.Differences, Difference{first, v, mean(spread, func(s *scored) float64 {
-				return s.results[first].score - s.results[v].score
-			}, cluster)})
+			m.value = func(s *scored) float64 { return s.results[first].score - s.results[v].score }
+			r.Differences = append(r.Differences, Difference{first, v, m.mean(spread)})
 		}
 	}
 	return r
@@ -200,29 +199,6 @@ func only(all []*scored, is func(*scored) bool) (out []*scored) {
 		if is(s) {
 			out = append(out, s)
 		}
-	}
-	return out
-}
-
-func mean(all []*scored, value func(*scored) float64, cluster func(*scored) string) Score {
-	sums := map[string]measured{}
-	var total measured
-	for _, s := range all {
-		c := sums[cluster(s)]
-		c.sum, c.n = c.sum+value(s), c.n+1
-		sums[cluster(s)] = c
-		total.sum, total.n = total.sum+value(s), total.n+1
-	}
-	out := Score{Questions: total.n}
-	if total.n > 0 {
-		out.Mean = total.sum / float64(total.n)
-	}
-	var clusters []measured
-	for _, name := range slices.Sorted(maps.Keys(sums)) { // the order of a map would change the draws
-		clusters = append(clusters, sums[name])
-	}
-	if low, high, ok := interval(clusters); ok {
-		out.Interval = &[2]float64{low, high}
 	}
 	return out
 }
@@ -266,8 +242,31 @@ func (st *State) sizes(row *Row) {
 	}
 }
 
-// resamples is how often a bootstrap draws: enough for both ends of the interval to be stable to two decimals.
-const resamples = 2000
+// measure says what is measured of a question, and which questions depend on each other.
+type measure struct {
+	value   func(*scored) float64
+	cluster func(*scored) string
+}
+
+func (m measure) mean(all []*scored) Score {
+	sums := map[string]measured{}
+	var total measured
+	for _, s := range all {
+		one := measured{m.value(s), 1}
+		total = total.plus(one)
+		sums[m.cluster(s)] = sums[m.cluster(s)].plus(one)
+	}
+	out := Score{Questions: total.n}
+	if total.n > 0 {
+		out.Mean = total.sum / float64(total.n)
+	}
+	var clusters []measured
+	for _, name := range slices.Sorted(maps.Keys(sums)) { // the order of a map would change the draws
+		clusters = append(clusters, sums[name])
+	}
+	out.Interval = interval(clusters)
+	return out
+}
 
 // measured is a sum over some questions, and their number.
 type measured struct {
@@ -275,24 +274,27 @@ type measured struct {
 	n   int
 }
 
+func (m measured) plus(o measured) measured { return measured{m.sum + o.sum, m.n + o.n} }
+
+// resamples is how often a bootstrap draws: enough for both ends of the interval to be stable to two decimals.
+const resamples = 2000
+
 // interval returns the middle 95 % of means over clusters drawn with replacement. Questions of one cluster depend on
-// each other, so it is clusters that are drawn, not questions. The draws are the same each time. ok is false if there
-// are fewer than two clusters.
-func interval(clusters []measured) (low, high float64, ok bool) {
+// each other, so it is clusters that are drawn, not questions. The draws are the same each time. It is nil if there are
+// fewer than two clusters.
+func interval(clusters []measured) *[2]float64 {
 	if len(clusters) < 2 {
-		return 0, 0, false
+		return nil
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	means := make([]float64, 0, resamples)
 	for range resamples {
 		var drawn measured
 		for range clusters {
-			c := clusters[random.IntN(len(clusters))]
-			drawn.sum += c.sum
-			drawn.n += c.n
+			drawn = drawn.plus(clusters[random.IntN(len(clusters))])
 		}
 		means = append(means, drawn.sum/float64(drawn.n))
 	}
 	slices.Sort(means)
-	return means[resamples/40], means[resamples-1-resamples/40], true
+	return &[2]float64{means[resamples/40], means[resamples-1-resamples/40]}
 }

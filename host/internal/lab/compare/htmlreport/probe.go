@@ -19,7 +19,7 @@ type probePage struct {
 	Title, Scope, Gaps, Clusters string
 	Scores                       table
 	Plot                         *plot // nil if no question scores
-	Details                      []section
+	Differences                  table
 	Times                        section
 }
 
@@ -35,7 +35,7 @@ func WriteProbe(w io.Writer, r *probe.Report, o Options) error {
 	p.Style, p.StyleHash = style()
 	if r.Questions > 0 {
 		p.Scores, p.Plot = scores(r), depths(r)
-		p.Details = []section{differences(r), moments(r)}
+		p.Differences = differences(r)
 	}
 	return write(w, "probe", p)
 }
@@ -82,26 +82,14 @@ func scored(s probe.Score) string {
 	return s.String() + " (" + strings.Replace(s.Between(), "…", "\u2060…\u2060", 1) + ")"
 }
 
-func differences(r *probe.Report) section {
+func differences(r *probe.Report) table {
 	t := table{Caption: "Difference on the same questions", Heads: []string{"of", "than", "score", "95\u00a0%"}, Text: true}
 	for _, d := range r.Differences {
 		if d.Score.Questions > 0 {
 			t.add(short(d.Variant), short(d.Than), fmt.Sprintf("%+.2f", d.Score.Mean), d.Score.Between())
 		}
 	}
-	return section{Title: "Differences", Tables: []table{t}}
-}
-
-func moments(r *probe.Report) section {
-	t := table{Caption: "Scores by moment",
-		Heads: []string{"session", "turn", "variant", "score", "questions", "tokens", "wrong", "unknown"}}
-	for i := range r.ByMoment {
-		if p := &r.ByMoment[i]; p.Questions > 0 {
-			t.add(short(p.Session), number(p.Turn), short(p.Variant), p.Points(), number(p.Questions), number(p.Tokens),
-				percent(p.Wrong), percent(p.Unknown))
-		}
-	}
-	return section{Title: "Moments", Tables: []table{t}}
+	return t
 }
 
 // plot is the picture of depth against score, with all coordinates computed.
@@ -111,7 +99,6 @@ type plot struct {
 	LabelX, XLabelY, XNameY, YNameY int
 	XTicks, YTicks                  []tick
 	Dots, Keys                      []dot
-	Rest                            int
 }
 
 // dot is a mark of the plot or of its legend. Text is its title, or what the legend says.
@@ -123,8 +110,7 @@ type dot struct {
 
 const (
 	// styles is how many colours and shapes there are. Further variants begin again.
-	styles  = 6
-	maxDots = 2000
+	styles = 6
 	// The plot is narrower than the chart, to be readable on a phone, with room for the larger text that it has there.
 	plotWidth, plotHeight                       = 640, 400
 	plotLeft, plotRight, plotTop, plotBottomGap = 52, 30, 30, 52
@@ -162,10 +148,6 @@ func depths(r *probe.Report) *plot {
 	for i := range r.ByMoment {
 		m := &r.ByMoment[i]
 		if m.Questions == 0 || style[m.Variant] == 0 || whole[m.Moment] == 0 {
-			continue
-		}
-		if len(p.Dots) == maxDots {
-			p.Rest++
 			continue
 		}
 		left := float64(m.Tokens) / float64(whole[m.Moment])

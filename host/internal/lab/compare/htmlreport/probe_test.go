@@ -47,7 +47,8 @@ func TestThePageOfAProbe(t *testing.T) {
 		t.Error("what sessions and variants are called is not escaped")
 	}
 	text := parse(t, page).text()
-	for _, want := range []string{"24 questions at 2 moments of 1 recorded session.", "0.99 (0.90\u2060…\u20601.00)",
+	for _, want := range []string{"24 questions at 2 moments of 1 recorded session.", "Difference on the same questions",
+		"0.99 (0.90\u2060…\u20601.00)",
 		"cut & <b>run</b>: score 0.99 (0.90\u2060…\u20601.00) with 10,000 tokens left, cost −25.0\u00a0%",
 		`turn 7 of <script>alert("s")</script>.jsonl: score 0.50 with 50.0` + "\u00a0% left"} {
 		if !strings.Contains(text, want) {
