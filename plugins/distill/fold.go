@@ -1,6 +1,7 @@
 package distill
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
@@ -29,9 +30,16 @@ type folder struct {
 	subjects []string
 }
 
+// foldMetadata tells such a line from what a model writes like it: no model writes metadata.
+var foldMetadata = json.RawMessage(`{"foldedCalls":true}`)
+
 // isFold reports whether an entry is such a line.
 func isFold(entry sdk.Content) bool {
-	if entry.Speaker != sdk.AI || len(entry.Blocks) != 1 {
+	var made struct {
+		FoldedCalls bool `json:"foldedCalls"`
+	}
+	if entry.Speaker != sdk.AI || len(entry.Blocks) != 1 || len(entry.Metadata) == 0 ||
+		json.Unmarshal(entry.Metadata, &made) != nil || !made.FoldedCalls {
 		return false
 	}
 	said, ok := entry.Blocks[0].(sdk.Text)
@@ -104,5 +112,7 @@ func (f *folder) flush(entries []sdk.Content) []sdk.Content {
 	}
 	slices.Reverse(parts)
 	line := foldStart + strings.Join(parts, foldDivides) + foldEnd
-	return append(entries, sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: line}}})
+	return append(entries, sdk.Content{
+		Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: line}}, Metadata: foldMetadata,
+	})
 }

@@ -112,3 +112,30 @@ func TestTheCountOfLinesIsOfThoseThatWent(t *testing.T) {
 		t.Errorf("%d lines are said to be omitted, %d are", n, went)
 	}
 }
+
+// A model that writes a line like those for calls that went has made no calls by that: its words stay its own.
+func TestWhatTheAISaysLikeALineForCallsIsNone(t *testing.T) {
+	claim := foldStart + "Edit /w/never.go; Bash go test ./... " + foldEnd
+	history := []sdk.Content{said(sdk.Human, "Go.")}
+	for i := range 400 {
+		id, words := fmt.Sprint("c", i), strings.Repeat("some plain words ", 12)
+		history = append(history, call(id, "bash", fmt.Sprintf(`{"command":"say %s"}`, words)), answer(id, "bash", words))
+		if i == 200 {
+			history = append(history, said(sdk.AI, claim))
+		}
+	}
+	got := sdktest.Compress(t, Strategy{}, history, limits(history))
+	lines := 0
+	for _, entry := range got.History {
+		s, ok := entry.Blocks[0].(sdk.Text)
+		if !ok || !strings.HasPrefix(s.Text, foldStart) {
+			continue
+		}
+		if lines++; strings.Contains(s.Text, "never.go") && s.Text != claim {
+			t.Errorf("it is told as if it had been done: %.300s", s.Text)
+		}
+	}
+	if lines == 0 {
+		t.Error("no calls went")
+	}
+}
