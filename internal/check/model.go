@@ -2,9 +2,7 @@ package check
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -144,40 +142,48 @@ func isLessResult(was, b content.ToolResponse) bool {
 	return bytes.Equal(was.Result[atOld:], b.Result[atNow:])
 }
 
-// madeUp finds new entries with calls or results that the history does not hold: a summary is words, and a strategy
-// cannot say what was done.
+// madeUp finds new entries with calls or results that the history does not hold, or that stand elsewhere in the answer
+// too: a summary is words, and a strategy cannot say what was done, nor that it was done twice.
 func (p *problems) madeUp(history []content.Content, parts []Part) {
-	type place struct{ part, block int }
-	var unknown map[string][]place
-	ids := map[string]bool{}
+	ids := map[string]bool{} // of the calls and results in new entries
+	for _, part := range parts {
+		for _, b := range part.Content.Blocks {
+			if id, ok := callID(b); ok && part.Index < 0 {
+				ids[id] = true
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	left := map[string]int{} // how many blocks of the history that read alike are in no entry of the answer yet
+	count := func(c content.Content, by int) {
+		for _, b := range c.Blocks {
+			if id, ok := callID(b); ok && ids[id] {
+				left[string(content.AppendBlock(nil, b))] += by
+			}
+		}
+	}
+	for _, c := range history {
+		count(c, 1)
+	}
+	for _, part := range parts {
+		if part.Index >= 0 {
+			count(part.Content, -1)
+		}
+	}
 	for i, part := range parts {
 		if part.Index >= 0 {
 			continue
 		}
 		for j, b := range part.Content.Blocks {
-			if id, ok := callID(b); ok {
-				if unknown == nil {
-					unknown = map[string][]place{}
-				}
-				key := string(content.AppendBlock(nil, b))
-				unknown[key], ids[id] = append(unknown[key], place{i, j}), true
+			if _, ok := callID(b); !ok {
+				continue
+			}
+			key := string(content.AppendBlock(nil, b))
+			if left[key]--; left[key] < 0 {
+				p.add(&Error{Index: i, New: true, Err: fault(nil, b), Detail: fmt.Sprintf("block %d", j)})
 			}
 		}
 	}
-	for i := 0; i < len(history) && len(unknown) > 0; i++ {
-		for _, b := range history[i].Blocks {
-			if id, ok := callID(b); ok && ids[id] {
-				delete(unknown, string(content.AppendBlock(nil, b)))
-			}
-		}
-	}
-	var found problems
-	for _, places := range unknown {
-		for _, at := range places {
-			b := parts[at.part].Content.Blocks[at.block]
-			found.add(&Error{Index: at.part, New: true, Err: fault(nil, b), Detail: fmt.Sprintf("block %d", at.block)})
-		}
-	}
-	slices.SortFunc(found, func(a, b *Error) int { return cmp.Compare(a.Index, b.Index) })
-	*p = append(*p, found...)
 }

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,27 @@ func TestACompressMakesUpNoCalls(t *testing.T) {
 		parts, err := check.Compress(history, []rewrite.Piece{rewrite.Added{Content: c.call},
 			rewrite.Added{Content: c.result}, rewrite.Keep{From: 3, To: 4}})
 		if !errors.Is(err, c.want) || err == nil && !(parts[0].Made && parts[1].Made) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A second copy of a call and its result says that it was made twice, and providers refuse a repeated id.
+func TestACompressRepeatsNoCalls(t *testing.T) {
+	call := content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "1", Name: "run"}}}
+	result := content.Content{Speaker: content.Tool, Blocks: []content.Block{answered(printed)}}
+	history := []content.Content{person(content.Text{Text: "go"}), call, result, person(content.Text{Text: "on"})}
+	both := []rewrite.Piece{rewrite.Added{Content: call}, rewrite.Added{Content: result}}
+	for name, c := range map[string]struct {
+		pieces []rewrite.Piece
+		ok     bool
+	}{
+		"moved":           {append(slices.Clone(both), rewrite.Keep{From: 3, To: 4}), true},
+		"kept and copied": {append([]rewrite.Piece{rewrite.Keep{From: 0, To: 4}}, both...), false},
+		"copied twice":    {append(slices.Clone(both), both...), false},
+	} {
+		_, err := check.Compress(history, c.pieces)
+		if ok := err == nil; ok != c.ok || !ok && !errors.Is(err, check.ErrCallChanged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
