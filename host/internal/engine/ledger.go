@@ -32,6 +32,7 @@ type Ledger struct {
 // Prompt is the size of a request, as sent and as it would have been if nothing had ever been removed.
 type Prompt struct {
 	Sent, Whole               int // tokens
+	Pending                   int // tokens of both that are not of the history
 	SentEntries, WholeEntries int
 	// Reset: what comes before the history is not that of the request before, such as the list of tools.
 	Reset bool
@@ -79,11 +80,12 @@ type Charge struct {
 	cached Prompt // what the caches were supposed to have of it
 }
 
-// Request adds a request that begins with stable tokens of the previous one.
+// Request adds a request whose history begins with stable tokens of the previous one's.
 func (l *Ledger) Request(p Prompt, stable int, at time.Time) Charge {
 	before := l.last
 	l.last = p
-	c := Charge{Rewrote: before.Sent > 0 && stable < before.Sent}
+	stable += before.Pending
+	c := Charge{Rewrote: stable < before.Sent}
 	if l.list == nil {
 		return c
 	}

@@ -56,8 +56,9 @@ type branch struct {
 	counted bool
 	// entries are the items as entries, and view what the host made of them: what was sent last.
 	entries []body.Entry
-	// view is nil before the first turn.
-	view []body.Shown
+	// view is nil before the first turn, and of so many of the entries: no turn has seen those behind them.
+	view   []body.Shown
+	viewed int
 
 	// model is what the last request asked for. relimited: a limit was learned, so that the next turn must not repeat
 	// the last.
@@ -96,12 +97,22 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 	thread := s.threads.of(s.identify(x, r.Header, req))
 	defer s.threads.leave(thread)
 	chain := req.Chain()
+	var held *branch
+	defer func() {
+		if held != nil { // after a panic: what is known of the branch may be half of it
+			s.end(held)
+			held.mu.Unlock()
+		}
+	}()
 	for range 2 { // another host may have gone on with the branch: then it is looked for in the store
 		var from point
 		b, from = thread.find(chain)
 		begun := b == nil
 		if begun {
 			b = thread.begin()
+		}
+		held = b
+		if begun {
 			// The branch is locked, but in no list yet: nothing waits for it while the store is read.
 			err = s.open(r, x, b, req, chain, from)
 		}
@@ -120,6 +131,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 					s.totals.forgotten(len(old)), "sessions.maxMemory", most)
 				s.forgetting.Go(func() { s.forget(old) }) // closing may wait for the store
 			}
+			held = nil
 			return b, known, nil
 		}
 		// A session that was deleted, by a command or another host, is begun again.
@@ -129,6 +141,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 		if moved || begun {
 			s.end(b)
 		}
+		held = nil
 		b.mu.Unlock()
 		if !moved {
 			break
@@ -238,7 +251,12 @@ func (s *Server) fork(
 		o.Fork = &engine.Fork{Parent: parent.session, At: parent.revision, Entries: len(parent.entries),
 			Whole: from.session != ""}
 	}
-	return b.begin(s, o, r, chain, from)
+	err := b.begin(s, o, r, chain, from)
+	if errors.Is(err, store.ErrNotFound) { // the parent was deleted
+		o.Fork = nil
+		err = b.begin(s, o, r, chain, point{})
+	}
+	return err
 }
 
 // begin opens the branch's session, which has the entries of a point.
@@ -328,6 +346,7 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 		for i, id := range ids {
 			b.view[i] = body.Shown{ID: id, Content: ready.History[i]}
 		}
+		b.viewed = len(b.entries)
 	}
 	err = errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
 	b.tools = r.Tools
@@ -336,9 +355,8 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	}
 	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending, at: now}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
-		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole,
-			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: reset},
-			ready.Outcome.Stable.Tokens+b.pending, now)
+		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole, Pending: b.pending,
+			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: reset}, ready.Outcome.Stable.Tokens, now)
 	}
 	if w := x.server.options.Watch; w != nil {
 		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.charge.Saved,
@@ -349,12 +367,12 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	return err
 }
 
-// show returns the request with the branch's view instead of its items. Items that the branch does not have stay. With
+// show returns the request with the branch's view instead of its items. Items that no turn has seen stay. With
 // the option Recall, what stands in the place of a removed result has an id by which the agent can ask for it. The
 // error says that the view cannot be written in the API's form, or that the result is not a legal request; nothing is
 // sent of it then.
 func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
-	plan, err := r.NewPlan(b.entries, b.view)
+	plan, err := r.NewPlan(b.entries[:b.viewed], b.view)
 	if err != nil {
 		return nil, err
 	}

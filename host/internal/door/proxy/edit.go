@@ -33,7 +33,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	// Before the turn, which must already fit a limit that an answer taught.
 	s.limit(b, req.Model)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.
-	repeated := known == len(req.Items) && b.view != nil && !b.relimited
+	repeated := known == len(req.Items) && b.viewed == len(b.entries) && !b.relimited
 	if !repeated {
 		b.relimited = false
 		err = b.prepare(r.Context(), x, req)

@@ -48,7 +48,9 @@ func (b *branch) resolved(fresh []body.Entry) (contents []content.Content, edite
 			r.Result = found.Result
 			contents[i].Blocks = slices.Clone(contents[i].Blocks)
 			contents[i].Blocks[j] = r
-			edited = append(edited, i)
+			if n := len(edited); n == 0 || edited[n-1] != i {
+				edited = append(edited, i)
+			}
 		}
 	}
 	return contents, edited

@@ -279,7 +279,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 		req.Reason = body.Compaction
 	}
 	switch {
-	case req.Reason == body.Compaction && req.Editable() && !s.fits(r, x, req):
+	case req.Reason == body.Compaction && x.route.task == turn && req.Editable() && !s.fits(r, x, req):
 		x.detail = "reason=" + string(req.Reason)
 		return s.turn(r, x, req)
 	case req.Reason != "":

@@ -87,8 +87,8 @@ func (r *Recorder) Observe(owner string, e service.Event) {
 	rec.tokens = e.Tokens
 	if e.Method == "prepare" { // a compress by hand sends nothing
 		t := Turn{At: now, Whole: rec.whole + e.Pending, Sent: e.Tokens + e.Pending}
-		charge := rec.ledger.Request(engine.Prompt{Sent: t.Sent, Whole: t.Whole},
-			e.Outcome.Stable.Tokens+e.Pending, now)
+		charge := rec.ledger.Request(engine.Prompt{Sent: t.Sent, Whole: t.Whole, Pending: e.Pending},
+			e.Outcome.Stable.Tokens, now)
 		t.Saved, t.Rewrote = charge.Saved, charge.Rewrote
 		rec.turn(t, &e.Outcome, e.Err)
 	}

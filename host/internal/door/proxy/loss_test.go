@@ -1,0 +1,196 @@
+package proxy_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+)
+
+// Where no turn can be run, because the money of the client's token is spent, the provider gets all that was said since
+// the last one: in the middle of a conversation, with a retry, and in one that begins.
+func TestNothingIsLostWhenNoTurnIsRun(t *testing.T) {
+	eachForm(t, func(t *testing.T, newForm func() form) {
+		up := provider(t, modelapi.Options{Script: work(3)})
+		var guard *access.Guard
+		token := ""
+		p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"}, func(o *proxy.Options) {
+			kept := o.Host.Store()
+			guard = access.NewGuard(kept, "", hclog.NewNullLogger())
+			o.Guard = guard
+			var err error
+			if token, err = access.Create(t.Context(), kept, "alice", access.Limits{USDPerDay: 1}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		a := &agent{form: newForm(), base: p.url + "/t/" + token, result: files}
+		if status := a.run(t, "The first question."); status != http.StatusOK {
+			t.Fatal(status)
+		}
+		if err := guard.Spend(t.Context(), access.Grant{Name: "alice"}, 2); err != nil {
+			t.Fatal(err)
+		}
+		check := func(what string, words ...string) {
+			t.Helper()
+			all := up.Models()
+			for _, w := range words {
+				if last := string(all[len(all)-1].Body); !strings.Contains(last, w) {
+					t.Errorf("%s: %q is not in what was sent:\n%.300s", what, w, last)
+				}
+			}
+		}
+		a.items = append(a.items, a.form.user("The second question."))
+		for _, what := range []string{"a later request", "its retry"} {
+			a.ask(t)
+			check(what, "The first question.", "The second question.")
+		}
+		other := &agent{form: a.form, base: a.base, items: a.items[1:]}
+		other.items = append([]rawItem{a.form.user("Another beginning.")}, other.items...)
+		other.ask(t)
+		check("a first request", "Another beginning.", "f1.go", "The second question.")
+		if refused := up.Refused(); len(refused) > 0 || p.proxy.Totals().Failed != 3 {
+			t.Errorf("refused %q; %+v", refused, p.proxy.Totals())
+		}
+	})
+}
+
+// A request that goes on from a session that was deleted meanwhile begins one of its own.
+func TestAForkOfADeletedSession(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(2)})
+	var kept store.Store
+	p := stand(t, up.URL, nil, func(o *proxy.Options) { kept = o.Host.Store() })
+	a := &agent{form: messagesForm{"s1"}, base: p.url, result: files}
+	if status := a.run(t, "Fix it."); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	if err := kept.Delete(t.Context(), store.Key{ID: "claude-s1"}); err != nil {
+		t.Fatal(err)
+	}
+	fork := &agent{form: a.form, base: p.url, result: files, items: a.items[:3:3]}
+	if status := fork.run(t, "Something else."); status != http.StatusOK || p.proxy.Totals().Failed > 0 {
+		t.Errorf("%d; %+v", status, p.proxy.Totals())
+	}
+}
+
+// panicking is a store that panics once when it is written to.
+type panicking struct {
+	store.Store
+	next atomic.Bool
+}
+
+func (p *panicking) Append(ctx context.Context, key store.Key, at store.Position, c store.Change) (store.Head, error) {
+	if p.next.Swap(false) {
+		panic("a defect")
+	}
+	return p.Store.Append(ctx, key, at, c)
+}
+
+// A panic while a conversation is added to costs one request its savings, and the next one does not wait for it.
+func TestAPanicHoldsNothingUp(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(2)})
+	broken := &panicking{Store: store.NewMemory()}
+	p := stand(t, up.URL, nil, func(o *proxy.Options) {
+		h, err := engine.Open(engine.Options{Config: o.Host.Config(), Logger: hclog.NewNullLogger(), Store: broken})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = h.Close() })
+		o.Host = h
+	})
+	a := &agent{form: messagesForm{"s"}, base: p.url, result: files}
+	if status := a.run(t, "Fix it."); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	edited := p.proxy.Totals().Edited
+	broken.next.Store(true)
+	a.items = append(a.items, a.form.user("Go on."))
+	for range 2 {
+		if status, answer := a.ask(t); status != http.StatusOK {
+			t.Fatal(status, string(answer))
+		}
+	}
+	if got := p.proxy.Totals(); got.Failed != 1 || got.Edited != edited+1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// shrinking is a client whose system prompt gets shorter with each request.
+type shrinking struct {
+	messagesForm
+	left *int
+}
+
+func (s shrinking) body(items []rawItem) []byte {
+	*s.left--
+	return []byte(strings.Replace(string(s.messagesForm.body(items)), "You are a test.",
+		strings.Repeat("You are a test. ", *s.left), 1))
+}
+
+// A system prompt that the client changes is no rewrite of the conversation.
+func TestAnotherSystemPromptIsNoRewrite(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(2)})
+	p := stand(t, up.URL, map[string]any{"compression.density.readWritePruning": false})
+	left := 1000
+	a := &agent{form: shrinking{messagesForm{"s"}, &left}, base: p.url, result: files}
+	if status := a.run(t, "Fix it."); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	if got := p.proxy.Totals(); got.Rewrites > 0 || got.Failed > 0 || got.Whole != got.Sent {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What a client sends counts the same whether or not a result takes the place of each reference in it, and a question
+// for the tokens of a request begins no conversation.
+func TestTheWholeIsWhatTheClientSent(t *testing.T) {
+	const reference = "Wasted call — file unchanged since your last Read. Refer to that earlier tool_result instead."
+	f := messagesForm{"s"}
+	read := func(n, text string) []rawItem {
+		return []rawItem{raw(`{"role":"assistant","content":[{"type":"tool_use","id":"a%[1]s","name":"read_file","input":{"path":"a"}},`+
+			`{"type":"tool_use","id":"b%[1]s","name":"read_file","input":{"path":"b"}}]}`, n),
+			raw(`{"role":"user","content":[{"tool_use_id":"a%[1]s","type":"tool_result","content":%[2]s},`+
+				`{"tool_use_id":"b%[1]s","type":"tool_result","content":%[2]s}]}`, n, quoted(text))}
+	}
+	items := append([]rawItem{f.user("Fix it.")}, read("1", strings.Repeat("what the file says\n", 100))...)
+	items = append(items, read("2", reference)...)
+	up := newEcho(t)
+	whole := func(as func(string) string) int {
+		p := stand(t, up.URL, map[string]any{"compression.density.readWritePruning": false})
+		body := []byte(as(string(f.body(items))))
+		if status, answer, err := post(p.url+f.path(), f.header(), body); err != nil || status != http.StatusOK {
+			t.Fatal(status, string(answer), err)
+		}
+		return p.proxy.Totals().Whole
+	}
+	with := whole(func(s string) string { return s })
+	without := whole(func(s string) string { return strings.ReplaceAll(s, "Wasted call —", "wasted call —") })
+	if without-with > 20 || with-without > 20 { // "Wasted" and "wasted" may count differently
+		t.Errorf("the client's request counts %d tokens, and %d with words that refer to nothing", with, without)
+	}
+}
+
+// A question for the number of tokens changes nothing, also if it is about a compaction that the model cannot take.
+func TestCountingACompactionBeginsNoConversation(t *testing.T) {
+	up := newEcho(t)
+	var kept store.Store
+	p := stand(t, up.URL, map[string]any{"model.contextLimit": 2000}, func(o *proxy.Options) { kept = o.Host.Store() })
+	f := messagesForm{"s"}
+	body := f.body([]rawItem{f.user(strings.Repeat("words ", 5000)), raw(`{"role":"assistant","content":"Yes."}`),
+		f.user("Respond with TEXT ONLY")})
+	if status, answer, err := post(p.url+"/v1/messages/count_tokens", f.header(), body); err != nil || status != http.StatusOK {
+		t.Fatal(status, string(answer), err)
+	}
+	size, err := kept.Size(t.Context())
+	if got := up.take(); err != nil || size.Sessions > 0 || len(got) != 1 || got[0] != brief(body) {
+		t.Errorf("%d sessions; %q went out; %v", size.Sessions, got, err)
+	}
+}
