@@ -380,10 +380,12 @@ func (f *faulty) Append(ctx context.Context, key store.Key, at store.Position, c
 	return f.Store.Append(ctx, key, at, c)
 }
 
-// A write of which it is not known whether it took place is looked for in the store: it is not done twice.
+// A write of which it is not known whether it took place is looked for in the store: it is not done twice, and the
+// transcript has it too.
 func TestAnAnswerThatIsLost(t *testing.T) {
 	kept := &lossy{Store: store.NewMemory()}
-	s, err := openOn(t, kept, nil).Session(engine.SessionOptions{ID: "s"})
+	h := openOn(t, kept, map[string]any{"transcript.dir": t.TempDir()})
+	s, err := h.Session(engine.SessionOptions{ID: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,8 +394,16 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 		add(t, s, says(content.Human, fmt.Sprint(i)))
 	}
 	want := []string{"0", "1", "2", "3", "4", "5"}
-	if diff := cmp.Diff(want, texts(s.History().Contents())); diff != "" {
-		t.Error(diff)
+	var written []string
+	for _, e := range s.History().Entries {
+		originals, err := s.Originals(t.Context(), e.ID)
+		must(t, err, nil)
+		written = append(written, texts(originals)...)
+	}
+	for _, got := range [][]string{texts(s.History().Contents()), written} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 

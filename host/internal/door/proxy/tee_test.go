@@ -33,7 +33,7 @@ var answers = []struct {
 	{body.Responses, true, "event: response.completed\ndata: {\"response\":{\"usage\":{\"input_tokens\":50," +
 		"\"input_tokens_details\":{\"cached_tokens\":40},\"output_tokens\":7}}}", Usage{10, 40, 0, 7}},
 	{body.Gemini, true, "data: {\"usageMetadata\":{\"promptTokenCount\":50,\"cachedContentTokenCount\":40," +
-		"\"candidatesTokenCount\":7}}\r\n\r\n", Usage{10, 40, 0, 7}},
+		"\"candidatesTokenCount\":7,\"thoughtsTokenCount\":30}}\r\n\r\n", Usage{10, 40, 0, 37}},
 }
 
 // through reads an answer through a tee.

@@ -50,6 +50,7 @@ type numbers struct {
 
 	PromptTokenCount     int `json:"promptTokenCount"`
 	CandidatesTokenCount int `json:"candidatesTokenCount"`
+	ThoughtsTokenCount   int `json:"thoughtsTokenCount"` // not among the candidates'
 	CachedTokenCount     int `json:"cachedContentTokenCount"`
 }
 
@@ -74,7 +75,8 @@ func (u *Usage) read(api body.API, data []byte) {
 		case body.Chat:
 			now = Usage{n.PromptTokens - n.PromptDetails.Cached, n.PromptDetails.Cached, 0, n.CompletionTokens}
 		case body.Gemini:
-			now = Usage{n.PromptTokenCount - n.CachedTokenCount, n.CachedTokenCount, 0, n.CandidatesTokenCount}
+			now = Usage{n.PromptTokenCount - n.CachedTokenCount, n.CachedTokenCount, 0,
+				n.CandidatesTokenCount + n.ThoughtsTokenCount}
 		}
 		if max(now.Input, now.CacheRead, now.CacheWrite, now.Output) > maxCount {
 			continue // sums must not overflow
