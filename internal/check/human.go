@@ -29,15 +29,8 @@ import (
 var marker = regexp.MustCompile(`^\[(?:(?:[0-9]{1,9} )?` +
 	`(?:lines?|characters?|tokens?|blocks?|text|code|image|file|attachment) )?removed\]$`)
 
-// isMarker reports whether a line is a marker for something removed from text: the path of an inclusion must occur
-// there. A "\r" at the end belongs to the line break of the original.
-func isMarker(line, text string) bool {
-	line = strings.TrimSuffix(line, "\r")
-	if path, ok := marks.ReadInclusion(line); ok {
-		return strings.Contains(text, path)
-	}
-	return marker.MatchString(line)
-}
+// mostFiles bounds how many files the markers in one text may name, as each is looked up in the whole text.
+const mostFiles = 1000
 
 // reduces reports whether text is original with runs of whole lines replaced by one marker line each. Segments between
 // markers are matched leftmost, which takes time proportional to both texts and finds a way if there is one. Both texts
@@ -79,8 +72,17 @@ func reduces(original, text string) bool {
 		at = begin + found + len(s)
 		return found >= 0
 	}
+	files := map[string]bool{} // that markers name
 	for line := range strings.SplitSeq(text, "\n") {
-		if isMarker(line, original) {
+		bare := strings.TrimSuffix(line, "\r") // it belongs to the line break of the original
+		path, file := marks.ReadInclusion(bare)
+		if file && !files[path] {
+			if len(files) == mostFiles || !strings.Contains(original, path) {
+				return false // then the line, which holds the path, is none of original either
+			}
+			files[path] = true
+		}
+		if file || marker.MatchString(bare) {
 			if !place(false) {
 				return false
 			}
