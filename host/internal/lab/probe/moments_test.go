@@ -43,3 +43,18 @@ func TestAFailedReplayIsReportedWithoutMoments(t *testing.T) {
 		t.Errorf("failed: %q", failed)
 	}
 }
+
+// A variant that was never replayed on a session leaves its questions open: the report says so, as no sheet is missing.
+func TestAVariantThatASessionLacksIsNamed(t *testing.T) {
+	t.Parallel()
+	at, h := t.TempDir(), host(t)
+	b, _ := plan(t, h, at, options("top-down-truncation"))
+	more := options("high-density")
+	more.Sessions = more.Sessions[:1]
+	b, _ = plan(t, h, at, more)
+	st, _ := workThrough(t, b, at)
+	r := st.Report()
+	if len(r.Failed) != 1 || !strings.Contains(r.Failed[0], "b: high-density: ") || r.Open == 0 {
+		t.Errorf("%d questions are open, and failed are %q", r.Open, r.Failed)
+	}
+}

@@ -34,7 +34,7 @@ type Report struct {
 	// Missing and Problems say why the report is not complete.
 	Missing  []Task   `json:"missing"`
 	Problems []string `json:"problems"`
-	// Failed are the replays that failed.
+	// Failed are the replays that failed, or were not made.
 	Failed []string `json:"failed,omitempty"`
 }
 
@@ -185,9 +185,13 @@ func (st *State) collect(r *Report) (all []*scored) {
 		}
 	}
 	for _, s := range st.sessions {
-		for _, v := range s.Variants {
-			if v.Error != "" && slices.Contains(st.variants, v.Name) {
-				r.Failed = append(r.Failed, s.Name+": "+v.Name+": "+v.Error)
+		for _, name := range st.variants {
+			at := slices.IndexFunc(s.Variants, func(v Variant) bool { return v.Name == name })
+			switch {
+			case at < 0:
+				r.Failed = append(r.Failed, s.Name+": "+name+": the session was not replayed with it")
+			case s.Variants[at].Error != "":
+				r.Failed = append(r.Failed, s.Name+": "+name+": "+s.Variants[at].Error)
 			}
 		}
 	}

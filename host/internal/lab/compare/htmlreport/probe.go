@@ -48,7 +48,7 @@ func gaps(r *probe.Report) string {
 			parts = append(parts, number(n)+" "+what)
 		}
 	}
-	add(len(r.Failed), "replays failed")
+	add(len(r.Failed), "replays failed or were not made")
 	add(len(r.Problems), "replies cannot be used")
 	add(len(r.Missing), "sheets are missing")
 	add(r.Open, "questions lack an answer or a grade")
