@@ -48,10 +48,10 @@ func TestAFailedReplayIsReportedWithoutMoments(t *testing.T) {
 func TestAVariantThatASessionLacksIsNamed(t *testing.T) {
 	t.Parallel()
 	at, h := t.TempDir(), host(t)
-	b, _ := plan(t, h, at, options("top-down-truncation"))
+	plan(t, h, at, options("top-down-truncation"))
 	more := options("high-density")
 	more.Sessions = more.Sessions[:1]
-	b, _ = plan(t, h, at, more)
+	b, _ := plan(t, h, at, more)
 	st, _ := workThrough(t, b, at)
 	r := st.Report()
 	if len(r.Failed) != 1 || !strings.Contains(r.Failed[0], "b: high-density: ") || r.Open == 0 {
