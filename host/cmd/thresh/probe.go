@@ -104,8 +104,9 @@ func (p probing) check(cmd *cobra.Command, given []string) error {
 		return errors.New("--report needs the name of a file")
 	case p.write != "" && p.grade != "":
 		return errors.New("--write begins and --grade goes on: give one of them")
-	case p.grade != "" && (len(given) > 0 || len(p.vary) > 0 || changed("moments")):
-		return errors.New("--grade takes what --write planned: no FILE, --vary and --moments")
+	case p.grade != "" && (len(given) > 0 ||
+		slices.ContainsFunc([]string{"vary", "moments", "last", "project", "agent"}, changed)):
+		return errors.New("--grade takes what --write planned: no FILE, --vary, --moments, --last, --project and --agent")
 	case !(p.usd >= 0) || math.IsInf(p.usd, 0):
 		return fmt.Errorf("--usd: %v is no amount of money", p.usd)
 	case (p.write != "" || p.grade != "") && (p.yes || changed("usd")):

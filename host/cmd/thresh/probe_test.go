@@ -101,6 +101,9 @@ func TestSheetsAreWrittenAndAddedUp(t *testing.T) {
 	if report := decode[probeReport](t, p.run("probe", "--grade", "d", "-o", "json")); len(report.Missing) == 0 {
 		t.Error("JSON names nothing that is missing")
 	}
+	for _, flag := range []string{"--last=3", "--project=.", "--agent=codex", "--moments=3"} {
+		p.run("probe", "--grade", "d", flag).failed(t, 2, "--grade takes what --write planned", "--last")
+	}
 	p.run("probe", "--grade", "nowhere").failed(t, 1, "nowhere", "--write")
 	p.run("probe", "--grade", "d", "--strategy", "distill").failed(t, 1, "distill", "top-down-truncation")
 	if r := p.run("probe", "--prompts").done(t); !strings.Contains(r.stdout, "1-questions (version ") {
