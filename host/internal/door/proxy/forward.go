@@ -202,7 +202,7 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 		w.Usage(store.Key{Owner: x.grant.Name, ID: x.session}, watch.Usage{Prompt: u.Prompt(), Cached: u.CacheRead},
 			x.size.at, more)
 	}
-	if u.Prompt() > 0 {
+	if u.Prompt() > 0 && x.size.sent > 0 { // not of a turn that failed: the session has not prepared what was sent
 		x.branch.session.ReportUsage(u.Prompt())
 	}
 	// The refused request is not sent again by the proxy: its client decides, and the retry is made to fit.

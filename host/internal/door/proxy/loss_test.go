@@ -16,29 +16,36 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
+// limited is stand for a client with a token that may spend a dollar a day, and spend adds to what it has spent.
+func limited(t *testing.T, upstream string, set map[string]any) (p *standing, token string, spend func(usd float64)) {
+	var guard *access.Guard
+	p = stand(t, upstream, set, func(o *proxy.Options) {
+		kept := o.Host.Store()
+		guard = access.NewGuard(kept, "", hclog.NewNullLogger())
+		o.Guard = guard
+		var err error
+		if token, err = access.Create(t.Context(), kept, "alice", access.Limits{USDPerDay: 1}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return p, token, func(usd float64) {
+		if err := guard.Spend(t.Context(), access.Grant{Name: "alice"}, usd); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Where no turn can be run, because the money of the client's token is spent, the provider gets all that was said since
 // the last one: in the middle of a conversation, with a retry, and in one that begins.
 func TestNothingIsLostWhenNoTurnIsRun(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm func() form) {
 		up := provider(t, modelapi.Options{Script: work(3)})
-		var guard *access.Guard
-		token := ""
-		p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"}, func(o *proxy.Options) {
-			kept := o.Host.Store()
-			guard = access.NewGuard(kept, "", hclog.NewNullLogger())
-			o.Guard = guard
-			var err error
-			if token, err = access.Create(t.Context(), kept, "alice", access.Limits{USDPerDay: 1}); err != nil {
-				t.Fatal(err)
-			}
-		})
+		p, token, spend := limited(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"})
 		a := &agent{form: newForm(), base: p.url + "/t/" + token, result: files}
 		if status := a.run(t, "The first question."); status != http.StatusOK {
 			t.Fatal(status)
 		}
-		if err := guard.Spend(t.Context(), access.Grant{Name: "alice"}, 2); err != nil {
-			t.Fatal(err)
-		}
+		spend(2)
 		check := func(what string, words ...string) {
 			t.Helper()
 			all := up.Models()
@@ -61,6 +68,26 @@ func TestNothingIsLostWhenNoTurnIsRun(t *testing.T) {
 			t.Errorf("refused %q; %+v", refused, p.proxy.Totals())
 		}
 	})
+}
+
+// What a provider reports for requests that no turn was run for says nothing of what the next turn will send.
+func TestAReportWithoutATurnTeachesNothing(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(6)})
+	p, token, spend := limited(t, up.URL, map[string]any{"model.contextLimit": 40_000,
+		"compression.density.readWritePruning": false})
+	spend(2)
+	a := &agent{form: messagesForm{"s"}, base: p.url + "/t/" + token, result: files}
+	if status := a.run(t, "Fix it."); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	spend(-2)
+	a.items = append(a.items, a.form.user("Go on."))
+	a.ask(t)
+	all := up.Models()
+	if last := all[len(all)-1]; string(last.Body) != string(a.sent[len(a.sent)-1]) {
+		t.Errorf("a request of %d tokens was made smaller: %d bytes, of %d", all[len(all)-2].Tokens, len(last.Body),
+			len(a.sent[len(a.sent)-1]))
+	}
 }
 
 // A request that goes on from a session that was deleted meanwhile begins one of its own.
