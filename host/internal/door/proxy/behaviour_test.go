@@ -247,6 +247,32 @@ func TestALimitIsLearned(t *testing.T) {
 	})
 }
 
+// A refusal of a request that the host had counted as short enough teaches how the provider counts: the client's retry
+// fits.
+func TestARefusalTeachesTheCount(t *testing.T) {
+	eachForm(t, func(t *testing.T, newForm func() form) {
+		const limit = 9000
+		script := []modelapi.Turn{{modelapi.Read("a")}, {modelapi.Read("b")}, {modelapi.Read("c")}, {modelapi.Read("d")}}
+		up := provider(t, modelapi.Options{Script: script, ContextLimit: limit})
+		p := stand(t, up.URL, map[string]any{"model.contextLimit": limit})
+		a := &agent{form: newForm(), base: p.url, result: func(turn int, c call) string {
+			if turn == 2 { // this provider counts bytes
+				return strings.Repeat("internationalization of responsibilities\n", 950)
+			}
+			return "nothing"
+		}}
+		if status := a.run(t, "Fix it."); status != http.StatusBadRequest {
+			t.Fatalf("%d, not refused", status)
+		}
+		if status, answer := a.ask(t); status != http.StatusOK {
+			t.Errorf("the retry: %d %s", status, answer)
+		}
+		if got := p.proxy.Totals(); got.Learned != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 // A question for the number of tokens is about what is sent, and changes nothing.
 func TestTokensOfWhatIsSentAreCounted(t *testing.T) {
 	up := provider(t, modelapi.Options{Script: work(4)})

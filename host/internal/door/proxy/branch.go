@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
@@ -60,10 +61,10 @@ type branch struct {
 	view   []body.Shown
 	viewed int
 
-	// model is what the last request asked for. relimited: a limit was learned, so that the next turn must not repeat
-	// the last.
+	// model is what the last request asked for. relimited: a refusal taught a limit or a count, so that the next turn
+	// must not repeat the last. It is set without mu.
 	model     string
-	relimited bool
+	relimited atomic.Bool
 	// tools: the model may call tools.
 	tools bool
 	// ratio is how many tokens the provider counts for one of the host's, as usage reports taught; 0 before a turn.

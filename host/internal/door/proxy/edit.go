@@ -33,9 +33,9 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	// Before the turn, which must already fit a limit that an answer taught.
 	s.limit(b, req.Model)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.
-	repeated := known == len(req.Items) && b.viewed == len(b.entries) && !b.relimited
+	repeated := known == len(req.Items) && b.viewed == len(b.entries) && !b.relimited.Load()
 	if !repeated {
-		b.relimited = false
+		b.relimited.Store(false)
 		err = b.prepare(r.Context(), x, req)
 	}
 	// Also after an error: the host then returns the history as the last turn left it, which is what was sent before.

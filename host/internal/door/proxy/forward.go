@@ -210,6 +210,11 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 		if limit, ok := refusedLimit(refusal, x.size.sent); ok {
 			s.limits.learn(limited{x.grant.Name, x.model}, limit)
 			s.totals.learned(x)
+			// The limit may be the one that was known: then the host's count was wrong.
+			if n := refusedTokens(refusal); n > 0 && x.size.sent > 0 {
+				x.branch.session.ReportUsage(n)
+				x.branch.relimited.Store(true)
+			}
 			s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",
 				"session", x.session, "limit", limit)
 		}

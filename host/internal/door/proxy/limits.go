@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -32,6 +33,20 @@ var tooLong = []*regexp.Regexp{
 	regexp.MustCompile(`maximum context length is (\d+) tokens`),
 	regexp.MustCompile(`exceeds the maximum number of tokens allowed \((\d+)\)`),
 	regexp.MustCompile(`context (?:window|length|size)[^.]{0,60}?(\d{4,})`),
+}
+
+// refused are how large a request was that was refused, in the provider's tokens.
+var refused = regexp.MustCompile(`prompt is too long: (\d+) tokens|exceed context limit: (\d+) \+|` +
+	`input token count \((\d+)\) exceeds|messages resulted in (\d+) tokens|\((\d+) in the messages`)
+
+// refusedTokens returns how large a refused prompt was; 0 if the refusal does not say.
+func refusedTokens(answer []byte) int {
+	for _, group := range slices.Backward(refused.FindSubmatch(answer)) {
+		if n, err := strconv.Atoi(string(group)); err == nil {
+			return n
+		}
+	}
+	return 0
 }
 
 // noNumber are words for the same that say no limit.
@@ -90,5 +105,5 @@ func (s *Server) limit(b *branch, model string) {
 		s.logOnce("a learned limit could not be set", "error", err)
 		return
 	}
-	b.relimited = true
+	b.relimited.Store(true)
 }
