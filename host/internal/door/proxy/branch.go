@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"crypto/sha256"
@@ -65,6 +66,11 @@ type branch struct {
 	// must not repeat the last. It is set without mu.
 	model     string
 	relimited atomic.Bool
+	// completion is the longest answer that was asked for, in tokens, beta the last request's header, and window the
+	// setting that followed from it; nil for none.
+	completion int
+	beta       string
+	window     any
 	// tools: the model may call tools.
 	tools bool
 	// ratio is how many tokens the provider counts for one of the host's, as usage reports taught; 0 before a turn.
@@ -125,7 +131,7 @@ func (s *Server) branch(r *http.Request, x *exchange, req *body.Request) (b *bra
 		}
 		if err == nil {
 			x.branch, x.session = b, b.session.ID()
-			b.follow(x, req)
+			b.follow(x, req, r.Header.Get("Anthropic-Beta"))
 			most := s.options.Host.Config().Settings().Sessions.MaxMemory
 			if old := s.threads.use(b, branchBytes+len(req.Raw), most); len(old) > 0 {
 				s.logOnce("conversations that were not used for long were let go from memory", "so far",
@@ -267,7 +273,8 @@ func (b *branch) begin(
 	if b.session, err = s.options.Host.Session(o); err != nil {
 		return err
 	}
-	b.ledger, b.model = b.session.Ledger(), r.Model
+	b.ledger, b.model, b.completion = b.session.Ledger(), r.Model, r.Completion
+	b.window = o.Settings["model.contextLimit"]
 	if o.Fork != nil {
 		b.parent = o.Fork.Parent
 	}
@@ -304,16 +311,24 @@ func (b *branch) add(ctx context.Context, s *Server, r *body.Request, chain []bo
 	return nil
 }
 
-// follow makes the session count and price for another model, if a client has changed it and the user has set none. A
-// model that counts otherwise cannot be had any more: what was added is counted.
-func (b *branch) follow(x *exchange, r *body.Request) {
-	if r.Model == "" || r.Model == b.model {
+// follow makes the session do as the client now asks, where the user has set nothing: with another model it counts and
+// prices for that one, for longer answers it leaves more room, and a window of a million tokens comes and goes with its
+// header. A model that counts otherwise cannot be had any more: what was added is counted.
+func (b *branch) follow(x *exchange, r *body.Request, beta string) {
+	if (r.Model == "" || r.Model == b.model) && r.Completion <= b.completion && beta == b.beta {
 		return
 	}
-	b.model = r.Model
-	if _, ours := x.settings(r, "")["model.name"]; ours && b.session.Set("model.name", r.Model) == nil {
+	set := x.settings(r, beta)
+	if window := set["model.contextLimit"]; window != b.window && b.session.Set("model.contextLimit", window) == nil {
+		b.window = window
+	}
+	if n, ours := set["model.completionBudget"]; ours && r.Completion > b.completion {
+		_ = b.session.Set("model.completionBudget", n)
+	}
+	if _, ours := set["model.name"]; ours && r.Model != b.model && b.session.Set("model.name", r.Model) == nil {
 		b.ledger = b.session.LedgerAfter(b.ledger)
 	}
+	b.model, b.completion, b.beta = cmp.Or(r.Model, b.model), max(b.completion, r.Completion), beta
 }
 
 // prepare runs a turn of the session. After an error the view is what the host returned with it: the history as the

@@ -111,3 +111,58 @@ func TestAnotherToolListOrModelKeepsTheConversation(t *testing.T) {
 		})
 	}
 }
+
+// longer is a client that asks for longer answers, and for a longer window, from its fourth request on.
+type longer struct {
+	messagesForm
+	asked *int
+}
+
+func (l longer) body(items []rawItem) []byte {
+	body := l.messagesForm.body(items)
+	if *l.asked++; *l.asked > 3 {
+		body = []byte(strings.Replace(string(body), `"max_tokens":100`, `"max_tokens":5000`, 1))
+	}
+	return body
+}
+
+func (l longer) header() http.Header {
+	h := l.messagesForm.header()
+	if *l.asked > 3 {
+		h.Set("Anthropic-Beta", "context-1m-2025-08-07")
+	}
+	return h
+}
+
+// The room that a client asks for its answers, and the window that it asks for, count from the request on that asks.
+func TestAClientAsksForMoreRoom(t *testing.T) {
+	t.Run("answers", func(t *testing.T) {
+		const limit = 12_000
+		up := provider(t, modelapi.Options{Script: work(12)})
+		p := stand(t, up.URL, map[string]any{"model.contextLimit": limit})
+		a := &agent{form: longer{messagesForm{"s"}, new(int)}, base: p.url, result: files}
+		if status := a.run(t, "Fix it."); status != http.StatusOK {
+			t.Fatal(status)
+		}
+		for i, r := range up.Models() {
+			if i >= 3 && r.Tokens+5000 > limit {
+				t.Errorf("request %d has %d tokens, and asks for 5000", i, r.Tokens)
+			}
+		}
+	})
+	t.Run("window", func(t *testing.T) {
+		up := newEcho(t)
+		p := stand(t, up.URL, nil)
+		a := &agent{form: longer{messagesForm{"s"}, new(int)}, base: p.url}
+		a.items = append(a.items, a.form.user("x"))
+		for range 3 {
+			a.ask(t)
+		}
+		up.take()
+		a.items = append(a.items, raw(`{"role":"assistant","content":"Yes."}`), a.form.user(strings.Repeat("word ", 250_000)))
+		a.ask(t)
+		if got := up.take(); len(got) != 1 || got[0] != brief(a.sent[3]) || p.proxy.Totals().Failed > 0 {
+			t.Errorf("%q went out of %q; %+v", got, brief(a.sent[3]), p.proxy.Totals())
+		}
+	})
+}
