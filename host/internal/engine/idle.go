@@ -104,7 +104,7 @@ func (s *Session) empty() {
 	_ = s.history.Restore(history.State{}, nil) // nothing cannot be wrong
 	s.tasks, s.additions = todos.Tracker{}, nil
 	p := s.stored
-	*p = stored{store: p.store, key: p.key, exists: true, groups: sessionlog.Groups{}}
+	*p = stored{store: p.store, key: p.key, exists: true, at: p.at, groups: sessionlog.Groups{}} // at is for Position
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.viewed, s.sent = history.View{}, false, 0

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -105,6 +106,24 @@ func TestAForkOfADeletedSession(t *testing.T) {
 	fork := &agent{form: a.form, base: p.url, result: files, items: a.items[:3:3]}
 	if status := fork.run(t, "Something else."); status != http.StatusOK || p.proxy.Totals().Failed > 0 {
 		t.Errorf("%d; %+v", status, p.proxy.Totals())
+	}
+}
+
+// A session whose memory is released behind each call can be gone on from at an earlier point.
+func TestAForkOfAReleasedSession(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(2)})
+	var kept store.Store
+	p := stand(t, up.URL, map[string]any{"sessions.maxMemory": 1,
+		"sessions.store": "sqlite:" + filepath.Join(t.TempDir(), "s.db")}, func(o *proxy.Options) { kept = o.Host.Store() })
+	a := &agent{form: messagesForm{"s1"}, base: p.url, result: files}
+	if status := a.run(t, "Fix it."); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	fork := &agent{form: a.form, base: p.url, result: files, items: a.items[:3:3]}
+	status := fork.run(t, "Something else.")
+	h, err := kept.Head(t.Context(), store.Key{ID: "claude-s1.2"})
+	if status != http.StatusOK || p.proxy.Totals().Failed > 0 || err != nil || h.ForkedEntries != 3 || h.ForkedAt == 0 {
+		t.Errorf("%d; %+v; %+v, %v", status, p.proxy.Totals(), h.Origin, err)
 	}
 }
 
