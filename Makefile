@@ -33,13 +33,15 @@ RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 RACED = $(FLAGS) $(if $(RACE),CGO_ENABLED=1,CGO_ENABLED=0) $(GO) test $(TESTFLAGS) $(RACE)
 # In these packages nothing runs concurrently but what is named below: they compute, convert, or start programs as a user
 # does. Under the race detector they take 3 to 10 times as long to build and to run, and prove nothing more. Every other
-# package, new ones too, runs under it. So does host/cmd/thresh: its tests then also build 'thresh run' with the detector.
-PURE := ./docs/doctest ./docs/scalesim ./host/config ./host/internal/lab/compare/htmlreport ./host/internal/lab/explain \
+# package, new ones too, runs under it. What is named of host/cmd/thresh also builds 'thresh run' with the detector.
+PURE := ./docs/doctest ./docs/scalesim ./host/cmd/thresh ./host/config ./host/internal/lab/compare/htmlreport \
+	./host/internal/lab/explain \
 	./host/internal/lab/verify ./host/internal/plugins/fault ./host/internal/pricing ./host/internal/prompts \
 	./host/internal/todos ./host/internal/tokens/... ./host/internal/transcript ./internal/... ./plugins/... \
 	./sdk/content/... ./sdk/prune ./sdk/sdktest ./sdk/summary ./sdk/tools ./sdk/turns
 WATCHED := ./host/internal/tokens ./host/internal/lab/verify
 CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
+USED := Disturbed|Acknowledged|AtRandomMoments|Pipelined|DuringAPrepare|CancelEnds|ServesMetrics
 
 .PHONY: help build demo picture test test-slow test-clients test-ui test-vm test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
 
@@ -63,12 +65,15 @@ demo: build ## replay the sample sessions through the strategies and show what t
 test: check unit ## lint, generated code, and all tests but the slow ones, with real processes
 
 FULL = THRESH_TEST_FULL=1 $(LEAN) $(GO) test $(TESTFLAGS)
+# The tests that have more cases in a full run; a test of internal/testkit/full holds that none is missing.
+THOROUGH := AFileThatIsNoSession ABadPluginFails APluginSees ASessionGoesOnWhere AnAgentsLoop OneChangedByte PageHasTheTable \
+	PricedIsHardly TheExampleInTheREADME TheShippedPluginsPass VocabulariesAreCurrent WhatIsSaidIsTrue WhenTheModelFails
+space := $() $()
 test-slow: build ## the guide for authors, npm, long recordings, the stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh --version | grep -qF '$(VERSION)' || { echo "thresh --version does not print $(VERSION)"; exit 1; }
 	$(LEAN) $(GO) test $(TESTFLAGS) $(SLOW)
-	$(FULL) ./docs/scalesim ./host/internal/engine ./host/internal/lab/compare ./host/internal/lab/verify ./host/internal/tokens
-	$(FULL) ./host/internal/plugins -run TestAPluginSees
-	$(FULL) ./host/cmd/thresh -run 'TestAFileThatIsNoSession|TestTheExampleInTheREADME|TestWhenTheModelFails'
+	$(FULL) -run '$(subst $(space),|,$(THOROUGH))' ./docs/scalesim ./host/cmd/thresh ./host/internal/engine ./host/internal/lab/compare \
+		./host/internal/lab/verify ./host/internal/plugins ./host/internal/tokens
 
 # The agents run where only loopback is, if this user may make such a network namespace.
 AGENTS  := $(CURDIR)/.bin/agents
@@ -111,6 +116,7 @@ race: ## the tests again, under the race detector, of all packages in which thin
 ifdef RACE
 	$(RACED) $(filter-out $(shell $(GO) list $(PURE)),$(ALL))
 	$(RACED) -run '$(CONCURRENT)' $(WATCHED)
+	$(RACED) -run '$(USED)' ./host/cmd/thresh
 else
 	@echo "NOTE: no C compiler: nothing runs under the race detector"
 endif

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
 // Info is what a strategy tells the host at the handshake.
@@ -61,19 +62,19 @@ func Threshold(defaultThreshold float64) Trigger {
 
 // A name is part of a file's name and of settings: it must need no quotes anywhere.
 var (
-	nameRule = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	keyRule  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	nameRule = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	keyRule  = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
 )
 
 // ValidName reports whether a strategy may have this name: lower-case letters and digits in groups joined by single
 // hyphens.
-func ValidName(name string) bool { return nameRule.MatchString(name) }
+func ValidName(name string) bool { return nameRule().MatchString(name) }
 
 // ValidKey reports whether a setting may have this key: a letter, then at most 99 letters, digits, hyphens and
 // underscores.
 //
 // The length is not part of the expression: with {0,99} in it, each plugin took 1.4 ms longer to start.
-func ValidKey(key string) bool { return len(key) <= 100 && keyRule.MatchString(key) }
+func ValidKey(key string) bool { return len(key) <= 100 && keyRule().MatchString(key) }
 
 // Validate returns everything that is wrong with an Info, joined: an author corrects it in one go.
 func (i Info) Validate() error {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
 
@@ -42,7 +42,7 @@ const window = 8 << 20
 var reconnect = backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}
 
 // local is an address without a scheme on this machine.
-var local = regexp.MustCompile(`^(localhost|127(\.\d+){3}|\[::1\]):`)
+var local = lazyregexp.New(`^(localhost|127(\.\d+){3}|\[::1\]):`)
 
 // New makes a client for http://HOST:PORT, https://HOST:PORT or unix:PATH. HOST:PORT is http on this machine, and
 // otherwise https: no token leaves the machine in the clear unless the address says http://. It does not connect yet.
@@ -64,7 +64,7 @@ func New(address string, o Options) (*Client, error) {
 	} else {
 		if !strings.Contains(address, "://") {
 			scheme := "https://"
-			if local.MatchString(address) {
+			if local().MatchString(address) {
 				scheme = "http://"
 			}
 			address = scheme + address

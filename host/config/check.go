@@ -131,7 +131,7 @@ func (s Spec) checkText(v any) (any, *badValue) {
 	given, ok := v.(string)
 	switch {
 	case !ok,
-		s.Type == Name && !strategyName.MatchString(given),
+		s.Type == Name && !strategyName().MatchString(given),
 		// No system has a path with a NUL byte, and the system's errors would show only what precedes it.
 		s.Type == Path && strings.ContainsRune(given, 0),
 		s.valid != nil && !s.valid(given):

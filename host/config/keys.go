@@ -2,12 +2,12 @@ package config
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
@@ -31,8 +31,8 @@ const (
 var (
 	// strategyName is also what a plugin's file name ends with. freeName is for profiles and strategies' settings: no
 	// dots, which separate the parts of a key.
-	strategyName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	freeName     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+	strategyName = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	freeName     = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 )
 
 // index is the registry, prepared for lookups. It never changes.
@@ -102,7 +102,7 @@ func (x *index) find(key string) target {
 		return x.findPlain(key)
 	}
 	profile, sub, more := strings.Cut(rest, ".")
-	if !freeName.MatchString(profile) {
+	if !freeName().MatchString(profile) {
 		return target{problem: "a profile's name consists of letters, digits, hyphens and underscores"}
 	}
 	if !more {
@@ -151,13 +151,13 @@ func (x *index) findPlain(key string) target {
 		return target{problem: "unknown setting", nearest: x.nearestKey(key)}
 	}
 	strategy, own, more := strings.Cut(rest, ".")
-	if !strategyName.MatchString(strategy) {
+	if !strategyName().MatchString(strategy) {
 		return target{problem: "a strategy's name consists of lower-case letters, digits and single hyphens"}
 	}
 	if !more {
 		return target{}
 	}
-	if !freeName.MatchString(own) {
+	if !freeName().MatchString(own) {
 		return target{problem: "the key of a strategy's own setting consists of letters, digits, hyphens and " +
 			"underscores"}
 	}
@@ -171,7 +171,7 @@ func (x *index) findPlain(key string) target {
 func findGrant(key, rest string) target {
 	name, own, more := strings.Cut(rest, ".")
 	switch {
-	case !strategyName.MatchString(name):
+	case !strategyName().MatchString(name):
 		return target{problem: "a strategy's name consists of lower-case letters, digits and single hyphens"}
 	case !more:
 		return target{}

@@ -4,13 +4,13 @@ import (
 	"maps"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/knadh/koanf/v2"
 
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
@@ -88,7 +88,7 @@ func ProviderSpecs() []Spec {
 		row(Spec{Key: "baseURL", Type: URL, secret: true, valid: validURL,
 			DefaultText: "https://api.openai.com/v1 or https://api.anthropic.com",
 			Meaning:     "Base URL of the server: with /v1 for kind openai, without it for kind anthropic."}),
-		row(Spec{Key: "keyEnv", Type: EnvName, secret: true, valid: envVariable.MatchString,
+		row(Spec{Key: "keyEnv", Type: EnvName, secret: true, valid: envVariable().MatchString,
 			DefaultText: "no key is sent",
 			Meaning:     "Environment variable that holds the API key."}),
 		row(Spec{Key: "keyFile", Type: Path, secret: true, valid: plausiblePath, DefaultText: "no key is sent",
@@ -124,21 +124,21 @@ func (c *Config) Provider(profile string) (Provider, bool) {
 
 var (
 	// envVariable is upper case, to catch a key written in place of a name.
-	envVariable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+	envVariable = lazyregexp.New(`^[A-Z_][A-Z0-9_]*$`)
 	// literalKey matches the usual beginnings of keys, secretName the last part of a setting's key, and providerKeys
 	// what people write for a key under provider.
-	literalKey   = regexp.MustCompile(`^(sk|pk|key|gsk|xai|nvapi)[-_][^/\\.]*$`)
-	secretName   = regexp.MustCompile(`(?i)(^|[_-]|api|auth|access|secret)(key|token|secret|password|credentials?)$`)
-	providerKeys = regexp.MustCompile(`(?i)^provider\.(api|auth|secret)?[_-]?(key|token|secret|password|credentials?)$`)
+	literalKey   = lazyregexp.New(`^(sk|pk|key|gsk|xai|nvapi)[-_][^/\\.]*$`)
+	secretName   = lazyregexp.New(`(?i)(^|[_-]|api|auth|access|secret)(key|token|secret|password|credentials?)$`)
+	providerKeys = lazyregexp.New(`(?i)^provider\.(api|auth|secret)?[_-]?(key|token|secret|password|credentials?)$`)
 )
 
 // looksSecret guesses from a key's last part that its value is secret.
 func looksSecret(key string) bool {
-	return secretName.MatchString(key[strings.LastIndexByte(key, '.')+1:])
+	return secretName().MatchString(key[strings.LastIndexByte(key, '.')+1:])
 }
 
 // plausiblePath is false for a key written in place of a file name.
-func plausiblePath(text string) bool { return text != "" && !literalKey.MatchString(text) }
+func plausiblePath(text string) bool { return text != "" && !literalKey().MatchString(text) }
 
 // validURL refuses credentials, queries and fragments: paths are appended to it, and a key in it would be logged.
 func validURL(text string) bool {
@@ -163,7 +163,7 @@ func (x *index) findProvider(key string) target {
 			return target{}
 		}
 	}
-	if providerKeys.MatchString(key) {
+	if providerKeys().MatchString(key) {
 		// The value is never read, so no error can show it.
 		return target{problem: "a key is not written into settings: name an environment variable in provider.keyEnv " +
 			"or a file in provider.keyFile"}

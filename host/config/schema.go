@@ -31,13 +31,13 @@ func Schema() json.RawMessage {
 		grant.put(s.Key, s.schema())
 	}
 	// Only its plugin knows a strategy's settings.
-	own := schemaNode{"type": "object", "propertyNames": schemaNode{"pattern": freeName.String()},
+	own := schemaNode{"type": "object", "propertyNames": schemaNode{"pattern": freeName().String()},
 		"additionalProperties": Spec{Type: Scalar}.schema()}
-	strategies := named(strategyName.String(), own, "Settings of strategies, by the strategy's name.")
+	strategies := named(strategyName().String(), own, "Settings of strategies, by the strategy's name.")
 	root.put(groupStrategies, strategies)
 	profile.put(groupStrategies, strategies)
-	root.put(groupGrants, named(strategyName.String(), grant, "Exceptions from isolation, by the strategy's name."))
-	root.put(groupProfiles, named(freeName.String(), profile, "Named sets of settings; profile puts one in force."))
+	root.put(groupGrants, named(strategyName().String(), grant, "Exceptions from isolation, by the strategy's name."))
+	root.put(groupProfiles, named(freeName().String(), profile, "Named sets of settings; profile puts one in force."))
 
 	root["$schema"], root["title"] = schemaDialect, "Settings of thresh"
 	raw, err := json.MarshalIndent(root, "", "  ") // maps are written in the order of their keys
@@ -97,9 +97,9 @@ func (s Spec) schema() schemaNode {
 	case Duration:
 		n["type"], n["pattern"] = "string", `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$|^0$`
 	case Name:
-		n["type"], n["pattern"] = "string", strategyName.String()
+		n["type"], n["pattern"] = "string", strategyName().String()
 	case EnvName:
-		n["type"], n["pattern"] = "string", envVariable.String()
+		n["type"], n["pattern"] = "string", envVariable().String()
 	case Strings, Paths:
 		element := schemaNode{"type": "string"}
 		if len(s.Allowed) > 0 {

@@ -2,10 +2,10 @@ package check
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 	"github.com/thresh-dev/thresh/sdk/marks"
@@ -26,7 +26,7 @@ import (
 
 // marker has a closed list of nouns: with free words between the brackets, a strategy could put a sentence into a
 // person's mouth.
-var marker = regexp.MustCompile(`^\[(?:(?:[0-9]{1,9} )?` +
+var marker = lazyregexp.New(`^\[(?:(?:[0-9]{1,9} )?` +
 	`(?:lines?|characters?|tokens?|blocks?|text|code|image|file|attachment) )?removed\]$`)
 
 // mostFiles bounds how many files the markers in one text may name, as each is looked up in the whole text.
@@ -82,7 +82,7 @@ func reduces(original, text string) bool {
 			}
 			files[path] = true
 		}
-		if file || marker.MatchString(bare) {
+		if file || marker().MatchString(bare) {
 			if !place(false) {
 				return false
 			}
@@ -183,7 +183,7 @@ func replaces(old, b content.Block) bool {
 	if was, ok := old.(content.Text); ok {
 		return text.Extra.Equal(was.Extra) && reduces(was.Text, text.Text)
 	}
-	return len(text.Extra.All()) == 0 && marker.MatchString(text.Text)
+	return len(text.Extra.All()) == 0 && marker().MatchString(text.Text)
 }
 
 // repeatsItself reports whether an edit only took out of a human entry what the same entry includes again further down.

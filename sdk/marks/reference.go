@@ -2,11 +2,12 @@ package marks
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
 // Reference is what a mark says in place of lines that an earlier result in the same request has:
@@ -59,7 +60,7 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-var reference = regexp.MustCompile(`^\[… (\d{1,9}) lines? omitted: lines (\d{1,9})-(\d{1,9}) of the ` +
+var reference = lazyregexp.New(`^\[… (\d{1,9}) lines? omitted: lines (\d{1,9})-(\d{1,9}) of the ` +
 	`(?:(\d{1,2})(?:st|nd|rd|th) last )?result of (.+) above(?:, numbered from (\d{1,9}))?\]$`)
 
 // ReadReference is the inverse of [Reference.String]; ok is false for any other line. A line break at the end is
@@ -69,7 +70,7 @@ func ReadReference(line string) (r Reference, ok bool) {
 	if !strings.HasPrefix(line, start) || !strings.Contains(line, Refers) {
 		return r, false
 	}
-	m := reference.FindStringSubmatch(line)
+	m := reference().FindStringSubmatch(line)
 	if m == nil {
 		return r, false
 	}

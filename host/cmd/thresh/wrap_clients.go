@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
 // How agents are told to use another base URL: by a variable, an argument, a file. An address is looked up in the
@@ -282,8 +283,8 @@ func codexHome(getenv func(string) string) string {
 }
 
 var (
-	tomlTable = regexp.MustCompile(`^\s*\[\s*(.+?)\s*\]\s*(?:#.*)?$`)
-	tomlText  = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*=\s*["']([^"']*)["']`)
+	tomlTable = lazyregexp.New(`^\s*\[\s*(.+?)\s*\]\s*(?:#.*)?$`)
+	tomlText  = lazyregexp.New(`^\s*([A-Za-z0-9_]+)\s*=\s*["']([^"']*)["']`)
 )
 
 // codexConfig reads the model_provider of Codex's configuration and its base_url. It only reads the two plain forms of
@@ -297,11 +298,11 @@ func codexConfig(getenv func(string) string) (provider, base string) {
 	defer f.Close()
 	table, urls := "", map[string]string{}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if m := tomlTable.FindStringSubmatch(lines.Text()); m != nil {
+		if m := tomlTable().FindStringSubmatch(lines.Text()); m != nil {
 			table = m[1]
 			continue
 		}
-		m := tomlText.FindStringSubmatch(lines.Text())
+		m := tomlText().FindStringSubmatch(lines.Text())
 		// A model_provider in a table belongs to a profile, which was not chosen here.
 		switch name, own := strings.CutPrefix(table, "model_providers."); {
 		case m == nil:

@@ -7,9 +7,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
 // What bypasses the proxy: agents that are set to use another service, or are started by something that does not tell
@@ -26,13 +27,13 @@ func (w wrapping) goesPast(command []string, getenv func(string) string) string 
 	if !slices.Contains([]string{"sh", "bash", "dash", "zsh", "fish", "ksh"}, name) {
 		return ""
 	}
-	if agent := inShell.FindString(strings.Join(command[1:], " ")); agent != "" {
+	if agent := inShell().FindString(strings.Join(command[1:], " ")); agent != "" {
 		return fmt.Sprintf("%[1]s reads no variable with an address: start it as 'thresh wrap %[1]s', not in a shell", agent)
 	}
 	return ""
 }
 
-var inShell = regexp.MustCompile(`\b(codex|opencode|pi|cline)\b`)
+var inShell = lazyregexp.New(`\b(codex|opencode|pi|cline)\b`)
 
 // asksNothing reports whether a command of a known agent makes no request to a model, such as one for its version.
 func (w wrapping) asksNothing(command []string) bool {

@@ -62,7 +62,7 @@ func summary(t proxy.Totals, dryRun bool, past string) string {
 // passedOn says why requests were forwarded unchanged, the most frequent reason first.
 func passedOn(passed map[body.Reason]int) string {
 	words := map[body.Reason]string{
-		body.Single: "single questions", body.Compaction: "compactions", body.Continued: "kept by the provider",
+		body.Single: "single question", body.Compaction: "compaction", body.Continued: "kept by the provider",
 		body.OpenTools: "with a call that has no result", body.Unpaired: "with a result that answers no call",
 		body.Unknown: "in an unknown form", "encoded-body": "in an unknown encoding", "too-large": "too large to read",
 		"busy": "while memory was short",
@@ -72,7 +72,11 @@ func passedOn(passed map[body.Reason]int) string {
 		return cmp.Or(passed[b]-passed[a], strings.Compare(string(a), string(b)))
 	})
 	for _, r := range reasons {
-		out = append(out, fmt.Sprintf("%d %s", passed[r], cmp.Or(words[r], string(r))))
+		if r == body.Single || r == body.Compaction {
+			out = append(out, plural(passed[r], words[r]))
+		} else {
+			out = append(out, fmt.Sprintf("%d %s", passed[r], cmp.Or(words[r], string(r))))
+		}
 	}
 	if len(out) == 0 {
 		return ""

@@ -72,7 +72,7 @@ func (g *Guard) Who(ctx context.Context, token, from string) (Grant, error) {
 	switch {
 	case token == "":
 		return Grant{}, g.refuse("", from, "no token was shown")
-	case !ok || !names.MatchString(name):
+	case !ok || !names().MatchString(name):
 		return Grant{}, g.refuse("", from, "not a token")
 	}
 	known, err := g.tokens(ctx)

@@ -7,17 +7,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
 // prefix makes a token recognisable where it does not belong, such as in a commit.
 const prefix = "thresh_"
 
 // names are valid names of tokens. They appear in logs, in file names and in tokens, which "_" divides.
-var names = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+var names = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 var ErrName = errors.New("names have up to 63 of a-z, 0-9 and -, and do not begin with -")
 
@@ -42,7 +42,7 @@ type terms struct {
 // Create makes a token, which cannot be read again, whose sessions may choose the profiles. The error wraps
 // [store.ErrExists] if the name has a token.
 func Create(ctx context.Context, in store.Accesses, name string, limits Limits, profiles ...string) (string, error) {
-	if !names.MatchString(name) {
+	if !names().MatchString(name) {
 		return "", fmt.Errorf("%.80q: %w", name, ErrName)
 	}
 	text, err := json.Marshal(terms{limits, profiles})

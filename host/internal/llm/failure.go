@@ -10,10 +10,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/sse"
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
 // stopped returns the error of a call ended by its caller or its timeout. Only the timeout is retryable.
@@ -163,7 +163,7 @@ func (c *Client) said(status int, body []byte) *Error {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		e.Err = ErrUnauthorized
 	case w.code == "context_length_exceeded", status == http.StatusRequestEntityTooLarge,
-		status >= 400 && status < 500 && status != http.StatusTooManyRequests && tooLong.MatchString(lower):
+		status >= 400 && status < 500 && status != http.StatusTooManyRequests && tooLong().MatchString(lower):
 		e.Err = ErrContextExceeded
 	case w.code == "model_not_found", status == http.StatusNotFound &&
 		(w.kind == "not_found_error" || strings.Contains(lower, "model")):
@@ -188,5 +188,5 @@ func (c *Client) said(status int, body []byte) *Error {
 }
 
 // tooLong matches the messages of OpenAI, Anthropic, vLLM, llama.cpp and the like about an exceeded context window.
-var tooLong = regexp.MustCompile(`(maximum|available|max) (context|model)[ -]?(length|len|size|window)|` +
+var tooLong = lazyregexp.New(`(maximum|available|max) (context|model)[ -]?(length|len|size|window)|` +
 	`context (length|window|size|limit)|prompt is too long|input is too long|exceed_context_size`)

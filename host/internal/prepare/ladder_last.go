@@ -3,13 +3,13 @@ package prepare
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -112,12 +112,12 @@ type cut struct {
 
 const cutLine = "[%d bytes removed here to stay under the context limit: entry %s]"
 
-var cutBytes = regexp.MustCompile(`^\[([0-9]{1,12}) bytes removed here to stay under the context limit: entry `)
+var cutBytes = lazyregexp.New(`^\[([0-9]{1,12}) bytes removed here to stay under the context limit: entry `)
 
 func newCut(text, entryID string) cut {
 	from := 0
 	for line := range strings.Lines(text) {
-		if m := cutBytes.FindStringSubmatch(line); m != nil && strings.HasSuffix(line, "entry "+entryID+"]\n") {
+		if m := cutBytes().FindStringSubmatch(line); m != nil && strings.HasSuffix(line, "entry "+entryID+"]\n") {
 			gone, _ := strconv.Atoi(m[1]) // the expression bounds it
 			return cut{text[:from] + text[from+len(line):], from, gone, entryID}
 		}

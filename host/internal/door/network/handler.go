@@ -9,7 +9,6 @@ import (
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpchealth"
-	"connectrpc.com/grpcreflect"
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
@@ -106,11 +105,7 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	path, checks := grpchealth.NewHandler(health{ready}, connect.WithReadMaxBytes(openBytes))
 	add(path, checks)
 	toAll(path+"Check", checks.ServeHTTP)
-	// So that tools such as grpcurl work without the .proto files. Both versions, because old tools ask for v1alpha
-	// only.
-	reflector := grpcreflect.NewStaticReflector(append(names, grpchealth.HealthV1ServiceName)...)
-	add(grpcreflect.NewHandlerV1(reflector, options...))
-	add(grpcreflect.NewHandlerV1Alpha(reflector, options...))
+	addReflection(add)
 	// Alive is not ready: an orchestrator must not kill a host that is finishing its requests.
 	toAll("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	toAll("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
 // Limits that providers tell by refusing. A model's limit is often not what the settings say: gateways and plans have
@@ -27,12 +29,12 @@ const leastLimit = 1000
 // tooLong are the words with which providers refuse a request that is too long; the group is the limit in tokens.
 // They were collected from the providers' and gateways' answers; one that is missing here costs a failed turn and
 // teaches nothing.
-var tooLong = []*regexp.Regexp{
-	regexp.MustCompile(`prompt is too long: \d+ tokens (?:>|\\u003e) (\d+) maximum`),
-	regexp.MustCompile(`exceed context limit: \d+ \+ \d+ (?:>|\\u003e) (\d+)`),
-	regexp.MustCompile(`maximum context length is (\d+) tokens`),
-	regexp.MustCompile(`exceeds the maximum number of tokens allowed \((\d+)\)`),
-	regexp.MustCompile(`context (?:window|length|size)[^.]{0,60}?(\d{4,})`),
+var tooLong = []func() *regexp.Regexp{
+	lazyregexp.New(`prompt is too long: \d+ tokens (?:>|\\u003e) (\d+) maximum`),
+	lazyregexp.New(`exceed context limit: \d+ \+ \d+ (?:>|\\u003e) (\d+)`),
+	lazyregexp.New(`maximum context length is (\d+) tokens`),
+	lazyregexp.New(`exceeds the maximum number of tokens allowed \((\d+)\)`),
+	lazyregexp.New(`context (?:window|length|size)[^.]{0,60}?(\d{4,})`),
 }
 
 // refused are how large a request was that was refused, in the provider's tokens.
@@ -50,7 +52,7 @@ func refusedTokens(answer []byte) int {
 }
 
 // noNumber are words for the same that say no limit.
-var noNumber = regexp.MustCompile(`context_length_exceeded|exceeds the context window|input is too long|` +
+var noNumber = lazyregexp.New(`context_length_exceeded|exceeds the context window|input is too long|` +
 	`Request exceeds the maximum size|request_too_large`)
 
 // refusedLimit returns the limit that a provider's refusal names. Where it names none, the limit is below what was
@@ -58,13 +60,13 @@ var noNumber = regexp.MustCompile(`context_length_exceeded|exceeds the context w
 // count.
 func refusedLimit(answer []byte, sent int) (limit int, ok bool) {
 	for _, re := range tooLong {
-		if m := re.FindSubmatch(answer); m != nil {
+		if m := re().FindSubmatch(answer); m != nil {
 			if n, err := strconv.Atoi(string(m[1])); err == nil && n >= leastLimit {
 				return n, true
 			}
 		}
 	}
-	if limit := sent - sent/10; limit >= leastLimit && noNumber.Match(answer) {
+	if limit := sent - sent/10; limit >= leastLimit && noNumber().Match(answer) {
 		return limit, true
 	}
 	return 0, false

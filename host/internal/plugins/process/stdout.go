@@ -3,9 +3,9 @@ package process
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -17,7 +17,7 @@ const (
 )
 
 // handshakeLine is what go-plugin servers print: CORE|APP|NETWORK|ADDRESS|PROTOCOL|…
-var handshakeLine = regexp.MustCompile(`^(\d+)\|(\d+)\|(unix|tcp)\|[^|]+(?:\|([^|]*))?`)
+var handshakeLine = lazyregexp.New(`^(\d+)\|(\d+)\|(unix|tcp)\|[^|]+(?:\|([^|]*))?`)
 
 // handshake picks the handshake line out of a plugin's standard output. Libraries print greetings there, which would
 // make go-plugin fail: all other lines are logged and dropped.
@@ -47,7 +47,7 @@ func (h *handshake) read(stdout io.Reader, log lineLogger) {
 	seen := false
 	eachLine(stdout, maxLogLine, func(line []byte) {
 		if !seen {
-			if m := handshakeLine.FindSubmatch(line); m != nil {
+			if m := handshakeLine().FindSubmatch(line); m != nil {
 				seen = true
 				h.line, h.core, h.app, h.protocol = string(line), string(m[1]), string(m[2]), string(m[4])
 				close(h.found)

@@ -2,11 +2,12 @@ package body
 
 import (
 	"bytes"
-	"regexp"
+
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
 // anHour matches a cache marker of Anthropic's API for an hour instead of five minutes.
-var anHour = regexp.MustCompile(`"cache_control"\s*:\s*\{[^{}]*"ttl"\s*:\s*"1h"`)
+var anHour = lazyregexp.New(`"cache_control"\s*:\s*\{[^{}]*"ttl"\s*:\s*"1h"`)
 
 // CachesForAnHour reports whether the last cache marker of the conversation, or if it has none one before it, asks the
 // provider to keep the prompt for an hour.
@@ -17,12 +18,12 @@ func (r *Request) CachesForAnHour() bool {
 	for i := len(r.Items) - 1; i >= 0; i-- {
 		for j := len(r.Items[i].Parts) - 1; j >= 0; j-- {
 			if p := r.Items[i].Parts[j]; !p.mark.Empty() {
-				return anHour.Match(r.Raw[p.Start:p.End])
+				return anHour().Match(r.Raw[p.Start:p.End])
 			}
 		}
 	}
 	before, _ := r.rest()
-	return anHour.Match(before)
+	return anHour().Match(before)
 }
 
 // moveMarks gives the cache markers of parts that go to the block before, so that what comes before it stays cached. A

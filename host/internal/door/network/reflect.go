@@ -1,0 +1,30 @@
+package network
+
+import (
+	"net/http"
+
+	"connectrpc.com/grpchealth"
+	"google.golang.org/grpc"
+	grpcreflection "google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
+
+	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
+)
+
+// reflected are the services that reflection lists.
+type reflected struct{}
+
+func (reflected) GetServiceInfo() map[string]grpc.ServiceInfo {
+	return map[string]grpc.ServiceInfo{sessionv1connect.SessionServiceName: {}, sessionv1connect.PluginServiceName: {},
+		grpchealth.HealthV1ServiceName: {}}
+}
+
+// addReflection serves what tools such as grpcurl ask for when they have no .proto files. Old ones ask for v1alpha only.
+func addReflection(add func(pattern string, h http.Handler)) {
+	server, options := grpc.NewServer(), grpcreflection.ServerOptions{Services: reflected{}}
+	grpc_reflection_v1.RegisterServerReflectionServer(server, grpcreflection.NewServerV1(options))
+	grpc_reflection_v1alpha.RegisterServerReflectionServer(server, grpcreflection.NewServer(options))
+	add("/grpc.reflection.v1.ServerReflection/", server)
+	add("/grpc.reflection.v1alpha.ServerReflection/", server)
+}
