@@ -353,9 +353,9 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 		b.rest, b.pending, b.offered = rest, counted.Tokens(0), strings.Contains(text, mcp.Tool)
 	}
 	// One time for the turn and for its price: both ask whether the prompt cache has expired.
-	now := time.Now()
+	now, pending := time.Now(), b.pending+b.marks
 	ready, ids, err := b.session.PrepareIdentified(ctx, len(b.entries),
-		engine.PrepareOptions{PendingTokens: b.pending + b.marks, At: now})
+		engine.PrepareOptions{PendingTokens: pending, At: now})
 	// An error without a history leaves the view of the last turn.
 	if ready.History != nil {
 		b.view = make([]body.Shown, len(ready.History))
@@ -366,12 +366,12 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	}
 	err = errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
 	b.tools = r.Tools
-	if counted := ready.Tokens + b.pending + b.marks; counted > 0 {
+	if counted := ready.Tokens + pending; counted > 0 {
 		b.ratio = float64(ready.Outcome.Projected) / float64(counted)
 	}
-	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending, at: now}
+	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + pending, at: now}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
-		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole, Pending: b.pending,
+		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole, Pending: pending,
 			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: reset}, ready.Outcome.Stable.Tokens, now)
 	}
 	if w := x.server.options.Watch; w != nil {

@@ -237,3 +237,26 @@ func recall(t *testing.T, base, id, session string) (text string, failed bool) {
 	}
 	return text, failed
 }
+
+// The marks in the places of removed results count as sent.
+func TestMarksCountAsSent(t *testing.T) {
+	sent := func(change ...func(*proxy.Options)) (tokens, marked int) {
+		up := provider(t, modelapi.Options{Script: work(6)})
+		settings := recallSettings(t)
+		settings["model.contextLimit"] = 15_000
+		p := stand(t, up.URL, settings, change...)
+		a := &agent{form: recalling{form: messagesForm{"s"}}, base: p.url, result: files}
+		if status := a.run(t, "Fix it."); status != http.StatusOK {
+			t.Fatal(status)
+		}
+		for _, r := range up.Models() {
+			marked += len(marks([]*modelapi.Request{r}))
+		}
+		return p.proxy.Totals().Sent, marked
+	}
+	without, none := sent()
+	with, some := sent(recalls(t, false))
+	if more := with - without; none > 0 || some == 0 || more < 5*some || more > 20*some {
+		t.Errorf("%d marks are sent, and %d tokens more", some, more)
+	}
+}
