@@ -196,7 +196,7 @@ func (w wrapping) values(at proxyAt) (out []string) {
 	for _, v := range w.variables {
 		value := at.base + v.path
 		if v.name == opencodeContent {
-			value = opencodeConfig(at.base, at.mcp())
+			value = opencodeConfig(at.base, at.mcp(), os.Getenv(opencodeContent))
 		}
 		out = append(out, v.name+"="+value)
 	}
@@ -233,15 +233,37 @@ func (w wrapping) environ(at proxyAt, environ []string) []string {
 const opencodeContent = "OPENCODE_CONFIG_CONTENT"
 
 // opencodeConfig is a configuration that opencode merges with the user's. It is in a variable: no file of the user's is
-// touched.
-func opencodeConfig(base, recall string) string {
+// touched. own is what the user has in that variable.
+func opencodeConfig(base, recall, own string) string {
 	server := ""
 	if recall != "" {
 		server = fmt.Sprintf(`,"mcp":{"thresh":{"type":"remote","url":"%s"}}`, recall)
 	}
-	return fmt.Sprintf(`{"provider":{"anthropic":{"options":{"baseURL":"%[1]s/v1"}},`+
+	text := fmt.Sprintf(`{"provider":{"anthropic":{"options":{"baseURL":"%[1]s/v1"}},`+
 		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}%[2]s}`,
 		base, server)
+	var all, ours map[string]any
+	if json.Unmarshal([]byte(own), &all) != nil || json.Unmarshal([]byte(text), &ours) != nil || all == nil {
+		return text
+	}
+	merge(all, ours)
+	merged, err := json.Marshal(all)
+	if err != nil { // all of it was read from JSON
+		return text
+	}
+	return string(merged)
+}
+
+// merge sets in one object what another one has, and goes into objects that are in both.
+func merge(into, from map[string]any) {
+	for name, value := range from {
+		a, both := into[name].(map[string]any)
+		if b, object := value.(map[string]any); both && object {
+			merge(a, b)
+		} else {
+			into[name] = value
+		}
+	}
 }
 
 // codexArguments set the base URL of Codex's provider: its own, or the one that the user's configuration chooses. -c

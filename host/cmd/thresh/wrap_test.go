@@ -89,6 +89,13 @@ func TestWrapKnowsAgents(t *testing.T) {
 			t.Errorf("%s: %q, %s", name, r.stdout, r.stderr)
 		}
 	}
+	// What the user has set for one run stays, but for the addresses.
+	own := p.command("wrap", "./opencode")
+	own.Env = append(own.Env, `OPENCODE_CONFIG_CONTENT={"model":"a/b","provider":{"anthropic":{"options":{"timeout":9}}}}`)
+	if r := p.finish(own); !strings.Contains(r.stdout, `"model":"a/b"`) || !strings.Contains(r.stdout, `"timeout":9`) ||
+		!strings.Contains(r.stdout, `"baseURL":"http://127.0.0.1:`) || r.code != 0 {
+		t.Errorf("opencode: %q, %s", r.stdout, r.stderr)
+	}
 	// Others read a file, which is there as long as they run.
 	for name, want := range map[string]string{
 		"pi": `registerProvider("anthropic", { baseUrl: "http://127.0.0.1:PORT" });`,
