@@ -38,12 +38,12 @@ var tooLong = []func() *regexp.Regexp{
 }
 
 // refused are how large a request was that was refused, in the provider's tokens.
-var refused = regexp.MustCompile(`prompt is too long: (\d+) tokens|exceed context limit: (\d+) \+|` +
+var refused = lazyregexp.New(`prompt is too long: (\d+) tokens|exceed context limit: (\d+) \+|` +
 	`input token count \((\d+)\) exceeds|messages resulted in (\d+) tokens|\((\d+) in the messages`)
 
 // refusedTokens returns how large a refused prompt was; 0 if the refusal does not say.
 func refusedTokens(answer []byte) int {
-	for _, group := range slices.Backward(refused.FindSubmatch(answer)) {
+	for _, group := range slices.Backward(refused().FindSubmatch(answer)) {
 		if n, err := strconv.Atoi(string(group)); err == nil {
 			return n
 		}
