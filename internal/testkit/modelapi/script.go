@@ -56,9 +56,9 @@ func LongFix(n int) []Turn {
 }
 
 // NewsFix is LongFix with results of which none has anything in common with another, so that a strategy must decide
-// what is to go. They are what report.py prints.
+// what is to go. They are what report.sh prints.
 func NewsFix(n int) []Turn {
-	return longFix(n, func(i int) string { return "python3 report.py " + itoa(i) })
+	return longFix(n, func(i int) string { return "sh report.sh " + itoa(i) })
 }
 
 func longFix(n int, command func(i int) string) []Turn {
