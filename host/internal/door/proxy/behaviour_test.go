@@ -196,8 +196,7 @@ func TestWhatIsNeverChanged(t *testing.T) {
 	}
 }
 
-// A strategy that does not work costs no turn: the agent finishes with its own requests, and the header says why. With
-// the setting proxy.onError "fail" the agent gets an error of its API.
+// A strategy that does not work costs no turn: the agent finishes with its own requests, and people see why.
 func TestABrokenStrategy(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "thresh-strategy-broken"), []byte("#!/bin/sh\nexit 1\n"),

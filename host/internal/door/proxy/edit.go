@@ -18,7 +18,7 @@ import (
 )
 
 // Which body is sent. The rule of this file: if anything is in doubt, send the client's own bytes, or what was sent
-// for this conversation before. An error reaches the agent only if the user asked for that.
+// for this conversation before. No error reaches the agent.
 
 // turn makes the body of a request to the model. Lock order: a branch's mu, then the thread's; the branch is unlocked
 // when the body is made, not when the answer has come. Two requests of one branch, such as a retry that overtakes,
@@ -150,8 +150,8 @@ func (s *Server) asSent(b *branch, x *exchange, req *body.Request) []byte {
 	return out
 }
 
-// failed is what is sent when a turn failed: the last view if there is one that fits, else the client's bytes. The error is nil unless the
-// client is gone.
+// failed is what is sent when a turn failed: the last view if there is one that fits, else the client's bytes. The error
+// is nil unless the client is gone.
 func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error) {
 	if errors.Is(err, context.Canceled) {
 		return nil, err // the client is gone

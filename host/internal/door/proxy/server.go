@@ -258,7 +258,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 	s.forward(w, r, x)
 }
 
-// edit returns the body to send instead of the client's. With the option Fail the error says why there is none.
+// edit returns the body to send instead of the client's. The error is that the client is gone.
 func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err error) {
 	// A panic here must cost one request its savings, not the agent its turn.
 	defer func() {

@@ -40,8 +40,7 @@ func (s Span) Empty() bool { return s.Start == s.End }
 // node is one value. The nodes of a body are in the order in which the values begin, so that the subtree of node i is
 // the nodes from i up to next. 32-bit positions halve its size; a body of 2 GiB is refused for that.
 type node struct {
-	// The key's name without quotes, undecoded; both 0 for elements of arrays. pair is where the key begins, with its
-	// quote: a member is removed from there.
+	// The key's name without quotes, undecoded; both 0 for elements of arrays.
 	key, keyEnd int32
 	start, end  int32
 	next        int32 // the first node behind the subtree
