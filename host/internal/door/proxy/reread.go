@@ -34,6 +34,7 @@ func refers(r content.ToolResponse) bool {
 // edited are the positions that differ from what the client sent.
 func (b *branch) resolved(fresh []body.Entry) (contents []content.Content, edited []int) {
 	contents = make([]content.Content, len(fresh))
+	var all []body.Entry
 	for i, e := range fresh {
 		contents[i] = e.Content
 		for j, block := range e.Content.Blocks {
@@ -41,7 +42,10 @@ func (b *branch) resolved(fresh []body.Entry) (contents []content.Content, edite
 			if !ok || !refers(r) {
 				continue
 			}
-			found, entry := b.referent(slices.Concat(b.entries, fresh[:i]), r.CallID)
+			if all == nil {
+				all = slices.Concat(b.entries, fresh)
+			}
+			found, entry := b.referent(all[:len(b.entries)+i], r.CallID)
 			if found.Result == nil || b.shows(entry.ID, found) {
 				continue
 			}

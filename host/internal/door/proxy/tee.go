@@ -21,7 +21,7 @@ const (
 	maxAnswer = 32 << 20
 )
 
-// tee passes an answer on and reads what it tells about usage on the way. It never fails, delays or changes anything.
+// tee passes an answer on and reads what it tells about usage on the way. It never fails or changes anything.
 type tee struct {
 	io.ReadCloser
 	reader answerReader
