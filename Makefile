@@ -32,7 +32,7 @@ ALL        = $(filter-out $(shell $(GO) list $(SLOW)),$(shell $(GO) list ./...))
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 RACED = $(FLAGS) $(if $(RACE),CGO_ENABLED=1,CGO_ENABLED=0) $(GO) test $(TESTFLAGS) $(RACE)
 # In these packages nothing runs concurrently but what is named below: they compute, convert, or start programs as a user
-# does. Under the race detector they take 3 to 10 times as long to build and to run, and prove nothing more. Every other
+# does. Under the race detector they take 3 to 10 times as long to build and to run, and show little more. Every other
 # package, new ones too, runs under it. What is named of host/cmd/thresh also builds 'thresh run' with the detector.
 PURE := ./docs/doctest ./docs/scalesim ./host/cmd/thresh ./host/config ./host/internal/lab/compare/htmlreport \
 	./host/internal/lab/explain \
@@ -65,7 +65,7 @@ demo: build ## replay the sample sessions through the strategies and show what t
 test: check unit ## lint, generated code, and all tests but the slow ones, with real processes
 
 FULL = THRESH_TEST_FULL=1 $(LEAN) $(GO) test $(TESTFLAGS)
-# The tests that have more cases in a full run; a test of internal/testkit/full holds that none is missing.
+# The tests that have more cases in a full run; a test of internal/testkit/full holds that no package is missing.
 THOROUGH := AFileThatIsNoSession ABadPluginFails APluginSees ASessionGoesOnWhere AnAgentsLoop OneChangedByte PageHasTheTable \
 	PricedIsHardly TheExampleInTheREADME TheShippedPluginsPass VocabulariesAreCurrent WhatIsSaidIsTrue WhenTheModelFails
 space := $() $()

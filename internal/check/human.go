@@ -78,7 +78,7 @@ func reduces(original, text string) bool {
 		path, file := marks.ReadInclusion(bare)
 		if file && !files[path] {
 			if len(files) == mostFiles || !strings.Contains(original, path) {
-				return false // then the line, which holds the path, is none of original either
+				return false // too many, or a line that is none of original: it holds the path
 			}
 			files[path] = true
 		}

@@ -49,8 +49,8 @@ HTML page, with a picture of depth against score.
 
 Moments are --moments requests of each session, spread evenly over those at which some variant had
 removed something, and for each variant the one with the least left after each kind of rewrite
-(prune, compress, make-room). They are chosen once: a variant added later is probed at the same
-moments, and only its own answers are asked for.
+(prune, compress, make-room). They are chosen once, where there are any: a variant added later is
+probed at the same moments, and only its own answers are asked for.
 
   score       mean over the questions at the evenly spread moments: 1 for a full answer, 0.5 for a
               part of it, 0 for none

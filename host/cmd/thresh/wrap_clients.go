@@ -233,7 +233,7 @@ func (w wrapping) environ(at proxyAt, environ []string) []string {
 const opencodeContent = "OPENCODE_CONFIG_CONTENT"
 
 // opencodeConfig is a configuration that opencode merges with the user's. It is in a variable: no file of the user's is
-// touched. own is what the user has in that variable.
+// touched. own is what the user has in that variable; it is replaced unless it is JSON.
 func opencodeConfig(base, recall, own string) string {
 	server := ""
 	if recall != "" {
@@ -251,7 +251,7 @@ func opencodeConfig(base, recall, own string) string {
 	if err != nil { // all of it was read from JSON
 		return text
 	}
-	return string(merged)
+	return strings.ReplaceAll(string(merged), "'", `\u0027`) // as --print quotes it for a shell
 }
 
 // merge sets in one object what another one has, and goes into objects that are in both.

@@ -439,9 +439,10 @@ func TestWrapPrintsForAnAgent(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude":   "export ENABLE_TOOL_SEARCH=true",
 		"codex":    "# codex needs these arguments: '-c' 'openai_base_url=\"http://127.0.0.1:",
-		"opencode": `export OPENCODE_CONFIG_CONTENT='{"provider":`,
+		"opencode": `export OPENCODE_CONFIG_CONTENT='{"model":"don\u0027t","provider":`,
 	} {
 		cmd := p.command("wrap", "--print", name)
+		cmd.Env = append(cmd.Env, `OPENCODE_CONFIG_CONTENT={"model":"don't"}`)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

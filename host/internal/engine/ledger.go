@@ -72,7 +72,7 @@ type Charge struct {
 	// Saved is the difference in US dollars: negative if a rewrite cost more cache than it saved, and 0 without a price
 	// list. It assumes that the provider's cache has all that it may have.
 	Saved float64
-	// Rewrote means that the beginning of the previous request was rewritten.
+	// Rewrote means that the beginning of the previous request's conversation was rewritten.
 	Rewrote bool
 
 	ledger *Ledger // nil: no price list is known
@@ -145,7 +145,7 @@ func (l *Ledger) learn(c Charge, reported float64) (each, around float64) {
 	defer l.mu.Unlock()
 	g, p := &l.grown, c.prompt
 	x, y, n := float64(p.Sent-l.counted.Sent), reported-l.reported, float64(p.SentEntries-l.counted.SentEntries)
-	if l.reported > 0 && !c.Rewrote && x > 0 && y > 0 {
+	if l.reported > 0 && !c.Rewrote && !p.Reset && x > 0 && y > 0 {
 		g.x, g.y, g.xx, g.xy = g.x+x, g.y+y, g.xx+x*x, g.xy+x*y
 		g.xn, g.yn, g.nn = g.xn+x*n, g.yn+y*n, g.nn+n*n
 	}

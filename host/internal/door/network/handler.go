@@ -49,7 +49,7 @@ type Options struct {
 	Log      hclog.Logger
 }
 
-// names are the services, for health and reflection.
+// names are the services that health is asked about.
 var names = []string{sessionv1connect.SessionServiceName, sessionv1connect.PluginServiceName}
 
 // route is where something is served, as [http.ServeMux] takes it. An open one needs no token.
@@ -105,7 +105,7 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	path, checks := grpchealth.NewHandler(health{ready}, connect.WithReadMaxBytes(openBytes))
 	add(path, checks)
 	toAll(path+"Check", checks.ServeHTTP)
-	addReflection(add)
+	addReflection(add, o.Host)
 	// Alive is not ready: an orchestrator must not kill a host that is finishing its requests.
 	toAll("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	toAll("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {

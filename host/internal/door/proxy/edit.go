@@ -43,7 +43,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	if err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)
 	}
-	if shown != nil {
+	if shown != nil || b.view == nil {
 		out = nil
 	}
 	if err != nil {
@@ -187,9 +187,9 @@ func byDefault(c *config.Config, key string) bool {
 	return err == nil && len(e) == 1 && (e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "")
 }
 
-// settings are those of a new session, where the user has set nothing: what the request says of its model. With the
-// model's name its prices are known, and with them the cadence is "priced". beta is the header by which clients of
-// Anthropic's ask for the context window of a million tokens. Gemini's models have one of that size.
+// settings are those of a session, new or with another model, where the user has set nothing: what the request says of
+// its model. With the model's name its prices are known, and with them the cadence is "priced". beta is the header by
+// which clients of Anthropic's ask for the context window of a million tokens. Gemini's models have one of that size.
 func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	c, set := x.profile.config, map[string]any{}
 	if x.profile.name != "" {

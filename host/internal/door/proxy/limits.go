@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -39,16 +38,16 @@ var tooLong = []func() *regexp.Regexp{
 
 // refused are how large a request was that was refused, in the provider's tokens.
 var refused = lazyregexp.New(`prompt is too long: (\d+) tokens|exceed context limit: (\d+) \+|` +
-	`input token count \((\d+)\) exceeds|messages resulted in (\d+) tokens|\((\d+) in the messages`)
+	`input token count \((\d+)\) exceeds|messages resulted in (\d+) tokens|\((\d+) in the messages(?:, (\d+) in the functions)?`)
 
 // refusedTokens returns how large a refused prompt was; 0 if the refusal does not say.
 func refusedTokens(answer []byte) int {
-	for _, group := range slices.Backward(refused().FindSubmatch(answer)) {
-		if n, err := strconv.Atoi(string(group)); err == nil {
-			return n
-		}
+	n := 0
+	for _, group := range refused().FindSubmatch(answer) { // the first is the whole
+		part, _ := strconv.Atoi(string(group)) // 0 for what was not matched
+		n += part
 	}
-	return 0
+	return n
 }
 
 // noNumber are words for the same that say no limit.

@@ -25,7 +25,7 @@ type Totals struct {
 	Errors, LastError, Unreached int
 	// Forgotten are conversations that were let go from memory, for the next ones to have room.
 	Forgotten int
-	// Rewrites changed the beginning of the request before.
+	// Rewrites changed the beginning of the conversation of the request before.
 	Rewrites int
 	// Whole are the tokens of the clients' requests with a conversation, and Sent those of what was made of them.
 	Whole, Sent int

@@ -57,8 +57,8 @@ type Context struct {
 
 // Plan replays the sessions, chooses moments of those that the book does not have, spread over each session's requests,
 // and keeps what the variants left. It returns the sessions' ids. A session's moments stay what they were, unless another
-// number of them is asked for: then those are added. What was planned before an error stays. Progress is called after
-// each session.
+// number of them is asked for, or there were none: then those are added. What was planned before an error stays. Progress
+// is called after each session.
 func (b *Book) Plan(ctx context.Context, h *engine.Host, o compare.Options, moments int) (sessions []string, err error) {
 	progress := o.Progress
 	o.Progress = nil

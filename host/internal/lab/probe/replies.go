@@ -131,7 +131,9 @@ func replies[T any](t *Task, data []byte, about func(*T) (id, problem string)) (
 			out[id] = item
 			continue
 		}
-		delete(out, id)
+		if t.ids != nil {
+			delete(out, id)
+		}
 		if !wrong[id] {
 			name := id
 			if name == "" || t.ids == nil {

@@ -192,6 +192,8 @@ func (st *State) collect(r *Report) (all []*scored) {
 				r.Failed = append(r.Failed, s.Name+": "+name+": the session was not replayed with it")
 			case s.Variants[at].Error != "":
 				r.Failed = append(r.Failed, s.Name+": "+name+": "+s.Variants[at].Error)
+			case len(s.Variants[at].Contexts) < len(s.Moments):
+				r.Failed = append(r.Failed, s.Name+": "+name+": not replayed at all moments: plan it again")
 			}
 		}
 	}
