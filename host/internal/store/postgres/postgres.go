@@ -74,6 +74,8 @@ func (s *Store) Ready(ctx context.Context) error {
 	if s.alive.Err() != nil {
 		return store.ErrClosed
 	}
+	ctx, cancel := store.Within(ctx)
+	defer cancel()
 	if err := s.pool.Ping(ctx); err != nil {
 		return s.fault(ctx, err)
 	}
