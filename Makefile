@@ -35,9 +35,8 @@ RACED = $(FLAGS) $(if $(RACE),CGO_ENABLED=1,CGO_ENABLED=0) $(GO) test $(TESTFLAG
 # does. Under the race detector they take 3 to 10 times as long to build and to run, and show little more. Every other
 # package, new ones too, runs under it. What is named of host/cmd/thresh also builds 'thresh run' with the detector.
 PURE := ./docs/doctest ./docs/scalesim ./host/cmd/thresh ./host/config ./host/internal/lab/compare/htmlreport \
-	./host/internal/lab/explain \
-	./host/internal/lab/verify ./host/internal/plugins/fault ./host/internal/pricing ./host/internal/prompts \
-	./host/internal/todos ./host/internal/tokens/... ./host/internal/transcript ./internal/... ./plugins/... \
+	./host/internal/lab/explain ./host/internal/lab/verify ./host/internal/plugins/fault ./host/internal/pricing \
+	./host/internal/prompts ./host/internal/todos ./host/internal/tokens/... ./host/internal/transcript ./internal/... ./plugins/... \
 	./sdk/content/... ./sdk/prune ./sdk/sdktest ./sdk/summary ./sdk/tools ./sdk/turns
 WATCHED := ./host/internal/tokens ./host/internal/lab/verify
 CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)

@@ -49,7 +49,7 @@ type Options struct {
 	Log      hclog.Logger
 }
 
-// names are the services that health is asked about.
+// names are the services, for health and reflection.
 var names = []string{sessionv1connect.SessionServiceName, sessionv1connect.PluginServiceName}
 
 // route is where something is served, as [http.ServeMux] takes it. An open one needs no token.

@@ -10,15 +10,17 @@ import (
 	"google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 
 	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
 )
 
 // reflected are the services that reflection lists.
 type reflected struct{}
 
 func (reflected) GetServiceInfo() map[string]grpc.ServiceInfo {
-	return map[string]grpc.ServiceInfo{sessionv1connect.SessionServiceName: {}, sessionv1connect.PluginServiceName: {},
-		grpchealth.HealthV1ServiceName: {}}
+	all := map[string]grpc.ServiceInfo{grpchealth.HealthV1ServiceName: {}}
+	for _, name := range names {
+		all[name] = grpc.ServiceInfo{}
+	}
+	return all
 }
 
 // addReflection serves what tools such as grpcurl ask for when they have no .proto files. Old ones ask for v1alpha only.
