@@ -202,7 +202,7 @@ func TestWhatIsLackingIsListed(t *testing.T) {
 func TestAPluginThatEatsMemoryEndsAlone(t *testing.T) {
 	isolates(t)
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "eats-memory")},
-		MaxMemoryBytes: 256 << 20}})
+		MaxMemoryBytes: 1 << 30}}) // more than the half gigabyte of a launcher with the race detector
 	_, err := strategy(t, m, "eats-memory").Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if !errors.Is(err, ErrPluginCrashed) {
 		t.Errorf("got %v", err)

@@ -63,7 +63,7 @@ func TestAPluginCannotTakeMemoryThatNoLimitCounts(t *testing.T) {
 	if got, err := take(t, "shares-memory", 1<<30); got != "true true" || err != nil {
 		t.Errorf("shared memory was refused: %q, %v", got, err)
 	}
-	_, err := take(t, "takes-page-tables", 256<<20)
+	_, err := take(t, "takes-page-tables", 512<<20)
 	if !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "page tables included") &&
 		!strings.Contains(err.Error(), "than its control group may") {
 		t.Errorf("got %v", err)

@@ -40,7 +40,7 @@ func Main() {
 const launcherFailed = 125
 
 // steps are taken in this order: mounting needs privileges and no Landlock, and the filter of system calls forbids what
-// the others need. A step runs if any of its measures is wanted; a [Failure] reports its name.
+// those before it need. A step runs if any of its measures is wanted; a [Failure] reports its name.
 var steps = []struct {
 	name     Measure
 	measures []Measure
@@ -49,12 +49,12 @@ var steps = []struct {
 	{Paths, []Measure{Paths}, hideFiles},
 	{Descriptors, []Measure{Descriptors}, closeDescriptors},
 	{Limits, []Measure{Limits}, setLimits},
-	{Memory, []Measure{Memory}, limitMemory},
 	{Threads, []Measure{Threads}, limitThreads},
 	{Privileges, []Measure{Files, Network, Processes, Calls}, keepPrivileges}, // they need it, without root
 	{Files, []Measure{Files}, limitFiles},
 	{Privileges, []Measure{Privileges}, dropPrivileges},
 	{Calls, []Measure{Network, Processes, Calls}, filterCalls},
+	{Memory, []Measure{Memory}, limitMemory}, // the launcher itself may have more than the program is allowed
 }
 
 // become takes the measures, then becomes the program with exec, on a locked thread. It returns only on failure.
