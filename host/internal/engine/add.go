@@ -161,8 +161,6 @@ func (s *Session) appendDurably(
 		case err != nil:
 			return 0, 0, err
 		case n.own: // the store had them already, and they were read from there
-			s.logEntries(entries)
-			_ = s.log.Flush()
 			now := s.history.Snapshot()
 			return now.Revision, now.Tokens, nil
 		case n.moved && try < mostTries: // behind what another host has added

@@ -60,10 +60,12 @@ func (s *Session) wake() error {
 	}
 	ctx, cancel := store.Within(s.done)
 	defer cancel()
+	at := s.stored.at
 	found, err := s.load(ctx)
 	switch {
 	case err != nil:
 		s.empty() // of what was read before the error
+		s.stored.at = at
 		return err
 	case !found:
 		return s.deleted()
@@ -104,7 +106,8 @@ func (s *Session) empty() {
 	_ = s.history.Restore(history.State{}, nil) // nothing cannot be wrong
 	s.tasks, s.additions = todos.Tracker{}, nil
 	p := s.stored
-	*p = stored{store: p.store, key: p.key, exists: true, at: p.at, groups: sessionlog.Groups{}} // at is for Position
+	// at is for Position.
+	*p = stored{store: p.store, key: p.key, exists: true, at: p.at, lost: p.lost, groups: sessionlog.Groups{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.viewed, s.sent = history.View{}, false, 0

@@ -165,8 +165,11 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 	for _, step := range steps {
 		own := tag != 0 && step.tag == tag
 		n.own = n.own || own
-		if own && step.kind == store.Added {
+		if step.kind == store.Added && (own || slices.Contains(p.lost, step.tag)) {
+			p.lost = slices.DeleteFunc(p.lost, func(lost uint64) bool { return lost == step.tag })
 			r.own.adds(r.history.Mark())
+			r.logEntries(step.added.Entries)
+			_ = r.log.Flush() // an error is reported as in appendDurably
 		}
 		if err := r.step(step); err != nil {
 			return n, fmt.Errorf("record %d: %w", step.seq, err)

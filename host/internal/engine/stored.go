@@ -33,8 +33,10 @@ type stored struct {
 	exists bool
 	// origin is what a session that does not exist yet was forked from.
 	origin store.Origin
-	// unsure is set after an error: the write may have taken place.
+	// unsure is set after an error: the write may have taken place. lost are the tags of such writes until the log says.
+	// The transcript log lacks what they added.
 	unsure             bool
+	lost               []uint64
 	groups             sessionlog.Groups // the session's state as the log has it
 	sentView, lastView history.View
 	since              int    // records since the last snapshot
@@ -96,6 +98,7 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, u update
 			}
 		}
 		p.wrote(u)
+		p.lost = nil // those that had not taken place cannot any more
 		return news{}, nil
 	}
 	conflict, fault := (*store.ConflictError)(nil), (*store.Fault)(nil)
@@ -111,7 +114,7 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, u update
 	}
 	// It is not known whether it was written. If that cannot be found out now, the next operation looks again. Its
 	// absence says little: the database may still be working on it.
-	p.unsure = true
+	p.unsure, p.lost = true, append(p.lost, tag)
 	if n, lookErr := s.catchUp(ctx, tag); lookErr == nil && n.own {
 		return n, nil
 	}
