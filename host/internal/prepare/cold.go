@@ -19,7 +19,7 @@ func (t *turn) coldDue() bool {
 		return false
 	}
 	t.mu.Lock()
-	last := t.sent.at
+	last := t.known.Sent.At
 	t.mu.Unlock()
 	if last.IsZero() || !prices.Cold(t.sendTime().Sub(last)) {
 		return false

@@ -28,7 +28,7 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) error {
 		return nil
 	}
 	if f := t.cooldown(reason); f != nil {
-		out.Cooldown = &outcome.Cooldown{Until: f.until, Error: f.err.Error()}
+		out.Cooldown = &outcome.Cooldown{Until: f.Until, Error: f.Error}
 		return nil
 	}
 	// The session may need a right to compress that other hosts respect; done gives it back.
@@ -182,8 +182,8 @@ func (t *turn) accountLLM(s *services) error {
 func (t *turn) lastNoOp(s history.Snapshot) sdk.NoOpReason {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if n := t.noop; n != nil && n.strategy == t.info.Name && n.added == s.Added {
-		return n.reason
+	if n := t.known.NoOp; n != nil && n.Strategy == t.info.Name && n.Added == s.Added {
+		return n.Reason
 	}
 	return ""
 }
@@ -194,6 +194,6 @@ func (t *turn) rememberNoOp(s history.Snapshot, reason sdk.NoOpReason) {
 	defer t.mu.Unlock()
 	// Other settings may give another answer.
 	if t.current() {
-		t.noop = &noop{strategy: t.info.Name, added: s.Added, reason: reason}
+		t.known.NoOp = &NoOp{Strategy: t.info.Name, Added: s.Added, Reason: reason}
 	}
 }

@@ -65,12 +65,12 @@ func (t *turn) compressFailed(ctx context.Context, err error) error {
 	if !t.current() {
 		return err
 	}
-	t.failures++
+	t.known.Failures++
 	cooldown := t.req.Settings.Cooldown
 	if known != nil && known.Retryable || cooldown <= 0 {
 		return err
 	}
-	t.failure = &failure{strategy: t.info.Name, until: t.now().Add(cooldown), err: err}
+	t.known.Failure = &Failure{Strategy: t.info.Name, Until: t.now().Add(cooldown), Error: err.Error()}
 	return err
 }
 
@@ -78,7 +78,7 @@ func (t *turn) compressFailed(ctx context.Context, err error) error {
 func (t *turn) compressSucceeded() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.failures = 0
+	t.known.Failures = 0
 }
 
 // continuesWithout reports whether the ladder makes room although the Compress failed. The agent must see the first
@@ -87,7 +87,7 @@ func (t *turn) compressSucceeded() {
 func (t *turn) continuesWithout(ctx context.Context, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.req.Settings.Ladder || t.blocked || ctx.Err() != nil || t.failures < 2 || t.fits() {
+	if !t.req.Settings.Ladder || t.blocked || ctx.Err() != nil || t.known.Failures < 2 || t.fits() {
 		return false
 	}
 	t.outcome.Compress.Failed = err.Error()
@@ -107,11 +107,11 @@ func (t *turn) warnFailure() {
 }
 
 // cooldown returns the failure whose cooldown has not passed yet; nil if there is none. A Compress by hand never waits.
-func (t *turn) cooldown(reason sdk.CompressReason) *failure {
+func (t *turn) cooldown(reason sdk.CompressReason) *Failure {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.failure
-	if reason == sdk.ReasonManual || f == nil || f.strategy != t.info.Name || !t.now().Before(f.until) {
+	f := t.known.Failure
+	if reason == sdk.ReasonManual || f == nil || f.Strategy != t.info.Name || !t.now().Before(f.Until) {
 		return nil
 	}
 	return f

@@ -48,7 +48,8 @@ func (p *Pipeline) Compress(ctx context.Context, req Request) (outcome.Outcome, 
 	// A user wants it tried, whatever an earlier turn remembered. What was optimised stays so: a Compress adds nothing
 	// (REQ-HD-002.6).
 	p.mu.Lock()
-	p.noop, p.failure, p.failures, p.stuck = nil, nil, 0, false
+	k := &p.known
+	k.NoOp, k.Failure, k.Failures, k.Stuck = nil, nil, 0, false
 	p.mu.Unlock()
 	t := p.newTurn(req)
 	t.begin()

@@ -61,7 +61,7 @@ func (t *turn) optimize(ctx context.Context) error {
 // well do nothing.
 func (t *turn) rewriteDue() bool {
 	t.mu.Lock()
-	stuck := t.stuck
+	stuck := t.known.Stuck
 	t.mu.Unlock()
 	return !t.fits() || !stuck && !t.belowThreshold() && t.thresholdReachable()
 }
@@ -71,7 +71,7 @@ func (t *turn) rewriteDue() bool {
 func (t *turn) dirty(s history.Snapshot, due bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return s.Added > t.optimized || t.held && due
+	return s.Added > t.known.Optimized || t.known.Held && due
 }
 
 // markOptimized makes the history clean up to a snapshot. Entries added while the strategy worked are still dirty.
@@ -80,7 +80,7 @@ func (t *turn) markOptimized(s history.Snapshot, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.current() {
-		t.optimized, t.held = max(t.optimized, s.Added), held
+		t.known.Optimized, t.known.Held = max(t.known.Optimized, s.Added), held
 	}
 }
 

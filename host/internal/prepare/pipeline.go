@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk"
 )
 
 // Pipeline runs the turns of one session, one at a time. Entries may be added to the history at any time. A Pipeline is
@@ -26,41 +24,10 @@ type Pipeline struct {
 
 	running sync.Mutex // held while a turn runs
 
-	mu sync.Mutex // guards everything below
-
-	// optimized is Snapshot.Added as of the last Optimize. If more was added since, the history is dirty: another
-	// Optimize may find something (REQ-HD-002.6). held: the cadence held back what that Optimize would have pruned.
-	optimized uint64
-	held      bool
-
-	noop     *noop    // nil: the last Compress did something
-	failure  *failure // nil: no cooldown
-	failures int      // consecutive Compress calls that failed
-
+	mu    sync.Mutex // guards what follows
+	known State
 	// version counts resets, from 1. A turn does not store what it learned under settings that have changed since.
 	version uint64
-
-	// stuck: the last Compress at the threshold left the request over it, because it did nothing, failed or was not
-	// enough.
-	stuck bool
-
-	calibration tokens.Calibration
-	sent        sent
-	growth      growth
-}
-
-// noop remembers a Compress that had nothing to do, so the strategy is not asked again about the same history.
-type noop struct {
-	strategy string
-	added    uint64 // Snapshot.Added at that time
-	reason   sdk.NoOpReason
-}
-
-// failure remembers a Compress that failed with a non-retryable error, so it is not tried again at every turn.
-type failure struct {
-	strategy string
-	until    time.Time // the end of the cooldown
-	err      error
 }
 
 // New returns the pipeline of a session. The entries of h must be counted with counter.
@@ -115,7 +82,7 @@ func (p *Pipeline) SettingsVersion() uint64 {
 func (p *Pipeline) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.optimized, p.held, p.noop, p.failure, p.failures, p.stuck = 0, false, nil, nil, 0, false
+	p.known = State{Calibration: p.known.Calibration, Growth: p.known.Growth, Sent: p.known.Sent}
 	p.version++
 }
 

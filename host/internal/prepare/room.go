@@ -15,7 +15,7 @@ const leastRoom = 0.05
 func (t *turn) alone() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return max(0, t.calibration.Estimate(max(0, t.req.Pending)))
+	return max(0, t.known.Calibration.Estimate(max(0, t.req.Pending)))
 }
 
 // checkRoom returns an error if the request does not fit because of what is not history. It runs before any step:

@@ -7,11 +7,11 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// sent is the last request that a turn returned: what the provider's prompt cache holds if the agent sent it. The zero
+// Sent is the last request that a turn returned: what the provider's prompt cache holds if the agent sent it. The zero
 // value: nothing was sent to the current model.
-type sent struct {
-	view history.View
-	at   time.Time
+type Sent struct {
+	View history.View
+	At   time.Time
 }
 
 // stable returns how much of the beginning of this request equals the preceding one, for agents that set cache
@@ -19,8 +19,8 @@ type sent struct {
 func (t *turn) stable() (same outcome.Stable) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.growth.requests > 0 {
-		same.Entries, same.Tokens = t.view.Shared(t.sent.view)
+	if t.known.Growth.Requests > 0 {
+		same.Entries, same.Tokens = t.view.Shared(t.known.Sent.View)
 	}
 	return same
 }
@@ -31,8 +31,8 @@ func (t *turn) recordSent() {
 	now := t.sendTime()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.growth.record(t.view.Tokens, t.sent.view.Tokens, t.view.Epoch)
-	t.sent = sent{view: t.view, at: now}
+	t.known.Growth.record(t.view.Tokens, t.known.Sent.View.Tokens, t.view.Epoch)
+	t.known.Sent = Sent{View: t.view, At: now}
 }
 
 func (t *turn) sendTime() time.Time {
@@ -56,14 +56,14 @@ type cacheEffect struct {
 // cached.
 func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 	t.mu.Lock()
-	last := t.sent
+	last := t.known.Sent
 	t.mu.Unlock()
-	owned, cached := last.view.Owned, last.view.OwnedTokens
-	if last.view.Epoch != base.Epoch || owned > len(base.Entries) {
-		owned, cached = stillSent(last.view, base)
+	owned, cached := last.View.Owned, last.View.OwnedTokens
+	if last.View.Epoch != base.Epoch || owned > len(base.Entries) {
+		owned, cached = stillSent(last.View, base)
 	}
 	first, removed := plan.Touches(owned)
-	e := cacheEffect{at: last.at, cached: cached, removed: removed}
+	e := cacheEffect{at: last.At, cached: cached, removed: removed}
 	e.prefix = cached - base.TokensOf(min(first, owned), owned)
 	e.rewritten = e.cached - e.prefix - removed
 	e.onlyUncached = first >= owned

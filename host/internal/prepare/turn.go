@@ -56,7 +56,7 @@ func (t *turn) recordStuck() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.current() {
-		t.stuck = !t.belowThreshold()
+		t.known.Stuck = !t.belowThreshold()
 	}
 }
 

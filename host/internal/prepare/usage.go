@@ -14,8 +14,8 @@ import (
 func (p *Pipeline) ReportUsage(promptTokens, counted int) tokens.Calibration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calibration.Observe(counted, promptTokens)
-	return p.calibration
+	p.known.Calibration.Observe(counted, promptTokens)
+	return p.known.Calibration
 }
 
 // StartFrom replaces the calibration, for a session that begins or changes its model. It also forgets what was sent:
@@ -23,14 +23,14 @@ func (p *Pipeline) ReportUsage(promptTokens, counted int) tokens.Calibration {
 func (p *Pipeline) StartFrom(c tokens.Calibration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calibration, p.sent = c, sent{}
+	p.known.Calibration, p.known.Sent = c, Sent{}
 }
 
 // projected is what the provider is expected to count for a request with this view.
 func (t *turn) projected(view history.View) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.calibration.Estimate(view.Tokens + max(0, t.req.Pending))
+	return t.known.Calibration.Estimate(view.Tokens + max(0, t.req.Pending))
 }
 
 // hostTokens converts the provider's tokens into the host's, rounded up: limits are configured in the former, entries
@@ -38,7 +38,7 @@ func (t *turn) projected(view history.View) int {
 func (t *turn) hostTokens(provider int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return int(math.Ceil(float64(provider) / t.calibration.Ratio()))
+	return int(math.Ceil(float64(provider) / t.known.Calibration.Ratio()))
 }
 
 // extraTokens is what the provider is expected to count in addition to the history, in tokens as the host counts:
@@ -47,7 +47,7 @@ func (t *turn) extraTokens() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	const plenty = 1 << 20 // an estimate this large is not subject to the calibration's lower bounds
-	estimate := float64(t.calibration.Estimate(plenty)) / t.calibration.Ratio()
+	estimate := float64(t.known.Calibration.Estimate(plenty)) / t.known.Calibration.Ratio()
 	return max(0, int(math.Round(estimate))-plenty) + max(0, t.req.Pending)
 }
 
@@ -55,7 +55,7 @@ func (t *turn) extraTokens() int {
 func (t *turn) reportedCalibration() *outcome.Calibration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.calibration
+	c := t.known.Calibration
 	if c.Samples() == 0 {
 		return nil
 	}
