@@ -28,7 +28,7 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.applicable(p); err != nil {
-		return h.snapshot(), err
+		return h.snapshotAt(nil), err
 	}
 	if p.changes != nil {
 		h.edit(p)
@@ -37,7 +37,7 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 		h.replace(p.base, p.entries)
 	}
 	h.rewritten(p.base)
-	return h.snapshot(), nil
+	return h.snapshotAt(nil), nil
 }
 
 // applicable returns an error if a plan does not fit the history as it is now. Callers hold h.mu.

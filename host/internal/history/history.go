@@ -105,7 +105,7 @@ type Snapshot struct {
 func (h *History) Snapshot() Snapshot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.snapshot()
+	return h.snapshotAt(nil)
 }
 
 // Mark is a moment between two additions to a history. It divides what was appended before it from what was appended
@@ -136,9 +136,6 @@ func (h *History) SnapshotAt(m *Mark) Snapshot {
 	defer h.mu.Unlock()
 	return h.snapshotAt(m)
 }
-
-// snapshot is Snapshot for callers that hold h.mu.
-func (h *History) snapshot() Snapshot { return h.snapshotAt(nil) }
 
 // snapshotAt is SnapshotAt for callers that hold h.mu.
 func (h *History) snapshotAt(m *Mark) Snapshot {

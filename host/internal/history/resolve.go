@@ -141,6 +141,10 @@ func (r *resolver) block(p *check.Part, part, block int, response content.ToolRe
 		return
 	}
 	response.Result = content.WithLiterals(response.Result, changed)
+	replaceBlock(p, block, response)
+}
+
+func replaceBlock(p *check.Part, at int, b content.Block) {
 	if !p.Edited {
 		p.Edited, p.Kept = true, make([]int, len(p.Content.Blocks))
 		for j := range p.Kept {
@@ -148,7 +152,7 @@ func (r *resolver) block(p *check.Part, part, block int, response content.ToolRe
 		}
 	}
 	p.Content.Blocks = slices.Clone(p.Content.Blocks)
-	p.Content.Blocks[block], p.Kept[block] = response, -1
+	p.Content.Blocks[at], p.Kept[at] = b, -1
 }
 
 // mended returns what replaces a mark. self is the result that has it, as a number in before; here is its place in

@@ -38,18 +38,10 @@ func resolveInclusions(old []*Entry, parts []check.Part) {
 			}
 			now, included := mendInclusions(text.Text, later)
 			later = append(later, included...)
-			if now == text.Text {
-				continue
+			if now != text.Text {
+				text.Text = now
+				replaceBlock(p, j, text)
 			}
-			if !p.Edited {
-				p.Edited, p.Kept = true, make([]int, len(p.Content.Blocks))
-				for k := range p.Kept {
-					p.Kept[k] = k
-				}
-			}
-			p.Content.Blocks = slices.Clone(p.Content.Blocks)
-			text.Text = now
-			p.Content.Blocks[j], p.Kept[j] = text, -1
 		}
 	}
 }

@@ -6,42 +6,30 @@ package history
 func (p *Plan) Touches(n int) (first, saved int) {
 	old := p.base.Entries
 	first = len(old)
-	if p.parts == nil && p.changes == nil {
-		return first, 0
-	}
 	touch := func(i, tokens int) {
 		first = min(first, i)
 		if i < n {
 			saved += tokens
 		}
 	}
-	if p.changes != nil { // of an Optimize: nothing else is touched
-		for i, c := range p.changes {
-			left := 0
-			if !c.Removed {
-				left = p.changed[i].Tokens
-			}
-			touch(c.Index, old[c.Index].Tokens-left)
+	next := 0 // the first old entry that no piece so far has
+	gone := func(until int) {
+		for ; next < until; next++ {
+			touch(next, old[next].Tokens)
 		}
-		return first, saved
 	}
-	next := 0 // the first old entry that no part so far refers to
-	for k, part := range p.parts {
-		if part.Index < 0 {
+	for _, piece := range p.rewrite().Pieces {
+		if piece.From < 0 {
 			// A new entry changes the prompt from its place on, and saves nothing.
 			first = min(first, next)
 			continue
 		}
-		for ; old[next] != p.old[part.Index]; next++ { // the strategy may not have been given blank entries
-			touch(next, old[next].Tokens)
+		gone(piece.From)
+		if piece.Entry != nil {
+			touch(next, old[next].Tokens-piece.Entry.Tokens)
 		}
-		if part.Edited {
-			touch(next, old[next].Tokens-p.entries[k].Tokens)
-		}
-		next++
+		next = piece.To
 	}
-	for ; next < len(old); next++ {
-		touch(next, old[next].Tokens)
-	}
+	gone(len(old))
 	return first, saved
 }

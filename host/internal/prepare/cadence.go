@@ -13,7 +13,7 @@ const million = 1e6
 // Pruning invalidates the provider's prompt cache from there on. Whether that pays depends on prices: on one side are
 // the removed tokens, which every further request would carry, on the other the remaining tokens that must be written
 // to the cache again.
-func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d outcome.Decision, apply bool) {
+func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d outcome.Decision) {
 	set := t.req.Settings
 	d.Cadence = set.Cadence
 	d.Saves = base.Tokens - plan.After
@@ -24,36 +24,30 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 	case set.Cadence == "" || set.Cadence == outcome.CadenceEveryTurn,
 		set.Cadence == outcome.CadencePriced && set.Prices == nil:
 		d.Cadence, d.Reason = outcome.CadenceEveryTurn, outcome.DecidedEveryTurn
-		return d, true
 	// At the threshold the request still fits: by prices, it may be cheaper to continue until it does not.
 	case due && (set.Cadence == outcome.CadenceGated || !t.fits()):
 		d.Reason = outcome.DecidedDue
-		return d, true
+	case set.Cadence == outcome.CadenceGated && d.Saves >= set.MinSavings:
+		d.Reason = outcome.DecidedEnough
 	case set.Cadence == outcome.CadenceGated:
 		d.Reason = outcome.DecidedTooLittle
-		if d.Saves >= set.MinSavings {
-			d.Reason = outcome.DecidedEnough
-		}
-		return d, d.Reason == outcome.DecidedEnough
 	case e.onlyUncached:
 		d.Reason = outcome.DecidedUncached
-		return d, true
 	// Many small rewrites would each pay a little, and lose more than one that waits for them all. A cold cache costs
 	// nothing to rewrite, but then it is warm, and the next batch pays for that: half a batch must be there.
 	case set.Prices.CacheRead == 0, t.cacheCold(e) && (due || d.Saves >= batch/2):
 		d.Reason = outcome.DecidedCold
-		return d, true
 	case !due && d.Saves < batch:
 		d.Reason = outcome.DecidedTooLittle
-		return d, false
+	default:
+		t.weigh(&d, e, t.horizon())
 	}
-	d.Horizon = t.horizon()
-	d.GainUSD = t.gain(e, d.Saves, d.Horizon)
-	d.Reason = outcome.DecidedTooCostly
-	if d.GainUSD > 0 {
-		d.Reason = outcome.DecidedPays
-	}
-	return d, d.Reason == outcome.DecidedPays
+	return d
+}
+
+// applies reports whether a plan with this decision is applied.
+func applies(d outcome.Decision) bool {
+	return d.Reason != outcome.DecidedTooLittle && d.Reason != outcome.DecidedTooCostly
 }
 
 // batchShare bounds what cadence priced waits for to a tenth of the hard limit: otherwise a setting for large windows
@@ -66,28 +60,35 @@ const worthwhile = 0.1
 // pays says whether a Compress that the request would fit without gains more than it costs. Prices decide, whatever the
 // cadence; without them, the share of the history that it removes. It takes more than pruning does, and sessions often
 // end above the threshold: it must pay in half the expected requests.
-func (t *turn) pays(plan *history.Plan, base history.Snapshot) (d outcome.Decision, apply bool) {
+func (t *turn) pays(plan *history.Plan, base history.Snapshot) (d outcome.Decision) {
 	d.Saves = base.Tokens - plan.After
 	e := t.effect(plan, base)
 	d.Rewrites = e.rewritten
 	switch {
 	case t.req.Settings.Prices == nil:
-		d.Reason = outcome.DecidedTooLittle
-		if float64(d.Saves) >= worthwhile*float64(base.Tokens) {
-			d.Reason = outcome.DecidedEnough
-		}
-		return d, d.Reason == outcome.DecidedEnough
+		d.Reason = byShare(d, base, outcome.DecidedEnough)
 	case t.cacheCold(e):
 		d.Reason = outcome.DecidedCold
-		return d, true
+	default:
+		t.weigh(&d, e, t.horizon()/2)
 	}
-	d.Horizon = t.horizon() / 2
-	d.GainUSD = t.gain(e, d.Saves, d.Horizon)
-	d.Reason = outcome.DecidedTooCostly
+	return d
+}
+
+// byShare returns enough if what a plan saves is worthwhile without knowing prices.
+func byShare(d outcome.Decision, base history.Snapshot, enough outcome.DecisionReason) outcome.DecisionReason {
+	if float64(d.Saves) >= worthwhile*float64(base.Tokens) {
+		return enough
+	}
+	return outcome.DecidedTooLittle
+}
+
+// weigh decides by what a plan gains over the horizon.
+func (t *turn) weigh(d *outcome.Decision, e cacheEffect, horizon int) {
+	d.Horizon, d.GainUSD, d.Reason = horizon, t.gain(e, d.Saves, horizon), outcome.DecidedTooCostly
 	if d.GainUSD > 0 {
 		d.Reason = outcome.DecidedPays
 	}
-	return d, d.Reason == outcome.DecidedPays
 }
 
 // cacheCold reports whether the prompt cache holds nothing of the history: nothing was sent since the last rewrite, the

@@ -29,11 +29,8 @@ func (t *turn) coldDue() bool {
 }
 
 // paysCold says whether a Compress with a cold cache removes enough to be made before the threshold.
-func (t *turn) paysCold(plan *history.Plan, base history.Snapshot) (d outcome.Decision, apply bool) {
+func (t *turn) paysCold(plan *history.Plan, base history.Snapshot) (d outcome.Decision) {
 	d.Saves, d.Rewrites = base.Tokens-plan.After, t.effect(plan, base).rewritten
-	d.Reason = outcome.DecidedTooLittle
-	if float64(d.Saves) >= worthwhile*float64(base.Tokens) {
-		d.Reason = outcome.DecidedCold
-	}
-	return d, d.Reason == outcome.DecidedCold
+	d.Reason = byShare(d, base, outcome.DecidedCold)
+	return d
 }

@@ -68,19 +68,20 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) error {
 
 // needed says whether to apply a Compress. At the threshold and after a pause it must pay. At the hard limit it must be
 // enough, or gain so much that the ladder has less to do for long.
-func (t *turn) needed(plan *history.Plan, s history.Snapshot, reason sdk.CompressReason) (outcome.Decision, bool) {
+func (t *turn) needed(
+	plan *history.Plan, s history.Snapshot, reason sdk.CompressReason,
+) (d outcome.Decision, apply bool) {
 	switch reason {
 	case sdk.ReasonThreshold:
-		return t.pays(plan, s)
+		d = t.pays(plan, s)
 	case sdk.ReasonCacheCold:
-		return t.paysCold(plan, s)
+		d = t.paysCold(plan, s)
 	case sdk.ReasonHardLimit:
-		d := outcome.Decision{Saves: s.Tokens - plan.After, Reason: outcome.DecidedTooLittle}
+		d = outcome.Decision{Saves: s.Tokens - plan.After, Reason: outcome.DecidedTooLittle}
 		missing := t.hostTokens(t.outcome.Projected - t.outcome.Limits.Hard)
 		return d, !t.req.Settings.Ladder || d.Saves >= min(missing, int(ineffective*float64(s.Tokens)))
-	default:
-		return outcome.Decision{}, true
 	}
+	return d, applies(d)
 }
 
 // applyCompress applies a plan, and remembers it as a no-op if it gained too little to be made again.

@@ -39,8 +39,7 @@ func (t *turn) optimize(ctx context.Context) error {
 	}
 	lowest, _ := plan.Touches(0)
 	out.LowestChanged = &lowest
-	var apply bool
-	if out.Decision, apply = t.decide(plan, snapshot, due); !apply {
+	if out.Decision = t.decide(plan, snapshot, due); !applies(out.Decision) {
 		out.Held = true
 		would := out.Metadata
 		out.HeldMetadata, out.Metadata = &would, sdk.DensityMetadata{} // it counts what was done: nothing
