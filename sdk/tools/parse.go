@@ -141,8 +141,7 @@ func split(data []byte, newer bool) (doc document, err error) {
 
 // located puts the line in front of a syntax error: people edit these files by hand.
 func located(data []byte, err error) error {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("line %d: %w", lineOf(data, syntax.Offset), err)
 	}
 	return err

@@ -111,8 +111,7 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 		return l
 	}
 	l.State, l.Reason = StateBroken, err.Error()
-	var failure *Error
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*Error](err); ok {
 		l.Reason, l.Stderr = failure.Sentence(), failure.Stderr
 	}
 	switch state, _ := strategy.State(); state {

@@ -148,8 +148,7 @@ func (f *Fault) Error() string {
 // Public returns the text of an error for someone who must not learn where the store is: a [Fault] without the file,
 // the database and the error underneath.
 func Public(err error) string {
-	var fault *Fault
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*Fault](err); ok {
 		return "the session store " + advice[fault.Cause]
 	}
 	return err.Error()

@@ -51,8 +51,7 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 	s := newSource(f, o.limit())
 	s.size = info.Size()
 	t, err := read(s, o)
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		if errors.Is(err, ErrUnknownFormat) {
 			if names := nearest(f, info.Size(), o); names != "" {
 				e.Detail += "; nearest: " + names

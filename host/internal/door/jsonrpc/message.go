@@ -64,8 +64,7 @@ func Parse(line []byte) (Request, *Error) {
 		return r, &Error{Code: CodeInvalid, Message: "batches are not supported: send one request a line"}
 	}
 	if err := json.Unmarshal(line, &r); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return r, &Error{Code: CodeParse, Message: fmt.Sprintf("not JSON at byte %d: %v", syntax.Offset, err)}
 		}
 		return r, &Error{Code: CodeInvalid, Message: "not a request: " + err.Error()}

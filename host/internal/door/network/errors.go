@@ -39,8 +39,7 @@ func failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	var own *connect.Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*connect.Error](err); ok {
 		return own
 	}
 	detail := detailOf(err)

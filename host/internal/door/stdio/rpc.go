@@ -34,12 +34,10 @@ type ErrorData struct {
 
 // failure turns an error into what an agent gets. The host has classified its errors already.
 func failure(err error) *jsonrpc.Error {
-	var own *jsonrpc.Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return own
 	}
-	var wrong *service.RequestError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*service.RequestError](err); ok {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: "params: " + wrong.Message}
 	}
 	// Every other error is a host.Error; the default stands for a mistake in this package.

@@ -98,8 +98,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Sentence is [Error.Sentence] where err holds an [*Error], else err's own text.
 func Sentence(err error) string {
-	var known *Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		return known.Sentence()
 	}
 	return err.Error()
@@ -108,8 +107,7 @@ func Sentence(err error) string {
 // Cause returns what an [*Error] wraps, for use inside another [*Error]: otherwise the text would name the plugin
 // twice.
 func Cause(err error) error {
-	var known *Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		return known.Err
 	}
 	return err
@@ -117,8 +115,7 @@ func Cause(err error) error {
 
 // System returns the operating system's error without the operation and the path, for texts that name both already.
 func System(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

@@ -37,8 +37,7 @@ func (f *Failure) Unwrap() error {
 // newFailure keeps the error number: errors.Is needs it on the other side of the pipe.
 func newFailure(step string, err error) *Failure {
 	f := &Failure{Step: step, Text: err.Error()}
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		f.Errno = uintptr(errno)
 	}
 	return f

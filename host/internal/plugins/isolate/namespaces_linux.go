@@ -134,8 +134,7 @@ func realPath(name string) (string, error) {
 
 // fault returns the system's error alone: the caller names the path.
 func fault(err error) error {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno
 	}
 	return err

@@ -133,8 +133,7 @@ func (p *Process) Failure(op fault.Op, err error, hint string) *fault.Error {
 // AddStderr adds the end of standard error to err and returns it. Call it after the process has ended: only then is the
 // output complete.
 func (p *Process) AddStderr(err error) error {
-	var failure *fault.Error
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*fault.Error](err); ok {
 		failure.Stderr = p.Stderr()
 	}
 	return err

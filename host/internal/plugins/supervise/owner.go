@@ -211,8 +211,7 @@ func (o *owner) close() {
 // of the last failure.
 func (o *owner) refusal(err error, hint string, retryable bool) error {
 	refused := &fault.Error{Plugin: o.s.name, Op: fault.OpStart, Err: err, Hint: hint, Retryable: retryable}
-	var known *fault.Error
-	if errors.As(o.failure, &known) {
+	if known, ok := errors.AsType[*fault.Error](o.failure); ok {
 		refused.Path, refused.Stderr = known.Path, known.Stderr
 	}
 	return refused

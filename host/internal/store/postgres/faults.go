@@ -85,8 +85,7 @@ func cause(err error) store.Cause {
 		if errors.Is(err, store.ErrMissing) {
 			return store.Corrupt
 		}
-		var connect *pgconn.ConnectError
-		if errors.As(err, &connect) || isNetwork(err) {
+		if _, ok := errors.AsType[*pgconn.ConnectError](err); ok || isNetwork(err) {
 			return store.Gone
 		}
 		return store.Broken
