@@ -37,7 +37,7 @@ type messagesRequest struct {
 }
 
 type blockMessage struct {
-	Role    string      `json:"role"` // user or assistant
+	Role    Role        `json:"role"`
 	Content []textBlock `json:"content"`
 }
 
@@ -79,10 +79,7 @@ func (m *anthropicMessages) generate(ctx context.Context, req Request, maxOutput
 		body.System = []textBlock{{"text", req.System}}
 	}
 	for _, t := range turns(req.Messages) {
-		message := blockMessage{Role: "assistant"}
-		if t.role == User {
-			message.Role = "user"
-		}
+		message := blockMessage{Role: t.role}
 		for _, text := range t.texts {
 			message.Content = append(message.Content, textBlock{"text", text})
 		}

@@ -7,26 +7,18 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"sync"
 	"time"
 )
 
 // exchange watches a request and its answer: it enforces the idle timeout, bounds what is read, and returns answers
-// that are not a stream as errors.
-//
-// mu guards the fields below it: the timer has a goroutine of its own.
+// that are not a stream as errors. It is used by the attempt's goroutine alone.
 type exchange struct {
-	idle   time.Duration
-	cancel context.CancelCauseFunc
-	// limit of the answer, in bytes
-	limit int64
-
-	mu    sync.Mutex
-	timer *time.Timer
-	// over: the attempt has ended; the timer must not start again.
-	over bool
-	head []byte // the first bytes of the answer
-	err  error  // why the answer could not be read to its end
+	idle  time.Duration
+	timer *time.Timer // nil without an idle timeout
+	limit int64       // of the answer, in bytes
+	head  []byte      // the first bytes of the answer, unredacted
+	// err is why the answer could not be read to its end, which the reader of events hides.
+	err error
 }
 
 var (
@@ -42,7 +34,7 @@ const (
 
 // newExchange starts the idle timeout; 0 is none. cancel must end the attempt.
 func newExchange(idle time.Duration, limit int64, cancel context.CancelCauseFunc) *exchange {
-	x := &exchange{idle: idle, cancel: cancel, limit: limit}
+	x := &exchange{idle: idle, limit: limit}
 	if idle > 0 {
 		x.timer = time.AfterFunc(idle, func() { cancel(errSilent) })
 	}
@@ -51,35 +43,16 @@ func newExchange(idle time.Duration, limit int64, cancel context.CancelCauseFunc
 
 // alive restarts the idle timeout.
 func (x *exchange) alive() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.timer != nil && !x.over {
+	if x.timer != nil {
 		x.timer.Reset(x.idle)
 	}
 }
 
-// end stops the idle timeout for good.
+// end stops the idle timeout. Nothing is read afterwards.
 func (x *exchange) end() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.over = true
 	if x.timer != nil {
 		x.timer.Stop()
 	}
-}
-
-// received returns the first bytes of the answer, unredacted.
-func (x *exchange) received() string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return string(x.head)
-}
-
-// broke returns the error that ended reading early, which the reader of events hides; nil if there was none.
-func (x *exchange) broke() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.err
 }
 
 type refusal struct {
@@ -122,15 +95,11 @@ func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
 	x := m.exchange
 	if err != nil && err != io.EOF {
-		x.mu.Lock()
 		x.err = err
-		x.mu.Unlock()
 	}
 	if n > 0 {
 		x.alive()
-		x.mu.Lock()
 		x.head = append(x.head, p[:min(n, maxHead-len(x.head))]...)
-		x.mu.Unlock()
 		if m.read += int64(n); m.read > x.limit {
 			return n, ErrTooLong
 		}

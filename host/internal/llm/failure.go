@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -31,7 +32,7 @@ func (c *Client) stopped(ctx context.Context) *Error {
 func (c *Client) silent(x *exchange) *Error {
 	p := c.profile
 	kind := ErrUnreachable
-	if x.received() != "" {
+	if len(x.head) > 0 {
 		kind = ErrIncomplete
 	}
 	e := p.failf(kind, "nothing arrived for %s", p.IdleTimeout)
@@ -55,16 +56,16 @@ func (c *Client) failure(err error, x *exchange) *Error {
 	// An answer that does not end is not retried: the next one would not end either.
 	case errors.Is(err, ErrTooLong), errors.Is(err, sse.ErrTooLong):
 		return p.failf(ErrTooLong, "the server ignores the token limit of the request; the answer was abandoned")
-	case x.broke() != nil && x.received() != "":
-		e := p.failf(fmt.Errorf("%w: %w", ErrIncomplete, x.broke()), "the connection broke")
+	case x.err != nil && len(x.head) > 0:
+		e := p.failf(fmt.Errorf("%w: %w", ErrIncomplete, x.err), "the connection broke")
 		e.Retryable = true
 		return e
-	case err == nil && looksLikeStream(x.received()):
+	case err == nil && looksLikeStream(string(x.head)):
 		e := p.failf(ErrIncomplete, "the stream ended without a finish reason")
 		e.Retryable = true
 		return e
-	case err == nil, x.received() != "":
-		return c.garbage(x.received())
+	case err == nil, len(x.head) > 0:
+		return c.garbage(string(x.head))
 	}
 	// Errors of the connection hold an address but no header, so no key.
 	e := p.failf(fmt.Errorf("%w: %w", ErrUnreachable, withoutURL(err)), "no answer from %s", p.server())
@@ -132,7 +133,7 @@ func (c *Client) refused(r *refusal) *Error {
 		e.Message = "the server redirects to " + clip(c.redact.Replace(r.header.Get("Location"))) +
 			", which is not followed"
 	}
-	e.RetryAfter, _ = retryAfter(r.header, c.now())
+	e.RetryAfter = retryAfter(r.header, c.now())
 	switch r.header.Get("X-Should-Retry") {
 	case "true":
 		e.Retryable = true
@@ -149,14 +150,10 @@ func (c *Client) said(status int, body []byte) *Error {
 	if status == http.StatusOK {
 		status = w.status()
 	}
-	if w.message == "" {
-		w.message = string(body)
-	}
+	w.message = cmp.Or(w.message, string(body))
 	e := p.failf(nil, "%s", clip(c.redact.Replace(w.message)))
-	e.Status, e.Code = status, clip(c.redact.Replace(w.name()))
-	if e.Message == "" {
-		e.Message = "the server gave no reason"
-	}
+	e.Status, e.Code = status, clip(c.redact.Replace(cmp.Or(w.code, w.kind)))
+	e.Message = cmp.Or(e.Message, "the server gave no reason")
 	lower := strings.ToLower(w.message)
 	// Status, then code, then words: servers that imitate these APIs often have only one of them right.
 	switch {

@@ -43,7 +43,7 @@ type chatRequest struct {
 }
 
 type chatMessage struct {
-	Role    string `json:"role"` // system, user or assistant
+	Role    Role   `json:"role"` // or system
 	Content string `json:"content"`
 }
 
@@ -82,11 +82,7 @@ func (o *openAI) generate(ctx context.Context, req Request, maxOutput int, x *ex
 		body.Messages = append(body.Messages, chatMessage{"system", req.System})
 	}
 	for _, t := range turns(req.Messages) {
-		role := "assistant"
-		if t.role == User {
-			role = "user"
-		}
-		body.Messages = append(body.Messages, chatMessage{role, strings.Join(t.texts, "\n\n")})
+		body.Messages = append(body.Messages, chatMessage{t.role, strings.Join(t.texts, "\n\n")})
 	}
 	return stream(ctx, o.endpoint, body, x, func(chunk chatChunk) error { return o.take(chunk, a) })
 }

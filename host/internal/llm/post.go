@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,7 @@ import (
 // endpoint is where one kind of request goes. It is immutable: concurrent calls share it.
 //
 // The providers' libraries would add 28 MB to every host, more than half of the program, for the two requests that are
-// made here. An endpoint does not change once it is made: concurrent calls share it.
+// made here.
 type endpoint struct {
 	url    string
 	header http.Header // in addition to those of every request
@@ -25,10 +26,7 @@ type endpoint struct {
 
 // newEndpoint returns the endpoint for a path below a profile's server, or below base if it names none.
 func newEndpoint(p Profile, base, path string, header http.Header, client *http.Client) (endpoint, error) {
-	if p.BaseURL != "" {
-		base = p.BaseURL
-	}
-	target, err := url.JoinPath(base, path)
+	target, err := url.JoinPath(cmp.Or(p.BaseURL, base), path)
 	if err != nil {
 		return endpoint{}, fmt.Errorf("%s: %w", p.setting("baseURL"), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
+// Role is written into requests as it is.
 type Role string
 
 const (

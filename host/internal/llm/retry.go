@@ -27,20 +27,20 @@ func backoff(attempts int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// retryAfter returns how long the provider asks to wait; false if it does not. Retry-After-Ms is OpenAI's and more
+// retryAfter returns how long the provider asks to wait; 0 if it does not. Retry-After-Ms is OpenAI's and more
 // precise; Retry-After is in seconds or an HTTP date.
-func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+func retryAfter(h http.Header, now time.Time) time.Duration {
 	if d, ok := scaled(h.Get("Retry-After-Ms"), time.Millisecond); ok {
-		return d, true
+		return d
 	}
 	text := h.Get("Retry-After")
 	if d, ok := scaled(text, time.Second); ok {
-		return d, true
+		return d
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(now)), true
+		return max(0, at.Sub(now))
 	}
-	return 0, false
+	return 0
 }
 
 // scaled parses a number of units; one too large becomes the longest duration.

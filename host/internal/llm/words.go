@@ -58,13 +58,6 @@ func plain(raw json.RawMessage) string {
 	return strings.TrimSpace(string(raw))
 }
 
-func (w words) name() string {
-	if w.code != "" {
-		return w.code
-	}
-	return w.kind
-}
-
 // status returns the HTTP status for an error within a stream; 200 if unknown. 529 is Anthropic's "overloaded".
 func (w words) status() int {
 	if n, err := strconv.Atoi(w.code); err == nil && n >= 400 && n < 600 {

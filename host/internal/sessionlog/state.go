@@ -348,12 +348,7 @@ func AppendState(tag uint64, g Groups) []byte {
 
 // groups adds the fields of groups by number, which makes the encoding reproducible.
 func (m *message) groups(g Groups) {
-	numbers := make([]int32, 0, len(g))
-	for n := range g {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
+	for _, n := range slices.Sorted(maps.Keys(g)) {
 		m.bytes(protowire.Number(n), g[n])
 	}
 }

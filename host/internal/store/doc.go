@@ -21,5 +21,4 @@
 // The lease only keeps two hosts from doing the same expensive work. It ends by the store's clock, never by a host's.
 // An append that names a [Position.Holder] is refused once that holder's lease has ended, even if no other host has
 // taken it.
-// taken it.
 package store

@@ -166,3 +166,13 @@ func IsCause(err error, cause Cause) bool {
 	var fault *Fault
 	return errors.As(err, &fault) && fault.Cause == cause
 }
+
+// NotFound names the id and not the owner, who is the one that asks.
+func NotFound(key Key) error { return fmt.Errorf("session %q: %w", key.ID, ErrNotFound) }
+
+// IsRefusal says whether err is the answer to a call and not a failure of the store.
+func IsRefusal(err error) bool {
+	_, conflict := errors.AsType[*ConflictError](err)
+	_, leased := errors.AsType[*LeasedError](err)
+	return conflict || leased || errors.Is(err, ErrExists) || errors.Is(err, ErrNotFound)
+}

@@ -92,7 +92,7 @@ func (m *Memory) find(ctx context.Context, key Key) (*session, error) {
 	s, ok := m.sessions[key]
 	if !ok {
 		m.mu.Unlock()
-		return nil, fmt.Errorf("session %q: %w", key.ID, ErrNotFound)
+		return nil, NotFound(key)
 	}
 	return s, nil
 }

@@ -94,13 +94,7 @@ func (m *Memory) Check(ctx context.Context) error {
 	return err
 }
 
-func (m *Memory) Ready(ctx context.Context) error {
-	err := m.lock(ctx)
-	if err == nil {
-		m.mu.Unlock()
-	}
-	return err
-}
+func (m *Memory) Ready(ctx context.Context) error { return m.Check(ctx) }
 
 func (m *Memory) Size(ctx context.Context) (size Size, err error) {
 	if err := m.lock(ctx); err != nil {

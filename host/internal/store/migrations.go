@@ -14,10 +14,10 @@ type Migration struct {
 	SQL     string
 }
 
-// Migrations reads the steps of a schema: files named 0001_what.sql, 0002_what.sql and so on. A released file is never
+// Migrations reads the steps of a schema: files named migrations/0001_what.sql, 0002_what.sql and so on. A released file is never
 // changed, because there are stores that were made with it.
 func Migrations(files fs.FS) ([]Migration, error) {
-	names, err := fs.Glob(files, "*.sql")
+	names, err := fs.Glob(files, "migrations/*.sql")
 	if err != nil {
 		return nil, err
 	}

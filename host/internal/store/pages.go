@@ -121,3 +121,24 @@ func ReadHeads(filter Filter, read func(after Key, limit int) ([]Head, error)) i
 		}
 	}
 }
+
+// Blob replaces nil, which would be written as NULL.
+func Blob(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// DeleteEach deletes sessions that were unused when the list of them was made, and returns how many. Those that were
+// used or deleted since are skipped, for which remove returns [ErrNotFound].
+func DeleteEach(keys []Key, remove func(Key) error) (n int, err error) {
+	for _, key := range keys {
+		if err := remove(key); err == nil {
+			n++
+		} else if !errors.Is(err, ErrNotFound) {
+			return n, err
+		}
+	}
+	return n, nil
+}

@@ -17,7 +17,7 @@ func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	return s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		tag, err := s.pool.Exec(ctx, `INSERT INTO thresh_access (name, hash, limits) VALUES ($1, $2, $3)
 			ON CONFLICT (name) DO UPDATE SET hash = $2, limits = $3, created = clock_timestamp(), revoked = NULL
-			WHERE thresh_access.revoked IS NOT NULL`, access.Name, blob(access.Hash), blob(access.Limits))
+			WHERE thresh_access.revoked IS NOT NULL`, access.Name, store.Blob(access.Hash), store.Blob(access.Limits))
 		if err != nil || tag.RowsAffected() > 0 {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 
 func (s *Store) Delete(ctx context.Context, key store.Key) error {
 	if unspeakable(key) {
-		return notFound(key)
+		return store.NotFound(key)
 	}
 	// -1: however recently the session was used
 	return s.delete(ctx, key, -1)
@@ -50,7 +50,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration)
 			if maybe {
 				return nil // an earlier try has deleted it
 			}
-			return notFound(key)
+			return store.NotFound(key)
 		}
 		return err
 	})
@@ -78,15 +78,5 @@ func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err er
 	if err != nil {
 		return 0, err
 	}
-	for _, key := range keys {
-		// Checked again: the session may have been used since the list was made.
-		err := s.delete(ctx, key, max(unused, 0))
-		switch {
-		case err == nil:
-			n++
-		case !errors.Is(err, store.ErrNotFound):
-			return n, err
-		}
-	}
-	return n, nil
+	return store.DeleteEach(keys, func(key store.Key) error { return s.delete(ctx, key, max(unused, 0)) })
 }

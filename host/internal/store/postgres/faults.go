@@ -16,10 +16,9 @@ func broken(err error) (again, maybe bool) {
 	var (
 		answer  *pgconn.PgError
 		connect *pgconn.ConnectError
-		ours    *store.Fault
 	)
 	switch {
-	case err == nil, isRefusal(err), errors.As(err, &ours):
+	case isAnswer(err):
 		return false, false
 	case errors.As(err, &answer):
 		switch {
@@ -53,19 +52,16 @@ func isNetwork(err error) bool {
 		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "closed pool")
 }
 
-// isRefusal says whether err is the answer to a call and not a failure of the store. Refusals are never tried again.
-func isRefusal(err error) bool {
-	var conflict *store.ConflictError
-	var leased *store.LeasedError
-	return errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrClosed) ||
-		errors.As(err, &conflict) || errors.As(err, &leased)
+// isAnswer says whether err is not to be tried again, and means what it says.
+func isAnswer(err error) bool {
+	_, ours := errors.AsType[*store.Fault](err)
+	return err == nil || ours || store.IsRefusal(err) || errors.Is(err, store.ErrClosed)
 }
 
 // fault says what an error means; it keeps our own errors and the context's.
 func (s *Store) fault(ctx context.Context, err error) error {
-	var ours *store.Fault
 	switch {
-	case err == nil, isRefusal(err), errors.As(err, &ours):
+	case isAnswer(err):
 		return err
 	case s.alive.Err() != nil:
 		return store.ErrClosed

@@ -14,7 +14,7 @@ import (
 )
 
 func testMigrations(t *testing.T, c *cluster.Cluster) {
-	storetest.Migrated(t, os.DirFS("migrations"), os.DirFS("testdata"),
+	storetest.Migrated(t, os.DirFS("."), os.DirFS("testdata"),
 		func(t *testing.T, schema []store.Migration, sample string) store.Store {
 			url := c.Database()
 			script := []string{"CREATE TABLE thresh_schema (version bigint NOT NULL)",

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -72,11 +71,7 @@ func nameOf(c *pgx.ConnConfig) string {
 
 // migrate brings the schema up to date. It can be called again after a connection broke.
 func (s *Store) migrate(ctx context.Context) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	steps, err := store.Migrations(files)
+	steps, err := store.Migrations(migrations)
 	if err != nil {
 		return err
 	}

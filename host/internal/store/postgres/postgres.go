@@ -10,7 +10,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -94,9 +93,6 @@ func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	})
 	return size, err
 }
-
-// notFound names the id and not the owner, who is the one that asks.
-func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
 
 // unspeakable reports whether the database cannot even be asked for a key.
 func unspeakable(key store.Key) bool {

@@ -37,7 +37,7 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 				if now, _, err := s.head(ctx, key); err != nil || now == id {
 					return err
 				}
-				return notFound(key) // another session has its name
+				return store.NotFound(key) // another session has its name
 			})
 		}
 		for r, err := range store.ReadRecords(h, choice, read, exists) {

@@ -51,7 +51,7 @@ func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) 
 
 func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err error) {
 	if unspeakable(key) {
-		return h, notFound(key)
+		return h, store.NotFound(key)
 	}
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		_, h, err = s.head(ctx, key)
@@ -65,7 +65,7 @@ func (s *Store) head(ctx context.Context, key store.Key) (int64, store.Head, err
 	id, h, err := scanHead(s.pool.QueryRow(ctx,
 		"SELECT "+headColumns+" FROM thresh_session WHERE owner = $1 AND name = $2", key.Owner, key.ID))
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = notFound(key)
+		err = store.NotFound(key)
 	}
 	return id, h, err
 }
@@ -114,7 +114,7 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 	kinds, data := make([]int16, len(change.Records)), make([][]byte, len(change.Records))
 	var size, snapshot int
 	for i, r := range change.Records {
-		kinds[i], data[i] = int16(r.Kind), blob(r.Bytes())
+		kinds[i], data[i] = int16(r.Kind), store.Blob(r.Bytes())
 		size += len(data[i])
 		if r.Kind == store.Snapshot {
 			// Relative to the revision, which the statement adds; the last one counts.
@@ -177,18 +177,10 @@ func distinct(contents [][]byte) (hashes, values [][]byte) {
 		hash := store.HashOf(content)
 		if !seen[hash] {
 			seen[hash] = true
-			hashes, values = append(hashes, hash[:]), append(values, blob(content))
+			hashes, values = append(hashes, hash[:]), append(values, store.Blob(content))
 		}
 	}
 	return hashes, values
-}
-
-// blob replaces nil, which would be written as NULL.
-func blob(data []byte) []byte {
-	if data == nil {
-		return []byte{}
-	}
-	return data
 }
 
 // Lease implements [store.Sessions]. The old and new lease both end by the database's clock. Taking a lease twice after
@@ -215,7 +207,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		).Scan(&refused.Holder, &left)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
-			return notFound(key)
+			return store.NotFound(key)
 		case err != nil:
 			return err
 		}

@@ -12,8 +12,8 @@ import (
 // CreateAccess implements [store.Accesses]. A valid token is kept.
 func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	return s.change(ctx, func(st *statements, _ *job) error {
-		return changeAccess(store.ErrExists, st.createAccess, access.Name, blob(access.Hash),
-			time.Now().UnixMicro(), blob(access.Limits))
+		return changeAccess(store.ErrExists, st.createAccess, access.Name, store.Blob(access.Hash),
+			time.Now().UnixMicro(), store.Blob(access.Limits))
 	})
 }
 

@@ -17,14 +17,9 @@ import (
 // fault says what an error means; it keeps our own errors and the context's. The context comes before the driver's
 // error, because an interrupted query fails with a code of SQLite.
 func (s *Store) fault(ctx context.Context, err error) error {
-	var (
-		ours     *store.Fault
-		conflict *store.ConflictError
-		leased   *store.LeasedError
-	)
+	_, ours := errors.AsType[*store.Fault](err)
 	switch {
-	case err == nil, errors.As(err, &ours), errors.As(err, &conflict), errors.As(err, &leased),
-		errors.Is(err, store.ErrExists), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrClosed):
+	case err == nil, ours, store.IsRefusal(err), errors.Is(err, store.ErrClosed):
 		return err
 	case errors.Is(context.Cause(ctx), store.ErrSlow):
 		return &store.Fault{Cause: store.Slow, Store: s.path, Err: store.ErrSlow}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestASchemaOfAnyVersionIsBroughtUpToDate(t *testing.T) {
-	storetest.Migrated(t, os.DirFS("migrations"), os.DirFS("testdata"),
+	storetest.Migrated(t, os.DirFS("."), os.DirFS("testdata"),
 		func(t *testing.T, schema []store.Migration, sample string) store.Store {
 			path := filepath.Join(t.TempDir(), "sessions.db")
 			if err := os.WriteFile(path, nil, 0o600); err != nil {

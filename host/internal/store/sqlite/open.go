@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -111,11 +110,7 @@ func dsn(path string, more ...string) string {
 // migrate brings the schema up to date. The transaction's lock makes other processes wait, which then find nothing left
 // to do.
 func migrate(ctx context.Context, conn *sql.Conn, path string) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	steps, err := store.Migrations(files)
+	steps, err := store.Migrations(migrations)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (s *Store) exists(ctx context.Context, id int64, key store.Key) error {
 		return err
 	}
 	if n == 0 {
-		return notFound(key)
+		return store.NotFound(key)
 	}
 	return nil
 }

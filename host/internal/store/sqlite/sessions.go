@@ -14,9 +14,6 @@ import (
 // contexts must not end it.
 var background = context.Background()
 
-// notFound names the id and not the owner, who is the one that asks.
-func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
-
 func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (store.Head, error) {
 	if err := key.Check(); err != nil {
 		return store.Head{}, err
@@ -48,7 +45,7 @@ func (s *Store) find(ctx context.Context, key store.Key) (int64, store.Head, err
 	}
 	id, h, err := scanHead(s.queries.head.QueryRowContext(ctx, key.Owner, key.ID))
 	if errors.Is(err, sql.ErrNoRows) {
-		err = notFound(key)
+		err = store.NotFound(key)
 	}
 	return id, h, s.fault(ctx, err)
 }
@@ -60,7 +57,7 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 	var size, snapshot int
 	data := make([][]byte, len(change.Records))
 	for i, r := range change.Records {
-		data[i] = blob(r.Bytes())
+		data[i] = store.Blob(r.Bytes())
 		// The number of the last snapshot, relative to the revision, which only the statement knows for certain.
 		size += len(data[i])
 		if r.Kind == store.Snapshot {
@@ -105,7 +102,7 @@ func (st *statements) refuse(key store.Key, at store.Position) error {
 	_, now, err := scanHead(st.head.QueryRowContext(background, key.Owner, key.ID))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return notFound(key)
+		return store.NotFound(key)
 	case err != nil:
 		return err
 	}
@@ -115,7 +112,7 @@ func (st *statements) refuse(key store.Key, at store.Position) error {
 // keep makes a session refer to a content, and adds the content if its owner lacks it. The head was read before its
 // contents were counted, so it grows with the row.
 func (st *statements) keep(id int64, h *store.Head, hash store.Hash, content []byte) error {
-	if _, err := st.content.ExecContext(background, h.Owner, hash[:], blob(content)); err != nil {
+	if _, err := st.content.ExecContext(background, h.Owner, hash[:], store.Blob(content)); err != nil {
 		return err
 	}
 	result, err := st.refer.ExecContext(background, id, h.Owner, hash[:])
@@ -130,14 +127,6 @@ func (st *statements) keep(id int64, h *store.Head, hash store.Hash, content []b
 	return err
 }
 
-// blob replaces nil, which the driver would write as NULL.
-func blob(data []byte) []byte {
-	if data == nil {
-		return []byte{}
-	}
-	return data
-}
-
 // Lease implements [store.Sessions]. The clock is the machine's, which all processes on the file share.
 func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (store.Head, error) {
 	// A refusal is not the job's error, because what the job wrote must be committed.
@@ -150,7 +139,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		var until int64
 		switch err := st.holder.QueryRowContext(background, key.Owner, key.ID).Scan(&last, &until); {
 		case errors.Is(err, sql.ErrNoRows):
-			return a, notFound(key)
+			return a, store.NotFound(key)
 		case err != nil:
 			return a, err
 		}
@@ -196,7 +185,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 	return s.change(ctx, func(st *statements, j *job) error {
 		id, h, err := scanHead(st.head.QueryRowContext(background, key.Owner, key.ID))
 		if errors.Is(err, sql.ErrNoRows) || err == nil && !h.Used.Before(usedBefore) {
-			return notFound(key)
+			return store.NotFound(key)
 		}
 		if err != nil {
 			return err
@@ -223,8 +212,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 	})
 }
 
-// Expire implements [store.Sessions]. Each session is a call of its own, so others' calls come in between. Sessions
-// used or deleted since the list was made are skipped.
+// Expire implements [store.Sessions]. Each session is a call of its own, so others' calls come in between.
 func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err error) {
 	if s.closed() {
 		return 0, store.ErrClosed
@@ -234,16 +222,7 @@ func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err er
 	if err != nil {
 		return 0, s.fault(ctx, err)
 	}
-	for _, key := range keys {
-		err := s.delete(ctx, key, before)
-		switch {
-		case err == nil:
-			n++
-		case !errors.Is(err, store.ErrNotFound):
-			return n, err
-		}
-	}
-	return n, nil
+	return store.DeleteEach(keys, func(key store.Key) error { return s.delete(ctx, key, before) })
 }
 
 // unused lists sessions that were not used since a time. It reads the whole table: an index would make every append

@@ -221,7 +221,7 @@ func (w *writer) commit(batch []*job) error {
 		}
 		for _, j := range batch {
 			j.err, j.notice = nil, store.Notice{} // of a try before, in a larger batch
-			if err := j.do(&w.st); isRefusal(err) {
+			if err := j.do(&w.st); store.IsRefusal(err) {
 				j.err = err
 			} else if err != nil {
 				_, _ = w.st.rollback.ExecContext(ctx)
@@ -236,14 +236,6 @@ func (w *writer) commit(batch []*job) error {
 		}
 		return err
 	})
-}
-
-// isRefusal says whether err is the answer to a call and not a failure of the store.
-func isRefusal(err error) bool {
-	var conflict *store.ConflictError
-	var leased *store.LeasedError
-	return errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrNotFound) ||
-		errors.As(err, &conflict) || errors.As(err, &leased)
 }
 
 // connected calls f, at most once, with a connection. After a failure the next call opens another connection, so the
