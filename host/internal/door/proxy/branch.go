@@ -71,6 +71,8 @@ type branch struct {
 	completion int
 	beta       string
 	window     any
+	// limited is what the limit was learned of that is set in place of window; the zero value if none is.
+	limited limited
 	// tools: the model may call tools.
 	tools bool
 	// ratio is how many tokens the provider counts for one of the host's, as usage reports taught; 0 before a turn.
@@ -275,6 +277,11 @@ func (b *branch) begin(
 	}
 	b.ledger, b.model, b.completion = b.session.Ledger(), r.Model, r.Completion
 	b.window = o.Settings["model.contextLimit"]
+	// A stored session, or the one that it was forked from, had the window of a header that does not come any more.
+	if e, err := b.session.Config().Explain("model.contextLimit"); b.window == nil && err == nil &&
+		e[0].Origin.Source == "session" && b.session.Config().Settings().Model.ContextLimit == longWindow {
+		_ = b.session.Set("model.contextLimit", nil)
+	}
 	if o.Fork != nil {
 		b.parent = o.Fork.Parent
 	}
@@ -313,16 +320,19 @@ func (b *branch) add(ctx context.Context, s *Server, r *body.Request, chain []bo
 
 // follow makes the session do as the client now asks, where the user has set nothing: with another model it counts and
 // prices for that one, for longer answers it leaves more room, and a window of a million tokens comes and goes with its
-// header. A model that counts otherwise cannot be had any more: what was added is counted.
+// header. A learned limit goes with its model and window. A model that counts otherwise cannot be had any more: what was
+// added is counted.
 func (b *branch) follow(x *exchange, r *body.Request, beta string) {
 	if (r.Model == "" || r.Model == b.model) && r.Completion <= b.completion && beta == b.beta {
 		return
 	}
 	set := x.settings(r, beta)
-	if window := set["model.contextLimit"]; window != b.window && b.session.Set("model.contextLimit", window) == nil {
-		b.window = window
+	unlimit := b.limited != limited{} && b.limited != x.of
+	if window := set["model.contextLimit"]; (unlimit || window != b.window) &&
+		b.session.Set("model.contextLimit", window) == nil {
+		b.window, b.limited = window, limited{}
 	}
-	if n, ours := set["model.completionBudget"]; ours && r.Completion > b.completion {
+	if n, ours := set["model.completionBudget"]; ours && r.Completion > b.completion || unlimit {
 		_ = b.session.Set("model.completionBudget", n)
 	}
 	if _, ours := set["model.name"]; ours && r.Model != b.model && b.session.Set("model.name", r.Model) == nil {
@@ -369,14 +379,16 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) erro
 	if counted := ready.Tokens + pending; counted > 0 {
 		b.ratio = float64(ready.Outcome.Projected) / float64(counted)
 	}
-	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + pending, at: now}
+	size := turnSize{whole: b.whole + b.pending, sent: ready.Tokens + pending, at: now}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
-		b.last.charge = b.ledger.Request(engine.Prompt{Sent: b.last.sent, Whole: b.last.whole, Pending: pending,
+		size.charge = b.ledger.Request(engine.Prompt{Sent: size.sent, Whole: size.whole, Pending: pending,
 			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: reset}, ready.Outcome.Stable.Tokens, now)
 	}
+	if ready.History != nil {
+		b.last = size
+	}
 	if w := x.server.options.Watch; w != nil {
-		t := watch.Turn{At: now, Whole: b.last.whole, Sent: b.last.sent, Saved: b.last.charge.Saved,
-			Rewrote: b.last.charge.Rewrote}
+		t := watch.Turn{At: now, Whole: size.whole, Sent: size.sent, Saved: size.charge.Saved, Rewrote: size.charge.Rewrote}
 		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, t, watch.About{Model: b.model, Parent: b.parent},
 			ready.Outcome, err)
 	}

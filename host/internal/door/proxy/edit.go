@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/host"
@@ -24,14 +23,14 @@ import (
 // when the body is made, not when the answer has come. Two requests of one branch, such as a retry that overtakes,
 // would otherwise add the same items twice.
 func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, error) {
+	x.of = x.limited(req.Model, r.Header.Get("Anthropic-Beta"))
 	b, known, err := s.branch(r, x, req)
 	if err != nil {
 		return s.failed(x, req.Raw, nil, err)
 	}
 	defer b.mu.Unlock()
-	x.model = req.Model
 	// Before the turn, which must already fit a limit that an answer taught.
-	s.limit(b, req.Model)
+	s.limit(b, x.of)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.
 	repeated := known == len(req.Items) && b.viewed == len(b.entries) && !b.relimited.Load()
 	if !repeated {
@@ -45,6 +44,8 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	}
 	if shown != nil || b.view == nil {
 		out = nil
+	} else if b.viewed == len(b.entries) {
+		x.counted = b.last.sent
 	}
 	if err != nil {
 		return s.failed(x, req.Raw, out, err)
@@ -118,7 +119,8 @@ func (s *Server) fits(r *http.Request, x *exchange, req *body.Request) bool {
 		tokens += counted.Tokens(i)
 	}
 	whole, model := float64(tokens), x.profile.config.Settings().Model
-	set := x.settings(req, r.Header.Get("Anthropic-Beta"))
+	beta := r.Header.Get("Anthropic-Beta")
+	set := x.settings(req, beta)
 	if n, ok := set["model.contextLimit"].(int); ok {
 		model.ContextLimit = n
 	}
@@ -129,7 +131,7 @@ func (s *Server) fits(r *http.Request, x *exchange, req *body.Request) bool {
 		whole, model = whole*max(b.ratio, 1), b.session.Config().Settings().Model
 		b.mu.Unlock()
 	}
-	if learned := s.limits.get(limited{x.grant.Name, req.Model}); learned > 0 {
+	if learned := s.limits.get(x.limited(req.Model, beta)); learned > 0 {
 		model.ContextLimit = min(model.ContextLimit, learned)
 	}
 	return whole <= float64(model.ContextLimit-model.CompletionBudget)
@@ -187,9 +189,12 @@ func byDefault(c *config.Config, key string) bool {
 	return err == nil && len(e) == 1 && (e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "")
 }
 
+// longWindow is the window of a million tokens, of which Gemini's models have one.
+const longWindow = 1_000_000
+
 // settings are those of a session, new or with another model, where the user has set nothing: what the request says of
-// its model. With the model's name its prices are known, and with them the cadence is "priced". beta is the header by
-// which clients of Anthropic's ask for the context window of a million tokens. Gemini's models have one of that size.
+// its model. With the model's name its prices are known, and with them the cadence is "priced". beta is the
+// header of [exchange.limited].
 func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	c, set := x.profile.config, map[string]any{}
 	if x.profile.name != "" {
@@ -204,8 +209,8 @@ func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	}
 	limit := c.Settings().Model.ContextLimit
 	if byDefault(c, "model.contextLimit") {
-		if x.route.api == body.Messages && strings.Contains(beta, "context-1m") || x.route.api == body.Gemini {
-			limit = 1_000_000
+		if x.asksLong(beta) || x.route.api == body.Gemini {
+			limit = longWindow
 			set["model.contextLimit"] = limit
 		}
 	}

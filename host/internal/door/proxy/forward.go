@@ -52,10 +52,13 @@ type exchange struct {
 	outcome, detail string
 
 	reason  body.Reason // why it was passed, or failed
-	model   string      // of a request that was edited
 	branch  *branch     // nil if the request was passed
 	session string
 	size    turnSize
+	// of is what a refusal of a request to the model teaches a limit of, and counted how large what was sent is, in
+	// tokens of the host's count; 0 if the session has not prepared it.
+	of      limited
+	counted int
 }
 
 // pass notes why the request is forwarded as it came. why becomes a label of a counter and part of a header, so that it
@@ -202,16 +205,16 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 		w.Usage(store.Key{Owner: x.grant.Name, ID: x.session}, watch.Usage{Prompt: u.Prompt(), Cached: u.CacheRead},
 			x.size.at, more)
 	}
-	if u.Prompt() > 0 && x.size.sent > 0 { // not of a turn that failed: the session has not prepared what was sent
+	if u.Prompt() > 0 && x.counted > 0 {
 		x.branch.session.ReportUsage(u.Prompt())
 	}
 	// The refused request is not sent again by the proxy: its client decides, and the retry is made to fit.
 	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge {
-		if limit, ok := refusedLimit(refusal, x.size.sent); ok {
-			s.limits.learn(limited{x.grant.Name, x.model}, limit)
+		if limit, ok := refusedLimit(refusal, x.counted); ok {
+			s.limits.learn(x.of, limit)
 			s.totals.learned(x)
 			// The limit may be the one that was known: then the host's count was wrong.
-			if n := refusedTokens(refusal); n > 0 && x.size.sent > 0 {
+			if n := refusedTokens(refusal); n > 0 && x.counted > 0 {
 				x.branch.session.ReportUsage(n)
 				x.branch.relimited.Store(true)
 			}

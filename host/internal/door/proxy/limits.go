@@ -3,8 +3,10 @@ package proxy
 import (
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
@@ -20,7 +22,20 @@ type limits struct {
 
 // limited is what a limit is known of. A refusal may quote the request, so that an owner could teach any limit, but
 // only for itself.
-type limited struct{ owner, model string }
+type limited struct {
+	owner, model string
+	long         bool // with the window of a million tokens
+}
+
+// limited returns what a refusal of a request teaches a limit of. beta is the header by which clients of Anthropic's
+// ask for the window of a million tokens.
+func (x *exchange) limited(model, beta string) limited {
+	return limited{x.grant.Name, model, x.asksLong(beta)}
+}
+
+func (x *exchange) asksLong(beta string) bool {
+	return x.route.api == body.Messages && strings.Contains(beta, "context-1m")
+}
 
 // leastLimit is the lowest limit that is believed, in tokens: no model has less.
 const leastLimit = 1000
@@ -89,8 +104,8 @@ func (l *limits) get(of limited) int {
 }
 
 // limit applies a learned limit to a branch, whose lock is held. The next turn then makes the request fit.
-func (s *Server) limit(b *branch, model string) {
-	learned := s.limits.get(limited{b.thread.identity.owner, model})
+func (s *Server) limit(b *branch, of limited) {
+	learned := s.limits.get(of)
 	if learned == 0 { // before the settings are copied, as most requests end here
 		return
 	}
@@ -106,5 +121,6 @@ func (s *Server) limit(b *branch, model string) {
 		s.logOnce("a learned limit could not be set", "error", err)
 		return
 	}
+	b.limited = of
 	b.relimited.Store(true)
 }
