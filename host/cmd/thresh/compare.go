@@ -210,7 +210,8 @@ func (a *app) compareOptions(
 		}
 		return o, nil, nil, err
 	}
-	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, axes); err != nil {
+	note := ""
+	if o.Variants, lacking, note, err = a.variants(cmd, h, c.strategies, axes); err != nil {
 		return o, nil, nil, err
 	}
 	files, err := a.files(cmd, source, given)
@@ -219,6 +220,9 @@ func (a *app) compareOptions(
 	}
 	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
 		return o, nil, nil, unread
+	}
+	if note != "" {
+		fmt.Fprintln(a.err, "thresh: "+note)
 	}
 	return o, lacking, unread, priceSessions(h, &o, len(c.prices) > 0)
 }

@@ -290,3 +290,13 @@ func TestCompareRepeatsNoWarningsOfSessions(t *testing.T) {
 		}
 	}
 }
+
+// Where no file can be read, the error is all that is said.
+func TestCompareWithoutAFileToRead(t *testing.T) {
+	t.Parallel()
+	r := newPlace(t).run("compare", "missing.json")
+	if r.code != 1 || r.stdout != "" || !strings.HasPrefix(r.stderr, "thresh: ") ||
+		!strings.Contains(r.stderr, "missing.json") || strings.Contains(r.stderr, "not run") {
+		t.Errorf("%d, %q, %q", r.code, r.stdout, r.stderr)
+	}
+}

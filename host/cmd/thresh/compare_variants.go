@@ -98,19 +98,19 @@ func (a *app) addVariants(cmd *cobra.Command, c *comparison, usage string) {
 
 // variants returns the variants to compare: each strategy with every combination of the axes that apply to it.
 // Strategies that need a model and have none are among them, and listed in lacking: they show up as "not run" instead
-// of failing the comparison. names are --strategy's. It finds contradictions between values.
+// of failing the comparison, and note says why. names are --strategy's. It finds contradictions between values.
 func (a *app) variants(
 	cmd *cobra.Command,
 	h *engine.Host,
 	names []string,
 	axes []axis,
-) (out []compare.Variant, lacking map[string]bool, err error) {
+) (out []compare.Variant, lacking map[string]bool, note string, err error) {
 	found, err := listed(h.Plugins(cmd.Context()), h.Config())
 	if err == nil {
 		err = cmd.Context().Err()
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	// A strategy that is not found is usually in another directory.
 	dirs := strings.Join(h.Config().Settings().Plugins.Dirs, ", ")
@@ -124,11 +124,11 @@ func (a *app) variants(
 	// Explicitly named strategies must exist; without the flag, broken ones are left out with a message.
 	if cmd.Flags().Changed("strategy") {
 		if err := checkStrategies(names); err != nil {
-			return nil, nil, usage(cmd, err)
+			return nil, nil, "", usage(cmd, err)
 		}
 		for _, n := range names {
 			if _, known := strategies[n]; !known {
-				return nil, nil, fmt.Errorf(
+				return nil, nil, "", fmt.Errorf(
 					"there is no strategy %.80q in %s; found: %s", n, dirs,
 					dash(strings.Join(slices.Sorted(maps.Keys(strategies)), ", ")),
 				)
@@ -147,10 +147,10 @@ func (a *app) variants(
 			v := compare.Variant{Name: variantName(name, settings, axes), Strategy: name, Settings: asMap(settings)}
 			// Values that are valid one by one can still contradict each other.
 			if _, err := h.Config().WithAll(overrides(v.Settings)...); err != nil {
-				return nil, nil, usage(cmd, err)
+				return nil, nil, "", usage(cmd, err)
 			}
 			if out = append(out, v); len(out) > maxCompared {
-				return nil, nil, usage(
+				return nil, nil, "", usage(
 					cmd, fmt.Errorf("more than %d variants: give fewer strategies or values", maxCompared),
 				)
 			}
@@ -159,19 +159,19 @@ func (a *app) variants(
 	for _, a := range axes {
 		// An axis that applies to no strategy would silently compare nothing.
 		if !tried[a.key] && !a.implied {
-			return nil, nil, usage(
+			return nil, nil, "", usage(
 				cmd,
 				fmt.Errorf("--vary: %s concerns none of the strategies compared: %s", a.key, strings.Join(names, ", ")),
 			)
 		}
 	}
 	// Last, for the variants that are left: the settings of a variant may choose the model.
-	lacking, err = a.lackingModels(h, out, strategies)
+	lacking, note, err = lackingModels(h, out, strategies)
 	if !cmd.Flags().Changed("strategy") {
-		// Without --strategy, a strategy that lacks a model gets no row; a message has said so.
+		// Without --strategy, a strategy that lacks a model gets no row; the note says so.
 		out = slices.DeleteFunc(out, func(v compare.Variant) bool { return lacking[v.Strategy] })
 	}
-	return out, lacking, err
+	return out, lacking, note, err
 }
 
 // checkStrategies rejects an empty name, as left by a trailing comma, and a name given twice, which would make two rows
@@ -281,15 +281,15 @@ func asMap(settings []chosen) map[string]string {
 	return m
 }
 
-// lackingModels returns the strategies that need a model but have none configured, and reports them in one line with
-// the last error, which says what to configure. The model is resolved with the variant's settings: --vary may choose
-// the profile itself. No call is made.
-func (a *app) lackingModels(
+// lackingModels returns the strategies that need a model but have none configured, and a note that names them and has
+// the last error, which says what to configure; "" without any. The model is resolved with the variant's settings:
+// --vary may choose the profile itself. No call is made.
+func lackingModels(
 	h *engine.Host,
 	variants []compare.Variant,
 	found map[string]plugins.Listing,
-) (map[string]bool, error) {
-	lacking := map[string]bool{}
+) (lacking map[string]bool, note string, err error) {
+	lacking = map[string]bool{}
 	var names []string
 	var missing error
 	for _, v := range variants {
@@ -298,7 +298,7 @@ func (a *app) lackingModels(
 		}
 		c, err := h.Config().WithAll(overrides(v.Settings)...)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if _, err := h.Model(c); err != nil {
 			// The last error serves for all: strategies without a model lack the same settings.
@@ -306,9 +306,9 @@ func (a *app) lackingModels(
 		}
 	}
 	if len(names) > 0 {
-		fmt.Fprintf(a.err, "thresh: not run: %s: %v\n", strings.Join(names, ", "), missing)
+		note = fmt.Sprintf("not run: %s: %v", strings.Join(names, ", "), missing)
 	}
-	return lacking, nil
+	return lacking, note, nil
 }
 
 // overrides returns a variant's settings as configuration overrides, sorted: errors are reproducible.

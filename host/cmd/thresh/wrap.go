@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,11 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	if err := f.check(cmd, command); err != nil {
 		return err
 	}
+	if f.print && len(command) > 0 {
+		for _, flag := range misplaced(cmd, command[1:]) {
+			fmt.Fprintf(a.err, "thresh: %s stands after the agent's name and goes to it: flags of thresh come before\n", flag)
+		}
+	}
 	w := &wrapped{app: a, wrapFlags: f, command: command, token: rand.Text(), open: access.LoopbackName(f.listen)}
 	// Without a command (--print) any agent may come: it gets the variables of all.
 	if len(command) > 0 {
@@ -128,7 +134,24 @@ func (f wrapFlags) check(cmd *cobra.Command, command []string) error {
 	if !access.LoopbackName(f.listen) && !f.print {
 		return usage(cmd, errors.New("--listen: an agent that is started here needs no address but loopback"))
 	}
-	return nil
+	if len(command) == 0 || !slices.ContainsFunc(wrappingOf(command[0]).variables, func(v variable) bool {
+		return v.name == opencodeContent
+	}) {
+		return nil
+	}
+	_, err := opencodeOwn(os.Getenv(opencodeContent))
+	return err
+}
+
+// misplaced returns the flags of thresh among an agent's arguments. With --print no agent gets them.
+func misplaced(cmd *cobra.Command, arguments []string) (flags []string) {
+	for _, arg := range arguments {
+		name, _, _ := strings.Cut(arg, "=")
+		if long, ok := strings.CutPrefix(name, "--"); ok && cmd.Flags().Lookup(long) != nil {
+			flags = append(flags, name)
+		}
+	}
+	return flags
 }
 
 // wrapped is a run of 'thresh wrap': the host, its proxy, and what the agent is told of them.

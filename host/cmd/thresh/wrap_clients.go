@@ -196,7 +196,8 @@ func (w wrapping) values(at proxyAt) (out []string) {
 	for _, v := range w.variables {
 		value := at.base + v.path
 		if v.name == opencodeContent {
-			value = opencodeConfig(at.base, at.mcp(), os.Getenv(opencodeContent))
+			own, _ := opencodeOwn(os.Getenv(opencodeContent)) // check has returned the error
+			value = opencodeConfig(at.base, at.mcp(), own)
 		}
 		out = append(out, v.name+"="+value)
 	}
@@ -232,9 +233,22 @@ func (w wrapping) environ(at proxyAt, environ []string) []string {
 
 const opencodeContent = "OPENCODE_CONFIG_CONTENT"
 
+// opencodeOwn reads what the user has in the variable of opencode's configuration; nil for nothing. opencode takes
+// comments and trailing commas, which are not read here.
+func opencodeOwn(text string) (own map[string]any, err error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(text), &own); err != nil {
+		return nil, fmt.Errorf("%s cannot be merged with the addresses of thresh: it is not plain JSON (%w): remove "+
+			"comments and trailing commas, or put it into opencode.json and unset the variable", opencodeContent, err)
+	}
+	return own, nil
+}
+
 // opencodeConfig is a configuration that opencode merges with the user's. It is in a variable: no file of the user's is
-// touched. own is what the user has in that variable; it is replaced unless it is JSON.
-func opencodeConfig(base, recall, own string) string {
+// touched. own is what the user has in that variable; it is changed.
+func opencodeConfig(base, recall string, own map[string]any) string {
 	server := ""
 	if recall != "" {
 		server = fmt.Sprintf(`,"mcp":{"thresh":{"type":"remote","url":"%s"}}`, recall)
@@ -242,12 +256,12 @@ func opencodeConfig(base, recall, own string) string {
 	text := fmt.Sprintf(`{"provider":{"anthropic":{"options":{"baseURL":"%[1]s/v1"}},`+
 		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}%[2]s}`,
 		base, server)
-	var all, ours map[string]any
-	if json.Unmarshal([]byte(own), &all) != nil || json.Unmarshal([]byte(text), &ours) != nil || all == nil {
+	var ours map[string]any
+	if json.Unmarshal([]byte(text), &ours) != nil || own == nil {
 		return text
 	}
-	merge(all, ours)
-	merged, err := json.Marshal(all)
+	merge(own, ours)
+	merged, err := json.Marshal(own)
 	if err != nil { // all of it was read from JSON
 		return text
 	}

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"encoding/json"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -34,72 +33,83 @@ func refers(r content.ToolResponse) bool {
 // edited are the positions that differ from what the client sent.
 func (b *branch) resolved(fresh []body.Entry) (contents []content.Content, edited []int) {
 	contents = make([]content.Content, len(fresh))
-	var all []body.Entry
+	tools := map[string]bool{} // whose results are referred to
 	for i, e := range fresh {
 		contents[i] = e.Content
+		for _, block := range e.Content.Blocks {
+			if r, ok := block.(content.ToolResponse); ok && refers(r) {
+				tools[r.ToolName] = true
+			}
+		}
+	}
+	if len(tools) == 0 {
+		return contents, nil
+	}
+	sent := map[string]content.Content{} // what the last request had, by the ids of entries
+	for _, s := range b.view {
+		sent[s.ID] = s.Content
+	}
+	last := results{tools: tools, asked: map[string]string{}, of: map[string]result{}}
+	for _, e := range b.entries {
+		for _, block := range e.Content.Blocks {
+			last.read(e.ID, block)
+		}
+	}
+	for i, e := range fresh {
 		for j, block := range e.Content.Blocks {
-			r, ok := block.(content.ToolResponse)
-			if !ok || !refers(r) {
-				continue
-			}
-			if all == nil {
-				all = slices.Concat(b.entries, fresh)
-			}
-			found, entry := b.referent(all[:len(b.entries)+i], r.CallID)
-			if found.Result == nil || b.shows(entry.ID, found) {
+			r, found := last.read(e.ID, block)
+			if found.Result == nil || shows(sent[found.entry], found.ToolResponse) {
 				continue
 			}
 			r.Result = found.Result
-			contents[i].Blocks = slices.Clone(contents[i].Blocks)
-			contents[i].Blocks[j] = r
 			if n := len(edited); n == 0 || edited[n-1] != i {
 				edited = append(edited, i)
+				contents[i].Blocks = slices.Clone(contents[i].Blocks)
 			}
+			contents[i].Blocks[j] = r
 		}
 	}
 	return contents, edited
 }
 
-// referent returns the last result of a call that asked the same as the last call with an id, and its entry; a zero
-// response if there is none.
-func (b *branch) referent(entries []body.Entry, id string) (content.ToolResponse, body.Entry) {
-	var asked content.ToolCall
-	results, in := map[string]content.ToolResponse{}, map[string]body.Entry{} // by the ids of their calls
-	for _, e := range slices.Backward(entries) {
-		for _, block := range slices.Backward(e.Content.Blocks) {
-			switch block := block.(type) {
-			case content.ToolResponse:
-				if block.CallID != id && block.Error == "" && !refers(block) && asked.Name != "" {
-					results[block.CallID], in[block.CallID] = block, e
-				}
-			case content.ToolCall:
-				if block.ID == id && asked.Name == "" {
-					asked = block
-				} else if r, ok := results[block.ID]; ok && block.Name == asked.Name &&
-					equalJSON(block.Parameters, asked.Parameters) {
-					return r, in[block.ID]
-				}
-			}
-		}
-	}
-	return content.ToolResponse{}, body.Entry{}
+// results are the last results of some tools, by what was asked.
+type results struct {
+	tools map[string]bool
+	asked map[string]string // by the ids of calls
+	of    map[string]result
 }
 
-// shows reports whether the last request had a result as it was.
-func (b *branch) shows(entry string, r content.ToolResponse) bool {
-	for _, s := range b.view {
-		if s.ID != entry {
-			continue
-		}
-		return slices.ContainsFunc(s.Content.Blocks, func(block content.Block) bool { return content.Equal(block, r) })
-	}
-	return false
+type result struct {
+	content.ToolResponse
+	entry string // its id; "" for a new one
 }
 
-// equalJSON reports whether two values mean the same.
-func equalJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+// read takes in the next block of an entry. If it refers to an earlier result, it returns the block, and the result if
+// there is one.
+func (l results) read(entry string, block content.Block) (reference content.ToolResponse, found result) {
+	switch block := block.(type) {
+	case content.ToolCall:
+		delete(l.asked, block.ID) // clients may use an id again
+		var arguments any
+		if l.tools[block.Name] && json.Unmarshal(block.Parameters, &arguments) == nil {
+			same, _ := json.Marshal(arguments) // the same for all that mean the same
+			l.asked[block.ID] = block.Name + " " + string(same)
+		}
+	case content.ToolResponse:
+		switch asked := l.asked[block.CallID]; {
+		case asked == "" || block.Error != "" && !refers(block):
+		case refers(block):
+			return block, l.of[asked]
+		default:
+			l.of[asked] = result{block, entry}
+		}
+	}
+	return reference, result{}
+}
+
+// shows reports whether an entry as it was sent has a result as it was.
+func shows(sent content.Content, r content.ToolResponse) bool {
+	return slices.ContainsFunc(sent.Blocks, func(block content.Block) bool { return content.Equal(block, r) })
 }
 
 // equalOrResolved reports whether a stored entry is what a client sent, perhaps with results in the place of references.
