@@ -11,8 +11,7 @@ import (
 )
 
 func TestAnUnknownStrategyIsToldWhatThereIs(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	for _, command := range []string{"plugins try --step=optimize", "plugins try", "plugins replay"} {
 		p.run(append(strings.Fields(command), "--strategy", "nosuch", "s.json")...).failed(t, 1, `"nosuch"`,
@@ -21,8 +20,7 @@ func TestAnUnknownStrategyIsToldWhatThereIs(t *testing.T) {
 }
 
 func TestAPluginDirectoryWithoutPlugins(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	p.file("file", "")
 	if err := os.Mkdir(p.path("work", "none"), 0o755); err != nil {
@@ -47,8 +45,7 @@ func TestAPluginDirectoryWithoutPlugins(t *testing.T) {
 
 // TestWhenEveryPluginIsBrokenTheListFails and shows what each wrote last, without what a terminal would act on.
 func TestWhenEveryPluginIsBrokenTheListFails(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	dir := p.path("work", "broken")
 	script := "#!/bin/sh\necho 'no table for \033[31mNarnia' >&2\nexit 1\n"
 	if err := errors.Join(
@@ -76,8 +73,7 @@ func TestWhenEveryPluginIsBrokenTheListFails(t *testing.T) {
 
 // TestListingTrustsNothing: only use writes to the lock file.
 func TestListingTrustsNothing(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	p.install("high-density")
 	lock := p.path("work", "plugins.lock")
@@ -96,8 +92,7 @@ func TestListingTrustsNothing(t *testing.T) {
 
 // TestWhatIsNoPluginIsListedWithItsReason and hurts no other.
 func TestWhatIsNoPluginIsListedWithItsReason(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t, "other-version", "other-cookie", "exits-at-start", "panics-at-start", "lies-about-its-name")
+	p := newPlaceHere(t, "other-version", "other-cookie", "exits-at-start", "panics-at-start", "lies-about-its-name")
 	p.install("high-density")
 	p.file("s.json", pruning)
 	write := func(name, text string, mode os.FileMode) {

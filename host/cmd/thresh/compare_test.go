@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 type compared struct {
@@ -46,21 +48,16 @@ type comparedResult struct {
 // samples are the project's own sessions.
 func samples(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("../../../examples/sessions/*.json*")
-	if err != nil || len(files) != 3 {
-		t.Fatalf("samples: %v, %v", files, err)
-	}
-	for i := range files {
-		if files[i], err = filepath.Abs(files[i]); err != nil {
-			t.Fatal(err)
-		}
+	t.Helper()
+	files := repo.Samples(t)
+	if len(files) != 3 {
+		t.Fatalf("samples: %v", files)
 	}
 	return files
 }
 
 func TestCompareVariesSettingsWhereTheyMatter(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(30))
 	args := []string{"compare", "--strategy", "high-density,top-down-truncation", "--set", "model.contextLimit=8000",
@@ -118,8 +115,7 @@ func TestCompareReadsStandardInput(t *testing.T) {
 }
 
 func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	many := "compression.density.recencyRetention=1" + strings.Repeat("0", 5)
 	for i := range 300 {
 		many += fmt.Sprintf(",%d", i)
@@ -161,20 +157,13 @@ func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
 		"no such prices": {[]string{"a", "--prices", "anthropic-sonet"}, 2, []string{"--prices", "anthropic-sonnet"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p.finish(
-				p.command(append([]string{"compare"}, c.args...)...),
-			).failed(
-				t,
-				c.code,
-				c.want...) // "a" is never looked for
+			p.run(append([]string{"compare"}, c.args...)...).failed(t, c.code, c.want...) // "a" is never looked for
 		})
 	}
 }
 
 func TestCompareGoesOnWithoutWhatCannotBeRead(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("good.json", pruning)
 	p.file("bad.json", pruning[:100])
 	r := p.run("compare", "bad.json", "good.json", "missing.json")
@@ -194,8 +183,7 @@ func TestCompareGoesOnWithoutWhatCannotBeRead(t *testing.T) {
 }
 
 func TestABrokenPluginIsLeftOutOrARow(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t, "exits-at-start")
+	p := newPlaceHere(t, "exits-at-start")
 	p.file("a.json", pruning)
 	r := p.run("compare", "a.json").done(t)
 	if strings.Contains(r.stdout, "exits-at-start") ||
@@ -255,8 +243,7 @@ func TestCtrlCInTheMiddleOfAComparison(t *testing.T) {
 }
 
 func TestCompareExplainsAndCompletesItself(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	help := p.run("compare", "--help").done(t).stdout
 	for _, want := range []string{"Usage:\n  thresh compare [FILE…] [flags]", "Examples:\n  ",
 		"--vary KEY=V1,V2", "--strategy NAMES", "anthropic-sonnet, openai-gpt-5, no-cache", "--set KEY=VALUE"} {
@@ -279,8 +266,7 @@ func TestCompareExplainsAndCompletesItself(t *testing.T) {
 
 // What is said about each session while it is replayed would be said for each variant, too.
 func TestCompareRepeatsNoWarningsOfSessions(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	const warning = "over the threshold of"
 	args := append([]string{"--set", "model.contextLimit=30000", "--strategy", "distill"}, samples(t)...)
 	for command, want := range map[string]int{"plugins replay": 2, "compare": 0} {

@@ -15,8 +15,7 @@ import (
 // A store in which something was changed: doctor fails and says where, every command that reads what is damaged fails,
 // and what is not damaged can be opened and exported.
 func TestADamagedStore(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	path := p.path("work", "sessions.db")
 	set := []string{"--set", "sessions.store=sqlite:" + path}
 	p.twoSessions(set...)
@@ -99,8 +98,8 @@ func TestADamagedStore(t *testing.T) {
 
 // TestADamagedDatabase is TestADamagedStore for PostgreSQL.
 func TestADamagedDatabase(t *testing.T) {
-	t.Parallel()
-	p, c := newPlace(t), postgres.Start(t)
+	c := postgres.Start(t)
+	p := newPlaceHere(t)
 	template := c.Database()
 	p.twoSessions("--set", "sessions.store="+template)
 	schema := func(url string) string { return url[strings.LastIndex(url, "=")+1:] }

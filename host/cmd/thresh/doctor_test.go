@@ -19,8 +19,7 @@ type diagnosis struct {
 }
 
 func TestDoctorSaysWhatTheMachineCanEnforce(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	got := decode[diagnosis](t, p.run("doctor", "-o", "json", "--set", "plugins.integrity=locked"))
 	var measures []string
 	for _, c := range got.Checks {
@@ -46,8 +45,7 @@ func TestDoctorSaysWhatTheMachineCanEnforce(t *testing.T) {
 }
 
 func TestDoctorIsReadable(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	r := p.run("doctor", "--set", "plugins.isolation=strict", "--set", "plugins.lockFile=").done(t)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	for i, want := range []string{"system  ", "plugins.isolation  strict", "plugins.integrity  tofu",
@@ -70,8 +68,7 @@ func TestDoctorIsReadable(t *testing.T) {
 
 // A stranger's checkout, in which a user runs thresh.
 func TestAProjectFileCannotSwitchProtectionOff(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	const text = "compression:\n  threshold: 0.5\nplugins:\n  integrity: off\n"
 	p.file("thresh.yaml", text)
 	p.run("plugins", "list").failed(t, 1, "thresh.yaml:4: plugins.integrity", "stranger", "THRESH_PLUGINS_INTEGRITY",

@@ -31,8 +31,7 @@ type explained struct {
 }
 
 func TestExplainSaysWhatBecameOfEachEntry(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	got := decode[explained](t, p.run("explain", "-o", "json", "--strategy", "high-density", "--set", "workspace.root=/w",
 		"s.json"))
@@ -79,10 +78,11 @@ func TestExplainSaysWhatBecameOfEachEntry(t *testing.T) {
 
 // On the samples every entry is accounted for once, and the tokens add up, with all that happens to a long session.
 func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	fates := map[string]bool{}
-	for _, file := range repo.Samples(t) {
+	kept := decode[struct{ Sessions []struct{ Entries int } }](t,
+		p.run(append([]string{"plugins", "replay", "-o", "json"}, repo.Samples(t)...)...))
+	for i, file := range repo.Samples(t) {
 		got := decode[explained](t, p.run("explain", "-o", "json", "--strategy", "high-density", "--set",
 			"model.contextLimit=30000", file))
 		tokens, now := 0, 0
@@ -110,9 +110,8 @@ func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
 		if tokens != got.Tokens || now != got.Now || tokens-saved != now || len(got.Made) != 0 {
 			t.Errorf("%s: %d tokens, %d saved, %d left, %d made", file, tokens, saved, now, len(got.Made))
 		}
-		kept := decode[struct{ Sessions []struct{ Entries int } }](t, p.run("plugins", "replay", "-o", "json", file))
-		if len(got.Entries) != kept.Sessions[0].Entries {
-			t.Errorf("%s: %d entries of %d", file, len(got.Entries), kept.Sessions[0].Entries)
+		if len(got.Entries) != kept.Sessions[i].Entries {
+			t.Errorf("%s: %d entries of %d", file, len(got.Entries), kept.Sessions[i].Entries)
 		}
 	}
 	for _, want := range []string{"optimize stale-read", "optimize duplicate-inclusion", "compress ",
@@ -125,8 +124,7 @@ func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
 
 // What the agent itself compacted is said to be so, and no strategy is credited with it.
 func TestExplainSaysWhatTheAgentCompacted(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	out := p.run("explain", repo.Samples(t)[0]).done(t).stdout
 	for _, want := range []string{" were compacted by the agent itself\n", "compacted by the agent itself at turn "} {
 		if !strings.Contains(out, want) {
@@ -139,8 +137,7 @@ func TestExplainSaysWhatTheAgentCompacted(t *testing.T) {
 }
 
 func TestExplainNamesWhatIsWithheld(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file(
 		"s.jsonl",
 		turns(
@@ -154,8 +151,7 @@ func TestExplainNamesWhatIsWithheld(t *testing.T) {
 }
 
 func TestExplainRefusesWhatItCannotDo(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	for _, c := range []struct {
 		args []string

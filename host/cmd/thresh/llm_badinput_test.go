@@ -10,10 +10,12 @@ import (
 
 // TestAModelThatCannotBeUsedIsOneClearError of each command that needs it.
 func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
-	eachKind(t, func(t *testing.T, kind string) {
-		p := newLLMPlace(t, kind, llmtest.Options{Models: []string{"writer-1"}, ContextWindow: 100_000})
+	eachKindHere(t, func(t *testing.T, kind string) {
+		p := newLLMPlaceHere(t, kind, llmtest.Options{Models: []string{"writer-1"}, ContextWindow: 100_000})
 		p.file("s.jsonl", workday(60))
 		p.edit("empty.key", " \n")
+		t.Setenv("EMPTY_KEY", "")
+		t.Setenv("WRONG_KEY", "sk-wrong-0a1b2c3d4e5f")
 		other := llmtest.New(t, llmtest.Options{})
 		other.Close()
 		wrongPath := p.server.URL + "/v9"
@@ -46,13 +48,14 @@ func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				for _, command := range []string{"plugins try s.jsonl", "llm check"} {
+					if kind != kinds[0] && command != "llm check" {
+						continue // both commands make the same client
+					}
 					args := strings.Fields(command)
 					for _, set := range c.sets {
 						args = append(args, "--set", set)
 					}
-					cmd := p.command(args...)
-					cmd.Env = append(cmd.Env, "EMPTY_KEY=", "WRONG_KEY=sk-wrong-0a1b2c3d4e5f")
-					r := p.finish(cmd)
+					r := p.run(args...)
 					r.failed(t, 1, c.want...)
 					if strings.Contains(r.stderr, "sk-wrong") {
 						t.Errorf("%s: it prints the wrong key", command)
@@ -65,8 +68,7 @@ func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
 
 // TestAWindowThatIsTooSmallForThePrompt is noticed before anything is asked.
 func TestAWindowThatIsTooSmallForThePrompt(t *testing.T) {
-	t.Parallel()
-	p := newLLMPlace(t, "anthropic", llmtest.Options{})
+	p := newLLMPlaceHere(t, "anthropic", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	for _, strategy := range llmNames {
 		p.run("plugins", "try", "--strategy", strategy, "--set", "profiles.writer.provider.contextLimit=2000", "--set",
@@ -80,8 +82,8 @@ func TestAWindowThatIsTooSmallForThePrompt(t *testing.T) {
 
 // TestAWindowThatIsSetTooLarge is what the server says, with what to do.
 func TestAWindowThatIsSetTooLarge(t *testing.T) {
-	eachKind(t, func(t *testing.T, kind string) {
-		p := newLLMPlace(t, kind, llmtest.Options{ContextWindow: 5000})
+	eachKindHere(t, func(t *testing.T, kind string) {
+		p := newLLMPlaceHere(t, kind, llmtest.Options{ContextWindow: 5000})
 		p.file("s.jsonl", conversation(100))
 		p.run("plugins", "try", "s.jsonl").failed(t, 1, "profile writer", "5000", "profiles.writer.provider.contextLimit",
 			willNotHelp)
@@ -90,8 +92,7 @@ func TestAWindowThatIsSetTooLarge(t *testing.T) {
 
 // TestAStrategyWithoutAModelNeedsNoProfile, be it as wrong as it may.
 func TestAStrategyWithoutAModelNeedsNoProfile(t *testing.T) {
-	t.Parallel()
-	p := newLLMPlace(t, "openai", llmtest.Options{})
+	p := newLLMPlaceHere(t, "openai", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	for _, strategy := range []string{"high-density", "top-down-truncation"} {
 		p.run("plugins", "try", "--strategy", strategy, "--set", "profiles.writer.provider.keyEnv=NO_SUCH_KEY",
@@ -100,8 +101,8 @@ func TestAStrategyWithoutAModelNeedsNoProfile(t *testing.T) {
 }
 
 func TestCheckSaysWhatItFound(t *testing.T) {
-	eachKind(t, func(t *testing.T, kind string) {
-		p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
+	eachKindHere(t, func(t *testing.T, kind string) {
+		p := newLLMPlaceHere(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
 			return llmtest.Reply{Text: "ready", Usage: llmtest.Usage{Input: 1000, Output: 200}}
 		}})
 		got := decode[object](t, p.run("llm", "check", "-o", "json"))

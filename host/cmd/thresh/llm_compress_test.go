@@ -12,8 +12,8 @@ import (
 )
 
 func TestASummaryTakesThePlaceOfTheRange(t *testing.T) {
-	eachKind(t, func(t *testing.T, kind string) {
-		p := newLLMPlace(t, kind, llmtest.Options{})
+	eachKindHere(t, func(t *testing.T, kind string) {
+		p := newLLMPlaceHere(t, kind, llmtest.Options{})
 		session := workday(200)
 		p.file("s.jsonl", session)
 		before := entries(t, session)
@@ -66,8 +66,8 @@ func asksWell(t *testing.T, r llmtest.Request, kind string) {
 
 // TestReplaySaysWhatTheModelCost: the tokens are those that the provider counted.
 func TestReplaySaysWhatTheModelCost(t *testing.T) {
-	eachKind(t, func(t *testing.T, kind string) {
-		p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
+	eachKindHere(t, func(t *testing.T, kind string) {
+		p := newLLMPlaceHere(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
 			return llmtest.Reply{Text: snapshot, Usage: llmtest.Usage{Input: 1000, Output: 200}, Model: "writer-1-2026",
 				Pace: 5 * time.Millisecond}
 		}})
@@ -125,9 +125,9 @@ type replayedTurn struct {
 // TestARangeFiveTimesTheModelsWindow is folded into one snapshot, in requests of which each fits: the server refuses
 // others.
 func TestARangeFiveTimesTheModelsWindow(t *testing.T) {
-	eachKind(t, func(t *testing.T, kind string) {
+	eachKindHere(t, func(t *testing.T, kind string) {
 		const window = 16_000
-		p := newLLMPlace(t, kind, llmtest.Options{ContextWindow: window})
+		p := newLLMPlaceHere(t, kind, llmtest.Options{ContextWindow: window})
 		p.file("s.jsonl", conversation(600))
 		for _, strategy := range llmNames {
 			calls := len(p.server.Calls())

@@ -38,11 +38,24 @@ var (
 // attempt.
 func newLLMPlace(t *testing.T, kind string, o llmtest.Options) *llmPlace {
 	t.Helper()
+	return withModel(newPlace(t), kind, o)
+}
+
+// newLLMPlaceHere is newLLMPlace in this process, as [newPlaceHere] is.
+func newLLMPlaceHere(t *testing.T, kind string, o llmtest.Options) *llmPlace {
+	t.Helper()
+	p := withModel(newPlaceHere(t), kind, o)
+	t.Setenv("WRITER_KEY", key)
+	return p
+}
+
+func withModel(at *place, kind string, o llmtest.Options) *llmPlace {
+	at.t.Helper()
 	if o.Reply == nil {
 		o.Reply = func(llmtest.Request) llmtest.Reply { return summarised }
 	}
 	o.Key = key
-	p := &llmPlace{newPlace(t), llmtest.New(t, o), kind}
+	p := &llmPlace{at, llmtest.New(at.t, o), kind}
 	p.userFile(fmt.Sprintf(`compression:
   strategy: middle-out
   profile: writer
@@ -84,15 +97,22 @@ func (p *llmPlace) command(args ...string) *exec.Cmd {
 
 func (p *llmPlace) run(args ...string) result {
 	p.t.Helper()
+	if p.here {
+		return p.keyless(p.place.run(args...), args)
+	}
 	return p.finish(p.command(args...))
 }
 
-// finish fails the test if anything that was printed, with all that can be logged, holds the key.
 func (p *llmPlace) finish(cmd *exec.Cmd) result {
 	p.t.Helper()
-	r := p.place.finish(cmd)
+	return p.keyless(p.place.finish(cmd), cmd.Args)
+}
+
+// keyless fails the test if anything that was printed, with all that can be logged, holds the key.
+func (p *llmPlace) keyless(r result, args []string) result {
+	p.t.Helper()
 	if strings.Contains(r.stdout+r.stderr, key) {
-		p.t.Errorf("%v printed the key", cmd.Args)
+		p.t.Errorf("%v printed the key", args)
 	}
 	return r
 }
@@ -167,6 +187,13 @@ func eachKind(t *testing.T, test func(t *testing.T, kind string)) {
 			t.Parallel()
 			test(t, kind)
 		})
+	}
+}
+
+// eachKindHere is eachKind for places of this process.
+func eachKindHere(t *testing.T, test func(t *testing.T, kind string)) {
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) { test(t, kind) })
 	}
 }
 

@@ -21,7 +21,6 @@ func planned(tool, parameters string) string {
 
 // TestTasksOfARecordedSessionReachTheModel (REQ-HD-011.3): those that are not done.
 func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct{ tool, parameters string }{
 		"Claude Code": {"TodoWrite",
 			`{"todos":[{"content":"Profile the lexer","status":"in_progress","activeForm":"x"},` +
@@ -32,8 +31,7 @@ func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 			`{"step":"Write notes","status":"completed"}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newLLMPlace(t, "openai", llmtest.Options{})
+			p := newLLMPlaceHere(t, "openai", llmtest.Options{})
 			p.file("s.jsonl", planned(c.tool, c.parameters))
 			p.run("plugins", "replay", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
 			p.run("plugins", "try", "s.jsonl").done(t)
@@ -87,8 +85,7 @@ func TestTasksOfAnAgentReachTheModel(t *testing.T) {
 
 // TestAPromptOfOnesOwn is taken over, edited and used; the one for the strategy and model before others (REQ-HD-010).
 func TestAPromptOfOnesOwn(t *testing.T) {
-	t.Parallel()
-	p := newLLMPlace(t, "anthropic", llmtest.Options{})
+	p := newLLMPlaceHere(t, "anthropic", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	p.run("llm", "prompts", "eject", "mine").done(t)
 	text, err := os.ReadFile(p.path("work", "mine", "compression.md"))
@@ -120,8 +117,7 @@ func (p *llmPlace) edit(name, text string) {
 }
 
 func TestABrokenPromptIsAnErrorThatNamesTheFile(t *testing.T) {
-	t.Parallel()
-	p := newLLMPlace(t, "openai", llmtest.Options{})
+	p := newLLMPlaceHere(t, "openai", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":               {" \n", "empty"},
@@ -143,8 +139,8 @@ func TestABrokenPromptIsAnErrorThatNamesTheFile(t *testing.T) {
 
 // TestTheBudgetOfOneCompressEndsIt, and says which setting it is.
 func TestTheBudgetOfOneCompressEndsIt(t *testing.T) {
-	eachKind(t, func(t *testing.T, kind string) {
-		p := newLLMPlace(t, kind, llmtest.Options{})
+	eachKindHere(t, func(t *testing.T, kind string) {
+		p := newLLMPlaceHere(t, kind, llmtest.Options{})
 		p.file("s.jsonl", conversation(400))
 		for _, c := range []struct {
 			set               string

@@ -45,8 +45,7 @@ func (p *place) change(name string) {
 }
 
 func TestLockPrintsWhatItLocked(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t, "steady")
+	p := newPlaceHere(t, "steady")
 	if r := p.run("plugins", "lock", "--plugin-dir", t.TempDir()).done(t); !strings.Contains(r.stderr, "nothing to lock") {
 		t.Errorf("without a plugin: %s", r.stderr)
 	}
@@ -83,8 +82,7 @@ func TestLockPrintsWhatItLocked(t *testing.T) {
 }
 
 func TestAChangedPluginIsRefusedUntilItIsLocked(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.install("high-density")
 	p.file("s.json", pruning)
 	optimize := []string{"plugins", "try", "--step=optimize", "--strategy", "high-density", "s.json"}
@@ -98,8 +96,7 @@ func TestAChangedPluginIsRefusedUntilItIsLocked(t *testing.T) {
 }
 
 func TestLockSaysWhatItCouldNotLock(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t, "exits-at-start")
+	p := newPlaceHere(t, "exits-at-start")
 	p.install("high-density")
 	for _, output := range []string{"text", "json"} {
 		r := p.run("plugins", "lock", "-o", output)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	main "github.com/thresh-dev/thresh/host/cmd/thresh"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/procs"
@@ -69,6 +70,8 @@ type place struct {
 	program string
 	// isolation is the setting; "" is the default. The gate reads a pipe in the workspace, and so cannot be isolated.
 	isolation string
+	// here has run commands run in this process.
+	here bool
 }
 
 // newPlace makes a place with the given plugins in addition to those that are built in: gate, or a fault of the faulty
@@ -100,6 +103,28 @@ func newPlace(t *testing.T, plugins ...string) *place {
 		}
 		_ = os.RemoveAll(dir)
 	})
+	return p
+}
+
+// newPlaceHere is newPlace for a test that is not parallel: run does not start a process, as the environment and the
+// working directory of this one are those of the place. Most of what a command takes is its start.
+func newPlaceHere(t *testing.T, plugins ...string) *place {
+	t.Helper()
+	p := newPlace(t, plugins...)
+	p.here = true
+	t.Chdir(p.path("work"))
+	environment := os.Environ()
+	setAll := func(variables []string) {
+		os.Clearenv()
+		for _, v := range variables {
+			name, value, _ := strings.Cut(v, "=")
+			if err := os.Setenv(name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	setAll(p.command().Env)
+	t.Cleanup(func() { setAll(environment) })
 	return p
 }
 
@@ -150,7 +175,28 @@ type result struct {
 // run runs thresh to its end.
 func (p *place) run(args ...string) result {
 	p.t.Helper()
+	if p.here {
+		return p.execute(args...)
+	}
 	return p.finish(p.command(args...))
+}
+
+// execute runs a command in this process.
+func (p *place) execute(args ...string) result {
+	p.t.Helper()
+	stderr, err := os.Create(p.path("stderr"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer stderr.Close()
+	var stdout bytes.Buffer
+	code := main.Execute(append([]string{}, args...), &stdout, stderr)
+	said, err := os.ReadFile(stderr.Name())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.alone()
+	return result{stdout.String(), string(said), code}
 }
 
 // patience is how long a test waits for what takes a moment on an idle machine.

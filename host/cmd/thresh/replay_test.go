@@ -30,8 +30,7 @@ type replayed struct {
 }
 
 func TestReplayPrintsEveryTurn(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(40))
 	got := decode[replayed](
@@ -76,8 +75,7 @@ func TestReplayPrintsEveryTurn(t *testing.T) {
 }
 
 func TestReplayTables(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(5))
 	r := p.run("plugins", "replay", "--turns", "a.json", "b.jsonl").done(t)
@@ -92,8 +90,7 @@ func TestReplayTables(t *testing.T) {
 }
 
 func TestReplayBeginsAnewWhereTheRecorderCompacted(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	list := "[" + strings.ReplaceAll(strings.TrimSpace(turns(10)), "\n", ",") + "]"
 	p.file(
 		"s.json",
@@ -116,9 +113,7 @@ func TestReplayBeginsAnewWhereTheRecorderCompacted(t *testing.T) {
 }
 
 func TestRecordedSessionsReplay(t *testing.T) {
-	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(repo.Shared(t, "sessions", "native"), "*", "*"))
-	samples, _ := filepath.Glob("../../../examples/sessions/*.json*")
 	var known []string
 	for _, f := range files {
 		for _, agent := range []string{"entireio-cli", "packmind", "cipher-box", "agentv/c", "tau-bench"} {
@@ -127,14 +122,8 @@ func TestRecordedSessionsReplay(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range samples {
-		abs, err := filepath.Abs(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		known = append(known, abs)
-	}
-	p := newPlace(t)
+	known = append(known, repo.Samples(t)...)
+	p := newPlaceHere(t)
 	got := decode[replayed](
 		t, p.run(append([]string{"plugins", "replay", "-o", "json", "--set", "model.contextLimit=30000"}, known...)...),
 	)

@@ -62,8 +62,7 @@ func TestRestoreBringsBackWhatWasPruned(t *testing.T) {
 }
 
 func TestRestoreLists(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	for _, file := range repo.Samples(t) {
 		got := decode[struct {
 			Entries []struct {
@@ -96,8 +95,7 @@ func TestRestoreLists(t *testing.T) {
 
 // A terminal does nothing that a tool's result asks it to.
 func TestRestoreIsSafeToLookAt(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file(
 		"s.jsonl",
 		`{"speaker":"human","blocks":[{"type":"text","text":"a\u001b]0;owned\u0007\r\nb\u202e"},`+
@@ -113,8 +111,7 @@ func TestRestoreIsSafeToLookAt(t *testing.T) {
 }
 
 func TestRestoreSaysWhatItDoesNotFind(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.jsonl", `{"threshId":"e1","speaker":"human","blocks":[{"type":"text","text":"a"}]}`+"\n"+
 		`{"threshId":"e12","speaker":"ai","blocks":[{"type":"tool_call","id":"call_abc","name":"x","parameters":{}}]}`+
 		"\n")
@@ -142,8 +139,7 @@ func TestRestoreSaysWhatItDoesNotFind(t *testing.T) {
 
 // A host may be in the middle of a line.
 func TestRestoreReadsATranscriptThatIsBeingWritten(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	whole := turns(3)
 	if err := os.WriteFile(p.path("work", "s.jsonl"), []byte(whole[:len(whole)-20]), 0o600); err != nil {
 		t.Fatal(err)

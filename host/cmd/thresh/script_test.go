@@ -41,8 +41,7 @@ func parseJSON[T any](t *testing.T, text string) T {
 }
 
 func TestOptimizePrintsTheDensityResult(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	got := decode[any](t, p.run("plugins", "try", "--step=optimize", "--strategy", "high-density", "--set", "workspace.root=/w",
 		"--set", "compression.density.toolPresets=llxprt", "s.json"))
@@ -95,8 +94,7 @@ func turns(n int) string {
 }
 
 func TestCompressPrintsWhatCameOfIt(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.jsonl", turns(60))
 	args := []string{"plugins", "try", "--strategy", "top-down-truncation", "--set", "compression.threshold=0.5", "s.jsonl",
 		"--set"}
@@ -136,8 +134,7 @@ func TestCompressPrintsWhatCameOfIt(t *testing.T) {
 }
 
 func TestTokensPrintsCountsByEntryToolAndFile(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	got := decode[struct {
 		Encoding string
@@ -174,8 +171,7 @@ func TestTokensPrintsCountsByEntryToolAndFile(t *testing.T) {
 }
 
 func TestTokensKnowsToolsFromTheSettings(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.json",
 		`[{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"peek","parameters":{"where":"b.ts"}}]},
 		{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"peek","result":"x"}]}]`)
@@ -187,8 +183,7 @@ func TestTokensKnowsToolsFromTheSettings(t *testing.T) {
 }
 
 func TestConvertToNativeIsExact(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	const odd = `{"history":[
 {"speaker":"human","blocks":[{"type":"text","text":"x","mine":1.50}],"metadata":{"b":1e3,"a":"\u00e9"},"own":[1, 2]},
 {"speaker":"ai","blocks":[{"type":"hologram","z":12345678901234567890}]}
@@ -208,8 +203,7 @@ func TestConvertToNativeIsExact(t *testing.T) {
 }
 
 func TestConvertWritesWhatProvidersTake(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	for _, format := range []string{"openai", "anthropic"} {
 		out := p.run("sessions", "convert", "--to", format, "s.json").done(t).stdout
@@ -222,8 +216,7 @@ func TestConvertWritesWhatProvidersTake(t *testing.T) {
 }
 
 func TestPluginsListSaysWhereEachIsFrom(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.install("high-density")
 	file := p.pluginFile("high-density")
 	got := decode[[]object](t, p.run("plugins", "list", "-o", "json"))
@@ -255,8 +248,7 @@ func TestPluginsListSaysWhereEachIsFrom(t *testing.T) {
 }
 
 func TestConfigExplainSaysWhereAValueCameFrom(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("thresh.yaml", "model:\n  contextLimit: 1234\n")
 	r := p.run("config", "explain", "model.contextLimit", "compression.threshold", "--set",
 		"compression.threshold=0.4").done(t)
@@ -284,18 +276,17 @@ type vector struct {
 	Expected any
 }
 
-// TestOptimizeVectorsThroughTheCommandLine takes every tenth case: the others go through one host, in package host.
+// TestOptimizeVectorsThroughTheCommandLine takes two cases: all go through one host, in package engine.
 func TestOptimizeVectorsThroughTheCommandLine(t *testing.T) {
-	t.Parallel()
 	text, err := os.ReadFile(repo.Shared(t, "vectors", "optimize.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, len(text))
 	for n := 0; lines.Scan(); n++ {
-		if n%10 != 0 {
+		if n%75 != 0 {
 			continue
 		}
 		v := parseJSON[vector](t, lines.Text())

@@ -274,8 +274,7 @@ func TestSessionsOutliveTheService(t *testing.T) {
 }
 
 func TestAccessTokensOfTheCommandLine(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	if r := p.run("access", "list", "--set", "sessions.store=memory"); r.code != 1 ||
 		!strings.Contains(r.stderr, "keeps nothing") {
 		t.Errorf("%d: %s", r.code, r.stderr)
@@ -454,8 +453,7 @@ func hangupReloads(t *testing.T, start string) {
 }
 
 func TestServingOtherMachinesNeedsTLS(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	r := p.run("serve", "--set", "serve.listen=0.0.0.0:0")
 	if r.code != 1 || !strings.Contains(r.stderr, "serve.tls.cert") || !strings.Contains(r.stderr, "--insecure") {
 		t.Errorf("%d: %s", r.code, r.stderr)

@@ -71,8 +71,7 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 }
 
 func TestAStoreThatCannotBeOpened(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("notes.txt", strings.Repeat("this is no database, although it is long enough for one\n", 20))
 	p.run("run", "--set", "sessions.store=sqlite:notes.txt").failed(t, 1, "notes.txt")
 	p.run("run", "--set", "sessions.store=sqlite:/proc/none/sessions.db").failed(t, 1, "/proc/none")
@@ -128,8 +127,7 @@ func TestSessionsAreManaged(t *testing.T) {
 }
 
 func TestTheTreeOfASession(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	setting := "sqlite:" + p.path("work", "sessions.db")
 	kept, err := backends.Open(t.Context(), setting)
 	if err != nil {

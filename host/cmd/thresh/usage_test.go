@@ -6,8 +6,7 @@ import (
 )
 
 func TestEveryCommandExplainsItself(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	for _, command := range []string{
 		"plugins replay", "run", "plugins try", "sessions convert", "tokens", "explain", "restore", "plugins list",
 		"config explain", "probe",
@@ -27,8 +26,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 }
 
 func TestShellCompletion(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		if r := p.run("completion", shell).done(t); !strings.Contains(r.stdout, "thresh") {
 			t.Errorf("%s: %.200s", shell, r.stdout)
@@ -47,8 +45,7 @@ func TestShellCompletion(t *testing.T) {
 }
 
 func TestAWrongCallIsStatus2AndNamesWhatHelps(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	for _, c := range []struct {
 		args string
 		want []string

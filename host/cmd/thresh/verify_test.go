@@ -9,8 +9,7 @@ import (
 )
 
 func TestPluginsVerifyPassesAShippedPlugin(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	r := p.run("plugins", "verify", "high-density", "--only", "lifeline,optimize-idempotent", "--junit", "report.xml").done(t)
 	for _, want := range []string{"optimize-idempotent  pass", "lifeline             pass",
 		"high-density 1.0.0: 2 passed, 0 failed"} {
@@ -25,8 +24,7 @@ func TestPluginsVerifyPassesAShippedPlugin(t *testing.T) {
 }
 
 func TestPluginsVerifyFailsWithTheReasonInItsReport(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	binary := p.path("work", "thresh-strategy-fails-in-optimize")
 	if err := os.Link(filepath.Join(bin, "faulty"), binary); err != nil {
 		t.Fatal(err)
@@ -49,8 +47,7 @@ func TestPluginsVerifyFailsWithTheReasonInItsReport(t *testing.T) {
 }
 
 func TestPluginsVerifyRefusesWhatItCannotCheck(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	binary := filepath.Join(bin, "plugins", "thresh-strategy-high-density")
 	p.run("plugins", "verify").failed(t, 2, "needs one BINARY")
 	p.run("plugins", "verify", "--only", "lifelines", binary).failed(t, 2, `"lifelines"`, "lifeline")
@@ -60,8 +57,7 @@ func TestPluginsVerifyRefusesWhatItCannotCheck(t *testing.T) {
 }
 
 func TestPluginsVerifyIsolatesAsTheSettingsSay(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	binary := p.path("work", "thresh-strategy-needs-network")
 	if err := os.Link(filepath.Join(bin, "faulty"), binary); err != nil {
 		t.Fatal(err)
