@@ -41,6 +41,11 @@ PURE := ./docs/doctest ./docs/scalesim ./host/cmd/thresh ./host/config ./host/in
 WATCHED := ./host/internal/tokens ./host/internal/lab/verify
 CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 USED := Disturbed|Acknowledged|AtRandomMoments|Pipelined|DuringAPrepare|CancelEnds|ServesMetrics
+# These do one thing after another, many times or with much memory: with the detector they take half of the time of their
+# packages, in which other tests run the same code concurrently.
+SEQUENTIAL := WhatIsSaid|OneChangedByte|WithAndWithoutMirrors|TheLogExplains|OptimizeVectors|MemoryOfSessionsIsCounted \
+	WouldSeeOfAFullSend|TooMuchIsNotTakenIntoMemory|ATurnSendsWhatIsNew|FloodsTheHost/(floods-estimates|sends-unasked) \
+	AListOfNamesGains|PricedIsHardly|RecordedSessionsWereBilled|AHostileClient
 
 .PHONY: help build demo picture test test-slow test-clients test-ui test-vm test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
 
@@ -66,7 +71,7 @@ test: check unit ## lint, generated code, and all tests but the slow ones, with 
 FULL = THRESH_TEST_FULL=1 $(LEAN) $(GO) test $(TESTFLAGS)
 # The tests that have more cases in a full run; a test of internal/testkit/full holds that no package is missing.
 THOROUGH := AFileThatIsNoSession ABadPluginFails APluginSees ASessionGoesOnWhere AnAgentsLoop OneChangedByte PageHasTheTable \
-	PricedIsHardly TheExampleInTheREADME TheShippedPluginsPass VocabulariesAreCurrent WhatIsSaidIsTrue WhenTheModelFails
+	PricedIsHardly TheExampleInTheREADME TheShippedPluginsPass VocabulariesAreCurrent WhatIsSaid WhenTheModelFails
 space := $() $()
 test-slow: build ## the guide for authors, npm, long recordings, the stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh --version | grep -qF '$(VERSION)' || { echo "thresh --version does not print $(VERSION)"; exit 1; }
@@ -113,7 +118,7 @@ unit: ## all tests but the slow ones, with real processes
 
 race: ## the tests again, under the race detector, of all packages in which things run concurrently
 ifdef RACE
-	$(RACED) $(filter-out $(shell $(GO) list $(PURE)),$(ALL))
+	$(RACED) -skip '$(subst $(space),|,$(SEQUENTIAL))' $(filter-out $(shell $(GO) list $(PURE)),$(ALL))
 	$(RACED) -run '$(CONCURRENT)' $(WATCHED)
 	$(RACED) -run '$(USED)' ./host/cmd/thresh
 else

@@ -32,7 +32,7 @@ func TestGoCompiles(t *testing.T) {
 				if err := os.WriteFile(file, []byte(wholeProgram(b.Text)), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()
 				vet := exec.CommandContext(ctx, "go", "vet", file)
 				vet.Dir = root
