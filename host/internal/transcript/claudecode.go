@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"hash/maphash"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -103,9 +104,7 @@ func (c *claudeThread) forget() {
 func (c *claudeCode) record(r record) error {
 	b := c.main.b
 	// The first id counts: a resumed session has records of the session before in front.
-	if b.t.ID == "" {
-		b.t.ID = r.text("sessionId")
-	}
+	b.t.ID = cmp.Or(b.t.ID, r.text("sessionId"))
 	b.t.workedIn(r.text("cwd"))
 	switch t := r.text("type"); {
 	case t == "user" || t == "assistant":

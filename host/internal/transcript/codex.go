@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -87,7 +89,7 @@ func (c *codex) record(r record) error {
 			", which repeats the conversation or reports its progress, left out")
 	case "turn_context":
 		c.b.t.workedIn(payload.text("cwd"))
-		c.b.t.Model = firstText(payload.text("model"), c.b.t.Model)
+		c.b.t.Model = cmp.Or(payload.text("model"), c.b.t.Model)
 		c.b.aside(r.line, "record of type turn_context")
 	case "token_usage_record": // of newer versions
 		c.usage(payload.raw("usage"))
@@ -101,14 +103,9 @@ func (c *codex) record(r record) error {
 
 // session reads the head of a session. Newer versions record the system prompt as an object, older ones as text.
 func (c *codex) session(payload object) {
-	if c.b.t.ID == "" {
-		c.b.t.ID = payload.text("id")
-	}
+	c.b.t.ID = cmp.Or(c.b.t.ID, payload.text("id"))
 	c.b.t.workedIn(payload.text("cwd"))
-	text := payload.object("base_instructions").text("text")
-	if text == "" {
-		text = payload.text("instructions")
-	}
+	text := cmp.Or(payload.object("base_instructions").text("text"), payload.text("instructions"))
 	if text != "" && len(c.b.t.System) == 0 { // a resumed session repeats its head; the first one counts
 		c.b.instructions(roleSystem, one(content.Text{Text: text}), content.Fields{})
 	}
@@ -236,7 +233,7 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 		if item := asObject(raw); item != nil {
 			c.item(line, stamp, item)
 		} else {
-			c.say(line, stamp, content.Opaque{JSON: append([]byte(nil), raw...)})
+			c.say(line, stamp, content.Opaque{JSON: bytes.Clone(raw)})
 		}
 	}
 	if text := payload.text("message"); !ok && text != "" {
@@ -265,9 +262,7 @@ func (c *codex) usage(usage []byte) {
 	c.told = reply
 	entry := &c.b.t.Entries[reply]
 	var meta metadata
-	for _, f := range asObject(entry.Metadata) {
-		meta.raw(f.name, f.value)
-	}
+	meta.rest(asObject(entry.Metadata))
 	meta.raw("usage", usage)
 	entry.Metadata = meta.json()
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -63,14 +64,14 @@ func (c *copilot) record(r record) error {
 	}
 	switch t := r.text("type"); {
 	case t == "session.start":
-		b.t.ID = firstText(b.t.ID, data.text("sessionId"))
+		b.t.ID = cmp.Or(b.t.ID, data.text("sessionId"))
 		b.t.workedIn(data.object("context").text("cwd"))
 	case t == "system.message":
 		b.instructions(roleSystem, one(content.Text{Text: data.text("content")}), content.Fields{})
 	case t == "user.message":
 		b.unread(r.line, "a user.message", data, isCopilotUserField)
 		// What was sent has the date and the like in front of what was typed.
-		c.ask(r.line, meta, content.Text{Text: firstText(data.text("transformedContent"), data.text("content"))})
+		c.ask(r.line, meta, content.Text{Text: cmp.Or(data.text("transformedContent"), data.text("content"))})
 	case t == "system.notification":
 		// Sent to the model though no person typed it.
 		meta.flag("isMeta", true)
@@ -120,7 +121,7 @@ func copilotAnswer(data object) []content.Block {
 func copilotResult(data object) content.Block {
 	r := content.ToolResponse{CallID: data.text("toolCallId"), Result: data.object("result").copyOf("content")}
 	if !data.isTrue("success") {
-		r.Error = firstText(data.object("error").text("message"), flaggedError)
+		r.Error = cmp.Or(data.object("error").text("message"), flaggedError)
 		if r.Result == nil {
 			r.Result = content.String(r.Error)
 		}

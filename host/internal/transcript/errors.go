@@ -78,6 +78,15 @@ func failAt(line int, reason error, format string, args ...any) error {
 	return &Error{Line: line, Offset: -1, Entry: -1, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
+func failEntry(line, entry int, detail string) error {
+	return &Error{Line: line, Offset: -1, Entry: entry, Reason: ErrMalformed, Detail: detail}
+}
+
+// noObject is the error for an element of a list of messages.
+func noObject(line, entry int, raw []byte) error {
+	return failEntry(line, entry, "message is "+clip(raw)+", not an object")
+}
+
 // locate turns an error of rawjson into an Error. text begins at the given line and byte of the file. Text that ends
 // too early is [ErrTruncated], because the remedy differs.
 func locate(err error, text []byte, line int, offset int64) error {

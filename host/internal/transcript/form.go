@@ -85,7 +85,7 @@ func (b *builder) formReader() (func(i int, o object), error) {
 	switch b.form {
 	case AnthropicMessages, OpenAIChat:
 		m := messages{b: b}
-		return func(i int, o object) { _ = m.message(i, o) }, nil // it returns no error
+		return m.message, nil
 	case OpenAIResponses:
 		r := newResponses(b)
 		return r.item, nil

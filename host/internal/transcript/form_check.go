@@ -98,12 +98,8 @@ func checkCalls(raw []byte) error {
 	}
 	for i, raw := range calls {
 		o := asObject(raw)
-		function := o.object("function")
-		if function == nil {
-			function = o.object("custom")
-		}
 		// Without an id the response could not be paired, and the call would be open for ever.
-		if o.text("id") == "" || function.text("name") == "" {
+		if o.text("id") == "" || calledFunction(o).text("name") == "" {
 			return fmt.Errorf("call %d of tool_calls needs id and a function with a name", i)
 		}
 	}

@@ -15,9 +15,10 @@ import (
 var isGeminiType = nameIn("user", "gemini", "info", "error", "warning")
 
 // isGeminiField reports whether a field of every message is known. displayContent is what the screen shows instead.
-func isGeminiField(name string) bool {
-	return name == "id" || name == "type" || name == "timestamp" || name == "content" || name == "displayContent"
-}
+var isGeminiField = nameIn("id", "type", "timestamp", "content", "displayContent")
+
+var isGeminiAnswerField = nameIn("id", "type", "timestamp", "content", "displayContent", "model", "tokens", "thoughts",
+	"toolCalls")
 
 // isGeminiCallField reports whether a field of a call is known: first those that are read, then those for the screen.
 var isGeminiCallField = nameIn("id", "name", "args", "result", "status", "timestamp", "displayName", "description",
@@ -41,10 +42,7 @@ func readGemini(b *builder, d *document) error {
 	b.otherFields(d.top, isGeminiTop)
 	return d.each("messages", func(i, line int, raw []byte) error {
 		if kind(raw) != '{' {
-			return &Error{
-				Line: line, Offset: -1, Entry: i, Reason: ErrMalformed,
-				Detail: "message is " + clip(raw) + ", not an object",
-			}
+			return noObject(line, i, raw)
 		}
 		b.geminiRecord(line, raw)
 		return nil
@@ -52,10 +50,8 @@ func readGemini(b *builder, d *document) error {
 }
 
 // isGeminiTop reports whether a field of a chat is known; besides the messages, they hold no conversation.
-func isGeminiTop(name string) bool {
-	return slices.Contains([]string{"sessionId", "projectHash", "startTime", "lastUpdated", "messages", "summary",
-		"directories", "kind", "activeExtensionName"}, name)
-}
+var isGeminiTop = nameIn("sessionId", "projectHash", "startTime", "lastUpdated", "messages", "summary", "directories",
+	"kind", "activeExtensionName")
 
 func (b *builder) geminiRecord(line int, raw []byte) {
 	m := asObject(raw)
@@ -68,10 +64,7 @@ func (b *builder) geminiRecord(line int, raw []byte) {
 			b.userEntries(line, p, content.Content{Metadata: meta.json()})
 		}
 	case "gemini":
-		b.unread(line, "a gemini message", m, func(name string) bool {
-			return isGeminiField(name) ||
-				slices.Contains([]string{"model", "tokens", "thoughts", "toolCalls"}, name)
-		})
+		b.unread(line, "a gemini message", m, isGeminiAnswerField)
 		b.geminiMessage(line, m)
 	case "info", "error", "warning":
 		b.tally.routine(line, -1, "message of type "+t+", which the model never saw, left out")

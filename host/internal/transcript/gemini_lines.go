@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -40,7 +41,7 @@ func newGeminiLines(b *builder) lineReader { return &geminiLines{b: b, at: map[s
 func (g *geminiLines) record(r record) error {
 	switch set := r.object.object("$set"); {
 	case isGeminiHead(r.object):
-		g.b.t.ID = firstText(g.b.t.ID, r.text("sessionId"))
+		g.b.t.ID = cmp.Or(g.b.t.ID, r.text("sessionId"))
 	case set != nil:
 		if list, ok := elements(set.raw("messages")); ok {
 			g.replace(r.line, list)
@@ -150,7 +151,7 @@ func (g *geminiStream) record(r record) error {
 	meta := stamped(r.raw("timestamp"))
 	switch t := r.text("type"); t {
 	case "init":
-		g.b.t.ID, g.model = firstText(g.b.t.ID, r.text("session_id")), r.copyOf("model")
+		g.b.t.ID, g.model = cmp.Or(g.b.t.ID, r.text("session_id")), r.copyOf("model")
 	case "message":
 		g.b.unread(r.line, "a message", r.object, nameIn("type", "timestamp", "role", "content", "delta", "error"))
 		g.message(r, meta)
@@ -164,7 +165,7 @@ func (g *geminiStream) record(r record) error {
 			nameIn("type", "timestamp", "tool_id", "status", "output", "error"))
 		response := content.ToolResponse{CallID: r.text("tool_id"), Result: r.copyOf("output")}
 		if r.text("status") == "error" {
-			response.Error = firstText(r.object.object("error").text("message"), flaggedError)
+			response.Error = cmp.Or(r.object.object("error").text("message"), flaggedError)
 			response.Result = firstOf(response.Result, content.String(response.Error))
 		}
 		g.answer(r.line, meta, response)

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -25,12 +26,10 @@ func readMessages(name string) documentReader {
 		err := d.each(name, func(i, line int, raw []byte) error {
 			o := asObject(raw)
 			if o == nil {
-				return &Error{
-					Line: line, Offset: -1, Entry: i, Reason: ErrMalformed,
-					Detail: "message is " + clip(raw) + ", not an object",
-				}
+				return noObject(line, i, raw)
 			}
-			return m.message(line, o)
+			m.message(line, o)
+			return nil
 		})
 		if err != nil {
 			return err
@@ -44,7 +43,10 @@ func readMessages(name string) documentReader {
 
 func newMessages(b *builder) lineReader { return &messages{b: b} }
 
-func (m *messages) record(r record) error { return m.message(r.line, r.object) }
+func (m *messages) record(r record) error {
+	m.message(r.line, r.object)
+	return nil
+}
 
 // messages reads consecutive provider messages and collects what tells the two providers apart.
 type messages struct {
@@ -64,9 +66,8 @@ var isMessageField = nameIn("role", "content", "tool_calls", "tool_call_id", "na
 	"reasoning_content", "timestamp", "ts", "model", "modelInfo", "usage", "metrics", "id", "type", "index", "extra",
 	"conversationHistoryDeletedRange", "refusal")
 
-// message reads one message. An unknown role, such as the "exit" of mini-swe-agent, is read as the human's. The error
-// is always nil; the signature is [document.each]'s.
-func (m *messages) message(line int, o object) error {
+// message reads one message. An unknown role, such as the "exit" of mini-swe-agent, is read as the human's.
+func (m *messages) message(line int, o object) {
 	b := m.b
 	m.learn(o)
 	// An agent's own messages are carried whole.
@@ -87,7 +88,7 @@ func (m *messages) message(line int, o object) error {
 		}
 		if n := len(b.t.Entries); b.form == AnthropicMessages && n > 0 && b.t.Entries[n-1].Speaker == content.AI {
 			b.extend(n-1, c.Blocks, c.Extra.All()...) // to the provider they are one message
-			return nil
+			return
 		}
 		b.add(line, c)
 	case "tool", "function":
@@ -112,7 +113,6 @@ func (m *messages) message(line int, o object) error {
 			b.userEntries(line, p, c)
 		}
 	}
-	return nil
 }
 
 // ofCline reads a person's message as Cline wrote it, if the first one is in Cline's form.
@@ -261,27 +261,18 @@ func (m *messages) answer(d *document) {
 		slices.Clone(message), field{name: "usage", value: response.raw("usage")},
 		field{name: "role", value: []byte(`"assistant"`)},
 	)
-	_ = m.message(line, message) // the error is only for a message that is not an object
+	m.message(line, message)
 }
 
 // head keeps the tool schemas and the session's id, and notes the other fields of the document.
 func (m *messages) head(top object, list string) {
 	b := m.b
 	b.t.Tools = top.copyOf("tools")
-	b.t.ID = firstText(top.text("sessionId"), top.text("id"))
+	b.t.ID = cmp.Or(top.text("sessionId"), top.text("id"))
 	b.otherFields(top, func(name string) bool {
 		return name == list || name == "response" && m.answered ||
 			slices.Contains([]string{"tools", "system", "system_prompt", "sessionId", "id"}, name)
 	})
-}
-
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // end sets the format. A file with features of both providers, or of neither, is reported as OpenAI chat, the more

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"strconv"
 
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -52,7 +53,7 @@ func (b *builder) entry(i, line int, raw []byte) error {
 	id, raw := transcriptlog.CutID(raw)
 	var c content.Content
 	if err := c.UnmarshalJSON(raw); err != nil {
-		return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: err.Error()}
+		return failEntry(line, i, err.Error())
 	}
 	// Completing a tool's name would change what is written back.
 	b.exact = true
@@ -90,19 +91,10 @@ func parseBoundary(raw []byte, entries int) (Boundary, error) {
 	return Boundary{Index: index, Kind: o.text("kind"), Meta: o.copyOf("meta")}, nil
 }
 
-// wholeNumber reads a position: digits only, without sign, fraction and exponent, below a billion, which keeps it from
-// overflowing an int of 32 bits.
+// wholeNumber reads a position: digits only, without sign, fraction and exponent, and few enough for an int of 32 bits.
 func wholeNumber(raw []byte) (n int, ok bool) {
-	if len(raw) == 0 || len(raw) > 9 {
-		return 0, false
-	}
-	for _, c := range raw {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n, true
+	u, err := strconv.ParseUint(string(raw), 10, 30)
+	return int(u), err == nil
 }
 
 // nativeLines reads one entry per line, as the host's transcript log writes them. A line with only a system prompt

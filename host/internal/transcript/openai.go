@@ -58,10 +58,7 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 	list, _ := elements(raw)
 	for _, raw := range list {
 		o := asObject(raw)
-		function := o.object("function")
-		if function == nil {
-			function = o.object("custom") // a tool that takes text: its arguments are "input"
-		}
+		function := calledFunction(o)
 		if function == nil {
 			blocks = append(blocks, content.Opaque{JSON: bytes.Clone(raw)})
 			continue
@@ -85,6 +82,15 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 		blocks = append(blocks, call)
 	}
 	return blocks
+}
+
+// calledFunction returns what a call is of; nil if nothing. A tool that takes text is under "custom", and its arguments
+// are "input".
+func calledFunction(call object) object {
+	if function := call.object("function"); function != nil {
+		return function
+	}
+	return call.object("custom")
 }
 
 // madeID returns an id for a call without one; n counts them.

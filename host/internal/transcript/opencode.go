@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -108,12 +109,12 @@ func (c *openCode) record(r record) error {
 		c.b.aside(r.line, "event "+clip([]byte(t)))
 		return nil
 	}
-	session := firstText(info.text("sessionID"), part.text("sessionID"))
-	if c.session = firstText(c.session, session); session != c.session {
+	session := cmp.Or(info.text("sessionID"), part.text("sessionID"))
+	if c.session = cmp.Or(c.session, session); session != c.session {
 		c.b.tally.routine(r.line, -1, "event of another session, such as a sub-agent's, left out")
 		return nil
 	}
-	m := c.message(r.line, firstText(info.text("id"), part.text("messageID")))
+	m := c.message(r.line, cmp.Or(info.text("id"), part.text("messageID")))
 	if info != nil {
 		m.info = info
 		return nil
@@ -140,7 +141,7 @@ func (c *openCode) message(line int, id string) *openCodeMessage {
 
 func (c *openCode) end() error {
 	// Only now, when the last state of every message is known.
-	c.b.t.ID = firstText(c.b.t.ID, c.session)
+	c.b.t.ID = cmp.Or(c.b.t.ID, c.session)
 	for i, m := range c.messages {
 		c.b.t.workedIn(m.info.object("path").text("cwd"))
 		// The first message cannot be a summary of anything, however it is marked.
@@ -276,7 +277,7 @@ func openCodeCall(p object) (call content.Block, answer []content.Block) {
 	switch state.text("status") {
 	case "completed":
 	case "error":
-		r.Result, r.Error = state.copyOf("error"), firstText(state.text("error"), flaggedError)
+		r.Result, r.Error = state.copyOf("error"), cmp.Or(state.text("error"), flaggedError)
 	// The agent was stopped. The call is still open, as it was for the model.
 	default:
 		return call, nil

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -105,12 +106,12 @@ func (h *openHands) record(r record) error {
 			Result: r.copyOf("observation")}
 		// A failed command is an observation like any other; only tools that could not run have an event of their own.
 		if o := asObject(response.Result); o.isTrue("is_error") || !rawjson.IsNull(o.raw("error")) {
-			response.Error = firstText(o.text("error"), flaggedError)
+			response.Error = cmp.Or(o.text("error"), flaggedError)
 		}
 		h.answer(r.line, meta, response)
 	case "AgentErrorEvent", "UserRejectObservation":
 		// The model saw the reason in place of a result.
-		why := firstText(r.text("error"), r.text("rejection_reason"), flaggedError)
+		why := cmp.Or(r.text("error"), r.text("rejection_reason"), flaggedError)
 		h.answer(r.line, meta, content.ToolResponse{CallID: r.text("tool_call_id"), ToolName: r.text("tool_name"),
 			Result: content.String(why), Error: why})
 	case "CondensationSummaryEvent":

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -41,7 +42,7 @@ var isPiMessageField = nameIn("role", "content", "timestamp", "api", "provider",
 func (p *pi) record(r record) error {
 	// The header may follow other records in files that were put together.
 	if r.text("type") == "session" {
-		p.b.t.ID = firstText(p.b.t.ID, r.text("id"))
+		p.b.t.ID = cmp.Or(p.b.t.ID, r.text("id"))
 		p.b.t.workedIn(r.text("cwd"))
 		return nil
 	}

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -47,7 +48,7 @@ func newQwen(b *builder) lineReader { return &qwen{speech: newSpeech(b), open: m
 
 func (q *qwen) record(r record) error {
 	b := q.b
-	b.t.ID = firstText(b.t.ID, r.text("sessionId"))
+	b.t.ID = cmp.Or(b.t.ID, r.text("sessionId"))
 	b.t.workedIn(r.text("cwd"))
 	// A sub-agent has a context of its own; its records are among the session's.
 	if r.isTrue("isSidechain") {

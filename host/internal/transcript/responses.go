@@ -56,7 +56,7 @@ func (r *responses) record(rec record) error {
 		o = object{{name: "type", value: content.String("unknown")}, {name: "value", value: rec.whole}}
 	}
 	if _, err := checkItem(o); err != nil {
-		return &Error{Line: rec.line, Offset: -1, Entry: len(r.b.t.Entries), Reason: ErrMalformed, Detail: err.Error()}
+		return failEntry(rec.line, len(r.b.t.Entries), err.Error())
 	}
 	r.item(rec.line, o)
 	return nil
@@ -127,8 +127,8 @@ func (r *responses) output(line int, o object) {
 func (r *responses) message(line int, o object) {
 	role := o.text("role")
 	item := o.but("type", "role", "content").json()
+	blocks := r.parts(o.raw("content"))
 	if role == roleAssistant {
-		blocks := r.parts(o.raw("content"))
 		// The mark needs a text. Without one, the message is carried as an item of its own.
 		if !onlyText(blocks) { // a refusal, for example
 			r.say(line, content.Opaque{JSON: append(object{{name: "type", value: content.String("message")}},
@@ -142,7 +142,6 @@ func (r *responses) message(line int, o object) {
 		r.say(line, blocks...)
 		return
 	}
-	blocks := r.parts(o.raw("content"))
 	var extra content.Fields
 	if item != nil {
 		extra = content.FieldsOf(content.Field{Name: fieldMessage, Value: item})

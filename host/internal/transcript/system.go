@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -140,7 +141,7 @@ func systemMessages(system []content.Block) []systemMessage {
 		}
 		role, _ := rawjson.Text(text.Extra.Get(fieldRole))
 		if role != "" || len(out) == 0 {
-			out = append(out, systemMessage{role: firstText(role, roleSystem)})
+			out = append(out, systemMessage{role: cmp.Or(role, roleSystem)})
 		}
 		m := &out[len(out)-1]
 		m.blocks = append(m.blocks, text)

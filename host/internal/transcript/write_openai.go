@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -128,7 +129,7 @@ func (o *openAIWriter) call(c *call, entry int) []byte {
 	} else {
 		inner.raw("arguments", content.String(argumentText(c.Parameters)))
 		inner.rest(function)
-		m.text("type", firstText(item.text("type"), "function"))
+		m.text("type", cmp.Or(item.text("type"), "function"))
 		m.raw("function", inner.json())
 		item = item.but("type")
 	}

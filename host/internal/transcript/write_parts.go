@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -150,7 +151,7 @@ func (p *planner) media(t turn, m content.Media) (part []byte, ok bool) {
 		if p.form == OpenAIResponses {
 			out.text("type", "input_file")
 		}
-		out.raw("filename", content.String(firstText(m.Filename, "document.pdf")))
+		out.raw("filename", content.String(cmp.Or(m.Filename, "document.pdf")))
 		out.raw("file_data", content.String(link))
 	default:
 		return nil, false
@@ -194,7 +195,7 @@ func (p *planner) attachmentText(t turn, m content.Media) []byte {
 // placeholder returns the text that replaces an attachment, with its type and name: the model knows what it cannot see.
 // It is never empty, or a message of it alone would be refused.
 func placeholder(m content.Media) string {
-	return strings.TrimSpace("["+m.MimeType+" "+firstText(m.Filename, m.Caption)) + "]"
+	return strings.TrimSpace("["+m.MimeType+" "+cmp.Or(m.Filename, m.Caption)) + "]"
 }
 
 // result returns the content of a response: its original parts if it was given in parts and not edited since, else its

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -169,7 +170,7 @@ func (w *responsesWriter) call(c *call, entry int) []byte {
 	}
 	var m metadata
 	// Without a type it is a call of a function, like every call that came in another form.
-	t := firstText(item.text("type"), "function_call")
+	t := cmp.Or(item.text("type"), "function_call")
 	m.text("type", t)
 	m.raw("call_id", content.String(c.outID))
 	switch {
