@@ -138,7 +138,7 @@ func toCompressHeader(c Call, p sdk.CompressParams) *threshv1.CompressHeader {
 		Threshold:            p.Threshold,
 		PreserveThreshold:    p.PreserveThreshold,
 		TopPreserveThreshold: p.TopPreserveThreshold,
-		Reason:               compressReasons.to(p.Reason),
+		Reason:               compressReasons[p.Reason],
 		ActiveTodos:          toTodos(p.Todos),
 		TranscriptPath:       validUTF8(p.TranscriptPath),
 		Profile:              validUTF8(p.Profile),

@@ -5,10 +5,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
+// names has UNSPECIFIED, the zero value, for a word that the protocol does not have.
 type names[W ~string, E comparable] map[W]E
-
-// to returns UNSPECIFIED, the zero value, for a word that the protocol does not have.
-func (n names[W, E]) to(word W) E { return n[word] }
 
 // from reports known as false for UNSPECIFIED and for values of a newer peer.
 func (n names[W, E]) from(value E) (word W, known bool) {

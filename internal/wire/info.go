@@ -16,7 +16,7 @@ func ToInfo(i sdk.Info, library string) (*threshv1.GetInfoResponse, error) {
 		Version:     validUTF8(i.Version),
 		Description: validUTF8(i.Description),
 		Trigger: &threshv1.Trigger{
-			Mode: triggerModes.to(i.Trigger.Mode), DefaultThreshold: i.Trigger.DefaultThreshold,
+			Mode: triggerModes[i.Trigger.Mode], DefaultThreshold: i.Trigger.DefaultThreshold,
 		},
 		RequiresLlm: i.RequiresLLM,
 		Features: &threshv1.Features{
@@ -67,7 +67,7 @@ func HistoryDelta(r *threshv1.GetInfoResponse) bool { return r.GetFeatures().Get
 // toConfigField fails only if the default does not marshal, which [sdk.Info.Validate] excludes.
 func toConfigField(f sdk.ConfigField) (*threshv1.ConfigField, error) {
 	out := &threshv1.ConfigField{
-		Key: validUTF8(f.Key), Type: configTypes.to(f.Type), Description: validUTF8(f.Description),
+		Key: validUTF8(f.Key), Type: configTypes[f.Type], Description: validUTF8(f.Description),
 		Minimum: f.Minimum, Maximum: f.Maximum,
 	}
 	for _, a := range f.Allowed {

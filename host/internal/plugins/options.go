@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -42,26 +43,19 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
-	orDefault(&o.QuietTime, discover.DefaultQuietTime)
+	o.QuietTime = cmp.Or(o.QuietTime, discover.DefaultQuietTime)
 	d := config.Defaults().Plugins
-	orDefault(&o.StartTimeout, d.StartTimeout)
-	orDefault(&o.OptimizeTimeout, d.OptimizeTimeout)
-	orDefault(&o.CompressTimeout, d.CompressTimeout)
+	o.StartTimeout = cmp.Or(o.StartTimeout, d.StartTimeout)
+	o.OptimizeTimeout = cmp.Or(o.OptimizeTimeout, d.OptimizeTimeout)
+	o.CompressTimeout = cmp.Or(o.CompressTimeout, d.CompressTimeout)
 	limits := client.DefaultLimits()
-	orDefault(&o.StopTimeout, limits.StopTimeout)
-	orDefault(&o.MaxAnswerBytes, limits.MaxAnswerBytes)
-	orDefault(&o.MaxHostCalls, limits.MaxHostCalls)
-	orDefault(&o.MirrorBytes, d.MirrorBytes)
-	orDefault(&o.MaxCrashes, d.MaxCrashes)
-	orDefault(&o.MaxMemoryBytes, d.MaxMemoryBytes)
-	orDefault(&o.Integrity, d.Integrity)
-	orDefault(&o.Isolation, d.Isolation)
+	o.StopTimeout = cmp.Or(o.StopTimeout, limits.StopTimeout)
+	o.MaxAnswerBytes = cmp.Or(o.MaxAnswerBytes, limits.MaxAnswerBytes)
+	o.MaxHostCalls = cmp.Or(o.MaxHostCalls, limits.MaxHostCalls)
+	o.MirrorBytes = cmp.Or(o.MirrorBytes, d.MirrorBytes)
+	o.MaxCrashes = cmp.Or(o.MaxCrashes, d.MaxCrashes)
+	o.MaxMemoryBytes = cmp.Or(o.MaxMemoryBytes, d.MaxMemoryBytes)
+	o.Integrity = cmp.Or(o.Integrity, d.Integrity)
+	o.Isolation = cmp.Or(o.Isolation, d.Isolation)
 	return o
-}
-
-func orDefault[T comparable](value *T, standard T) {
-	var zero T
-	if *value == zero {
-		*value = standard
-	}
 }

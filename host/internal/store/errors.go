@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// Errors that a caller must tell apart.
 var (
 	// ErrExists: a session or an access token has this name already.
 	ErrExists = errors.New("exists already")
@@ -28,7 +27,6 @@ type ConflictError struct {
 	Now Head
 }
 
-// Error says what has moved on.
 func (e *ConflictError) Error() string {
 	what := fmt.Sprintf("it is at revision %d, not %d", e.Now.Revision, e.At.Revision)
 	if e.Now.Revision == e.At.Revision {
@@ -48,7 +46,6 @@ type LeasedError struct {
 	Left time.Duration
 }
 
-// Error names the holder.
 func (e *LeasedError) Error() string {
 	return fmt.Sprintf("host %s is at work on session %q for up to %v", e.Holder, e.ID, e.Left.Round(time.Millisecond))
 }
@@ -140,7 +137,6 @@ var advice = map[Cause]string{
 	Broken:    "failed",
 }
 
-// Error says what is wrong and what to do.
 func (f *Fault) Error() string {
 	return fmt.Sprintf("the session store %s %s (%v)", f.Store, advice[f.Cause], f.Err)
 }

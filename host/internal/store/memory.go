@@ -49,7 +49,6 @@ type content struct {
 
 var _ Store = (*Memory)(nil)
 
-// NewMemory returns an empty store.
 func NewMemory() *Memory {
 	return &Memory{
 		sessions: map[Key]*session{},
@@ -195,7 +194,6 @@ func (m *Memory) Records(ctx context.Context, key Key, choice Choice) iter.Seq2[
 	}
 }
 
-// includes says whether c chooses r.
 func (c Choice) includes(r Record) bool {
 	if r.Seq < c.From || c.To != 0 && r.Seq > c.To {
 		return false

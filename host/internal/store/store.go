@@ -171,7 +171,6 @@ type Change struct {
 // Kind says what a record is, so readers can choose. The store gives a meaning only to [Snapshot].
 type Kind uint8
 
-// The kinds of records.
 const (
 	// Added records entries that were added.
 	Added Kind = iota + 1
@@ -232,7 +231,6 @@ type Filter struct {
 // Hash names a content.
 type Hash [sha256.Size]byte
 
-// HashOf returns the name of a content.
 func HashOf(content []byte) Hash { return sha256.Sum256(content) }
 
 // Access is a token that opens the sessions of its name.

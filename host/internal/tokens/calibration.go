@@ -17,16 +17,22 @@ import "math"
 // No single report can spoil it. The ratio is learned from the growth between two requests, so the overhead, or a jump
 // of it, is never mistaken for a property of the tokenizer. A smaller request, or one with a rewritten history, only
 // sets a new starting point. A report far from the expectation moves the estimate by a bounded amount until confirmed.
-type Calibration struct {
-	// counted and grown are the tokens that requests added, by our count and by the provider's. Old ones fade.
-	counted, grown float64
-	overhead       float64 // smoothed, not negative
-	samples        int
-	last           point // the last report as it came
-	level          float64
+type Calibration struct{ learned Learned }
+
+// Learned is a calibration as data; [Learned.Calibration] gives the same calibration back.
+type Learned struct {
+	// Counted and Grown are the tokens that requests added, by our count and by the provider's. Old ones fade.
+	Counted, Grown float64
+	Overhead       float64 // smoothed, not negative
+	Samples        int
+	// LastCounted and LastReported are the last report as it came.
+	LastCounted, LastReported float64
+	Level                     float64
 }
 
-type point struct{ counted, reported float64 }
+func (c Calibration) Learned() Learned { return c.learned }
+
+func (l Learned) Calibration() Calibration { return Calibration{l} }
 
 // Chosen on recorded sessions of six agents, to minimise the error of the next estimate and of the estimate after half
 // of a history is gone. Doubling or halving any of them changes the former by less than a tenth.
@@ -59,38 +65,38 @@ const (
 // Observe learns from the provider's report on a prompt and from our count of it, both in tokens. It ignores what
 // cannot be a measurement: at most 0, more than 100 million, or below half of what minRatio allows.
 func (c *Calibration) Observe(counted, reported int) {
-	p := point{counted: float64(max(counted, 0)), reported: float64(reported)}
-	if reported <= 0 || reported > maxPrompt || p.reported < p.counted*minRatio/2 {
+	l, ours, theirs := &c.learned, float64(max(counted, 0)), float64(reported)
+	if reported <= 0 || reported > maxPrompt || theirs < ours*minRatio/2 {
 		return
 	}
-	expected := c.estimate(p.counted)
+	expected := c.estimate(ours)
 	jump := float64(maxOverhead)
 	confirmed := false
-	if c.samples > 0 {
+	if l.Samples > 0 {
 		jump = max(maxJump, maxJumpShare*expected)
-		confirmed = math.Abs(p.reported-c.last.reported-c.Ratio()*(p.counted-c.last.counted)) <= jump
-		c.learn(p.counted-c.last.counted, p.reported-c.last.reported)
+		confirmed = math.Abs(theirs-l.LastReported-c.Ratio()*(ours-l.LastCounted)) <= jump
+		l.learn(ours-l.LastCounted, theirs-l.LastReported)
 	}
-	if c.level = p.reported; !confirmed {
-		c.level = expected + clamp(p.reported-expected, -jump, jump)
+	if l.Level = theirs; !confirmed {
+		l.Level = expected + clamp(theirs-expected, -jump, jump)
 	}
-	overhead := max(0, c.level-c.Ratio()*p.counted)
-	if c.samples > 0 {
-		overhead = c.overhead + overheadWeight*(overhead-c.overhead)
+	overhead := max(0, l.Level-c.Ratio()*ours)
+	if l.Samples > 0 {
+		overhead = l.Overhead + overheadWeight*(overhead-l.Overhead)
 	}
-	c.overhead, c.last = overhead, p
-	c.samples++
+	l.Overhead, l.LastCounted, l.LastReported = overhead, ours, theirs
+	l.Samples++
 }
 
-func (c *Calibration) learn(counted, reported float64) {
+func (l *Learned) learn(counted, reported float64) {
 	if counted <= 0 {
 		return
 	}
 	grown := clamp(reported, minRatio*counted-slackTokens, maxRatio*counted+slackTokens)
 	weight := min(1, stepTokens/counted)
 	keep := memoryTokens / (memoryTokens + weight*counted)
-	c.counted = keep*c.counted + weight*counted
-	c.grown = keep*c.grown + weight*grown
+	l.Counted = keep*l.Counted + weight*counted
+	l.Grown = keep*l.Grown + weight*grown
 }
 
 // Estimate returns how many tokens the provider will report for a prompt that the host counts as counted. It never
@@ -109,48 +115,34 @@ func (c Calibration) Estimate(counted int) int {
 }
 
 func (c *Calibration) estimate(counted float64) float64 {
-	if c.samples == 0 {
-		return c.overhead + c.Ratio()*counted
+	l := c.learned
+	if l.Samples == 0 {
+		return l.Overhead + c.Ratio()*counted
 	}
-	return max(minRatio*counted, c.level+c.Ratio()*(counted-c.last.counted))
+	return max(minRatio*counted, l.Level+c.Ratio()*(counted-l.LastCounted))
 }
 
 // Ratio returns how many tokens the provider reports for each token that the host counts, between 0.5 and 2.
 func (c Calibration) Ratio() float64 {
-	return clamp((priorTokens+c.grown)/(priorTokens+c.counted), minRatio, maxRatio)
+	return clamp((priorTokens+c.learned.Grown)/(priorTokens+c.learned.Counted), minRatio, maxRatio)
 }
 
 // Overhead returns the tokens in every prompt besides the history, smoothed over the reports; never negative.
 // [Calibration.Estimate] is more exact than overhead plus ratio times count, because it knows the last report.
-func (c Calibration) Overhead() int { return int(math.Round(c.overhead)) }
+func (c Calibration) Overhead() int { return int(math.Round(c.learned.Overhead)) }
 
 // Samples returns how many reports were used in this session.
-func (c Calibration) Samples() int { return c.samples }
+func (c Calibration) Samples() int { return c.learned.Samples }
 
 // Fresh returns a calibration for a new session with the same model. It inherits the ratio, as a prior that the new
 // session can outweigh, but not the overhead: another agent's would be far off until the first report.
 func (c Calibration) Fresh() Calibration {
 	keep := 1.0
-	if c.counted > freshTokens {
-		keep = freshTokens / c.counted
+	l := c.learned
+	if l.Counted > freshTokens {
+		keep = freshTokens / l.Counted
 	}
-	return Calibration{counted: keep * c.counted, grown: keep * c.grown}
+	return Learned{Counted: keep * l.Counted, Grown: keep * l.Grown}.Calibration()
 }
 
 func clamp(x, low, high float64) float64 { return min(max(x, low), high) }
-
-// Learned is a calibration as data; [Learned.Calibration] gives the same calibration back.
-type Learned struct {
-	Counted, Grown, Overhead  float64
-	Samples                   int
-	LastCounted, LastReported float64
-	Level                     float64
-}
-
-func (c Calibration) Learned() Learned {
-	return Learned{c.counted, c.grown, c.overhead, c.samples, c.last.counted, c.last.reported, c.level}
-}
-
-func (l Learned) Calibration() Calibration {
-	return Calibration{l.Counted, l.Grown, l.Overhead, l.Samples, point{l.LastCounted, l.LastReported}, l.Level}
-}

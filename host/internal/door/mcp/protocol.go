@@ -83,10 +83,8 @@ func about() map[string]any {
 	}
 }
 
-// serverInfo is how the server names itself.
 func serverInfo() any { return map[string]any{"name": "thresh", "version": buildinfo.Version()} }
 
-// list is the answer to tools/list. One page holds all tools.
 func list() map[string]any { return map[string]any{"tools": []any{tool}} }
 
 // tool is how the list describes the tool. It changes nothing, so that clients need not ask their user each time.

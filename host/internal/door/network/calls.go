@@ -25,9 +25,9 @@ type sessions struct {
 	guard   *access.Guard
 	store   store.Sessions
 	// most is the host's bound on the size of a request, in bytes; a token may have a lower one.
-	most int // size of a request, in bytes
+	most int
 	// ending is closed when the server ends. Watches end with it.
-	ending <-chan struct{} // ends watches
+	ending <-chan struct{}
 }
 
 // find returns the session of a request, which must be the caller's. The id goes into the log line also if there is no
@@ -37,8 +37,7 @@ func (s *sessions) find(ctx context.Context, id string) (*service.Session, error
 	if err := c.about(id); err != nil {
 		return nil, err
 	}
-	session, err := s.service.Find(ctx, c.grant.Name, id)
-	return session, err
+	return s.service.Find(ctx, c.grant.Name, id)
 }
 
 // Describe says what the caller may, so that it need not find out by being refused. RequestBytes is the lower of the

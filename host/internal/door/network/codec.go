@@ -13,7 +13,6 @@ import (
 // codec.
 type strictJSON struct{ name string }
 
-// Name, Marshal and Unmarshal implement [connect.Codec].
 func (c strictJSON) Name() string { return c.name }
 
 func (c strictJSON) Marshal(message any) ([]byte, error) {

@@ -20,7 +20,7 @@ import (
 // because a negative count would be worse than one that is too low.
 func int32of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
-// optional keeps nil absent, which zero is not: an entry at position 0 is a position.
+// optional keeps nil absent: an entry at position 0 is a position.
 func optional(n *int) *int32 {
 	if n == nil {
 		return nil
@@ -41,7 +41,6 @@ func rawList(texts []string) []json.RawMessage {
 	return list
 }
 
-// texts is the way back: messages of a provider's form as JSON texts.
 func texts(list []json.RawMessage) []string {
 	out := make([]string, len(list))
 	for i, raw := range list {
@@ -74,7 +73,6 @@ func systemOf(s *sessionv1.System) (json.RawMessage, error) {
 		return json.RawMessage(p.Parts), nil
 	}
 	if s != nil {
-		// The message is there and empty: the caller wants no prompt, which is not the same as saying nothing about it.
 		return json.RawMessage("null"), nil
 	}
 	return nil, nil

@@ -46,7 +46,6 @@ func bound(l net.Listener, log hclog.Logger) net.Listener {
 	return &bounded{Listener: l, limit: most, reserved: max(most/4, min(most/2, reservedLeast)), log: log}
 }
 
-// Accept returns a connection that is to be served, or one that is refused.
 func (l *bounded) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -69,7 +68,6 @@ func (l *bounded) Accept() (net.Conn, error) {
 	}
 }
 
-// refuse logs that connections are refused, once in a while.
 func (l *bounded) refuse() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,10 +90,8 @@ func descriptorOf(c net.Conn) (number uint64) {
 	return number
 }
 
-// refused is a connection whose requests are refused.
 type refused struct{ net.Conn }
 
-// refusedKey is the key under which the context of a request has that its connection is refused.
 type refusedKey struct{}
 
 // refuseOn has a server answer requests on refused connections with the status 503, and then close them. Whether the

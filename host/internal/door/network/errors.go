@@ -85,7 +85,6 @@ func failure(ctx context.Context, err error) error {
 // errNotLocal: a method is for the local user alone.
 var errNotLocal = errors.New("only the local user may do this: it concerns all users of the host")
 
-// detailOf says what an error is about.
 func detailOf(err error) *sessionv1.ErrorDetail {
 	var (
 		request *service.RequestError

@@ -50,7 +50,6 @@ func (c *caller) about(id string) error {
 	return nil
 }
 
-// callerKey is the key under which a request's context has its caller.
 type callerKey struct{}
 
 // callerOf returns the caller of a request that came through the gate. nil for open paths, which the gate lets through

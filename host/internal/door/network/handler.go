@@ -75,7 +75,6 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	}
 }
 
-// routes are all that is served.
 func routes(o Options, at address, ending <-chan struct{}) []route {
 	options := []connect.HandlerOption{
 		connect.WithInterceptors(noting{o.Host}), connect.WithReadMaxBytes(maxRequest),
@@ -141,7 +140,6 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	return all
 }
 
-// ended reports whether the server has begun to end. It does not wait.
 func ended(ending <-chan struct{}) bool {
 	select {
 	case <-ending:

@@ -102,7 +102,6 @@ type unixListener struct {
 	path string
 }
 
-// Addr is the path that clients connect to.
 func (l *unixListener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
 // Close removes the file too, so that the next host need not find out whether it is in use.

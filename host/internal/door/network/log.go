@@ -41,7 +41,6 @@ func (g *gate) done(c *caller, r *http.Request, a *answer, began time.Time) {
 // through the gate. A method that panics has ended with an error.
 type noting struct{ host *host.Host }
 
-// WrapUnary and WrapStreamingHandler implement [connect.Interceptor].
 func (n noting) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (response connect.AnyResponse, err error) {
 		err = n.call(ctx, request.Spec(), func() error {
@@ -58,7 +57,6 @@ func (n noting) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.
 	}
 }
 
-// call calls a method, and notes how it ended.
 func (n noting) call(ctx context.Context, of connect.Spec, method func() error) (err error) {
 	defer func() {
 		err = failure(ctx, err)
@@ -91,7 +89,6 @@ type answer struct {
 	status int // of HTTP; 0 until it is sent
 }
 
-// Write passes on what follows the header.
 func (a *answer) Write(part []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
@@ -99,7 +96,6 @@ func (a *answer) Write(part []byte) (int, error) {
 	return a.ResponseWriter.Write(part)
 }
 
-// WriteHeader keeps the status and passes it on.
 func (a *answer) WriteHeader(status int) {
 	a.status = status
 	a.ResponseWriter.WriteHeader(status)

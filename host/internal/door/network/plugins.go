@@ -24,13 +24,11 @@ func (s *sessions) Count(ctx context.Context, r *sessionv1.CountRequest) (*sessi
 	return &sessionv1.CountResponse{Tokens: int32of(counted.Tokens), Each: each}, nil
 }
 
-// plugins serves PluginService.
 type plugins struct {
 	service *service.Service
 	log     hclog.Logger
 }
 
-// changed logs what the local user has done to a plugin.
 func (p plugins) changed(ctx context.Context, what, name string) {
 	p.log.Info(what, "plugin", name, "by", "the local user", "from", callerOf(ctx).from)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
-// request is a call of a method that is about a session.
 type request struct {
 	ctx    context.Context
 	method service.Method

@@ -27,7 +27,6 @@ var own = map[string]func(*server, json.RawMessage) (any, error){
 	"cancel": free(cancelRequest),
 }
 
-// free decodes the parameters of such a method.
 func free[P any](f func(s *server, p P) (any, error)) func(*server, json.RawMessage) (any, error) {
 	return func(s *server, raw json.RawMessage) (any, error) {
 		var p P

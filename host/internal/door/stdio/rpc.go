@@ -44,8 +44,8 @@ func failure(err error) *jsonrpc.Error {
 	known := &host.Error{Kind: host.KindInternal}
 	errors.As(err, &known)
 	return &jsonrpc.Error{Code: jsonrpc.CodeFailed, Message: err.Error(), Data: &ErrorData{
-		Kind: known.Kind, Retryable: known.Retryable, MaybeApplied: known.MaybeApplied, Plugin: known.Plugin, MissingTokens: known.MissingTokens,
-		Entry: known.Entry, Part: known.Part,
+		Kind: known.Kind, Retryable: known.Retryable, MaybeApplied: known.MaybeApplied, Plugin: known.Plugin,
+		MissingTokens: known.MissingTokens, Entry: known.Entry, Part: known.Part,
 	}}
 }
 

@@ -135,7 +135,6 @@ func (s *server) finishSoon(idle <-chan struct{}) error {
 	}
 }
 
-// handle starts the request in one line.
 func (s *server) handle(l jsonrpc.Line) {
 	text := bytes.TrimSpace(l.Text)
 	// Blank lines between messages are allowed.
@@ -178,7 +177,6 @@ func (s *server) handle(l jsonrpc.Line) {
 	}
 }
 
-// release ends what handle began for one line.
 func (s *server) release() {
 	<-s.slots
 	s.work.Done()
@@ -313,7 +311,6 @@ func (s *server) reply(id json.RawMessage, result any, err error) {
 	s.write(r)
 }
 
-// write sends one message in one piece.
 func (s *server) write(r jsonrpc.Response) {
 	line, err := service.Do(s.service, "reply", func() ([]byte, error) { return jsonrpc.Encode(r), nil })
 	if err != nil {
@@ -334,7 +331,6 @@ func (s *server) write(r jsonrpc.Response) {
 	}
 }
 
-// writeError returns why replies could not be written; nil if all were.
 func (s *server) writeError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,8 +32,7 @@ type Session struct {
 	// Saved is in US dollars, net of the prompt cache; 0 without a price list.
 	Saved float64 `json:"savedUSD"`
 	// Usage is what the provider reported.
-	Usage Usage `json:"usage"`
-	// Error is why the last turn failed; "" if it did not.
+	Usage Usage  `json:"usage"`
 	Error string `json:"error,omitempty"`
 	// Stored is set for a session that had no turn since the host began: what its store says of it. The sums are 0.
 	Stored *Stored `json:"stored,omitempty"`
@@ -64,7 +63,6 @@ type Usage struct {
 	Cached int `json:"cached"`
 }
 
-// Turn is one turn of a session.
 type Turn struct {
 	// Turn counts from 1.
 	Turn int       `json:"turn"`
@@ -80,10 +78,8 @@ type Turn struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// Change is what a turn did to an entry.
 type Change struct {
-	Turn int `json:"turn"`
-	// Entry is the id of the entry.
+	Turn  int    `json:"turn"`
 	Entry string `json:"entry"`
 	// Kind is removed, trimmed or added.
 	Kind    string `json:"kind"`

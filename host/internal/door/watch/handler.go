@@ -113,13 +113,11 @@ func guarded(w http.ResponseWriter, kind string) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// answer writes v as JSON.
 func answer(w http.ResponseWriter, v any) {
 	guarded(w, "application/json")
 	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
-// readable returns entries as text.
 func readable(entries []content.Content) string {
 	var parts []string
 	for _, e := range entries {

@@ -47,7 +47,6 @@ type kept struct {
 // askStore is how old what is known of the store may be: people watch it every second, and it may be a database.
 const askStore = 10 * time.Second
 
-// record is what is kept of a session.
 type record struct {
 	Detail
 	// ledger and the following are for sessions whose door does not count by itself.
@@ -56,7 +55,6 @@ type record struct {
 	tokens int // of the history after the last turn
 }
 
-// New returns an empty recorder for a host. name says what runs.
 func New(h *engine.Host, name string) *Recorder {
 	return &Recorder{host: h, name: name, began: time.Now(), byKey: map[store.Key]*record{},
 		stored: map[string]kept{}}

@@ -95,10 +95,7 @@ func (r *Raw) Optimize(
 ) error {
 	c.ID = RawCallID
 	stream, err := wire.OpenOptimize(ctx, r.remote.strategy, c, in)
-	if err != nil {
-		return err
-	}
-	return drain(stream, entries, sent)
+	return drain(stream, err, entries, sent)
 }
 
 // Compress makes a call and reads the answer to its end. sent (nil: none) is called when the request is complete.
@@ -107,15 +104,15 @@ func (r *Raw) Compress(
 ) error {
 	c.ID = RawCallID
 	stream, err := wire.OpenCompress(ctx, r.remote.strategy, c, in)
-	if err != nil {
-		return err
-	}
-	return drain(stream, entries, sent)
+	return drain(stream, err, entries, sent)
 }
 
 func drain[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
-	stream *wire.Stream[M, P], entries iter.Seq[wire.Entry], sent func(),
+	stream *wire.Stream[M, P], err error, entries iter.Seq[wire.Entry], sent func(),
 ) error {
+	if err != nil {
+		return err
+	}
 	if err := stream.Send(nil, entries); err != nil {
 		return err
 	}
