@@ -49,6 +49,20 @@ func isLessText(original, text string) bool {
 	}
 }
 
+// oneMark returns text with the first mark of each run of them.
+func oneMark(text string) string {
+	var out strings.Builder
+	marked := false
+	for line := range strings.SplitAfterSeq(text, "\n") {
+		isIt := isMark(strings.TrimSuffix(line, "\n"))
+		if !isIt || !marked {
+			out.WriteString(line)
+		}
+		marked = isIt
+	}
+	return out.String()
+}
+
 type unread struct {
 	text       string
 	start, end int // the line that holds at, without its line break

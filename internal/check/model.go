@@ -54,9 +54,11 @@ func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
 		if onlyMarks(b) {
 			continue
 		}
-		from := next
-		for next < to && !isLess(was[next], b) {
-			next++
+		from, short := next, b
+		for ; next < to && !isLess(was[next], short); next++ {
+			if next == from { // it is compared with more than one
+				short = fewMarks(b)
+			}
 		}
 		if next >= to {
 			p.add(wrong(index, fault(was[from:max(from, to)], b), "block %d", i))
@@ -69,6 +71,29 @@ func (p *problems) less(index int, was, blocks []content.Block, kept []int) {
 func onlyMarks(b content.Block) bool {
 	t, ok := b.(content.Text)
 	return ok && len(t.Extra.All()) == 0 && isLessText("", t.Text)
+}
+
+// fewMarks returns a block with one mark for each run of them. It is less of the same blocks: marks match whatever these
+// hold.
+func fewMarks(b content.Block) content.Block {
+	switch b := b.(type) {
+	case content.Text:
+		b.Text = oneMark(b.Text)
+		return b
+	case content.Code:
+		b.Code = oneMark(b.Code)
+		return b
+	case content.Thinking:
+		b.Thought = oneMark(b.Thought)
+		return b
+	case content.ToolResponse:
+		b.Error = oneMark(b.Error)
+		if len(b.Result) > 0 && b.Result[0] == '"' {
+			return b.WithResultText(oneMark(b.ResultText()))
+		}
+		return b
+	}
+	return b
 }
 
 func isLess(was, b content.Block) bool {

@@ -238,3 +238,27 @@ func TestAHugeResultIsJudgedInLinearTime(t *testing.T) {
 		}
 	}
 }
+
+// A plugin's block is compared with each block of the entry, until one holds it.
+func TestAHugeBlockIsComparedWithManyInLinearTime(t *testing.T) {
+	marks := "x\n" + strings.Repeat("[y]\n", 1<<20)
+	said := content.Content{Speaker: content.AI}
+	for range 2000 {
+		said.Blocks = append(said.Blocks, content.Text{Text: "x\ny"})
+	}
+	said.Blocks = append(said.Blocks, content.Text{Text: "x\ny\nz"})
+	start := time.Now()
+	for last, want := range map[string]error{"z": nil, "other": check.ErrWordsAdded} {
+		_, err := check.Optimize([]content.Content{said}, []rewrite.Edit{{Index: 0,
+			Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: marks + last}}}}})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", last, err, want)
+		}
+	}
+	// A quadratic one takes minutes.
+	if took := time.Since(start); took > 20*time.Second {
+		t.Error(took)
+	} else {
+		t.Log(took)
+	}
+}
