@@ -96,7 +96,7 @@ func TestMemoryOfSessionsIsCountedAndGivenBack(t *testing.T) {
 					return s
 				}
 				begin(0) // pays for the tokenizer and the plugin
-				const sessions = 8
+				const sessions = 12
 				heap, counted := heapBytes(), h.Memory()
 				var all []*engine.Session
 				for i := range sessions {
