@@ -41,11 +41,12 @@ PURE := ./docs/doctest ./docs/scalesim ./host/cmd/thresh ./host/config ./host/in
 WATCHED := ./host/internal/tokens ./host/internal/lab/verify
 CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 USED := Disturbed|Acknowledged|AtRandomMoments|Pipelined|DuringAPrepare|CancelEnds|ServesMetrics
-# These do one thing after another, many times or with much memory: with the detector they take half of the time of their
-# packages, in which other tests run the same code concurrently.
+# These do one thing after another, many times or with much memory, or are about the limits of another process: with the
+# detector they take most of the time of their packages, in which other tests run the same code concurrently.
 SEQUENTIAL := WhatIsSaid|OneChangedByte|WithAndWithoutMirrors|TheLogExplains|OptimizeVectors|MemoryOfSessionsIsCounted \
 	WouldSeeOfAFullSend|TooMuchIsNotTakenIntoMemory|ATurnSendsWhatIsNew|FloodsTheHost/(floods-estimates|sends-unasked) \
-	AListOfNamesGains|PricedIsHardly|RecordedSessionsWereBilled|AHostileClient
+	CannotTakeMemory|EatsMemory|AnyNumberOfThreads|CannotFillTheDisk|IsExchangedIsNoticed/(a_link|one_further) \
+	AListOfNamesGains|PricedIsHardly|RecordedSessionsWereBilled|RecallOfNothing|AHostileClient
 
 .PHONY: help build demo picture test test-slow test-clients test-ui test-vm test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
 
