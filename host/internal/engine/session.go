@@ -99,7 +99,7 @@ func newSession(h *Host, key store.Key, by config.Setter, settings map[string]an
 	}
 	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 	// From other sessions of the host, so the first turn is not the worst.
-	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
+	s.pipeline.StartFrom(h.calibrations.of(calibrated{key.Owner, set.Model.Name}))
 	s.done, s.end = context.WithCancel(context.Background())
 	if s.taxonomy, err = h.taxonomyOf(set); err != nil {
 		return nil, err

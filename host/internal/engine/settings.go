@@ -75,7 +75,7 @@ func (s *Session) set(key string, value any, raw json.RawMessage) error {
 		s.useCounter(counter)
 	}
 	if empty || set.Model.Name != old.Model.Name {
-		s.pipeline.StartFrom(s.host.calibrations.of(set.Model.Name))
+		s.pipeline.StartFrom(s.host.calibrations.of(calibrated{s.key.Owner, set.Model.Name}))
 	}
 	// A cooldown and remembered no-ops were decisions under the old settings.
 	s.pipeline.Reset()

@@ -162,7 +162,7 @@ func (s *Session) reconfigured(was sessionlog.State) {
 	defer s.mu.Unlock()
 	set := s.config.Settings()
 	if set.Model.Name != was.Model {
-		s.pipeline.StartFrom(s.host.calibrations.of(set.Model.Name))
+		s.pipeline.StartFrom(s.host.calibrations.of(calibrated{s.key.Owner, set.Model.Name}))
 	}
 	if !slices.Equal(digest(s.config), was.Settings) {
 		s.pipeline.Reset()

@@ -11,13 +11,13 @@ import (
 // ReportUsage takes the prompt tokens, cached ones included, that the provider reported for the request made from the
 // last Prepare. The next threshold check uses it instead of the host's own count, until the history is rewritten. What
 // reports teach about the provider's count (its overhead, and its tokens per token of the host's) is kept for the
-// session and for later ones of the host with the same model.
+// session and for later ones of its owner in the host with the same model.
 func (s *Session) ReportUsage(promptTokens int) {
 	err := s.change(context.Background(), "report usage", func() error {
 		s.mu.Lock()
 		sent, w, model := s.sent, s.pipeline, s.config.Settings().Model.Name
 		s.mu.Unlock()
-		s.host.calibrations.learn(model, w.ReportUsage(promptTokens, sent))
+		s.host.calibrations.learn(calibrated{s.key.Owner, model}, w.ReportUsage(promptTokens, sent))
 		return nil
 	})
 	// The report is lost, but later ones teach the same.
@@ -26,28 +26,34 @@ func (s *Session) ReportUsage(promptTokens int) {
 	}
 }
 
-// calibrations are what a host's sessions learned about how providers count, by the model's name.
+// calibrations are what a host's sessions learned about how providers count.
 type calibrations struct {
 	mu    sync.Mutex
-	known map[string]tokens.Calibration
+	known map[calibrated]tokens.Calibration
 }
 
-func (c *calibrations) learn(model string, now tokens.Calibration) {
+// calibrated is what a calibration is of. A client may report anything, but only for its owner's sessions.
+type calibrated struct{ owner, model string }
+
+// mostCalibrations bounds the memory that clients can fill with names of models.
+const mostCalibrations = 1000
+
+func (c *calibrations) learn(of calibrated, now tokens.Calibration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = map[string]tokens.Calibration{}
+	if c.known == nil || len(c.known) >= mostCalibrations {
+		c.known = map[calibrated]tokens.Calibration{}
 	}
-	c.known[model] = now
+	c.known[of] = now
 }
 
 // of returns what is known about a model: nothing for "", because sessions without a model's name may well use
 // different models.
-func (c *calibrations) of(model string) tokens.Calibration {
+func (c *calibrations) of(of calibrated) tokens.Calibration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if model == "" {
+	if of.model == "" {
 		return tokens.Calibration{}
 	}
-	return c.known[model].Fresh()
+	return c.known[of].Fresh()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -59,6 +60,29 @@ func TestAnotherModelIsLearnedAnew(t *testing.T) {
 	add(t, other, says(content.Human, strings.Repeat("one two three ", 1000)))
 	if got := prepareTurn(t, other).Outcome; got.Projected > got.Tokens*11/10 {
 		t.Errorf("claude-y counts as the host does: %d are projected for %d", got.Projected, got.Tokens)
+	}
+}
+
+// A client may report anything: what it teaches holds for the sessions of its owner only.
+func TestUsageTeachesNoOtherOwner(t *testing.T) {
+	h := openOn(t, store.NewMemory(), map[string]any{"model.name": "claude-x"})
+	session := func(owner, id string) *engine.Session {
+		s, err := h.Session(engine.SessionOptions{Owner: owner, ID: id})
+		must(t, err, nil)
+		return s
+	}
+	first := session("a", "1")
+	for range 30 {
+		add(t, first, says(content.Human, strings.Repeat("one two three ", 700)))
+		first.ReportUsage(prepareTurn(t, first).Tokens * 3 / 2)
+	}
+	for owner, scaled := range map[string]bool{"a": true, "b": false} {
+		s := session(owner, "2")
+		add(t, s, says(content.Human, strings.Repeat("one two three ", 1000)))
+		got := prepareTurn(t, s).Outcome
+		if (float64(got.Projected) > 1.3*float64(got.Tokens)) != scaled {
+			t.Errorf("%s: %d tokens are projected for %d", owner, got.Projected, got.Tokens)
+		}
 	}
 }
 
