@@ -175,6 +175,15 @@ func (c *Config) setting(key string) setting {
 	return v
 }
 
+// Origin returns where what holds for a key was set; [LayerDefault] if nothing sets it.
+func (c *Config) Origin(key string) Origin {
+	at := c.setting(key).Origin
+	if at.Layer == "" {
+		at.Layer = LayerDefault
+	}
+	return at
+}
+
 // crossCheck finds values that are valid by themselves but not together.
 func (c *Config) crossCheck(p *problems) {
 	if p.unread {

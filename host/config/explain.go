@@ -72,11 +72,8 @@ func (c *Config) under(group string) []string {
 // explain explains one setting, without values that look secret.
 func (c *Config) explain(key string, s Spec) Explanation {
 	v := c.setting(key)
-	if v.Value == nil {
-		v.Origin.Layer = LayerDefault
-	}
 	e := Explanation{
-		Key: key, Type: s.Type, Value: readable(v.Value), Origin: v.Origin,
+		Key: key, Type: s.Type, Value: readable(v.Value), Origin: c.Origin(key),
 		Default: readable(s.defaultOn(c.places)), DefaultText: s.DefaultText,
 		Unit: s.Unit, Allowed: s.Want(), Meaning: s.Meaning, Tuning: s.Tuning,
 	}

@@ -98,16 +98,12 @@ func (a *app) logChange(c *config.Config, what string, about ...any) {
 	engine.DefaultLogger(a.err, c.Settings().Log).Info(what, append(about, "by", by)...)
 }
 
-// storeInUse is the store that a command has used, without a password: a service may read another one.
-func storeInUse(c *config.Config) any {
+// storeInUse is the store that a command has used: a service may read another one.
+func storeInUse(c *config.Config) string {
 	if path := c.Settings().Sessions.Store; strings.HasPrefix(path, "sqlite:") {
 		return path
 	}
-	e, err := c.Explain("sessions.store")
-	if err != nil {
-		return err
-	}
-	return e[0].Value
+	return storeShown(c)
 }
 
 // shownAccess is a token in a list. Its JSON form is stable. It never holds the token or its hash.

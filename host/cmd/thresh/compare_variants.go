@@ -35,8 +35,7 @@ const keyCadence = "compression.density.cadence"
 // withCadences adds an axis of all cadences, unless one is configured or something else is varied. Which cadence is
 // cheapest depends on the prices and on how a person works.
 func withCadences(c *config.Config, axes []axis) []axis {
-	e, err := c.Explain(keyCadence)
-	if err != nil || len(axes) > 0 || e[0].Origin.Layer != config.LayerDefault {
+	if len(axes) > 0 || c.Origin(keyCadence).Layer != config.LayerDefault {
 		return axes
 	}
 	return []axis{{keyCadence, []string{
@@ -105,11 +104,8 @@ func (a *app) variants(
 	names []string,
 	axes []axis,
 ) (out []compare.Variant, lacking map[string]bool, note string, err error) {
-	found, err := listed(h.Plugins(cmd.Context()), h.Config())
-	if err == nil {
-		err = cmd.Context().Err()
-	}
-	if err != nil {
+	found := listed(h.Plugins(cmd.Context()), h.Config())
+	if err := cmd.Context().Err(); err != nil {
 		return nil, nil, "", err
 	}
 	// A strategy that is not found is usually in another directory.

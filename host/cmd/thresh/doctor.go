@@ -121,11 +121,7 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 		return nil, nil
 	}
 	empty := file && err == nil && info.Size() == 0
-	e, err := c.Explain("sessions.store") // without a password
-	if err != nil {
-		return nil, err
-	}
-	r := &storeReport{Store: e[0].Value.(string)}
+	r := &storeReport{Store: storeShown(c)}
 	if empty {
 		r.Problem = "the file is empty: if it had sessions, restore a backup"
 		return r, nil

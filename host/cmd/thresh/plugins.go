@@ -40,10 +40,7 @@ broken, or if a directory that you named cannot be searched.`,
 				return err
 			}
 			defer h.Close()
-			found, err := listed(h.Plugins(cmd.Context()), h.Config())
-			if err != nil {
-				return err
-			}
+			found := listed(h.Plugins(cmd.Context()), h.Config())
 			err = a.show(found, func() error { return a.printPlugins(found) })
 			return cmp.Or(err, unusable(found, h.Config()))
 		},
@@ -55,33 +52,27 @@ broken, or if a directory that you named cannot be searched.`,
 
 // listed drops default plugin directories that do not exist: few users have all of them. A missing directory that the
 // user configured is listed: it is likely a typo. The result is never nil: JSON shows [].
-func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error) {
-	dirs, err := c.Explain("plugins.dirs")
-	if err != nil {
-		return nil, err
-	}
+func listed(found []plugins.Listing, c *config.Config) []plugins.Listing {
+	usual := c.Origin("plugins.dirs").Layer == config.LayerDefault
 	out := []plugins.Listing{}
 	for _, l := range found {
-		if l.State != plugins.StateNoDirectory || dirs[0].Origin.Layer != config.LayerDefault {
+		if l.State != plugins.StateNoDirectory || !usual {
 			out = append(out, l)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // unusable returns an error if a plugin directory cannot be searched, or if files were found and none of them can be
 // used: scripts go by the exit status. Finding none is not an error, and what is built in does not count.
 func unusable(found []plugins.Listing, c *config.Config) error {
-	dirs, err := c.Explain("plugins.dirs")
-	if err != nil {
-		return err
-	}
 	var errs []error
 	usable, broken := 0, 0
 	for _, l := range found {
 		switch {
 		case l.State == plugins.StateNoDirectory:
-			errs = append(errs, fmt.Errorf("plugin directory %s: %s (set by: %v)", l.Path, l.Reason, dirs[0].Origin))
+			errs = append(errs, fmt.Errorf("plugin directory %s: %s (set by: %v)", l.Path, l.Reason,
+				c.Origin("plugins.dirs")))
 		case l.BuiltIn, l.State == plugins.StateShadowed:
 		case l.State == plugins.StateReady:
 			usable++

@@ -75,11 +75,7 @@ func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 	// A program that embeds the host has other defaults.
 	for _, its := range []struct{ key, value string }{{"sessions.store", "sqlite"}, {"log.level", "info"}} {
 		// The origin tells a default from the same value that a user has set.
-		e, err := c.Explain(its.key)
-		if err != nil {
-			return nil, err
-		}
-		if e[0].Origin.Layer != config.LayerDefault {
+		if c.Origin(its.key).Layer != config.LayerDefault {
 			continue
 		}
 		if c, err = c.With(its.key, its.value, "thresh serve"); err != nil {

@@ -103,12 +103,7 @@ func (s *sessions) listCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				e, err := c.Explain("sessions.store") // without a password
-				if err != nil {
-					return err
-				}
-				all := shownStore{Store: e[0].Value.(string), Bytes: size.Bytes, Free: size.Free,
-					Sessions: []shownSession{}}
+				all := shownStore{Store: storeShown(c), Bytes: size.Bytes, Free: size.Free, Sessions: []shownSession{}}
 				// Without --owner all sessions are listed; --owner "" asks for the local user's.
 				filter := store.Filter{Owner: s.owner, AllOwners: !cmd.Flags().Changed("owner")}
 				for h, err := range kept.List(ctx, filter) {

@@ -23,6 +23,15 @@ func openStore(ctx context.Context, c *config.Config) (store.Store, error) {
 	return backends.Open(ctx, c.Settings().Sessions.Store)
 }
 
+// storeShown is the value of sessions.store without a password.
+func storeShown(c *config.Config) string {
+	e, err := c.Explain("sessions.store")
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(e[0].Value)
+}
+
 // passing returns the store of sessions that need not outlive the process (sessions.store: memory), else nil. The proxy
 // needs one: it makes a branch of a conversation from the log of another.
 func passing(set config.Settings) store.Store {

@@ -361,8 +361,7 @@ func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (pro
 		value *string
 	}{{anthropicURL, &set.Anthropic}, {openaiURL, &set.OpenAI}, {geminiURL, &set.Gemini}} {
 		key := "proxy.upstreams." + u.upstream
-		e, err := c.Explain(key)
-		if err != nil || e[0].Origin.Layer != config.LayerDefault {
+		if c.Origin(key).Layer != config.LayerDefault {
 			continue // a setting was checked when it was read
 		}
 		// All that are overwritten for the agent: any of them may be where its requests went.

@@ -50,9 +50,9 @@ func (h *Host) Check(c *config.Config) error {
 
 // At adds where a setting was made to an error about its value, unless it has its default.
 func At(c *config.Config, key string, err error) error {
-	e, unknown := c.Explain(key)
-	if err == nil || unknown != nil || e[0].Origin.Layer == config.LayerDefault {
+	at := c.Origin(key)
+	if err == nil || at.Layer == config.LayerDefault {
 		return err
 	}
-	return fmt.Errorf("%s: %w", e[0].Origin, err)
+	return fmt.Errorf("%s: %w", at, err)
 }

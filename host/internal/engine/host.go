@@ -246,10 +246,8 @@ func (h *Host) IsOpen(owner, id string) bool {
 // checkStrategy returns an error if a strategy that was chosen, and not just the default, cannot be found
 // (REQ-HD-004.4).
 func (h *Host) checkStrategy(c *config.Config) error {
-	const key = "compression.strategy"
-	e, err := c.Explain(key)
-	if err != nil || e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "" {
-		return err
+	if c.Origin("compression.strategy").Layer == config.LayerDefault {
+		return nil
 	}
 	return h.plugins.Check(c.Settings().Compression.Strategy)
 }

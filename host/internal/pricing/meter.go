@@ -27,13 +27,6 @@ type Cost struct {
 	USD                             float64
 }
 
-func (c *Cost) Add(o Cost) {
-	c.CacheRead += o.CacheRead
-	c.CacheWrite += o.CacheWrite
-	c.Uncached += o.Uncached
-	c.USD += o.USD
-}
-
 // Request prices the next request, which is then cached if the provider has a cache and the prompt is long enough. Less
 // than r.Stable may be read: the cache has no more than the preceding prompt, and nothing once expired.
 func (m *Meter) Request(r Request) Cost {

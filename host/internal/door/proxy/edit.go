@@ -185,8 +185,7 @@ func failure(err error) body.Reason {
 // byDefault reports whether a setting has its default. One that the user made anywhere, in a file, a variable or a
 // flag, is never overridden.
 func byDefault(c *config.Config, key string) bool {
-	e, err := c.Explain(key)
-	return err == nil && len(e) == 1 && (e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "")
+	return c.Origin(key).Layer == config.LayerDefault
 }
 
 // longWindow is the window of a million tokens, of which Gemini's models have one.

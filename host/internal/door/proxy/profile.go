@@ -64,11 +64,7 @@ func (s *Server) profile(name string) (*profile, error) {
 		{"anthropic", &p.upstreams.Anthropic, &own.Anthropic}, {"openai", &p.upstreams.OpenAI, &own.OpenAI},
 		{"gemini", &p.upstreams.Gemini, &own.Gemini},
 	} {
-		e, err := with.Explain("proxy.upstreams." + u.key)
-		if err != nil {
-			return nil, err
-		}
-		if e[0].Origin.Layer == config.LayerProfile {
+		if with.Origin("proxy.upstreams."+u.key).Layer == config.LayerProfile {
 			*u.to = *u.from
 		}
 	}

@@ -73,17 +73,21 @@ func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neede
 		if line = fileLine(line); line == "" {
 			return
 		}
-		// Lines are numbered as they come up; the strings are copies, so parameters of megabytes can go.
-		id, ok := r.lines[line]
-		if !ok {
-			id = int32(r.things)
-			r.things++
-			r.lines[strings.Clone(line)] = id
-		}
 		c.edit = true
-		need(id)
+		need(r.number(line))
 	})
 	return c
+}
+
+// number returns the number of a line, which is a new one if nothing asked for the line so far.
+func (r *recording) number(line string) int32 {
+	id, ok := r.lines[line]
+	if !ok {
+		id = int32(r.things)
+		r.things++
+		r.lines[strings.Clone(line)] = id // a copy, so parameters of megabytes can go
+	}
+	return id
 }
 
 // oldTexts are the parameters by which edit tools take the text that they replace. They are those of the agents whose

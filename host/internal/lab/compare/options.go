@@ -18,7 +18,7 @@ type Session struct {
 
 // Variant is a strategy with settings.
 type Variant struct {
-	// Name is how the report calls it, unique among the variants; "": the strategy and the settings make one.
+	// Name is how the report calls it, unique among the variants; "" is the strategy's.
 	Name string
 	// Strategy is the setting compression.strategy.
 	Strategy string

@@ -70,7 +70,7 @@ func (f *ownFinder) entry(at int) {
 			continue
 		}
 		blockLines(b, func(s string) {
-			line := f.number(s)
+			line := f.own(s)
 			f.said = append(f.said, line)
 			f.change(line, 1)
 		})
@@ -110,7 +110,7 @@ func (f *ownFinder) call(call content.ToolCall, at turns.At) {
 		f.files[path] = map[int32]bool{}
 	}
 	for s := range after {
-		if line := f.number(s); !before[s] && !f.files[path][line] {
+		if line := f.own(s); !before[s] && !f.files[path][line] {
 			f.files[path][line] = true
 			f.change(line, 1)
 		}
@@ -125,14 +125,9 @@ func (f *ownFinder) supersede(path string) {
 	delete(f.files, path)
 }
 
-// number returns the number of a line, which is a new one if nothing asked for the line so far.
-func (f *ownFinder) number(s string) int32 {
-	line, ok := f.lines[s]
-	if !ok {
-		line = int32(f.things)
-		f.things++
-		f.lines[strings.Clone(s)] = line
-	}
+// own returns the number of one of the agent's lines.
+func (f *ownFinder) own(s string) int32 {
+	line := f.number(s)
 	f.sizes[line] = int32(len(s))
 	return line
 }

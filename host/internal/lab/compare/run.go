@@ -3,12 +3,10 @@ package compare
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,20 +19,17 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// ErrOptions is wrapped by errors of [Run] about its options: a programming mistake, not a fault of a session or
-// strategy.
-var ErrOptions = errors.New("cannot be compared")
-
 // Run replays every session with every variant through h and returns the report. A variant that cannot run (unknown
 // strategy, invalid settings, missing model) has an error in its [Result], and the others go on.
 //
-// The error of Run is about the options ([ErrOptions], with a nil report), about a session that cannot be counted, or
-// ctx's error. In the latter cases the report is not nil: it has what was done so far and is marked as incomplete.
+// The error of Run is about a variant with the name of doing nothing (with a nil report), about a session that cannot be
+// counted, or ctx's error. In the latter cases the report is not nil: it has what was done so far and is marked as
+// incomplete.
 func Run(ctx context.Context, h *engine.Host, o Options) (*Report, error) {
 	start := time.Now()
 	c := comparison{host: h, options: o, parallel: cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))}
-	if err := c.check(); err != nil {
-		return nil, err
+	if slices.ContainsFunc(o.Variants, func(v Variant) bool { return v.name() == NothingName }) {
+		return nil, fmt.Errorf("no variant can have the name %q: it is that of doing nothing", NothingName)
 	}
 	c.plan(ctx)
 	// From here on only ctx and sessions that cannot be counted end the run.
@@ -78,53 +73,7 @@ type slot struct {
 // job is the replay of one session with one variant.
 type job struct{ session, variant int }
 
-// check validates the options: names must be unique, as they identify columns of the report.
-func (c *comparison) check() error {
-	names := map[string]bool{NothingName: true}
-	for i, v := range c.options.Variants {
-		switch name := v.name(); {
-		case v.Strategy == "":
-			return fmt.Errorf("variant %d (%q): %w: it has no strategy", i, name, ErrOptions)
-		case names[name]:
-			return fmt.Errorf("variant %d: %w: there is another with the name %q", i, ErrOptions, name)
-		default:
-			names[name] = true
-		}
-	}
-	lists := map[string]bool{}
-	for i, l := range c.options.Prices {
-		switch {
-		case l == nil:
-			return fmt.Errorf("price list %d: %w: it is nil", i, ErrOptions)
-		case l.Name == OwnModel && c.options.Other == nil:
-			return fmt.Errorf("price list %d: %w: no list is for models without one", i, ErrOptions)
-		case lists[l.Name]:
-			return fmt.Errorf("price list %d: %w: there is another with the name %q", i, ErrOptions, l.Name)
-		}
-		lists[l.Name] = true
-	}
-	for i, s := range c.options.Sessions {
-		if s.Transcript == nil {
-			return fmt.Errorf("session %d (%q): %w: it has no transcript", i, s.Name, ErrOptions)
-		}
-	}
-	if c.parallel < 0 {
-		return fmt.Errorf("%d replays at a time: %w", c.parallel, ErrOptions)
-	}
-	return nil
-}
-
-// name returns the variant's name, or one made from its strategy and settings.
-func (v Variant) name() string {
-	if v.Name != "" {
-		return v.Name
-	}
-	parts := []string{v.Strategy}
-	for _, key := range slices.Sorted(maps.Keys(v.Settings)) {
-		parts = append(parts, key[strings.LastIndexByte(key, '.')+1:]+"="+v.Settings[key])
-	}
-	return strings.Join(parts, " ")
-}
+func (v Variant) name() string { return cmp.Or(v.Name, v.Strategy) }
 
 // plan determines the columns. A variant that decides by prices becomes one column per price list: with another list
 // it would have made other decisions, so its cost by that list would describe a situation that cannot occur.

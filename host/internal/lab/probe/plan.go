@@ -110,8 +110,8 @@ func (b *Book) planSession(ctx context.Context, h *engine.Host, id string, o com
 	for _, m := range plan.Moments {
 		history := columns[0][m.Turn-1].history
 		err := errors.Join(
-			b.write(newRecord(rec.Transcript.System, history, 0).text, stageQuestions, m.ID, historyFile),
-			b.write(next(rec, m, len(history)).text, stageQuestions, m.ID, nextFile))
+			b.write(record(rec.Transcript.System, history, 0), stageQuestions, m.ID, historyFile),
+			b.write(next(rec, m, len(history)), stageQuestions, m.ID, nextFile))
 		if err != nil {
 			return err
 		}
@@ -134,10 +134,10 @@ func (b *Book) keep(s *Session, rec *replay.Recording, r *compare.Result, reques
 		if m.Turn > len(requests) || v.Error != "" {
 			continue
 		}
-		left := newRecord(rec.Transcript.System, requests[m.Turn-1].history, 0)
-		unit := id(m.ID, left.text)
+		left := record(rec.Transcript.System, requests[m.Turn-1].history, 0)
+		unit := id(m.ID, left)
 		v.Contexts[m.ID] = Context{Unit: unit, Tokens: requests[m.Turn-1].tokens}
-		if err := b.write(left.text, stageAnswers, unit, contextFile); err != nil {
+		if err := b.write(left, stageAnswers, unit, contextFile); err != nil {
 			return err
 		}
 	}

@@ -24,13 +24,10 @@ func id(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))[:idLength]
 }
 
-// record is a request as text. mark stands in the line before each entry. It depends on the whole text: no entry can
-// contain it, and so none can pretend to be two.
-type record struct{ mark, text string }
-
-// newRecord writes a request as a model gets it: the system prompt, then every entry with its number in the request,
-// counted from first.
-func newRecord(system []content.Block, entries []content.Content, first int) record {
+// record writes a request as a model gets it: the system prompt, then every entry with its number in the request,
+// counted from first. A mark stands in the line before each entry. It depends on the whole text: no entry can contain
+// it, and so none can pretend to be two.
+func record(system []content.Block, entries []content.Content, first int) string {
 	type piece struct{ head, body string }
 	pieces := make([]piece, 0, len(entries)+1)
 	if body := readable(system); body != "" {
@@ -48,12 +45,12 @@ func newRecord(system []content.Block, entries []content.Content, first int) rec
 	for _, p := range pieces {
 		b.WriteString("=== " + mark + " " + p.head + "\n" + p.body + "\n\n")
 	}
-	return record{mark, b.String()}
+	return b.String()
 }
 
 // markOf returns the mark of a record's text.
-func markOf(record string) string {
-	mark, _, _ := strings.Cut(strings.TrimPrefix(record, "=== "), " ")
+func markOf(text string) string {
+	mark, _, _ := strings.Cut(strings.TrimPrefix(text, "=== "), " ")
 	return mark
 }
 
@@ -90,7 +87,7 @@ const (
 
 // next writes what followed a moment in the recording, up to a bound and to the recorder's next compaction. Its entries
 // go on counting from those of the request.
-func next(rec *replay.Recording, m Moment, first int) record {
+func next(rec *replay.Recording, m Moment, first int) string {
 	all := rec.Transcript.Entries
 	replaced := rec.Transcript.Replaced()
 	var out []content.Content
@@ -105,5 +102,5 @@ func next(rec *replay.Recording, m Moment, first int) record {
 			Speaker: all[i].Speaker, Blocks: []content.Block{content.Text{Text: body}},
 		})
 	}
-	return newRecord(nil, out, first)
+	return record(nil, out, first)
 }

@@ -71,9 +71,6 @@ func ContextLimit(h *engine.Host, t *transcript.Transcript) int {
 
 // open reports whether a setting has its default and nobody chose it.
 func open(c *config.Config, given map[string]any, key string) bool {
-	if _, ok := given[key]; ok {
-		return false
-	}
-	e, err := c.Explain(key)
-	return err == nil && e[0].Origin.Layer == config.LayerDefault
+	_, ok := given[key]
+	return !ok && c.Origin(key).Layer == config.LayerDefault
 }

@@ -1,7 +1,6 @@
 package htmlreport
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
@@ -44,7 +43,7 @@ type section struct {
 }
 
 func newPage(r *compare.Report, o Options) *page {
-	p := &page{Title: cmp.Or(clean(o.Title), "Strategies compared on recorded sessions"), Incomplete: r.Incomplete,
+	p := &page{Title: "Strategies compared on recorded sessions", Incomplete: r.Incomplete,
 		Scope: scope(r), Verdict: verdictOf(r.Recommendation), Totals: totals(r, o.Every), Times: times(r, o)}
 	for _, w := range r.Warnings() {
 		p.Warnings = append(p.Warnings, shorten(w, maxSentence))

@@ -1,7 +1,6 @@
 package htmlreport
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"io"
@@ -26,7 +25,7 @@ type probePage struct {
 // WriteProbe writes the page of a probe, in the same way as [Write].
 func WriteProbe(w io.Writer, r *probe.Report, o Options) error {
 	p := &probePage{
-		Title: cmp.Or(clean(o.Title), "What a model could still tell"), Clusters: r.Clusters, Gaps: gaps(r),
+		Title: "What a model could still tell", Clusters: r.Clusters, Gaps: gaps(r),
 		Scope: fmt.Sprintf("%s at %s of %s. The graders agreed on %s of %s answers.", counted(r.Questions, "question"),
 			counted(r.Moments, "moment"), counted(r.Sessions, "recorded session"), number(r.Agreed), number(r.Graded)),
 		Times: section{Title: "Made", Lead: "On " + o.Made.UTC().Format("2006-01-02 15:04 UTC") + " by thresh " +

@@ -13,14 +13,12 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
 
-// Options of a page. The zero value is a page with the standard title and without a date.
+// Options of a page.
 type Options struct {
-	// Title is the heading; "": a standard title.
-	Title string
 	// Made is the time of the report, shown in UTC in the last section. The zero value leaves it out, and makes the
 	// page depend on the report alone.
 	Made time.Time
-	// Version is the version of the program that made the report; "" leaves it out.
+	// Version is the version of the program that made the report.
 	Version string
 	// Every gives each variant a row in the totals, instead of one to each strategy.
 	Every bool
