@@ -45,6 +45,6 @@
 //   - What a key means and what was probably meant by a wrong one (keys.go), and who may set it (setter.go).
 //   - The flags. koanf's posflag takes each flag for the key of its name, without the flag that an error names; here
 //     most settings come from one flag, --set KEY=VALUE.
-//   - Reading a file (file.go). koanf's provider is os.ReadFile, which waits for a named pipe and reads a huge file to
-//     its end; with these refused first, os.ReadFile is all there is.
+//   - Reading a file (package atomicfile). koanf's provider is os.ReadFile, which waits for a named pipe and reads a huge
+//     file to its end.
 package config

@@ -3,13 +3,13 @@ package config
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // maxFileBytes bounds a settings file; one with every setting is below 20 kB. It also bounds the work: the YAML library
@@ -26,7 +26,11 @@ func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l
 		p.add("", e)
 		return l, true
 	}
-	data, err := readFile(path)
+	var data []byte
+	var err error
+	if path != os.DevNull { // the way to say "no file"
+		data, err = atomicfile.Text(path, maxFileBytes)
+	}
 	if optional && errors.Is(err, fs.ErrNotExist) {
 		return l, false
 	}
@@ -43,42 +47,6 @@ func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l
 		w.table("", root)
 	}
 	return l, true
-}
-
-// readFile returns the text of a small regular file. Its errors do not name the path; the caller's does.
-func readFile(path string) ([]byte, error) {
-	if path == os.DevNull {
-		return nil, nil // the way to say "no file"
-	}
-	// Before it is opened: opening a named pipe would wait for its writer.
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, cause(err)
-	}
-	switch {
-	case info.IsDir():
-		return nil, errors.New("it is a directory")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
-	case info.Size() > maxFileBytes:
-		return nil, fmt.Errorf("it is larger than %d bytes", maxFileBytes)
-	}
-	data, err := os.ReadFile(path)
-	switch {
-	case err != nil:
-		return nil, cause(err)
-	// The YAML library would report a position that no editor shows.
-	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
-		return nil, errors.New("it is not UTF-8 text")
-	}
-	return data, nil
-}
-
-func cause(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // parse returns the root mapping of a YAML document; nil if it is empty or only comments.

@@ -3,6 +3,7 @@
 package atomicfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,17 +11,20 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"unicode/utf8"
 )
 
 // Read returns the content of a regular file of at most most bytes. It opens nothing else: a named pipe would wait for
 // a writer, and a device has no end.
 func Read(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case info.IsDir():
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is a directory")}
+	case !info.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
 	}
 	// O_NONBLOCK, because a named pipe may have taken its place since.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -30,9 +34,21 @@ func Read(path string, most int64) ([]byte, error) {
 	defer f.Close()
 	all, err := io.ReadAll(io.LimitReader(f, most+1))
 	if int64(len(all)) > most {
-		return nil, fmt.Errorf("%s is too large: at most %d bytes are read", path, most)
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %d bytes", most)}
 	}
 	return all, err
+}
+
+// Text is [Read] for UTF-8 text. Its errors do not name the path.
+func Text(path string, most int64) ([]byte, error) {
+	text, err := Read(path, most)
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return nil, pe.Err
+	}
+	if err == nil && (!utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0) {
+		err = errors.New("it is not UTF-8 text")
+	}
+	return text, err
 }
 
 // Check returns an error if no file can be written at path: its directory is missing, or path exists and is not a

@@ -2,6 +2,7 @@ package atomicfile_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -120,12 +121,21 @@ func TestReadsRegularFilesOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{pipe: "not a regular file", "/dev/zero": "not a regular file",
-		dir: "not a regular file", large: "too large"} {
+		dir: "it is a directory", large: "it is larger than 4 bytes"} {
 		if _, err := atomicfile.Read(path, 4); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
 	if text, err := atomicfile.Read(large, 5); err != nil || string(text) != "12345" {
 		t.Errorf("%q, %v", text, err)
+	}
+	binary := filepath.Join(dir, "binary")
+	if err := os.WriteFile(binary, []byte("a\x00b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{binary: "it is not UTF-8 text", large: "<nil>", dir: "it is a directory"} {
+		if _, err := atomicfile.Text(path, 5); fmt.Sprint(err) != want {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
 	}
 }

@@ -241,7 +241,7 @@ func TestAFileThatCannotBeRead(t *testing.T) {
 	if err := os.WriteFile(large, make([]byte, 2<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{dir: "not a regular file", large: "larger than",
+	for file, want := range map[string]string{dir: "it is a directory", large: "larger than",
 		filepath.Join(dir, "none"): "no such file"} {
 		if _, err := pricing.Load(file); err == nil || !strings.Contains(err.Error(), want) ||
 			strings.Count(err.Error(), file) != 1 {
