@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -178,9 +179,7 @@ func (c *Config) setting(key string) setting {
 // Origin returns where what holds for a key was set; [LayerDefault] if nothing sets it.
 func (c *Config) Origin(key string) Origin {
 	at := c.setting(key).Origin
-	if at.Layer == "" {
-		at.Layer = LayerDefault
-	}
+	at.Layer = cmp.Or(at.Layer, LayerDefault)
 	return at
 }
 

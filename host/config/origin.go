@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 type Layer string
 
@@ -32,10 +35,7 @@ type Origin struct {
 
 // String returns, for example, "project file /src/thresh.yaml:3" or "environment THRESH_MODEL_NAME".
 func (o Origin) String() string {
-	text := string(o.Layer)
-	if text == "" {
-		text = string(LayerDefault)
-	}
+	text := string(cmp.Or(o.Layer, LayerDefault))
 	for _, part := range []string{o.Profile, o.place()} {
 		if part != "" {
 			text += " " + part

@@ -37,25 +37,26 @@ func newPlaces(o Options) (places, error) {
 			p.stateHome = value
 		}
 	}
-	if p.home != "" && p.configHome == "" {
-		p.configHome = filepath.Join(p.home, ".config")
-	}
-	if p.home != "" && p.dataHome == "" {
-		p.dataHome = filepath.Join(p.home, ".local", "share")
-	}
-	if p.home != "" && p.stateHome == "" {
-		p.stateHome = filepath.Join(p.home, ".local", "state")
+	for dir, usual := range map[*string]string{
+		&p.configHome: ".config", &p.dataHome: ".local/share", &p.stateHome: ".local/state",
+	} {
+		if *dir == "" && p.home != "" {
+			*dir = filepath.Join(p.home, usual)
+		}
 	}
 	return p, nil
 }
 
 const fileName = "thresh.yaml"
 
-func (p places) userFile() string {
-	if p.configHome == "" {
+func (p places) userFile() string { return inside(p.configHome, fileName) }
+
+// inside returns a file of thresh in one of the directories; "" if that is unknown.
+func inside(dir, name string) string {
+	if dir == "" {
 		return ""
 	}
-	return filepath.Join(p.configHome, "thresh", fileName)
+	return filepath.Join(dir, "thresh", name)
 }
 
 // pluginDirs returns the default plugin directories; none if there is no place for one.
@@ -63,29 +64,7 @@ func (p places) pluginDirs() []string {
 	if p.dataHome == "" {
 		return []string{}
 	}
-	return []string{filepath.Join(p.dataHome, "thresh", "plugins")}
-}
-
-func (p places) lockFile() string {
-	if p.stateHome == "" {
-		return ""
-	}
-	return filepath.Join(p.stateHome, "thresh", "plugins.lock")
-}
-
-func (p places) tokenFile() string {
-	if p.stateHome == "" {
-		return ""
-	}
-	return filepath.Join(p.stateHome, "thresh", "token")
-}
-
-// dirOf returns the directory that relative paths in a file start from; for "", the working directory.
-func (p places) dirOf(file string) string {
-	if file == "" {
-		return p.workDir
-	}
-	return filepath.Dir(file)
+	return []string{inside(p.dataHome, "plugins")}
 }
 
 // resolve makes the paths in a checked value absolute. An empty path is the working directory, or none if optional.

@@ -153,7 +153,7 @@ func Specs() []Spec {
 				"the lock file (locked), or any (off)."}),
 		host(Spec{Key: "plugins.lockFile", Tuning: true, Type: Path, optional: true,
 			DefaultText: "$XDG_STATE_HOME/thresh/plugins.lock (~/.local/state/thresh/plugins.lock)",
-			fallback:    func(p places) any { return p.lockFile() },
+			fallback:    func(p places) any { return inside(p.stateHome, "plugins.lock") },
 			Meaning: "File that records the checksum of each plugin; empty remembers them only while the host " +
 				"runs."}),
 		host(Spec{Key: "plugins.isolation", Type: String, Default: "best-effort",
@@ -173,7 +173,7 @@ func Specs() []Spec {
 			Meaning: "Where 'thresh serve' listens: HOST:PORT, where port 0 picks a free one, or unix:PATH."}),
 		host(Spec{Key: "serve.tokenFile", Tuning: true, Type: Path, optional: true,
 			DefaultText: "$XDG_STATE_HOME/thresh/token (~/.local/state/thresh/token)",
-			fallback:    func(p places) any { return p.tokenFile() },
+			fallback:    func(p places) any { return inside(p.stateHome, "token") },
 			Meaning: "File with the local user's access token, which 'thresh serve' makes when it listens on a " +
 				"loopback address; empty for none."}),
 		host(Spec{Key: "serve.tls.cert", Type: Path, Default: "", DefaultText: "no TLS", optional: true,

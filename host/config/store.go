@@ -29,7 +29,7 @@ func validStore(value string) bool {
 // no place for it, and is returned as it is.
 func (p places) store(value string) string {
 	if value == storeSQLite && p.stateHome != "" {
-		return storeSQLite + ":" + filepath.Join(p.stateHome, "thresh", "sessions.db")
+		return storeSQLite + ":" + inside(p.stateHome, "sessions.db")
 	}
 	if path, ok := strings.CutPrefix(value, storeSQLite+":"); ok && !filepath.IsAbs(path) {
 		return storeSQLite + ":" + filepath.Join(p.workDir, path)

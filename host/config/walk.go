@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -112,7 +113,7 @@ func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
 		v, bad = s.check(v, true)
 	}
 	if bad == nil {
-		dir := w.places.dirOf(w.file)
+		dir := filepath.Dir(w.file)
 		v = w.places.resolve(s, v, dir)
 		if path, _ := v.(string); s.contained && path != "" && w.layer.name == LayerProjectFile && leaves(path, dir) {
 			w.problems.add(s.Key, outsideOfProject(full, at, path, w.places))
