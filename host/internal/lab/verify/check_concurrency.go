@@ -1,21 +1,14 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/sdk"
 )
-
-// sortedKeys makes iteration over a map reproducible: every run tries the same things in the same order, so a
-// failure can be reproduced.
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // checkConcurrency demands that calls in parallel get the answers that they would get alone. A host serves all its
 // sessions with one process of a plugin, so a strategy that keeps state in globals mixes up sessions. The last part

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
@@ -14,7 +16,7 @@ import (
 // that a real host does: budgets run out, providers break off streams, and models answer off the point. Each run of the
 // check makes new ones, as they count requests.
 func failing() map[string]*services {
-	out := map[string]*services{
+	return map[string]*services{
 		"the prompt is not found": {promptErr: fmt.Errorf("%w: no such prompt", sdk.ErrNotFound)},
 		"the model breaks off in mid-answer": {
 			generateErr: fmt.Errorf("%w: connection lost", sdk.ErrUnavailable), breakOff: true,
@@ -29,7 +31,35 @@ func failing() map[string]*services {
 		"every count is unavailable, and may return": {estimateErr: fmt.Errorf("%w: busy", sdk.ErrUnavailable)},
 		"the model is unavailable, and may return":   {generateErr: fmt.Errorf("%w: busy", sdk.ErrUnavailable)},
 	}
-	return out
+}
+
+// provoke compresses while host services fail or answer something enormous, one way at a time: combinations would
+// multiply the run and have found nothing more. judge looks at the error of each call. made is
+// how many calls failed.
+func (s *suite) provoke(ctx context.Context, ways map[string]*services, judge func(*services, error) error) (
+	made int, err error,
+) {
+	st, err := s.usingServices(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, way := range slices.Sorted(maps.Keys(ways)) { // the same order in every run
+		_, err := compress(ctx, st, s.plain(), ways[way])
+		if err != nil {
+			made++
+		}
+		wrong := s.survives(ctx, st, err)
+		if wrong == nil && err != nil && panicked(err) {
+			wrong = err
+		}
+		if wrong == nil {
+			wrong = judge(ways[way], err)
+		}
+		if wrong != nil {
+			return 0, fmt.Errorf("when %s: %w", way, wrong)
+		}
+	}
+	return made, nil
 }
 
 // checkServicesFailing demands that a failing service fails at most the call, and that the error code is passed on.
@@ -37,32 +67,19 @@ func failing() map[string]*services {
 // permanent. A panic counts as a failure even though the SDK catches it: in another language it would have been a
 // crash.
 func checkServicesFailing(ctx context.Context, s *suite) (string, error) {
-	st, err := s.usingServices(ctx)
-	if err != nil {
-		return "", err
-	}
-	failed := 0
 	ways := failing()
-	for _, way := range sortedKeys(ways) {
-		// One way at a time. Combinations would multiply the run and have found nothing more.
-		host := ways[way]
-		_, err := compress(ctx, st, s.plain(), host)
-		if err != nil {
-			failed++
-		}
-		if wrong := s.survives(ctx, st, err); wrong != nil {
-			return "", fmt.Errorf("when %s: %w", way, wrong)
-		}
-		if err != nil && panicked(err) {
-			return "", fmt.Errorf("when %s: %w", way, err)
-		}
+	failed, err := s.provoke(ctx, ways, func(host *services, err error) error {
 		var failure *plugins.Error
 		for _, cause := range []error{host.estimateErr, host.generateErr} {
 			if errors.Is(cause, sdk.ErrUnavailable) && errors.As(err, &failure) && !failure.Retryable {
-				return "", fmt.Errorf("when %s: the error's code is not passed on as UNAVAILABLE, "+
-					"so the host does not know that a retry can help: %w", way, err)
+				return fmt.Errorf("the error's code is not passed on as UNAVAILABLE, "+
+					"so the host does not know that a retry can help: %w", err)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("%d ways to fail, of which %d made the call fail; the plugin lives", len(ways), failed), nil
 }
@@ -74,10 +91,6 @@ func panicked(err error) bool { return strings.Contains(err.Error(), "panic in "
 // checkServicesHuge demands that enormous answers of services fail at most the call. Models get stuck in repetitions,
 // and users put whole documents in a prompt file. Counts near 2^40 tokens overflow sums in 32-bit integers.
 func checkServicesHuge(ctx context.Context, s *suite) (string, error) {
-	st, err := s.usingServices(ctx)
-	if err != nil {
-		return "", err
-	}
 	// Lines, as text with line breaks and text without them take different paths in most programs.
 	line := strings.Repeat("all of it ", 10_000) + "\n"
 	ways := map[string]*services{
@@ -87,18 +100,9 @@ func checkServicesHuge(ctx context.Context, s *suite) (string, error) {
 		"counts are near the limit":    {extra: 1 << 40},
 		"the model answers one letter": {text: strings.Repeat("z", 4<<20)},
 	}
-	refused := 0
-	for _, way := range sortedKeys(ways) {
-		_, err := compress(ctx, st, s.plain(), ways[way])
-		if err != nil {
-			refused++
-		}
-		if wrong := s.survives(ctx, st, err); wrong != nil {
-			return "", fmt.Errorf("when %s: %w", way, wrong)
-		}
-		if err != nil && panicked(err) {
-			return "", fmt.Errorf("when %s: %w", way, err)
-		}
+	refused, err := s.provoke(ctx, ways, func(*services, error) error { return nil })
+	if err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("%d enormous answers, of which %d made the call fail; the plugin lives", len(ways), refused), nil
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -89,10 +90,7 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	if s.generateErr != nil && !s.breakOff {
 		return sdk.Completion{}, s.generateErr
 	}
-	answer := s.text
-	if answer == "" {
-		answer = conform.Snapshot
-	}
+	answer := cmp.Or(s.text, conform.Snapshot)
 	sent := 0
 	for line := range strings.Lines(answer) {
 		// Also with no delay, so a cancelled call ends here as it would with a real model.
@@ -123,10 +121,7 @@ func (s *services) ResolvePrompt(ctx context.Context, _ string) (string, error) 
 	if s.promptErr != nil {
 		return "", s.promptErr
 	}
-	if s.prompt != "" {
-		return s.prompt, nil
-	}
-	return conform.Prompt, nil // for every name, also those that a real host would not know
+	return cmp.Or(s.prompt, conform.Prompt), nil // for every name, also those that a real host would not know
 }
 
 // pause waits for d or until ctx is done, and returns ctx's error in the latter case, also for d = 0.
