@@ -134,12 +134,8 @@ func compareCommand(a *app) *cobra.Command {
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	a.addColumns(cmd, compareColumns([]*pricing.List{{}}))
 	f.StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json or csv for programs")
-	// Registration fails only for a flag that does not exist.
-	complete := func(flag string, names func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
-		_ = cmd.RegisterFlagCompletionFunc(flag, names)
-	}
-	complete("prices", listOf(a.completePrices))
-	complete("output", cobra.FixedCompletions([]string{"text", "json", "csv"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("prices", listOf(a.completePrices))
+	complete(cmd, "output", "text", "json", "csv")
 	return cmd
 }
 
@@ -341,20 +337,11 @@ func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 		}
 		names = typicalPrices
 	}
-	var lists []*pricing.List
-	seen := map[string]bool{}
-	for _, name := range names {
-		// The caller says whether it was --prices.
-		l, err := catalog.Named(name)
-		if err != nil {
-			return nil, err
-		}
-		if !seen[name] {
-			seen[name] = true
-			lists = append(lists, l)
-		}
+	chosen, err := catalog.Select(names...)
+	if err != nil {
+		return nil, err // the caller says whether it was --prices
 	}
-	return lists, nil
+	return chosen.Lists(), nil
 }
 
 // printComparison prints the report in the chosen format, then writes the HTML page. An incomplete comparison gets no

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -74,10 +75,7 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 		fmt.Fprintln(a.err, "thresh: nothing to write")
 		return nil
 	}
-	file := "thresh.yaml"
-	if a.configFile != "" {
-		file = a.configFile
-	}
+	file := cmp.Or(a.configFile, "thresh.yaml")
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--write: %w", err)

@@ -176,12 +176,10 @@ func checkStrategies(names []string) error {
 	if len(names) == 0 || slices.Contains(names, "") {
 		return errors.New("--strategy: a name is empty; want NAME,NAME")
 	}
-	seen := map[string]bool{}
-	for _, n := range names {
-		if seen[n] {
+	for i, n := range names {
+		if slices.Contains(names[:i], n) {
 			return fmt.Errorf("--strategy: %s given more than once", n)
 		}
-		seen[n] = true
 	}
 	return nil
 }

@@ -81,17 +81,14 @@ its log says. Nothing is replayed. Each time that something was added counts as 
 				return err
 			}
 			x.show(only)
-			if a.output == "json" {
-				return a.printJSON(x)
-			}
-			return a.printExplanation(x)
+			return a.show(x, func() error { return a.printExplanation(x) })
 		},
 	}
 	cmd.Flags().StringSliceVar(
 		&only, "only", nil, "show only entries with these `STATUSES`: "+strings.Join(statuses(), ", "),
 	)
 	cmd.Flags().IntVar(&turn, "turn", 0, "stop at request `N`, counted from 1")
-	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "only", statuses()...)
 	source = a.addSources(cmd, 1)
 	stored.addSession(cmd, &session)
 	a.addOutput(cmd)

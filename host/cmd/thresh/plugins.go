@@ -147,9 +147,4 @@ func underHome(path string) string {
 	return text.Printable(path, maxName)
 }
 
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func dash(s string) string { return cmp.Or(s, "-") }

@@ -32,26 +32,32 @@ func newProgress(out io.Writer) *progress {
 // than the replay itself.
 const progressEvery = 100 * time.Millisecond
 
-// show draws the line unless it was drawn a moment ago. "\r\x1b[K" erases it first.
-func (p *progress) show(name string, done, of int) {
-	if p.out == nil || time.Since(p.last) < progressEvery {
-		return
+// draw replaces the line: "\r\x1b[K" erases it first.
+func (p *progress) draw(format string, args ...any) {
+	if p.out != nil {
+		p.used = true
+		fmt.Fprintf(p.out, "\r\x1b[K"+format, args...)
 	}
-	p.last, p.used = time.Now(), true
-	fmt.Fprintf(p.out, "\r\x1b[K%s: entry %d of %d", name, done, of)
 }
+
+// show draws how many entries are done, unless it did so a moment ago.
+func (p *progress) show(name string, done, of int) {
+	if time.Since(p.last) >= progressEvery {
+		p.last = time.Now()
+		p.draw("%s: entry %d of %d", name, done, of)
+	}
+}
+
+// step shows which of a few long steps is running. done counts the complete ones.
+func (p *progress) step(name string, done, of int) { p.draw("%d of %d: %s", done+1, of, name) }
 
 // left returns a function that shows how much of a known amount is done, and how long the rest may take at the pace so
 // far.
 func (p *progress) left(what string) func(done, of int) {
 	start := time.Now()
 	return func(done, of int) {
-		if p.out == nil || done <= 0 {
-			return
-		}
-		p.used = true
-		rest := time.Since(start) / time.Duration(done) * time.Duration(of-done)
-		fmt.Fprintf(p.out, "\r\x1b[K%d of %d %s done, about %s left", done, of, what, rest.Round(time.Second))
+		rest := time.Since(start) / time.Duration(max(done, 1)) * time.Duration(of-done)
+		p.draw("%d of %d %s done, about %s left", done, of, what, rest.Round(time.Second))
 	}
 }
 

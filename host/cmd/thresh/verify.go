@@ -143,13 +143,3 @@ func listChecks() string {
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
-
-// step shows which of a few long steps is running. Unlike show it draws every time. done counts the complete steps, so
-// the line shows done+1.
-func (p *progress) step(name string, done, of int) {
-	if p.out == nil {
-		return
-	}
-	p.used = true
-	fmt.Fprintf(p.out, "\r\x1b[K%d of %d: %s", done+1, of, name)
-}

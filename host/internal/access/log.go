@@ -1,6 +1,9 @@
 package access
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // What is logged of tokens: the first use of each since the host started, and each refusal with claimed name, address
 // and reason. Tokens themselves are never logged.
@@ -23,7 +26,7 @@ func (g *Guard) used(name, hash, from string) {
 	g.seen.used[hash] = true
 	g.mu.Unlock()
 	if first {
-		g.log.Info("access token used for the first time since the start", "token", shown(name), "from", from)
+		g.log.Info("access token used for the first time since the start", "token", cmp.Or(name, "of the local user"), "from", from)
 	}
 }
 
@@ -45,11 +48,4 @@ func (g *Guard) refuse(name, from, why string) error {
 		g.log.Warn("access refused", "token", name, "from", from, "reason", why, "unlogged", unlogged)
 	}
 	return ErrRefused
-}
-
-func shown(name string) string {
-	if name == "" {
-		return "of the local user"
-	}
-	return name
 }

@@ -3,8 +3,7 @@ package metrics
 import (
 	"cmp"
 	"context"
-
-	"go.opentelemetry.io/otel/metric"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -55,13 +54,7 @@ func (r *Recorder) Compress(ctx context.Context, req prepare.Request, out *outco
 func (r *Recorder) optimize(ctx context.Context, strategy string, out *outcome.Outcome, err error) {
 	result, reason := optimizeResult(out, err)
 	r.optimizes.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, result: result, reason: reason}).add...)
-	// Only if the plugin was called: zeros would hide how long calls take.
-	if out.Optimize.PluginTime > 0 {
-		r.pluginTime.Record(
-			ctx,
-			out.Optimize.PluginTime.Seconds(),
-			r.attributes.of(labels{strategy: strategy, call: callOptimize}).record...)
-	}
+	r.call(ctx, strategy, callOptimize, out.Optimize.PluginTime)
 	r.save(ctx, strategy, callOptimize, out.TokensBefore-out.Optimize.TokensAfter)
 }
 
@@ -77,18 +70,20 @@ func (r *Recorder) compress(
 		ctx,
 		1,
 		r.attributes.of(labels{strategy: strategy, trigger: trigger(c.Reason), result: result, reason: reason}).add...)
-	if c.PluginTime > 0 {
-		r.pluginTime.Record(
-			ctx,
-			c.PluginTime.Seconds(),
-			r.attributes.of(labels{strategy: strategy, call: callCompress}).record...)
-	}
+	r.call(ctx, strategy, callCompress, c.PluginTime)
 	if c.Kind == outcome.KindApplied {
 		r.save(ctx, strategy, callCompress, c.TokensBefore-c.TokensAfter)
 	}
 	// A failed Compress may have spent tokens.
 	if c.LLM != nil {
 		r.model(ctx, req.Settings.LLM, c.LLM)
+	}
+}
+
+// call records how long a plugin took, if it was called: zeros would hide how long calls take.
+func (r *Recorder) call(ctx context.Context, strategy, call string, took time.Duration) {
+	if took > 0 {
+		r.pluginTime.Record(ctx, took.Seconds(), r.attributes.of(labels{strategy: strategy, call: call}).record...)
 	}
 }
 
@@ -133,15 +128,10 @@ func (r *Recorder) model(ctx context.Context, llm *prepare.LLM, spent *outcome.S
 		{"cache_write", spent.CacheWriteTokens},
 		{"output", spent.OutputTokens},
 	} {
-		l.tokens = t.kind
-		addTokens(ctx, r.llmTokens, t.tokens, r.attributes.of(l))
-	}
-}
-
-// addTokens skips zero: providers without a prompt cache get no series for it.
-func addTokens(ctx context.Context, c metric.Int64Counter, tokens int, o *options) {
-	if tokens > 0 {
-		c.Add(ctx, count(tokens), o.add...)
+		if t.tokens > 0 { // providers without a prompt cache get no series for it
+			l.tokens = t.kind
+			r.llmTokens.Add(ctx, count(t.tokens), r.attributes.of(l).add...)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package recordings
 
-import "path/filepath"
+import (
+	"cmp"
+	"path/filepath"
+)
 
 // System is what the places of sessions depend on. It is a parameter and not read from the process, so tests try
 // other systems than theirs.
@@ -104,10 +107,7 @@ func (s System) home(parts ...string) string {
 
 // data returns a place in the directory for data, which these agents have on all systems.
 func (s System) data(parts ...string) string {
-	base := s.home(".local", "share")
-	if dir := s.Getenv("XDG_DATA_HOME"); dir != "" {
-		base = dir
-	}
+	base := cmp.Or(s.Getenv("XDG_DATA_HOME"), s.home(".local", "share"))
 	return filepath.Join(append([]string{base}, parts...)...)
 }
 

@@ -158,15 +158,7 @@ func (d *database) rows(query string, args ...any) (out []row, err error) {
 	return out, found.Err()
 }
 
-// readDatabase puts the session with an id together.
-func readDatabase(path, id string) (*export, error) {
-	e, err := exportFrom(path, id)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return e, nil
-}
-
+// exportFrom puts the session with an id together.
 func exportFrom(path, id string) (*export, error) {
 	d, err := openDatabase(path)
 	if err != nil {

@@ -44,7 +44,11 @@ type export struct {
 // gather puts together a session that is not one file; nil if path is none.
 func gather(path string) (*export, error) {
 	if file, id, ok := inDatabase(path); ok {
-		return readDatabase(file, id)
+		e, err := exportFrom(file, id)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", file, err)
+		}
+		return e, err
 	}
 	if events := eventsOf(path); len(events) > 0 {
 		return readEvents(events), nil

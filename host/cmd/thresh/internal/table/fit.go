@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -33,10 +34,7 @@ func (p placed) shorten(cell string) string {
 // fit chooses the columns to show and sets their widths. Columns are dropped, by rank, until the rest fits at its least
 // widths; then the remaining room is given back.
 func (t *Table) fit(o Options) []placed {
-	limit := o.Width
-	if limit <= 0 {
-		limit = DefaultWidth
-	}
+	limit := cmp.Or(o.Width, DefaultWidth)
 	shown := t.chosen(o.Columns)
 	// Columns that the user chose are all shown, even empty ones: a script may count on their positions.
 	if len(o.Columns) == 0 {

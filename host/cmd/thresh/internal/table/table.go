@@ -1,8 +1,10 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,10 +29,7 @@ type Column struct {
 }
 
 func (c Column) head() string {
-	if c.Head != "" {
-		return c.Head
-	}
-	return strings.ToUpper(c.Name)
+	return cmp.Or(c.Head, strings.ToUpper(c.Name))
 }
 
 // Table is a table that is being filled. Make one with [New].
@@ -138,7 +137,7 @@ func writeLine(out *strings.Builder, shown []placed, cells []string) {
 func Check(columns []Column, chosen []string) error {
 	names := Names(columns)
 	for _, name := range chosen {
-		if name == All || contains(columns, name) {
+		if name == All || slices.Contains(names, name) {
 			continue
 		}
 		guess := ""
@@ -153,22 +152,11 @@ func Check(columns []Column, chosen []string) error {
 // All is what --columns takes for every column.
 const All = "all"
 
-func contains(columns []Column, name string) bool {
-	for _, c := range columns {
-		if c.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // Names returns the columns' names, each once.
 func Names(columns []Column) []string {
 	var names []string
-	seen := map[string]bool{}
 	for _, c := range columns {
-		if !seen[c.Name] {
-			seen[c.Name] = true
+		if !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
 		}
 	}
