@@ -113,7 +113,6 @@ func LogOf(err error) Log {
 	return Log{}
 }
 
-// show renders a value for an error.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -29,7 +29,6 @@ type Settings struct {
 	Strategies map[string]map[string]any `koanf:"strategies"`
 }
 
-// Compression holds the settings under "compression".
 type Compression struct {
 	Strategy string `koanf:"strategy"`
 	// Threshold is a share of the context limit in (0, 1]; nil leaves it to the strategy (REQ-HD-001.10).
@@ -82,19 +81,15 @@ type Model struct {
 	PriceFile string `koanf:"priceFile"`
 }
 
-// Workspace holds the settings under "workspace".
 type Workspace struct {
-	// Root is an absolute path.
 	Root string `koanf:"root"`
 }
 
-// Transcript holds the settings under "transcript" (REQ-HD-012).
 type Transcript struct {
 	// Dir is an absolute path, which need not exist; "" writes no transcript.
 	Dir string `koanf:"dir"`
 }
 
-// Sessions holds the settings under "sessions".
 type Sessions struct {
 	// Store is memory, sqlite:PATH with an absolute path, or a postgres:// address, which may hold a password.
 	Store string `koanf:"store"`
@@ -104,13 +99,11 @@ type Sessions struct {
 	Keep time.Duration `koanf:"keep"`
 }
 
-// Prompts holds the settings under "prompts" (REQ-HD-010).
 type Prompts struct {
 	// Dir is an absolute path, which need not exist; "" uses only the shipped prompts.
 	Dir string `koanf:"dir"`
 }
 
-// Plugins holds the settings under "plugins".
 type Plugins struct {
 	// Dirs are absolute paths in search order. They need not exist.
 	Dirs            []string      `koanf:"dirs"`
@@ -133,7 +126,6 @@ type Plugins struct {
 	Grants map[string]Grant `koanf:"grants"`
 }
 
-// Grant holds the settings under "plugins.grants.<name>".
 type Grant struct {
 	Network   bool `koanf:"network"`
 	Processes bool `koanf:"processes"`
@@ -141,7 +133,6 @@ type Grant struct {
 	Read []string `koanf:"read"`
 }
 
-// Log holds the settings under "log".
 type Log struct {
 	// Level is trace, debug, info, warn or error.
 	Level string `koanf:"level"`
@@ -149,7 +140,6 @@ type Log struct {
 	Format string `koanf:"format"`
 }
 
-// Serve holds the settings under "serve".
 type Serve struct {
 	// Listen is HOST:PORT or unix:PATH, checked when used.
 	Listen string `koanf:"listen"`
@@ -166,13 +156,11 @@ type ServeTLS struct {
 	Key  string `koanf:"key"`
 }
 
-// Metrics holds the settings under "metrics".
 type Metrics struct {
 	// Listen is an address such as 127.0.0.1:9464, checked when used; "" serves no metrics.
 	Listen string `koanf:"listen"`
 }
 
-// Proxy holds the settings under "proxy".
 type Proxy struct {
 	// Listen is HOST:PORT, checked when used; "" if 'thresh serve' is no proxy.
 	Listen    string    `koanf:"listen"`

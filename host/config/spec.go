@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// Type is the type of a setting.
 type Type string
 
 // The types. In text (environment, flags), lists of strings are separated by commas and lists of paths as in PATH; all

@@ -20,7 +20,6 @@ type RefusedError struct {
 	Problems []string
 }
 
-// Error joins the problems.
 func (e *RefusedError) Error() string {
 	return "the host would refuse this " + e.Op + ": " + strings.Join(e.Problems, "; ")
 }
@@ -31,7 +30,6 @@ type problems []string
 
 func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
 
-// addAll adds every problem of a joined error.
 func (p *problems) addAll(err error) {
 	var several interface{ Unwrap() []error }
 	if errors.As(err, &several) {
@@ -97,7 +95,6 @@ func CheckCompressed(history []sdk.Content, r sdk.CompressResult) error {
 	return checkCompressed(history, r).err("Compress")
 }
 
-// checkCompressed finds what the host would refuse in the result of a Compress.
 func checkCompressed(history []sdk.Content, r sdk.CompressResult) problems {
 	var found problems
 	switch {

@@ -63,7 +63,6 @@ type Config struct {
 	Prompts map[string]string
 }
 
-// defaultRoot is the workspace root unless a test sets one.
 const defaultRoot = "/workspace"
 
 // DefaultDensity returns the settings under compression.density as they are by default (REQ-HD-009).
@@ -80,7 +79,6 @@ func (c Config) model(info sdk.Info) *sdk.Model {
 	return &m
 }
 
-// counter is the counter in force.
 func (c Config) counter() Counter {
 	if c.Counter == nil {
 		return Characters
@@ -88,7 +86,6 @@ func (c Config) counter() Counter {
 	return c.Counter
 }
 
-// call makes what Optimize and Compress have in common.
 func (c Config) call(info sdk.Info, history []sdk.Content) (sdk.Call, error) {
 	taxonomy := c.Tools
 	if taxonomy == nil {
@@ -144,7 +141,6 @@ func (c Config) settings(info sdk.Info) (sdk.Config, error) {
 	return sdk.Config(data), nil
 }
 
-// optimizeInput is what a host tells an Optimize.
 func (c Config) optimizeInput(info sdk.Info, history []sdk.Content) (sdk.OptimizeInput, error) {
 	call, err := c.call(info, history)
 	params := sdk.OptimizeParams{Density: *cmp.Or(c.Density, new(DefaultDensity()))}

@@ -53,12 +53,10 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 	}
 }
 
-// snapshots is a model with one answer.
 func snapshots(context.Context, sdk.GenerateRequest) (sdk.Completion, error) {
 	return sdk.Completion{Text: conform.Snapshot, FinishReason: "stop", Model: "sdktest"}, nil
 }
 
-// curated is a history as Compress gets it.
 func curated(history []sdk.Content) []sdk.Content {
 	return slices.DeleteFunc(slices.Clone(history), sdk.Content.Blank)
 }
@@ -77,7 +75,6 @@ func (c Config) compressSample(ctx context.Context, s sdk.Strategy, info sdk.Inf
 		TokensBefore: out.TokensBefore, TokensAfter: out.TokensAfter, Target: params.Target()}, history)
 }
 
-// judge holds an answer to the rules of package conform.
 func (c Config) judge(op string, a conform.Answer, history []sdk.Content) error {
 	var found problems
 	a.Given = entries(withOrigins(history))
@@ -91,7 +88,6 @@ func (c Config) judge(op string, a conform.Answer, history []sdk.Content) error 
 	return found.err(op)
 }
 
-// entries are entries as the rules take them.
 func entries(history []sdk.Content) []statements.Entry {
 	out := make([]statements.Entry, len(history))
 	for i, e := range history {
@@ -103,7 +99,6 @@ func entries(history []sdk.Content) []statements.Entry {
 	return out
 }
 
-// complain fails the test for every problem with one history.
 func complain(tb testing.TB, history string, err error) {
 	tb.Helper()
 	var refused *RefusedError

@@ -80,7 +80,6 @@ func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	return answer, err
 }
 
-// ResolvePrompt finds the prompts of the test only.
 func (h *fakeHost) ResolvePrompt(_ context.Context, name string) (string, error) {
 	if prompt, ok := h.config.Prompts[name]; ok {
 		return prompt, nil

@@ -156,7 +156,6 @@ func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	return out, found.err("Compress")
 }
 
-// compareEntries lets cmp compare entries by what they say.
 var compareEntries = cmp.Comparer(sdk.Content.Equal)
 
 // firstDifference returns the first position at which two histories differ, -1 if there is none.

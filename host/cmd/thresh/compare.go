@@ -370,7 +370,6 @@ func (a *app) printComparison(r *compare.Report, c comparison) error {
 	}))
 }
 
-// completePrices completes names of price lists, including those in model.priceFile.
 func (a *app) completePrices(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	// The shell shows no messages, and the command itself reports the same error.
 	c, err := a.loadConfig(cmd)

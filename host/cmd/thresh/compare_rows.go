@@ -31,7 +31,6 @@ var legend = []struct{ column, head, text string }{
 	{"own", "OWN", "what the agent said, and its current edits, that requests still held"},
 }
 
-// explainColumns prints the legend of the columns that a table shows.
 func (a *app) explainColumns(shown []string) {
 	first := true
 	for _, l := range legend {

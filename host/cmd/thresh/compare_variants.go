@@ -84,7 +84,6 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 	return axes, nil
 }
 
-// addVariants adds the flags that say what is compared.
 func (a *app) addVariants(cmd *cobra.Command, c *comparison, usage string) {
 	cmd.Flags().StringSliceVar(&c.strategies, "strategy", nil, usage)
 	// StringArray, as the values contain commas.

@@ -96,7 +96,6 @@ its log says. Nothing is replayed. Each time that something was added counts as 
 	return cmd
 }
 
-// statuses returns the values that --only takes, in the order of the help.
 func statuses() []string {
 	return []string{string(explain.Kept), string(explain.Trimmed), string(explain.Removed), statusMade}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 )
 
-// probing holds the flags of probe.
 type probing struct {
 	comparison // strategies, vary and report
 	moments    int
@@ -187,7 +186,6 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 	return cmp.Or(a.printProbes(st, p), unread)
 }
 
-// gradeProbes goes on with a book.
 func (a *app) gradeProbes(p probing) error {
 	book, err := probe.Open(p.grade)
 	if errors.Is(err, fs.ErrNotExist) {

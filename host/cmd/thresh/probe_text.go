@@ -10,7 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 )
 
-// probeColumns returns the columns of the scores.
 func probeColumns() []table.Column {
 	return []table.Column{
 		{Name: "variant"},

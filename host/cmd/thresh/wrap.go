@@ -121,7 +121,6 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	return w.serve(cmd.Context())
 }
 
-// check finds mistakes in the command line.
 func (f wrapFlags) check(cmd *cobra.Command, command []string) error {
 	if !f.print {
 		if _, err := exec.LookPath(command[0]); err != nil {

@@ -55,7 +55,6 @@ func Load(file string) (*Catalog, error) {
 	return newCatalog(own), nil
 }
 
-// newCatalog makes a catalog of lists with unique names.
 func newCatalog(lists []*List) *Catalog {
 	named := map[string]*List{}
 	for _, l := range lists {

@@ -14,8 +14,7 @@ type List struct {
 	CacheRead float64 `yaml:"cacheRead" json:"cacheRead"`
 	// CacheWrite is for prompt tokens written to the cache; 0 for the same as Input.
 	CacheWrite float64 `yaml:"cacheWrite" json:"cacheWrite"`
-	// Output is for generated tokens.
-	Output float64 `yaml:"output" json:"output"`
+	Output     float64 `yaml:"output" json:"output"`
 	// CacheTTL is how long a prompt stays cached after its last use; 0, with a cache, for ever.
 	CacheTTL time.Duration `yaml:"cacheTTL" json:"cacheTTLNs,omitempty"`
 	// CacheMinimum is the shortest prompt (or beginning of one) that is cached, in tokens.

@@ -65,7 +65,6 @@ func (a *attribution) turn(t replay.Turn) {
 	}
 }
 
-// speaks names the share of text that belongs to no tool, by its speaker.
 func speaks(s content.Speaker) string {
 	switch s {
 	case content.Human:

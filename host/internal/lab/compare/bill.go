@@ -93,7 +93,6 @@ func (b *bill) request(t replay.Turn, sent, whole bool) (out billed) {
 	return out
 }
 
-// charge prices one request as it is and as it was without a strategy, by all lists.
 func (b *bill) charge(c replay.Charge, is, was pricing.Request, whole bool) {
 	var paid, spared pricing.Prompt
 	if b.rec.cached {

@@ -44,7 +44,6 @@ func (c recordedCache) request(u *transcript.Usage, r pricing.Request, whole boo
 	return out
 }
 
-// recordedPrompt returns a recorded prompt by price category.
 func recordedPrompt(u *transcript.Usage) pricing.Prompt {
 	return pricing.Prompt{
 		CacheRead: u.CacheRead, CacheWrite: u.CacheWrite - u.CacheWriteHour, CacheWriteHour: u.CacheWriteHour,

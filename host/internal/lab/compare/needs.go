@@ -39,7 +39,6 @@ func (r *recording) findNeeds(taxonomy *tools.Taxonomy) [][]neededCall {
 	return out
 }
 
-// needs returns what one call depends on, each thing once.
 func (r *recording) needs(call content.ToolCall, taxonomy *tools.Taxonomy) neededCall {
 	var c neededCall
 	seen := map[int32]bool{}
@@ -168,7 +167,6 @@ func opensSearch(line string) bool {
 	return strings.HasSuffix(line, " SEARCH") && (strings.HasPrefix(line, "<<<<") || strings.HasPrefix(line, "----"))
 }
 
-// eachLine yields the lines of a text, without their line breaks.
 func eachLine(text string, yield func(line string)) {
 	for line := range strings.Lines(text) {
 		yield(strings.TrimRight(line, "\r\n"))

@@ -9,14 +9,12 @@ import (
 // NothingName is the name of the [Result] of doing nothing. No variant may have it.
 const NothingName = "nothing"
 
-// Session is one recorded conversation.
 type Session struct {
 	// Name is how the report calls it. Names need not be unique.
 	Name       string
 	Transcript *transcript.Transcript
 }
 
-// Variant is a strategy with settings.
 type Variant struct {
 	// Name is how the report calls it, unique among the variants; "" is the strategy's.
 	Name string
@@ -26,7 +24,6 @@ type Variant struct {
 	Settings map[string]string
 }
 
-// Options of a comparison.
 type Options struct {
 	Sessions []Session
 	Variants []Variant

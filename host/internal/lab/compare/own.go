@@ -36,7 +36,6 @@ func (r *recording) findOwn(taxonomy *tools.Taxonomy) [][]ownLine {
 	return out
 }
 
-// ownFinder walks through a recording.
 type ownFinder struct {
 	*recording
 	taxonomy *tools.Taxonomy
@@ -117,7 +116,6 @@ func (f *ownFinder) call(call content.ToolCall, at turns.At) {
 	}
 }
 
-// supersede takes away what the agent wrote into a file.
 func (f *ownFinder) supersede(path string) {
 	for line := range f.files[path] {
 		f.change(line, -1)
@@ -185,7 +183,6 @@ func (s *ownShare) turn(changes []ownLine, h *held) (v float64, ok bool) {
 	return share(s.kept, s.all), s.all > 0
 }
 
-// ownTally adds up the shares of requests.
 type ownTally struct {
 	requests   int
 	sum, worst float64

@@ -16,7 +16,6 @@ func newPrunings() *prunings {
 	return &prunings{byTool: map[string]*Share{}, byFile: map[string]*Share{}}
 }
 
-// add adds the sums of another session of the same variant.
 func (p *prunings) add(o *prunings) {
 	p.entries += o.entries
 	p.tokens += o.tokens
@@ -29,12 +28,10 @@ func (p *prunings) add(o *prunings) {
 	}
 }
 
-// result returns the sums for a report.
 func (p *prunings) result() Pruned {
 	return Pruned{Entries: p.entries, Tokens: p.tokens, Tools: ranked(p.byTool), Files: ranked(p.byFile)}
 }
 
-// named returns the share with this name, which it creates if needed.
 func named(m map[string]*Share, name string) *Share {
 	if m[name] == nil {
 		m[name] = &Share{Name: name}

@@ -13,7 +13,6 @@ import (
 
 // Recommendation says which variant would have been the cheapest of those that keep enough, by one price list.
 type Recommendation struct {
-	// PriceList is the list.
 	PriceList string `json:"priceList"`
 	// MinRecall is what [Result.Kept] had to be.
 	MinRecall float64 `json:"minRecall"`
@@ -139,7 +138,6 @@ func (r *Report) better(i, k int, list string) bool {
 		cmp.Compare(a.Rewrites, b.Rewrites), cmp.Compare(r.Variants[k].PriceList, r.Variants[i].PriceList)) < 0
 }
 
-// take makes variant i the recommended one.
 func (x *Recommendation) take(r *Report, i int) {
 	v := &r.Totals.Variants[i]
 	cost, _ := v.Cost(x.PriceList)

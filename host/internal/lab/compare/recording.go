@@ -50,7 +50,6 @@ type uses struct {
 	calls   []neededCall
 }
 
-// usedWord is an identifier that an answer used.
 type usedWord struct {
 	word        int32
 	onlyResults bool  // in the unpruned request, only tool responses contained it
@@ -111,10 +110,8 @@ func record(ctx context.Context, h *engine.Host, s Session, p prices) (*recordin
 	return r, nil
 }
 
-// entries returns all recorded entries, in the order of the file.
 func (r *recording) entries() []content.Content { return r.Transcript.Entries }
 
-// tokens returns the sum of the counts of all entries.
 func (r *recording) tokens() (total int) {
 	for i := range r.entries() {
 		total += r.Counted.Tokens(i)
@@ -122,7 +119,6 @@ func (r *recording) tokens() (total int) {
 	return total
 }
 
-// billed returns how many requests there is usage of.
 func (r *recording) billed() (n int) {
 	for _, q := range r.Requests {
 		if len(q.Usage) > 0 {

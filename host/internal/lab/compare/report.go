@@ -15,8 +15,7 @@ type Report struct {
 	Prices []*pricing.List `json:"prices"`
 	// Variants are the columns, in the order of all lists of results. A variant of [Options] appears once per price
 	// list if its decisions depend on prices.
-	Variants []VariantInfo `json:"variants"`
-	// Sessions are the sessions as they were given.
+	Variants []VariantInfo   `json:"variants"`
 	Sessions []SessionReport `json:"sessions"`
 	// Totals are the sums over the sessions that were replayed to their ends.
 	Totals Results `json:"totals"`
@@ -24,8 +23,7 @@ type Report struct {
 	Incomplete bool `json:"incomplete,omitempty"`
 	// Recommendation is what the figures come to; nil if nobody asked ([Report.Recommend]).
 	Recommendation *Recommendation `json:"recommendation,omitempty"`
-	// Took is how long it all took.
-	Took time.Duration `json:"tookNs"`
+	Took           time.Duration   `json:"tookNs"`
 	// Span is from the first request of all sessions to the last one; 0 if a session has no times.
 	Span time.Duration `json:"spanNs,omitempty"`
 	// ByModel says that the price lists were found by the names of models. Sessions whose model has none are priced by
@@ -34,7 +32,6 @@ type Report struct {
 	Other   string `json:"otherPrices,omitempty"`
 }
 
-// VariantInfo describes one column of a comparison.
 type VariantInfo struct {
 	// Name is unique in the report.
 	Name     string            `json:"name"`
@@ -45,13 +42,11 @@ type VariantInfo struct {
 	PriceList string `json:"priceList,omitempty"`
 }
 
-// SessionReport has the results of one session.
 type SessionReport struct {
-	Name   string            `json:"name"`
-	Format transcript.Format `json:"format,omitempty"`
-	// Entries is how many the session has, Tokens what they count together.
-	Entries int `json:"entries"`
-	Tokens  int `json:"tokens"`
+	Name    string            `json:"name"`
+	Format  transcript.Format `json:"format,omitempty"`
+	Entries int               `json:"entries"`
+	Tokens  int               `json:"tokens"`
 	// Boundaries are the turns, from 1, before which the recorder had compacted its own history. The replay began a
 	// new session there with what the recorder went on with.
 	Boundaries []int `json:"boundaries,omitempty"`
@@ -69,7 +64,6 @@ type SessionReport struct {
 	Results
 }
 
-// Results has a result for doing nothing and one for each variant.
 type Results struct {
 	// Nothing is what the requests would have been without any strategy. Those with OverLimit would have failed.
 	Nothing Result `json:"nothing"`
@@ -252,8 +246,7 @@ const MaxLost = 20
 // Lost is one identifier that was used and no longer there.
 type Lost struct {
 	Identifier string `json:"identifier"`
-	// Session is the session's name.
-	Session string `json:"session"`
+	Session    string `json:"session"`
 	// Turn used it, from 1; Entry is the recorded entry that did, from 0.
 	Turn  int `json:"turn"`
 	Entry int `json:"entry"`
@@ -300,12 +293,10 @@ type Share struct {
 	Tokens int `json:"tokens"`
 }
 
-// Point is one turn.
 type Point struct {
 	// Turn counts from 1; Entry is the recorded entry that answers it, from 0.
-	Turn  int `json:"turn"`
-	Entry int `json:"entry"`
-	// Sent and Unpruned are the tokens of this request.
+	Turn     int `json:"turn"`
+	Entry    int `json:"entry"`
 	Sent     int `json:"sent"`
 	Unpruned int `json:"unpruned"`
 	// USD is what all requests up to here cost, in the order of [Result.Costs], to a hundredth of a cent.

@@ -70,7 +70,6 @@ type slot struct {
 	err   error
 }
 
-// job is the replay of one session with one variant.
 type job struct{ session, variant int }
 
 func (v Variant) name() string { return cmp.Or(v.Name, v.Strategy) }

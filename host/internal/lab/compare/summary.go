@@ -106,12 +106,10 @@ type summary struct {
 	costs                             []spread // by price list, against doing nothing; without a list there are none
 }
 
-// newSummary returns a summary of no sessions.
 func newSummary(name string, lists []*pricing.List) summary {
 	return summary{name: name, tally: newTally(lists), costs: make([]spread, len(lists))}
 }
 
-// spread collects the shares of sessions.
 type spread struct {
 	sum   float64
 	n     int

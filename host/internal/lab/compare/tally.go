@@ -21,7 +21,6 @@ type tally struct {
 	pruned            *prunings
 }
 
-// newTally returns an empty tally for these price lists.
 func newTally(lists []*pricing.List) *tally {
 	t := &tally{costs: make([]Cost, len(lists)), pruned: newPrunings()}
 	for i, l := range lists {

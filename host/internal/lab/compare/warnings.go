@@ -90,7 +90,6 @@ func (r *Report) uncounted(add func(format string, args ...any)) {
 	}
 }
 
-// modelCost returns the cost of a variant's own model calls by each price list, in parentheses.
 func modelCost(v *Result) string {
 	var costs []string
 	for _, c := range v.Costs {

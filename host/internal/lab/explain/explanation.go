@@ -34,7 +34,6 @@ const (
 	Removed Status = "removed"
 )
 
-// Entry is one entry of the file.
 type Entry struct {
 	// Index is its position in the file's history, from 0; Line is its line in the file, from 1, 0 if that is
 	// not known.
@@ -61,16 +60,14 @@ type State struct {
 	// What says in a line what the entry is.
 	What string `json:"what"`
 	// Tokens is its count when it was added, Now its present count.
-	Tokens int    `json:"tokens"`
-	Now    int    `json:"now"`
-	Status Status `json:"fate"`
-	// Events are the changes to it, in order.
+	Tokens int     `json:"tokens"`
+	Now    int     `json:"now"`
+	Status Status  `json:"fate"`
 	Events []Event `json:"events,omitempty"`
 	// Problems are the reasons why it was not sent unchanged, each combination of kind and call once.
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Event is one change of an entry.
 type Event struct {
 	// Turn is the request before which it happened, from 1.
 	Turn int `json:"turn"`
@@ -104,7 +101,6 @@ type Problem struct {
 	CallID string              `json:"callId,omitempty"`
 }
 
-// Rule sums up what one rule of one step did.
 type Rule struct {
 	Step string `json:"step"`
 	Rule string `json:"rule,omitempty"`

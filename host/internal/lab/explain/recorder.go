@@ -147,7 +147,6 @@ func (r *Recorder) add(c outcome.Change) {
 	rule.Saved -= c.After
 }
 
-// change records a change of an entry, and which entry superseded it.
 func (r *Recorder) change(at place, c outcome.Change) {
 	e := Event{Turn: r.turns, Kind: c.Kind, Step: c.Step, Rule: c.Rule, Before: c.Before, After: c.After}
 	if by, ok := r.places[c.By]; ok && by.made {
@@ -181,7 +180,6 @@ func (r *Recorder) state(at place) *State {
 	return &r.entries[at.index].State
 }
 
-// rule returns the sums of a rule, which it creates if needed.
 func (r *Recorder) rule(step, name string) *Rule {
 	key := ruleKey{step, name}
 	if r.rules[key] == nil {

@@ -14,7 +14,6 @@ import (
 // ErrNoSuchTurn is wrapped by the error for an [Options.Turn] that the session does not reach.
 var ErrNoSuchTurn = errors.New("the session has no such turn")
 
-// Options of a run.
 type Options struct {
 	// Turn is the request to stop at, counted from 1; 0: replay to the end. The explanation then describes the
 	// history as it was in that request, and leaves out entries that came later.

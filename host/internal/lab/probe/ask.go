@@ -42,7 +42,6 @@ var ErrBudget = errors.New("the limit is reached")
 
 const askSystem = "You answer with one JSON object and nothing else, and you use no tools."
 
-// Asked is what asking took.
 type Asked struct {
 	Work
 	// Failed are the sheets to which no usable answer came.
@@ -115,7 +114,6 @@ func (a *asking) all(ctx context.Context, sheets []Task, of int) error {
 // errUnusable is about an answer of which nothing can be used.
 var errUnusable = errors.New("the model's answer cannot be used")
 
-// sheet asks for one sheet and keeps the answer.
 func (a *asking) sheet(ctx context.Context, t *Task) error {
 	message, err := a.book.message(t)
 	if err != nil {

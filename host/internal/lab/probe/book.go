@@ -66,7 +66,6 @@ func Open(dir string) (*Book, error) {
 	return b, nil
 }
 
-// session returns the plan with an id, or a new one.
 func (b *Book) session(id, name string) *Session {
 	i := slices.IndexFunc(b.sessions, func(s *Session) bool { return s.ID == id })
 	if i < 0 {
@@ -127,7 +126,6 @@ func (b *Book) Variants() []string {
 	return names
 }
 
-// inOrder returns the sessions in the order of their names.
 func (b *Book) inOrder() []*Session {
 	return slices.SortedFunc(slices.Values(b.sessions), func(a, c *Session) int {
 		return strings.Compare(a.Name+"\x00"+a.ID, c.Name+"\x00"+c.ID)

@@ -49,7 +49,6 @@ type result struct {
 	unknown bool
 }
 
-// Moments returns how many moments there are.
 func (st *State) Moments() int { return len(st.moments) }
 
 // Check reads what came back, writes the sheets that are possible now, and says what is missing. variants are the names

@@ -37,7 +37,6 @@ type Moment struct {
 	After []string `json:"after,omitempty"`
 }
 
-// Variant is what a variant did to one session.
 type Variant struct {
 	Name      string `json:"name"`
 	OverLimit int    `json:"overLimit,omitempty"` // requests that could not be sent
@@ -84,7 +83,6 @@ type seen struct {
 	kinds   []string // of the rewrites that it follows
 }
 
-// planSession plans the one session in o.
 func (b *Book) planSession(ctx context.Context, h *engine.Host, id string, o compare.Options, moments int) error {
 	s := o.Sessions[0]
 	rec, err := replay.Record(ctx, h, s.Transcript)
@@ -149,7 +147,6 @@ func (b *Book) keep(s *Session, rec *replay.Recording, r *compare.Result, reques
 	return nil
 }
 
-// kindsOf returns what was rewritten before a request.
 func kindsOf(t replay.Turn) (kinds []string) {
 	if t.Optimize.Removed+t.Optimize.Replaced > 0 {
 		kinds = append(kinds, "prune")
@@ -163,7 +160,6 @@ func kindsOf(t replay.Turn) (kinds []string) {
 	return kinds
 }
 
-// untouched returns the requests to which nothing was done.
 func untouched(rec *replay.Recording) (out []seen) {
 	var context *engine.Baseline
 	next := 0

@@ -78,7 +78,6 @@ type graded struct {
 	Question question `json:"question"`
 }
 
-// grade is what one grader gave one answer.
 type grade struct {
 	ID    string `json:"id"` // the answer's
 	Grade string `json:"grade"`
@@ -86,7 +85,6 @@ type grade struct {
 	Wrong *bool `json:"wrong"`
 }
 
-// worth is what each grade counts.
 var worth = map[string]float64{"full": 1, "partly": 0.5, "no": 0}
 
 func (t *Task) grades(data []byte) (map[string]grade, []string) {

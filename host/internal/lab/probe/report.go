@@ -65,7 +65,6 @@ func (s Score) Between() string {
 	return fmt.Sprintf("%.2f…%.2f", s.Interval[0], s.Interval[1])
 }
 
-// Row is one variant.
 type Row struct {
 	Variant string `json:"variant"`
 	// Score is over the moments that are spread evenly; After over those right after the deepest rewrites.
@@ -118,7 +117,6 @@ func (p *Part) Points() string {
 // worstOf is how many questions a moment must have to be the worst of a variant.
 const worstOf = 3
 
-// Report adds up what came back.
 func (st *State) Report() *Report {
 	r := &Report{
 		Prompts: PromptVersion, Variants: []Row{}, Differences: []Difference{}, ByMoment: []Part{},
@@ -209,7 +207,6 @@ func only(all []*scored, is func(*scored) bool) (out []*scored) {
 	return out
 }
 
-// partOf adds up a variant's results.
 func partOf(all []*scored, variant string) (p Part) {
 	p.Variant, p.Questions = variant, len(all)
 	for _, s := range all {
@@ -225,7 +222,6 @@ func partOf(all []*scored, variant string) (p Part) {
 	return p
 }
 
-// sizes adds what a variant left and what that cost.
 func (st *State) sizes(row *Row) {
 	moments, usd, nothing := 0, 0.0, 0.0
 	for _, p := range st.moments {

@@ -8,9 +8,7 @@ import (
 // System is what the places of sessions depend on. It is a parameter and not read from the process, so tests try
 // other systems than theirs.
 type System struct {
-	// OS is as runtime.GOOS has it.
-	OS string
-	// Home is the person's directory.
+	OS   string
 	Home string
 	// Getenv is as os.Getenv; it returns "" for what is not set.
 	Getenv func(string) string
@@ -100,7 +98,6 @@ var agents = []agent{
 	},
 }
 
-// home returns a place in the person's directory.
 func (s System) home(parts ...string) string {
 	return filepath.Join(append([]string{s.Home}, parts...)...)
 }

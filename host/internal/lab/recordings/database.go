@@ -50,7 +50,6 @@ func inDatabase(path string) (file, id string, ok bool) {
 	return "", "", false
 }
 
-// database is one that was opened for reading.
 type database struct {
 	*sql.DB
 	path string
@@ -100,7 +99,6 @@ func dataSource(path, query string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: query}).String()
 }
 
-// close closes the database and removes a copy.
 func (d *database) close() {
 	if d.DB != nil {
 		_ = d.Close() // nothing was written
@@ -128,7 +126,6 @@ func copyFile(to, from string) error {
 // session fit into memory: they become one document anyway.
 type row map[string]string
 
-// rows returns what a query finds.
 func (d *database) rows(query string, args ...any) (out []row, err error) {
 	found, err := d.Query(query, args...)
 	if err != nil {
@@ -176,7 +173,6 @@ func exportFrom(path, id string) (*export, error) {
 	return d.export(id)
 }
 
-// sessionsIn returns the sessions in a database, the newest first.
 func sessionsIn(path string) ([]Found, error) {
 	d, err := openDatabase(path)
 	if err != nil {
@@ -186,7 +182,6 @@ func sessionsIn(path string) ([]Found, error) {
 	return d.found()
 }
 
-// found returns the sessions, the newest first.
 func (d *database) found() ([]Found, error) {
 	rows, err := d.rows(sessionsQuery)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"time"
 )
 
-// Found is one session.
 type Found struct {
 	Path string
 	// Agent is the one in whose place it was; "" for a file that [Walk] found.
@@ -39,7 +38,6 @@ type Options struct {
 // ErrAgent is wrapped by the error of [Find] about an agent that is not known.
 var ErrAgent = errors.New("unknown agent")
 
-// Agents returns the names of the agents whose places are known.
 func Agents() []string {
 	names := make([]string, len(agents))
 	for i, a := range agents {
@@ -83,7 +81,6 @@ func Find(s System, o Options) ([]Found, error) {
 	return out, nil
 }
 
-// sessionsAt returns the session in a file, or those in a database.
 func sessionsAt(path string) []Found {
 	info, err := os.Stat(path)
 	switch {

@@ -69,7 +69,6 @@ func (e *export) orNull(raw string) []byte {
 	return []byte("null")
 }
 
-// quoted returns text as JSON.
 func quoted(text string) []byte {
 	out, _ := json.Marshal(text) // no text is refused
 	return out

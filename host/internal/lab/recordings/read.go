@@ -143,7 +143,6 @@ func storageOf(path string) string {
 	return root
 }
 
-// id returns the id in the name of a file.
 func id(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 
 // readStorage puts a session of opencode together. Ids are in the order of time.

@@ -7,7 +7,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// Report is what came of one recorded session.
 type Report struct {
 	Strategy string  `json:"strategy"`
 	Entries  int     `json:"entries"`

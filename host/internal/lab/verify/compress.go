@@ -112,13 +112,11 @@ func (s *suite) plain() sample {
 	panic("verify: no plain sample") // package samples guarantees one
 }
 
-// answer returns the answer as the rules take it.
 func (c compressed) answer() conform.Answer {
 	return conform.Answer{Given: shown(c.given.entries), After: shown(c.after.entries), Compress: &c.metadata,
 		TokensBefore: c.given.tokens(), TokensAfter: c.after.tokens(), Target: c.target}
 }
 
-// shown are entries as the rules take them.
 func shown(entries []*history.Entry) []statements.Entry {
 	out := make([]statements.Entry, len(entries))
 	for i, e := range entries {

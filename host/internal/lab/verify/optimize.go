@@ -38,7 +38,6 @@ var density = sdk.DensityConfig{
 // files.
 const workspace = "/w"
 
-// callOf returns what every call to a strategy has in common.
 func callOf(sm sample, session string, revision uint64) prepare.Call {
 	return prepare.Call{
 		CallParams: sdk.CallParams{

@@ -76,7 +76,6 @@ func (c rawCall) header(in prepare.Call) wire.Call {
 	return wire.Call{CallParams: in.CallParams, Entries: len(in.Entries), Tools: in.Tools.JSON()}
 }
 
-// optimize makes an Optimize on the sample as it is.
 func (p *raw) optimize(ctx context.Context, c rawCall) error {
 	in := callOf(c.sample, "raw", 1)
 	return p.rpc.Optimize(ctx, c.header(in), sdk.OptimizeParams{Density: density}, c.sample.sent(), c.sent)

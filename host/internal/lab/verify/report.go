@@ -9,10 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Outcome is the outcome of one check.
 type Outcome string
 
-// The outcomes.
 const (
 	Pass Outcome = "pass"
 	Fail Outcome = "fail"
@@ -21,7 +19,6 @@ const (
 	Skip Outcome = "skip"
 )
 
-// Result is the result of one check.
 type Result struct {
 	Check   string  `json:"check"`
 	Outcome Outcome `json:"outcome"`
@@ -51,7 +48,6 @@ type Report struct {
 	Duration time.Duration `json:"durationNs"`
 }
 
-// Count returns the number of checks with the given outcome.
 func (r *Report) Count(o Outcome) int {
 	n := 0
 	for _, result := range r.Results {

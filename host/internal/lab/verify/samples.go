@@ -28,7 +28,6 @@ func newSample(s samples.Sample) sample {
 	return sm
 }
 
-// contentsOf returns the entries without ids and counts, as the validators take them.
 func contentsOf(entries []*history.Entry) []content.Content {
 	out := make([]content.Content, len(entries))
 	for i, e := range entries {
@@ -43,7 +42,6 @@ func (sm sample) curated() sample {
 	return sample{name: sm.name, entries: history.Curate(sm.entries), epoch: sm.epoch}
 }
 
-// sent returns the entries in the form in which they go over the wire.
 func (sm sample) sent() iter.Seq[wire.Entry] {
 	return func(yield func(wire.Entry) bool) {
 		for _, e := range sm.entries {
@@ -54,7 +52,6 @@ func (sm sample) sent() iter.Seq[wire.Entry] {
 	}
 }
 
-// tokens returns the size of the sample in tokens, as counted by the function tokens.
 func (sm sample) tokens() int {
 	n := 0
 	for _, e := range sm.entries {

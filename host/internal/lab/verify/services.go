@@ -48,7 +48,6 @@ func (t *tally) total() int64 {
 	return t.estimates.Load() + t.generations.Load() + t.prompts.Load()
 }
 
-// String returns the counts for the detail of a check.
 func (t *tally) String() string {
 	return fmt.Sprintf(
 		"%d counts, %d generations, %d prompts", t.estimates.Load(), t.generations.Load(), t.prompts.Load())

@@ -52,7 +52,6 @@ func Run(ctx context.Context, binary string, o Options) (*Report, error) {
 	return run(ctx, binary, o, defaultBounds())
 }
 
-// run is [Run] with the limits to apply.
 func run(ctx context.Context, binary string, o Options, limits bounds) (*Report, error) {
 	chosen, err := choose(o.Only)
 	if err != nil {

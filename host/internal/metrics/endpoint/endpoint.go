@@ -101,10 +101,8 @@ func Listen(address string, o Options) (*Endpoint, error) {
 	return e, nil
 }
 
-// Handler serves the measurements.
 func (e *Endpoint) Handler() http.Handler { return e.handler }
 
-// Meter returns the provider to measure with.
 func (e *Endpoint) Meter() metric.MeterProvider { return e.provider }
 
 // URL returns where an endpoint that listens serves measurements, with the actual port.

@@ -62,7 +62,6 @@ func newPage(r *compare.Report, o Options) *page {
 	return p
 }
 
-// scope says in one line what the report covers.
 func scope(r *compare.Report) string {
 	turns, entries := 0, 0
 	for _, s := range r.Sessions {
@@ -73,7 +72,6 @@ func scope(r *compare.Report) string {
 		number(entries))
 }
 
-// counted is a number of things.
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -93,7 +91,6 @@ func shown(r *compare.Report) int {
 	return at
 }
 
-// times has what depends on the machine and the moment.
 func times(r *compare.Report, o Options) section {
 	out := section{Title: "Times", Lead: "They differ from run to run. The comparison took " + duration(r.Took) + "."}
 	if !o.Made.IsZero() {
@@ -112,7 +109,6 @@ func times(r *compare.Report, o Options) section {
 	return out
 }
 
-// duration formats a duration with about three significant digits.
 func duration(d time.Duration) string {
 	switch {
 	case d >= time.Second:

@@ -10,7 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 )
 
-// probePage is what probe.tmpl shows.
 type probePage struct {
 	Style     template.CSS
 	StyleHash string
@@ -158,7 +157,6 @@ func depths(r *probe.Report) *plot {
 	return p
 }
 
-// mark draws the shape of a style around a point.
 func mark(style int, x, y float64) string {
 	shape := [styles]string{
 		"m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", "m-4 -4h8v8h-8z", "m0 -5l5 8.5h-10z", "m0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z",

@@ -25,7 +25,6 @@ type row struct {
 	Cells         []string
 }
 
-// add adds a row while there is room.
 func (t *table) add(name string, cells ...string) {
 	if len(t.Rows) == maxRows {
 		t.Rest++
@@ -34,7 +33,6 @@ func (t *table) add(name string, cells ...string) {
 	t.Rows = append(t.Rows, row{Name: name, Cells: cells})
 }
 
-// column is one column of a table of results.
 type column struct {
 	head string
 	cell func(*compare.Result) string
@@ -162,7 +160,6 @@ func spread(share float64, sessions *compare.PerSession, of func(*compare.PerSes
 	return recalled(share)
 }
 
-// sessions says what one variant made of each session.
 func sessions(r *compare.Report, variant int) section {
 	total := &r.Totals.Variants[variant]
 	name := short(total.Variant)
@@ -188,7 +185,6 @@ func sessions(r *compare.Report, variant int) section {
 // maxPath is how many characters of a path are shown: its root and its end, which tell files apart.
 const maxPath = 56
 
-// pruned says what one variant removed, by tool and by file.
 func pruned(r *compare.Report, variant int) section {
 	v := &r.Totals.Variants[variant]
 	out := section{Title: "What " + short(v.Variant) + " pruned",
@@ -210,7 +206,6 @@ func pruned(r *compare.Report, variant int) section {
 	return out
 }
 
-// lost lists identifiers that one variant lost.
 func lost(r *compare.Report, variant int) section {
 	v := &r.Totals.Variants[variant]
 	t := table{Caption: "The first of " + number(v.Recall.Used-v.Recall.Kept), Heads: []string{"identifier", "session",

@@ -54,7 +54,6 @@ func thousands(v float64) string {
 // percentSign follows a figure on the same line: between them stands a space that does not break.
 const percentSign = "\u00a0%"
 
-// percent formats a share as a percentage with one decimal.
 func percent(share float64) string {
 	return signed(strconv.FormatFloat(math.Round(share*1000)/10+0, 'f', 1, 64)) + percentSign // +0 turns -0 into 0
 }

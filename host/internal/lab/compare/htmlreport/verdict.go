@@ -8,10 +8,8 @@ type verdict struct {
 	Figures  []figure
 }
 
-// figure is a number in large type, and what it says.
 type figure struct{ Value, Text string }
 
-// verdictOf returns the verdict of a recommendation; nil if there is none.
 func verdictOf(x *compare.Recommendation) *verdict {
 	if x == nil {
 		return nil

@@ -45,7 +45,6 @@ func Write(w io.Writer, r *compare.Report, o Options) error {
 	return write(w, "", p)
 }
 
-// style returns the style sheet and its hash for the page's policy.
 func style() (template.CSS, string) {
 	sum := sha256.Sum256([]byte(styleSheet))
 	return template.CSS(styleSheet), base64.StdEncoding.EncodeToString(sum[:]) // safe: it is embedded
