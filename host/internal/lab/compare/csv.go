@@ -71,7 +71,7 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		list = c.List
 	}
 	row := []string{
-		s.Name, string(s.Format), v.Name, v.Strategy, settingsCell(v.Settings), list, strconv.FormatBool(res.Done),
+		s.Name, string(s.Format), v.Name, v.Strategy, SettingsText(v.Settings, " "), list, strconv.FormatBool(res.Done),
 		res.Error,
 	}
 	for i := range row {
@@ -127,13 +127,13 @@ func decimal(v float64) string {
 // seconds formats a duration in seconds, as a number: spreadsheets cannot add up "1m30s".
 func seconds(d time.Duration) string { return decimal(d.Seconds()) }
 
-// settingsCell returns a variant's settings as KEY=VALUE, sorted by key.
-func settingsCell(settings map[string]string) string {
+// SettingsText returns a variant's settings as KEY=VALUE, sorted by key.
+func SettingsText(settings map[string]string, separator string) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		parts = append(parts, key+"="+settings[key])
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, separator)
 }
 
 // harmless keeps a spreadsheet from running text as a formula. What is invisible at the beginning may be skipped by the

@@ -222,7 +222,7 @@ func compared(r *compare.Report) section {
 	variants := table{Caption: "Variants", Text: true,
 		Heads: []string{"variant", "strategy", "settings", "decides by the price list"}}
 	for _, v := range r.Variants {
-		variants.add(short(v.Name), short(v.Strategy), settingsText(v.Settings), short(v.PriceList))
+		variants.add(short(v.Name), short(v.Strategy), short(compare.SettingsText(v.Settings, ", ")), short(v.PriceList))
 	}
 	prices := table{Caption: "Prices, in USD for a million tokens", Text: true, Heads: []string{"list", "input",
 		"cache read", "cache write", "output", "cached for", "cached from, tokens", "as of", "source", "note"}}

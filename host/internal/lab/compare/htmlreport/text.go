@@ -1,9 +1,7 @@
 package htmlreport
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -85,13 +83,4 @@ func dollarDigits(most float64) int {
 		return 2
 	}
 	return min(max(2-int(math.Floor(math.Log10(most))), 2), 6)
-}
-
-// settingsText returns settings in one line, sorted by key.
-func settingsText(settings map[string]string) string {
-	var parts []string
-	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		parts = append(parts, key+"="+settings[key])
-	}
-	return short(strings.Join(parts, ", "))
 }
