@@ -6,38 +6,7 @@
 //
 // # The instruments
 //
-//	instrument                   kind        unit       attributes
-//	thresh.turns                 counter     {turn}     strategy, outcome
-//	thresh.tokens.before         counter     {token}    strategy
-//	thresh.tokens.after          counter     {token}    strategy
-//	thresh.tokens.saved          counter     {token}    strategy, step
-//	thresh.request.tokens        histogram   {token}    strategy
-//	thresh.host.duration         histogram   s          strategy
-//	thresh.optimize.runs         counter     {run}      strategy, result, reason
-//	thresh.compress.runs         counter     {run}      strategy, trigger, result, reason
-//	thresh.ladder.steps          counter     {step}     strategy, rung
-//	thresh.calibration.ratio     histogram   1
-//	thresh.plugin.call.duration  histogram   s          strategy, call
-//	thresh.plugin.failures       counter     {failure}  strategy, call, reason
-//	thresh.plugin.state          gauge       {plugin}   strategy, state
-//	thresh.plugin.isolation.missing  gauge   {measure}  strategy
-//	thresh.sessions              up-down     {session}
-//	thresh.panics                counter     {panic}    method
-//	thresh.llm.calls             counter     {call}     profile, model
-//	thresh.llm.attempts          counter     {attempt}  profile, model
-//	thresh.llm.tokens            counter     {token}    profile, model, type
-//	thresh.llm.cost              counter     {USD}      profile, model
-//	thresh.llm.duration          histogram   s          profile, model
-//	thresh.service.duration      histogram   s          method, outcome
-//	thresh.proxy.requests        counter     {request}  api, outcome, reason
-//	thresh.proxy.tokens.before   counter     {token}    api
-//	thresh.proxy.tokens.after    counter     {token}    api
-//	thresh.proxy.rewrites        counter     {request}  api
-//	thresh.proxy.usage           counter     {token}    api, type
-//	thresh.proxy.limits          counter     {limit}    api
-//	thresh.proxy.added.duration  histogram   s          api
-//	thresh.proxy.upstream.duration  histogram  s        api, outcome
-//	thresh.proxy.active          up-down     {request}  api
+// docs/production.md lists them.
 //
 // A turn is one Prepare. tokens.before is what the request would have counted without the turn, tokens.after what it
 // counts, both without pending tokens; thresh.request.tokens has the whole request, by the provider's own count where

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
 	"net"
 	"net/http"
@@ -34,11 +33,10 @@ const (
 // Path is where measurements are served.
 const Path = "/metrics"
 
-// Options of an endpoint. The zero value logs nothing.
 type Options struct {
 	// Version is the host's, for target_info.
 	Version string
-	// Log receives errors of connections; nil drops them.
+	// Log receives errors of connections.
 	Log *log.Logger
 }
 
@@ -79,9 +77,6 @@ func New(o Options) (*Endpoint, error) {
 func Listen(address string, o Options) (*Endpoint, error) {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return nil, fmt.Errorf("serve metrics: %w; want host:port, such as 127.0.0.1:9464", err)
-	}
-	if o.Log == nil {
-		o.Log = log.New(io.Discard, "", 0)
 	}
 	e, err := New(o)
 	if err != nil {
