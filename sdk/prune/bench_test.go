@@ -8,7 +8,6 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/sdktest"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -41,7 +40,7 @@ func BenchmarkOptimize(b *testing.B) {
 
 func benchmarkTurns(b *testing.B, entries int, recency bool) {
 	in := sdk.OptimizeInput{Call: benchCall(b, entries+300)}
-	in.Density = sdktest.DefaultDensity()
+	in.Density = sdk.DefaultDensityConfig()
 	in.Density.RecencyPruning = recency
 	history := in.History
 	optimize := func(b *testing.B, entries, unchanged int) {

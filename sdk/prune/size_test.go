@@ -6,7 +6,6 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/sdktest"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -18,7 +17,7 @@ func TestAStateSaysWhatItTakes(t *testing.T) {
 	}
 	in := sdk.OptimizeInput{Call: sdk.Call{History: gen.Session(5000, 1), Tools: taxonomy}}
 	for name, density := range map[string]sdk.DensityConfig{
-		"default": sdktest.DefaultDensity(),
+		"default": sdk.DefaultDensityConfig(),
 		"recency": {ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 3},
 	} {
 		in.Density, in.Memo = density, new(sdk.Memo)

@@ -65,11 +65,6 @@ type Config struct {
 
 const defaultRoot = "/workspace"
 
-// DefaultDensity returns the settings under compression.density as they are by default (REQ-HD-009).
-func DefaultDensity() sdk.DensityConfig {
-	return sdk.DefaultDensityConfig()
-}
-
 // model is what a strategy gets to know of the model: its own copy, nil if it may not call it.
 func (c Config) model(info sdk.Info) *sdk.Model {
 	if !info.RequiresLLM {
@@ -143,7 +138,7 @@ func (c Config) settings(info sdk.Info) (sdk.Config, error) {
 
 func (c Config) optimizeInput(info sdk.Info, history []sdk.Content) (sdk.OptimizeInput, error) {
 	call, err := c.call(info, history)
-	params := sdk.OptimizeParams{Density: *cmp.Or(c.Density, new(DefaultDensity()))}
+	params := sdk.OptimizeParams{Density: *cmp.Or(c.Density, new(sdk.DefaultDensityConfig()))}
 	return sdk.OptimizeInput{Call: call, OptimizeParams: params}, err
 }
 
