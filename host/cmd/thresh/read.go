@@ -37,10 +37,7 @@ func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, er
 	}()
 	select {
 	case r := <-done:
-		if r.err != nil {
-			return nil, r.err
-		}
-		return r.t, nil
+		return r.t, r.err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("read %s: %w", displayName(name), ctx.Err())
 	}

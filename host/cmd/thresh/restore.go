@@ -65,7 +65,7 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 			} else {
 				// No settings are read: the transcript may come from another machine.
 				name, ids = displayPath(given[0]), given[1:]
-				t, err = a.readKept(cmd.Context(), given[0])
+				t, err = a.read(cmd.Context(), given[0])
 			}
 			if err != nil {
 				return err
@@ -107,17 +107,6 @@ func (s *sessions) transcript(cmd *cobra.Command, id string) (*transcript.Transc
 		}
 		return nil
 	})
-	return t, err
-}
-
-// readKept reads a transcript. The last line of a transcript log may be incomplete while a host is writing to it, so a
-// truncated file is read again without it. Standard input cannot be read twice; its error is returned.
-func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript, error) {
-	t, err := a.read(ctx, name)
-	// A broken line in the middle is damage, and remains an error.
-	if name != "-" && errors.Is(err, transcript.ErrTruncated) {
-		return transcript.ReadFile(name, transcript.Options{MaxBytes: maxFile, AllowCut: true})
-	}
 	return t, err
 }
 
