@@ -199,7 +199,12 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 func (a *app) compareOptions(
 	cmd *cobra.Command, h *engine.Host, c comparison, axes []axis, source *sources, given []string,
 ) (o compare.Options, lacking map[string]bool, unread, err error) {
-	if o.Prices, err = priceLists(h.Config(), c.prices); err != nil {
+	set := h.Config().Settings().Model
+	catalog, err := pricing.Load(set.PriceFile)
+	if err == nil {
+		o.Prices, err = priceLists(catalog, set, c.prices)
+	}
+	if err != nil {
 		// An unknown name is a usage error only if it came from --prices.
 		if errors.Is(err, pricing.ErrUnknown) {
 			err = usage(cmd, fmt.Errorf("--prices: %w", err))
@@ -220,7 +225,8 @@ func (a *app) compareOptions(
 	if note != "" {
 		fmt.Fprintln(a.err, "thresh: "+note)
 	}
-	return o, lacking, unread, priceSessions(h, &o, len(c.prices) > 0)
+	priceSessions(h, catalog, &o, len(c.prices) > 0)
+	return o, lacking, unread, nil
 }
 
 func (c comparison) check(output string, files []string) error {
@@ -278,16 +284,12 @@ func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 
 // priceSessions has each session priced at the prices of its own model: in the columns that name its list and, unless
 // price lists were chosen, in one column for all sessions.
-func priceSessions(h *engine.Host, o *compare.Options, chosen bool) error {
-	set := h.Config().Settings().Model
-	catalog, err := pricing.Load(set.PriceFile)
-	if err != nil {
-		return err
-	}
+func priceSessions(h *engine.Host, catalog *pricing.Catalog, o *compare.Options, chosen bool) {
 	o.PriceOf = catalog.ForModel
 	if chosen {
-		return nil
+		return
 	}
+	set := h.Config().Settings().Model
 	o.ByModel = (set.PriceList == "" || set.PriceList == pricing.Auto) && catalog.ForModel(set.Name) != nil
 	lists := recordedPrices(h, o.Sessions)
 	if len(lists) > 1 {
@@ -303,7 +305,6 @@ func priceSessions(h *engine.Host, o *compare.Options, chosen bool) error {
 	if len(lists) > 0 {
 		o.Prices, o.ByModel = lists, true
 	}
-	return nil
 }
 
 // recordedPrices returns the price lists of the models that the recordings name, each once, in the order of the
@@ -320,13 +321,8 @@ func recordedPrices(h *engine.Host, sessions []compare.Session) []*pricing.List 
 
 // priceLists returns the price lists of a comparison, in the order of columns: the named ones, else the one in force,
 // else [typicalPrices], also for priceList "none": it turns off decisions by price, but a comparison without any cost
-// would be of little use. The error is the price file's, or wraps [pricing.ErrUnknown].
-func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
-	set := c.Settings().Model
-	catalog, err := pricing.Load(set.PriceFile)
-	if err != nil {
-		return nil, err
-	}
+// would be of little use. The error wraps [pricing.ErrUnknown].
+func priceLists(catalog *pricing.Catalog, set config.Model, names []string) ([]*pricing.List, error) {
 	if len(names) == 0 {
 		l, err := catalog.Choose(set.PriceList, set.Name)
 		if err != nil {

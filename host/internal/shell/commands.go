@@ -55,19 +55,12 @@ func (r *reader) command(args []string, k known, quiet bool) {
 // prints reports whether a command prints parts of files, silent whether it prints nothing that matters: the agent's
 // own words between the files.
 func prints(name string) bool {
-	switch name {
-	case "cat", "nl", "head", "tail", "sed", "grep", "rg":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"cat", "nl", "head", "tail", "sed", "grep", "rg"}, name)
 }
 
 func silent(name string) bool {
-	switch name {
-	case "cd", "true", ":", "set", "echo", "printf", "mkdir", "touch", "chmod", "rm", "mv", "cp", "pwd":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"cd", "true", ":", "set", "echo", "printf", "mkdir", "touch", "chmod", "rm", "mv", "cp",
+		"pwd"}, name)
 }
 
 // cd changes the directory. "cd" alone, "cd -" and "~" lead to places that only the shell knows. After an absolute path

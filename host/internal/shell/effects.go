@@ -229,11 +229,7 @@ func firstWord(call *syntax.CallExpr) *syntax.Word {
 
 // moves reports whether a command may change the directory for later ones.
 func moves(name string) bool {
-	switch name {
-	case "cd", "pushd", "popd", "eval", "source", ".":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"cd", "pushd", "popd", "eval", "source", "."}, name)
 }
 
 // redirections adds the files that the output goes to, and reports whether none of it is printed.

@@ -6,6 +6,6 @@
 // finds out. [Find] looks into the beginning of a file only to tell which project it is about. Nothing is written, and
 // nothing leaves the machine.
 //
-// read.go puts sessions together from files, database.go and schemas.go from databases. agents.go is the list of agents
+// read.go puts sessions together from files, database.go and opencode.go from databases. agents.go is the list of agents
 // and their places; it is data, and the one place to change when an agent moves.
 package recordings

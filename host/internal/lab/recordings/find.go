@@ -35,9 +35,6 @@ type Options struct {
 	Project string
 }
 
-// ErrAgent is wrapped by the error of [Find] about an agent that is not known.
-var ErrAgent = errors.New("unknown agent")
-
 func Agents() []string {
 	names := make([]string, len(agents))
 	for i, a := range agents {
@@ -50,7 +47,7 @@ func Agents() []string {
 // read hold none.
 func Find(s System, o Options) ([]Found, error) {
 	if o.Agent != "" && !slices.Contains(Agents(), o.Agent) {
-		return nil, fmt.Errorf("%w %q; known: %s", ErrAgent, o.Agent, strings.Join(Agents(), ", "))
+		return nil, fmt.Errorf("unknown agent %q; known: %s", o.Agent, strings.Join(Agents(), ", "))
 	}
 	var out []Found
 	for _, a := range agents {
