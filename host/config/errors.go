@@ -106,8 +106,7 @@ func (e *invalid) Unwrap() error { return e.error }
 // LogOf returns the log settings with which an error of [Load] is logged, as far as they could be read; zero for other
 // errors.
 func LogOf(err error) Log {
-	var e *invalid
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*invalid](err); ok {
 		return e.log
 	}
 	return Log{}

@@ -136,7 +136,7 @@ func objectsJSON(n *yaml.Node) (json.RawMessage, error) {
 	}
 	var v []any
 	if err := n.Decode(&v); err != nil {
-		if many := (*yaml.TypeError)(nil); errors.As(err, &many) {
+		if many, ok := errors.AsType[*yaml.TypeError](err); ok {
 			return nil, errors.New(many.Errors[0])
 		}
 		return nil, err

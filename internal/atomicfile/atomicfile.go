@@ -42,7 +42,7 @@ func Read(path string, most int64) ([]byte, error) {
 // Text is [Read] for UTF-8 text. Its errors do not name the path.
 func Text(path string, most int64) ([]byte, error) {
 	text, err := Read(path, most)
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, pe.Err
 	}
 	if err == nil && (!utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0) {

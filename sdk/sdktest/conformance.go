@@ -101,9 +101,8 @@ func entries(history []sdk.Content) []statements.Entry {
 
 func complain(tb testing.TB, history string, err error) {
 	tb.Helper()
-	var refused *RefusedError
-	switch {
-	case errors.As(err, &refused):
+	switch refused, ok := errors.AsType[*RefusedError](err); {
+	case ok:
 		for _, p := range refused.Problems {
 			tb.Errorf("history %q: %s: %s", history, refused.Op, p)
 		}

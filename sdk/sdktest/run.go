@@ -53,9 +53,8 @@ func Compress(tb testing.TB, s sdk.Strategy, history []sdk.Content, c Config) Co
 // report fails the test at once for an error of the strategy, and line by line for what is wrong with its answer.
 func report(tb testing.TB, err error) {
 	tb.Helper()
-	var refused *RefusedError
-	switch {
-	case errors.As(err, &refused):
+	switch refused, ok := errors.AsType[*RefusedError](err); {
+	case ok:
 		for _, p := range refused.Problems {
 			tb.Error(p)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
@@ -19,15 +20,12 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 	var sessions []compare.Session
 	var failed error
 	names := sessionNames(files)
-	// By the path as given. Two paths to one file count as two sessions.
-	seen := map[string]bool{}
 	bar := newProgress(a.err)
 	for i, file := range files {
-		if seen[file] {
+		if slices.Contains(files[:i], file) { // as given: two paths to one file count as two sessions
 			fmt.Fprintf(a.err, "%s: given twice, compared once\n", displayPath(file))
 			continue
 		}
-		seen[file] = true
 		bar.step("read", i, len(files))
 		t, err := a.read(ctx, file)
 		bar.clear()

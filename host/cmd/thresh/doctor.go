@@ -136,9 +136,8 @@ func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
 		}
 		err = errors.Join(err, kept.Close())
 	}
-	var fault *store.Fault
-	switch {
-	case errors.As(err, &fault) && fault.Cause == store.Corrupt: // not with the advice to run this command
+	switch fault, ok := errors.AsType[*store.Fault](err); {
+	case ok && fault.Cause == store.Corrupt: // not with the advice to run this command
 		r.Problem = "it is damaged: stop thresh and restore a backup: " + fault.Err.Error()
 	case err != nil:
 		r.Problem = err.Error()

@@ -63,8 +63,8 @@ func runWrapped(w wrapping, command []string, at proxyAt, a *app) error {
 
 // statusOf returns the exit status of a process as a shell does: 128 and the signal for one that was killed.
 func statusOf(err error) error {
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
 		return err
 	}
 	if w, ok := exit.Sys().(syscall.WaitStatus); ok && w.Signaled() {

@@ -119,7 +119,7 @@ func (g *Guard) tokens(ctx context.Context) (map[string]store.Access, error) {
 	// What was known before is not used any longer: a token may have been revoked.
 	g.known, g.failed = nil, nil
 	if err != nil {
-		if fault := (*store.Fault)(nil); errors.As(err, &fault) { // and not that this request was given up
+		if _, fault := errors.AsType[*store.Fault](err); fault { // and not that this request was given up
 			g.failed, g.read = err, g.now()
 		}
 		return nil, err

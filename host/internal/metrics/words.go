@@ -31,8 +31,7 @@ func strategyOf(out *outcome.Outcome, err error) string {
 	if out.Strategy != "" {
 		return out.Strategy
 	}
-	var p *plugins.Error
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*plugins.Error](err); ok {
 		return p.Plugin
 	}
 	return none
@@ -44,9 +43,9 @@ func outcomeOf(err error) string {
 		return "ok"
 	}
 	// Whatever else the error wraps, the agent has to act on an overflow.
-	var overflow *prepare.ContextOverflowError
+	_, overflow := errors.AsType[*prepare.ContextOverflowError](err)
 	switch {
-	case errors.As(err, &overflow):
+	case overflow:
 		return "overflow"
 	case errors.Is(err, context.Canceled):
 		return canceled

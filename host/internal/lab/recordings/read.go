@@ -24,9 +24,8 @@ func Read(path string, o transcript.Options) (*transcript.Transcript, error) {
 		return transcript.ReadFile(path, o)
 	}
 	t, err := transcript.Read(bytes.NewReader(session.document), o)
-	var e *transcript.Error
-	switch {
-	case errors.As(err, &e):
+	switch e, ok := errors.AsType[*transcript.Error](err); {
+	case ok:
 		e.Path = path
 	case session.broken > 0 && err == nil:
 		t.Notes = append(t.Notes, transcript.Note{Entry: -1, Message: fmt.Sprintf(

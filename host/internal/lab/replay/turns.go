@@ -158,8 +158,8 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 	}
 	// The time is the recorded one, from which follows whether the prompt cache had expired.
 	p, err := d.session.Prepare(ctx, engine.PrepareOptions{At: request.At})
-	var overflow *prepare.ContextOverflowError
-	if err != nil && !errors.As(err, &overflow) {
+	overflow, ok := errors.AsType[*prepare.ContextOverflowError](err)
+	if err != nil && !ok {
 		return Turn{}, err
 	}
 	out := p.Outcome

@@ -18,10 +18,7 @@ const deltaSteps = 8
 // What goes wrong otherwise shows only in long sessions: a memo that does not follow a rewrite, or a history that the
 // strategy changed in place.
 func checkOptimizeDelta(ctx context.Context, s *suite) (string, error) {
-	if _, err := s.continuous(ctx); err != nil {
-		return "", err
-	}
-	st, end, err := s.fresh(ctx)
+	st, end, err := s.freshContinuous(ctx)
 	if err != nil {
 		return "", err
 	}

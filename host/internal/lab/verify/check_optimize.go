@@ -123,10 +123,7 @@ func same(of []sample, a, b []optimized, complaint string) error {
 // gives itself away. Hosts restart plugins and move sessions between processes, so state in the plugin is never
 // reliable.
 func checkOptimizePure(ctx context.Context, s *suite) (string, error) {
-	if _, err := s.continuous(ctx); err != nil {
-		return "", err
-	}
-	st, end, err := s.fresh(ctx)
+	st, end, err := s.freshContinuous(ctx)
 	if err != nil {
 		return "", err
 	}

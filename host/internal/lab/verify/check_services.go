@@ -69,9 +69,9 @@ func (s *suite) provoke(ctx context.Context, ways map[string]*services, judge fu
 func checkServicesFailing(ctx context.Context, s *suite) (string, error) {
 	ways := failing()
 	failed, err := s.provoke(ctx, ways, func(host *services, err error) error {
-		var failure *plugins.Error
+		failure, ok := errors.AsType[*plugins.Error](err)
 		for _, cause := range []error{host.estimateErr, host.generateErr} {
-			if errors.Is(cause, sdk.ErrUnavailable) && errors.As(err, &failure) && !failure.Retryable {
+			if errors.Is(cause, sdk.ErrUnavailable) && ok && !failure.Retryable {
 				return fmt.Errorf("the error's code is not passed on as UNAVAILABLE, "+
 					"so the host does not know that a retry can help: %w", err)
 			}

@@ -71,8 +71,8 @@ func (p *raw) end() {
 // withStderr reduces an error about a start to one line and adds the last line of the plugin's standard error, where
 // most languages print the reason of a crash.
 func withStderr(err error) error {
-	var failure *fault.Error
-	if !errors.As(err, &failure) {
+	failure, ok := errors.AsType[*fault.Error](err)
+	if !ok {
 		return err
 	}
 	// One line is enough to recognise the cause, and a report has one line per check.

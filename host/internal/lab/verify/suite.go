@@ -74,9 +74,8 @@ func (s *suite) judge(ctx context.Context, c Check) Result {
 	start := time.Now()
 	detail, err := c.run(ctx, s)
 	r := Result{Check: c.Name, Meaning: c.Meaning, Outcome: Pass, Detail: detail, Duration: time.Since(start)}
-	var skip skipped
-	switch {
-	case errors.As(err, &skip):
+	switch skip, ok := errors.AsType[skipped](err); {
+	case ok:
 		r.Outcome, r.Detail = Skip, string(skip)
 	// The machine's fault, such as a full disk: the run ends without a verdict on the plugin.
 	case errors.Is(err, plugins.ErrHost):
@@ -177,12 +176,19 @@ func (s *suite) continuous(ctx context.Context) (*plugins.Strategy, error) {
 	return st, nil
 }
 
+// freshContinuous is fresh for a plugin that has an Optimize.
+func (s *suite) freshContinuous(ctx context.Context) (st *plugins.Strategy, end func(), err error) {
+	if _, err := s.continuous(ctx); err != nil {
+		return nil, nil, err
+	}
+	return s.fresh(ctx)
+}
+
 // sentence returns an error as one line that is safe for a terminal. If it carries the plugin's standard error, the
 // usual text of several lines is replaced by a short form.
 func sentence(err error) string {
-	var failure *plugins.Error
 	said := err.Error()
-	if errors.As(err, &failure) && failure.Stderr != "" {
+	if failure, ok := errors.AsType[*plugins.Error](err); ok && failure.Stderr != "" {
 		said = strings.ReplaceAll(said, failure.Error(), failure.Sentence())
 	}
 	return text.OneLine(said, 600)
