@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
@@ -20,12 +19,14 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 	var sessions []compare.Session
 	var failed error
 	names := sessionNames(files)
+	seen := map[string]bool{} // as given: two paths to one file count as two sessions
 	bar := newProgress(a.err)
 	for i, file := range files {
-		if slices.Contains(files[:i], file) { // as given: two paths to one file count as two sessions
+		if seen[file] {
 			fmt.Fprintf(a.err, "%s: given twice, compared once\n", displayPath(file))
 			continue
 		}
+		seen[file] = true
 		bar.step("read", i, len(files))
 		t, err := a.read(ctx, file)
 		bar.clear()

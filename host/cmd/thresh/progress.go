@@ -56,7 +56,10 @@ func (p *progress) step(name string, done, of int) { p.draw("%d of %d: %s", done
 func (p *progress) left(what string) func(done, of int) {
 	start := time.Now()
 	return func(done, of int) {
-		rest := time.Since(start) / time.Duration(max(done, 1)) * time.Duration(of-done)
+		if done <= 0 { // nothing says the pace
+			return
+		}
+		rest := time.Since(start) / time.Duration(done) * time.Duration(of-done)
 		p.draw("%d of %d %s done, about %s left", done, of, what, rest.Round(time.Second))
 	}
 }
