@@ -26,7 +26,8 @@ func (g *Guard) used(name, hash, from string) {
 	g.seen.used[hash] = true
 	g.mu.Unlock()
 	if first {
-		g.log.Info("access token used for the first time since the start", "token", cmp.Or(name, "of the local user"), "from", from)
+		g.log.Info("access token used for the first time since the start", "token",
+			cmp.Or(name, "of the local user"), "from", from)
 	}
 }
 

@@ -278,8 +278,8 @@ func (b *branch) begin(
 	b.ledger, b.model, b.completion = b.session.Ledger(), r.Model, r.Completion
 	b.window = o.Settings["model.contextLimit"]
 	// A stored session, or the one that it was forked from, had the window of a header that does not come any more.
-	if e, err := b.session.Config().Explain("model.contextLimit"); b.window == nil && err == nil &&
-		e[0].Origin.Source == "session" && b.session.Config().Settings().Model.ContextLimit == longWindow {
+	if c := b.session.Config(); b.window == nil && c.Origin("model.contextLimit").Source == "session" &&
+		c.Settings().Model.ContextLimit == longWindow {
 		_ = b.session.Set("model.contextLimit", nil)
 	}
 	if o.Fork != nil {
