@@ -186,8 +186,7 @@ func byAgent(found []recordings.Found) string {
 
 // take reads the found files, the newest first, and returns the first limit of them in which a model was asked for
 // something; 0 means all. It says nothing of a file that cannot be read: the person did not name it. The error is
-// ctx's. A session without requests, or of a recorder that keeps no results of tools, tells nothing about pruning and
-// is passed over.
+// ctx's. A session without requests tells nothing about pruning and is passed over.
 func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]string, error) {
 	var out []string
 	a.taken = map[string]*transcript.Transcript{}
@@ -196,7 +195,7 @@ func (a *app) take(ctx context.Context, found []recordings.Found, limit int) ([]
 		switch {
 		case ctx.Err() != nil:
 			return nil, err
-		case err != nil, len(t.Requests()) == 0, t.Unanswered:
+		case err != nil, len(t.Requests()) == 0:
 			continue
 		}
 		a.taken[f.Path] = t

@@ -264,21 +264,6 @@ tool: c1 read "one"`,
 		want: `ai: I read, call c1 read {}
 tool: c1 read "one"`,
 	},
-	"aider: text before the first chat": {
-		in:     "the end of a chat that was cut\n\n# aider chat started at 2026-01-02 03:04:05\n\n#### fix it\n\nI fix it.\n",
-		format: transcript.Aider, boundaries: 1,
-		want:  "ai: the end of a chat that was cut\nhuman: fix it\nai: I fix it.",
-		notes: []string{"Aider does not record the files that it sent, so savings cannot be told"},
-	},
-	"aider: two chats": {
-		in: "\n# aider chat started at 2026-01-02 03:04:05\n\n> Aider v0.86\n\n#### fix it  \n#### please  \n\nI fix it.\n\n" +
-			"```\n# a comment\n```\n\n> Tokens: 2.1k sent, 1k received.\n" +
-			"\n# aider chat started at 2026-01-03 03:04:05\n\n#### next\r\n\nDone.\n",
-		format:     transcript.Aider,
-		boundaries: 1,
-		want:       "human: fix it…\nai: I fix it.…\nhuman: next\nai: Done.",
-		notes:      []string{"Aider does not record the files that it sent, so savings cannot be told"},
-	},
 	"openhands: a conversation with a condensation": {
 		in: `{"base_state":{"id":"s1","agent":{"llm":{"model":"m"}},"workspace":{"working_dir":"/w"}},"events":[
 {"kind":"MessageEvent","id":"e1","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"go"}]}},

@@ -23,7 +23,6 @@ const (
 	Cline             Format = "cline"
 	Pi                Format = "pi"
 	OpenCode          Format = "opencode"
-	Aider             Format = "aider"
 	OpenHands         Format = "openhands"
 	SWEAgent          Format = "swe-agent"
 	OpenAIChat        Format = "openai-chat"
@@ -53,7 +52,6 @@ func Formats() []FormatInfo {
 		{Cline, "history of a task of Cline or Roo Code (JSON)", false},
 		{Pi, "session of pi or OpenClaw (JSON lines)", false},
 		{OpenCode, "session of opencode, as 'opencode export' prints it (JSON), or its events (JSON lines)", false},
-		{Aider, "history of Aider (Markdown)", false},
 		{OpenHands, "events of OpenHands (JSON, or JSON lines)", false},
 		{SWEAgent, "trajectory of SWE-agent (JSON)", false},
 		{OpenAIChat, "messages of the OpenAI chat API: a list, {\"messages\": [...]}, or one message a line", true},
@@ -98,7 +96,6 @@ func formatNames(writable bool) string {
 
 // lineReaders are the formats of one record a line, documentReaders those of one JSON value: what "--from FORMAT" can
 // name. A format may be in both: a recorder that changed from one to the other, or a list that people split into lines.
-// Aider is in neither, as its files are not JSON.
 var (
 	lineReaders = map[Format]func(*builder) lineReader{
 		Native:            func(b *builder) lineReader { return &nativeLines{b: b} },

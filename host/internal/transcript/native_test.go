@@ -166,7 +166,7 @@ func TestBadFilesGetOneErrorThatSaysWhere(t *testing.T) {
 		"gzip":                   {"\x1f\x8b\x08\xff\xfe\xfd", transcript.ErrBinary, "gunzip -c"},
 		"a database":             {"SQLite format 3\x00\x10", transcript.ErrBinary, "SQLite"},
 		"not UTF-8":              {"\xe9t\xe9", transcript.ErrBinary, "not UTF-8;"},
-		"prose":                  {"# notes", transcript.ErrUnknownFormat, "aider"},
+		"prose":                  {"# notes", transcript.ErrUnknownFormat, "supported: native"},
 		"number":                 {"42", transcript.ErrUnknownFormat, "supported: native, claude-code"},
 		"unknown object":         {`{"foo":1,"bar":{}}`, transcript.ErrUnknownFormat, `fields "foo", "bar"`},
 		"empty object":           {`{}`, transcript.ErrUnknownFormat, "an empty JSON object"},

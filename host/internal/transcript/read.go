@@ -78,12 +78,6 @@ func read(s *source, o Options) (*Transcript, error) {
 	if err := s.head(); err != nil {
 		return nil, err
 	}
-	switch {
-	case s.markdown && (o.From == "" || o.From == Aider):
-		return readAider(s, o)
-	case s.markdown || o.From == Aider:
-		return nil, fail(ErrUnknownFormat, "a history of aider, and only that, has a line %q near its beginning", aiderStart)
-	}
 	first, complete, err := s.next()
 	if errors.Is(err, io.EOF) {
 		return nil, fail(ErrEmpty, "the file contains no transcript; a transcript log that was just begun is empty "+

@@ -26,8 +26,6 @@ type source struct {
 	// again and whole let the caller look at a line twice: first as a document, then as a record.
 	again bool // next returns the same line once more
 	whole bool // the last line had an end
-	// markdown: the file is a history of Aider, the one format that is not JSON.
-	markdown bool
 }
 
 func newSource(r io.Reader, limit int64) *source {
@@ -56,10 +54,6 @@ func (s *source) head() error {
 		return fail(ErrEmpty, "the file contains no transcript")
 	// [read] finds the first line that is not blank, or that there is none.
 	case len(text) == 0:
-		return nil
-	// Something may stand before the first chat. No JSON has this at the beginning of a line.
-	case bytes.Contains(append([]byte{'\n'}, head...), []byte("\n"+aiderStart)):
-		s.markdown = true
 		return nil
 	case text[0] == '{' || text[0] == '[':
 		// JSON that is broken here already is refused without reading the rest.

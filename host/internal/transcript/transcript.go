@@ -38,8 +38,6 @@ type Transcript struct {
 	Model string
 	// ContextLimit is what the recorder took for the model's context limit, in tokens; 0 if unknown.
 	ContextLimit int
-	// Unanswered says that the recorder keeps no results of tools: nothing about pruning can be told from them.
-	Unanswered bool
 	// Tools are the file's tool schemas, as raw JSON in the provider's form; nil if there were none.
 	Tools json.RawMessage
 	// Bare is set if a native history was a plain list, without an object around it. [Write] then writes a list again.
@@ -82,8 +80,6 @@ const (
 	// BoundaryCompaction is a compaction of another agent: the entries from Index on begin with its summary, and may
 	// repeat entries that it kept.
 	BoundaryCompaction = "compaction"
-	// BoundaryChat is a new chat in the same file, with an empty context.
-	BoundaryChat = "chat"
 )
 
 type Boundary struct {

@@ -101,9 +101,6 @@ func (b *builder) missOpaque() {
 // missAnswers counts what people seem to have said where results of calls should be: a reader of the wrong format takes
 // results for a person's words. A person who interrupts the model says little.
 func (b *builder) missAnswers() {
-	if b.t.Unanswered {
-		return
-	}
 	pairs := turns.Pair(b.t.Entries)
 	for i, c := range b.t.Entries[:max(len(b.t.Entries)-1, 0)] {
 		next := b.t.Entries[i+1]

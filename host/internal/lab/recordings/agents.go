@@ -27,7 +27,7 @@ type agent struct {
 	not string
 }
 
-// agents are the agents whose sessions can be read, without Aider, which keeps no results of tools.
+// agents are the agents whose sessions can be read.
 var agents = []agent{
 	{
 		name: "claude-code",
