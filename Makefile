@@ -48,7 +48,7 @@ SEQUENTIAL := WhatIsSaid|OneChangedByte|WithAndWithoutMirrors|TheLogExplains|Opt
 	CannotTakeMemory|EatsMemory|AnyNumberOfThreads|CannotFillTheDisk|IsExchangedIsNoticed/(a_link|one_further) \
 	AListOfNamesGains|PricedIsHardly|RecordedSessionsWereBilled|RecallOfNothing|AHostileClient
 
-.PHONY: help build demo picture test test-slow test-clients test-ui test-vm test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
+.PHONY: help build demo docs picture test test-slow test-clients test-ui test-vm test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench bench-docs fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -74,6 +74,9 @@ FULL = THRESH_TEST_FULL=1 $(LEAN) $(GO) test $(TESTFLAGS)
 THOROUGH := AFileThatIsNoSession ABadPluginFails APluginSees ASessionGoesOnWhere AnAgentsLoop OneChangedByte PageHasTheTable \
 	PricedIsHardly TheExampleInTheREADME TheShippedPluginsPass VocabulariesAreCurrent WhatIsSaid WhenTheModelFails
 space := $() $()
+docs: ## write what commands print, programs of examples/ and the settings into the pages that show them
+	$(LEAN) $(GO) test $(TESTFLAGS) ./docs/doctest -update
+
 test-slow: build ## the guide for authors, npm, long recordings, the stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh --version | grep -qF '$(VERSION)' || { echo "thresh --version does not print $(VERSION)"; exit 1; }
 	$(LEAN) $(GO) test $(TESTFLAGS) $(SLOW)

@@ -16,8 +16,8 @@ import (
 
 func TestTheREADMEIsShort(t *testing.T) {
 	for _, page := range all(t) {
-		if page.Path == filepath.Join(root, "README.md") && len(page.Lines) > 160 {
-			t.Errorf("%d lines, at most 160: move something to docs/", len(page.Lines))
+		if page.Path == filepath.Join(root, "README.md") && len(page.Lines) > 180 {
+			t.Errorf("%d lines, at most 180: move something to docs/", len(page.Lines))
 		}
 	}
 }

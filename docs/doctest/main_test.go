@@ -1,8 +1,8 @@
-// Package doctest tests the documentation: it runs the commands of the pages and compares their output, compiles Go
-// programs, loads settings, follows links, and holds docs/configuration.md to the registry of settings.
+// Package doctest tests the documentation: it runs the commands of the pages and compares their output, holds
+// their Go programs to packages, loads settings, follows links, and holds docs/configuration.md to the registry of settings.
 //
-//	go test ./docs/doctest            # compare
-//	go test ./docs/doctest -update    # write what has changed into the pages
+//	go test ./docs/doctest    # compare
+//	make docs                 # write what has changed into the pages
 //
 // The guide for authors and the example in TypeScript take minutes; they are tested in docs/guidetest.
 package doctest

@@ -23,7 +23,7 @@ func TestTheSchemasAreCurrent(t *testing.T) {
 		}
 		kept, err := os.ReadFile(file)
 		if err != nil || !bytes.Equal(kept, printed) {
-			t.Errorf("%s is not what 'thresh config schema %s' prints ('go test ./docs/doctest -update' writes it): %v", file,
+			t.Errorf("%s is not what 'thresh config schema %s' prints ('make docs' writes it): %v", file,
 				name, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	begin = "<!-- settings: written by 'go test ./docs/doctest -update' from the registry in host/config -->"
+	begin = "<!-- settings: written by 'make docs' from the registry in host/config -->"
 	end   = "<!-- end of settings -->"
 )
 
@@ -40,7 +40,7 @@ func TestConfigurationIsCurrent(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(strings.Split(current, "\n"), strings.Split(old, "\n")); diff != "" {
-		t.Errorf("not the registry ('go test ./docs/doctest -update' writes it):\n%s", diff)
+		t.Errorf("not the registry ('make docs' writes it):\n%s", diff)
 	}
 }
 

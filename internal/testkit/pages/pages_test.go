@@ -58,8 +58,8 @@ func TestAPageThatIsWrong(t *testing.T) {
 
 func TestUpdateWritesOnlyWhatDiffers(t *testing.T) {
 	r, path := run(t, strings.Replace(page, "a    b and more\n", "", 1))
-	if err := r.Update(); err != nil {
-		t.Fatal(err)
+	if err := r.Update(); err != nil || len(r.Problems) > 0 {
+		t.Fatal(err, r.Problems)
 	}
 	got, err := os.ReadFile(path)
 	if want := strings.Replace(page, "a    b and more\n", "a b and more\n", 1); err != nil || string(got) != want {
@@ -74,5 +74,13 @@ func TestABlockWithoutAnEnd(t *testing.T) {
 	}
 	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), ":1:") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A command that failed is no output to write into the page.
+func TestUpdateKeepsWhatFailed(t *testing.T) {
+	r, _ := run(t, page+"\n```sh\nexit 3\n```\n")
+	if err := r.Update(); err != nil || len(r.Problems) != 1 {
+		t.Errorf("%v, %q", err, r.Problems)
 	}
 }

@@ -29,6 +29,8 @@ type Block struct {
 	NotRun string
 	// File is the name of the file that the block is written to, "" for none.
 	File string
+	// Source is the file in the repository whose text the block shows, "" for none.
+	Source string
 }
 
 // Runnable reports whether the block holds commands that have to be run.
@@ -38,7 +40,7 @@ func (b Block) Runnable() bool {
 
 var (
 	fence     = regexp.MustCompile("^(`{3,})([a-z]*)$")
-	directive = regexp.MustCompile(`^<!-- (not run|file): (.+) -->$`)
+	directive = regexp.MustCompile(`^<!-- (not run|file|is): (.+) -->$`)
 )
 
 // Read reads a page. An error is one of the file, or names the line of a fence or a directive that makes no sense.
@@ -79,6 +81,8 @@ func (b *Block) direct(line string) {
 	case m == nil:
 	case m[1] == "file":
 		b.File = m[2]
+	case m[1] == "is":
+		b.Source = m[2]
 	default:
 		b.NotRun = m[2]
 	}

@@ -32,7 +32,7 @@ const mark = "\x1e"
 // Result is what became of a page.
 type Result struct {
 	// Problems are the commands that failed or printed something else than the page shows, each with the page and the
-	// line.
+	// line. After [Result.Update], those that failed.
 	Problems []string
 	// Output is everything that was printed, for the message of a failed test.
 	Output string
@@ -41,6 +41,8 @@ type Result struct {
 	steps   []step
 	outputs [][]string
 	differs []bool
+	// different counts the problems, at the beginning of Problems, that are an output that differs.
+	different int
 }
 
 // Run runs the commands of the page. The error is one of starting the shell.
@@ -104,6 +106,7 @@ func (r *Result) judge(err error) {
 				r.page.Path, s.line+1, s.command, strings.Join(r.outputs[i], "\n"), strings.Join(want, "\n")))
 		}
 	}
+	r.different = len(r.Problems)
 	if stopped := last+1 < len(r.steps); stopped || err != nil && len(r.steps) > 0 && r.steps[last].strict {
 		r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: %v:\n%s", r.page.Path, r.steps[last].line+1, err,
 			strings.Join(r.outputs[last], "\n")))
@@ -122,5 +125,9 @@ func (r *Result) Update() error {
 			lines = slices.Replace(lines, s.from, s.to, shown...)
 		}
 	}
-	return os.WriteFile(r.page.Path, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
+	if err := os.WriteFile(r.page.Path, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+		return err
+	}
+	r.Problems, r.different = r.Problems[r.different:], 0
+	return nil
 }

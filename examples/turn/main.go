@@ -1,0 +1,28 @@
+// Command turn is one turn of an agent, as README.md shows it.
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+func main() {
+	host.ReexecMain()                    // first: strategies run as copies of this program
+	h := must(host.Open(host.Options{})) // reads thresh.yaml
+	defer h.Close()
+	s := must(h.Session(host.SessionOptions{})) // one conversation
+	ctx, blocks := context.Background(), []content.Block{content.Text{Text: "fix main.go"}}
+	must(s.Add(ctx, content.Content{Speaker: content.Human, Blocks: blocks})) // every message
+	ready := must(s.Prepare(ctx, host.PrepareOptions{PendingTokens: 2000}))   // before every model call
+	fmt.Println("send", len(ready.History), "messages with", ready.Tokens, "tokens")
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
