@@ -71,9 +71,19 @@ func (r *reader) cd(args []string, k known) {
 	case len(args) != 1 || strings.HasPrefix(args[0], "-") || strings.HasPrefix(args[0], "~"):
 		r.lost = true
 	case path.IsAbs(args[0]):
-		r.dir, r.lost, r.astray = args[0], false, !certain
+		r.lost, r.astray = false, !certain
+		r.enter(args[0])
 	default:
-		r.dir, r.astray = path.Join(r.dir, args[0]), r.astray || !certain
+		r.astray = r.astray || !certain
+		r.enter(path.Join(r.dir, args[0]))
+	}
+}
+
+// enter makes dir the directory, unless no system has one of that length.
+func (r *reader) enter(dir string) {
+	r.dir = dir
+	if len(dir) > maxPath {
+		r.dir, r.lost = "", true
 	}
 }
 
@@ -105,6 +115,9 @@ func (r *reader) read(files []string, partial, quiet bool) {
 			r.pure = false
 			continue
 		}
+		if r.files++; r.files > maxFiles {
+			return
+		}
 		r.of.Reads = append(r.of.Reads, p)
 	}
 	r.of.Partial = r.of.Partial || partial
@@ -114,8 +127,11 @@ func (r *reader) read(files []string, partial, quiet bool) {
 func (r *reader) write(k known, w tools.Write) {
 	astray := r.astray && !path.IsAbs(w.Path)
 	p, ok := r.path(w.Path)
+	if ok {
+		r.files++
+	}
 	switch w.Path = p; {
-	case !ok:
+	case !ok || r.files > maxFiles:
 	case k.ran && k.succeeded && !astray:
 		r.of.Writes = append(r.of.Writes, w)
 	default:

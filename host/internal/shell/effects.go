@@ -3,20 +3,11 @@ package shell
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
-
-// maxCommand is the longest command that is parsed, in bytes. Long ones carry files in here-documents, which are worth
-// it; beyond this the parser's tree costs more than is saved.
-const maxCommand = 1 << 20
-
-// parsers are reused: a new one takes more memory than a usual command, and a plugin's first call brings a whole
-// session.
-var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
 
 // telling are the commands of which something is known, see [reader.command].
 var telling = []string{"cat", "nl", "head", "tail", "sed", "grep", "rg", "tee", "rm", "mv", "cp", "git"}
@@ -29,19 +20,26 @@ func mayTell(command string) bool {
 }
 
 // Effects returns what a command does in directory dir; with "", which is unknown, paths stay relative. A command that
-// cannot be parsed, or is longer than 1 MiB, has no known effects.
+// cannot be parsed, or goes over one of the bounds in bounds.go, has no known effects. It takes time and memory in
+// proportion to the command's length.
 func Effects(command, dir string) tools.Files {
 	if len(command) > maxCommand || !mayTell(command) {
 		return tools.Files{}
 	}
-	p := parsers.Get().(*syntax.Parser)
-	defer parsers.Put(p)
-	file, err := p.Parse(strings.NewReader(command), "")
-	if err != nil {
+	file, ok := parse(command)
+	if !ok {
 		return tools.Files{}
 	}
-	r := reader{dir: dir, pure: true}
+	ends, ok := ending(file)
+	if !ok {
+		return tools.Files{}
+	}
+	r := reader{ends: ends, pure: true}
+	r.enter(dir)
 	r.list(file.Stmts, known{ran: true, succeeded: true})
+	if r.files > maxFiles {
+		return tools.Files{}
+	}
 	// The files have changed whatever else was printed. But the output is more than parts of files: it must not count
 	// as a second copy of what another call read.
 	if !r.pure {
@@ -53,8 +51,10 @@ func Effects(command, dir string) tools.Files {
 // reader walks through the statements of a command line. It errs on the side of too few effects: a read too many lets a
 // strategy remove an older result as a repeat that it is not, a write too many as outdated.
 type reader struct {
-	of  tools.Files
-	dir string // where the next command runs; "" with lost: unknown
+	of    tools.Files
+	files int                   // how many files are in of
+	ends  map[*syntax.Stmt]bool // see [ending]
+	dir   string                // where the next command runs; "" with lost: unknown
 	// lost: the directory is unknown, so relative paths mean nothing. astray: it may be another one, because a cd may
 	// have failed, so relative writes are not certain.
 	lost, astray bool
@@ -78,7 +78,7 @@ func (r *reader) list(stmts []*syntax.Stmt, k known) {
 		switch on, set := setsE(s); {
 		case set:
 			strict = on && k.ran
-		case mayEnd(s):
+		case r.ends[s]:
 			k, strict = known{}, false
 		}
 	}
@@ -107,28 +107,55 @@ func setsE(s *syntax.Stmt) (on, set bool) {
 	return on, set
 }
 
-// mayEnd reports whether a statement may end the shell with success, or change what later ones mean: then nothing is
-// certain. "exit 1" does not: if it ran, the whole has failed.
-func mayEnd(s *syntax.Stmt) (ends bool) {
-	syntax.Walk(s, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.FuncDecl:
-			ends = true // later, any name may be the function
-		case *syntax.CallExpr:
-			name, literal := text(firstWord(n))
-			switch name {
-			case "exit", "return":
-				args, ok := words(n.Args)
-				ends = ends || !ok || len(args) != 2 || strings.Trim(args[1], "0") == "" ||
-					strings.Trim(args[1], "0123456789") != ""
-			case "exec", "logout", "kill", "trap", "eval", "source", ".", "alias", "enable":
-				ends = true
-			}
-			ends = ends || !literal
+// ending returns the statements that may end the shell with success, or change what later ones mean: then nothing is
+// certain. "exit 1" does not: if it ran, the whole has failed. ok is false if the command line nests too deep.
+func ending(file *syntax.File) (ends map[*syntax.Stmt]bool, ok bool) {
+	ends = map[*syntax.Stmt]bool{}
+	var open []syntax.Node // from the file to the node at hand
+	tooDeep := false
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if n == nil {
+			open = open[:len(open)-1]
+			return true
 		}
-		return !ends
+		if tooDeep = tooDeep || len(open) == maxDepth; tooDeep {
+			return false
+		}
+		open = append(open, n)
+		if !mayEnd(n) {
+			return true
+		}
+		for _, outer := range slices.Backward(open) {
+			if s, is := outer.(*syntax.Stmt); is {
+				if ends[s] {
+					break // and so are all around it
+				}
+				ends[s] = true
+			}
+		}
+		return true
 	})
-	return ends
+	return ends, !tooDeep
+}
+
+// mayEnd says of a node what [ending] says of the statements around it.
+func mayEnd(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.FuncDecl:
+		return true // later, any name may be the function
+	case *syntax.CallExpr:
+		name, literal := text(firstWord(n))
+		switch name {
+		case "exit", "return":
+			args, ok := words(n.Args)
+			return !ok || len(args) != 2 || strings.Trim(args[1], "0") == "" ||
+				strings.Trim(args[1], "0123456789") != ""
+		case "exec", "logout", "kill", "trap", "eval", "source", ".", "alias", "enable":
+			return true
+		}
+		return !literal
+	}
+	return false
 }
 
 // literals returns the words of a simple command; ok only if all are literal. An assignment before a command, as in
@@ -152,11 +179,11 @@ func (r *reader) stmt(s *syntax.Stmt, k known) {
 		// If the second one ran, the first succeeded; if it did not, the whole has failed.
 		case syntax.AndStmt:
 			r.stmt(both.X, k)
-			r.stmt(both.Y, known{k.ran && k.succeeded && !mayEnd(both.X), k.succeeded})
+			r.stmt(both.Y, known{k.ran && k.succeeded && !r.ends[both.X], k.succeeded})
 			return
 		case syntax.OrStmt:
 			// With "|| exit 1" the first succeeded, or the whole has failed. Of any other two, only one may have run.
-			if failing, ok := literals(both.Y); ok && failing[0] == "exit" && !mayEnd(both.Y) {
+			if failing, ok := literals(both.Y); ok && failing[0] == "exit" && !r.ends[both.Y] {
 				r.stmt(both.X, known{k.ran, true})
 				return
 			}

@@ -71,14 +71,15 @@ func unescaped(s string) string {
 // flags separates the letters of a command's options from its other arguments. valued are the letters of options that
 // take the next argument. Long options are dropped; the value of one as a separate word is misread as a file.
 func flags(args []string, valued string) (opts string, rest []string) {
+	var letters []byte
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
 		case a == "--":
-			return opts, append(rest, args[i+1:]...)
+			return string(letters), append(rest, args[i+1:]...)
 		case strings.HasPrefix(a, "--"):
 		case strings.HasPrefix(a, "-") && len(a) > 1:
-			opts += a[1:]
+			letters = append(letters, a[1:]...)
 			// In "-n5" the value is part of the word. In a group such as -xn it is not recognised.
 			if strings.Contains(valued, a[len(a)-1:]) && len(a) == 2 {
 				i++
@@ -87,7 +88,7 @@ func flags(args []string, valued string) (opts string, rest []string) {
 			rest = append(rest, a)
 		}
 	}
-	return opts, rest
+	return string(letters), rest
 }
 
 // sedPrints reports whether sed only prints lines of its input ("sed -n '1,20p'"). rest are the files. A script with a
