@@ -60,9 +60,6 @@ func (s *Scanner) Offset() int {
 // Since returns the text from an earlier [Scanner.Offset] to the end of the last value. Appending to it copies.
 func (s *Scanner) Since(offset int) []byte { return s.data[offset:s.pos:s.pos] }
 
-// Pass steps over a value that is known to be valid and to end at offset, such as one that was read before.
-func (s *Scanner) Pass(offset int) { s.pos = offset }
-
 // UTF8 reports whether all strings read so far, names included, are valid UTF-8. Outside of strings JSON is ASCII.
 func (s *Scanner) UTF8() bool { return !s.notUTF8 }
 

@@ -410,14 +410,13 @@ func (b *branch) show(s *Server, r *body.Request) ([]byte, error) {
 		// The client's own slice, not a copy: nothing changed.
 		return r.Raw, nil
 	}
-	now, err := s.recent.read(r.API, body.Apply(r.Raw, edits), false)
+	now, err := body.Index(r.API, body.Apply(r.Raw, edits))
 	if err != nil {
 		return nil, err
 	}
 	if err := body.Validate(r, edits, now); err != nil {
 		return nil, err
 	}
-	s.recent.keep(now)
 	return now.Raw, nil
 }
 

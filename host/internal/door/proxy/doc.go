@@ -8,7 +8,6 @@
 //	guard.go     who may ask: Host, Origin, tokens
 //	profile.go   the upstreams and settings that an address chooses
 //	read.go      the request's body, within bounds of size, time and memory; decode.go reads its encoding
-//	recent.go    the requests that were read last: the next ones begin as they do
 //	edit.go      the body that is sent instead of the client's, or why the client's is sent
 //	identity.go  which conversation a request says that it belongs to
 //	thread.go    the branches of a conversation, found by the chain of its items

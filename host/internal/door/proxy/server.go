@@ -64,7 +64,6 @@ type Server struct {
 	transport *http.Transport
 	forwarder *httputil.ReverseProxy
 	threads   threads
-	recent    recent
 	limits    limits
 	profiles  profiles
 	totals    totals
@@ -266,7 +265,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 			out, err = s.failed(x, raw, nil, fmt.Errorf("%w: %w", errPanic, s.options.Host.Panicked("proxy", p)))
 		}
 	}()
-	req, err := s.recent.read(x.route.api, raw, true)
+	req, err := body.Index(x.route.api, raw)
 	if err != nil {
 		x.pass(body.Unknown)
 		s.logOnce("unknown form of a request", "api", x.route.api, "error", err)
@@ -292,9 +291,7 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 			return out, nil
 		}
 	}
-	out, err = s.turn(r, x, req)
-	s.recent.keep(req)
-	return out, err
+	return s.turn(r, x, req)
 }
 
 // What may go wrong in a turn that is none of the host's errors.

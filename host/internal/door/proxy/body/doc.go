@@ -5,8 +5,7 @@
 // [Index] finds where the items of the conversation stand in the client's bytes, [Request.Entries] reads them as
 // entries of a history, [Request.Plan] turns what a host made of that history into edits, and [Apply] splices these
 // into the client's bytes. Every byte that no edit covers is the client's own. [Validate] then checks that the result
-// is still a request that the API accepts. A request mostly begins as the one before it, and [Request.Next] reads only
-// what is new.
+// is still a request that the API accepts.
 //
 //	tape.go       the values of a body as spans, read in one strict pass
 //	request.go    Index: items, parts, and why a request is not to be changed

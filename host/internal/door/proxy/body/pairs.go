@@ -53,9 +53,6 @@ func (r *Request) pair() Reason {
 					return Unpaired
 				}
 				r.pairs.call[Ref{i, j}] = Ref{at.Entry, at.Block}
-			case Extra: // taken over from the request before
-				id, _ := r.responseID(p)
-				r.more(Ref{i, j}, id)
 			}
 		}
 	}
@@ -88,9 +85,7 @@ func (r *Request) more(at Ref, id string) bool {
 	call, ok := p.byID[id]
 	if ok {
 		p.extra[at] = call
-		if part := r.part(at); part.Kind != Extra { // parts of the request before may be read meanwhile
-			part.Kind = Extra
-		}
+		r.part(at).Kind = Extra
 	}
 	return ok
 }

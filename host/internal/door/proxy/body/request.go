@@ -115,19 +115,13 @@ type Request struct {
 	list  Span // the array of items
 	tape  *tape
 	pairs pairs
-	// chain has the sums of the first items; all of them once [Request.Chain] was called.
-	chain []Sum
-	// ahead has sums of items that are not in chain yet; nil if there are none.
-	ahead *ahead
-	// taken is how many items are those of the request that this one was read after.
-	taken int
+	chain []Sum // once [Request.Chain] was called
 }
 
 // ErrForm: a body is not of the API's form.
 var ErrForm = errors.New("the body does not have the form of the API")
 
-// reader knows the form of one API. Its methods are called once for a body that is read, and items only for those
-// that were not taken over.
+// reader knows the form of one API.
 type reader interface {
 	// names are the members of the top level that hold the items, and those that need not be told apart.
 	names() (items string, skip []string)
@@ -153,42 +147,15 @@ func readerOf(api API) reader {
 
 // Index reads a body. The error says why it cannot be read; such a body is forwarded as it came. The request refers to
 // raw, which must not change. A request with a Reason is readable, but is forwarded as it came too.
-func Index(api API, raw []byte) (*Request, error) { return (&Request{API: api}).Next(raw, false) }
-
-// block is how many bytes are compared at a time.
-const block = 4 << 10
-
-// common returns how many bytes two bodies have in common at their beginning.
-func common(a, b []byte) int {
-	n := 0
-	for most := min(len(a), len(b)) - block; n <= most && bytes.Equal(a[n:n+block], b[n:n+block]); n += block {
-	}
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-// Next is [Index] for a body of the same API: what it begins with as r does is compared, and not read again. r is not
-// changed, and others may read it meanwhile. chained: [Request.Chain] will be asked for, and is begun on another
-// processor.
-func (r *Request) Next(raw []byte, chained bool) (*Request, error) {
-	known, same := r, common(r.Raw, raw)
-	if known.Reason != "" { // an item may be the reason, and would have to be looked at again
-		known, same = &Request{}, 0
-	}
-	form := readerOf(r.API)
-	how := reading{known: known.tape, same: same}
-	how.items, how.skip = form.names()
-	if chained && len(raw)-same > worthAhead {
-		how.ahead = newAhead(r.API, len(raw)-same)
-	}
-	t, err := parse(raw, how)
+func Index(api API, raw []byte) (*Request, error) {
+	form := readerOf(api)
+	items, skip := form.names()
+	t, err := parse(raw, skip)
 	if err != nil {
 		return nil, err
 	}
-	list := t.get(0, how.items)
-	r = &Request{API: r.API, Raw: raw, list: t.span(list), tape: t, ahead: how.ahead}
+	list := t.get(0, items)
+	r := &Request{API: api, Raw: raw, list: t.span(list), tape: t}
 	r.Model = t.str(t.get(0, "model"))
 	r.Stream = t.kind(t.get(0, "stream")) == 't'
 	form.top(r)
@@ -197,12 +164,6 @@ func (r *Request) Next(raw []byte, chained bool) (*Request, error) {
 	}
 	r.Items = make([]Item, 0, min(t.count(list), len(raw)/64)) // shorter ones are of no conversation
 	for n := range t.children(list) {
-		// One behind the other, so that the items before it are taken over as well.
-		if i := len(r.Items); i == r.taken && i < len(known.Items) && known.Items[i].End < same {
-			r.Items = append(r.Items, known.Items[i])
-			r.taken++
-			continue
-		}
 		item, err := form.item(r, n)
 		if err != nil {
 			return nil, err
@@ -213,7 +174,6 @@ func (r *Request) Next(raw []byte, chained bool) (*Request, error) {
 	for r.lead < len(r.Items) && r.Items[r.lead].Pinned {
 		r.lead++
 	}
-	r.chain = known.chain[:min(r.taken, len(known.chain))] // Chain never appends to it
 	r.Tools = r.hasTools()
 	// As late as this, because odd is set while fields are looked up.
 	if t.odd || len(r.Items) == 0 {

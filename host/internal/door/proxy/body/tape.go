@@ -11,8 +11,7 @@ import (
 )
 
 // The index of a body. JSON is checked in one pass, strictly, and what is found are positions in the client's bytes;
-// values are decoded only when they are asked for. Bodies of one conversation share their beginning, so the nodes of
-// the last one are taken over.
+// values are decoded only when they are asked for.
 
 // The bounds of what is read. A body beyond them is forwarded as it came.
 const (
@@ -59,33 +58,18 @@ type tape struct {
 // none is the node that is not there.
 const none = int32(-1)
 
-// reading is what the readers of a body agree on.
-type reading struct {
-	// items is the member of the top level that has the items, and skip those whose values are checked but not told
-	// apart.
-	items string
-	skip  []string
-	// known is a body that was read with the same names and whose first same bytes are those of this one; nil for none.
-	known *tape
-	same  int
-	// ahead is told of each item that is not known; nil for none.
-	ahead *ahead
-}
-
-// parse reads a body. The error says what is wrong with the JSON, or which bound is exceeded.
-func parse(raw []byte, how reading) (*tape, error) {
+// parse reads a body. The error says what is wrong with the JSON, or which bound is exceeded. skip are members of the
+// top level whose values are checked but not told apart.
+func parse(raw []byte, skip []string) (*tape, error) {
 	if len(raw) > math.MaxInt32 {
 		return nil, errSize
 	}
 	t := &tape{raw: raw, nodes: make([]node, 0, 256+len(raw)/256)}
-	p := parser{tape: t, scan: rawjson.New(raw), reading: how}
-	if how.ahead != nil {
-		defer how.ahead.end(t)
-	}
+	p := parser{tape: t, scan: rawjson.New(raw), skip: skip}
 	if err := p.value(0, 0, 0); err != nil {
 		return nil, err
 	}
-	if !p.scan.UTF8() { // what was taken over is: it is of a body that was read
+	if !p.scan.UTF8() {
 		return nil, errUTF8
 	}
 	return t, p.scan.Rest()
@@ -96,19 +80,7 @@ type parser struct {
 	*tape
 	// scan checks the JSON as it passes over it: what is not told apart is still validated.
 	scan *rawjson.Scanner
-	reading
-}
-
-// taken returns the subtree of node i from the known body; nil if that is not known to be the same here. As long as the
-// bytes are the same, so are the numbers of the nodes. The byte behind a value must be the same, too: it ends a number.
-func (p *parser) taken(i, start int32) []node {
-	if p.known == nil || int(i) >= len(p.known.nodes) {
-		return nil
-	}
-	if n := p.known.nodes[i]; n.start == start && int(n.end) < p.same {
-		return p.known.nodes[i:n.next]
-	}
-	return nil
+	skip []string
 }
 
 // value reads one value and everything below it. It recurses at most maxDepth times.
@@ -119,11 +91,6 @@ func (p *parser) value(depth int, key, keyEnd int32) error {
 	i := int32(len(p.nodes))
 	kind := p.scan.Kind()
 	n := node{key: key, keyEnd: keyEnd, start: int32(p.scan.Offset()), kind: kind}
-	if known := p.taken(i, n.start); known != nil {
-		p.nodes = append(p.nodes, known...)
-		p.scan.Pass(int(known[0].end))
-		return nil
-	}
 	if len(p.nodes) == cap(p.nodes) {
 		p.grow(int(n.start))
 	}
@@ -134,11 +101,7 @@ func (p *parser) value(depth int, key, keyEnd int32) error {
 	case depth < maxDepth && kind == '{' && !p.skipped(depth, key, keyEnd):
 		err = p.scan.Object(func([]byte) error { return p.member(depth) })
 	case depth < maxDepth && kind == '[' && !p.skipped(depth, key, keyEnd):
-		each := func(int) error { return p.value(depth+1, 0, 0) }
-		if p.ahead != nil && depth == 1 && string(p.raw[key:keyEnd]) == p.items {
-			each = p.item
-		}
-		err = p.scan.Array(each)
+		err = p.scan.Array(func(int) error { return p.value(depth+1, 0, 0) })
 	default:
 		if kind == '{' || kind == '[' {
 			p.nodes[i].kind = '~'
@@ -149,17 +112,6 @@ func (p *parser) value(depth int, key, keyEnd int32) error {
 	}
 	p.nodes[i].end = n.start + int32(len(p.scan.Since(int(n.start))))
 	p.nodes[i].next = int32(len(p.nodes))
-	return err
-}
-
-// item reads the item at a position, and tells ahead of it unless it was taken over.
-func (p *parser) item(at int) error {
-	first := int32(len(p.nodes))
-	known := p.taken(first, int32(p.scan.Offset())) != nil
-	err := p.value(2, 0, 0)
-	if err == nil && !known {
-		p.ahead.read(p.tape, first, at)
-	}
 	return err
 }
 
@@ -218,7 +170,6 @@ func (t *tape) get(i int32, name string) int32 {
 	}
 	for c := range t.children(i) {
 		key := t.key(c)
-		// Written only where something is odd: what was indexed is read from several goroutines.
 		if string(key) == name {
 			if found != none {
 				t.odd = true
