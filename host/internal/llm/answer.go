@@ -8,8 +8,15 @@ type answer struct {
 	limit int // bytes of text
 
 	finish, model string
-	// In tokens. input includes both cache counts.
-	input, output, cacheRead, cacheWrite int
+	usage
+}
+
+// usage is what the provider reported of an attempt, in tokens. input includes both cache counts.
+type usage struct{ input, output, cacheRead, cacheWrite int }
+
+func (u *usage) add(o usage) {
+	u.input, u.output = u.input+o.input, u.output+o.output
+	u.cacheRead, u.cacheWrite = u.cacheRead+o.cacheRead, u.cacheWrite+o.cacheWrite
 }
 
 // Bounds of an answer per token of its limit. Tokens of real text have 2 to 8 bytes, and an event of a stream has some

@@ -86,7 +86,8 @@ func (c *Client) Close() {
 	}
 }
 
-// Generate runs one completion. It calls onText, unless nil, once the answer is complete, unless it is empty.
+// Generate runs one completion. It calls onText, unless nil, once the answer is complete, unless it is empty. What the
+// call cost is in the result also after an error: an answer that broke off is paid for.
 //
 // ctx or the profile's timeout ends the call, also on the wire. The error is an [*Error].
 func (c *Client) Generate(ctx context.Context, req Request, onText func(string)) (Result, error) {
@@ -96,12 +97,7 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 		return Result{}, p.failf(ErrRequest, "%s", problem)
 	}
 	maxOutput := p.maxOutput(req.MaxOutput)
-	if p.ContextLimit > 0 && req.InputTokens > 0 && req.InputTokens+maxOutput > p.ContextLimit {
-		e := p.failf(
-			ErrContextExceeded, "%d tokens of input and %d of output do not fit into %d", req.InputTokens, maxOutput,
-			p.ContextLimit,
-		)
-		e.Hint = p.hint(e)
+	if e := p.exceeded(req, maxOutput); e != nil {
 		return Result{}, e
 	}
 	if p.Timeout > 0 {
@@ -109,15 +105,15 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 		ctx, cancel = context.WithTimeoutCause(ctx, p.Timeout, errTimeout)
 		defer cancel()
 	}
-	a, attempts, err := c.persist(ctx, req, maxOutput)
-	if err != nil {
-		return Result{}, err
-	}
+	a, used, attempts, err := c.persist(ctx, req, maxOutput)
 	result := Result{
-		Text: a.text.String(), FinishReason: a.finish, Model: a.model, InputTokens: a.input, OutputTokens: a.output,
-		CacheRead: a.cacheRead, CacheWrite: a.cacheWrite, CostUSD: cost(p.Prices, a), Attempts: attempts,
-		Duration: c.now().Sub(start),
+		InputTokens: used.input, OutputTokens: used.output, CacheRead: used.cacheRead, CacheWrite: used.cacheWrite,
+		CostUSD: cost(p.Prices, used), Attempts: attempts, Duration: c.now().Sub(start),
 	}
+	if err != nil {
+		return result, err
+	}
+	result.Text, result.FinishReason, result.Model = a.text.String(), a.finish, a.model
 	if onText != nil && result.Text != "" {
 		onText(result.Text)
 	}
@@ -125,13 +121,18 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 }
 
 // persist runs attempts until one succeeds, a retry cannot help, or the time is up. It never starts a wait that would
-// end after the deadline: the caller gets the real failure instead of a timeout. An adapted request is no retry.
-func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answer, int, error) {
+// end after the deadline: the caller gets the real failure instead of a timeout. An adapted request is no retry. used is
+// what all attempts took.
+func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (
+	a *answer, used usage, attempts int, err error,
+) {
 	adapted := false
-	for attempts := 1; ; attempts++ {
-		a, failed := c.attempt(ctx, req, maxOutput)
+	for attempts = 1; ; attempts++ {
+		var failed *Error
+		a, failed = c.attempt(ctx, req, maxOutput)
+		used.add(a.usage)
 		if failed == nil {
-			return a, attempts, nil
+			return a, used, attempts, nil
 		}
 		failed.Attempts = attempts
 		if !adapted && c.backend.adapt(failed) {
@@ -143,7 +144,7 @@ func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answ
 			retries--
 		}
 		if !failed.Retryable || retries >= c.profile.Retries || ctx.Err() != nil {
-			return nil, attempts, failed
+			return nil, used, attempts, failed
 		}
 		wait := failed.RetryAfter
 		if wait == 0 {
@@ -153,25 +154,25 @@ func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answ
 			failed.Message += fmt.Sprintf(
 				"; it asked to wait %s, more than the %s that a call waits", wait.Round(time.Second), MaxWait,
 			)
-			return nil, attempts, failed
+			return nil, used, attempts, failed
 		}
 		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(c.now()) < wait {
 			failed.Message += fmt.Sprintf(
 				"; the next attempt would be in %s, when the call's time is over", wait.Round(time.Millisecond),
 			)
-			return nil, attempts, failed
+			return nil, used, attempts, failed
 		}
 		if err := c.sleep(ctx, wait); err != nil {
 			stopped := c.stopped(ctx)
 			stopped.Attempts = attempts
 			stopped.Message += "; before that: " + failed.Message
-			return nil, attempts, stopped
+			return nil, used, attempts, stopped
 		}
 	}
 }
 
 // attempt sends the request once. Of the cases, the caller's cancellation is first, because it makes everything else
-// fail too; a complete answer wins over a later error.
+// fail too; a complete answer wins over a later error. What came of an answer is returned in any case.
 func (c *Client) attempt(ctx context.Context, req Request, maxOutput int) (*answer, *Error) {
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -181,13 +182,13 @@ func (c *Client) attempt(ctx context.Context, req Request, maxOutput int) (*answ
 	err := c.backend.generate(own, req, maxOutput, x, a)
 	switch {
 	case ctx.Err() != nil && (err != nil || a.finish == ""):
-		return nil, c.stopped(ctx)
+		return a, c.stopped(ctx)
 	case a.finish != "":
 		// At most the usage, which follows, is missing.
 		return a, nil
 	case errors.Is(context.Cause(own), errSilent):
-		return nil, c.silent(x)
+		return a, c.silent(x)
 	default:
-		return nil, c.failure(err, x)
+		return a, c.failure(err, x)
 	}
 }

@@ -23,6 +23,29 @@ type outcome struct {
 	Status    int
 }
 
+// What a provider reported of an answer that then broke off is paid for, whether or not a later attempt succeeds.
+func TestAttemptsThatFailAreCountedToo(t *testing.T) {
+	used := llmtest.Usage{Input: 1000, Output: 10}
+	cut := llmtest.Reply{Fault: llmtest.FaultCut, Text: "half of", Usage: used}
+	for name, c := range map[string]struct {
+		replies []llmtest.Reply
+		fails   bool
+		input   int
+	}{
+		"at last it succeeds": {[]llmtest.Reply{cut, cut, {Text: "all of it", Usage: used}}, false, 3000},
+		"all fail":            {[]llmtest.Reply{cut, cut, cut, cut}, true, 4000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setUp(t, config.KindAnthropic, llmtest.Options{}, func(p *llm.Profile) { p.Prices.Input = 1000 })
+			b.server.Script(c.replies...)
+			got, err := b.ask(t)
+			if (err != nil) != c.fails || got.InputTokens != c.input || got.CostUSD != float64(c.input)/1000 {
+				t.Errorf("%d tokens, %v USD, %v", got.InputTokens, got.CostUSD, err)
+			}
+		})
+	}
+}
+
 func TestFaults(t *testing.T) {
 	status := func(code int, kind, word string) llmtest.Reply {
 		r := llmtest.Fail(code)

@@ -171,7 +171,8 @@ func TestRequestsThatAreNotSent(t *testing.T) {
 			llm.ErrRequest, "message 0 is the assistant's; a conversation begins with the user"},
 		"the assistant ends": {llm.Request{Messages: []llm.Message{user, {Role: llm.Assistant, Text: "x"}}},
 			llm.ErrRequest, "message 1, the last, is the assistant's; a completion answers the user"},
-		"too large": {llm.Request{Messages: []llm.Message{user}, InputTokens: 99_001}, llm.ErrContextExceeded,
+		"too large": {llm.Request{System: strings.Repeat(" a", 90_000),
+			Messages: []llm.Message{{Role: llm.User, Text: strings.Repeat(" b", 9_001)}}}, llm.ErrContextExceeded,
 			"the request is larger than the model's context window: 99001 tokens of input and 1000 of output do not " +
 				"fit into 100000; set profiles.p.provider.contextLimit to what the model has"},
 	} {
@@ -197,7 +198,7 @@ func TestCancellationReachesTheServer(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", fault, kind), func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				b := setUp(t, kind, llmtest.Options{OnCall: func(*llmtest.Call) { cancel() }},
-					func(p *llm.Profile) { p.MaxOutput = 1 << 20 })
+					func(p *llm.Profile) { p.MaxOutput, p.ContextLimit = 1<<20, 0 })
 				b.server.Script(llmtest.Reply{Fault: fault, Text: "so far ", Pace: time.Millisecond})
 				_, err := b.Generate(ctx, question(), func(string) { t.Error("text of a call that was cancelled") })
 				if e := failed(t, err); !errors.Is(err, context.Canceled) || e.Retryable || e.Attempts != 1 {

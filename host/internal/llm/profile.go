@@ -47,6 +47,23 @@ func (p Profile) maxOutput(wanted int) int {
 	return limit
 }
 
+// exceeded returns the error for a request that, by the host's count, does not fit into the model's context window; nil
+// if it does, or the window is unknown. Servers of local models cut such a request instead of refusing it: they would
+// summarise a part of the conversation as if it were all.
+func (p Profile) exceeded(req Request, maxOutput int) *Error {
+	if p.ContextLimit <= 0 || req.bytes()+maxOutput <= p.ContextLimit {
+		return nil
+	}
+	input := req.tokens(p.Model)
+	if input+maxOutput <= p.ContextLimit {
+		return nil
+	}
+	e := p.failf(ErrContextExceeded, "%d tokens of input and %d of output do not fit into %d", input, maxOutput,
+		p.ContextLimit)
+	e.Hint = p.hint(e)
+	return e
+}
+
 // check returns what is wrong with a profile; "" if nothing. Errors show the URL, so it must not hold credentials.
 func (p Profile) check() string {
 	u, err := url.Parse(p.BaseURL)

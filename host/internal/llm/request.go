@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
 )
 
 // Role is written into requests as it is.
@@ -28,12 +29,9 @@ type Request struct {
 	Messages []Message
 	// MaxOutput is the most that may be generated, in tokens; 0 is the profile's limit, which bounds it.
 	MaxOutput int
-	// InputTokens is the caller's count of the above; 0 if unknown. If it and MaxOutput exceed the profile's context
-	// limit, nothing is sent.
-	InputTokens int
 }
 
-// Result is the model's answer. Token counts are the provider's; 0 if it reported none.
+// Result is the model's answer. Token counts are the provider's, of all attempts; 0 if it reported none.
 type Result struct {
 	// Text is empty if the model wrote nothing but thinking.
 	Text string
@@ -44,7 +42,7 @@ type Result struct {
 	// InputTokens includes CacheRead and CacheWrite; OutputTokens includes thinking.
 	InputTokens, OutputTokens int
 	CacheRead, CacheWrite     int
-	// CostUSD follows from the profile's prices; 0 without. Failed attempts are not included.
+	// CostUSD follows from the token counts and the profile's prices; 0 without.
 	CostUSD  float64
 	Attempts int
 	// Duration includes waits.
@@ -74,6 +72,28 @@ func (r Request) check() string {
 	return ""
 }
 
+// tokens counts the request's texts in the encoding of a model with that name.
+func (r Request) tokens(model string) int {
+	counter, err := tokens.For(model, "")
+	if err != nil { // without an encoding's name there is none that is unknown
+		return 0
+	}
+	n := counter.Text(r.System)
+	for _, m := range r.Messages {
+		n += counter.Text(m.Text)
+	}
+	return n
+}
+
+// bytes is no less than the request's tokens.
+func (r Request) bytes() int {
+	n := len(r.System)
+	for _, m := range r.Messages {
+		n += len(m.Text)
+	}
+	return n
+}
+
 type turn struct {
 	role  Role
 	texts []string
@@ -92,8 +112,8 @@ func turns(messages []Message) []turn {
 	return list
 }
 
-// cost returns the price of an answer in US dollars. Negative remainders (inconsistent cache counts) are 0.
-func cost(p config.Prices, a *answer) float64 {
+// cost returns the price of what attempts took, in US dollars. Negative remainders (inconsistent cache counts) are 0.
+func cost(p config.Prices, a usage) float64 {
 	price := func(own *float64) float64 {
 		if own == nil {
 			return p.Input

@@ -162,7 +162,7 @@ func (a *asking) generate(ctx context.Context, t *Task, message string) (string,
 	a.mu.Unlock()
 
 	r, err := a.model.Generate(ctx, llm.Request{
-		System: askSystem, Messages: []llm.Message{{Role: llm.User, Text: message}}, InputTokens: tokens,
+		System: askSystem, Messages: []llm.Message{{Role: llm.User, Text: message}},
 	})
 
 	a.mu.Lock()
