@@ -244,7 +244,7 @@ func (w *wrapped) serve(ctx context.Context) error {
 	// 'thresh top' and the page /ui ask this same server, with the announced token.
 	server, here := w.proxy.Server(), announce(w.host.Config().Settings().Serve.TokenFile, w.at.base)
 	defer here.withdraw()
-	server.Handler = w.seen.Before(server.Handler, here.Token)
+	server.Handler = w.seen.Before(server.Handler, here.Token, w.open)
 	// The agent decides what an interrupt means: until it has ended, it needs the proxy.
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)

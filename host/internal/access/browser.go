@@ -30,6 +30,12 @@ func FromPage(r *http.Request) bool {
 	return false
 }
 
+// Foreign reports whether a web page of another origin may have made a browser send a request. loopback: only this
+// machine reaches the address; under any other name than this machine's, a page has made its own name point here.
+func Foreign(r *http.Request, loopback bool) bool {
+	return FromPage(r) || loopback && !LoopbackName(r.Host)
+}
+
 // LoopbackName reports whether a host name, perhaps with a port, is one of this machine. Names are not resolved: an
 // attacker decides what a page's name resolves to (DNS rebinding).
 func LoopbackName(hostPort string) bool {

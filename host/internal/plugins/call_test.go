@@ -32,11 +32,8 @@ func TestOptimizeReturnsTheEdits(t *testing.T) {
 		Edits:    []rewrite.Edit{{Index: 0, Remove: true}},
 		Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(prepare.OptimizeAnswer{}, "Duration")); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
-	}
-	if got.Duration <= 0 {
-		t.Errorf("the call took %v", got.Duration)
 	}
 }
 
@@ -53,7 +50,7 @@ func TestCompressReturnsThePieces(t *testing.T) {
 		Pieces:   []rewrite.Piece{rewrite.Keep{From: 2, To: 4}},
 		Metadata: sdk.CompressMetadata{MiddleCompressed: &two},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(prepare.CompressAnswer{}, "Duration")); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -2,7 +2,6 @@ package prepare
 
 import (
 	"context"
-	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/internal/rewrite"
@@ -46,8 +45,6 @@ type OptimizeCall struct {
 type OptimizeAnswer struct {
 	Edits    []rewrite.Edit
 	Metadata sdk.DensityMetadata
-	// Duration is the time of the whole call, without the start of a process.
-	Duration time.Duration
 }
 
 type CompressCall struct {
@@ -61,8 +58,6 @@ type CompressAnswer struct {
 	NoOp     sdk.NoOpReason
 	Pieces   []rewrite.Piece
 	Metadata sdk.CompressMetadata
-	// Duration is the time of the whole call, without the start of a process.
-	Duration time.Duration
 }
 
 // Counter counts entries in tokens. The count of an entry is independent of other entries.

@@ -133,7 +133,7 @@ func openDoors(t *testing.T) (d doors, all []route) {
 	d.proxy = listen("127.0.0.1:0", func(l net.Listener) error { return Run(ctx, p.Server(), l, nil, time.Second, log) })
 	d.wrapped = listen("127.0.0.1:0", func(l net.Listener) error {
 		server := p.Server()
-		server.Handler = seen.Before(server.Handler, localToken)
+		server.Handler = seen.Before(server.Handler, localToken, true)
 		return Run(ctx, server, l, nil, time.Second, log)
 	})
 	d.metrics = strings.TrimSuffix(strings.TrimPrefix(measured.URL(), "http://"), "/metrics")

@@ -184,7 +184,7 @@ func (b statusBody) Read(p []byte) (int, error) {
 // fromHere reports whether a request is none that a web page made a browser send. No page reaches a Unix socket; on a
 // loopback address one that made its own name point here would.
 func (g *gate) fromHere(r *http.Request) bool {
-	return g.local || !access.FromPage(r) && (!g.loopback || access.LoopbackName(r.Host))
+	return g.local || !access.Foreign(r, g.loopback)
 }
 
 // refuse answers in the protocol that the request came in. Connect, gRPC and gRPC-Web each have a form for errors; a

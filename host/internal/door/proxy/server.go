@@ -183,6 +183,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, rt, http.StatusNotFound, err.Error())
 		return
 	}
+	// A client that takes this for its HTTP proxy sends other servers' addresses, also with CONNECT.
+	if r.URL.Host != "" {
+		refuse(w, rt, http.StatusMisdirectedRequest, "thresh: this is not a proxy for other servers, such as "+
+			"HTTP_PROXY names: give its address to the agent as the base URL of its provider")
+		return
+	}
 	// Before anything is forwarded: a tunnel would carry conversations past the host.
 	if r.Header.Get("Upgrade") != "" {
 		// Codex asks for a WebSocket first, and goes on over HTTP when it is told so.

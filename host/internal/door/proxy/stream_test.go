@@ -146,6 +146,12 @@ func TestWhoIsServed(t *testing.T) {
 			403},
 		"with the token": {guarded.url, func(r *http.Request) { r.Header.Set("X-Thresh-Token", "secret") },
 			200},
+		"a tunnel": {p.url, func(r *http.Request) {
+			r.Method, r.URL.Opaque = http.MethodConnect, "localhost:443" // HTTP/1.1 sends what is to be connected to
+		}, 421},
+		"an address of another server": {p.url, func(r *http.Request) {
+			r.URL.Opaque = "//localhost/v1/models" // with the scheme, as a proxy gets it
+		}, 421},
 		"an upgrade to WebSocket": {p.url, func(r *http.Request) { r.Header.Set("Upgrade", "websocket") }, 426},
 	} {
 		if got := ask(tt.url, tt.change); got != tt.want {

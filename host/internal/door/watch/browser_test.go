@@ -15,7 +15,7 @@ import (
 // asks no one but its server, and takes no recorded text for markup.
 func TestThePageInABrowser(t *testing.T) {
 	r := worked(t)
-	s := httptest.NewServer(r.Before(http.NotFoundHandler(), "the-token"))
+	s := httptest.NewServer(r.Before(http.NotFoundHandler(), "the-token", true))
 	defer s.Close()
 	b := browser.Open(t)
 	for _, width := range []int{400, 1280} {

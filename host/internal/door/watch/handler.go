@@ -79,8 +79,9 @@ func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
 	return mux
 }
 
-// Before puts the page and its data before another handler, for a host with one user, who has a token.
-func (r *Recorder) Before(next http.Handler, token string) http.Handler {
+// Before puts the page and its data before another handler, for a host with one user, who has a token. loopback:
+// only this machine reaches the address.
+func (r *Recorder) Before(next http.Handler, token string, loopback bool) http.Handler {
 	guard := access.NewGuard(store.NewMemory(), token, hclog.NewNullLogger())
 	pages := r.Handler(func(*http.Request) string { return "" })
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -93,7 +94,7 @@ func (r *Recorder) Before(next http.Handler, token string) http.Handler {
 		shown, _ := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer ")
 		_, err := guard.Who(q.Context(), shown, q.RemoteAddr)
 		switch {
-		case access.FromPage(q):
+		case access.Foreign(q, loopback):
 			http.Error(w, "requests from web pages are refused", http.StatusForbidden)
 		case err != nil && q.URL.Path != Page:
 			http.Error(w, err.Error(), http.StatusUnauthorized)

@@ -79,6 +79,7 @@ func worked(t *testing.T) *Recorder {
 // ask asks for a path below the page, with a token.
 func ask(h http.Handler, path, token string) (status int, text string) {
 	q, w := httptest.NewRequest(http.MethodGet, Page+path, nil), httptest.NewRecorder()
+	q.Host = "127.0.0.1:7440"
 	q.Header.Set("Authorization", "Bearer "+token)
 	h.ServeHTTP(w, q)
 	return w.Code, w.Body.String()
@@ -86,7 +87,7 @@ func ask(h http.Handler, path, token string) (status int, text string) {
 
 // The sums of a session are those of its turns, and an owner sees no other's.
 func TestSessionsAreAddedUp(t *testing.T) {
-	h := worked(t).Before(http.NotFoundHandler(), "the-token")
+	h := worked(t).Before(http.NotFoundHandler(), "the-token", true)
 	var l List
 	_, text := ask(h, "/sessions", "the-token")
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
@@ -125,7 +126,7 @@ func TestSessionsAreAddedUp(t *testing.T) {
 
 // Everything but the page needs the token, and all of it is for reading, by no page of another origin.
 func TestWhoMaySee(t *testing.T) {
-	h := worked(t).Before(http.NotFoundHandler(), "the-token")
+	h := worked(t).Before(http.NotFoundHandler(), "the-token", true)
 	for path, want := range map[string]int{"": 200, "/sessions": 401, "/session?session=fork": 401,
 		"/original?session=fork&entry=e1": 401} {
 		if status, text := ask(h, path, "wrong"); status != want || strings.Contains(text, "1f0a5c3e") {
@@ -141,10 +142,11 @@ func TestWhoMaySee(t *testing.T) {
 	for name, change := range map[string]func(*http.Request){
 		"a POST":       func(q *http.Request) { q.Method = http.MethodPost },
 		"another page": func(q *http.Request) { q.Header.Set("Origin", "http://elsewhere.example") },
+		"its name":     func(q *http.Request) { q.Host = "elsewhere.example:7440" },
 		"its image":    func(q *http.Request) { q.Header.Set("Sec-Fetch-Site", "cross-site") },
 	} {
-		q := httptest.NewRequest(http.MethodGet, Page+"/sessions", nil)
-		q.Header.Set("Authorization", "Bearer the-token")
+		q := httptest.NewRequest(http.MethodGet, Page, nil) // what needs no token, too
+		q.Host = "127.0.0.1:7440"
 		change(q)
 		w := httptest.NewRecorder()
 		if h.ServeHTTP(w, q); w.Code < 400 {

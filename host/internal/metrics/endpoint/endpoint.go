@@ -18,6 +18,8 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/exemplar"
 	"go.opentelemetry.io/otel/sdk/resource"
+
+	"github.com/thresh-dev/thresh/host/internal/access"
 )
 
 // Limits of one scrape. A scrape reads a few kilobytes, so a client that needs longer is not a scraper.
@@ -86,7 +88,14 @@ func Listen(address string, o Options) (*Endpoint, error) {
 		return nil, errors.Join(fmt.Errorf("serve metrics: %w", err), e.provider.Shutdown(context.Background()))
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET "+Path, e.handler)
+	at, _ := e.listener.Addr().(*net.TCPAddr)
+	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
+		if access.Foreign(r, at != nil && at.IP.IsLoopback()) {
+			http.Error(w, "requests from web pages are refused", http.StatusForbidden)
+			return
+		}
+		e.handler.ServeHTTP(w, r)
+	})
 	e.served = make(chan error, 1)
 	e.server = &http.Server{
 		Handler: mux, ErrorLog: o.Log, MaxHeaderBytes: maxHeader,

@@ -54,6 +54,12 @@ func TestWhatIsMeasuredIsServed(t *testing.T) {
 		!strings.Contains(body, `target_info{service_name="thresh",service_version="1.2.3"} 1`) {
 		t.Errorf("%d\n%s", status, body)
 	}
+	page, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, e.URL(), nil)
+	page.Host = "a.page.example:9464" // which made its name point here
+	if r, err := http.DefaultClient.Do(page); err != nil || r.StatusCode != http.StatusForbidden {
+		t.Errorf("a web page: %v, %v", r, err)
+	}
+	http.DefaultClient.CloseIdleConnections()
 	if status, _ := get(t, strings.TrimSuffix(e.URL(), endpoint.Path)); status != http.StatusNotFound {
 		t.Errorf("another path: %d", status)
 	}

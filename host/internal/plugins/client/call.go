@@ -25,7 +25,7 @@ func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare
 		func(ctx context.Context, c wire.Call) (*wire.Stream[sdk.DensityMetadata, rewrite.Edit], error) {
 			return wire.OpenOptimize(ctx, p.remote.strategy, c, in.OptimizeParams)
 		})
-	return prepare.OptimizeAnswer{Edits: a.parts, Metadata: a.header.Metadata, Duration: a.took}, err
+	return prepare.OptimizeAnswer{Edits: a.parts, Metadata: a.header.Metadata}, err
 }
 
 // Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it asks
@@ -46,15 +46,13 @@ func (p *Plugin) Compress(
 		NoOp:     sdk.NoOpReason(text.Printable(string(a.header.NoOp), maxMessage)),
 		Pieces:   a.parts,
 		Metadata: a.header.Metadata,
-		Duration: a.took,
 	}, err
 }
 
 type answer[M sdk.DensityMetadata | sdk.CompressMetadata, P any] struct {
 	header wire.Result[M]
 	parts  []P
-	took   time.Duration // without the start of a process
-	digest wire.Digest   // of what the plugin holds now
+	digest wire.Digest // of what the plugin holds now
 }
 
 // errResync is returned by exchange when the plugin does not hold what the call built on. It may have dropped its
@@ -69,7 +67,6 @@ func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 	serve func(ctx context.Context, id string) (stop func()), depth func(P) int,
 	open func(context.Context, wire.Call) (*wire.Stream[M, P], error),
 ) (answer[M, P], error) {
-	start := time.Now()
 	// The time for sending counts: a plugin that does not read must not hold the call up.
 	call, ctx, done := p.begin(caller, op, timeout)
 	defer done()
@@ -118,7 +115,6 @@ func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 		})
 	}
 	p.calls.misses.Store(0)
-	a.took = time.Since(start)
 	return a, nil
 }
 
