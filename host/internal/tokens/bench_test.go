@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,6 +24,16 @@ func BenchmarkCount(b *testing.B) {
 				benchmarkText(b, library, corpus.text[:100<<10])
 			})
 		}
+	}
+}
+
+// BenchmarkShort is BenchmarkCount for texts of a few bytes, to see whether the library is ever the faster one.
+func BenchmarkShort(b *testing.B) {
+	c, library := testCounters()[o200k], oracle(b, o200k)
+	text := corpora(b)[0].text
+	for _, size := range []int{4, 16, 64, 256} {
+		b.Run(strconv.Itoa(size)+"/thresh", func(b *testing.B) { benchmarkText(b, c.Text, text[:size]) })
+		b.Run(strconv.Itoa(size)+"/tiktoken-go", func(b *testing.B) { benchmarkText(b, library, text[:size]) })
 	}
 }
 

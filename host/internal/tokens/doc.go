@@ -7,7 +7,8 @@
 // encodings.go and models.go choose an encoding by the model's name; vocabulary.go loads it; counter.go counts a text,
 // which split.go cuts into pieces by the classes of characters in classes.go, and package bpe counts each piece.
 // entry.go says what of an entry is counted, with media.go and embedded.go for pictures and documents; all.go counts
-// many. reference.go counts with tiktoken-go. calibration.go and fit.go relate our counts to the provider's.
+// many. calibration.go and fit.go relate our counts to the provider's. compile takes the vocabularies and the table of
+// models from tiktoken-go and its loader.
 //
 // # Exact and approximate
 //
@@ -22,8 +23,8 @@
 // # Untrusted text
 //
 // Tool output can be anything: a letter repeated a million times, a megabyte of base64, bytes that are not text. All of
-// it is counted exactly, in linear time. tiktoken-go gives the same counts, but takes quadratic time where a text has
-// no place to split; it is only the reference of the tests.
+// it is counted exactly, in linear time. tiktoken-go gives the same counts, which the tests hold, but takes 15 times as
+// long for a text of 4 bytes, 100 times for one of 256, and quadratic time where a text has no place to split.
 //
 // # Entries
 //

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	tiktoken "github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
 
 	"github.com/thresh-dev/thresh/host/internal/tokens/bpe"
@@ -74,6 +75,23 @@ func TestEncodingByModel(t *testing.T) {
 				t.Errorf("%s, exact %v; want %s, exact %v", c.Encoding(), c.Exact(), want.encoding, want.exact)
 			}
 		})
+	}
+}
+
+// Where tiktoken-go knows a model, alone or by the beginning of its name, it has the last word.
+func TestModelsHaveTheEncodingOfTheLibrary(t *testing.T) {
+	want := maps.Clone(tiktoken.MODEL_TO_ENCODING)
+	for prefix, encoding := range tiktoken.MODEL_PREFIX_TO_ENCODING {
+		want[prefix+"2026-01-01"] = encoding
+	}
+	same := map[string]string{tiktoken.MODEL_P50K_EDIT: p50k, "gpt2": r50k} // but for the name and special tokens
+	for model, encoding := range want {
+		if other, ok := same[encoding]; ok {
+			encoding = other
+		}
+		if got, exact := encodingOf(model); got != encoding || !exact {
+			t.Errorf("%s: %s, exact %v; the library has %s: run make generate", model, got, exact, encoding)
+		}
 	}
 }
 

@@ -59,7 +59,6 @@ func (v *loaded) countNext(ctx context.Context, s string, at, part int, w *bpe.W
 // of a stretch begins where one of the text does, all further pieces are the same.
 //
 // All stretches may scan the same long piece, so there are few of them.
-// All stretches may look through the same long piece, so that there are few of them.
 func (v *loaded) countStretches(
 	ctx context.Context, s string, at, part int, w *bpe.Work,
 ) (tokens, end int, err error) {

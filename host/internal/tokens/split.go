@@ -3,7 +3,7 @@ package tokens
 import "unicode/utf8"
 
 // A splitter returns the end of the piece at s[i]. Tokens never cross pieces. s must be valid UTF-8, and i the end of
-// the piece before. Splitters do by hand what the encoding's pattern (see [pattern]) does: the alternatives in order,
+// the piece before. Splitters do by hand what the encoding's pattern in tiktoken-go does: the alternatives in order,
 // with the longest match and backtracking. They look at each character a bounded number of times, so splitting is
 // linear in the length of s.
 type splitter func(s string, i int) (end int)

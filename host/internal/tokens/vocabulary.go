@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/tokens/bpe"
 )
 
-// Compiled from the library's vocabularies by the program in compile.
+// Written by the program in compile, as published.go is, from what tiktoken-go publishes.
 //
 //go:generate go run ./compile
 var (
