@@ -18,6 +18,7 @@ import (
 // Config is a set of layers and the values that result. It is immutable and safe for concurrent use.
 type Config struct {
 	places places
+	env    []string
 	// files are absolute paths of files that exist, weakest first.
 	files []string
 	// layers (files, environment, flags) never change after [Load]; copies share them.
@@ -40,6 +41,16 @@ func (c *Config) Settings() Settings { return c.settings.clone() }
 // Files returns the absolute paths of the files that were read, weakest first.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
 
+// LookupEnv looks up a variable where [Load] did. Settings name variables that hold secrets.
+func (c *Config) LookupEnv(name string) (value string, ok bool) {
+	for _, v := range slices.Backward(c.env) {
+		if value, ok = strings.CutPrefix(v, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
 // Profiles returns the names of the profiles, sorted.
 func (c *Config) Profiles() []string { return slices.Sorted(maps.Keys(c.profiles)) }
 
@@ -56,7 +67,7 @@ func (c *Config) WithAll(overrides ...Override) (*Config, error) {
 
 // WithBy is [Config.WithAll] for a setter who may not set everything: see [Spec.By].
 func (c *Config) WithBy(by Setter, overrides ...Override) (*Config, error) {
-	derived := &Config{places: c.places, files: c.files, layers: c.layers, session: c.session.clone()}
+	derived := &Config{places: c.places, env: c.env, files: c.files, layers: c.layers, session: c.session.clone()}
 	p := &problems{}
 	for _, ov := range overrides {
 		derived.session.override(by, ov, c.places, p)

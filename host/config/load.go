@@ -16,7 +16,8 @@ type Options struct {
 	WorkDir string
 	// Profile chooses the profile, as an override of "profile" would; "" leaves it to the other layers.
 	Profile string
-	// Env are variables as NAME=value; the later of two with one name wins. Nil is the environment of the process.
+	// Env are variables as NAME=value; the later of two with one name wins. Nil is the environment of the process. A
+	// host also looks up keys of models and TMPDIR there.
 	Env []string
 	// Overrides are flags; later ones win.
 	Overrides []Override
@@ -52,7 +53,7 @@ func Load(o Options) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell the working directory: %w", err)
 	}
-	c := &Config{places: pl}
+	c := &Config{places: pl, env: o.Env}
 	p := &problems{}
 	// Weakest first.
 	files := []struct {

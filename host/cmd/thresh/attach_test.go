@@ -92,6 +92,7 @@ func TestAPluginThatWasStartedByHandGoesWithTheHost(t *testing.T) {
 
 // It is a flag and nothing else: no file may name a socket.
 func TestAttachIsNoSetting(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("mine.yaml", "plugins.attach: {high-density: /s}\n")
 	p.run("plugins", "list", "--config", "mine.yaml").failed(t, 1, "plugins.attach: unknown setting")

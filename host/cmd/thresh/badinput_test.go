@@ -14,6 +14,7 @@ var reading = []string{
 }
 
 func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("empty", "")
 	p.file("blank", " \n\n")
@@ -62,6 +63,7 @@ func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
 
 // An agent may still be writing its file, or was killed while it did.
 func TestAFileThatIsCutOffIsReadToItsLastWholeRecord(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	for file, c := range map[string]struct{ text, note string }{
 		"cut.json":  {pruning[:len(pruning)-40], "read to its last whole record"},
@@ -75,6 +77,7 @@ func TestAFileThatIsCutOffIsReadToItsLastWholeRecord(t *testing.T) {
 }
 
 func TestABrokenFileDoesNotStopTheOthers(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("good.json", pruning)
 	p.file("bad.json", pruning[:100])
@@ -99,6 +102,7 @@ var odd = map[string]string{
 }
 
 func TestAnOddHistoryIsReadWithAWarning(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	for want, history := range odd {
 		t.Run(want, func(t *testing.T) {
@@ -119,6 +123,7 @@ func TestAnOddHistoryIsReadWithAWarning(t *testing.T) {
 }
 
 func TestReplayRefusesEntriesThatNoAgentAdds(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", `[
 {"speaker":"human","blocks":[{"type":"text","text":"x"}]},
@@ -135,6 +140,7 @@ func TestReplayRefusesEntriesThatNoAgentAdds(t *testing.T) {
 }
 
 func TestManyWarningsAreCut(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.jsonl", strings.Repeat(`{"speaker":"ai","blocks":[null]}`+"\n", 5000))
 	r := p.run("tokens", "s.jsonl").done(t)
@@ -144,6 +150,7 @@ func TestManyWarningsAreCut(t *testing.T) {
 }
 
 func TestAWrongSettingNamesWhereItStands(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	for name, c := range map[string]struct {
@@ -169,6 +176,6 @@ func TestAWrongSettingNamesWhereItStands(t *testing.T) {
 		})
 	}
 	p.file("thresh.yaml", "")
-	t.Setenv("THRESH_COMPRESSION_THRESHOLD", "yes")
+	p.env = []string{"THRESH_COMPRESSION_THRESHOLD=yes"}
 	p.run("plugins", "try", "--step=optimize", "s.json").failed(t, 1, "THRESH_COMPRESSION_THRESHOLD", `"yes"`, "a number")
 }

@@ -11,6 +11,7 @@ import (
 )
 
 func TestAnUnknownStrategyIsToldWhatThereIs(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	for _, command := range []string{"plugins try --step=optimize", "plugins try", "plugins replay"} {
@@ -20,6 +21,7 @@ func TestAnUnknownStrategyIsToldWhatThereIs(t *testing.T) {
 }
 
 func TestAPluginDirectoryWithoutPlugins(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	p.file("file", "")
@@ -45,6 +47,7 @@ func TestAPluginDirectoryWithoutPlugins(t *testing.T) {
 
 // TestWhenEveryPluginIsBrokenTheListFails and shows what each wrote last, without what a terminal would act on.
 func TestWhenEveryPluginIsBrokenTheListFails(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	dir := p.path("work", "broken")
 	script := "#!/bin/sh\necho 'no table for \033[31mNarnia' >&2\nexit 1\n"
@@ -73,6 +76,7 @@ func TestWhenEveryPluginIsBrokenTheListFails(t *testing.T) {
 
 // TestListingTrustsNothing: only use writes to the lock file.
 func TestListingTrustsNothing(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	p.install("high-density")
@@ -92,6 +96,7 @@ func TestListingTrustsNothing(t *testing.T) {
 
 // TestWhatIsNoPluginIsListedWithItsReason and hurts no other.
 func TestWhatIsNoPluginIsListedWithItsReason(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t, "other-version", "other-cookie", "exits-at-start", "panics-at-start", "lies-about-its-name")
 	p.install("high-density")
 	p.file("s.json", pruning)

@@ -111,6 +111,7 @@ func unclear(err *rpcError) string {
 }
 
 func TestHistoriesThatProvidersRefuseAreFound(t *testing.T) {
+	t.Parallel()
 	human, call := gen.Said(content.Human, "x"), gen.Call("a", "read_file", "{}")
 	both := call
 	both.Blocks = append(slices.Clone(call.Blocks), content.ToolCall{ID: "b", Name: "read_file"})

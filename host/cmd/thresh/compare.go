@@ -147,7 +147,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if err := c.check(a.output, given); err != nil {
 		return usage(cmd, err)
 	}
-	if err := checkReport(c.report); err != nil {
+	if err := a.checkReport(c.report); err != nil {
 		return err
 	}
 	// One host for all variants: plugins are started once, and each vocabulary is loaded once.
@@ -360,7 +360,7 @@ func (a *app) printComparison(r *compare.Report, c comparison) error {
 		return err
 	}
 	// Even if the table could not be printed: the page took minutes to compute.
-	return errors.Join(err, writeReport(c.report, func(w io.Writer, o htmlreport.Options) error {
+	return errors.Join(err, a.writeReport(c.report, func(w io.Writer, o htmlreport.Options) error {
 		o.Every = len(c.vary) > 0
 		return htmlreport.Write(w, r, o)
 	}))

@@ -72,11 +72,11 @@ func sessionNames(files []string) map[string]string {
 
 // checkReport fails for a page that could not be written, such as in a missing directory, before minutes of work; "" is
 // none.
-func checkReport(path string) error {
+func (a *app) checkReport(path string) error {
 	if path == "" {
 		return nil
 	}
-	if err := atomicfile.Check(path); err != nil {
+	if err := atomicfile.Check(a.path(path)); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
 	return nil
@@ -84,8 +84,8 @@ func checkReport(path string) error {
 
 // writeReport writes the HTML page atomically: a browser or an interrupted run never sees half of one. It is the only
 // place that puts the time and version on the page: htmlreport itself is deterministic.
-func writeReport(path string, page func(io.Writer, htmlreport.Options) error) error {
-	err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
+func (a *app) writeReport(path string, page func(io.Writer, htmlreport.Options) error) error {
+	err := atomicfile.Write(a.path(path), 0o644, func(w io.Writer) error {
 		return page(w, htmlreport.Options{Made: time.Now(), Version: buildinfo.Version()})
 	})
 	if err != nil {

@@ -76,7 +76,7 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 		return nil
 	}
 	file := cmp.Or(a.configFile, "thresh.yaml")
-	before, err := os.ReadFile(file)
+	before, err := os.ReadFile(a.path(file))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--write: %w", err)
 	}
@@ -109,7 +109,7 @@ func (a *app) writeRecommendation(c *config.Config, x *compare.Recommendation) e
 			displayPath(file), strings.Join(added, ", "))
 	}
 	// A crash leaves the file as it was.
-	err = atomicfile.Write(file, 0o644, func(w io.Writer) error {
+	err = atomicfile.Write(a.path(file), 0o644, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})

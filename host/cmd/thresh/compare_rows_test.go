@@ -11,6 +11,7 @@ import (
 
 // What a person gets of the samples: tables, a page, and what is said of them. All of it is one run.
 func TestCompareOfTheSamples(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("out.html", "an earlier one")
 	compare := func(t *testing.T) (r result, page string) {

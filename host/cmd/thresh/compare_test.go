@@ -57,6 +57,7 @@ func samples(t *testing.T) []string {
 }
 
 func TestCompareVariesSettingsWhereTheyMatter(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(30))
@@ -115,6 +116,7 @@ func TestCompareReadsStandardInput(t *testing.T) {
 }
 
 func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	many := "compression.density.recencyRetention=1" + strings.Repeat("0", 5)
 	for i := range 300 {
@@ -163,6 +165,7 @@ func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
 }
 
 func TestCompareGoesOnWithoutWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("good.json", pruning)
 	p.file("bad.json", pruning[:100])
@@ -183,6 +186,7 @@ func TestCompareGoesOnWithoutWhatCannotBeRead(t *testing.T) {
 }
 
 func TestABrokenPluginIsLeftOutOrARow(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t, "exits-at-start")
 	p.file("a.json", pruning)
 	r := p.run("compare", "a.json").done(t)
@@ -243,6 +247,7 @@ func TestCtrlCInTheMiddleOfAComparison(t *testing.T) {
 }
 
 func TestCompareExplainsAndCompletesItself(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	help := p.run("compare", "--help").done(t).stdout
 	for _, want := range []string{"Usage:\n  thresh compare [FILE…] [flags]", "Examples:\n  ",
@@ -266,6 +271,7 @@ func TestCompareExplainsAndCompletesItself(t *testing.T) {
 
 // What is said about each session while it is replayed would be said for each variant, too.
 func TestCompareRepeatsNoWarningsOfSessions(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	const warning = "over the threshold of"
 	args := append([]string{"--set", "model.contextLimit=30000", "--strategy", "distill"}, samples(t)...)

@@ -56,6 +56,7 @@ func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 
 // A collector of logs cannot read a line that is not JSON, least of all the one that says why the service is not there.
 func TestWhatIsWrongIsLoggedAsJSON(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("c.yaml", "log: {format: json}\nmodle: 1\ncompression: {threshold: 2}\n")
 	for _, command := range []string{"serve", "run"} {

@@ -15,6 +15,7 @@ import (
 // A store in which something was changed: doctor fails and says where, every command that reads what is damaged fails,
 // and what is not damaged can be opened and exported.
 func TestADamagedStore(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	path := p.path("work", "sessions.db")
 	set := []string{"--set", "sessions.store=sqlite:" + path}
@@ -98,6 +99,7 @@ func TestADamagedStore(t *testing.T) {
 
 // TestADamagedDatabase is TestADamagedStore for PostgreSQL.
 func TestADamagedDatabase(t *testing.T) {
+	t.Parallel()
 	c := postgres.Start(t)
 	p := newPlaceHere(t)
 	template := c.Database()

@@ -89,7 +89,7 @@ switches off.`,
 			set := c.Settings().Plugins
 			report := doctorReport{
 				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Isolation, Integrity: set.Integrity,
-				LockFile: set.LockFile, Checks: engine.Isolation(), Agents: agentReports(),
+				LockFile: set.LockFile, Checks: engine.Isolation(), Agents: a.agentReports(),
 			}
 			if report.Sessions, err = a.checkStore(cmd); err != nil {
 				return err

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 )
 
@@ -19,9 +17,9 @@ type agentReport struct {
 }
 
 // agentReports looks for known agents in PATH, in the order of the table of 'thresh wrap'. It starts none.
-func agentReports() (all []agentReport) {
+func (a *app) agentReports() (all []agentReport) {
 	for _, w := range agents {
-		path, err := exec.LookPath(w.command)
+		path, err := a.lookPath(w.command)
 		if err != nil {
 			continue
 		}
@@ -30,7 +28,7 @@ func agentReports() (all []agentReport) {
 			if r.Set == nil {
 				r.Set = map[string]bool{}
 			}
-			_, r.Set[name] = os.LookupEnv(name)
+			_, r.Set[name] = a.lookupEnv(name)
 		}
 		all = append(all, r)
 	}

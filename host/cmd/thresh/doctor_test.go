@@ -19,6 +19,7 @@ type diagnosis struct {
 }
 
 func TestDoctorSaysWhatTheMachineCanEnforce(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	got := decode[diagnosis](t, p.run("doctor", "-o", "json", "--set", "plugins.integrity=locked"))
 	var measures []string
@@ -45,6 +46,7 @@ func TestDoctorSaysWhatTheMachineCanEnforce(t *testing.T) {
 }
 
 func TestDoctorIsReadable(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	r := p.run("doctor", "--set", "plugins.isolation=strict", "--set", "plugins.lockFile=").done(t)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
@@ -68,6 +70,7 @@ func TestDoctorIsReadable(t *testing.T) {
 
 // A stranger's checkout, in which a user runs thresh.
 func TestAProjectFileCannotSwitchProtectionOff(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	const text = "compression:\n  threshold: 0.5\nplugins:\n  integrity: off\n"
 	p.file("thresh.yaml", text)

@@ -31,6 +31,7 @@ type explained struct {
 }
 
 func TestExplainSaysWhatBecameOfEachEntry(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	got := decode[explained](t, p.run("explain", "-o", "json", "--strategy", "high-density", "--set", "workspace.root=/w",
@@ -78,6 +79,7 @@ func TestExplainSaysWhatBecameOfEachEntry(t *testing.T) {
 
 // On the samples every entry is accounted for once, and the tokens add up, with all that happens to a long session.
 func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	fates := map[string]bool{}
 	kept := decode[struct{ Sessions []struct{ Entries int } }](t,
@@ -124,6 +126,7 @@ func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
 
 // What the agent itself compacted is said to be so, and no strategy is credited with it.
 func TestExplainSaysWhatTheAgentCompacted(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	out := p.run("explain", repo.Samples(t)[0]).done(t).stdout
 	for _, want := range []string{" were compacted by the agent itself\n", "compacted by the agent itself at turn "} {
@@ -137,6 +140,7 @@ func TestExplainSaysWhatTheAgentCompacted(t *testing.T) {
 }
 
 func TestExplainNamesWhatIsWithheld(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file(
 		"s.jsonl",
@@ -151,6 +155,7 @@ func TestExplainNamesWhatIsWithheld(t *testing.T) {
 }
 
 func TestExplainRefusesWhatItCannotDo(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	for _, c := range []struct {

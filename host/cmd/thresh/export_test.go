@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"io"
-	"os"
-	"strings"
 )
 
-// Execute runs a command as main does, in this process and without its signals, and returns the exit status.
-func Execute(args []string, out io.Writer, err *os.File) int {
-	a := &app{in: strings.NewReader(""), out: out, err: safeStderr{err}, hangups: make(chan os.Signal, 1)}
+// Execute runs a command as main does, in this process and without its signals, in a working directory with the
+// variables given, and returns the exit status.
+func Execute(ctx context.Context, dir string, env, args []string, in io.Reader, out, err io.Writer) int {
+	a := newApp(place{dir, env}, in, out, err)
 	cmd := newRoot(a)
 	cmd.SetArgs(args)
-	return a.exit(cmd.ExecuteContext(context.Background()), false)
+	return a.exit(cmd.ExecuteContext(ctx), ctx.Err() != nil)
 }

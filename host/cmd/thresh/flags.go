@@ -39,7 +39,7 @@ func (a *app) addOutput(cmd *cobra.Command) {
 // --strategy beats --set, and --set beats --log-level and --plugin-dir. A command calls it once: a second load could see
 // a file that has changed in between.
 func (a *app) loadConfig(cmd *cobra.Command) (*config.Config, error) {
-	o := config.Options{ConfigFile: a.configFile, Profile: a.profile}
+	o := config.Options{ConfigFile: a.configFile, Profile: a.profile, WorkDir: a.dir, Env: a.env}
 	override := func(key string, value any, flag string) {
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: flag})
 	}
@@ -88,7 +88,7 @@ func (a *app) attach(cmd *cobra.Command) (map[string]string, error) {
 			return nil, usage(cmd, fmt.Errorf(
 				"--attach is NAME=SOCKET, as printed by a plugin that was started with --attach, not %q", text))
 		}
-		sockets[name] = socket
+		sockets[name] = a.path(socket)
 	}
 	return sockets, nil
 }

@@ -10,6 +10,7 @@ import (
 )
 
 func TestHelpIsNoWiderThanATerminalOfHelpWidth(t *testing.T) {
+	t.Parallel()
 	var check func(*cobra.Command)
 	check = func(cmd *cobra.Command) {
 		var out bytes.Buffer

@@ -10,12 +10,11 @@ import (
 
 // TestAModelThatCannotBeUsedIsOneClearError of each command that needs it.
 func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
-	eachKindHere(t, func(t *testing.T, kind string) {
+	eachKind(t, func(t *testing.T, kind string) {
 		p := newLLMPlaceHere(t, kind, llmtest.Options{Models: []string{"writer-1"}, ContextWindow: 100_000})
 		p.file("s.jsonl", workday(60))
 		p.edit("empty.key", " \n")
-		t.Setenv("EMPTY_KEY", "")
-		t.Setenv("WRONG_KEY", "sk-wrong-0a1b2c3d4e5f")
+		p.env = append(p.env, "EMPTY_KEY=", "WRONG_KEY=sk-wrong-0a1b2c3d4e5f")
 		other := llmtest.New(t, llmtest.Options{})
 		other.Close()
 		wrongPath := p.server.URL + "/v9"
@@ -68,6 +67,7 @@ func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
 
 // TestAWindowThatIsTooSmallForThePrompt is noticed before anything is asked.
 func TestAWindowThatIsTooSmallForThePrompt(t *testing.T) {
+	t.Parallel()
 	p := newLLMPlaceHere(t, "anthropic", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	for _, strategy := range llmNames {
@@ -82,7 +82,7 @@ func TestAWindowThatIsTooSmallForThePrompt(t *testing.T) {
 
 // TestAWindowThatIsSetTooLarge is what the server says, with what to do.
 func TestAWindowThatIsSetTooLarge(t *testing.T) {
-	eachKindHere(t, func(t *testing.T, kind string) {
+	eachKind(t, func(t *testing.T, kind string) {
 		p := newLLMPlaceHere(t, kind, llmtest.Options{ContextWindow: 5000})
 		p.file("s.jsonl", conversation(100))
 		p.run("plugins", "try", "s.jsonl").failed(t, 1, "profile writer", "5000", "profiles.writer.provider.contextLimit",
@@ -92,6 +92,7 @@ func TestAWindowThatIsSetTooLarge(t *testing.T) {
 
 // TestAStrategyWithoutAModelNeedsNoProfile, be it as wrong as it may.
 func TestAStrategyWithoutAModelNeedsNoProfile(t *testing.T) {
+	t.Parallel()
 	p := newLLMPlaceHere(t, "openai", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	for _, strategy := range []string{"high-density", "top-down-truncation"} {
@@ -101,7 +102,7 @@ func TestAStrategyWithoutAModelNeedsNoProfile(t *testing.T) {
 }
 
 func TestCheckSaysWhatItFound(t *testing.T) {
-	eachKindHere(t, func(t *testing.T, kind string) {
+	eachKind(t, func(t *testing.T, kind string) {
 		p := newLLMPlaceHere(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
 			return llmtest.Reply{Text: "ready", Usage: llmtest.Usage{Input: 1000, Output: 200}}
 		}})

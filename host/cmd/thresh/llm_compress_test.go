@@ -12,7 +12,7 @@ import (
 )
 
 func TestASummaryTakesThePlaceOfTheRange(t *testing.T) {
-	eachKindHere(t, func(t *testing.T, kind string) {
+	eachKind(t, func(t *testing.T, kind string) {
 		p := newLLMPlaceHere(t, kind, llmtest.Options{})
 		session := workday(200)
 		p.file("s.jsonl", session)
@@ -66,7 +66,7 @@ func asksWell(t *testing.T, r llmtest.Request, kind string) {
 
 // TestReplaySaysWhatTheModelCost: the tokens are those that the provider counted.
 func TestReplaySaysWhatTheModelCost(t *testing.T) {
-	eachKindHere(t, func(t *testing.T, kind string) {
+	eachKind(t, func(t *testing.T, kind string) {
 		p := newLLMPlaceHere(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
 			return llmtest.Reply{Text: snapshot, Usage: llmtest.Usage{Input: 1000, Output: 200}, Model: "writer-1-2026",
 				Pace: 5 * time.Millisecond}
@@ -125,7 +125,7 @@ type replayedTurn struct {
 // TestARangeFiveTimesTheModelsWindow is folded into one snapshot, in requests of which each fits: the server refuses
 // others.
 func TestARangeFiveTimesTheModelsWindow(t *testing.T) {
-	eachKindHere(t, func(t *testing.T, kind string) {
+	eachKind(t, func(t *testing.T, kind string) {
 		const window = 16_000
 		p := newLLMPlaceHere(t, kind, llmtest.Options{ContextWindow: window})
 		p.file("s.jsonl", conversation(600))

@@ -44,9 +44,7 @@ func newLLMPlace(t *testing.T, kind string, o llmtest.Options) *llmPlace {
 // newLLMPlaceHere is newLLMPlace in this process, as [newPlaceHere] is.
 func newLLMPlaceHere(t *testing.T, kind string, o llmtest.Options) *llmPlace {
 	t.Helper()
-	p := withModel(newPlaceHere(t), kind, o)
-	t.Setenv("WRITER_KEY", key)
-	return p
+	return withModel(newPlaceHere(t), kind, o)
 }
 
 func withModel(at *place, kind string, o llmtest.Options) *llmPlace {
@@ -55,6 +53,7 @@ func withModel(at *place, kind string, o llmtest.Options) *llmPlace {
 		o.Reply = func(llmtest.Request) llmtest.Reply { return summarised }
 	}
 	o.Key = key
+	at.env = append(at.env, "WRITER_KEY="+key)
 	p := &llmPlace{at, llmtest.New(at.t, o), kind}
 	p.userFile(fmt.Sprintf(`compression:
   strategy: middle-out
@@ -88,18 +87,8 @@ func (p *place) userFile(text string) {
 	}
 }
 
-// command is thresh with the key in its environment.
-func (p *llmPlace) command(args ...string) *exec.Cmd {
-	cmd := p.place.command(args...)
-	cmd.Env = append(cmd.Env, "WRITER_KEY="+key)
-	return cmd
-}
-
 func (p *llmPlace) run(args ...string) result {
 	p.t.Helper()
-	if p.here {
-		return p.keyless(p.place.run(args...), args)
-	}
 	return p.finish(p.command(args...))
 }
 
@@ -187,13 +176,6 @@ func eachKind(t *testing.T, test func(t *testing.T, kind string)) {
 			t.Parallel()
 			test(t, kind)
 		})
-	}
-}
-
-// eachKindHere is eachKind for places of this process.
-func eachKindHere(t *testing.T, test func(t *testing.T, kind string)) {
-	for _, kind := range kinds {
-		t.Run(kind, func(t *testing.T) { test(t, kind) })
 	}
 }
 

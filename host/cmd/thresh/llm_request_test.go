@@ -21,6 +21,7 @@ func planned(tool, parameters string) string {
 
 // TestTasksOfARecordedSessionReachTheModel (REQ-HD-011.3): those that are not done.
 func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ tool, parameters string }{
 		"Claude Code": {"TodoWrite",
 			`{"todos":[{"content":"Profile the lexer","status":"in_progress","activeForm":"x"},` +
@@ -85,6 +86,7 @@ func TestTasksOfAnAgentReachTheModel(t *testing.T) {
 
 // TestAPromptOfOnesOwn is taken over, edited and used; the one for the strategy and model before others (REQ-HD-010).
 func TestAPromptOfOnesOwn(t *testing.T) {
+	t.Parallel()
 	p := newLLMPlaceHere(t, "anthropic", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	p.run("llm", "prompts", "eject", "mine").done(t)
@@ -117,6 +119,7 @@ func (p *llmPlace) edit(name, text string) {
 }
 
 func TestABrokenPromptIsAnErrorThatNamesTheFile(t *testing.T) {
+	t.Parallel()
 	p := newLLMPlaceHere(t, "openai", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	for name, c := range map[string]struct{ text, want string }{
@@ -139,7 +142,7 @@ func TestABrokenPromptIsAnErrorThatNamesTheFile(t *testing.T) {
 
 // TestTheBudgetOfOneCompressEndsIt, and says which setting it is.
 func TestTheBudgetOfOneCompressEndsIt(t *testing.T) {
-	eachKindHere(t, func(t *testing.T, kind string) {
+	eachKind(t, func(t *testing.T, kind string) {
 		p := newLLMPlaceHere(t, kind, llmtest.Options{})
 		p.file("s.jsonl", conversation(400))
 		for _, c := range []struct {

@@ -45,6 +45,7 @@ func (p *place) change(name string) {
 }
 
 func TestLockPrintsWhatItLocked(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t, "steady")
 	if r := p.run("plugins", "lock", "--plugin-dir", t.TempDir()).done(t); !strings.Contains(r.stderr, "nothing to lock") {
 		t.Errorf("without a plugin: %s", r.stderr)
@@ -82,6 +83,7 @@ func TestLockPrintsWhatItLocked(t *testing.T) {
 }
 
 func TestAChangedPluginIsRefusedUntilItIsLocked(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.install("high-density")
 	p.file("s.json", pruning)
@@ -96,6 +98,7 @@ func TestAChangedPluginIsRefusedUntilItIsLocked(t *testing.T) {
 }
 
 func TestLockSaysWhatItCouldNotLock(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t, "exits-at-start")
 	p.install("high-density")
 	for _, output := range []string{"text", "json"} {

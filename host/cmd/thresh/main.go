@@ -35,7 +35,7 @@ func main() {
 	// With a handler, SIGPIPE becomes an error of the write instead of killing us: if the reader of our output exits,
 	// plugins must still be stopped properly.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	a := &app{in: os.Stdin, out: os.Stdout, err: safeStderr{os.Stderr}, hangups: make(chan os.Signal, 1)}
+	a := newApp(place{env: os.Environ()}, os.Stdin, os.Stdout, os.Stderr)
 	ctx = a.watchHangup(ctx)
 	cmd := newRoot(a)
 	cmd.SetArgs(os.Args[1:])

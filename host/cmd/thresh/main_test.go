@@ -72,6 +72,7 @@ type place struct {
 	isolation string
 	// here has run commands run in this process.
 	here bool
+	env  []string // further variables
 }
 
 // newPlace makes a place with the given plugins in addition to those that are built in: gate, or a fault of the faulty
@@ -106,25 +107,12 @@ func newPlace(t *testing.T, plugins ...string) *place {
 	return p
 }
 
-// newPlaceHere is newPlace for a test that is not parallel: run does not start a process, as the environment and the
-// working directory of this one are those of the place. Most of what a command takes is its start.
+// newPlaceHere is newPlace with commands that run in this process: most of what a command takes is the start of its
+// process.
 func newPlaceHere(t *testing.T, plugins ...string) *place {
 	t.Helper()
 	p := newPlace(t, plugins...)
 	p.here = true
-	t.Chdir(p.path("work"))
-	environment := os.Environ()
-	setAll := func(variables []string) {
-		os.Clearenv()
-		for _, v := range variables {
-			name, value, _ := strings.Cut(v, "=")
-			if err := os.Setenv(name, value); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	setAll(p.command().Env)
-	t.Cleanup(func() { setAll(environment) })
 	return p
 }
 
@@ -163,6 +151,7 @@ func (p *place) command(args ...string) *exec.Cmd {
 		// This vocabulary loads in a fifth of the time of the default one. There are hundreds of processes here.
 		"THRESH_MODEL_ENCODING=r50k_base",
 	}
+	cmd.Env = append(cmd.Env, p.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
@@ -175,28 +164,19 @@ type result struct {
 // run runs thresh to its end.
 func (p *place) run(args ...string) result {
 	p.t.Helper()
-	if p.here {
-		return p.execute(args...)
-	}
 	return p.finish(p.command(args...))
 }
 
-// execute runs a command in this process.
-func (p *place) execute(args ...string) result {
+// execute runs a command in this process, with the streams, directory and environment of cmd.
+func (p *place) execute(cmd *exec.Cmd) result {
 	p.t.Helper()
-	stderr, err := os.Create(p.path("stderr"))
-	if err != nil {
-		p.t.Fatal(err)
+	if cmd.Stdin == nil {
+		cmd.Stdin = strings.NewReader("")
 	}
-	defer stderr.Close()
-	var stdout bytes.Buffer
-	code := main.Execute(append([]string{}, args...), &stdout, stderr)
-	said, err := os.ReadFile(stderr.Name())
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	var stdout, stderr bytes.Buffer
+	code := main.Execute(p.t.Context(), cmd.Dir, cmd.Env, cmd.Args[1:], cmd.Stdin, &stdout, &stderr)
 	p.alone()
-	return result{stdout.String(), string(said), code}
+	return result{stdout.String(), stderr.String(), code}
 }
 
 // patience is how long a test waits for what takes a moment on an idle machine.
@@ -204,6 +184,9 @@ const patience = 40 * time.Second
 
 func (p *place) finish(cmd *exec.Cmd) result {
 	p.t.Helper()
+	if p.here {
+		return p.execute(cmd)
+	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,7 +104,7 @@ var pluginColumns = []table.Column{
 func (a *app) printPlugins(found []plugins.Listing) error {
 	t := table.New(pluginColumns...)
 	for _, p := range found {
-		llm, threshold, path := "no", "-", underHome(p.Path)
+		llm, threshold, path := "no", "-", a.underHome(p.Path)
 		if p.RequiresLLM {
 			llm = "yes"
 		}
@@ -138,10 +137,9 @@ func (a *app) printPlugins(found []plugins.Listing) error {
 	return nil
 }
 
-func underHome(path string) string {
-	home, err := os.UserHomeDir()
+func (a *app) underHome(path string) string {
 	// An empty home would shorten every absolute path.
-	if rest, ok := strings.CutPrefix(path, home+"/"); err == nil && ok && home != "" {
+	if rest, ok := strings.CutPrefix(path, a.home()+"/"); ok && a.home() != "" {
 		path = "~/" + rest
 	}
 	return text.Printable(path, maxName)

@@ -6,6 +6,7 @@ import (
 )
 
 func TestPricesAreShownAsATableAndAsAFileToStartFrom(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	table := p.run("config", "prices", "--set", "model.name=anthropic/claude-sonnet-4-5").done(t).stdout
 	for _, want := range []string{"NAME", "*  anthropic-sonnet ", "   anthropic-sonnet-1h ", "   no-cache "} {
@@ -46,6 +47,7 @@ func TestPricesAreShownAsATableAndAsAFileToStartFrom(t *testing.T) {
 }
 
 func TestPricesOfAWrongCall(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.run("config", "prices", "anthropic-sonet", "xyz").failed(t, 1, "did you mean anthropic-sonnet?", "xyz")
 	p.run("config", "prices", "-o", "csv").failed(t, 2, "--output is text, json or yaml")
@@ -64,6 +66,7 @@ func TestPricesOfAWrongCall(t *testing.T) {
 
 // Every value that model.priceList can have is one for comparisons and for the list in force, too.
 func TestAPriceListForACacheOfAnHourIsInForce(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	set := []string{"--set", "model.priceList=auto-1h", "--set", "model.name=claude-sonnet-4-5"}
 	if r := p.run(append([]string{"config", "prices"}, set...)...).done(t); !strings.Contains(r.stdout,

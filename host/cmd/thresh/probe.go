@@ -124,7 +124,7 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 		_, err := fmt.Fprint(a.out, probe.Prompts())
 		return err
 	}
-	if err := checkReport(p.report); err != nil {
+	if err := a.checkReport(p.report); err != nil {
 		return err
 	}
 	if p.grade != "" {
@@ -137,12 +137,12 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 	defer h.Close()
 	// All that can be wrong comes before minutes of replays.
 	var m probe.Model
-	dir := p.write
+	dir := a.path(p.write)
 	if dir == "" {
 		if m, err = a.probeModel(h, p.usd); err != nil {
 			return fmt.Errorf("%w; or --write DIR for sheets that others work through", err)
 		}
-		if dir, err = probeBook(); err != nil {
+		if dir, err = a.probeBook(); err != nil {
 			return err
 		}
 	}
@@ -187,7 +187,7 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 }
 
 func (a *app) gradeProbes(p probing) error {
-	book, err := probe.Open(p.grade)
+	book, err := probe.Open(a.path(p.grade))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--grade: %s: 'thresh probe --write' has written nothing there", displayPath(p.grade))
 	}

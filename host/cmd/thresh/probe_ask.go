@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -20,8 +19,8 @@ import (
 
 // probeBook is where sheets are kept that a provider's model works through. One place serves all runs: what was
 // answered once is not asked again.
-func probeBook() (string, error) {
-	dir, err := os.UserCacheDir()
+func (a *app) probeBook() (string, error) {
+	dir, err := a.cache()
 	if err != nil {
 		return "", fmt.Errorf("a place to keep answers: %w", err)
 	}

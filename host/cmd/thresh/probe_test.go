@@ -81,6 +81,7 @@ func TestNothingIsSentToAModelWithoutConsent(t *testing.T) {
 }
 
 func TestSheetsAreWrittenAndAddedUp(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.jsonl", conversation(80))
 	args := []string{
@@ -112,6 +113,7 @@ func TestSheetsAreWrittenAndAddedUp(t *testing.T) {
 
 // The cost of what is probed is what a comparison says, also of a recording that has what was read from the cache.
 func TestAProbeCostsWhatAComparisonSays(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	data, err := os.ReadFile(samples(t)[0])
 	if err != nil {

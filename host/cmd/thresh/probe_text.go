@@ -32,7 +32,7 @@ func probeColumns() []table.Column {
 func (a *app) printProbes(st *probe.State, p probing) error {
 	r := st.Report()
 	if p.report != "" {
-		err := writeReport(p.report, func(w io.Writer, o htmlreport.Options) error { return htmlreport.WriteProbe(w, r, o) })
+		err := a.writeReport(p.report, func(w io.Writer, o htmlreport.Options) error { return htmlreport.WriteProbe(w, r, o) })
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ type progress struct {
 
 func newProgress(out io.Writer) *progress {
 	if p, ok := out.(safeStderr); ok {
-		out = p.File // the line is drawn with control characters
+		out = p.Writer // the line is drawn with control characters
 	}
 	if f, ok := out.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		out = nil

@@ -73,7 +73,7 @@ prompts.dir to the directory to use them.`,
 			}
 			dir := c.Settings().Prompts.Dir
 			if len(dirs) == 1 {
-				dir = dirs[0]
+				dir = a.path(dirs[0])
 			}
 			// No default: files in a directory that the user did not name would be overlooked and would override
 			// nothing.

@@ -54,7 +54,7 @@ func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 		}
 		return t, nil
 	}
-	return recordings.Read(name, o)
+	return recordings.Read(a.path(name), o)
 }
 
 // warnings prints notes on a file that was read, at once. Routine notes, such as those on bookkeeping records that

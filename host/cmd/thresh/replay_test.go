@@ -30,6 +30,7 @@ type replayed struct {
 }
 
 func TestReplayPrintsEveryTurn(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(40))
@@ -75,6 +76,7 @@ func TestReplayPrintsEveryTurn(t *testing.T) {
 }
 
 func TestReplayTables(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(5))
@@ -90,6 +92,7 @@ func TestReplayTables(t *testing.T) {
 }
 
 func TestReplayBeginsAnewWhereTheRecorderCompacted(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	list := "[" + strings.ReplaceAll(strings.TrimSpace(turns(10)), "\n", ",") + "]"
 	p.file(
@@ -113,6 +116,7 @@ func TestReplayBeginsAnewWhereTheRecorderCompacted(t *testing.T) {
 }
 
 func TestRecordedSessionsReplay(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(repo.Shared(t, "sessions", "native"), "*", "*"))
 	var known []string
 	for _, f := range files {

@@ -62,6 +62,7 @@ func TestRestoreBringsBackWhatWasPruned(t *testing.T) {
 }
 
 func TestRestoreLists(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	for _, file := range repo.Samples(t) {
 		got := decode[struct {
@@ -95,6 +96,7 @@ func TestRestoreLists(t *testing.T) {
 
 // A terminal does nothing that a tool's result asks it to.
 func TestRestoreIsSafeToLookAt(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file(
 		"s.jsonl",
@@ -111,6 +113,7 @@ func TestRestoreIsSafeToLookAt(t *testing.T) {
 }
 
 func TestRestoreSaysWhatItDoesNotFind(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.jsonl", `{"threshId":"e1","speaker":"human","blocks":[{"type":"text","text":"a"}]}`+"\n"+
 		`{"threshId":"e12","speaker":"ai","blocks":[{"type":"tool_call","id":"call_abc","name":"x","parameters":{}}]}`+
@@ -139,6 +142,7 @@ func TestRestoreSaysWhatItDoesNotFind(t *testing.T) {
 
 // A host may be in the middle of a line.
 func TestRestoreReadsATranscriptThatIsBeingWritten(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	whole := turns(3)
 	if err := os.WriteFile(p.path("work", "s.jsonl"), []byte(whole[:len(whole)-20]), 0o600); err != nil {

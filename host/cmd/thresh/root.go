@@ -17,10 +17,11 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// app is the state that all commands share: the standard streams and the values of common flags. Commands reach the
-// outside world only through in, out and err: tests can run them in process. The fields are set once while flags are
-// parsed and need no lock.
+// app is the state that all commands share: the standard streams, the working directory and the environment, and the
+// values of common flags. Commands ask it and not the process, so tests run many at a time in one process. The fields
+// are set once while flags are parsed and need no lock.
 type app struct {
+	place
 	// in is read by commands that take '-' and by the doors on standard input. out has only results; err has everything
 	// else, without control characters ([safeStderr]).
 	in       io.Reader
@@ -55,6 +56,10 @@ type app struct {
 	hangup atomic.Pointer[func()]
 	// hangups that arrive while one is handled count as one more.
 	hangups chan os.Signal
+}
+
+func newApp(at place, in io.Reader, out, err io.Writer) *app {
+	return &app{place: at, in: in, out: out, err: safeStderr{err, at.getenv("COLUMNS")}, hangups: make(chan os.Signal, 1)}
 }
 
 const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies

@@ -41,6 +41,7 @@ func parseJSON[T any](t *testing.T, text string) T {
 }
 
 func TestOptimizePrintsTheDensityResult(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	got := decode[any](t, p.run("plugins", "try", "--step=optimize", "--strategy", "high-density", "--set", "workspace.root=/w",
@@ -94,6 +95,7 @@ func turns(n int) string {
 }
 
 func TestCompressPrintsWhatCameOfIt(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.jsonl", turns(60))
 	args := []string{"plugins", "try", "--strategy", "top-down-truncation", "--set", "compression.threshold=0.5", "s.jsonl",
@@ -134,6 +136,7 @@ func TestCompressPrintsWhatCameOfIt(t *testing.T) {
 }
 
 func TestTokensPrintsCountsByEntryToolAndFile(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	got := decode[struct {
@@ -171,6 +174,7 @@ func TestTokensPrintsCountsByEntryToolAndFile(t *testing.T) {
 }
 
 func TestTokensKnowsToolsFromTheSettings(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json",
 		`[{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"peek","parameters":{"where":"b.ts"}}]},
@@ -183,6 +187,7 @@ func TestTokensKnowsToolsFromTheSettings(t *testing.T) {
 }
 
 func TestConvertToNativeIsExact(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	const odd = `{"history":[
 {"speaker":"human","blocks":[{"type":"text","text":"x","mine":1.50}],"metadata":{"b":1e3,"a":"\u00e9"},"own":[1, 2]},
@@ -203,6 +208,7 @@ func TestConvertToNativeIsExact(t *testing.T) {
 }
 
 func TestConvertWritesWhatProvidersTake(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	for _, format := range []string{"openai", "anthropic"} {
@@ -216,6 +222,7 @@ func TestConvertWritesWhatProvidersTake(t *testing.T) {
 }
 
 func TestPluginsListSaysWhereEachIsFrom(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.install("high-density")
 	file := p.pluginFile("high-density")
@@ -248,6 +255,7 @@ func TestPluginsListSaysWhereEachIsFrom(t *testing.T) {
 }
 
 func TestConfigExplainSaysWhereAValueCameFrom(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("thresh.yaml", "model:\n  contextLimit: 1234\n")
 	r := p.run("config", "explain", "model.contextLimit", "compression.threshold", "--set",
@@ -278,6 +286,7 @@ type vector struct {
 
 // TestOptimizeVectorsThroughTheCommandLine takes two cases: all go through one host, in package engine.
 func TestOptimizeVectorsThroughTheCommandLine(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(repo.Shared(t, "vectors", "optimize.jsonl"))
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -97,7 +96,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	set := c.Settings()
 	log := a.logger(set.Log)
 	// A socket of systemd takes precedence over serve.listen, as it is open already.
-	l, err := inheritedListener(os.Getenv, os.Unsetenv)
+	l, err := inheritedListener(a.getenv)
 	if err == nil && l == nil {
 		l, err = network.Listen(set.Serve.Listen)
 	}
@@ -141,10 +140,10 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	h, kept := host.Over(machine), machine.Store()
 	defer a.onHangup(func() { a.reload(cmd, h, log) })()
 	a.say(hclog.Info, "serving at "+network.URL(l, certificate != nil))
-	notify("READY=1")
+	a.notify("READY=1")
 	// systemd must hear of the end when it begins: a drain can take serve.drain, and a service that does not answer for
 	// so long would look stuck.
-	stop := context.AfterFunc(cmd.Context(), func() { notify("STOPPING=1") })
+	stop := context.AfterFunc(cmd.Context(), func() { a.notify("STOPPING=1") })
 	defer stop()
 	ready := func(ctx context.Context) error { return cmp.Or(kept.Ready(ctx), machine.Check(machine.Config())) }
 	// A door that fails cancels ctx, which ends the others: a service with half of its doors would look healthy.
@@ -269,8 +268,8 @@ func certificateOf(set config.ServeTLS) (*tls.Certificate, error) {
 // reload reads the configuration again, on SIGHUP. What is wrong with it is logged, and the host continues as it was.
 // systemd waits for READY=1 after RELOADING=1, whether the reload succeeded or not.
 func (a *app) reload(cmd *cobra.Command, h *host.Host, log hclog.Logger) {
-	notify("RELOADING=1\n" + monotonic())
-	defer notify("READY=1")
+	a.notify("RELOADING=1\n" + monotonic())
+	defer a.notify("READY=1")
 	c, err := a.serveConfig(cmd)
 	if err == nil {
 		err = h.Reload(c)

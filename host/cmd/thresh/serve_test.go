@@ -274,6 +274,7 @@ func TestSessionsOutliveTheService(t *testing.T) {
 }
 
 func TestAccessTokensOfTheCommandLine(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	if r := p.run("access", "list", "--set", "sessions.store=memory"); r.code != 1 ||
 		!strings.Contains(r.stderr, "keeps nothing") {
@@ -453,6 +454,7 @@ func hangupReloads(t *testing.T, start string) {
 }
 
 func TestServingOtherMachinesNeedsTLS(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	r := p.run("serve", "--set", "serve.listen=0.0.0.0:0")
 	if r.code != 1 || !strings.Contains(r.stderr, "serve.tls.cert") || !strings.Contains(r.stderr, "--insecure") {

@@ -37,7 +37,7 @@ damage, and fails.`,
 				out := s.out
 				if file != "" {
 					// 0600: tools may have printed secrets into the conversation.
-					f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+					f, err := os.OpenFile(s.path(file), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 					if err != nil {
 						return err
 					}

@@ -71,6 +71,7 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 }
 
 func TestAStoreThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("notes.txt", strings.Repeat("this is no database, although it is long enough for one\n", 20))
 	p.run("run", "--set", "sessions.store=sqlite:notes.txt").failed(t, 1, "notes.txt")
@@ -127,6 +128,7 @@ func TestSessionsAreManaged(t *testing.T) {
 }
 
 func TestTheTreeOfASession(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	setting := "sqlite:" + p.path("work", "sessions.db")
 	kept, err := backends.Open(t.Context(), setting)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -90,7 +89,7 @@ func (a *app) files(cmd *cobra.Command, s *sources, given []string) ([]string, e
 	}
 	var out []string
 	for _, name := range given {
-		found, many, err := recordings.Walk(name)
+		found, many, err := recordings.Walk(a.path(name))
 		if err != nil {
 			return nil, err
 		}
@@ -130,17 +129,17 @@ func (a *app) checkFrom(cmd *cobra.Command) error {
 // own variables, and says on standard error which they are. That there is none is an error: a command about nothing
 // must not look like success.
 func (a *app) own(cmd *cobra.Command, s *sources) ([]string, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return nil, fmt.Errorf("look for sessions: %w; name a FILE", err)
+	if a.home() == "" {
+		return nil, errors.New("look for sessions: HOME is not set; name a FILE")
 	}
 	o := recordings.Options{Agent: s.agent}
 	if s.project != "" {
-		if o.Project, err = filepath.Abs(s.project); err != nil {
+		var err error
+		if o.Project, err = filepath.Abs(a.path(s.project)); err != nil {
 			return nil, fmt.Errorf("--project: %w", err)
 		}
 	}
-	found, err := recordings.Find(recordings.System{OS: runtime.GOOS, Home: home, Getenv: os.Getenv}, o)
+	found, err := recordings.Find(recordings.System{OS: runtime.GOOS, Home: a.home(), Getenv: a.getenv}, o)
 	if err != nil {
 		return nil, usage(cmd, fmt.Errorf("--agent: %w", err))
 	}

@@ -30,6 +30,7 @@ func (p *place) keep(name, content string, hour int) string {
 }
 
 func TestSessionsAreFoundByThemselves(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	sample, err := os.ReadFile(repo.Path(t, "examples", "sessions", "claude-code-ratelimit.jsonl"))
 	if err != nil {
@@ -81,6 +82,7 @@ func TestSessionsAreFoundByThemselves(t *testing.T) {
 }
 
 func TestCompareAdvisesAndWritesTheSettings(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	args := append([]string{"compare", "--strategy", "high-density,top-down-truncation", "--prices", "no-cache",
 		"--set", "model.contextLimit=30000", "--min-recall", "60"}, samples(t)...)

@@ -13,16 +13,19 @@ import (
 
 // safeStderr is standard error. Names of files, tools and settings that a stranger chose occur in errors, notes and log
 // lines; a terminal must not act on escape sequences in them.
-type safeStderr struct{ *os.File }
+type safeStderr struct {
+	io.Writer
+	columns string // the variable COLUMNS
+}
 
 // Write writes p, usually whole lines, with what a terminal would act on replaced. A terminal would also cut a long
 // line inside a word.
 func (w safeStderr) Write(p []byte) (int, error) {
 	out := printable(string(p))
-	if term.IsTerminal(int(w.Fd())) {
-		out = fold(out, table.Width(w.File))
+	if f, ok := w.Writer.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		out = fold(out, table.Width(f, w.columns))
 	}
-	if _, err := io.WriteString(w.File, out); err != nil {
+	if _, err := io.WriteString(w.Writer, out); err != nil {
 		return 0, err
 	}
 	return len(p), nil

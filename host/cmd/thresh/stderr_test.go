@@ -3,6 +3,7 @@ package main
 import "testing"
 
 func TestLongLinesBreakAtSpaces(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"": "", "fits in ten": "fits in\nten", "  a line\n\nanother one\n": "  a line\n\nanother\none\n",
 		"0123456789 0123456789012 é ü": "0123456789\n0123456789012\né ü", "ééééé éééé": "ééééé éééé",

@@ -16,13 +16,10 @@ const firstFD = 3
 // inheritedListener returns the socket that systemd opened for this process; nil if it passed none. The variables are
 // meant for the process with the id in LISTEN_PID: a child of it inherits them, but not the sockets. The error is for
 // more than one socket, or a descriptor that is no listening socket.
-func inheritedListener(getenv func(string) string, unsetenv func(string) error) (net.Listener, error) {
+func inheritedListener(getenv func(string) string) (net.Listener, error) {
 	count, _ := strconv.Atoi(getenv("LISTEN_FDS"))
 	if pid, err := strconv.Atoi(getenv("LISTEN_PID")); err != nil || pid != os.Getpid() || count == 0 {
 		return nil, nil
-	}
-	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
-		_ = unsetenv(name)
 	}
 	if count > 1 {
 		return nil, fmt.Errorf("systemd passed %d sockets; the socket unit must have one", count)
@@ -40,8 +37,8 @@ func inheritedListener(getenv func(string) string, unsetenv func(string) error) 
 
 // notify tells systemd of a change of state, if it is there; an error has no one to tell. It sends a datagram to the
 // socket that NOTIFY_SOCKET names; a leading @ is an abstract one, which package net understands.
-func notify(state string) {
-	name := os.Getenv("NOTIFY_SOCKET")
+func (p place) notify(state string) {
+	name := p.getenv("NOTIFY_SOCKET")
 	if name == "" {
 		return
 	}

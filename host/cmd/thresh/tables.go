@@ -32,9 +32,11 @@ func (a *app) addColumns(cmd *cobra.Command, columns []table.Column) {
 func (a *app) printTable(t *table.Table) error { return t.Write(a.out, a.tableOptions()) }
 
 func (a *app) tableOptions() table.Options {
-	return table.Options{Width: table.Width(a.out), Columns: a.columns}
+	return table.Options{Width: a.width(), Columns: a.columns}
 }
 
 func (a *app) printSmallTable(t *table.Table) error {
-	return t.Write(a.out, table.Options{Width: table.Width(a.out)})
+	return t.Write(a.out, table.Options{Width: a.width()})
 }
+
+func (a *app) width() int { return table.Width(a.out, a.getenv("COLUMNS")) }

@@ -19,6 +19,7 @@ const reporting = `[
 ]`
 
 func TestTokensComparesItsCountsWithWhatWasReported(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", reporting)
 	type calibration struct {
@@ -58,6 +59,7 @@ func TestTokensComparesItsCountsWithWhatWasReported(t *testing.T) {
 }
 
 func TestTokensIsSilentOnReportsWhereThereAreNone(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
 	if got := decode[object](t, p.run("tokens", "-o", "json", "s.json")); cmp.Diff([]any{}, got["calibration"]) != "" {
@@ -71,6 +73,7 @@ func TestTokensIsSilentOnReportsWhereThereAreNone(t *testing.T) {
 // A file that a session names in two ways is one file: relative paths are meant from the directory in which the agent
 // worked, not from where the report is made.
 func TestTokensByFileKnowTheAgentsDirectory(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", `{"cwd":"/away","history":[
 {"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"read_file","parameters":{"file_path":"src/a.go"}}]},

@@ -238,7 +238,7 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 		return nil
 	}
 	// The real output's width, even if out is a buffer that is drawn later.
-	return t.Write(out, table.Options{Width: table.Width(a.out), Columns: a.columns})
+	return t.Write(out, table.Options{Width: a.width(), Columns: a.columns})
 }
 
 // lastChange is why a session's history was changed last, or what is wrong with it. It may be any text of a strategy or

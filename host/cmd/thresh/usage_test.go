@@ -6,6 +6,7 @@ import (
 )
 
 func TestEveryCommandExplainsItself(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	for _, command := range []string{
 		"plugins replay", "run", "plugins try", "sessions convert", "tokens", "explain", "restore", "plugins list",
@@ -26,6 +27,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 }
 
 func TestShellCompletion(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		if r := p.run("completion", shell).done(t); !strings.Contains(r.stdout, "thresh") {
@@ -45,6 +47,7 @@ func TestShellCompletion(t *testing.T) {
 }
 
 func TestAWrongCallIsStatus2AndNamesWhatHelps(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	for _, c := range []struct {
 		args string

@@ -16,6 +16,7 @@ import (
 // TestCompressVectorsThroughTheCommandLine takes two cases of each file. They were made with other token
 // counters, so that properties are looked at here; package tests compare them exactly.
 func TestCompressVectorsThroughTheCommandLine(t *testing.T) {
+	t.Parallel()
 	for strategy, file := range map[string]string{
 		"high-density": "compress_highdensity.jsonl", "top-down-truncation": "compress_topdown.jsonl",
 	} {

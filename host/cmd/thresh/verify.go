@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/lab/verify"
 )
 
@@ -50,8 +52,12 @@ The checks:
 				return err
 			}
 			bar := newProgress(a.err)
-			report, err := verify.Run(cmd.Context(), given[0], verify.Options{
-				Only: only, Logger: logger, Progress: bar.step, Plugins: c.Settings().Plugins,
+			binary := given[0]
+			if !slices.Contains(builtin.Names(), binary) {
+				binary = a.path(binary)
+			}
+			report, err := verify.Run(cmd.Context(), binary, verify.Options{
+				Only: only, Logger: logger, Progress: bar.step, Plugins: c.Settings().Plugins, RunDir: a.temp(),
 			})
 			bar.clear()
 			switch {
@@ -62,7 +68,7 @@ The checks:
 			}
 			// Before printing: the file exists even if the reader of the output has gone.
 			if junit != "" {
-				if err := writeJUnit(junit, report); err != nil {
+				if err := writeJUnit(a.path(junit), report); err != nil {
 					return err
 				}
 			}

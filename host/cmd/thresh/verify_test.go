@@ -9,6 +9,7 @@ import (
 )
 
 func TestPluginsVerifyPassesAShippedPlugin(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	r := p.run("plugins", "verify", "high-density", "--only", "lifeline,optimize-idempotent", "--junit", "report.xml").done(t)
 	for _, want := range []string{"optimize-idempotent  pass", "lifeline             pass",
@@ -24,6 +25,7 @@ func TestPluginsVerifyPassesAShippedPlugin(t *testing.T) {
 }
 
 func TestPluginsVerifyFailsWithTheReasonInItsReport(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	binary := p.path("work", "thresh-strategy-fails-in-optimize")
 	if err := os.Link(filepath.Join(bin, "faulty"), binary); err != nil {
@@ -47,6 +49,7 @@ func TestPluginsVerifyFailsWithTheReasonInItsReport(t *testing.T) {
 }
 
 func TestPluginsVerifyRefusesWhatItCannotCheck(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	binary := filepath.Join(bin, "plugins", "thresh-strategy-high-density")
 	p.run("plugins", "verify").failed(t, 2, "needs one BINARY")
@@ -57,6 +60,7 @@ func TestPluginsVerifyRefusesWhatItCannotCheck(t *testing.T) {
 }
 
 func TestPluginsVerifyIsolatesAsTheSettingsSay(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	binary := p.path("work", "thresh-strategy-needs-network")
 	if err := os.Link(filepath.Join(bin, "faulty"), binary); err != nil {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	root := newRoot(&app{out: &out, err: &out})
 	root.SetArgs([]string{"--version"})

@@ -7,6 +7,7 @@ import (
 
 // A table that is piped fits 80 columns, whatever the sessions are called, and shows what matters most.
 func TestTablesFitEightyColumns(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	files := samples(t)
 	for name, c := range map[string]struct {

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,7 +91,7 @@ display.`)
 // status is the result, and what went wrong in the host is printed after it.
 func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	// Before anything is started: that it never made a request would be true, but not why.
-	if err := f.check(cmd, command); err != nil {
+	if err := f.check(cmd, command, a.place); err != nil {
 		return err
 	}
 	if f.print && len(command) > 0 {
@@ -107,7 +105,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 		w.name = command[0]
 	}
 	w.client = wrappingOf(w.name)
-	if w.past = w.client.goesPast(command, os.Getenv); w.past != "" {
+	if w.past = w.client.goesPast(command, a.place); w.past != "" {
 		fmt.Fprintln(a.err, "thresh: "+w.past)
 	}
 	meter, stop, err := w.openHost(cmd)
@@ -121,9 +119,9 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	return w.serve(cmd.Context())
 }
 
-func (f wrapFlags) check(cmd *cobra.Command, command []string) error {
+func (f wrapFlags) check(cmd *cobra.Command, command []string, in place) error {
 	if !f.print {
-		if _, err := exec.LookPath(command[0]); err != nil {
+		if _, err := in.lookPath(command[0]); err != nil {
 			return fmt.Errorf("the agent cannot be started: %w", err)
 		}
 	}
@@ -138,7 +136,7 @@ func (f wrapFlags) check(cmd *cobra.Command, command []string) error {
 	}) {
 		return nil
 	}
-	_, err := opencodeOwn(os.Getenv(opencodeContent))
+	_, err := opencodeOwn(in.getenv(opencodeContent))
 	return err
 }
 
@@ -208,7 +206,7 @@ func (w *wrapped) openHost(cmd *cobra.Command) (meter metric.MeterProvider, stop
 // openProxy makes the proxy and opens its address, before the agent's first request.
 func (w *wrapped) openProxy(ctx context.Context, meter metric.MeterProvider) error {
 	// Before the variables are changed for the agent: they say where its requests go.
-	upstreams, err := upstreamsFor(w.host.Config(), w.client, os.Getenv)
+	upstreams, err := upstreamsFor(w.host.Config(), w.client, w.place)
 	if err != nil {
 		return err
 	}
@@ -275,7 +273,7 @@ func (w *wrapped) serve(ctx context.Context) error {
 // printVariables prints what an agent must have in its environment, as a shell reads it. Only these lines are on
 // standard output, for eval.
 func (w *wrapped) printVariables() {
-	for _, set := range append(w.client.values(w.at), w.client.others...) {
+	for _, set := range append(w.client.values(w.at, w.place), w.client.others...) {
 		name, value, _ := strings.Cut(set, "=")
 		// JSON has quotes and braces; no value has a single quote.
 		if strings.ContainsAny(value, `"{`) {
@@ -284,7 +282,7 @@ func (w *wrapped) printVariables() {
 		fmt.Fprintf(w.out, "export %s=%s\n", name, value)
 	}
 	if w.client.arguments != nil {
-		if args := w.client.arguments(w.at.base, os.Getenv); len(args) > 0 {
+		if args := w.client.arguments(w.at.base, w.place); len(args) > 0 {
 			fmt.Fprintf(w.out, "# %s needs these arguments: '%s'\n", w.client.command, strings.Join(args, "' '"))
 		}
 	}

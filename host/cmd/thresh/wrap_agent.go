@@ -24,14 +24,14 @@ func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with st
 // runWrapped runs the agent with this process's terminal, and waits for it. It returns an [exitStatus], or the error
 // for which the agent could not be started.
 func runWrapped(w wrapping, command []string, at proxyAt, a *app) error {
-	agent, end, err := w.start(command, at, os.Environ())
+	agent, end, err := w.start(command, at, a.place)
 	if err != nil {
 		return err
 	}
 	defer end()
 	agent.Stdin, agent.Stdout, agent.Stderr = a.in, a.out, a.err
 	if err, ok := a.err.(safeStderr); ok {
-		agent.Stderr = err.File // the file itself: a pipe would hide the terminal from the agent
+		agent.Stderr = err.Writer // the file itself: a pipe would hide the terminal from the agent
 	}
 	// A terminal sends its interrupts to the agent as well, which decides what they mean. Signals that only this
 	// process gets are passed on. Registered before the start: none ends this process and leaves the agent.
@@ -44,7 +44,8 @@ func runWrapped(w wrapping, command []string, at proxyAt, a *app) error {
 	if err := agent.Start(); err != nil {
 		return err
 	}
-	terminal := term.IsTerminal(int(os.Stdin.Fd()))
+	in, ok := a.in.(*os.File)
+	terminal := ok && term.IsTerminal(int(in.Fd()))
 	ended := make(chan error, 1)
 	go func() { ended <- agent.Wait() }()
 	for {

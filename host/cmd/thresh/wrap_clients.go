@@ -38,16 +38,16 @@ type wrapping struct {
 	// others are set as they are, unless the user has set them.
 	others []string
 	// arguments are put before the user's; nil for none.
-	arguments func(base string, getenv func(string) string) []string
+	arguments func(base string, in place) []string
 	// recall are arguments that tell the agent of the MCP server; nil if variables or files do it. All users of the
 	// machine can read them, so they name the variable that has the token.
 	recall func(base string) []string
 	// own finds the base URL of the user's own provider in the agent's configuration, to which the proxy then sends the
 	// requests; nil for none.
-	own    func(getenv func(string) string) string
-	stored func(name string, getenv func(string) string) string
+	own    func(in place) string
+	stored func(name string, in place) string
 	// past says why the agent's requests will not come through the proxy; nil if nothing is known.
-	past  func(getenv func(string) string) string
+	past  func(in place) string
 	files []agentFile
 }
 
@@ -70,7 +70,7 @@ type agentFile struct {
 	// name is the file's name. text makes its content from the addresses of the proxy and of the MCP server, "" for
 	// none. Without content there is no file; an error keeps the agent from being started.
 	name string
-	text func(base, recall string, getenv func(string) string) ([]byte, error)
+	text func(base, recall string, in place) ([]byte, error)
 	// The agent gets the file's path behind this argument, or in this variable.
 	argument, variable string
 }
@@ -150,28 +150,32 @@ func wrappingOf(command string) wrapping {
 
 // start returns the agent's command, not yet started, with the addresses of the proxy and the MCP server, if there is
 // one. end removes the directory of its files; call it after the agent has ended, or failed to start.
-func (w wrapping) start(command []string, at proxyAt, environ []string) (agent *exec.Cmd, end func(), err error) {
+func (w wrapping) start(command []string, at proxyAt, in place) (agent *exec.Cmd, end func(), err error) {
+	program, err := in.lookPath(command[0])
+	if err != nil {
+		return nil, nil, err
+	}
 	args := slices.Clone(command[1:])
 	if at.token != "" && w.recall != nil {
 		args = append(w.recall(at.base), args...)
 	}
 	if w.arguments != nil {
-		args = append(w.arguments(at.base, os.Getenv), args...)
+		args = append(w.arguments(at.base, in), args...)
 	}
 	// The agent's environment is the user's own: keys are in it.
-	env := w.environ(at, environ)
+	env := w.environ(at, in)
 	end = func() {}
 	if len(w.files) > 0 {
 		// Private, as an agent's settings may hold keys. If this process is killed, the next start of any host removes
 		// it.
-		dir, err := rundir.New(os.TempDir())
+		dir, err := rundir.New(in.temp())
 		if err != nil {
 			return nil, nil, err
 		}
 		end = func() { _ = dir.Remove() }
 		for _, f := range w.files {
 			path := filepath.Join(dir.Path, f.name)
-			text, err := f.text(at.base, at.mcp(), os.Getenv)
+			text, err := f.text(at.base, at.mcp(), in)
 			if err == nil && text != nil {
 				err = os.WriteFile(path, text, 0o600)
 			}
@@ -187,16 +191,16 @@ func (w wrapping) start(command []string, at proxyAt, environ []string) (agent *
 			}
 		}
 	}
-	agent = exec.Command(command[0], args...)
-	agent.Env = env
+	agent = exec.Command(program, args...)
+	agent.Args[0], agent.Dir, agent.Env = command[0], in.dir, env
 	return agent, end, nil
 }
 
-func (w wrapping) values(at proxyAt) (out []string) {
+func (w wrapping) values(at proxyAt, in place) (out []string) {
 	for _, v := range w.variables {
 		value := at.base + v.path
 		if v.name == opencodeContent {
-			own, _ := opencodeOwn(os.Getenv(opencodeContent)) // check has returned the error
+			own, _ := opencodeOwn(in.getenv(opencodeContent)) // check has returned the error
 			value = opencodeConfig(at.base, at.mcp(), own)
 		}
 		out = append(out, v.name+"="+value)
@@ -209,22 +213,20 @@ func (w wrapping) values(at proxyAt) (out []string) {
 
 // environ returns the agent's environment. The last value of a name counts, so base URLs of the user are replaced;
 // upstreamsFor has read them.
-func (w wrapping) environ(at proxyAt, environ []string) []string {
-	out := append(slices.Clone(environ), w.values(at)...)
+func (w wrapping) environ(at proxyAt, in place) []string {
+	out := append(slices.Clone(in.env), w.values(at, in)...)
 	// Preferences and not addresses: a user who has set one means it.
 	for _, v := range w.others {
 		name, _, _ := strings.Cut(v, "=")
-		if !slices.ContainsFunc(environ, func(set string) bool { return strings.HasPrefix(set, name+"=") }) {
+		if _, set := in.lookupEnv(name); !set {
 			out = append(out, v)
 		}
 	}
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
 		// Both spellings, since programs differ in which they read.
 		value := "127.0.0.1,localhost"
-		for _, set := range environ {
-			if old, ok := strings.CutPrefix(set, name+"="); ok && old != "" {
-				value = old + "," + value
-			}
+		if old := in.getenv(name); old != "" {
+			value = old + "," + value
 		}
 		out = append(out, name+"="+value)
 	}
@@ -282,9 +284,9 @@ func merge(into, from map[string]any) {
 
 // codexArguments set the base URL of Codex's provider: its own, or the one that the user's configuration chooses. -c
 // sets a key of Codex's configuration for one run.
-func codexArguments(base string, getenv func(string) string) []string {
+func codexArguments(base string, in place) []string {
 	key := "openai_base_url"
-	if name, _ := codexConfig(getenv); name != "" && name != "openai" {
+	if name, _ := codexConfig(in); name != "" && name != "openai" {
 		key = "model_providers." + name + ".base_url"
 	}
 	return []string{"-c", fmt.Sprintf("%s=%q", key, base+"/v1")}
@@ -292,30 +294,29 @@ func codexArguments(base string, getenv func(string) string) []string {
 
 // codexProvider returns the base URL of the provider that Codex's configuration chooses, or of the server for its
 // login; "" for OpenAI's API.
-func codexProvider(getenv func(string) string) string {
-	name, base := codexConfig(getenv)
-	if (name == "" || name == "openai") && chatGPT(getenv) {
+func codexProvider(in place) string {
+	name, base := codexConfig(in)
+	if (name == "" || name == "openai") && chatGPT(in) {
 		return "https://chatgpt.com/backend-api/codex"
 	}
 	return base
 }
 
-func chatGPT(getenv func(string) string) bool {
+func chatGPT(in place) bool {
 	var login struct {
 		Mode   string `json:"auth_mode"`
 		Key    string `json:"OPENAI_API_KEY"`
 		Tokens *struct{}
 	}
-	text, err := os.ReadFile(filepath.Join(codexHome(getenv), "auth.json"))
-	if err != nil || json.Unmarshal(text, &login) != nil || getenv("CODEX_API_KEY") != "" {
+	text, err := os.ReadFile(filepath.Join(codexHome(in), "auth.json"))
+	if err != nil || json.Unmarshal(text, &login) != nil || in.getenv("CODEX_API_KEY") != "" {
 		return false
 	}
 	return strings.EqualFold(login.Mode, "chatgpt") || login.Mode == "" && login.Key == "" && login.Tokens != nil
 }
 
-func codexHome(getenv func(string) string) string {
-	home, _ := os.UserHomeDir()
-	return cmp.Or(getenv("CODEX_HOME"), filepath.Join(home, ".codex"))
+func codexHome(in place) string {
+	return in.path(cmp.Or(in.getenv("CODEX_HOME"), filepath.Join(in.home(), ".codex")))
 }
 
 var (
@@ -326,8 +327,8 @@ var (
 // codexConfig reads the model_provider of Codex's configuration and its base_url. It only reads the two plain forms of
 // lines that Codex writes; for any other there is the setting proxy.upstreams.openai. A TOML library would be larger
 // than what is needed of it. If nothing is found, Codex's own provider is used.
-func codexConfig(getenv func(string) string) (provider, base string) {
-	f, err := os.Open(filepath.Join(codexHome(getenv), "config.toml"))
+func codexConfig(in place) (provider, base string) {
+	f, err := os.Open(filepath.Join(codexHome(in), "config.toml"))
 	if err != nil {
 		return "", ""
 	}
@@ -354,7 +355,7 @@ func codexConfig(getenv func(string) string) (provider, base string) {
 // upstreamsFor returns where requests are sent: what the user's settings say; else what the agent would have used, as
 // its variable or its configuration says; else the provider. The error names the variable or the configuration with an
 // unusable address.
-func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (proxy.Upstreams, error) {
+func upstreamsFor(c *config.Config, w wrapping, in place) (proxy.Upstreams, error) {
 	set := c.Settings().Proxy.Upstreams
 	for _, u := range []struct {
 		variable
@@ -367,9 +368,9 @@ func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (pro
 		// All that are overwritten for the agent: any of them may be where its requests went.
 		from := ""
 		for _, v := range append([]variable{u.variable}, w.variables...) {
-			said := getenv(v.name)
+			said := in.getenv(v.name)
 			if w.stored != nil {
-				said = cmp.Or(said, w.stored(v.name, getenv))
+				said = cmp.Or(said, w.stored(v.name, in))
 			}
 			if said != "" && v.path != u.path { // the agent adds the version, which the upstream has
 				said = strings.TrimSuffix(said, "/") + u.path
@@ -384,7 +385,7 @@ func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (pro
 			}
 		}
 		if w.own != nil && u.upstream == w.provider {
-			if v := w.own(getenv); v != "" {
+			if v := w.own(in); v != "" {
 				*u.value, from = v, "the configuration of "+w.command
 			}
 		}
@@ -400,10 +401,9 @@ func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (pro
 }
 
 // gooseConfig finds a variable in goose's configuration, in the plain form of a line in which goose writes it.
-func gooseConfig(name string, getenv func(string) string) string {
-	home, _ := os.UserHomeDir()
-	text, err := os.ReadFile(filepath.Join(cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "goose",
-		"config.yaml"))
+func gooseConfig(name string, in place) string {
+	text, err := os.ReadFile(in.path(filepath.Join(cmp.Or(in.getenv("XDG_CONFIG_HOME"), filepath.Join(in.home(), ".config")),
+		"goose", "config.yaml")))
 	if err != nil {
 		return ""
 	}

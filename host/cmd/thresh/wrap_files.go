@@ -13,7 +13,7 @@ import (
 
 // piExtension is a program that pi loads: pi takes base URLs from extensions. It has no client of MCP, so the program
 // offers each tool of the server as a tool of pi's.
-func piExtension(base, recall string, _ func(string) string) ([]byte, error) {
+func piExtension(base, recall string, _ place) ([]byte, error) {
 	return fmt.Appendf(nil, `export default async (pi) => {
 	pi.registerProvider("anthropic", { baseUrl: %q });
 	pi.registerProvider("openai", { baseUrl: %q });
@@ -37,7 +37,7 @@ func piExtension(base, recall string, _ func(string) string) ([]byte, error) {
 }
 
 // qwenServers is an argument's file: in the argument itself other users of the machine would see the address.
-func qwenServers(_, recall string, _ func(string) string) ([]byte, error) {
+func qwenServers(_, recall string, _ place) ([]byte, error) {
 	if recall == "" {
 		return nil, nil
 	}
@@ -46,14 +46,14 @@ func qwenServers(_, recall string, _ func(string) string) ([]byte, error) {
 
 // clineServers are the user's MCP servers for cline, and ours. Servers with a login are left out: cline would renew
 // their tokens in a temporary file, and the user's would be void.
-func clineServers(_, recall string, getenv func(string) string) ([]byte, error) {
+func clineServers(_, recall string, in place) ([]byte, error) {
 	if recall == "" {
 		return nil, nil
 	}
 	settings := map[string]any{}
-	path := cmp.Or(getenv("CLINE_MCP_SETTINGS_PATH"),
-		filepath.Join(clineSettingsDir(getenv), "cline_mcp_settings.json"))
-	if err := readSettings(path, &settings); err != nil {
+	path := cmp.Or(in.getenv("CLINE_MCP_SETTINGS_PATH"),
+		filepath.Join(clineSettingsDir(in), "cline_mcp_settings.json"))
+	if err := readSettings(in.path(path), &settings); err != nil {
 		return nil, err
 	}
 	servers, ok := settings["mcpServers"].(map[string]any)
@@ -103,37 +103,35 @@ const clineOwn = "openai-compatible"
 // clinePaths are the base URLs that cline's providers get: with the version, as cline takes them.
 var clinePaths = map[string]string{"anthropic": "/v1", "openai-native": "/v1", "gemini": "/v1beta", clineOwn: "/v1"}
 
-func clineSettingsDir(getenv func(string) string) string {
-	home, _ := os.UserHomeDir()
-	data := cmp.Or(getenv("CLINE_DATA_DIR"), filepath.Join(cmp.Or(getenv("CLINE_DIR"), filepath.Join(home, ".cline")),
-		"data"))
-	return filepath.Join(data, "settings")
+func clineSettingsDir(in place) string {
+	own := cmp.Or(in.getenv("CLINE_DIR"), filepath.Join(in.home(), ".cline"))
+	return filepath.Join(cmp.Or(in.getenv("CLINE_DATA_DIR"), filepath.Join(own, "data")), "settings")
 }
 
-func readCline(getenv func(string) string) (clineFile, error) {
-	path := cmp.Or(getenv("CLINE_PROVIDER_SETTINGS_PATH"), filepath.Join(clineSettingsDir(getenv), "providers.json"))
+func readCline(in place) (clineFile, error) {
+	path := cmp.Or(in.getenv("CLINE_PROVIDER_SETTINGS_PATH"), filepath.Join(clineSettingsDir(in), "providers.json"))
 	file := clineFile{Version: 1}
-	err := readSettings(path, &file)
+	err := readSettings(in.path(path), &file)
 	return file, err
 }
 
 // clineProvider returns the address of the user's own provider; "" if there is none. clineSettings reports what is
 // wrong with the file.
-func clineProvider(getenv func(string) string) string {
-	file, _ := readCline(getenv)
+func clineProvider(in place) string {
+	file, _ := readCline(in)
 	address, _ := file.Providers[clineOwn].settings()["baseUrl"].(string)
 	return address
 }
 
 // clineSettings is the user's file with other base URLs, for cline to read and write in its place. Providers with a
 // login are left out: cline would renew their tokens in a temporary file, and the user's would be void.
-func clineSettings(base, _ string, getenv func(string) string) ([]byte, error) {
-	file, err := readCline(getenv)
+func clineSettings(base, _ string, in place) ([]byte, error) {
+	file, err := readCline(in)
 	if err != nil {
 		return nil, err
 	}
 	was := file.Providers
-	own := clineProvider(getenv) != ""
+	own := clineProvider(in) != ""
 	file.Providers = map[string]clineProvided{}
 	for name, path := range clinePaths {
 		p := was[name]

@@ -28,8 +28,8 @@ func TestCodexLogin(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		getenv := func(name string) string { return map[string]string{"CODEX_HOME": dir, "CODEX_API_KEY": tt.key}[name] }
-		if got := codexProvider(getenv); got != tt.want {
+		in := place{env: []string{"CODEX_HOME=" + dir, "CODEX_API_KEY=" + tt.key}}
+		if got := codexProvider(in); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
@@ -37,6 +37,7 @@ func TestCodexLogin(t *testing.T) {
 
 // goose reads addresses without the version, and from its configuration where no variable is set.
 func TestWhereGooseSendsItsRequests(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "goose"), 0o700); err != nil {
 		t.Fatal(err)
@@ -49,9 +50,8 @@ func TestWhereGooseSendsItsRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	up, err := upstreamsFor(c, wrappingOf("goose"), func(name string) string {
-		return map[string]string{"XDG_CONFIG_HOME": dir, "ANTHROPIC_HOST": "https://two.example"}[name]
-	})
+	up, err := upstreamsFor(c, wrappingOf("goose"),
+		place{env: []string{"XDG_CONFIG_HOME=" + dir, "ANTHROPIC_HOST=https://two.example"}})
 	if err != nil || up.OpenAI.String() != "http://gpu-box:8000/v1" || up.Anthropic.String() != "https://two.example" {
 		t.Errorf("%v %v", up, err)
 	}

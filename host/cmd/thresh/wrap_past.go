@@ -16,9 +16,9 @@ import (
 // What bypasses the proxy: agents that are set to use another service, or are started by something that does not tell
 // them of the proxy. Users would believe that it works.
 
-func (w wrapping) goesPast(command []string, getenv func(string) string) string {
+func (w wrapping) goesPast(command []string, in place) string {
 	if w.past != nil {
-		return w.past(getenv)
+		return w.past(in)
 	}
 	name := ""
 	if len(command) > 0 {
@@ -56,11 +56,11 @@ var claudeElsewhere = map[string]string{
 	"CLAUDE_CODE_USE_MANTLE": "Amazon Bedrock",
 }
 
-func claudePast(getenv func(string) string) string {
-	set := claudeSettings(getenv)
+func claudePast(in place) string {
+	set := claudeSettings(in)
 	for _, name := range slices.Sorted(maps.Keys(claudeElsewhere)) {
 		from := ""
-		if value := cmp.Or(set[name], getenv(name)); value == "" || value == "0" || value == "false" {
+		if value := cmp.Or(set[name], in.getenv(name)); value == "" || value == "0" || value == "false" {
 			continue
 		} else if set[name] != "" {
 			from = " in its settings"
@@ -72,28 +72,27 @@ func claudePast(getenv func(string) string) string {
 
 // claudeSettings are the variables in Claude Code's settings, which take precedence over the environment: the user's,
 // the project's, and the user's for the project.
-func claudeSettings(getenv func(string) string) map[string]string {
-	home, _ := os.UserHomeDir()
+func claudeSettings(in place) map[string]string {
 	out := map[string]string{}
 	for _, path := range []string{
-		filepath.Join(cmp.Or(getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude")), "settings.json"),
+		filepath.Join(cmp.Or(in.getenv("CLAUDE_CONFIG_DIR"), filepath.Join(in.home(), ".claude")), "settings.json"),
 		filepath.Join(".claude", "settings.json"), filepath.Join(".claude", "settings.local.json"),
 	} {
 		var file struct{ Env map[string]string }
-		if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &file) == nil {
+		if text, err := os.ReadFile(in.path(path)); err == nil && json.Unmarshal(text, &file) == nil {
 			maps.Copy(out, file.Env)
 		}
 	}
 	return out
 }
 
-func claudeProvider(getenv func(string) string) string {
-	return claudeSettings(getenv)[anthropicURL.name]
+func claudeProvider(in place) string {
+	return claudeSettings(in)[anthropicURL.name]
 }
 
 // claudeArguments set the base URL for one run if the settings have one, which takes precedence over the variable.
-func claudeArguments(base string, getenv func(string) string) []string {
-	if claudeProvider(getenv) == "" {
+func claudeArguments(base string, in place) []string {
+	if claudeProvider(in) == "" {
 		return nil
 	}
 	return []string{fmt.Sprintf(`--settings={"env":{%q:%q}}`, anthropicURL.name, base)}
@@ -102,22 +101,21 @@ func claudeArguments(base string, getenv func(string) string) []string {
 // geminiPast says that gemini-cli uses a login or a service with addresses of its own, or that it will not start: with
 // a base URL and no choice of a login in its settings it takes the proxy for a gateway. It has no variable for that
 // choice, and reads defaults only from files of root's.
-func geminiPast(getenv func(string) string) string {
-	home, _ := os.UserHomeDir()
+func geminiPast(in place) string {
 	auth := ""
-	for _, dir := range []string{home, "."} {
+	for _, dir := range []string{in.home(), "."} {
 		var file struct {
 			Security struct{ Auth struct{ SelectedType string } }
 		}
-		text, err := os.ReadFile(filepath.Join(dir, ".gemini", "settings.json"))
+		text, err := os.ReadFile(in.path(filepath.Join(dir, ".gemini", "settings.json")))
 		if err == nil && json.Unmarshal(text, &file) == nil { // with comments it is not read here
 			auth = cmp.Or(file.Security.Auth.SelectedType, auth)
 		}
 	}
 	switch {
-	case auth == "vertex-ai", auth == "" && getenv("GOOGLE_GENAI_USE_VERTEXAI") == "true":
+	case auth == "vertex-ai", auth == "" && in.getenv("GOOGLE_GENAI_USE_VERTEXAI") == "true":
 		return "gemini-cli is set to use Vertex AI: its requests go past the proxy"
-	case auth == "oauth-personal", auth == "" && getenv("GOOGLE_GENAI_USE_GCA") == "true":
+	case auth == "oauth-personal", auth == "" && in.getenv("GOOGLE_GENAI_USE_GCA") == "true":
 		return "gemini-cli is logged in with Google: its requests go past the proxy, which takes those with an API key"
 	case auth == "":
 		return `gemini-cli needs its login in ~/.gemini/settings.json to use a proxy: {"security":{"auth":{"selectedType":` +

@@ -213,6 +213,7 @@ func TestWrapNamesWhatGoesPast(t *testing.T) {
 
 // An address in the agent's settings, which would go before the variable, is where its requests go on to.
 func TestWrapReadsTheAgentsSettings(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	for path, text := range map[string]string{
 		"home/.claude/settings.json": `{"env":{"ANTHROPIC_BASE_URL":"http://8.8.8.8"}}`,

@@ -99,20 +99,21 @@ func Open(o Options) (*Host, error) {
 		logger = DefaultLogger(os.Stderr, set.Log)
 	}
 	var h *Host
+	temp, _ := c.LookupEnv("TMPDIR")
 	manager := plugins.New(plugins.Options{
 		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), BuiltIn: builtin.Names(),
 		// By the present configuration, which may have been reloaded.
 		Settings: func(name string, declared []config.Spec) (map[string]any, error) {
 			return h.Config().Strategy(name, declared)
 		},
-		Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
+		Attach: o.Attach, RunDir: temp, NoMirrors: set.Plugins.MirrorBytes == 0,
 	})
 	kept, closeStore, err := openStore(o, set)
 	if err != nil {
 		return nil, errors.Join(err, manager.Close())
 	}
 	h = &Host{log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
-		models: models{log: logger}, granted: o.Granted, store: kept, closeStore: closeStore,
+		models: models{log: logger, env: c.LookupEnv}, granted: o.Granted, store: kept, closeStore: closeStore,
 		name: rand.Text(), leaseTime: leaseTime, snapshotEvery: snapshotEvery}
 	h.config.Store(c)
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{

@@ -22,6 +22,7 @@ import (
 // lives as long as the host, so turns reuse its connections. The zero value is ready to use.
 type models struct {
 	log     hclog.Logger
+	env     func(name string) (value string, ok bool) // nil: the process's
 	mu      sync.Mutex
 	clients map[string]*llm.Client // by the profile as JSON, which holds no API key
 }
@@ -39,7 +40,7 @@ func (m *models) client(name string, p config.Provider) (*llm.Client, error) {
 	if c := m.clients[string(key)]; c != nil {
 		return c, nil
 	}
-	c, err := llm.Open(profile, llm.Options{})
+	c, err := llm.Open(profile, llm.Options{LookupEnv: m.env})
 	if err != nil {
 		return nil, err
 	}

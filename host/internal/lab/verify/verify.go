@@ -28,6 +28,8 @@ type Options struct {
 	// Plugins are settings, of which those about isolation count: Isolation, Grants and MaxMemoryBytes. The zero value
 	// isolates as well as the machine can, and grants nothing.
 	Plugins config.Plugins
+	// RunDir is where files of the run are made, a short path; "" is the system's temporary directory.
+	RunDir string
 	// Progress is called before each check, on the goroutine of [Run], with the check's name, the number of checks
 	// that are done, and the number of checks to run. It may be nil.
 	Progress func(check string, done, of int)
@@ -62,7 +64,7 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 		return nil, err
 	}
 	defer b.Close()
-	spawner, err := process.NewSpawner("")
+	spawner, err := process.NewSpawner(o.RunDir)
 	if err != nil {
 		return nil, fmt.Errorf("creating a directory for the plugin: %w", err)
 	}
