@@ -121,6 +121,20 @@ var rules = []rule{
 			"knows who uses it",
 	},
 	{
+		room:  []string{"host/internal/provider/..."},
+		never: []string{"host/...", "internal/testkit/..."},
+		allow: []string{"host/internal/provider/..."},
+		deep:  true,
+		reason: "what a model API looks like depends on nothing that uses it; the server of the tests judges it, and " +
+			"shares no line with it",
+	},
+	{
+		room:   []string{"internal/testkit/modelapi"},
+		never:  []string{"host/internal/provider/..."},
+		deep:   true,
+		reason: "the judge of the tests knows the model APIs by itself",
+	},
+	{
 		room:   []string{"host/internal/store/..."},
 		never:  []string{"host/...", "sdk/...", "internal/..."},
 		allow:  []string{"host/internal/store/...", "internal/atomicfile"},

@@ -11,7 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 )
 
 func summary(t proxy.Totals, dryRun bool, past string) string {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 )
 
 // conversationOf returns a conversation of about size bytes of results of 6 kB. Its words tell it from all others.
@@ -198,7 +198,7 @@ func BenchmarkBody(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(raw)))
 			for b.Loop() {
-				r, err := body.Index(body.Messages, bytes.Clone(raw))
+				r, err := body.Index("messages", bytes.Clone(raw))
 				if err != nil {
 					b.Fatal(err)
 				}

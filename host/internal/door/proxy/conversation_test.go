@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 

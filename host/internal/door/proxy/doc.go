@@ -15,7 +15,7 @@
 //	reread.go    results in the place of references to results that are no longer sent
 //	recall.go    gives removed results back to the agent
 //	forward.go   the request to the provider, and its answer back to the client
-//	tee.go, usage.go   read the provider's usage from the answer as it passes
+//	tee.go       reads the provider's usage from the answer as it passes
 //	limits.go    learns a model's context limit from the provider's refusals
 //	refuse.go    errors in the form of each API
 //	totals.go    what happened so far, as numbers

@@ -10,8 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -208,7 +209,7 @@ func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	}
 	limit := c.Settings().Model.ContextLimit
 	if byDefault(c, "model.contextLimit") {
-		if x.asksLong(beta) || x.route.api == body.Gemini {
+		if x.asksLong(beta) || x.route.api == provider.Gemini {
 			limit = longWindow
 			set["model.contextLimit"] = limit
 		}

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
@@ -179,7 +180,7 @@ func (s *Server) answered(answer *http.Response) error {
 	})}
 	if x.route.task == turn {
 		s.totals.began(x, answer.StatusCode)
-		answer.Body = newTee(answer, x.route.api, func(u Usage, refusal []byte) {
+		answer.Body = newTee(answer, x.route.api, func(u provider.Usage, refusal []byte) {
 			s.finished(x, answer.StatusCode, u, refusal)
 		})
 	}
@@ -188,7 +189,7 @@ func (s *Server) answered(answer *http.Response) error {
 
 // finished takes in what an answer told. It runs once for each answer, at its end or when the client goes away. refusal
 // is the beginning of an answer that is no stream.
-func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
+func (s *Server) finished(x *exchange, status int, u provider.Usage, refusal []byte) {
 	if x.branch == nil {
 		s.totals.answered(x, u, 0)
 		return

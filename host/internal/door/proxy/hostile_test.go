@@ -13,8 +13,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 )
 
 // echo is a provider that takes anything: it keeps what arrives, and its answer is what the test says.
@@ -248,7 +246,7 @@ func TestAHostileProvider(t *testing.T) {
 		}
 	}
 	up.take()
-	if got := p.proxy.Totals().Usage; got != (proxy.Usage{}) {
+	if got := p.proxy.Totals().Usage; got.Prompt()+got.Output > 0 {
 		t.Errorf("reported: %+v", got)
 	}
 	// Events pass wherever they are cut.

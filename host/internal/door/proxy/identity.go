@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 )
 
 // Which requests may be one conversation. Too narrow an identity costs savings, because the beginning is not found;

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
@@ -34,7 +34,7 @@ func (x *exchange) limited(model, beta string) limited {
 }
 
 func (x *exchange) asksLong(beta string) bool {
-	return x.route.api == body.Messages && strings.Contains(beta, "context-1m")
+	return x.route.api == provider.Messages && strings.Contains(beta, "context-1m")
 }
 
 // leastLimit is the lowest limit that is believed, in tokens: no model has less.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
@@ -15,7 +15,7 @@ import (
 func refuse(w http.ResponseWriter, rt route, status int, message string) {
 	var v any
 	switch {
-	case rt.api == body.Gemini:
+	case rt.api == provider.Gemini:
 		v = map[string]any{"error": map[string]any{"code": status, "message": message, "status": "UNAVAILABLE"}}
 	case rt.provider == openai:
 		v = map[string]any{"error": map[string]any{"message": message, "type": "thresh_error", "code": nil,

@@ -8,18 +8,18 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider"
 )
 
 // Upstreams are the providers' base URLs, as clients of the APIs take them: OpenAI's with /v1, the others' without a
 // version. A request cannot name one. If it could, a page or an agent could have the user's keys sent to any address.
 type Upstreams struct{ Anthropic, OpenAI, Gemini *url.URL }
 
-// provider is one of the upstreams.
-type provider int
+// upstream is one of the upstreams.
+type upstream int
 
 const (
-	unknown provider = iota // none: such a request is not sent on
+	unknown upstream = iota // none: such a request is not sent on
 	anthropic
 	openai
 	gemini
@@ -39,7 +39,7 @@ func ParseUpstreams(set config.Upstreams) (u Upstreams, err error) {
 }
 
 // of returns the base URL of a provider that is not unknown.
-func (u Upstreams) of(p provider) *url.URL {
+func (u Upstreams) of(p upstream) *url.URL {
 	return [...]*url.URL{nil, u.Anthropic, u.OpenAI, u.Gemini}[p]
 }
 
@@ -56,8 +56,8 @@ const (
 // not refused, because clients use more of the APIs than is edited here.
 type route struct {
 	task     task
-	api      body.API
-	provider provider
+	api      provider.API
+	provider upstream
 	path     string // below the upstream's base URL
 	model    string // where the address names it
 }
@@ -70,15 +70,15 @@ func (s *Server) routeOf(r *http.Request) route {
 	post := r.Method == http.MethodPost
 	switch unversioned := strings.TrimPrefix(path, "/v1"); {
 	case unversioned == "/messages" && post:
-		rt = route{turn, body.Messages, anthropic, "/v1/messages", ""}
+		rt = route{turn, provider.Messages, anthropic, "/v1/messages", ""}
 	case path == "/v1/messages/count_tokens" && post:
-		rt = route{count, body.Messages, anthropic, path, ""}
+		rt = route{count, provider.Messages, anthropic, path, ""}
 	case unversioned == "/chat/completions" && post:
-		rt = route{turn, body.Chat, openai, path, ""}
+		rt = route{turn, provider.Chat, openai, path, ""}
 	case unversioned == "/responses" && post:
-		rt = route{turn, body.Responses, openai, path, ""}
+		rt = route{turn, provider.Responses, openai, path, ""}
 	case strings.HasPrefix(path, "/v1beta/models/") && post, strings.HasPrefix(path, "/v1/models/") && post:
-		rt.provider, rt.api = gemini, body.Gemini
+		rt.provider, rt.api = gemini, provider.Gemini
 		model, method, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ":")
 		rt.model = model
 		switch method {
@@ -102,7 +102,7 @@ var openaiPaths = []string{"responses", "chat", "completions", "embeddings", "im
 
 // providerOf tells the provider of a request: by what clients of one provider alone send, then by the agent, then by the
 // key. A request that shows nothing of this has none: its key must not go to a provider that it was not sent for.
-func (s *Server) providerOf(r *http.Request) provider {
+func (s *Server) providerOf(r *http.Request) upstream {
 	path, h := r.URL.Path, r.Header
 	first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, "/v1"), "/"), "/")
 	bearer, _ := strings.CutPrefix(h.Get("Authorization"), "Bearer ")

@@ -7,7 +7,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/apis"
 	"github.com/thresh-dev/thresh/host/internal/sse"
 )
 
@@ -25,18 +26,18 @@ const (
 type tee struct {
 	io.ReadCloser
 	reader answerReader
-	done   func(Usage, []byte)
+	done   func(provider.Usage, []byte)
 }
 
 // answerReader reads an answer piece by piece, however it is cut.
 type answerReader interface {
 	io.Writer
 	// end returns what was read, and the beginning of an answer that is no stream.
-	end() (Usage, []byte)
+	end() (provider.Usage, []byte)
 }
 
 // newTee returns a tee for an answer. done is called once, from the goroutine that reads or closes the answer.
-func newTee(answer *http.Response, api body.API, done func(Usage, []byte)) *tee {
+func newTee(answer *http.Response, api provider.API, done func(provider.Usage, []byte)) *tee {
 	t := &tee{ReadCloser: answer.Body, done: done}
 	events := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream")
 	switch encoding := answer.Header.Get("Content-Encoding"); {
@@ -80,29 +81,31 @@ func (t *tee) finish() {
 // eventReader reads server-sent events.
 type eventReader struct {
 	sse.Reader
-	usage Usage
+	usage provider.Usage
 }
 
-func newEventReader(api body.API) *eventReader {
-	e := &eventReader{}
+func newEventReader(api provider.API) *eventReader {
+	e, read := &eventReader{}, apis.Of(api).Usage
 	e.Reader = sse.Reader{Max: maxEvent, Skip: true, Data: func(data []byte) error {
 		// Most events are deltas without usage: a search for the word saves decoding them.
 		if bytes.Contains(data, []byte(`"usage`)) {
-			e.usage.read(api, data)
+			if u, ok := read(data); ok {
+				e.usage.Add(u)
+			}
 		}
 		return nil
 	}}
 	return e
 }
 
-func (e *eventReader) end() (Usage, []byte) {
+func (e *eventReader) end() (provider.Usage, []byte) {
 	_ = e.End()
 	return e.usage, nil
 }
 
 // wholeReader keeps an answer that is no stream. skip: it is too long or cannot be decoded, and nothing of it is kept.
 type wholeReader struct {
-	api        body.API
+	api        provider.API
 	gzip, skip bool
 	all        []byte
 }
@@ -118,16 +121,15 @@ func (w *wholeReader) Write(p []byte) (int, error) {
 }
 
 // end reads the whole answer. What is no report gives a zero usage, and its beginning may be a refusal.
-func (w *wholeReader) end() (Usage, []byte) {
+func (w *wholeReader) end() (provider.Usage, []byte) {
 	if w.gzip {
 		z, err := gzip.NewReader(bytes.NewReader(w.all))
 		if err != nil {
-			return Usage{}, nil
+			return provider.Usage{}, nil
 		}
 		// A cut answer is read as far as it goes; what it expands to is bounded.
 		w.all, _ = io.ReadAll(io.LimitReader(z, maxAnswer))
 	}
-	var u Usage
-	u.read(w.api, w.all)
+	u, _ := apis.Of(w.api).Usage(w.all)
 	return u, w.all
 }

@@ -9,36 +9,40 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 // answers are what providers report, streamed and not.
 var answers = []struct {
-	api    body.API
+	api    provider.API
 	stream bool
 	text   string
-	want   Usage
+	want   provider.Usage
 }{
-	{body.Messages, true, "event: message_start\ndata: " +
+	{provider.Messages, true, "event: message_start\ndata: " +
 		"{\"message\":{\"usage\":{\"input_tokens\":3,\"cache_read_input_tokens\":40," +
 		"\"cache_creation_input_tokens\":5,\"output_tokens\":1}}}\n\nevent: message_delta\r\ndata: " +
 		"{\"usage\":{\"output_tokens\":9}}\r\n\r\n",
-		Usage{3, 40, 5, 9}},
-	{body.Messages, false, `{"usage":{"input_tokens":3,"cache_read_input_tokens":40,"output_tokens":9}}`, Usage{3, 40,
-		0, 9}},
-	{body.Chat, true, "data: " +
+		used(3, 40, 5, 9)},
+	{provider.Messages, false, `{"usage":{"input_tokens":3,"cache_read_input_tokens":40,"output_tokens":9}}`, used(3, 40,
+		0, 9)},
+	{provider.Chat, true, "data: " +
 		"{\"choices\":[],\"usage\":{\"prompt_tokens\":50,\"prompt_tokens_details\":{\"cached_tokens\":40}," +
-		"\"completion_tokens\":7}}\n\ndata: [DONE]\n\n", Usage{10, 40, 0, 7}},
-	{body.Responses, true, "event: response.completed\ndata: {\"response\":{\"usage\":{\"input_tokens\":50," +
-		"\"input_tokens_details\":{\"cached_tokens\":40},\"output_tokens\":7}}}", Usage{10, 40, 0, 7}},
-	{body.Gemini, true, "data: {\"usageMetadata\":{\"promptTokenCount\":50,\"cachedContentTokenCount\":40," +
-		"\"candidatesTokenCount\":7,\"thoughtsTokenCount\":30}}\r\n\r\n", Usage{10, 40, 0, 37}},
+		"\"completion_tokens\":7}}\n\ndata: [DONE]\n\n", used(10, 40, 0, 7)},
+	{provider.Responses, true, "event: response.completed\ndata: {\"response\":{\"usage\":{\"input_tokens\":50," +
+		"\"input_tokens_details\":{\"cached_tokens\":40},\"output_tokens\":7}}}", used(10, 40, 0, 7)},
+	{provider.Gemini, true, "data: {\"usageMetadata\":{\"promptTokenCount\":50,\"cachedContentTokenCount\":40," +
+		"\"candidatesTokenCount\":7,\"thoughtsTokenCount\":30}}\r\n\r\n", used(10, 40, 0, 37)},
+}
+
+func used(input, read, write, output int) provider.Usage {
+	return provider.Usage{Input: input, CacheRead: read, CacheWrite: write, Output: output}
 }
 
 // through reads an answer through a tee.
-func through(api body.API, header http.Header, answer io.Reader) (out []byte, got Usage, err error) {
-	t := newTee(&http.Response{Header: header, Body: io.NopCloser(answer)}, api, func(u Usage, _ []byte) { got = u })
+func through(api provider.API, header http.Header, answer io.Reader) (out []byte, got provider.Usage, err error) {
+	t := newTee(&http.Response{Header: header, Body: io.NopCloser(answer)}, api, func(u provider.Usage, _ []byte) { got = u })
 	out, err = io.ReadAll(t)
 	return out, got, err
 }
@@ -69,7 +73,7 @@ func TestUsageIsReadOnTheWay(t *testing.T) {
 	_ = z.Close()
 	header := typed(false)
 	header.Set("Content-Encoding", "gzip")
-	if out, got, _ := through(body.Messages, header, bytes.NewReader(zipped.Bytes())); got != answers[1].want ||
+	if out, got, _ := through(provider.Messages, header, bytes.NewReader(zipped.Bytes())); got != answers[1].want ||
 		!bytes.Equal(out, zipped.Bytes()) {
 		t.Errorf("gzip: %+v", got)
 	}
@@ -109,7 +113,7 @@ func FuzzTee(f *testing.F) {
 		f.Add(answer, ask.stream, uint8(0)) // cut behind each byte
 	}
 	f.Fuzz(func(t *testing.T, answer []byte, stream bool, cut uint8) {
-		for _, api := range []body.API{body.Messages, body.Chat, body.Responses, body.Gemini} {
+		for _, api := range []provider.API{provider.Messages, provider.Chat, provider.Responses, provider.Gemini} {
 			_, whole, _ := through(api, typed(stream), bytes.NewReader(answer))
 			var pieces []io.Reader
 			for rest := answer; len(rest) > 0; {

@@ -4,7 +4,7 @@ import (
 	"container/list"
 	"sync"
 
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 )
 
 // Conversations and the search in them. A point is kept for each request that a branch has had, under the sum of its

@@ -6,8 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 )
 
 // Totals are what happened since a server began. Tokens are of the host's count, but for Usage.
@@ -32,7 +33,7 @@ type Totals struct {
 	// Saved is the difference in US dollars, net of the prompt cache; 0 where no price list is known.
 	Saved float64
 	// Usage is what the providers reported, for all requests.
-	Usage Usage
+	Usage provider.Usage
 }
 
 // totals counts what happened: for people, and as measurements.
@@ -99,7 +100,7 @@ func (t *totals) request(x *exchange) {
 }
 
 // answered adds what a provider reported. more is what was saved beyond what the request was counted with.
-func (t *totals) answered(x *exchange, u Usage, more float64) {
+func (t *totals) answered(x *exchange, u provider.Usage, more float64) {
 	t.measured.Usage(string(x.route.api), u.Input, u.CacheRead, u.CacheWrite, u.Output)
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/procs"
 )
@@ -60,8 +61,8 @@ func TestAgentsFinishWhateverIsKilled(t *testing.T) {
 // entriesOf returns how many entries the conversation of a request has.
 func entriesOf(t *testing.T, r *modelapi.Request) int {
 	t.Helper()
-	for part, api := range map[string]body.API{"/messages": body.Messages, "/chat/": body.Chat,
-		"/responses": body.Responses, "enerateContent": body.Gemini} {
+	for part, api := range map[string]provider.API{"/messages": provider.Messages, "/chat/": provider.Chat,
+		"/responses": provider.Responses, "enerateContent": provider.Gemini} {
 		if strings.Contains(r.Path, part) {
 			req, err := body.Index(api, r.Body)
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -180,6 +181,19 @@ func (t *tape) get(i int32, name string) int32 {
 		}
 	}
 	return found
+}
+
+// at returns the value at a path of fields, with dots between them; none if there is none, or the path is empty.
+func (t *tape) at(i int32, path string) int32 {
+	if path == "" {
+		return none
+	}
+	for more := true; more; {
+		var name string
+		name, path, more = strings.Cut(path, ".")
+		i = t.get(i, name)
+	}
+	return i
 }
 
 // children yields the elements of an array or the values of an object's members, in order.

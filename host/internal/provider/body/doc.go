@@ -9,7 +9,7 @@
 //
 //	tape.go       the values of a body as spans, read in one strict pass
 //	request.go    Index: items, parts, and why a request is not to be changed
-//	messages.go, chat.go, responses.go, gemini.go   what the items and parts of one API are
+//	reader.go     items and parts, as the API's form describes them
 //	chain.go      sums of the beginnings of a conversation
 //	normal.go     what is hashed of an item, which does not change when only a cache marker moves
 //	pairs.go      which response answers which call

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -22,7 +23,7 @@ func Validate(was *Request, edits []Edit, now *Request) error {
 	if now.Reason != was.Reason {
 		return fmt.Errorf("the edited request is %q", now.Reason)
 	}
-	if !bytes.Equal(was.Raw[:was.list.Start], now.Raw[:now.list.Start]) ||
+	if !bytes.Equal(was.before(), now.before()) ||
 		!bytes.Equal(was.Raw[was.list.End:], now.Raw[now.list.End:]) {
 		return errors.New("something outside of the conversation changed")
 	}
@@ -35,13 +36,21 @@ func Validate(was *Request, edits []Edit, now *Request) error {
 	return now.order(was)
 }
 
+// before is what stands before the conversation, together with what the provider does not read of it.
+func (r *Request) before() []byte {
+	if n := len(r.dropped); n > 0 {
+		return r.Raw[:r.dropped[n-1].End]
+	}
+	return r.Raw[:r.list.Start]
+}
+
 // marks counts the cache markers of the conversation. Those outside are not counted, because they are compared byte for
 // byte.
 func (r *Request) marks() int {
 	n := 0
 	for i := range r.Items {
 		for _, p := range r.Items[i].Parts {
-			if !p.mark.Empty() {
+			if n += p.inner; !p.mark.Empty() && p.inner == 0 {
 				n++
 			}
 		}
@@ -126,7 +135,7 @@ func (r *Request) bound() []boundPart {
 				continue
 			}
 			b := boundPart{Span: p.Span, text: r.unmarked(p), turn: turn,
-				mayGo: p.Kind != Fixed && p.Kind != Extra && !r.Items[i].Pinned}
+				mayGo: !p.stays() && !r.Items[i].Pinned}
 			if p.Speaker != content.AI {
 				b.turn = -1 - i // instructions are in no turn of the model
 			}
@@ -142,7 +151,7 @@ func (r *Request) bound() []boundPart {
 // unmarked returns a part's bytes without its cache marker, which may move. A marker that is the first member stays: it
 // is then found in both or in none.
 func (r *Request) unmarked(p *Part) []byte {
-	if p.mark.Empty() {
+	if p.mark.Empty() || p.inner > 0 {
 		return r.Raw[p.Start:p.End]
 	}
 	text := append([]byte(nil), r.Raw[p.Start:p.mark.Start]...)
@@ -174,13 +183,13 @@ func (r *Request) order(was *Request) error {
 	if r.lead == len(r.Items) {
 		return errors.New("nothing of the conversation is left")
 	}
-	if was.API == Messages && r.Items[0].Pinned {
+	if !was.form.PinnedFirst && r.Items[0].Pinned {
 		return errors.New("the conversation begins with instructions")
 	}
-	if was.API != Responses && was.startsHuman() && !r.startsHuman() {
+	if was.form.BeginsWithUser && was.startsHuman() && !r.startsHuman() {
 		return errors.New("the conversation does not begin with a person")
 	}
-	if was.API == Gemini && r.callsBehindModel() && !was.callsBehindModel() {
+	if was.form.CallsFollowUser && r.callsBehindModel() && !was.callsBehindModel() {
 		return errors.New("a call stands behind another item of the model")
 	}
 	for i := range r.Items {
@@ -195,8 +204,8 @@ func (r *Request) order(was *Request) error {
 // but other results.
 func (r *Request) adjacent() error {
 	for ref, call := range r.pairs.call {
-		for i := call.Item + 1; i < ref.Item && r.API != Responses; i++ { // there, anywhere behind the call
-			if by := r.speaker(i); by == content.Human || by == content.AI && r.API == Chat {
+		for i := call.Item + 1; i < ref.Item && !r.form.Flat; i++ { // there, anywhere behind the call
+			if by := r.speaker(i); by == content.Human || by == content.AI && r.form.CallsIn != "" {
 				return fmt.Errorf("item %d stands between a call and its result", i)
 			}
 		}
@@ -218,7 +227,7 @@ func (r *Request) callsBehindModel() bool {
 		if said = said && r.speaker(i) == content.AI; said && r.calls(i) {
 			return true
 		}
-		has := func(k PartKind) bool {
+		has := func(k provider.Is) bool {
 			return slices.ContainsFunc(r.Items[i].Parts, func(p Part) bool { return p.Kind == k })
 		}
 		said = said || r.speaker(i) == content.AI && has(Text) && !has(Bound)

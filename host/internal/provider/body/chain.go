@@ -16,7 +16,7 @@ func (r *Request) Chain() []Sum {
 	if r.chain != nil {
 		return r.chain
 	}
-	n := newNormaliser(r.API, r.tape)
+	n := newNormaliser(r.form, r.tape)
 	r.chain = make([]Sum, len(r.Items))
 	sum := Sum(sha256.Sum256([]byte(r.API)))
 	var both [2 * len(sum)]byte

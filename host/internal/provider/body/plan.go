@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -52,10 +53,12 @@ const blanked = "[result removed]"
 //   - What the model said in one turn goes as a whole or not at all, so that reasoning stays with what follows it, and
 //     signatures with the calls that they are for. A call that should go alone stays, and its result is blanked.
 //   - Results go exactly if their call goes.
-//   - Parts of unknown kinds and instructions stay, and with them the turn that they are in; further results of a call
-//     stay, and with them that call.
-//   - What is left begins with words of a person: the last before it stay.
-//   - For Gemini, words of a person stay between the model's words and a call, where nothing else is left.
+//   - Tools that the provider ran are the model's own, and go with its turn: a call and its result together.
+//   - Parts of unknown kinds, summaries of the provider and instructions stay, and with them the turn that they are in;
+//     further results of a call stay, and with them that call.
+//   - What made a tool known to the model stays, unless something later did so again.
+//   - What is left begins with words of a person: the last before it stay. Where roles alternate, words of a person stay
+//     between two turns of the model.
 //   - The exchange at the end stays: the model has not seen its results yet. They may be shortened.
 //
 // Entries of the view that the request does not have, and that are text, are inserted. The error is [ErrMade], or says
@@ -174,7 +177,7 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 				entryOf[ref] = i
 			}
 			// Pinned items and open exchanges are whole items, so that one look at any part decides for the entry.
-			if part.Kind == Fixed || part.Kind == Extra || r.Items[ref.Item].Pinned || ref.Item >= r.pairs.open {
+			if part.stays() || r.Items[ref.Item].Pinned || ref.Item >= r.pairs.open {
 				f.gone = false
 			}
 			if call, ok := r.pairs.extra[ref]; ok {
@@ -185,10 +188,10 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 			}
 		}
 	}
+	loading := r.keepLoaders(p, entryOf)
+	r.keepOwn(p)
 	r.keepPrompt(p)
-	if r.API == Gemini {
-		r.keepWords(p, entryOf)
-	}
+	r.keepWords(p, entryOf)
 	// Now the calls' entries are settled, and results follow them.
 	for i, e := range p.entries {
 		if e.Content.Speaker != content.Tool {
@@ -208,9 +211,75 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 				continue
 			}
 			f.gone = false
-			if wasGone || lost[ref] || lost[call] {
+			switch {
+			case loading[ref]:
+				delete(f.texts, j)
+			case wasGone || lost[ref] || lost[call]:
 				r.blank(p, i, j)
 			}
+		}
+	}
+}
+
+// stays reports whether a part never goes, whatever a view shows.
+func (p *Part) stays() bool { return p.Kind == Fixed || p.Kind == Extra || p.Kind == Fence }
+
+// keepLoaders keeps the latest part that made each tool known, and with a result its call: without it, the model would
+// see calls of a tool that it does not know. It returns these parts.
+func (r *Request) keepLoaders(p *Plan, entryOf map[Ref]int) (loading map[Ref]bool) {
+	known := map[string]bool{}
+	for i, e := range slices.Backward(p.entries) {
+		for _, ref := range slices.Backward(e.Refs) {
+			for _, tool := range r.part(ref).loads {
+				if known[tool] {
+					continue
+				}
+				known[tool] = true
+				if loading == nil {
+					loading = map[Ref]bool{}
+				}
+				loading[ref], p.fates[i].gone = true, false
+				if call, ok := r.pairs.call[ref]; ok {
+					p.fates[entryOf[call]].gone = false
+				}
+			}
+		}
+	}
+	return loading
+}
+
+// keepOwn keeps the calls and the results of tools that the provider ran together, which may be in different turns.
+func (r *Request) keepOwn(p *Plan) {
+	with := map[string][]int{} // entries by the ids in them
+	ids := make(map[int][]string)
+	for i, e := range p.entries {
+		for _, ref := range e.Refs {
+			part := r.part(ref)
+			if part.Kind != Own {
+				continue
+			}
+			if id := r.tape.str(r.tape.at(part.node, part.kind.ID)); id != "" {
+				with[id], ids[i] = append(with[id], i), append(ids[i], id)
+			}
+		}
+	}
+	var staying []int
+	for i := range ids {
+		if !p.fates[i].gone {
+			staying = append(staying, i)
+		}
+	}
+	for len(staying) > 0 {
+		i := staying[len(staying)-1]
+		staying = staying[:len(staying)-1]
+		for _, id := range ids[i] {
+			for _, other := range with[id] {
+				if p.fates[other].gone {
+					p.fates[other].gone = false
+					staying = append(staying, other)
+				}
+			}
+			delete(with, id) // each is looked at once
 		}
 	}
 }
@@ -240,9 +309,12 @@ func (r *Request) keepPrompt(p *Plan) {
 	}
 }
 
-// keepWords keeps the last words of a person that stood between an entry of the model and a call: Gemini takes no call
-// behind another item of the model. entryOf has the entries of the calls.
+// keepWords keeps the last words of a person that stood between two entries of the model, where roles alternate. Gemini
+// takes no call behind another item of the model. entryOf has the entries of the calls.
 func (r *Request) keepWords(p *Plan, entryOf map[Ref]int) {
+	if r.form.Flat {
+		return
+	}
 	behind, words := content.Human, -1 // who the last entry that stays is from, and the last words that go behind it
 	for i, e := range p.entries {
 		gone := p.fates[i].gone
@@ -256,7 +328,7 @@ func (r *Request) keepWords(p *Plan, entryOf map[Ref]int) {
 			words = i
 		case gone:
 		default:
-			if behind == content.AI && words >= 0 && r.calls(e.Refs[0].Item) {
+			if behind == content.AI && words >= 0 && e.Content.Speaker == content.AI {
 				p.fates[words].gone = false
 			}
 			behind, words = e.Content.Speaker, -1

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // A conversation of each API with all that must stay: reasoning, signatures, two calls at once, instructions in the
 // middle, markers, and white space as no encoder writes it.
-var bodies = map[API]string{
-	Messages: `{"model":"m", "max_tokens":10,"messages":[ {"role":"user","content":"Fix it."},
+var bodies = map[provider.API]string{
+	provider.Messages: `{"model":"m", "max_tokens":10,"messages":[ {"role":"user","content":"Fix it."},
 		{"role":"system","content":"Be brief."},
 		{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"s1"},{"type":"text","text":"Look."},` +
 		`{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"a"}},` +
@@ -25,7 +26,7 @@ var bodies = map[API]string{
 		{"role":"assistant","content":[{"type":"text","text":"Again."},{"type":"tool_use","id":"t3","name":"Read","input":{}}]},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"t3","content":"three"}]} ],
 		"tools":[{"name":"Read"}]}`,
-	Chat: `{"messages":[{"role":"system","content":"s"},{"role":"user","content":"Fix it."},
+	provider.Chat: `{"messages":[{"role":"system","content":"s"},{"role":"user","content":"Fix it."},
 		{"role":"assistant","content":null,"reasoning_content":"hm","tool_calls":[` +
 		`{"id":"t1","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"a\"}"}},` +
 		`{"id":"t2","type":"function","function":{"name":"bash","arguments":""}}]},
@@ -33,7 +34,7 @@ var bodies = map[API]string{
 		{"role":"user","content":[{"type":"text","text":"And?"}]},
 		{"role":"assistant","content":"Again.","tool_calls":[{"id":"t3","function":{"name":"bash","arguments":"{}"}}]},
 		{"role":"tool","tool_call_id":"t3","content":"three"}],"tools":[{"type":"function"}]}`,
-	Responses: `{"input":[{"role":"developer","content":"s"},{"type":"message","role":"user","content":"Fix it."},
+	provider.Responses: `{"input":[{"role":"developer","content":"s"},{"type":"message","role":"user","content":"Fix it."},
 		{"type":"reasoning","id":"rs1","summary":[],"encrypted_content":"e1"},
 		{"type":"function_call","id":"fc1","call_id":"t1","name":"read_file","arguments":"{}"},
 		{"type":"custom_tool_call","call_id":"t2","name":"apply_patch","input":"*** Begin"},
@@ -44,7 +45,7 @@ var bodies = map[API]string{
 		{"role":"user","content":"And?"},
 		{"type":"function_call","id":"fc3","call_id":"t3","name":"bash","arguments":"{}"},
 		{"type":"function_call_output","call_id":"t3","output":"three"}],"tools":[{"type":"function"}]}`,
-	Gemini: `{"contents":[{"role":"user","parts":[{"text":"Fix it."}]},
+	provider.Gemini: `{"contents":[{"role":"user","parts":[{"text":"Fix it."}]},
 		{"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"name":"read_file","args":{}},` +
 		`"thoughtSignature":"s1"},{"functionCall":{"name":"bash","args":{}}}]},
 		{"role":"user","parts":[{"functionResponse":{"name":"read_file","response":{"output":"one"}}},` +
@@ -55,7 +56,7 @@ var bodies = map[API]string{
 		"tools":[{"functionDeclarations":[{}]}]}`,
 }
 
-func index(t testing.TB, api API, raw string) *Request {
+func index(t testing.TB, api provider.API, raw string) *Request {
 	t.Helper()
 	r, err := Index(api, []byte(raw))
 	if err != nil {
@@ -115,11 +116,11 @@ func TestEntriesOfARequest(t *testing.T) {
 		}
 		all := strings.Join(got, "\n")
 		for _, want := range []string{"human text", "tool_call:bash", "tool_response:bash=three", "=one"} {
-			if !strings.Contains(strings.ToLower(all), strings.ToLower(want)) && api != Messages {
+			if !strings.Contains(strings.ToLower(all), strings.ToLower(want)) && api != provider.Messages {
 				t.Errorf("%s: no %q in\n%s", api, want, all)
 			}
 		}
-		if api == Messages && all != "human text\nhuman text\nai thinking text tool_call:Read tool_call:Bash\n"+
+		if api == provider.Messages && all != "human text\nhuman text\nai thinking text tool_call:Read tool_call:Bash\n"+
 			"tool tool_response:Read=one tool_response:Bash=two\nhuman text\nai text tool_call:Read\ntool "+
 			"tool_response:Read=three" {
 			t.Errorf("messages:\n%s", all)
@@ -129,10 +130,10 @@ func TestEntriesOfARequest(t *testing.T) {
 
 // apart are conversations whose turns are in several items: LangChain sends each result alone, Google's own client each
 // part of a streamed answer.
-var apart = map[API]string{
-	Messages: strings.Replace(bodies[Messages], `"content":"one"},`, `"content":"one"}]},{"role":"user","content":[`, 1),
-	Gemini: strings.NewReplacer(`}}},{"functionResponse"`, `}}}]},{"role":"user","parts":[{"functionResponse"`,
-		`true},{"functionCall"`, `true}]},{"role":"model","parts":[{"functionCall"`).Replace(bodies[Gemini]),
+var apart = map[provider.API]string{
+	provider.Messages: strings.Replace(bodies[provider.Messages], `"content":"one"},`, `"content":"one"}]},{"role":"user","content":[`, 1),
+	provider.Gemini: strings.NewReplacer(`}}},{"functionResponse"`, `}}}]},{"role":"user","parts":[{"functionResponse"`,
+		`true},{"functionCall"`, `true}]},{"role":"model","parts":[{"functionCall"`).Replace(bodies[provider.Gemini]),
 }
 
 // A view that shows everything edits nothing; every other view gives a request that is valid, whatever it leaves out.
@@ -141,7 +142,7 @@ func TestEveryViewGivesAValidRequest(t *testing.T) {
 	everyView(t, apart)
 }
 
-func everyView(t *testing.T, bodies map[API]string) {
+func everyView(t *testing.T, bodies map[provider.API]string) {
 	for api, raw := range bodies {
 		r := index(t, api, raw)
 		entries, view := numbered(r)
@@ -164,7 +165,7 @@ func everyView(t *testing.T, bodies map[API]string) {
 
 // What the model has not seen yet stays, also where another agent's words follow it: these are not the model's own.
 func TestWhatIsNewStays(t *testing.T) {
-	r := index(t, Responses, strings.Replace(bodies[Responses], `"output":"three"}`, `"output":"three"},
+	r := index(t, provider.Responses, strings.Replace(bodies[provider.Responses], `"output":"three"}`, `"output":"three"},
 		{"type":"agent_message","content":[{"type":"input_text","text":"Done, too."}]}`, 1))
 	entries, _ := numbered(r)
 	if got := edit(t, r, entries, nil); !strings.Contains(got, "three") {
@@ -179,7 +180,7 @@ func TestTurnsThatReadAlikeAreToldApart(t *testing.T) {
 		return `,{"role":"model","parts":[` + parts + `]},{"role":"user","parts":[{"functionResponse":{"name":"run_tests",` +
 			`"response":{"output":"` + result + `"}}}]}`
 	}
-	r := index(t, Gemini, `{"contents":[{"role":"user","parts":[{"text":"Fix it."}]}`+turn(call, "one")+
+	r := index(t, provider.Gemini, `{"contents":[{"role":"user","parts":[{"text":"Fix it."}]}`+turn(call, "one")+
 		turn(call+`,{"text":"Hm."}`, "two")+turn(`{"text":"hm","thought":true},`+call, "three")+turn(call, "four")+
 		turn(call, "five")+`],"tools":[{"functionDeclarations":[{}]}]}`)
 	entries, view := numbered(r)
@@ -227,7 +228,7 @@ func TestACallGoesOnlyWithItsTurn(t *testing.T) {
 
 // A marker on a block that goes moves to the block before it; a text alone becomes a block for it.
 func TestACacheMarkerMoves(t *testing.T) {
-	r := index(t, Messages, bodies[Messages])
+	r := index(t, provider.Messages, bodies[provider.Messages])
 	entries, view := numbered(r)
 	got := edit(t, r, entries, slices.Delete(view, 2, 4))
 	if !strings.Contains(got, `"content":[{"type":"text","text":"Fix it.","cache_control":{"type":"ephemeral"}}]`) {
@@ -238,10 +239,10 @@ func TestACacheMarkerMoves(t *testing.T) {
 // The chain is the same where a client moved its marker or wrote a text in the other form, and no other change.
 func TestTheChainKnowsWhatIsTheSame(t *testing.T) {
 	last := func(raw string) Sum {
-		chain := index(t, Messages, raw).Chain()
+		chain := index(t, provider.Messages, raw).Chain()
 		return chain[len(chain)-1]
 	}
-	raw := bodies[Messages]
+	raw := bodies[provider.Messages]
 	for name, tt := range map[string]struct {
 		raw  string
 		same bool
@@ -263,24 +264,24 @@ func TestTheChainKnowsWhatIsTheSame(t *testing.T) {
 // What must stay is checked on the bytes, whatever made them.
 func TestValidateSeesWhatIsMissing(t *testing.T) {
 	for name, tt := range map[string]struct {
-		api      API
+		api      provider.API
 		old, new string
 	}{
-		"a signature":           {Messages, `"signature":"s1"`, `"signature":"s2"`},
-		"thinking taken out":    {Messages, `{"type":"thinking","thinking":"","signature":"s1"},`, ``},
-		"instructions":          {Messages, "Be brief.", "Be long."},
-		"a call's input":        {Messages, `"file_path":"a"`, `"file_path":"b"`},
-		"a tool":                {Messages, `"tools":[{"name":"Read"}]`, `"tools":[{"name":"Reed"}]`},
-		"one marker more":       {Messages, `"content":"one"`, `"content":"one","cache_control":{"type":"ephemeral"}`},
-		"a result without call": {Messages, `"tool_use_id":"t3"`, `"tool_use_id":"t4"`},
-		"reasoning alone": {Responses, `{"type":"function_call","id":"fc1","call_id":"t1",` +
+		"a signature":           {provider.Messages, `"signature":"s1"`, `"signature":"s2"`},
+		"thinking taken out":    {provider.Messages, `{"type":"thinking","thinking":"","signature":"s1"},`, ``},
+		"instructions":          {provider.Messages, "Be brief.", "Be long."},
+		"a call's input":        {provider.Messages, `"file_path":"a"`, `"file_path":"b"`},
+		"a tool":                {provider.Messages, `"tools":[{"name":"Read"}]`, `"tools":[{"name":"Reed"}]`},
+		"one marker more":       {provider.Messages, `"content":"one"`, `"content":"one","cache_control":{"type":"ephemeral"}`},
+		"a result without call": {provider.Messages, `"tool_use_id":"t3"`, `"tool_use_id":"t4"`},
+		"reasoning alone": {provider.Responses, `{"type":"function_call","id":"fc1","call_id":"t1",` +
 			`"name":"read_file","arguments":"{}"},`, ``},
-		"encrypted reasoning": {Responses, `"e1"`, `"e2"`},
-		"a thought signature": {Gemini, `"s3"`, `"s4"`},
-		"a message in between": {Chat, `{"role":"tool","tool_call_id":"t2"`, `{"role":"user","content":"x"},` +
+		"encrypted reasoning": {provider.Responses, `"e1"`, `"e2"`},
+		"a thought signature": {provider.Gemini, `"s3"`, `"s4"`},
+		"a message in between": {provider.Chat, `{"role":"tool","tool_call_id":"t2"`, `{"role":"user","content":"x"},` +
 			`{"role":"tool","tool_call_id":"t2"`},
-		"no person at the start": {Gemini, `{"role":"user","parts":[{"text":"Fix it."}]},`, ``},
-		"broken JSON":            {Chat, `"two"}`, `"two"`},
+		"no person at the start": {provider.Gemini, `{"role":"user","parts":[{"text":"Fix it."}]},`, ``},
+		"broken JSON":            {provider.Chat, `"two"}`, `"two"`},
 	} {
 		raw := bodies[tt.api]
 		at := strings.Index(raw, tt.old)
@@ -300,7 +301,7 @@ func TestValidateSeesWhatIsMissing(t *testing.T) {
 
 // Whatever a body is, it is read or refused; and whatever a view leaves out of one that is read, the result is JSON.
 func FuzzEdits(f *testing.F) {
-	apis := []API{Messages, Chat, Responses, Gemini}
+	apis := []provider.API{provider.Messages, provider.Chat, provider.Responses, provider.Gemini}
 	for i, api := range apis {
 		f.Add(byte(i), []byte(bodies[api]), uint64(0x5))
 	}

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"hash"
 	"slices"
+
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // What an item means, as bytes to be hashed. Clients move cache markers, write members in another order, and a text
@@ -16,15 +18,15 @@ const hashDepth = 6
 
 // normaliser writes values into a hash so that what does not matter makes no difference.
 type normaliser struct {
-	api     API
+	form    form
 	tape    *tape
 	hash    hash.Hash
 	small   []byte  // what is to be hashed: most writes are of a few bytes
 	members []int32 // of the objects that are being written, one behind the other
 }
 
-func newNormaliser(api API, t *tape) *normaliser {
-	return &normaliser{api: api, tape: t, hash: sha256.New()}
+func newNormaliser(f form, t *tape) *normaliser {
+	return &normaliser{form: f, tape: t, hash: sha256.New()}
 }
 
 // item returns the sum of one item.
@@ -99,14 +101,11 @@ func (n *normaliser) value(i int32, depth int, item bool) {
 // for that array, member by member.
 func (n *normaliser) alone(item, text int32) {
 	t := n.tape
-	kind := `"text"`
-	if n.api == Responses {
-		kind = `"input_text"`
-		if t.is(t.get(item, "role"), "assistant") {
-			kind = `"output_text"`
-		}
+	by := content.Human
+	if t.is(t.get(item, "role"), n.form.Assistant) {
+		by = content.AI
 	}
 	n.mark(`[{text"`)
 	n.write(t.text(text))
-	n.mark(`,type"` + kind + `,}]`)
+	n.mark(`,type"` + `"` + n.form.TextType(by) + `",}]`)
 }

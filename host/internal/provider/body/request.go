@@ -7,22 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/apis"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// A body with what its API calls items and parts. The four APIs differ in names and nesting; a reader for each maps
-// them to the same few kinds of parts, and everything behind the readers is written once.
-
-// API is one of the request forms that a proxy understands.
-type API string
-
-// The APIs.
-const (
-	Messages  API = "messages"
-	Chat      API = "chat"
-	Responses API = "responses"
-	Gemini    API = "gemini"
-)
+// A body with what its API calls items and parts, which reader.go maps to the same few kinds for each API.
 
 // Reason says why a request is forwarded as it came. Reasons are labels of counters: they never hold text of a request.
 type Reason string
@@ -45,41 +35,38 @@ const (
 	Unknown Reason = "unknown-form"
 )
 
-// PartKind is what a part is to a history.
-type PartKind byte
-
-// The kinds of parts.
+// The kinds of parts, as forms have them.
 const (
-	// Text is words: what it says may be replaced.
-	Text PartKind = iota
-	// Call and Response are a tool call and its result. The result may be replaced.
-	Call
-	Response
-	// Media is an attachment. It may go with its entry.
-	Media
-	// Bound is reasoning with a signature: byte for byte as it is, and gone only together with its whole entry.
-	Bound
-	// Fixed never changes and never goes: what this version does not know, what the provider made for itself.
-	Fixed
-	// Extra is a further result of a call, fixed too, and its call stays with it: Codex has one for each message that a
-	// script of its model gives out while it runs.
-	Extra
+	Text     = provider.Text
+	Call     = provider.Call
+	Response = provider.Result
+	Media    = provider.Media
+	Bound    = provider.Bound
+	Own      = provider.Own
+	Fence    = provider.Fence
+	Fixed    = provider.Fixed
+	Extra    = provider.Extra
 )
 
 // Part is a piece of an item that becomes one block of an entry. Its span is that of the whole value, or of the whole
 // item where it is alone.
 type Part struct {
-	Kind    PartKind
+	Kind    provider.Is
 	Speaker content.Speaker
 	Span
 	// Alone: the part is all of its item, and there is no array of parts around it.
 	Alone bool
 	// Value is the JSON value that an edit replaces; empty if nothing may.
 	Value Span
-	// mark is the value of the part's cache_control, and may be set only if marks is true.
+	// mark is the value of the part's cache_control, and may be set only if marks is true. inner is how many markers
+	// stand within the part's result instead, of which mark is the last.
 	mark  Span
 	marks bool
-	node  int32 // the part's value
+	inner int
+	loads []string       // the tools that it makes known
+	kind  *provider.Kind // nil for a text without a part around it
+	node  int32          // the part
+	text  int32          // of a text
 }
 
 // Item is an element of a request's conversation: a message, or an item of the Responses API.
@@ -95,7 +82,7 @@ type Item struct {
 
 // Request is an indexed body.
 type Request struct {
-	API API
+	API provider.API
 	Raw []byte
 	// Model is "" where it stands in the address.
 	Model string
@@ -109,9 +96,15 @@ type Request struct {
 	SessionID string
 	// Completion is the number of tokens that the client asks for at most; 0 if it does not say.
 	Completion int
-	Items      []Item
+	// Trigger: the request asks the provider to make a summary of the history by itself.
+	Trigger bool
+	// Items are those that count: from a summary of the provider's on, if there is one. What stands before it is in
+	// dropped, which the provider does not read, and is never changed.
+	Items   []Item
+	dropped []Item
 	// lead is how many items are instructions before anything was said: outside of the history, like a system prompt.
 	lead  int
+	form  form
 	list  Span // the array of items
 	tape  *tape
 	pairs pairs
@@ -121,56 +114,30 @@ type Request struct {
 // ErrForm: a body is not of the API's form.
 var ErrForm = errors.New("the body does not have the form of the API")
 
-// reader knows the form of one API.
-type reader interface {
-	// names are the members of the top level that hold the items, and those that need not be told apart.
-	names() (items string, skip []string)
-	// top reads what is outside of the items.
-	top(r *Request)
-	// item reads one item.
-	item(r *Request, node int32) (Item, error)
-}
-
-// readerOf returns the reader of an API. Readers have no state.
-func readerOf(api API) reader {
-	switch api {
-	case Messages:
-		return messagesReader{}
-	case Chat:
-		return chatReader{}
-	case Responses:
-		return responsesReader{}
-	default:
-		return geminiReader{}
-	}
-}
-
 // Index reads a body. The error says why it cannot be read; such a body is forwarded as it came. The request refers to
 // raw, which must not change. A request with a Reason is readable, but is forwarded as it came too.
-func Index(api API, raw []byte) (*Request, error) {
-	form := readerOf(api)
-	items, skip := form.names()
-	t, err := parse(raw, skip)
+func Index(api provider.API, raw []byte) (*Request, error) {
+	f := form{apis.Of(api)}
+	t, err := parse(raw, f.Skip)
 	if err != nil {
 		return nil, err
 	}
-	list := t.get(0, items)
-	r := &Request{API: api, Raw: raw, list: t.span(list), tape: t}
-	r.Model = t.str(t.get(0, "model"))
-	r.Stream = t.kind(t.get(0, "stream")) == 't'
-	form.top(r)
+	list := t.get(0, f.List)
+	r := &Request{API: api, Raw: raw, form: f, list: t.span(list), tape: t}
+	f.top(r)
 	if t.kind(list) != '[' {
 		return nil, ErrForm
 	}
 	r.Items = make([]Item, 0, min(t.count(list), len(raw)/64)) // shorter ones are of no conversation
 	for n := range t.children(list) {
-		item, err := form.item(r, n)
+		item, err := f.item(r, n)
 		if err != nil {
 			return nil, err
 		}
 		item.Span, item.node = t.span(n), n
 		r.Items = append(r.Items, item)
 	}
+	r.fence()
 	for r.lead < len(r.Items) && r.Items[r.lead].Pinned {
 		r.lead++
 	}
@@ -183,6 +150,16 @@ func Index(api API, raw []byte) (*Request, error) {
 		r.Reason = r.shape()
 	}
 	return r, nil
+}
+
+// fence leaves out what stands before the last summary that the provider made.
+func (r *Request) fence() {
+	for i, item := range slices.Backward(r.Items) {
+		if slices.ContainsFunc(item.Parts, func(p Part) bool { return p.Kind == Fence }) {
+			r.dropped, r.Items = r.Items[:i:i], r.Items[i:]
+			return
+		}
+	}
 }
 
 // shape returns why the conversation must not be changed, "" if it may. A request holds a conversation if the model may
@@ -209,7 +186,7 @@ func (r *Request) compacts() bool {
 			if p.Speaker != content.Human {
 				return false
 			}
-			if p.Kind == Text && !item.Pinned && compacting(r.tape.str(textNode(r.tape, p.node))) {
+			if p.Kind == Text && !item.Pinned && compacting(r.tape.str(p.text)) {
 				return true
 			}
 		}

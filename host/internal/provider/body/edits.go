@@ -1,6 +1,7 @@
 package body
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -62,7 +63,7 @@ func (r *Request) Edits(p *Plan) []Edit {
 			at = refs[len(refs)-1].Item + 1
 		}
 		next := d.next(at)
-		if r.API == Gemini && m.entry.Speaker == content.AI && next < len(r.Items) && r.speaker(next) == content.AI {
+		if r.form.CallsFollowUser && m.entry.Speaker == content.AI && next < len(r.Items) && r.speaker(next) == content.AI {
 			d.first[next] = join(d.first[next], r.newParts(m.entry))
 			continue
 		}
@@ -121,7 +122,11 @@ func (d *draft) items() {
 	for i := range r.Items {
 		spans[i] = r.Items[i].Span
 	}
-	d.list(r.list, spans, func(i int) bool { return d.gone[i] }, d.before)
+	array := r.list
+	if n := len(r.dropped); n > 0 { // as if the list began behind them: nothing goes there, and the first item stays
+		array.Start = r.Items[0].Start - 1
+	}
+	d.list(array, spans, func(i int) bool { return d.gone[i] }, d.before)
 }
 
 // list takes elements out of an array and puts new ones in. array includes its brackets. before has new elements by the
@@ -188,50 +193,41 @@ func (d *draft) changeParts() {
 	}
 }
 
-// newText returns the JSON that stands for a new text of a part. Gemini's responses are objects and take no plain text;
-// a text goes into the field "output", which is also where it is read from.
+// newText returns the JSON that stands for a new text of a part. Where responses are objects and take no plain text, it
+// goes into the member that it is also read from.
 func (r *Request) newText(p *Part, text string) []byte {
-	if r.API == Gemini && p.Kind == Response {
-		return append(append([]byte(`{"output":`), content.String(text)...), '}')
+	out := content.String(text)
+	if r.form.Wrap != "" && p.Kind == Response {
+		return fmt.Appendf(nil, `{%q:%s}`, r.form.Wrap, out)
 	}
-	return content.String(text)
+	return out
 }
 
-// newItem writes an entry of text as an item. The APIs differ in the name of the model's role.
+// newItem writes an entry of text as an item.
 func (r *Request) newItem(c content.Content) []byte {
-	role := "user"
-	switch {
-	case c.Speaker == content.AI && r.API == Gemini:
-		role = "model"
-	case c.Speaker == content.AI:
-		role = "assistant"
+	kind, role := "", "user"
+	if c.Speaker == content.AI {
+		role = r.form.Assistant
 	}
-	parts := r.newParts(c)
-	switch r.API {
-	case Responses:
-		return []byte(`{"type":"message","role":"` + role + `","content":[` + string(parts) + `]}`)
-	case Gemini:
-		return []byte(`{"role":"` + role + `","parts":[` + string(parts) + `]}`)
-	default:
-		return []byte(`{"role":"` + role + `","content":[` + string(parts) + `]}`)
+	if r.form.Flat {
+		kind = `"type":"message",`
 	}
+	return fmt.Appendf(nil, `{%s"role":%q,%q:[%s]}`, kind, role, r.form.Content, r.newParts(c))
 }
 
-// newParts writes the texts of an entry as parts. The APIs differ in what they call a text.
-func (r *Request) newParts(c content.Content) []byte {
-	before := `{"type":"text","text":`
-	switch {
-	case r.API == Gemini:
-		before = `{"text":`
-	case r.API == Responses && c.Speaker == content.AI:
-		before = `{"type":"output_text","text":`
-	case r.API == Responses:
-		before = `{"type":"input_text","text":`
-	}
-	var parts []byte
+// newParts writes the texts of an entry as parts.
+func (r *Request) newParts(c content.Content) (parts []byte) {
 	for _, b := range c.Blocks {
 		text := content.String(b.(content.Text).Text) // see writable
-		parts = join(parts, append(append([]byte(before), text...), '}'))
+		parts = join(parts, r.newPart(c.Speaker, text))
 	}
 	return parts
+}
+
+// newPart writes a text, which is JSON, as a part.
+func (r *Request) newPart(by content.Speaker, text []byte) []byte {
+	if kind := r.form.TextType(by); kind != "" {
+		return fmt.Appendf(nil, `{"type":%q,"text":%s}`, kind, text)
+	}
+	return fmt.Appendf(nil, `{"text":%s}`, text)
 }

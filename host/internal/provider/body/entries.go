@@ -83,7 +83,7 @@ func (r *Request) block(at Ref, take func([]byte) []byte) content.Block {
 	t, p := r.tape, r.part(at)
 	switch p.Kind {
 	case Text:
-		return content.Text{Text: t.str(textNode(t, p.node))}
+		return content.Text{Text: t.str(p.text)}
 	case Call:
 		id, name := r.callID(p)
 		return content.ToolCall{ID: r.blockID(id, at), Name: name, Parameters: r.parameters(p, take)}
@@ -91,6 +91,8 @@ func (r *Request) block(at Ref, take func([]byte) []byte) content.Block {
 		return r.response(p, at, take)
 	case Bound:
 		return content.Thinking{Thought: r.thought(p)}
+	case Own: // the model's own, which nobody else reads: as it stands, because that is what counts
+		return content.Thinking{Thought: string(t.text(p.node))}
 	case Media:
 		return r.media(p)
 	default:
@@ -110,25 +112,13 @@ func (r *Request) blockID(id string, call Ref) string {
 	return id
 }
 
-// parameters returns the arguments of a call as JSON. OpenAI's are JSON in a string; what is none stays a string.
+// parameters returns the arguments of a call as JSON. What is none stays a string.
 func (r *Request) parameters(p *Part, take func([]byte) []byte) json.RawMessage {
-	t := r.tape
-	switch r.API {
-	case Messages:
-		return take(t.text(t.get(p.node, "input")))
-	case Chat:
-		return inner(t, t.get(t.get(p.node, "function"), "arguments"), take)
-	case Responses:
-		if n := t.get(p.node, "arguments"); n != none {
-			return inner(t, n, take)
-		}
-		if n := t.get(p.node, "input"); n != none { // a custom tool takes any text
-			return take(t.text(n))
-		}
-		return take(t.text(t.get(p.node, "action")))
-	default:
-		return take(t.text(t.get(t.get(p.node, "functionCall"), "args")))
+	n := r.tape.at(p.node, p.kind.Value)
+	if p.kind.Quoted {
+		return inner(r.tape, n, take)
 	}
+	return take(r.tape.text(n)) // a custom tool takes any text
 }
 
 // inner returns the JSON within a string, or the string itself. It never fails: models write arguments that are no
@@ -148,20 +138,14 @@ func (r *Request) response(p *Part, at Ref, take func([]byte) []byte) content.Bl
 	call := r.pairs.call[at]
 	_, name := r.callID(r.part(call))
 	out := content.ToolResponse{CallID: r.blockID(id, call), ToolName: name}
-	var value int32
-	switch r.API {
-	case Messages, Chat:
-		value = t.get(p.node, "content")
-		if t.kind(t.get(p.node, "is_error")) == 't' {
-			out.Error = "the tool reported an error"
-		}
-	case Responses:
-		value = t.get(p.node, "output")
-	default:
-		value = t.get(t.get(p.node, "functionResponse"), "response")
-		if text := t.get(value, "output"); t.kind(text) == '"' {
+	value := t.at(p.node, p.kind.Value)
+	if t.kind(t.at(p.node, p.kind.Failed)) == 't' {
+		out.Error = "the tool reported an error"
+	}
+	if r.form.Wrap != "" {
+		if text := t.get(value, r.form.Wrap); t.kind(text) == '"' {
 			value = text
-		} else if text := t.get(value, "error"); t.kind(text) == '"' {
+		} else if text := t.get(value, r.form.WrapError); t.kind(text) == '"' {
 			out.Error = t.str(text)
 		}
 	}
@@ -194,13 +178,14 @@ func texts(t *tape, list int32) string {
 // alone is not taken for an empty one.
 func (r *Request) thought(p *Part) string {
 	t := r.tape
-	for _, field := range []string{"thinking", "text"} {
-		if text := t.str(t.get(p.node, field)); text != "" {
+	if p.kind != nil {
+		value := t.at(p.node, p.kind.Value)
+		if text := t.str(value); text != "" {
 			return text
 		}
-	}
-	if text := texts(t, t.get(p.node, "summary")); text != "" {
-		return text
+		if text := texts(t, value); text != "" {
+			return text
+		}
 	}
 	return "[reasoning]"
 }
@@ -208,10 +193,7 @@ func (r *Request) thought(p *Part) string {
 // media reads an attachment. Its data are not copied: strategies look at none, and what is sent is the client's.
 func (r *Request) media(p *Part) content.Block {
 	t := r.tape
-	kind := t.str(t.get(t.get(p.node, "source"), "media_type"))
-	if kind == "" {
-		kind = t.str(t.get(t.get(p.node, "inlineData"), "mimeType"))
-	}
+	kind := t.str(t.at(p.node, p.kind.Mime))
 	if kind == "" {
 		kind = "application/octet-stream"
 	}

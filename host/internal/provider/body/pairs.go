@@ -67,7 +67,7 @@ func (r *Request) pair() Reason {
 
 // more makes a part a further result if the call with an id was answered before. It reports whether that is so.
 func (r *Request) more(at Ref, id string) bool {
-	if r.API != Responses || id == "" {
+	if !r.form.Flat || id == "" {
 		return false
 	}
 	p := &r.pairs
@@ -91,7 +91,8 @@ func (r *Request) more(at Ref, id string) bool {
 }
 
 // lastExchange returns the first item of the exchange at the end: the model's run of items with calls that nothing of
-// the model follows. len(r.Items) if that run makes no calls.
+// the model follows, or with which the conversation ends, as where the provider still runs a tool. len(r.Items) if it
+// does neither.
 func (r *Request) lastExchange() int {
 	end := len(r.Items)
 	for end > 0 && r.speaker(end-1) != content.AI {
@@ -100,6 +101,9 @@ func (r *Request) lastExchange() int {
 	start := end
 	for start > 0 && r.speaker(start-1) == content.AI {
 		start--
+	}
+	if end == len(r.Items) {
+		return start
 	}
 	for i := start; i < end; i++ {
 		if r.calls(i) {
@@ -123,38 +127,15 @@ func (r *Request) speaker(item int) content.Speaker {
 	return r.Items[item].Parts[0].Speaker
 }
 
-// callID returns a call's id and the name of its tool. The id is "" where the API allows a call without one. A shell
-// call of the Responses API has no name of its own.
+// callID returns a call's id and the name of its tool. The id is "" where the API allows a call without one.
 func (r *Request) callID(p *Part) (id, name string) {
-	t := r.tape
-	switch r.API {
-	case Messages:
-		return t.str(t.get(p.node, "id")), t.str(t.get(p.node, "name"))
-	case Chat:
-		return t.str(t.get(p.node, "id")), t.str(t.get(t.get(p.node, "function"), "name"))
-	case Responses:
-		if name := t.get(p.node, "name"); name != none {
-			return t.str(t.get(p.node, "call_id")), t.str(name)
-		}
-		return t.str(t.get(p.node, "call_id")), "local_shell"
-	default:
-		call := t.get(p.node, "functionCall")
-		return t.str(t.get(call, "id")), t.str(t.get(call, "name"))
+	if name = p.kind.Called; name == "" {
+		name = r.tape.str(r.tape.at(p.node, p.kind.Name))
 	}
+	return r.tape.str(r.tape.at(p.node, p.kind.ID)), name
 }
 
 // responseID returns the id of the call that a response answers, and the name of the tool if it says one.
 func (r *Request) responseID(p *Part) (id, name string) {
-	t := r.tape
-	switch r.API {
-	case Messages:
-		return t.str(t.get(p.node, "tool_use_id")), ""
-	case Chat:
-		return t.str(t.get(p.node, "tool_call_id")), t.str(t.get(p.node, "name"))
-	case Responses:
-		return t.str(t.get(p.node, "call_id")), ""
-	default:
-		response := t.get(p.node, "functionResponse")
-		return t.str(t.get(response, "id")), t.str(t.get(response, "name"))
-	}
+	return r.tape.str(r.tape.at(p.node, p.kind.ID)), r.tape.str(r.tape.at(p.node, p.kind.Name))
 }

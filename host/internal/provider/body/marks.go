@@ -12,9 +12,6 @@ var anHour = lazyregexp.New(`"cache_control"\s*:\s*\{[^{}]*"ttl"\s*:\s*"1h"`)
 // CachesForAnHour reports whether the last cache marker of the conversation, or if it has none one before it, asks the
 // provider to keep the prompt for an hour.
 func (r *Request) CachesForAnHour() bool {
-	if r.API != Messages {
-		return false
-	}
 	for i := len(r.Items) - 1; i >= 0; i-- {
 		for j := len(r.Items[i].Parts) - 1; j >= 0; j-- {
 			if p := r.Items[i].Parts[j]; !p.mark.Empty() {

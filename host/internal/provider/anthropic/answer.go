@@ -1,0 +1,133 @@
+package anthropic
+
+import (
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
+)
+
+// counts are in tokens. InputTokens excludes cache reads and writes.
+type counts struct {
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+	CacheRead    int `json:"cache_read_input_tokens"`
+	CacheWrite   int `json:"cache_creation_input_tokens"`
+}
+
+func (c counts) usage() provider.Usage {
+	return provider.Usage{Input: c.InputTokens, CacheRead: c.CacheRead, CacheWrite: c.CacheWrite, Output: c.OutputTokens}
+}
+
+// usage reads a whole answer or an event: a stream has the counts in the message at its beginning, and once more at its
+// end.
+func usage(data []byte) (u provider.Usage, ok bool) {
+	var said struct {
+		Usage   *counts `json:"usage"`
+		Message struct {
+			Usage *counts `json:"usage"`
+		} `json:"message"`
+	}
+	if json.Unmarshal(data, &said) != nil {
+		return u, false
+	}
+	for _, c := range []*counts{said.Usage, said.Message.Usage} {
+		if c != nil && c.usage().Sane() {
+			u.Add(c.usage())
+			ok = true
+		}
+	}
+	return u, ok
+}
+
+// tooLongWords are how the API says that a prompt is too long: the numbers are in the message, and nowhere else.
+var tooLongWords = lazyregexp.New(`^(?:prompt is too long: |input length and .max_tokens. exceed context limit: )` +
+	`(?P<tokens>\d+)(?: tokens| \+ \d+) > (?P<limit>\d+)`)
+
+// tooLong reads a refusal. A 413 (request_too_large) is about bytes, and says nothing of tokens.
+func tooLong(status int, answer []byte) (r provider.Refusal, ok bool) {
+	f, found := provider.ReadFault(answer)
+	if status != 400 || !found || f.Type != "" && f.Type != "invalid_request_error" {
+		return r, false
+	}
+	if r, ok = f.Numbers(tooLongWords()); ok {
+		return r, true
+	}
+	return provider.Refusal{}, shortTooLong().MatchString(f.Message)
+}
+
+// shortTooLong are the words without numbers: those of Bedrock and of a prompt that was not counted.
+var shortTooLong = lazyregexp.New(`^(?:[Ii]nput is too long|prompt is too long)`)
+
+// request is the part of a request that is used for summaries. The API requires max_tokens.
+type request struct {
+	Model     string    `json:"model"`
+	MaxTokens int       `json:"max_tokens"`
+	System    []block   `json:"system,omitempty"`
+	Messages  []message `json:"messages"`
+	Stream    bool      `json:"stream"`
+}
+
+type message struct {
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
+}
+
+type block struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+func ask(q provider.Question) any {
+	r := request{Model: q.Model, MaxTokens: q.MaxOutput, Stream: true, Messages: []message{}} // null is refused
+	if q.System != "" {
+		r.System = []block{{"text", q.System}}
+	}
+	for _, t := range q.Turns {
+		m := message{Role: t.Role}
+		for _, text := range t.Texts {
+			m.Content = append(m.Content, block{"text", text})
+		}
+		r.Messages = append(r.Messages, m)
+	}
+	return r
+}
+
+// hear reads an event, except thinking and other blocks.
+func hear(data []byte) (h provider.Heard, err error) {
+	var e struct {
+		Type    string `json:"type"`
+		Message struct {
+			Model string `json:"model"`
+			Usage counts `json:"usage"`
+		} `json:"message"`
+		ContentBlock block `json:"content_block"`
+		Delta        struct {
+			Type       string `json:"type"`
+			Text       string `json:"text"`
+			StopReason string `json:"stop_reason"`
+		} `json:"delta"`
+		Usage counts `json:"usage"`
+	}
+	if err := json.Unmarshal(data, &e); err != nil {
+		return h, err
+	}
+	switch e.Type {
+	case "message_start":
+		u := e.Message.Usage.usage()
+		h.Model, h.Usage = e.Message.Model, &u
+	case "content_block_start":
+		if e.ContentBlock.Type == "text" {
+			h.Text = e.ContentBlock.Text
+		}
+	case "content_block_delta":
+		if e.Delta.Type == "text_delta" {
+			h.Text = e.Delta.Text
+		}
+	case "message_delta":
+		u := e.Usage.usage()
+		// Counts are cumulative; not every server repeats those of the prompt.
+		h.Finish, h.Usage, h.OutputOnly = e.Delta.StopReason, &u, u.Input == 0
+	}
+	return h, nil
+}

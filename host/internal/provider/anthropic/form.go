@@ -1,0 +1,33 @@
+// Package anthropic is Anthropic's Messages API.
+package anthropic
+
+import (
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// Form describes the API. Messages of the role "system" may stand inside of the conversation.
+var Form = provider.Form{
+	API: provider.Messages, List: "messages", Skip: []string{"system", "tools"},
+	Continued: []string{"thread"}, MaxOutput: []string{"max_tokens"},
+	SessionAt: "metadata.user_id", SessionID: sessionID,
+	Roles: []provider.Role{{Name: "user", Speaker: content.Human}, {Name: "assistant", Speaker: content.AI},
+		{Name: "system", Speaker: content.Human, Pinned: true}},
+	Content: "content", ContentText: true, MayBeEmpty: true, Parts: parts,
+	BeginsWithUser: true, Assistant: "assistant", TextType: func(content.Speaker) string { return "text" },
+	Usage: usage, TooLong: tooLong, Ask: ask, Hear: hear, Server: "https://api.anthropic.com", Path: "v1/messages",
+}
+
+// Version is the API's only version, which a request must name.
+const Version = "2023-06-01"
+
+// sessionID reads Claude Code's name of the session: it writes an object as a string here.
+func sessionID(user string) string {
+	if !strings.HasPrefix(user, "{") {
+		return ""
+	}
+	return rawjson.FieldText([]byte(user), "session_id")
+}

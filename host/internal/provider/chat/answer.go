@@ -1,0 +1,122 @@
+package chat
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/internal/lazyregexp"
+)
+
+// counts are in tokens. Those of the prompt include what was cached.
+type counts struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Details    struct {
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+func (c counts) usage() provider.Usage {
+	read, written := c.Details.Cached, c.Details.Written
+	return provider.Usage{Input: max(0, c.Prompt-read-written), CacheRead: read, CacheWrite: written, Output: c.Completion}
+}
+
+func usage(data []byte) (u provider.Usage, ok bool) {
+	var said struct {
+		Usage *counts `json:"usage"`
+	}
+	if json.Unmarshal(data, &said) != nil || said.Usage == nil {
+		return u, false
+	}
+	u = said.Usage.usage()
+	return u, u.Sane()
+}
+
+// tooLongWords are those of OpenAI and of the servers that imitate it (vLLM, LiteLLM, OpenRouter).
+var tooLongWords = lazyregexp.New(`^(?:This|The) (?:model|endpoint)'s maximum context length is (?P<limit>\d+) tokens\b` +
+	`(?:.*?(?:resulted in (\d+) tokens|\((\d+) in the messages(?:, (\d+) in the functions)?))?`)
+
+// TooLong reads a refusal: by the error's code or type, and for servers that have none by the whole beginning of its
+// message. llama.cpp has the numbers in fields. A 413 is about bytes.
+func TooLong(status int, answer []byte) (r provider.Refusal, ok bool) {
+	f, found := provider.ReadFault(answer)
+	if status != 400 || !found {
+		return r, false
+	}
+	if f.Type == "exceed_context_size_error" {
+		r = provider.Refusal{Limit: f.Number("n_ctx"), Tokens: f.Number("n_prompt_tokens")}
+		if r.Limit < provider.LeastLimit {
+			r.Limit = 0
+		}
+		return r, true
+	}
+	r, ok = f.Numbers(tooLongWords())
+	return r, ok || f.Code == "context_length_exceeded"
+}
+
+// request is the part of a request that is used for summaries.
+type request struct {
+	Model               string    `json:"model"`
+	Messages            []message `json:"messages"`
+	MaxTokens           int       `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int       `json:"max_completion_tokens,omitempty"`
+	Stream              bool      `json:"stream"`
+	StreamOptions       struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// ask joins the texts of one role with a blank line: many compatible servers accept only one string per message.
+func ask(q provider.Question) any {
+	r := request{Model: q.Model, Stream: true}
+	r.StreamOptions.IncludeUsage = true // without it a stream has no usage
+	if q.OldLimit {
+		r.MaxTokens = q.MaxOutput
+	} else {
+		r.MaxCompletionTokens = q.MaxOutput
+	}
+	if q.System != "" {
+		r.Messages = append(r.Messages, message{"system", q.System})
+	}
+	for _, t := range q.Turns {
+		r.Messages = append(r.Messages, message{t.Role, strings.Join(t.Texts, "\n\n")})
+	}
+	return r
+}
+
+// hear reads an event. More than the first choice is never requested.
+func hear(data []byte) (h provider.Heard, err error) {
+	var chunk struct {
+		Model   string `json:"model"`
+		Choices []struct {
+			Index int `json:"index"`
+			Delta struct {
+				Content string `json:"content"`
+			} `json:"delta"`
+			FinishReason string `json:"finish_reason"`
+		} `json:"choices"`
+		Usage counts `json:"usage"`
+	}
+	if err := json.Unmarshal(data, &chunk); err != nil {
+		return h, err
+	}
+	h.Model = chunk.Model
+	// Some servers send the usage so far with each chunk.
+	if u := chunk.Usage; u.Prompt > 0 || u.Completion > 0 {
+		said := u.usage()
+		h.Usage = &said
+	}
+	for _, c := range chunk.Choices {
+		if c.Index == 0 {
+			h.Text, h.Finish = h.Text+c.Delta.Content, max(h.Finish, c.FinishReason)
+		}
+	}
+	return h, nil
+}

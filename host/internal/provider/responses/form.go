@@ -1,0 +1,98 @@
+// Package responses is OpenAI's Responses API. Its items are flat: what other APIs call a message of the model is a run
+// of reasoning, messages and calls.
+package responses
+
+import (
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/chat"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Form describes the API.
+var Form = provider.Form{
+	API: provider.Responses, List: "input", Skip: []string{"tools", "instructions", "client_metadata", "text"},
+	Continued: []string{"previous_response_id", "conversation"},
+	MaxOutput: []string{"max_output_tokens"}, SessionAt: "prompt_cache_key",
+	Roles: []provider.Role{{Name: "user", Speaker: content.Human}, {Name: "assistant", Speaker: content.AI},
+		{Name: "system", Speaker: content.Human, Pinned: true}, {Name: "developer", Speaker: content.Human, Pinned: true}},
+	Content: "content", ContentText: true, MayBeEmpty: true, Parts: parts,
+	Items: items, MessageTypes: []string{"message", "agent_message"},
+	Flat: true, PinnedFirst: true, Assistant: "assistant",
+	TextType: func(by content.Speaker) string {
+		if by == content.AI { // the API insists on it
+			return "output_text"
+		}
+		return "input_text"
+	},
+	Usage: usage, TooLong: chat.TooLong,
+}
+
+// parts are the kinds of parts of a message's content.
+var parts = []provider.Kind{
+	{Type: "input_text", Is: provider.Text, Value: "text"},
+	{Type: "output_text", Is: provider.Text, Value: "text", Keep: true}, // annotations and signatures may refer to it
+	{Type: "input_image", Is: provider.Media},
+	{Type: "input_file", Is: provider.Media},
+	{Type: "input_audio", Is: provider.Media},
+	{Type: "refusal", Is: provider.Media},
+}
+
+// items are the kinds of items that are no messages. References to items, summaries that the provider encrypted, and
+// what is not known yet, are fixed.
+var items = []provider.Kind{
+	{Type: "function_call", Is: provider.Call, ID: "call_id", Name: "name", Value: "arguments", Quoted: true},
+	{Type: "function_call_output", Is: provider.Result, ID: "call_id", Value: "output"},
+	{Type: "reasoning", Is: provider.Bound, Value: "summary"},
+	{Type: "custom_tool_call", Is: provider.Call, ID: "call_id", Name: "name", Value: "input"},
+	{Type: "custom_tool_call_output", Is: provider.Result, ID: "call_id", Value: "output"},
+	{Type: "local_shell_call", Is: provider.Call, ID: "call_id", Called: "local_shell", Value: "action"},
+	{Type: "local_shell_call_output", Is: provider.Result, ID: "call_id", Value: "output", Keep: true},
+	{Type: "shell_call", Is: provider.Call, ID: "call_id", Called: "shell", Value: "action"},
+	{Type: "shell_call_output", Is: provider.Result, ID: "call_id", Value: "output", Keep: true},
+	{Type: "apply_patch_call", Is: provider.Call, ID: "call_id", Called: "apply_patch", Value: "operation"},
+	{Type: "apply_patch_call_output", Is: provider.Result, ID: "call_id", Value: "output", Keep: true},
+	{Type: "computer_call", Is: provider.Call, ID: "call_id", Called: "computer", Value: "action"},
+	{Type: "computer_call_output", Is: provider.Result, ID: "call_id", Value: "output", Keep: true},
+	{Type: "web_search_call", Is: provider.Own},
+	{Type: "file_search_call", Is: provider.Own},
+	{Type: "code_interpreter_call", Is: provider.Own},
+	{Type: "image_generation_call", Is: provider.Own},
+	{Type: "mcp_call", Is: provider.Own},
+	{Type: "mcp_list_tools", Is: provider.Own, Loads: "tools", LoadsName: "name"},
+	{Type: "tool_search_call", Is: provider.Own, ID: "call_id"},
+	{Type: "tool_search_output", Is: provider.Own, ID: "call_id", Loads: "tools", LoadsName: "name"},
+}
+
+// usage reads a whole answer or an event: a stream has the counts in the response at its end. Those of the prompt
+// include what was cached.
+func usage(data []byte) (u provider.Usage, ok bool) {
+	type counts struct {
+		Input   int `json:"input_tokens"`
+		Output  int `json:"output_tokens"`
+		Details struct {
+			Cached int `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+	}
+	var said struct {
+		Usage    *counts `json:"usage"`
+		Response struct {
+			Usage *counts `json:"usage"`
+		} `json:"response"`
+	}
+	if json.Unmarshal(data, &said) != nil {
+		return u, false
+	}
+	for _, c := range []*counts{said.Usage, said.Response.Usage} {
+		if c == nil {
+			continue
+		}
+		read := c.Details.Cached
+		if now := (provider.Usage{Input: max(0, c.Input-read), CacheRead: read, Output: c.Output}); now.Sane() {
+			u.Add(now)
+			ok = true
+		}
+	}
+	return u, ok
+}
