@@ -43,8 +43,7 @@ a further strategy asks about that one alone.
 
 --write DIR sends nothing: it replays the sessions and writes the work as sheets that any model or
 person can work through; DIR/README.md says how. --grade DIR checks what came back, writes the next
-sheets, says what is missing, and adds up the grades. --report writes the scores as a self-contained
-HTML page, with a picture of depth against score.
+sheets, says what is missing, and adds up the grades.
 
 Moments are --moments requests of each session, spread evenly over those at which some variant had
 removed something, and for each variant the one with the least left after each kind of rewrite
@@ -69,7 +68,7 @@ func probeCommand(a *app) *cobra.Command {
 		Example: `  thresh probe --profile judge --strategy distill,high-density session.jsonl
   thresh probe --profile judge --strategy distill --yes --usd 5 session.jsonl
   thresh probe --write probes --strategy distill,high-density session.jsonl
-  thresh probe --grade probes --report probes.html
+  thresh probe --grade probes
   thresh probe --grade probes -o json | jq '.byMoment[] | {session, turn, variant, score}'
   thresh probe --prompts`,
 		RunE: func(cmd *cobra.Command, given []string) error { return a.probe(cmd, p, source, given) },
@@ -84,7 +83,6 @@ func probeCommand(a *app) *cobra.Command {
 	f.Float64Var(&p.usd, "usd", 0, "make no call that is expected to cost more than is left of `USD`; 0 is no limit")
 	f.BoolVar(&p.yes, "yes", false, "send what the model of --profile is to be asked")
 	f.BoolVar(&p.prompts, "prompts", false, "print the prompts and do nothing else")
-	f.StringVar(&p.report, "report", "", "write an HTML page to `FILE`, too")
 	a.addOutput(cmd)
 	a.addColumns(cmd, probeColumns())
 	_ = cmd.MarkFlagDirname("write")
@@ -99,8 +97,6 @@ func (p probing) check(cmd *cobra.Command, given []string) error {
 		return fmt.Errorf("--moments: want 0 to %d, got %d", mostMoments, p.moments)
 	case changed("write") && p.write == "", changed("grade") && p.grade == "":
 		return errors.New("--write and --grade need the name of a directory")
-	case p.report == "-", changed("report") && p.report == "":
-		return errors.New("--report needs the name of a file")
 	case p.write != "" && p.grade != "":
 		return errors.New("--write begins and --grade goes on: give one of them")
 	case p.grade != "" && (len(given) > 0 ||
@@ -122,9 +118,6 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 	}
 	if p.prompts {
 		_, err := fmt.Fprint(a.out, probe.Prompts())
-		return err
-	}
-	if err := a.checkReport(p.report); err != nil {
 		return err
 	}
 	if p.grade != "" {
@@ -183,7 +176,7 @@ func (a *app) probe(cmd *cobra.Command, p probing, source *sources, given []stri
 	if err != nil {
 		return err
 	}
-	return cmp.Or(a.printProbes(st, p), unread)
+	return cmp.Or(a.printProbes(st), unread)
 }
 
 func (a *app) gradeProbes(p probing) error {
@@ -210,5 +203,5 @@ func (a *app) gradeProbes(p probing) error {
 	if err != nil {
 		return err
 	}
-	return a.printProbes(st, p)
+	return a.printProbes(st)
 }

@@ -2,11 +2,9 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
-	"github.com/thresh-dev/thresh/host/internal/lab/compare/htmlreport"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 )
 
@@ -29,14 +27,8 @@ func probeColumns() []table.Column {
 }
 
 // printProbes prints what the grades add up to, and plainly what is missing.
-func (a *app) printProbes(st *probe.State, p probing) error {
+func (a *app) printProbes(st *probe.State) error {
 	r := st.Report()
-	if p.report != "" {
-		err := a.writeReport(p.report, func(w io.Writer, o htmlreport.Options) error { return htmlreport.WriteProbe(w, r, o) })
-		if err != nil {
-			return err
-		}
-	}
 	if a.output == "json" {
 		return a.printJSON(r)
 	}

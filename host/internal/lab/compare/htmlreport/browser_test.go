@@ -10,33 +10,30 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/browser"
 )
 
-// The pages and their tables fit a phone and a desk, in light and dark, also with three price lists and twelve variants.
+// The page and its tables fit a phone and a desk, in light and dark, also with three price lists and twelve variants.
 func TestTheReportInABrowser(t *testing.T) {
 	b := browser.Open(t)
-	for name, page := range map[string]string{
-		"report": write(t, made(size{3, 60, 12, 3}), htmlreport.Options{}), "probe": writeProbe(t, probed()),
-	} {
-		file := filepath.Join(t.TempDir(), name+".html")
-		if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for _, width := range []int{400, 1280} {
-			for _, scheme := range []string{"light", "dark"} {
-				b.Show("file://"+file, width, scheme)
-				b.Until(`document.querySelectorAll('figure').length > 0 && document.readyState === 'complete'`)
-				for what, expression := range map[string]string{
-					"nothing stands out of the page": `document.documentElement.scrollWidth <= innerWidth`,
-					"tables fit without being moved": `![...document.querySelectorAll('.wide')].some(e => ` +
-						`!e.closest('details') && e.scrollWidth > e.clientWidth + 1)`,
-					"the scheme is followed": `(getComputedStyle(document.body).backgroundColor === ` +
-						`'rgb(255, 255, 255)') === ` + fmt.Sprint(scheme == "light"),
-				} {
-					if b.Eval(expression) != "true" {
-						t.Errorf("%s, %d px, %s: not so: %s", name, width, scheme, what)
-					}
+	page := write(t, made(size{3, 60, 12, 3}), htmlreport.Options{})
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{400, 1280} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.Show("file://"+file, width, scheme)
+			b.Until(`document.querySelectorAll('figure').length > 0 && document.readyState === 'complete'`)
+			for what, expression := range map[string]string{
+				"nothing stands out of the page": `document.documentElement.scrollWidth <= innerWidth`,
+				"tables fit without being moved": `![...document.querySelectorAll('.wide')].some(e => ` +
+					`!e.closest('details') && e.scrollWidth > e.clientWidth + 1)`,
+				"the scheme is followed": `(getComputedStyle(document.body).backgroundColor === ` +
+					`'rgb(255, 255, 255)') === ` + fmt.Sprint(scheme == "light"),
+			} {
+				if b.Eval(expression) != "true" {
+					t.Errorf("%d px, %s: not so: %s", width, scheme, what)
 				}
-				b.Shot(fmt.Sprintf("%s-%d-%s.png", name, width, scheme))
 			}
+			b.Shot(fmt.Sprintf("report-%d-%s.png", width, scheme))
 		}
 	}
 	for _, text := range b.Said {

@@ -27,9 +27,6 @@ type Options struct {
 //go:embed report.tmpl
 var pageTemplate string
 
-//go:embed probe.tmpl
-var probeTemplate string
-
 //go:embed style.css
 var styleSheet string
 
@@ -42,7 +39,7 @@ var styleSheet string
 func Write(w io.Writer, r *compare.Report, o Options) error {
 	p := newPage(r, o)
 	p.Style, p.StyleHash = style()
-	return write(w, "", p)
+	return write(w, p)
 }
 
 func style() (template.CSS, string) {
@@ -50,18 +47,14 @@ func style() (template.CSS, string) {
 	return template.CSS(styleSheet), base64.StdEncoding.EncodeToString(sum[:]) // safe: it is embedded
 }
 
-// write executes the template of a page: "" is that of comparisons, on which others build.
-func write(w io.Writer, name string, page any) error {
+func write(w io.Writer, p *page) error {
 	t, err := template.New("").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).Parse(pageTemplate)
-	if err == nil {
-		t, err = t.New("probe").Parse(probeTemplate)
-	}
 	if err != nil {
 		return fmt.Errorf("html report: %w", err)
 	}
 	// A template makes thousands of small writes.
 	buffered := bufio.NewWriter(w)
-	if err := t.ExecuteTemplate(buffered, name, page); err != nil {
+	if err := t.Execute(buffered, p); err != nil {
 		return fmt.Errorf("html report: %w", err)
 	}
 	if err := buffered.Flush(); err != nil {
