@@ -78,7 +78,7 @@ everything.
 
 Without --strategy, all strategies that are found are compared. Those that prune continuously are
 run with each cadence, unless compression.density.cadence is set or --vary is given; the table shows
-the best for each strategy, -o json and csv all of them. --vary tries
+the best for each strategy, -o json all of them. --vary tries
 values of a setting, and the values of several settings in all combinations. A setting of
 compression.density is tried only with strategies that prune continuously, a setting of
 strategies.NAME only with that strategy.
@@ -101,8 +101,7 @@ holds. A session that no strategy fits is named, and decides nothing.
 A file that cannot be read is reported, and the others are still compared. --report writes a
 self-contained HTML page.`
 
-// compareCommand defines a --strategy that hides the common one, because here it takes a list, and an -o, because it
-// can also print CSV.
+// compareCommand defines a --strategy that hides the common one, because here it takes a list.
 func compareCommand(a *app) *cobra.Command {
 	var (
 		c      comparison
@@ -118,7 +117,6 @@ func compareCommand(a *app) *cobra.Command {
   thresh compare --strategy high-density,top-down-truncation --report out.html session.jsonl
   thresh compare --vary compression.density.cadence=gated,priced --prices openai-gpt-5 *.jsonl
   thresh compare --sessions --set model.contextLimit=30000 *.jsonl
-  thresh compare -o csv *.jsonl > compared.csv
   thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,
 		RunE: func(cmd *cobra.Command, given []string) error { return a.compare(cmd, c, source, given) },
 	}
@@ -132,10 +130,9 @@ func compareCommand(a *app) *cobra.Command {
 	f.Float64Var(&c.minRecall, "min-recall", 60, "recommend only what keeps `PERCENT`: the lower of lines and own")
 	f.BoolVar(&c.write, "write", false, "add the recommended settings to ./thresh.yaml, or to the file of --config")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
+	a.addOutput(cmd)
 	a.addColumns(cmd, compareColumns([]*pricing.List{{}}))
-	f.StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json or csv for programs")
 	_ = cmd.RegisterFlagCompletionFunc("prices", listOf(a.completePrices))
-	complete(cmd, "output", "text", "json", "csv")
 	return cmd
 }
 
@@ -144,7 +141,7 @@ func compareCommand(a *app) *cobra.Command {
 // interrupted, marked as incomplete; the exit status is then 1.
 func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given []string) error {
 	c.reported = cmd.Flags().Changed("report")
-	if err := c.check(a.output, given); err != nil {
+	if err := c.check(given); err != nil {
 		return usage(cmd, err)
 	}
 	if err := a.checkReport(c.report); err != nil {
@@ -229,10 +226,8 @@ func (a *app) compareOptions(
 	return o, lacking, unread, nil
 }
 
-func (c comparison) check(output string, files []string) error {
+func (c comparison) check(files []string) error {
 	switch {
-	case output != "text" && output != "json" && output != "csv":
-		return fmt.Errorf("--output is text, json or csv, not %q", output)
 	case c.report == "-":
 		return errors.New("--report needs the name of a file, not '-': the table goes to standard output")
 	case c.reported && c.report == "":
@@ -343,15 +338,7 @@ func priceLists(catalog *pricing.Catalog, set config.Model, names []string) ([]*
 // printComparison prints the report in the chosen format, then writes the HTML page. An incomplete comparison gets no
 // page: pages are passed on, and the reader would not see the warning on this terminal.
 func (a *app) printComparison(r *compare.Report, c comparison) error {
-	var err error
-	switch a.output {
-	case "json":
-		err = a.printJSON(r)
-	case "csv":
-		err = r.WriteCSV(a.out)
-	default:
-		err = a.printCompared(r, c)
-	}
+	err := a.show(r, func() error { return a.printCompared(r, c) })
 	if c.report == "" {
 		return err
 	}

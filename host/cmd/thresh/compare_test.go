@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,15 +90,6 @@ func TestCompareVariesSettingsWhereTheyMatter(t *testing.T) {
 		low.Costs[1].Relative >= 0 {
 		t.Errorf("a lower threshold: %+v, a higher one: %+v", low, high)
 	}
-
-	rows, err := csv.NewReader(strings.NewReader(p.run(append(args, "-o", "csv")...).done(t).stdout)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// In each session: nothing and four variants by two lists, four by the list that they decided by.
-	if len(rows) != 1+2*(5*2+4) {
-		t.Errorf("%d rows of CSV", len(rows))
-	}
 }
 
 func TestCompareReadsStandardInput(t *testing.T) {
@@ -131,7 +121,7 @@ func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
 		"standard input twice": {[]string{"-", "-"}, 2, []string{"standard input", "once"}},
 		"no such column": {[]string{"a", "--columns", "sent,reall"}, 2,
 			[]string{"--columns", `"reall"`, "did you mean recall?"}},
-		"no such form":      {[]string{"a", "-o", "yaml"}, 2, []string{"text, json or csv", "yaml"}},
+		"no such form":      {[]string{"a", "-o", "yaml"}, 2, []string{"--output", "yaml"}},
 		"a page on stdout":  {[]string{"a", "--report", "-"}, 2, []string{"--report", "standard output"}},
 		"less than nothing": {[]string{"a", "--parallel", "-1"}, 2, []string{"--parallel", "-1"}},
 		"nothing to vary":   {[]string{"a", "--vary", "compression.threshold"}, 2, []string{"--vary", "KEY=VALUE"}},
@@ -260,7 +250,6 @@ func TestCompareExplainsAndCompletesItself(t *testing.T) {
 		"--strategy high-density,": "high-density,distill\n",
 		"--prices no-cache,":       "no-cache,anthropic-sonnet\n",
 		"--vary compr":             "compression.density.cadence=\n",
-		"--output ":                "csv\n",
 	} {
 		flag, given, _ := strings.Cut(args, " ")
 		if r := p.run("__complete", "compare", flag, given).done(t); !strings.Contains(r.stdout, want) {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -20,7 +19,6 @@ import (
 // result on the author's machine and on a user's.
 func verifyCommand(a *app) *cobra.Command {
 	var only []string
-	var junit string
 	cmd := &cobra.Command{
 		Use:   "verify BINARY",
 		Short: "Run the conformance checks on a plugin",
@@ -34,7 +32,7 @@ The checks:
 ` + listChecks(),
 		Example: `  thresh plugins verify high-density
   thresh plugins verify --only optimize-pure,optimize-idempotent ./thresh-strategy-mine
-  thresh plugins verify -o json --junit verify.xml ./thresh-strategy-mine`,
+  thresh plugins verify -o json ./thresh-strategy-mine`,
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) != 1 {
 				return usage(cmd, fmt.Errorf("needs one BINARY, got %d", len(given)))
@@ -66,12 +64,6 @@ The checks:
 			case err != nil:
 				return err
 			}
-			// Before printing: the file exists even if the reader of the output has gone.
-			if junit != "" {
-				if err := writeJUnit(a.path(junit), report); err != nil {
-					return err
-				}
-			}
 			err = a.show(report, func() error { return a.printVerified(report) })
 			if err == nil && !report.OK() {
 				err = errReported
@@ -80,7 +72,6 @@ The checks:
 		},
 	}
 	cmd.Flags().StringSliceVar(&only, "only", nil, "run these `CHECKS` only, separated by commas")
-	cmd.Flags().StringVar(&junit, "junit", "", "write the report to `FILE` as JUnit XML, too")
 	complete(cmd, "only", checkNames()...)
 	a.addOutput(cmd)
 	return cmd
@@ -119,19 +110,6 @@ func (a *app) verifyLogger(cmd *cobra.Command) (hclog.Logger, error) {
 		return nil, usage(cmd, fmt.Errorf("--log-level is trace, debug, info, warn or error, not %q", a.logLevel))
 	}
 	return hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: level, Output: a.err}), nil
-}
-
-// writeJUnit overwrites an old report: CI systems write to the same path each time. The error of Close counts: on a
-// full disk it may be the first to fail.
-func writeJUnit(path string, report *verify.Report) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("--junit: %w", err)
-	}
-	if err := errors.Join(report.WriteJUnit(f), f.Close()); err != nil {
-		return fmt.Errorf("--junit: %w", err)
-	}
-	return nil
 }
 
 func checkNames() []string {

@@ -11,16 +11,12 @@ import (
 func TestPluginsVerifyPassesAShippedPlugin(t *testing.T) {
 	t.Parallel()
 	p := newPlaceHere(t)
-	r := p.run("plugins", "verify", "high-density", "--only", "lifeline,optimize-idempotent", "--junit", "report.xml").done(t)
+	r := p.run("plugins", "verify", "high-density", "--only", "lifeline,optimize-idempotent").done(t)
 	for _, want := range []string{"optimize-idempotent  pass", "lifeline             pass",
 		"high-density 1.0.0: 2 passed, 0 failed"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("%q is not in\n%s", want, r.stdout)
 		}
-	}
-	if report, err := os.ReadFile(p.path("work", "report.xml")); err != nil ||
-		strings.Count(string(report), "<testcase ") != 2 {
-		t.Errorf("JUnit: %v\n%s", err, report)
 	}
 }
 

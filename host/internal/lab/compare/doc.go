@@ -8,7 +8,7 @@
 // How the files relate: run.go plans the replays and runs them. recording.go, uses.go and words.go find out what
 // later turns used. observer.go folds the turns of one replay into a tally (tally.go), with the cost (bill.go), what
 // a request held (held.go) and what was pruned (attribution.go, pruned.go). summary.go adds tallies up to the report
-// (report.go), warnings.go says what could be misread in it, and csv.go prints it for spreadsheets.
+// (report.go), and warnings.go says what could be misread in it.
 //
 // # Cost
 //

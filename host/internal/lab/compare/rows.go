@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -52,4 +53,13 @@ func (r *Report) Label(i int, every bool) string {
 		return strings.TrimSuffix(v.Name, " ("+v.PriceList+")")
 	}
 	return v.Name
+}
+
+// SettingsText returns a variant's settings as KEY=VALUE, sorted by key.
+func SettingsText(settings map[string]string, separator string) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		parts = append(parts, key+"="+settings[key])
+	}
+	return strings.Join(parts, separator)
 }

@@ -2,8 +2,7 @@
 // and reports what happened in each.
 //
 // It is for those who are about to trust a plugin, its author or the person who installs it, through `thresh plugins
-// verify`. Start at [Run], which returns a [Report]; [Checks] lists what is checked, and [Report.WriteJUnit] and the
-// report's JSON show the result.
+// verify`. Start at [Run], which returns a [Report]; [Checks] lists what is checked.
 //
 // # How it works
 //
