@@ -136,8 +136,6 @@ func (s Spec) checkText(v any) (any, *badValue) {
 		s.Type == Path && strings.ContainsRune(given, 0),
 		s.valid != nil && !s.valid(given):
 		return nil, refuse(v)
-	case removed[s.Key+"="+given] != "":
-		return nil, &badValue{value: show(v), problem: "was removed: " + removed[s.Key+"="+given], element: -1}
 	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, given):
 		bad := refuse(v)
 		bad.nearest = nearest.One(given, s.Allowed)

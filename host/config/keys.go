@@ -63,9 +63,6 @@ var registry = sync.OnceValue(func() *index {
 			}
 		}
 	}
-	for key := range removed {
-		x.env[envName(key)] = key
-	}
 	return x
 })
 
@@ -135,9 +132,6 @@ func (x *index) findPlain(key string) target {
 	}
 	if x.groups[key] {
 		return target{}
-	}
-	if now, ok := removed[key]; ok {
-		return target{problem: "was removed: " + now}
 	}
 	// The most likely mistake: a provider looks like a group of settings.
 	if first, _, _ := strings.Cut(key, "."); first == groupProvider {

@@ -260,25 +260,3 @@ func TestTheStoreOfSessions(t *testing.T) {
 		}
 	}
 }
-
-// Wherever a removed setting, or a removed value, is still named, the error says where it is and what holds instead.
-func TestWhatWasRemoved(t *testing.T) {
-	m := newMachine(t)
-	m.write(m.userFile(), "plugins:\n  stopTimeout: 5s\nprofiles: {p: {compression.llm.maxCalls: 3}}\n")
-	o := m.options("THRESH_PROXY_ON_ERROR=fail")
-	o.Overrides = []config.Override{flag("compression.hardLimit", "ladder")}
-	_, err := config.Load(o)
-	want := []string{
-		"~/.config/thresh/thresh.yaml:2: plugins.stopTimeout: was removed: a plugin has two seconds to exit before it " +
-			"is killed",
-		"~/.config/thresh/thresh.yaml:3: profiles.p.compression.llm.maxCalls: was removed: one compression makes at " +
-			"most 32 model calls; compression.llm.maxTokens limits its cost",
-		"THRESH_PROXY_ON_ERROR: proxy.onError: was removed: a request that cannot be prepared is sent as before, or " +
-			"else as the agent wrote it",
-		`--set: compression.hardLimit: "ladder" was removed: write make-room; want one of: make-room, ` +
-			"make-room-keep-human, error",
-	}
-	if diff := cmp.Diff(want, m.messages(err)); diff != "" {
-		t.Error(diff)
-	}
-}
