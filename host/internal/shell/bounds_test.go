@@ -44,9 +44,8 @@ func FuzzEffects(f *testing.F) {
 		f.Add(command, "", "", "")
 	}
 	f.Fuzz(func(t *testing.T, start, open, middle, closing string) {
-		hostile.Check(t, hostile.Text{Open: open, Middle: middle, Close: closing}, func(command string) {
-			Effects(start+command, "/w")
-		})
+		made := hostile.Text{Start: start, Open: open, Middle: middle, Close: closing}
+		hostile.Check(t, made, func(command string) { Effects(command, "/w") })
 		once := start + open + middle + closing
 		if o := Effects(once, "/w"); strings.Contains(fmt.Sprint(o), "$(") && !strings.ContainsAny(once, `'\`) {
 			t.Errorf("%q: an expansion is taken for a path: %v", once, o)

@@ -33,10 +33,28 @@ type builder struct {
 		entry  int
 		fields []content.Field
 	}
+	// size is how many bytes of the recording were read, and repeated what [builder.repeat] was told of.
+	size, repeated int
+	over           error // it was too much
 	// missed are the bytes that may be conversation and are not understood, by what they are; see [builder.judge].
 	missed map[string]int
 	// misplaced are those of them that are nevertheless in entries.
 	misplaced int
+}
+
+// look is how many bytes of a recording take as long to read as one of its records to look at, for [builder.repeat].
+const look = 64
+
+// repeat is told of what a compaction makes its reader read a second time, in bytes. What each one keeps is added
+// again, so a recording that is made of compactions would take time and memory that grow with its square. ok is false
+// if it is too much: then the recording is refused.
+func (b *builder) repeat(line, bytes int) (ok bool) {
+	const most, spare = 20, 1 << 20
+	b.repeated += bytes
+	if b.over == nil && b.repeated > most*b.size+spare {
+		b.over = failAt(line, ErrMalformed, "what its compactions keep is over %d times what the recording holds", most)
+	}
+	return b.over == nil
 }
 
 func newBuilder() *builder { return &builder{names: map[string]string{}, shown: map[string]int{}} }
@@ -181,6 +199,9 @@ func (b *builder) otherFields(top object, known func(name string) bool) {
 // finish inspects the whole history, collects usage, and returns the transcript. Nothing may be added afterwards. The
 // error is for a file that the format does not explain.
 func (b *builder) finish(o Options) (*Transcript, error) {
+	if b.over != nil {
+		return nil, b.over
+	}
 	for i, c := range b.t.Entries {
 		b.inspect(i, c)
 	}

@@ -225,7 +225,7 @@ func (c *claudeThread) attachment(r record, attached object) {
 	var blocks []content.Block
 	for _, field := range []string{"prompt", "content", "snippet", "addedLines", "addedBlocks", "skills", "files",
 		"blockingError", "newDate"} {
-		blocks = append(blocks, attachedBlocks(attached.raw(field))...)
+		blocks = append(blocks, attachedBlocks(attached.raw(field), maxAttached)...)
 	}
 	event := attached.text("hookEvent")
 	if len(blocks) == 0 || isClaudeUnseen(t) ||
@@ -241,15 +241,22 @@ var isClaudeUnseen = nameIn("already_read_file", "command_permissions", "edited_
 	"hook_error_during_execution", "hook_non_blocking_error", "hook_permission_decision", "hook_system_message",
 	"structured_output")
 
+// maxAttached is how deep the content of an attachment is looked into. Each level is read again, and Claude Code nests
+// three.
+const maxAttached = 8
+
 // attachedBlocks returns the texts and images in the content of an attachment: text, parts of a message, a file, or a
-// list of these.
-func attachedBlocks(raw []byte) (out []content.Block) {
+// list of these, nested at most depth times.
+func attachedBlocks(raw []byte, depth int) (out []content.Block) {
 	if text, ok := rawjson.Text(raw); ok && text != "" {
 		return one(content.Text{Text: text})
 	}
+	if depth == 0 {
+		return one(content.Text{Text: string(raw)})
+	}
 	list, _ := elements(raw)
 	for _, part := range list {
-		out = append(out, attachedBlocks(part)...)
+		out = append(out, attachedBlocks(part, depth-1)...)
 	}
 	o := asObject(raw)
 	if o == nil {
@@ -262,7 +269,7 @@ func attachedBlocks(raw []byte) (out []content.Block) {
 		return one(content.Media{MimeType: o.text("type"), Data: data, Encoding: "base64"})
 	}
 	if inner := firstOf(o.raw("file"), o.raw("content"), o.raw("text"), o.raw("blockingError")); inner != nil {
-		return attachedBlocks(inner)
+		return attachedBlocks(inner, depth-1)
 	}
 	return one(content.Text{Text: string(raw)}) // such as a task
 }

@@ -3,10 +3,13 @@ package transcript_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/internal/testkit/hostile"
 )
 
 // repeat joins n strings made by f.
@@ -19,6 +22,28 @@ func repeat(n int, sep string, f func(i int) string) string {
 		b.WriteString(f(i))
 	}
 	return b.String()
+}
+
+// FuzzGrown: a recording in which anything is nested or repeated takes time in proportion, in whatever form it is read,
+// and as a message that an agent adds.
+func FuzzGrown(f *testing.F) {
+	names := slices.Sorted(maps.Keys(agentSamples))
+	for i := range names {
+		f.Add(uint8(i), uint16(31*i))
+	}
+	for name, n := range map[string]uint16{
+		"claude code: attachments are what the model saw":                                    86, // nested
+		"openhands: a conversation with a condensation":                                      366,
+		"opencode: an export, with a compaction that keeps the end, and what was taken back": 471,
+	} {
+		f.Add(uint8(slices.Index(names, name)), n)
+	}
+	f.Fuzz(func(t *testing.T, sample uint8, n uint16) {
+		made := hostile.Pick(agentSamples[names[int(sample)%len(names)]].in, int(n))
+		hostile.Check(t, made, func(text string) {
+			_, _ = transcript.Read(strings.NewReader(text), transcript.Options{AllowCut: true})
+		})
+	})
 }
 
 // BenchmarkHostile reads and writes input made to be slow, at two sizes: twice the input should take twice the time.

@@ -90,6 +90,7 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 func (f *lineFile) take(reader lineReader, rec record) error {
 	err := rec.broken
 	if err == nil {
+		f.b.size += len(rec.whole)
 		err = reader.record(rec)
 	}
 	var e *Error

@@ -121,6 +121,14 @@ func (o object) copyOf(name string) json.RawMessage {
 	return nil
 }
 
+// size returns about how many bytes the object was read from.
+func (o object) size() (n int) {
+	for _, f := range o {
+		n += len(f.name) + len(f.value) + 4
+	}
+	return n
+}
+
 // without returns copies of the other fields that are not null, for Extra.
 func (o object) without(names ...string) content.Fields {
 	var out []content.Field

@@ -54,6 +54,15 @@ type openCodeMessage struct {
 	line  int
 	info  object
 	parts []object
+	byID  map[string]int // of the parts of an event stream, by their ids
+}
+
+func (m *openCodeMessage) size() int {
+	n := m.info.size()
+	for _, p := range m.parts {
+		n += p.size()
+	}
+	return n
 }
 
 func newOpenCode(b *builder) *openCode {
@@ -120,12 +129,16 @@ func (c *openCode) record(r record) error {
 		return nil
 	}
 	// A part that is named again has grown: "running" becomes "completed", and a text gets longer.
-	same := func(p object) bool { return p.has("id") && p.text("id") == part.text("id") }
-	if i := slices.IndexFunc(m.parts, same); i >= 0 {
+	id := part.text("id")
+	if i, ok := m.byID[id]; ok && id != "" {
 		m.parts[i] = part
-	} else {
-		m.parts = append(m.parts, part)
+		return nil
 	}
+	if m.byID == nil {
+		m.byID = map[string]int{}
+	}
+	m.byID[id] = len(m.parts)
+	m.parts = append(m.parts, part)
 	return nil
 }
 
@@ -171,16 +184,23 @@ func (c *openCode) compacted(i int) {
 	c.ask(c.messages[i].line, meta, blocks...)
 	// Messages between tail_start_id and the request for the summary are still in the context, after the summary. They
 	// are added again: the entries behind the boundary are the whole context.
-	for _, p := range c.messages[i-1].parts {
-		kept := slices.IndexFunc(c.messages[:i-1], func(m *openCodeMessage) bool {
-			return p.has("tail_start_id") && m.info.text("id") == p.text("tail_start_id")
-		})
-		if kept >= 0 {
-			c.again = true
-			for _, m := range c.messages[kept : i-1] {
-				c.add(m)
-			}
-			c.again = false
+	asked := c.messages[i-1]
+	at := slices.IndexFunc(asked.parts, func(p object) bool { return p.has("tail_start_id") })
+	if at < 0 {
+		return
+	}
+	first := asked.parts[at].text("tail_start_id")
+	c.again = true
+	defer func() { c.again = false }()
+	kept := false
+	for _, m := range c.messages[:i-1] {
+		cost := look
+		if kept = kept || m.info.text("id") == first; kept {
+			c.add(m)
+			cost += m.size()
+		}
+		if !c.b.repeat(asked.line, cost) {
+			return
 		}
 	}
 }

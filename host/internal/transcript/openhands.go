@@ -133,6 +133,9 @@ func (h *openHands) record(r record) error {
 // condense reads a condensation: the context continues without the forgotten events, and with a summary of them among
 // the others.
 func (h *openHands) condense(r record) {
+	if !h.b.repeat(r.line, look*len(h.seen)) {
+		return
+	}
 	forgotten := map[string]bool{}
 	ids, _ := elements(r.raw("forgotten_event_ids"))
 	for _, id := range ids {
@@ -151,6 +154,9 @@ func (h *openHands) condense(r record) {
 	h.b.boundary(BoundaryCompaction, nil)
 	h.again = true
 	for _, e := range h.seen {
+		if !h.b.repeat(r.line, e.size()) {
+			break
+		}
 		_ = h.record(e) // it returns no error
 	}
 	h.again = false

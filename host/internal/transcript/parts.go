@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -160,35 +162,27 @@ func same(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	switch kind(a) {
-	case '{':
-		x, y := asObject(a).but(), asObject(b).but()
-		if kind(b) != '{' || len(x) != len(y) {
-			return false
+	x, okX := decoded(a)
+	y, okY := decoded(b)
+	return okX && okY && reflect.DeepEqual(x, y)
+}
+
+func decoded(raw []byte) (v any, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	err := d.Decode(&v)
+	return withoutNull(v), err == nil
+}
+
+// withoutNull removes the fields that are null, at any depth.
+func withoutNull(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, field any) bool { return withoutNull(field) == nil })
+	case []any:
+		for _, element := range v {
+			withoutNull(element)
 		}
-		for _, f := range x {
-			if !same(f.value, y.raw(f.name)) {
-				return false
-			}
-		}
-		return true
-	case '[':
-		x, _ := elements(a)
-		y, ok := elements(b)
-		if !ok || len(x) != len(y) {
-			return false
-		}
-		for i := range x {
-			if !same(x[i], y[i]) {
-				return false
-			}
-		}
-		return true
-	case '"':
-		x, _ := rawjson.Text(a)
-		y, ok := rawjson.Text(b)
-		return ok && x == y
-	default:
-		return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b))
 	}
+	return v
 }

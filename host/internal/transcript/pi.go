@@ -134,9 +134,14 @@ func (p *pi) compaction(before []int, r record) {
 	kept := false
 	first, byIndex := wholeNumber(r.raw("firstKeptEntryIndex"))
 	for _, i := range before {
+		cost := look
 		kept = kept || r.has("firstKeptEntryId") && p.records[i].text("id") == r.text("firstKeptEntryId")
 		if old := p.records[i]; (kept || byIndex && i+1 >= first) && old.text("type") == "message" {
 			p.message(old, old.object.object("message"), true)
+			cost += old.size()
+		}
+		if !p.b.repeat(r.line, cost) {
+			break
 		}
 	}
 	p.pause()

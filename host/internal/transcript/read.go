@@ -146,6 +146,7 @@ func readDocument(data []byte, o Options, line int, offset int64) (*Transcript, 
 		data = whole
 		b.note(0, -1, "the file is cut off and was read to its last whole record")
 	}
+	b.size = len(data)
 	d := newDocument(data, line, offset)
 	read, err := sniffDocument(d)
 	if o.From != "" {
