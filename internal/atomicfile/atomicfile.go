@@ -4,6 +4,7 @@ package atomicfile
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -86,38 +87,53 @@ func target(path string) (string, error) {
 // Adopt gives a file that root has made to the owner of its directory: what an administrator writes into the directory
 // of a service, the service must be able to read. For other users it does nothing.
 func Adopt(f *os.File) error {
-	if os.Geteuid() != 0 {
-		return nil
-	}
 	info, err := os.Stat(filepath.Dir(f.Name()))
 	if err != nil {
 		return err
 	}
-	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+	return giveTo(f, info)
+}
+
+func giveTo(f *os.File, like fs.FileInfo) error {
+	if owner, ok := like.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
 		return f.Chown(int(owner.Uid), int(owner.Gid))
 	}
 	return nil
 }
 
-// Write writes a temporary file with the function write, syncs it, gives it the permissions mode, and renames it to
-// path. On an error it removes the temporary file, which is in the same directory because a rename is atomic only
-// within one file system.
+// Private is the mode of a file with secrets in it.
+const Private fs.FileMode = 0o600
+
+// Write replaces path with what the function write writes. A new file gets mode without the bits of the umask. One that
+// exists keeps its mode, and its owner if root writes it; but with [Private] others lose their access to it. On an
+// error the file is as it was.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	if path, err = target(path); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	existing, err := os.Stat(path)
+	if err == nil && mode&^Private != 0 {
+		mode = existing.Mode().Perm()
+	}
+	// In the same directory: a rename is atomic only within one file system.
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text())
+	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(f.Name())
+			_ = os.Remove(temp)
 		}
 	}()
 	err = write(f)
-	if err = errors.Join(err, f.Chmod(mode), Adopt(f), f.Sync(), f.Close()); err != nil {
+	if existing != nil {
+		err = errors.Join(err, giveTo(f, existing), f.Chmod(mode)) // a change of the owner may clear bits of the mode
+	} else {
+		err = errors.Join(err, Adopt(f))
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return os.Rename(temp, path)
 }

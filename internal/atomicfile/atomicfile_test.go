@@ -55,6 +55,29 @@ func TestWrite(t *testing.T) {
 	only(t, dir, 1)
 }
 
+// A file that exists keeps its mode, whatever a new one would get; a new one respects the umask. What is private is
+// private afterwards, whoever could read it before.
+func TestTheModeOfAFile(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o027))
+	for _, tt := range []struct{ before, mode, want os.FileMode }{
+		{0o600, 0o644, 0o600}, {0o664, 0o644, 0o664}, {0, 0o644, 0o640}, {0, atomicfile.Private, 0o600},
+		{0o644, atomicfile.Private, 0o600},
+	} {
+		path := filepath.Join(t.TempDir(), "f")
+		if tt.before != 0 {
+			if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, tt.before)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := atomicfile.Write(path, tt.mode, text("x")); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != tt.want {
+			t.Errorf("%04o, written with %04o: %v, %v; want %v", tt.before, tt.mode, info.Mode(), err, tt.want)
+		}
+	}
+}
+
 func TestWhatRootWritesBelongsToTheOwnerOfTheDirectory(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: only root can make files for others")
@@ -75,6 +98,26 @@ func TestWhatRootWritesBelongsToTheOwnerOfTheDirectory(t *testing.T) {
 		if s := info.Sys().(*syscall.Stat_t); s.Uid != 65533 || s.Gid != 65532 {
 			t.Errorf("it belongs to %d:%d", s.Uid, s.Gid)
 		}
+	}
+}
+
+func TestWhatRootEditsBelongsToItsOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can make files for others")
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 65533, 65532)); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.Write(path, 0o644, text("x")); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := info.Sys().(*syscall.Stat_t); s.Uid != 65533 || s.Gid != 65532 {
+		t.Errorf("it belongs to %d:%d", s.Uid, s.Gid)
 	}
 }
 

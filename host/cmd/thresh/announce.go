@@ -38,7 +38,7 @@ func announce(tokenFile, url string) announcement {
 		return a
 	}
 	a.path = announcements(tokenFile, fmt.Sprint(a.PID))
-	_ = atomicfile.Write(a.path, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(a) })
+	_ = atomicfile.Write(a.path, atomicfile.Private, func(w io.Writer) error { return json.NewEncoder(w).Encode(a) })
 	return a
 }
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
+	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // exportCommand prints byte for byte what was added: an import elsewhere is the same conversation.
@@ -28,31 +29,28 @@ damage, and fails.`,
   thresh sessions export s1 --file s1.jsonl && thresh explain s1.jsonl`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) (err error) {
+			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 				// From the log and not from a session: it has what strategies removed, and no plugin has to start.
 				all, damage := engine.ReadRecorded(ctx, kept, s.key(given[0]))
 				if damage != nil && len(all.Added) == 0 {
 					return missing(damage, given[0])
 				}
-				out := s.out
-				if file != "" {
-					// 0600: tools may have printed secrets into the conversation.
-					f, err := os.OpenFile(s.path(file), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-					if err != nil {
-						return err
+				print := func(to io.Writer) error {
+					w := bufio.NewWriter(to)
+					// The system prompt is a line of its own, which replays count but which is no entry.
+					if len(all.System) > 0 {
+						_, _ = w.Write(append(transcriptlog.AppendSystem(nil, all.System), '\n'))
 					}
-					defer func() { err = errors.Join(err, f.Close()) }()
-					out = f
+					for _, e := range all.Added {
+						_, _ = w.Write(append(transcriptlog.AppendEntry(nil, e.ID, e.Content), '\n'))
+					}
+					return w.Flush()
 				}
-				w := bufio.NewWriter(out)
-				// The system prompt is a line of its own, which replays count but which is no entry.
-				if len(all.System) > 0 {
-					_, _ = w.Write(append(transcriptlog.AppendSystem(nil, all.System), '\n'))
+				if file == "" {
+					return errors.Join(print(s.out), damage)
 				}
-				for _, e := range all.Added {
-					_, _ = w.Write(append(transcriptlog.AppendEntry(nil, e.ID, e.Content), '\n'))
-				}
-				return errors.Join(w.Flush(), damage)
+				// Private: tools may have printed secrets into the conversation.
+				return errors.Join(atomicfile.Write(s.path(file), atomicfile.Private, print), damage)
 			})
 		},
 	}

@@ -95,6 +95,20 @@ func TestSessionsAreManaged(t *testing.T) {
 	if r := sessions("export", "talk").done(t); err != nil || r.stdout != string(text) {
 		t.Errorf("exported (%v):\n%s", err, r.stdout)
 	}
+	// Into a file that others could read, it becomes private; what cannot be exported changes no file.
+	to := p.path("work", "out.jsonl")
+	if err := os.WriteFile(to, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sessions("export", "none", "--file", to).failed(t, 1, "there is no session")
+	if got, err := os.ReadFile(to); err != nil || string(got) != "old" {
+		t.Errorf("%q, %v", got, err)
+	}
+	sessions("export", "talk", "--file", to).done(t)
+	info, err := os.Stat(to)
+	if got, _ := os.ReadFile(to); err != nil || info.Mode() != 0o600 || string(got) != string(text) {
+		t.Errorf("%v, %v:\n%s", info.Mode(), err, got)
+	}
 	a := p.serve("--set", set)
 	var o opened
 	a.call("session.open", object{"id": "talk"}, &o)

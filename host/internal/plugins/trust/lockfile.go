@@ -177,7 +177,7 @@ func (l lockFile) change(f func(map[string]Entry)) error {
 		return fmt.Errorf("the lock file %s would have %d bytes, at most %d are read: remove entries of plugins that "+
 			"are gone", l.path, len(raw), maxLockFile)
 	}
-	return atomicfile.Write(l.path, 0o600, func(w io.Writer) error {
+	return atomicfile.Write(l.path, atomicfile.Private, func(w io.Writer) error {
 		_, err := w.Write(append(raw, '\n'))
 		return err
 	})
