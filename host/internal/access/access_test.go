@@ -69,6 +69,57 @@ func TestATokenIsOfItsName(t *testing.T) {
 	}
 }
 
+// A rotated token is accepted beside the new one for as long as was said, and is revoked with it; other limits need no
+// new token.
+func TestATokenIsRotatedWithoutAGap(t *testing.T) {
+	g, s, c := guard(t, "")
+	c.at = time.Now()
+	old := create(t, s, "alice", Limits{Sessions: 3})
+	rotate := func(keep time.Duration) string {
+		t.Helper()
+		token, err := Rotate(t.Context(), s, "alice", keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	next := rotate(time.Hour)
+	valid := func(when string, want map[string]bool) {
+		t.Helper()
+		c.at = c.at.Add(reread)
+		for token, is := range want {
+			got, err := g.Who(t.Context(), token, "here")
+			if is && (err != nil || got.Name != "alice" || got.Limits.Sessions < 3) || !is && !errors.Is(err, ErrRefused) {
+				t.Errorf("%s: %s: %+v, %v", when, token, got, err)
+			}
+		}
+	}
+	valid("both", map[string]bool{old: true, next: true})
+	if err := Set(t.Context(), s, "alice", func(g *Grant) { g.Limits.Sessions = 4 }); err != nil {
+		t.Fatal(err)
+	}
+	valid("with another limit", map[string]bool{old: true, next: true})
+	if got, _ := g.Who(t.Context(), old, "here"); got.Limits.Sessions != 4 {
+		t.Errorf("limits: %+v", got)
+	}
+	c.at = c.at.Add(time.Hour)
+	valid("later", map[string]bool{old: false, next: true})
+	leaked := next
+	next = rotate(0)
+	valid("a leaked one", map[string]bool{old: false, leaked: false, next: true})
+	last := rotate(24 * time.Hour)
+	if err := s.RevokeAccess(t.Context(), "alice"); err != nil {
+		t.Fatal(err)
+	}
+	valid("revoked", map[string]bool{next: false, last: false})
+	if _, err := Rotate(t.Context(), s, "alice", 0); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a revoked one was rotated: %v", err)
+	}
+	if err := Set(t.Context(), s, "bob", func(*Grant) {}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the limits of none: %v", err)
+	}
+}
+
 // silent is a store that says that it does not answer, once it may.
 type silent struct {
 	store.Store

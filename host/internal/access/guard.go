@@ -84,14 +84,26 @@ func (g *Guard) Who(ctx context.Context, token, from string) (Grant, error) {
 	if !named {
 		name = ""
 	}
+	t, err := termsOf(a)
+	if err != nil {
+		return Grant{}, err
+	}
+	is, was := subtle.ConstantTimeCompare(sum[:], a.Hash) == 1, time.Time{}
+	for _, f := range t.Former {
+		if subtle.ConstantTimeCompare(sum[:], f.Hash) == 1 {
+			was = f.Until
+		}
+	}
 	switch {
-	case subtle.ConstantTimeCompare(sum[:], a.Hash) != 1:
+	case !is && was.IsZero():
 		return Grant{}, g.refuse(name, from, "no such token")
 	case !a.Revoked.IsZero():
 		return Grant{}, g.refuse(name, from, "revoked")
+	case !is && g.now().After(was):
+		return Grant{}, g.refuse(name, from, "replaced")
 	}
 	g.used(name, string(sum[:]), from)
-	return GrantOf(a)
+	return Grant{Name: name, Limits: t.Limits, Profiles: t.Profiles}, nil
 }
 
 func (g *Guard) Profiles(ctx context.Context, name string) ([]string, error) {

@@ -35,6 +35,24 @@ func (m *Memory) CreateAccess(ctx context.Context, access Access) error {
 	return nil
 }
 
+func (m *Memory) ChangeAccess(ctx context.Context, from, to Access) error {
+	if err := m.lock(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	access, ok := m.accesses[from.Name]
+	if !ok || !access.Revoked.IsZero() || !bytes.Equal(access.Hash, from.Hash) ||
+		!bytes.Equal(access.Limits, from.Limits) {
+		return fmt.Errorf("access token %q: %w", from.Name, ErrNotFound)
+	}
+	if !bytes.Equal(access.Hash, to.Hash) {
+		access.Created = time.Now()
+	}
+	access.Hash, access.Limits = bytes.Clone(to.Hash), bytes.Clone(to.Limits)
+	m.accesses[from.Name] = access
+	return nil
+}
+
 func (m *Memory) Accesses(ctx context.Context) ([]Access, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err

@@ -76,6 +76,9 @@ type Accesses interface {
 	// CreateAccess adds a token. The error is [ErrExists] if one of this name is valid; a revoked one is replaced, and
 	// the new one has its sessions.
 	CreateAccess(ctx context.Context, access Access) error
+	// ChangeAccess gives a valid token the hash and the limits of to, if it still has those of from, whose name counts;
+	// with another hash it is created anew. The error is [ErrNotFound] if there is no such token.
+	ChangeAccess(ctx context.Context, from, to Access) error
 	// Accesses returns all tokens ordered by name, revoked ones too.
 	Accesses(ctx context.Context) ([]Access, error)
 	// RevokeAccess marks a token as revoked. The error is [ErrNotFound] if no valid one has this name.

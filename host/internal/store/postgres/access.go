@@ -33,6 +33,28 @@ func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	})
 }
 
+func (s *Store) ChangeAccess(ctx context.Context, from, to store.Access) error {
+	return s.retry(ctx, func(ctx context.Context, maybe bool) error {
+		tag, err := s.pool.Exec(ctx, `UPDATE thresh_access SET hash = $4, limits = $5,
+			created = CASE hash WHEN $4 THEN created ELSE clock_timestamp() END
+			WHERE name = $1 AND hash = $2 AND limits = $3 AND revoked IS NULL`, from.Name, store.Blob(from.Hash),
+			store.Blob(from.Limits), store.Blob(to.Hash), store.Blob(to.Limits))
+		if err != nil || tag.RowsAffected() > 0 {
+			return err
+		}
+		if maybe { // an earlier try may have changed it
+			var changed bool
+			err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM thresh_access
+				WHERE name = $1 AND hash = $2 AND limits = $3 AND revoked IS NULL)`, from.Name, store.Blob(to.Hash),
+				store.Blob(to.Limits)).Scan(&changed)
+			if err != nil || changed {
+				return err
+			}
+		}
+		return fmt.Errorf("access token %q: %w", from.Name, store.ErrNotFound)
+	})
+}
+
 // RevokeAccess implements [store.Accesses]. Other hosts refuse the token once they read the list again.
 func (s *Store) RevokeAccess(ctx context.Context, name string) error {
 	return s.retry(ctx, func(ctx context.Context, maybe bool) error {

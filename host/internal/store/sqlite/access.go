@@ -17,6 +17,13 @@ func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	})
 }
 
+func (s *Store) ChangeAccess(ctx context.Context, from, to store.Access) error {
+	return s.change(ctx, func(st *statements, _ *job) error {
+		return changeAccess(store.ErrNotFound, st.changeAccess, from.Name, store.Blob(from.Hash), store.Blob(from.Limits),
+			store.Blob(to.Hash), store.Blob(to.Limits), time.Now().UnixMicro())
+	})
+}
+
 // RevokeAccess implements [store.Accesses]. It keeps the row, and so the name's sessions and spending, for a token that
 // replaces it.
 func (s *Store) RevokeAccess(ctx context.Context, name string) error {

@@ -37,7 +37,7 @@ type statements struct {
 	deleteRefers, deleteContents *sql.Stmt
 	deleteSession                *sql.Stmt
 	// Each is one statement, so no other process can come between.
-	createAccess, revoke, spend, secret *sql.Stmt
+	createAccess, changeAccess, revoke, spend, secret *sql.Stmt
 }
 
 // preparer is a connection or a pool, whose connections prepare a statement when they first need it.
@@ -111,6 +111,8 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 		// A revoked token is replaced, a valid one is not.
 		&st.createAccess: `INSERT INTO access (name, hash, created, revoked, limits) VALUES (?1, ?2, ?3, 0, ?4)
 			ON CONFLICT DO UPDATE SET hash = ?2, created = ?3, revoked = 0, limits = ?4 WHERE revoked <> 0`,
+		&st.changeAccess: `UPDATE access SET hash = ?4, limits = ?5, created = CASE hash WHEN ?4 THEN created ELSE ?6 END
+			WHERE name = ?1 AND hash = ?2 AND limits = ?3 AND revoked = 0`,
 		&st.revoke: "UPDATE access SET revoked = ?2 WHERE name = ?1 AND revoked = 0",
 		&st.spend: `INSERT INTO spent (name, day, amount) VALUES (?1, ?2, ?3)
 			ON CONFLICT DO UPDATE SET amount = amount + ?3 RETURNING amount`,

@@ -133,7 +133,23 @@ func accesses(t *testing.T, a, b store.Store) {
 		got.Created.IsZero() || !got.Revoked.IsZero() {
 		t.Errorf("the token came back as %+v", got)
 	}
+	// A change needs what it has seen: of two that were made from one state, the second is refused.
+	changed := store.Access{Name: "ci", Hash: []byte{4, 0}, Limits: []byte(`{"sessions":4}`)}
+	wantError(t, b.ChangeAccess(ctx, got, changed), nil)
+	wantError(t, a.ChangeAccess(ctx, got, token), store.ErrNotFound)
+	if now := read()[1]; !bytes.Equal(now.Hash, changed.Hash) || string(now.Limits) != string(changed.Limits) ||
+		!now.Created.After(got.Created) {
+		t.Errorf("changed from %+v to %+v", got, now)
+	}
+	got = read()[1]
+	changed.Limits = []byte("{}")
+	wantError(t, a.ChangeAccess(ctx, got, changed), nil)
+	if now := read()[1]; string(now.Limits) != "{}" || !now.Created.Equal(got.Created) {
+		t.Errorf("with other limits it is %+v", now)
+	}
+	got = read()[1]
 	wantError(t, b.RevokeAccess(ctx, "ci"), nil)
+	wantError(t, a.ChangeAccess(ctx, got, token), store.ErrNotFound)
 	// Revoked already: a caller that names the wrong token should hear of it.
 	// By the other host, which must know of the first revocation.
 	wantError(t, a.RevokeAccess(ctx, "ci"), store.ErrNotFound)
