@@ -63,7 +63,7 @@ func callerOf(ctx context.Context) *caller {
 // [callerOf], unless its path is open.
 type gate struct {
 	// next is what a request that was let in reaches; guard knows the tokens.
-	next  http.Handler
+	next  *http.ServeMux
 	host  *host.Host
 	guard *access.Guard
 	// local says that everyone who can connect is the local user: a Unix socket, which only the user can open.
@@ -177,6 +177,7 @@ func (b statusBody) Read(p []byte) (int, error) {
 	n, err := b.Body.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, access.ErrBroken) {
 		err = failure(b.ctx, err)
+		callerOf(b.ctx).outcome = connect.CodeOf(err).String() // no method is reached, and a status of HTTP says less
 	}
 	return n, err
 }

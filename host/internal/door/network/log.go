@@ -27,14 +27,24 @@ func (g *gate) done(c *caller, r *http.Request, a *answer, began time.Time) {
 		g.log.Error("the session store failed a request", "error", c.fault, "owner", c.grant.Name, "from", c.from)
 	}
 	g.log.Info("request",
-		// Any text may be asked for as a path. Escaped it has no line breaks.
-		"method", fmt.Sprintf("%.100s", r.URL.EscapedPath()),
+		"method", g.shown(r),
 		"outcome", outcome,
 		// Three decimals: many requests take less than a millisecond.
 		"ms", float64(took.Microseconds())/1000,
 		// The handler has set the session by now, also if it failed later. The owner is "" for the local user, and for
 		// those that were refused before their token was known.
 		"session", c.session, "owner", c.grant.Name)
+}
+
+// nothing is logged in place of a path at which nothing is served: that may have a token in it, such as the proxy takes.
+const nothing = "(nothing is served there)"
+
+// shown is what the log says that was asked for. Escaped it has no line breaks.
+func (g *gate) shown(r *http.Request) string {
+	if _, pattern := g.next.Handler(r); pattern == "" {
+		return nothing
+	}
+	return fmt.Sprintf("%.100s", r.URL.EscapedPath())
 }
 
 // noting keeps how a method ended for the log: a status of HTTP does not tell, and what a method answers does not pass

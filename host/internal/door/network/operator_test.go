@@ -61,6 +61,9 @@ func TestTheLogHasALinePerRequestAndNoContent(t *testing.T) {
 	s.post("/thresh.v1.SessionService/Open", token, `{"SECRET":1}`, nil)
 	s.post("/thresh.v1.SessionService/Open", token, `{}`, map[string]string{"Origin": "http://SECRET.example"})
 	s.post("/thresh.v1.SessionService/None%0aouch", token, `{}`, nil)
+	s.post("/t/SECRET/mcp", token, `{}`, nil) // where the proxy takes a token
+	s.post("/t/SECRET/thresh.v1.SessionService/Open", "", `{}`, nil)
+	s.post("/thresh.v1.SessionService/Add", token, `{"session":"`+strings.Repeat("s", 1<<20)+`"}`, nil)
 	if watch, err := c.Watch(ctx, &sessionv1.WatchRequest{Session: "s1"}); err != nil || !watch.Receive() {
 		t.Fatal(err, watch.Err())
 	}
@@ -85,7 +88,8 @@ func TestTheLogHasALinePerRequestAndNoContent(t *testing.T) {
 		"Open s1 alice ok", "Add s1 alice ok", "Add s1 alice invalid_argument",
 		"Add  alice resource_exhausted", "Open   unauthenticated", "Prepare s1 alice failed_precondition",
 		"Open  alice http 400", "Open   permission_denied",
-		"None%0aouch  alice http 404", "Get  alice resource_exhausted", "Watch s1 alice unavailable",
+		"None%0aouch  alice http 404", "(nothing is served there)" + "  alice http 404", "(nothing is served there)" + "   unauthenticated",
+		"Add  alice resource_exhausted", "Get  alice resource_exhausted", "Watch s1 alice unavailable",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

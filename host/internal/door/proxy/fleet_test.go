@@ -38,7 +38,11 @@ func TestAFleet(t *testing.T) {
 	alice, bob := create("alice", access.Limits{}), create("bob", access.Limits{}, "other", "none")
 	small, one := create("small", access.Limits{RequestBytes: 100}), create("one", access.Limits{Sessions: 1})
 	run := func(token, path, id string) int {
-		a := &agent{form: messagesForm{id}, base: p.url + "/t/" + token + path, result: files}
+		// The parts stand in any order.
+		a := &agent{form: messagesForm{id}, base: p.url + path + "/t/" + token, result: files}
+		if id == "second" {
+			a.base = p.url + "/t/" + token + path
+		}
 		return a.run(t, "Fix it.")
 	}
 	for _, tt := range []struct {

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -39,7 +40,12 @@ type asked struct{ token, profile string }
 // API. The request's URL is replaced, as it belongs to the server's copy of the request.
 func take(r *http.Request) asked {
 	u := *r.URL
-	a := asked{token: cut(&u, tokenPart), profile: cut(&u, profilePart)}
+	var a asked
+	// In any order: a part that were left in the path would go to the provider.
+	for strings.HasPrefix(u.Path, tokenPart) || strings.HasPrefix(u.Path, profilePart) {
+		a.token = cmp.Or(cut(&u, tokenPart), a.token)
+		a.profile = cmp.Or(cut(&u, profilePart), a.profile)
+	}
 	r.URL = &u
 	if header := r.Header.Get(tokenHeader); header != "" {
 		a.token = header

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
@@ -25,11 +26,16 @@ func TestWhatIsMeasured(t *testing.T) {
 	defer e.Close()
 	up := provider(t, modelapi.Options{Script: work(8), ContextLimit: 9000})
 	var lines bytes.Buffer
+	var small string
 	p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"}, func(o *proxy.Options) {
 		if o.Measured, err = metrics.NewProxy(e.Meter(), "test"); err != nil {
 			t.Fatal(err)
 		}
 		o.Logger = hclog.New(&hclog.LoggerOptions{Output: &lines})
+		o.Guard, o.Open = access.NewGuard(o.Host.Store(), "", o.Logger), true
+		if small, err = access.Create(t.Context(), o.Host.Store(), "small", access.Limits{RequestBytes: 9}); err != nil {
+			t.Fatal(err)
+		}
 	})
 	send := func(path, body string, header http.Header) {
 		if _, _, err := post(p.url+path, header, []byte(body)); err != nil {
@@ -47,6 +53,7 @@ func TestWhatIsMeasured(t *testing.T) {
 		strings.Count(lines.String(), "access refused: ") != 2 || strings.Contains(lines.String(), "secret") {
 		t.Errorf("the log does not have each reason once, and nothing of the requests:\n%s", lines.String())
 	}
+	send("/v1/messages", `{"model":"m"}`, http.Header{"X-Thresh-Token": {small}})
 	a := &agent{form: messagesForm{"secret-session"}, base: p.url, result: files}
 	_ = a.run(t, "Fix it.") // refused once, which teaches the limit
 	ask("/v1/messages", `{"model":"secret-model","messages":[{"role":"user","content":"A title."}]}`)
@@ -62,6 +69,7 @@ func TestWhatIsMeasured(t *testing.T) {
 		`thresh_proxy_requests_total{api="chat",outcome="passed",reason="unknown-form"} 1`,
 		`thresh_proxy_requests_total{api="messages",outcome="refused",reason="page"} 2`,
 		`thresh_proxy_requests_total{outcome="refused",reason="token"} 2`,
+		`thresh_proxy_requests_total{api="messages",outcome="refused",reason="limit"} 1`,
 		`thresh_proxy_requests_total{api="responses",outcome="refused",reason="host"} 1`,
 		`thresh_proxy_tokens_before_total{api="messages"}`, `thresh_proxy_tokens_after_total{api="messages"}`,
 		`thresh_proxy_rewrites_total{api="messages"}`, `thresh_proxy_usage_total{api="messages",type="cache_read"}`,

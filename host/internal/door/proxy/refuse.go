@@ -55,6 +55,7 @@ func (x *exchange) unread(w http.ResponseWriter, err error) bool {
 	over := (*access.LimitError)(nil)
 	switch {
 	case errors.As(err, &over):
+		x.server.options.Measured.Refused(string(x.route.api), "limit")
 		refuse(w, x.route, http.StatusRequestEntityTooLarge, over.Error())
 	case errors.Is(err, access.ErrSlow):
 		refuse(w, x.route, http.StatusRequestTimeout, access.ErrSlow.Error())
