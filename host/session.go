@@ -126,7 +126,7 @@ type Prepared struct {
 // call a model; plugins.optimizeTimeout, plugins.compressTimeout and ctx bound that.
 //
 // After an error the history is valid, and Prepared holds it as it is. [KindOverflow] says that everything was tried
-// and the request is still too large. No other strategy is tried in place of one that failed (REQ-HD-013).
+// and the request is still too large. No other strategy is tried in place of one that failed.
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
 	ready, err := s.engine.Prepare(ctx, engine.PrepareOptions(o))
 	return Prepared(ready), classify(err)
@@ -149,7 +149,7 @@ func (s *Session) CompressUpTo(ctx context.Context, m *Mark) (outcome.Outcome, e
 func (s *Session) ReportUsage(promptTokens int) { s.engine.ReportUsage(promptTokens) }
 
 // SetTodos replaces the agent's task list. Strategies that summarise are told the unfinished tasks, and why each exists
-// is kept (REQ-HD-011). Until it is called, the session reads the list from calls of known tools.
+// is kept. Until it is called, the session reads the list from calls of known tools.
 func (s *Session) SetTodos(list []sdk.Todo) error { return classify(s.engine.SetTodos(list)) }
 
 // Set overrides one setting for this session, from the next Prepare on, with a value of its type or its text form

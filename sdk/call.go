@@ -2,7 +2,7 @@ package sdk
 
 // CallSettings are the settings that every call of a strategy carries.
 type CallSettings struct {
-	// WorkspaceRoot is absolute; relative paths in tool parameters are resolved against it (REQ-HD-005.11).
+	// WorkspaceRoot is absolute; relative paths in tool parameters are resolved against it.
 	WorkspaceRoot string
 	// Config holds the strategy's own settings for this session.
 	Config Config

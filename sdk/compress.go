@@ -6,9 +6,9 @@ type CompressSettings struct {
 	ContextLimit, CompletionBudget int
 	// PreserveThreshold and TopPreserveThreshold are the shares of entries to leave alone at the end and at the start.
 	PreserveThreshold, TopPreserveThreshold float64
-	// Todos are the unfinished tasks (REQ-HD-011).
+	// Todos are the unfinished tasks.
 	Todos []Todo
-	// TranscriptPath is where the whole conversation can be read (REQ-HD-012); "" if nowhere.
+	// TranscriptPath is where the whole conversation can be read; "" if nowhere.
 	TranscriptPath string
 	// UserMessageBudget is how many tokens of what people said in a summarised range are kept word for word, newest
 	// first.
@@ -37,8 +37,7 @@ type CompressParams struct {
 	Model *Model
 }
 
-// TargetShare of the threshold is what a compressed history should fit into: the next Compress is then some way off
-// (REQ-HD-008.6).
+// TargetShare of the threshold is what a compressed history should fit into: the next Compress is then some way off.
 const TargetShare = 0.6
 
 // Target returns (threshold × (context limit − completion budget) − pending tokens) × [TargetShare], in tokens, not
@@ -94,7 +93,7 @@ const (
 	NoOpShrunkBelowMinimum NoOpReason = "shrunk-below-minimum"
 )
 
-// CompressMetadata says what a Compress did (REQ-HD-008.5). The host adds the counts of entries and the strategy's
+// CompressMetadata says what a Compress did. The host adds the counts of entries and the strategy's
 // name.
 type CompressMetadata struct {
 	LLMCallMade bool `json:"llmCallMade"`

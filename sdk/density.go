@@ -13,21 +13,21 @@ const (
 	PartialWritesKeep  PartialWrites = "keep"
 )
 
-// DensityConfig holds the settings under compression.density (REQ-HD-001.9).
+// DensityConfig holds the settings under compression.density.
 type DensityConfig struct {
 	// ReadWritePruning removes reads of a file that a later write made stale.
 	ReadWritePruning bool
 	// FileDedupe keeps only the last of several inclusions of one file.
 	FileDedupe bool
 	// RecencyPruning replaces old tool results by a pointer; RecencyRetention is how many results to keep per tool
-	// name, at least 1 (REQ-HD-013.6).
+	// name, at least 1.
 	RecencyPruning   bool
 	RecencyRetention int
 	// PartialWrites is [PartialWritesPrune] unless set.
 	PartialWrites PartialWrites
 }
 
-// DefaultDensityConfig applies when no setting under compression.density is set (REQ-HD-009).
+// DefaultDensityConfig applies when no setting under compression.density is set.
 func DefaultDensityConfig() DensityConfig {
 	return DensityConfig{
 		ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: PartialWritesPrune,
@@ -72,7 +72,7 @@ func validRule(rule string) bool {
 	return true
 }
 
-// DensityMetadata counts what an Optimize did (REQ-HD-001.8).
+// DensityMetadata counts what an Optimize did.
 type DensityMetadata struct {
 	// ReadWritePairsPruned counts pairs of call and response.
 	ReadWritePairsPruned int `json:"readWritePairsPruned"`

@@ -34,7 +34,7 @@ type Info struct {
 // TriggerMode says when the host calls a strategy.
 type TriggerMode string
 
-// The trigger modes (REQ-HD-001.1).
+// The trigger modes.
 const (
 	ModeContinuous TriggerMode = "continuous"
 	ModeThreshold  TriggerMode = "threshold"

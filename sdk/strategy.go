@@ -13,16 +13,16 @@ type Strategy interface {
 	// Info declares what the strategy is. It must return the same value every time.
 	Info() Info
 
-	// Compress is called when the history is over the threshold (REQ-HD-008). It returns a new history, made of entries
+	// Compress is called when the history is over the threshold. It returns a new history, made of entries
 	// of in.History (unchanged, or copied and changed) and of new ones, or the reason why there is nothing to do.
 	//
 	// The host refuses a result in which a tool response lost its call, and keeps the history as it was. ctx is done
 	// when the host no longer waits for the answer; its deadline is the host's setting plugins.compressTimeout. The
-	// host passes an error on to the agent and tries no other strategy (REQ-HD-013.4).
+	// host passes an error on to the agent and tries no other strategy.
 	Compress(ctx context.Context, host Host, in CompressInput) (CompressResult, error)
 }
 
-// Optimizer is the second half of a strategy whose trigger is [Continuous] (REQ-HD-001.2).
+// Optimizer is the second half of a strategy whose trigger is [Continuous].
 type Optimizer interface {
 	// Optimize prunes without an LLM, before every threshold check. It must be deterministic and must not change
 	// in.History. Running it again on its result must change nothing.
@@ -48,7 +48,7 @@ type Call struct {
 	Log *slog.Logger
 }
 
-// OptimizeInput is what [Optimizer.Optimize] gets. History is the raw history (REQ-HD-002.9). A strategy may ignore
+// OptimizeInput is what [Optimizer.Optimize] gets. History is the raw history. A strategy may ignore
 // Unchanged, Applied and Memo and look at the whole history each time; with them it only pays for what is new.
 type OptimizeInput struct {
 	Call
@@ -74,7 +74,7 @@ type DensityResult struct {
 	// Removals are the positions of removed entries, ascending.
 	Removals []int
 	// Replacements maps positions to entries that differ from the original in their blocks only. No position may be in
-	// Removals too (REQ-HD-001.6).
+	// Removals too.
 	Replacements map[int]Content
 	// Reasons says why for positions in Removals and Replacements, for people who ask what became of an entry. It is
 	// optional.

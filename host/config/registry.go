@@ -8,7 +8,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// REQ-HD-009 names the category cli-behavior.
 const (
 	categoryBehavior = "cli-behavior"
 	categoryModel    = "model"

@@ -42,7 +42,6 @@ func TestEveryRowOfTheRegistry(t *testing.T) {
 	}
 }
 
-// REQ-HD-009.1 to 009.4.
 func TestDensitySettingsAreAsRequired(t *testing.T) {
 	type row struct {
 		Type     config.Type

@@ -31,7 +31,7 @@ type Settings struct {
 
 type Compression struct {
 	Strategy string `koanf:"strategy"`
-	// Threshold is a share of the context limit in (0, 1]; nil leaves it to the strategy (REQ-HD-001.10).
+	// Threshold is a share of the context limit in (0, 1]; nil leaves it to the strategy.
 	Threshold *float64 `koanf:"threshold"`
 	// Profile is an existing profile, whose model is used for compression. "" is none.
 	Profile string `koanf:"profile"`
@@ -50,7 +50,7 @@ type CompressionLLM struct {
 	MaxTokens int `koanf:"maxTokens"`
 }
 
-// Density holds the settings under "compression.density" (REQ-HD-009). What a strategy is told has the contract's type,
+// Density holds the settings under "compression.density". What a strategy is told has the contract's type,
 // and is not copied field by field. RecencyRetention is rounded down, and at least 0.
 type Density struct {
 	sdk.DensityConfig `koanf:",squash"`

@@ -52,7 +52,7 @@ type Spec struct {
 	// Unit is what a number counts, for example "tokens"; "" if nothing.
 	Unit    string
 	Meaning string
-	// Category groups settings (REQ-HD-009).
+	// Category groups settings.
 	Category string
 	// PersistToProfile allows the setting in profiles.<name>.
 	PersistToProfile bool

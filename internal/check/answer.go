@@ -24,7 +24,7 @@ type Part struct {
 	Made bool
 }
 
-// Optimize returns the history that the edits make (REQ-HD-003). The error joins everything that is wrong, each an
+// Optimize returns the history that the edits make. The error joins everything that is wrong, each an
 // [*Error]. For a history that is judged again and again use [Index.Optimize].
 func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 	var x Index

@@ -6,9 +6,9 @@ import (
 )
 
 var (
-	// ErrConflict: removals and replacements must not overlap (REQ-HD-001.6).
+	// ErrConflict: removals and replacements must not overlap.
 	ErrConflict = errors.New("an entry is both removed and replaced, or named twice")
-	// ErrOutOfBounds: indexes count from 0 in the history that the strategy was given (REQ-HD-001.7), and block
+	// ErrOutOfBounds: indexes count from 0 in the history that the strategy was given, and block
 	// positions in the entry.
 	ErrOutOfBounds = errors.New("an index is out of bounds")
 	// An answer shortens a conversation and never reorders it.

@@ -115,7 +115,7 @@ func idsOf(c content.Content) map[string]struct{} {
 	return ids
 }
 
-// Optimize returns what the edits do to a history of n entries (REQ-HD-003), in the order of the entries. A later call
+// Optimize returns what the edits do to a history of n entries, in the order of the entries. A later call
 // may pass a longer or a shorter beginning of the same history. The error joins everything that is wrong, each an
 // [*Error].
 func (x *Index) Optimize(n int, at func(int) content.Content, edits []rewrite.Edit) ([]Change, error) {

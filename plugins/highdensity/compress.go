@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Compress makes a history smaller without an LLM, in steps that lose more and more (REQ-HD-008):
+// Compress makes a history smaller without an LLM, in steps that lose more and more:
 //
 //  1. The newest entries, the tail, stay as they are.
 //  2. Each tool result before the tail becomes one line.
@@ -33,8 +33,8 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	return p.result(), nil
 }
 
-// tailStart returns where the tail begins. The tail is a share of the entries from the end, rounded up, at least one
-// (REQ-HD-008.2). It never begins with an entry of a tool, so responses stay together with the call right before
+// tailStart returns where the tail begins. The tail is a share of the entries from the end, rounded up, at least one.
+// It never begins with an entry of a tool, so responses stay together with the call right before
 // them.
 //
 // The tail may part a call from a response that lies further away; such an exchange then stays whole. If the tail had

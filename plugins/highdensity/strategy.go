@@ -18,7 +18,7 @@ var (
 )
 
 // Info names the strategy. Its trigger is continuous: the host calls Optimize before each threshold check, and
-// Compress from 85 % of the context limit on (REQ-HD-004.3).
+// Compress from 85 % of the context limit on.
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
 		Name:    "high-density",

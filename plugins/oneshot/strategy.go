@@ -13,8 +13,8 @@ type Strategy struct{}
 
 var _ sdk.Strategy = Strategy{}
 
-// Info names the strategy. Its trigger is a threshold: the host calls Compress from 85 % of the context limit on
-// (REQ-HD-001.3). RequiresLLM makes the host demand an LLM profile before the first turn, not at the first Compress.
+// Info names the strategy. Its trigger is a threshold: the host calls Compress from 85 % of the context limit on.
+// RequiresLLM makes the host demand an LLM profile before the first turn, not at the first Compress.
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
 		Name:        "one-shot",

@@ -16,8 +16,7 @@ var _ sdk.Strategy = Strategy{}
 // fewest is how many entries stay at least, before the cut moves to a safe place.
 const fewest = 2
 
-// Info names the strategy. Its trigger is a threshold: the host calls Compress from 85 % of the context limit on
-// (REQ-HD-001.3).
+// Info names the strategy. Its trigger is a threshold: the host calls Compress from 85 % of the context limit on.
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
 		Name:        "top-down-truncation",

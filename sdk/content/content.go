@@ -61,7 +61,7 @@ func (c Content) Equal(d Content) bool {
 func (c Content) HasContent() bool { return slices.ContainsFunc(c.Blocks, hasContent) }
 
 // Blank reports whether c is an entry of the AI without content. Providers refuse such entries, so a host sends none,
-// and a Compress gets none (REQ-HD-002.9).
+// and a Compress gets none.
 func (c Content) Blank() bool { return c.Speaker == AI && !c.HasContent() }
 
 // hasContent counts calls and responses even without arguments or result: removing one would orphan the other.

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/marks"
 )
 
-// The markers around files that a person included with @. Each is a line of its own (REQ-HD-006.1). There are two
+// The markers around files that a person included with @. Each is a line of its own. There are two
 // forms:
 //
 //	--- src/a.ts ---                         --- Content from referenced files ---
@@ -46,7 +46,7 @@ type placed struct {
 }
 
 // takeInclusions takes in the file inclusions of what a person said. Each supersedes the one before of the same file,
-// even in the same message (REQ-HD-006). What people wrote around an inclusion stays byte for byte. A pinned entry
+// even in the same message. What people wrote around an inclusion stays byte for byte. A pinned entry
 // supersedes earlier inclusions like any other, because it holds the file, but its own stay.
 func (s *state) takeInclusions(i int32, entry *sdk.Content) {
 	for _, inc := range findInclusions(entry.Blocks) {
@@ -82,7 +82,7 @@ func (inc *inclusion) worth(blocks []sdk.Block) bool {
 
 // findInclusions returns the inclusions of a message, in order. Agents send one as one text or as several text blocks;
 // a block begins a line. Open and close lines must alternate. If they do not, it is unclear which file a part belongs
-// to (REQ-HD-006.5), and only those blocks have inclusions in which they alternate. What is outside of these lines is
+// to, and only those blocks have inclusions in which they alternate. What is outside of these lines is
 // the person's and never part of an inclusion. One with a block of another kind in it, such as an image, is left alone.
 func findInclusions(blocks []sdk.Block) []inclusion {
 	if !slices.ContainsFunc(blocks, func(b sdk.Block) bool {

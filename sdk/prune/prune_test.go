@@ -55,6 +55,10 @@ func TestOptimizeProperties(t *testing.T) {
 			rt.Fatalf("%d entries are edited, with reasons for %d", len(got.Removals)+len(got.Replacements),
 				len(got.Reasons))
 		}
+		if !density.ReadWritePruning && m.ReadWritePairsPruned > 0 || !density.FileDedupe && m.FileDeduplicationsPruned > 0 ||
+			!density.RecencyPruning && m.RecencyPruned > 0 {
+			rt.Fatalf("a rule that is off pruned: %+v of %+v", m, density)
+		}
 		inclusions, pointers := 0, 0
 		for i, entry := range got.Replacements {
 			was := history[i]

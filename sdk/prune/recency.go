@@ -7,11 +7,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Pointer is the text in the place of an old result (REQ-HD-007.2).
+// Pointer is the text in the place of an old result.
 const Pointer = tools.Pruned
 
 // toolResult is a response of a tool which a rule may prune. The response itself stays when its result is replaced by
-// the pointer, with its error and everything else, so its call remains answered (REQ-HD-007).
+// the pointer, with its error and everything else, so its call remains answered.
 type toolResult struct {
 	entry, block int32
 	pinned       bool // its entry stays as it is
@@ -41,7 +41,7 @@ func (s *state) tool(name string) int32 {
 	return id
 }
 
-// retention is how many results of a tool stay. The newest always stays, whatever the setting (REQ-HD-013.6).
+// retention is how many results of a tool stay. The newest always stays, whatever the setting.
 func (s *state) retention() int32 { return int32(min(max(s.set.density.RecencyRetention, 1), 1<<30)) }
 
 // newest takes in the newest result of a tool. It pushes out the oldest of those that are kept if they are too many.

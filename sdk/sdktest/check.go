@@ -51,7 +51,7 @@ func (p problems) err(op string) error {
 }
 
 // CheckDensity returns a [RefusedError] if the result of an Optimize of history would be refused: positions out of
-// bounds, twice, or in both sets (REQ-HD-001.6, .7), an entry changed beyond its blocks, a human entry removed or
+// bounds, twice, or in both sets, an entry changed beyond its blocks, a human entry removed or
 // changed beyond lines taken out of it, words, calls or results that the model and its tools did not make, a failure that
 // looks like a success, signed thinking changed, a pinned entry or a block of unknown kind changed, a call or a response
 // that lost its other half.

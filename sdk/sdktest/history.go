@@ -68,7 +68,7 @@ func cloneEntry(e sdk.Content) sdk.Content {
 	return e
 }
 
-// Apply returns the history after the edits of a result (REQ-HD-003), which must be one that [CheckDensity] accepts.
+// Apply returns the history after the edits of a result, which must be one that [CheckDensity] accepts.
 // Its entries say where they stood in the input.
 func Apply(history []sdk.Content, r sdk.DensityResult) []sdk.Content {
 	removed := make(map[int]bool, len(r.Removals))

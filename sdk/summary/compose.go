@@ -23,9 +23,8 @@ type draft struct {
 }
 
 // compose returns the summary entry: the snapshot, then the chosen messages, facts up to factBytes bytes, and the
-// pointer to the transcript (requirement: the agent can find the full conversation, REQ-HD-012.2), all in one text
-// block. Attachments of the last message follow as blocks. The metadata marks the entry as a summary, so it is
-// updated next time instead of being summarised again.
+// pointer to the transcript, all in one text block. Attachments of the last message follow as blocks. The metadata marks
+// the entry as a summary, so it is updated next time instead of being summarised again.
 func (d *draft) compose(keep []bool, kept, factBytes int) sdk.Content {
 	var b strings.Builder
 	b.WriteString(d.snapshot)

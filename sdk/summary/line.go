@@ -21,8 +21,7 @@ const (
 	shortestLine = len(`"[ — error, 0 lines]"`)
 )
 
-// Line returns the one line that stands for a tool result, for example "[read_file: src/index.ts — success, 245 lines]"
-// (requirement: a reduced result still says what was called, on what, how it ended and how long it was, REQ-HD-008.3).
+// Line returns the one line that stands for a tool result, for example "[read_file: src/index.ts — success, 245 lines]".
 // call is the call that r answers, the zero value if unknown. ok is false if the result should stay: the line would be
 // longer, the result is such a line already, whose information about the original exists nowhere else, or parts of its
 // lines are left out, so nobody can tell how many it had.

@@ -149,8 +149,8 @@ const (
 	todoLength = 500 // characters
 )
 
-// listTodos returns the tasks that are not done, subtasks indented (requirement: open todos reach the model with their
-// structure, REQ-HD-011.3). At most five levels are shown; what is left out is counted.
+// listTodos returns the tasks that are not done, subtasks indented. At most five levels are shown; what is left out is
+// counted.
 func listTodos(todos []sdk.Todo) string {
 	var b strings.Builder
 	left, more := mostTodos, 0

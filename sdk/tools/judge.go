@@ -237,7 +237,7 @@ func (j *judge) silent() bool {
 	return false
 }
 
-// Pruned is the text in place of an old result (REQ-HD-007.2). It tells the model how to get the result back.
+// Pruned is the text in place of an old result. It tells the model how to get the result back.
 const Pruned = "[Result pruned — re-run tool to retrieve]"
 
 // Omission begins the marks for omitted lines.

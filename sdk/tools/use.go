@@ -202,8 +202,7 @@ func within(dir, p string) string {
 }
 
 // Resolve returns the path by which a file is known: p, cleaned, if it is absolute, else p within root, which must be
-// absolute. It only looks at the letters: no symbolic links, no folding of case, no "~", "/" the only separator
-// (REQ-HD-005.5, REQ-HD-005.11).
+// absolute. It only looks at the letters: no symbolic links, no folding of case, no "~", "/" the only separator.
 func Resolve(root, p string) string {
 	if path.IsAbs(p) {
 		return path.Clean(p)

@@ -21,7 +21,7 @@ func mustPresets(t testing.TB, names ...string) *tools.Taxonomy {
 	return taxonomy
 }
 
-// The tools that the requirements name (REQ-HD-005.2, .3, .4, .9).
+// The tools that the requirements name.
 func TestLlxprt(t *testing.T) {
 	read := func(paths ...string) tools.Use {
 		u := tools.Use{Class: tools.ClassRead, Reads: paths}

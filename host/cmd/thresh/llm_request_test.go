@@ -19,7 +19,7 @@ func planned(tool, parameters string) string {
 	return fmt.Sprintf(head, tool, parameters, tool) + conversation(80)
 }
 
-// TestTasksOfARecordedSessionReachTheModel (REQ-HD-011.3): those that are not done.
+// TestTasksOfARecordedSessionReachTheModel: those that are not done.
 func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ tool, parameters string }{
@@ -84,7 +84,7 @@ func TestTasksOfAnAgentReachTheModel(t *testing.T) {
 	}
 }
 
-// TestAPromptOfOnesOwn is taken over, edited and used; the one for the strategy and model before others (REQ-HD-010).
+// TestAPromptOfOnesOwn is taken over, edited and used; the one for the strategy and model before others.
 func TestAPromptOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	p := newLLMPlaceHere(t, "anthropic", llmtest.Options{})

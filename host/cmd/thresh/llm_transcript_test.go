@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
-// pointer is the note of REQ-HD-012.2, which the path follows.
+// pointer is the note in a summary, which the path follows.
 const pointer = "Full pre-compression transcript available at: "
 
 // kept is the one file in a transcript directory.

@@ -29,7 +29,7 @@ type compressResult struct {
 	LLM          *outcome.Spent    `json:"llm,omitempty"`
 }
 
-// compressMetadata is a strategy's metadata, with the figures that the host fills in itself (REQ-HD-008.5).
+// compressMetadata is a strategy's metadata, with the figures that the host fills in itself.
 type compressMetadata struct {
 	OriginalMessageCount   int    `json:"originalMessageCount"`
 	CompressedMessageCount int    `json:"compressedMessageCount"`
@@ -37,7 +37,7 @@ type compressMetadata struct {
 	sdk.CompressMetadata
 }
 
-// optimizeResult is what an Optimize would do, as JSON (REQ-HD-001.5). Positions refer to the history as given.
+// optimizeResult is what an Optimize would do, as JSON. Positions refer to the history as given.
 type optimizeResult struct {
 	Removals     []int                   `json:"removals"`
 	Replacements map[int]content.Content `json:"replacements"`

@@ -244,8 +244,7 @@ func (h *Host) IsOpen(owner, id string) bool {
 	return h.sessions[store.Key{Owner: owner, ID: id}] != nil
 }
 
-// checkStrategy returns an error if a strategy that was chosen, and not just the default, cannot be found
-// (REQ-HD-004.4).
+// checkStrategy returns an error if a strategy that was chosen, and not just the default, cannot be found.
 func (h *Host) checkStrategy(c *config.Config) error {
 	if c.Origin("compression.strategy").Layer == config.LayerDefault {
 		return nil

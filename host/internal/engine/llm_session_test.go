@@ -56,7 +56,7 @@ func eachKind(t *testing.T, test func(t *testing.T, kind string)) {
 	}
 }
 
-// TestSetTodos (REQ-HD-011.2): those that are not done go into the request, and what is no list of tasks is refused.
+// TestSetTodos: those that are not done go into the request, and what is no list of tasks is refused.
 func TestSetTodos(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
 		server := llmtest.New(t, llmtest.Options{Reply: summary})
@@ -84,7 +84,7 @@ func TestSetTodos(t *testing.T) {
 	})
 }
 
-// TestTodosAreReadFromToolCalls (REQ-HD-011.2) of a live session, until the agent says itself what its tasks are.
+// TestTodosAreReadFromToolCalls of a live session, until the agent says itself what its tasks are.
 func TestTodosAreReadFromToolCalls(t *testing.T) {
 	server := llmtest.New(t, llmtest.Options{Reply: summary})
 	h := writing(t, "openai", server, nil)

@@ -193,7 +193,7 @@ func (s *Session) name() string {
 }
 
 // SetTodos replaces the agent's task list. Strategies that summarise get the unfinished tasks, so a summary keeps why
-// each exists (REQ-HD-011). Until it is called, the session reads the list from calls of known tools (REQ-HD-011.2).
+// each exists. Until it is called, the session reads the list from calls of known tools.
 func (s *Session) SetTodos(list []sdk.Todo) error {
 	if err := todos.Check(list); err != nil {
 		return fmt.Errorf("session %q: %w", s.key.ID, err)

@@ -57,7 +57,7 @@ const maxPending = math.MaxInt32
 //
 // After an error the history is valid, and Prepared holds it unchanged: the agent decides what to do. The error says
 // which plugin failed and how (a *plugins.Error, a *history.AnswerError), or that the request is still too large after
-// everything was tried (a *prepare.ContextOverflowError). No other strategy is tried instead (REQ-HD-013).
+// everything was tried (a *prepare.ContextOverflowError). No other strategy is tried instead.
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared, err error) {
 	var req prepare.Request
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)

@@ -2,7 +2,7 @@ package history
 
 import "slices"
 
-// Curate returns what a Compress is given: the entries without blank ones of the AI (REQ-HD-002.9). It returns entries
+// Curate returns what a Compress is given: the entries without blank ones of the AI. It returns entries
 // itself if none is blank.
 func Curate(entries []*Entry) []*Entry {
 	blank := func(e *Entry) bool { return e.Content.Blank() }

@@ -38,7 +38,7 @@ var (
 // that were only added are carried over.
 type Plan struct {
 	// Removals are the positions that an Optimize removes, ascending. Replacements are the positions that it changes,
-	// with their new content (REQ-HD-001.5). Both are empty for a Compress.
+	// with their new content. Both are empty for a Compress.
 	Removals     []int
 	Replacements map[int]content.Content
 	// After is the exact size of the rewritten history, in tokens.
@@ -76,8 +76,8 @@ func (p *Plan) Len() int {
 func (p *Plan) Base() (entries, tokens int) { return len(p.base.Entries), p.base.Tokens }
 
 // PlanOptimize checks the edits of an Optimize against s and returns the rewrite. The edits must leave a valid history:
-// no position twice, no call without its responses (REQ-HD-003). The error joins one [AnswerError] per problem, or is
-// count's (REQ-HD-013.3).
+// no position twice, no call without its responses. The error joins one [AnswerError] per problem, or is
+// count's.
 func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count Counter) (*Plan, error) {
 	if len(edits) == 0 {
 		return &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}, entries: s.Entries}, nil

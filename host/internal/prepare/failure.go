@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// CompressError says that a Compress failed. The history is unchanged, and no other strategy was tried (REQ-HD-013.4).
+// CompressError says that a Compress failed. The history is unchanged, and no other strategy was tried.
 type CompressError struct {
 	Strategy string
 	// Profile is the LLM profile of the call; "" for a strategy without a model.
@@ -82,7 +82,7 @@ func (t *turn) compressSucceeded() {
 }
 
 // continuesWithout reports whether the ladder makes room although the Compress failed. The agent must see the first
-// failure (REQ-HD-013.4). If the retry fails too, dropping the oldest entries is better than a session that can send
+// failure. If the retry fails too, dropping the oldest entries is better than a session that can send
 // nothing.
 func (t *turn) continuesWithout(ctx context.Context, err error) bool {
 	t.mu.Lock()

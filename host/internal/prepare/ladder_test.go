@@ -205,7 +205,7 @@ func TestAFailedCompressIsSeenOnceBeforeTheLadder(t *testing.T) {
 			broken
 	}
 	if _, got, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) || len(got.Ladder) > 0 {
-		t.Fatalf("the first failure is not the agent's to see: %v, %+v (REQ-HD-013.4)", err, got.Ladder)
+		t.Fatalf("the first failure is not the agent's to see: %v, %+v", err, got.Ladder)
 	}
 	got := f.prepare(t)
 	if !strings.Contains(got.Compress.Failed, broken.Error()) || len(got.Ladder) != 1 || got.Projected > 100 {

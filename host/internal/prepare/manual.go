@@ -45,8 +45,7 @@ func (p *Pipeline) Compress(ctx context.Context, req Request) (outcome.Outcome, 
 	start := time.Now()
 	p.running.Lock()
 	defer p.running.Unlock()
-	// A user wants it tried, whatever an earlier turn remembered. What was optimised stays so: a Compress adds nothing
-	// (REQ-HD-002.6).
+	// A user wants it tried, whatever an earlier turn remembered. What was optimised stays so: a Compress adds nothing.
 	p.mu.Lock()
 	k := &p.known
 	k.NoOp, k.Failure, k.Failures, k.Stuck = nil, nil, 0, false

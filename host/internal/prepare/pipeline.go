@@ -38,7 +38,7 @@ func New(sessionID string, h *history.History, counter Counter) *Pipeline {
 // Prepare runs one turn. It returns the history as it is safe to send, and what was done to it.
 //
 // An error leaves the history valid: as it was, or as the last completed step left it. It is the failed step's; no
-// other strategy is tried (REQ-HD-013). A [ContextOverflowError] means that every step was taken and the request is
+// other strategy is tried. A [ContextOverflowError] means that every step was taken and the request is
 // still too large. A [CompressError] says whether a retry may help. A turn waits for the one before it, even after ctx
 // is done.
 func (p *Pipeline) Prepare(ctx context.Context, req Request) (history.View, outcome.Outcome, error) {

@@ -37,8 +37,7 @@ type Request struct {
 
 // Settings are the settings of one turn, resolved from the configuration.
 type Settings struct {
-	// Threshold is the share of the hard limit from which the history is compressed; nil for the strategy's default
-	// (REQ-HD-001.10).
+	// Threshold is the share of the hard limit from which the history is compressed; nil for the strategy's default.
 	Threshold *float64
 	// ContextLimit and CompletionBudget are in the provider's tokens here; the strategy gets them in tokens as the host
 	// counts.

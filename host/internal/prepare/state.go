@@ -10,7 +10,7 @@ import (
 // State is what a pipeline remembers between turns.
 type State struct {
 	// Optimized is [history.Snapshot.Added] as of the last Optimize. If more was added since, the history is dirty:
-	// another Optimize may find something (REQ-HD-002.6). Held: the cadence held back what that Optimize would have
+	// another Optimize may find something. Held: the cadence held back what that Optimize would have
 	// pruned.
 	Optimized uint64
 	Held      bool

@@ -68,7 +68,7 @@ func (t *turn) begin() {
 }
 
 // limits resolves the threshold and the token limits that follow from it. A threshold in the settings takes precedence
-// over the strategy's default (REQ-HD-001.10).
+// over the strategy's default.
 func (t *turn) limits() outcome.Limits {
 	s := t.req.Settings
 	l := outcome.Limits{

@@ -130,6 +130,9 @@ func TestOptimizeRunsOnlyWhenDirty(t *testing.T) {
 	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedClean {
 		t.Errorf("a clean history is optimised again: %+v", got.Optimize)
 	}
+	if len(f.strategy.rewritten) > 0 {
+		t.Error("an answer without edits counts as a rewrite")
+	}
 	add(f.history, says(content.Human, 1))
 	f.prepare(t)
 	if diff := cmp.Diff([]int{2, 3}, f.strategy.optimizes); diff != "" {
@@ -142,10 +145,38 @@ func TestOptimizeIsCleanWhateverCameOfIt(t *testing.T) {
 	f := newFixture(1, &scripted{mode: sdk.ModeContinuous,
 		optimize: func(prepare.OptimizeCall) ([]rewrite.Edit, error) { return nil, broken }})
 	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) {
-		t.Fatalf("got %v, want the strategy's error (REQ-HD-013.1)", err)
+		t.Fatalf("got %v, want the strategy's error", err)
 	}
 	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedClean {
-		t.Errorf("after a failure the flag is still dirty (REQ-HD-002.7): %+v", got.Optimize)
+		t.Errorf("after a failure the flag is still dirty: %+v", got.Optimize)
+	}
+}
+
+// Edits of an Optimize name positions of the history as it was added; a Compress is given what is worth keeping.
+func TestOnlyAnOptimizeSeesBlankEntries(t *testing.T) {
+	f := newFixture(6, &scripted{mode: sdk.ModeContinuous, compress: keepLast(1)})
+	add(f.history, []content.Content{{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: " "}}}})
+	f.prepare(t)
+	if len(f.strategy.optimizes) != 1 || f.strategy.optimizes[0] != 7 {
+		t.Errorf("entries of each Optimize: %v, want 7", f.strategy.optimizes)
+	}
+	if len(f.strategy.compresses) != 1 || len(f.strategy.compresses[0].Entries) != 6 {
+		t.Errorf("%d Compresses, want one of 6 entries", len(f.strategy.compresses))
+	}
+}
+
+func TestPruningComesFirstAtTheHardLimit(t *testing.T) {
+	f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
+	add(f.history, says(content.AI, 9))
+	f.strategy.optimize = func(prepare.OptimizeCall) (edits []rewrite.Edit, _ error) {
+		for i := 2; i < 10; i++ {
+			edits = append(edits, rewrite.Edit{Index: i, Remove: true})
+		}
+		return edits, nil
+	}
+	got := f.prepare(t)
+	if got.TokensBefore != 110 || got.Tokens != 30 || got.Compress.Reason != "" || len(f.strategy.compresses) > 0 {
+		t.Errorf("%d tokens, then %d; compress: %+v", got.TokensBefore, got.Tokens, got.Compress)
 	}
 }
 
@@ -171,7 +202,7 @@ func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
 		t.Errorf("entries after each rewrite, as the strategy is told:\n%s", diff)
 	}
 	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedClean {
-		t.Errorf("edits and compression set the dirty flag (REQ-HD-002.6): %+v", got.Optimize)
+		t.Errorf("edits and compression set the dirty flag: %+v", got.Optimize)
 	}
 }
 
@@ -185,7 +216,7 @@ func TestACompressByHandDoesNotMakeItDirty(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedClean {
-			t.Errorf("%s: the dirty flag is set (REQ-HD-002.6): %+v", name, got.Optimize)
+			t.Errorf("%s: the dirty flag is set: %+v", name, got.Optimize)
 		}
 	}
 }
@@ -323,7 +354,7 @@ func TestBadAnswersLeaveTheHistory(t *testing.T) {
 			before := f.history.Snapshot()
 			view, _, err := f.Prepare(t.Context(), f.req)
 			if !errors.Is(err, history.ErrOutOfBounds) {
-				t.Errorf("got %v, want ErrOutOfBounds (REQ-HD-013.2)", err)
+				t.Errorf("got %v, want ErrOutOfBounds", err)
 			}
 			if f.history.Snapshot().Revision != before.Revision || len(view.Contents()) != 6 {
 				t.Error("the history changed, or did not come back with the error")

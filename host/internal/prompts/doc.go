@@ -1,4 +1,4 @@
-// Package prompts resolves the prompts that strategies send to a model (REQ-HD-010): the shipped ones, and files that
+// Package prompts resolves the prompts that strategies send to a model: the shipped ones, and files that
 // replace them. It is for the host and its command line; a strategy calls sdk.Host.ResolvePrompt.
 //
 // Start with [Resolver.Resolve]. With Dir set, the first of these files that exists is used:

@@ -14,7 +14,7 @@ import (
 // MaxBytes is the maximum size of a prompt file. A prompt is sent with every request, besides the conversation.
 const MaxBytes = 64 << 10
 
-// A compression prompt must ask for snapshotTag, which marks summaries, and for sections (REQ-HD-010.1 to .4).
+// A compression prompt must ask for snapshotTag, which marks summaries, and for sections.
 const snapshotTag = "<state_snapshot>"
 
 var sections = [...]string{

@@ -1,5 +1,4 @@
-// Package todos reads an agent's task list out of its conversation: a summary then says why each open task exists
-// (REQ-HD-011).
+// Package todos reads an agent's task list out of its conversation: a summary then says why each open task exists.
 //
 // It is for commands that load recorded conversations, whose agents did not call Session.SetTodos. Start at [Tracker]:
 // give it every entry in order and ask for the list at any time. [Check] validates a list that an agent passes itself;

@@ -2,7 +2,7 @@
 // native form.
 //
 // It is for package engine and for commands that read such files; the setting transcript.dir turns it on. Nothing that
-// a strategy does is in the file, so replaying it reproduces the original history (REQ-HD-012). Each line begins with
+// a strategy does is in the file, so replaying it reproduces the original history. Each line begins with
 // the entry's id in its session's history, to find the original of an entry that a strategy removed. Each change of the
 // system prompt is a line of its own, without id.
 //

@@ -41,7 +41,7 @@ type HostServiceClient interface {
 	// FAILED_PRECONDITION: no usable profile, or not granted. RESOURCE_EXHAUSTED: the budget of this call is spent.
 	// UNAVAILABLE: the provider failed in a way that may pass.
 	Generate(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[GenerateRequest, GenerateResponse], error)
-	// ResolvePrompt returns the prompt in force for a strategy (REQ-HD-010), overrides included.
+	// ResolvePrompt returns the prompt in force for a strategy, overrides included.
 	ResolvePrompt(ctx context.Context, in *ResolvePromptRequest, opts ...grpc.CallOption) (*ResolvePromptResponse, error)
 }
 
@@ -104,7 +104,7 @@ type HostServiceServer interface {
 	// FAILED_PRECONDITION: no usable profile, or not granted. RESOURCE_EXHAUSTED: the budget of this call is spent.
 	// UNAVAILABLE: the provider failed in a way that may pass.
 	Generate(grpc.BidiStreamingServer[GenerateRequest, GenerateResponse]) error
-	// ResolvePrompt returns the prompt in force for a strategy (REQ-HD-010), overrides included.
+	// ResolvePrompt returns the prompt in force for a strategy, overrides included.
 	ResolvePrompt(context.Context, *ResolvePromptRequest) (*ResolvePromptResponse, error)
 	mustEmbedUnimplementedHostServiceServer()
 }

@@ -389,7 +389,7 @@ func (x *GetInfoResponse) GetSdk() string {
 	return ""
 }
 
-// Trigger says when the host calls a strategy (REQ-HD-001.1).
+// Trigger says when the host calls a strategy.
 type Trigger struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Mode  TriggerMode            `protobuf:"varint,1,opt,name=mode,proto3,enum=thresh.v1.TriggerMode" json:"mode,omitempty"`
@@ -796,7 +796,7 @@ type CallHeader struct {
 	Base     *Base  `protobuf:"bytes,4,opt,name=base,proto3" json:"base,omitempty"`
 	// How many entries follow in the chunks, behind Base.pieces pieces. With a Base.length above 0 these are the new ones.
 	Entries uint64 `protobuf:"varint,5,opt,name=entries,proto3" json:"entries,omitempty"`
-	// Absolute; relative paths in tool parameters are resolved against it (REQ-HD-005.11).
+	// Absolute; relative paths in tool parameters are resolved against it.
 	WorkspaceRoot string `protobuf:"bytes,6,opt,name=workspace_root,json=workspaceRoot,proto3" json:"workspace_root,omitempty"`
 	// The tool taxonomy in force, as JSON (see PROTOCOL.md): which tools read, write, run, and where their paths are.
 	Tools []byte `protobuf:"bytes,7,opt,name=tools,proto3" json:"tools,omitempty"`
@@ -1028,13 +1028,13 @@ func (x *OptimizeHeader) GetDensity() *DensityConfig {
 	return nil
 }
 
-// DensityConfig holds the settings under compression.density (REQ-HD-001.9, REQ-HD-009).
+// DensityConfig holds the settings under compression.density.
 type DensityConfig struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	ReadWritePruning bool                   `protobuf:"varint,1,opt,name=read_write_pruning,json=readWritePruning,proto3" json:"read_write_pruning,omitempty"`
 	FileDedupe       bool                   `protobuf:"varint,2,opt,name=file_dedupe,json=fileDedupe,proto3" json:"file_dedupe,omitempty"`
 	RecencyPruning   bool                   `protobuf:"varint,3,opt,name=recency_pruning,json=recencyPruning,proto3" json:"recency_pruning,omitempty"`
-	// Results to keep per tool name; below 1 counts as 1 (REQ-HD-013.6).
+	// Results to keep per tool name; below 1 counts as 1.
 	RecencyRetention int64 `protobuf:"varint,4,opt,name=recency_retention,json=recencyRetention,proto3" json:"recency_retention,omitempty"`
 	// Whether a partial write (an edit) makes earlier reads of its file stale.
 	PartialWrites PartialWrites `protobuf:"varint,5,opt,name=partial_writes,json=partialWrites,proto3,enum=thresh.v1.PartialWrites" json:"partial_writes,omitempty"`
@@ -1262,7 +1262,7 @@ func (x *OptimizeResult) GetResync() bool {
 	return false
 }
 
-// DensityMetadata counts what an Optimize did (REQ-HD-001.8).
+// DensityMetadata counts what an Optimize did.
 type DensityMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Call and response pairs removed.
@@ -1326,7 +1326,7 @@ func (x *DensityMetadata) GetRecencyPruned() int64 {
 	return 0
 }
 
-// Edit removes or replaces one entry. An index stands in at most one edit (REQ-HD-001.6).
+// Edit removes or replaces one entry. An index stands in at most one edit.
 type Edit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Position in the history that was sent, from 0.
@@ -1667,9 +1667,9 @@ type CompressHeader struct {
 	TopPreserveThreshold float64 `protobuf:"fixed64,8,opt,name=top_preserve_threshold,json=topPreserveThreshold,proto3" json:"top_preserve_threshold,omitempty"`
 	// Why Compress is called.
 	Reason CompressReason `protobuf:"varint,9,opt,name=reason,proto3,enum=thresh.v1.CompressReason" json:"reason,omitempty"`
-	// Todos that are not done (REQ-HD-011). A strategy without an LLM ignores them.
+	// Todos that are not done. A strategy without an LLM ignores them.
 	ActiveTodos []*Todo `protobuf:"bytes,10,rep,name=active_todos,json=activeTodos,proto3" json:"active_todos,omitempty"`
-	// Where the whole conversation can be read (REQ-HD-012); empty: nowhere.
+	// Where the whole conversation can be read; empty: nowhere.
 	TranscriptPath string `protobuf:"bytes,11,opt,name=transcript_path,json=transcriptPath,proto3" json:"transcript_path,omitempty"`
 	// compression.profile: the name of the provider profile for HostService.Generate; empty: the host's default.
 	Profile string `protobuf:"bytes,12,opt,name=profile,proto3" json:"profile,omitempty"`
@@ -2106,7 +2106,7 @@ func (x *CompressResult) GetResync() bool {
 	return false
 }
 
-// CompressMetadata says what a Compress did (REQ-HD-008.5). The host adds the counts of entries and the strategy's name.
+// CompressMetadata says what a Compress did. The host adds the counts of entries and the strategy's name.
 type CompressMetadata struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	LlmCallMade      bool                   `protobuf:"varint,1,opt,name=llm_call_made,json=llmCallMade,proto3" json:"llm_call_made,omitempty"`

@@ -41,10 +41,10 @@ type StrategyServiceClient interface {
 	// Configure is called once, after GetInfo was accepted and before any other call.
 	// INVALID_ARGUMENT: the config is not acceptable; the message names the key.
 	Configure(ctx context.Context, in *ConfigureRequest, opts ...grpc.CallOption) (*ConfigureResponse, error)
-	// Optimize is called before every threshold check, only on a strategy whose trigger is CONTINUOUS (REQ-HD-002).
+	// Optimize is called before every threshold check, only on a strategy whose trigger is CONTINUOUS.
 	// It must be deterministic, need no host service, and answer the same for the same request.
 	Optimize(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[OptimizeRequest, OptimizeResponse], error)
-	// Compress is called when the history is over the threshold, on every strategy (REQ-HD-008), and from about a third
+	// Compress is called when the history is over the threshold, on every strategy, and from about a third
 	// of the context limit on when the provider's prompt cache has expired.
 	Compress(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CompressRequest, CompressResponse], error)
 	// EndSession tells a plugin with the feature history_delta that a session has ended, so that it drops its mirror. The
@@ -129,10 +129,10 @@ type StrategyServiceServer interface {
 	// Configure is called once, after GetInfo was accepted and before any other call.
 	// INVALID_ARGUMENT: the config is not acceptable; the message names the key.
 	Configure(context.Context, *ConfigureRequest) (*ConfigureResponse, error)
-	// Optimize is called before every threshold check, only on a strategy whose trigger is CONTINUOUS (REQ-HD-002).
+	// Optimize is called before every threshold check, only on a strategy whose trigger is CONTINUOUS.
 	// It must be deterministic, need no host service, and answer the same for the same request.
 	Optimize(grpc.BidiStreamingServer[OptimizeRequest, OptimizeResponse]) error
-	// Compress is called when the history is over the threshold, on every strategy (REQ-HD-008), and from about a third
+	// Compress is called when the history is over the threshold, on every strategy, and from about a third
 	// of the context limit on when the provider's prompt cache has expired.
 	Compress(grpc.BidiStreamingServer[CompressRequest, CompressResponse]) error
 	// EndSession tells a plugin with the feature history_delta that a session has ended, so that it drops its mirror. The

@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Optimize asks a continuous strategy what to prune (REQ-HD-002). It returns a [*fault.Error], or one around ctx's
+// Optimize asks a continuous strategy what to prune. It returns a [*fault.Error], or one around ctx's
 // error.
 func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
 	if p.reported.info.Trigger.Mode != sdk.ModeContinuous {

@@ -41,9 +41,9 @@ var (
 	// plugin is not at fault, this is no crash, and the next call tries again.
 	ErrHost = errors.New("host environment fault")
 	// The strategy itself returned an error or panicked. The host tries no other strategy: the error belongs to the
-	// agent (REQ-HD-013.4).
+	// agent.
 	ErrStrategy = errors.New("strategy failed")
-	// Optimize was asked of a strategy that is not continuous (REQ-HD-002).
+	// Optimize was asked of a strategy that is not continuous.
 	ErrNotContinuous = errors.New("strategy has no Optimize")
 )
 
