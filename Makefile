@@ -60,9 +60,9 @@ demo: build ## replay the sample sessions through the strategies and show what t
 	@echo; echo "== the strategies that ship"
 	@$(BIN)/thresh plugins list
 	@echo; echo "== distill on the sample sessions, with a context limit of 30,000 tokens"
-	@$(BIN)/thresh plugins replay --set model.contextLimit=30000 $(SAMPLES)
+	@$(BIN)/thresh compare --strategy distill --set model.contextLimit=30000 $(SAMPLES)
 	@echo; echo "== the same with high-density"
-	@$(BIN)/thresh plugins replay --strategy high-density --set model.contextLimit=30000 $(SAMPLES)
+	@$(BIN)/thresh compare --strategy high-density --set model.contextLimit=30000 $(SAMPLES)
 	@echo; echo "== side by side, with what that costs and what later turns would have missed"
 	@$(BIN)/thresh compare --strategy distill,high-density --vary compression.density.cadence=every-turn,gated,priced \
 		--prices anthropic-sonnet,no-cache --set model.contextLimit=30000 $(SAMPLES)

@@ -188,21 +188,25 @@ func replaySamples(t *testing.T, p *place, name string) {
 			t.Fatal(err)
 		}
 	}
-	args := []string{"plugins", "replay", "-o", "json", "--strategy", name, "--set", "model.contextLimit=20000"}
+	args := []string{"compare", "-o", "json", "--strategy", name, "--set", "model.contextLimit=20000",
+		"--set", "compression.density.cadence=every-turn"}
 	compressed := 0
 	for _, s := range decode[struct {
 		Sessions []struct {
-			File, Strategy, Error string
-			Turns                 []object
-			Totals                struct{ Compressed, Peak int }
+			Name     string
+			Variants []struct {
+				Variant, Error          string
+				Turns, Compressed, Peak int
+			}
 		}
 	}](t, p, append(args, sessions...)...).Sessions {
-		if s.Error != "" || s.Strategy != name || len(s.Turns) == 0 {
-			t.Errorf("%s: %s, %d turns, error %q", s.File, s.Strategy, len(s.Turns), s.Error)
+		v := s.Variants[0]
+		if v.Error != "" || v.Variant != name || v.Turns == 0 {
+			t.Errorf("%s: %+v", s.Name, v)
 		}
-		compressed += s.Totals.Compressed
-		if s.Totals.Compressed > 0 && s.Totals.Peak >= 20_000 {
-			t.Errorf("%s: %d tokens at the most, of 20,000", s.File, s.Totals.Peak)
+		compressed += v.Compressed
+		if v.Compressed > 0 && v.Peak >= 20_000 {
+			t.Errorf("%s: %d tokens at the most, of 20,000", s.Name, v.Peak)
 		}
 	}
 	if compressed == 0 {

@@ -10,7 +10,7 @@ import (
 
 // reading are the commands that read a session.
 var reading = []string{
-	"plugins try --step=optimize", "plugins try", "tokens", "sessions convert --to native", "plugins replay", "explain",
+	"plugins try --step=optimize", "plugins try", "tokens", "sessions convert --to native", "explain",
 }
 
 func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
@@ -76,18 +76,6 @@ func TestAFileThatIsCutOffIsReadToItsLastWholeRecord(t *testing.T) {
 	p.run("plugins", "try", "--step=optimize", ".").failed(t, 1, "is a directory")
 }
 
-func TestABrokenFileDoesNotStopTheOthers(t *testing.T) {
-	t.Parallel()
-	p := newPlaceHere(t)
-	p.file("good.json", pruning)
-	p.file("bad.json", pruning[:100])
-	r := p.run("plugins", "replay", "bad.json", "good.json", "missing.json")
-	if r.code != 1 || !strings.Contains(r.stdout, "good.json") || strings.Contains(r.stdout, "bad.json") ||
-		strings.Count(r.stderr, "\n") != 2 {
-		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
-	}
-}
-
 // odd is a history with all that a history may have wrong and still be one. In odd[i], entry i is the bad one.
 var odd = map[string]string{
 	"entry 0: block 0 is null": `[{"speaker":"human","blocks":[null]}]`,
@@ -119,23 +107,6 @@ func TestAnOddHistoryIsReadWithAWarning(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestReplayRefusesEntriesThatNoAgentAdds(t *testing.T) {
-	t.Parallel()
-	p := newPlaceHere(t)
-	p.file("s.json", `[
-{"speaker":"human","blocks":[{"type":"text","text":"x"}]},
-{"speaker":"ai","blocks":[{"type":"text","text":"y"}]},
-{"speaker":"robot","blocks":[{"type":"text","text":"z"}]}]`)
-	r := p.run("plugins", "replay", "s.json")
-	if r.code != 1 || !strings.Contains(r.stderr,
-		`thresh: s.json: entry 2 (line 4): not a valid history entry: unknown speaker "robot"`) {
-		t.Errorf("exit status %d:\n%s", r.code, r.stderr)
-	}
-	if !strings.Contains(r.stdout, "s.json (incomplete)") {
-		t.Errorf("printed\n%s", r.stdout)
 	}
 }
 

@@ -14,7 +14,7 @@ func TestAnUnknownStrategyIsToldWhatThereIs(t *testing.T) {
 	t.Parallel()
 	p := newPlaceHere(t)
 	p.file("s.json", pruning)
-	for _, command := range []string{"plugins try --step=optimize", "plugins try", "plugins replay"} {
+	for _, command := range []string{"plugins try --step=optimize", "plugins try", "compare"} {
 		p.run(append(strings.Fields(command), "--strategy", "nosuch", "s.json")...).failed(t, 1, `"nosuch"`,
 			"high-density, middle-out", p.plugins)
 	}
@@ -188,19 +188,17 @@ func TestABadAnswerIsAnErrorAndNothingElse(t *testing.T) {
 				timeout = "500ms"
 			}
 			args := []string{"--strategy", name, "--set", "plugins.optimizeTimeout=" + timeout, "s.json"}
-			for _, command := range []string{"plugins try --step=optimize", "plugins replay"} {
-				// Not p.run: a plugin that panics has its trace in the message, for it is all that its author has.
-				cmd := p.command(append(strings.Fields(command), args...)...)
-				var stdout, stderr strings.Builder
-				cmd.Stdout, cmd.Stderr = &stdout, &stderr
-				_ = cmd.Run()
-				if cmd.ProcessState.ExitCode() != 1 || stdout.String() != "" ||
-					!strings.Contains(stderr.String(), c.want) || !strings.Contains(stderr.String(), name) {
-					t.Errorf("%s: exit status %d, printed %q and\n%s", command, cmd.ProcessState.ExitCode(),
-						stdout.String(), stderr.String())
-				}
-				p.alone()
+			// Not p.run: a plugin that panics has its trace in the message, for it is all that its author has.
+			cmd := p.command(append([]string{"plugins", "try", "--step=optimize"}, args...)...)
+			var stdout, stderr strings.Builder
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			_ = cmd.Run()
+			if cmd.ProcessState.ExitCode() != 1 || stdout.String() != "" ||
+				!strings.Contains(stderr.String(), c.want) || !strings.Contains(stderr.String(), name) {
+				t.Errorf("exit status %d, printed %q and\n%s", cmd.ProcessState.ExitCode(),
+					stdout.String(), stderr.String())
 			}
+			p.alone()
 		})
 	}
 }

@@ -31,7 +31,7 @@ func TestMissingIsolationIsSaid(t *testing.T) {
 	}
 	const warning, could = "plugin starts without all isolation", "read and change your files"
 	for _, args := range [][]string{
-		{"plugins", "try", "--step=optimize", session}, {"plugins", "try", session}, {"plugins", "replay", session}, {"compare", session},
+		{"plugins", "try", "--step=optimize", session}, {"plugins", "try", session}, {"compare", session},
 	} {
 		r := without(args...).done(t)
 		if n := strings.Count(r.stderr, warning); n != 1 || !strings.Contains(r.stderr, could) ||
@@ -84,7 +84,7 @@ func TestNamesOfStrangersAreShownSafely(t *testing.T) {
 	}
 	file := p.file("s"+escape+"\n[ERROR] thresh: forged.json", "["+strings.Join(entries, ",")+"]")
 	for _, args := range [][]string{
-		{"tokens", file}, {"compare", file}, {"plugins", "replay", file}, {"explain", file},
+		{"tokens", file}, {"compare", file}, {"compare", "--turns", file}, {"explain", file},
 		{"plugins", "try", "--step=optimize", file}, {"plugins", "try", file},
 		{"tokens", "missing" + escape}, {"plugins", "list", "--plugin-dir", "/missing" + escape},
 		{"tokens", "--set", "model.name=" + escape, file},

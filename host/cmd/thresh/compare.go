@@ -33,6 +33,7 @@ type comparison struct {
 	// Times of host and plugin grow with it, as the replays compete for processors.
 	parallel int  // sessions replayed at a time; 0: one per processor
 	sessions bool // print a table for each session too
+	turns    bool // print a table of turns for each session and variant too
 	// --min-recall, in percent: strategies that keep less are not recommended
 	minRecall float64
 	write     bool // put the recommended settings into the file of settings
@@ -117,6 +118,7 @@ func compareCommand(a *app) *cobra.Command {
   thresh compare --strategy high-density,top-down-truncation --report out.html session.jsonl
   thresh compare --vary compression.density.cadence=gated,priced --prices openai-gpt-5 *.jsonl
   thresh compare --sessions --set model.contextLimit=30000 *.jsonl
+  thresh compare --turns --strategy top-down-truncation session.jsonl
   thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,
 		RunE: func(cmd *cobra.Command, given []string) error { return a.compare(cmd, c, source, given) },
 	}
@@ -130,6 +132,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.Float64Var(&c.minRecall, "min-recall", 60, "recommend only what keeps `PERCENT`: the lower of lines and own")
 	f.BoolVar(&c.write, "write", false, "add the recommended settings to ./thresh.yaml, or to the file of --config")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
+	f.BoolVar(&c.turns, "turns", false, "show what each turn of each session did, too; -o json has it as steps")
 	a.addOutput(cmd)
 	a.addColumns(cmd, compareColumns([]*pricing.List{{}}))
 	_ = cmd.RegisterFlagCompletionFunc("prices", listOf(a.completePrices))
@@ -161,7 +164,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, source *sources, given [
 	if err != nil {
 		return err
 	}
-	o.Parallel = c.parallel
+	o.Parallel, o.Turns = c.parallel, c.turns
 	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel.
 	bar := newProgress(a.err)
 	o.Progress = bar.left("replays")

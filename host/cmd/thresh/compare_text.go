@@ -59,12 +59,17 @@ func compareColumns(prices []*pricing.List) []table.Column {
 func (a *app) printCompared(r *compare.Report, c comparison) error {
 	rows := r.Rows(len(c.vary) > 0)
 	every := len(rows) == len(r.Variants)
-	if c.sessions {
+	if c.sessions || c.turns {
 		// By index, as the results are large structs.
 		for i := range r.Sessions {
 			s := &r.Sessions[i]
 			fmt.Fprintf(a.out, "%s (%d entries, %s tokens%s)\n", s.Name, s.Entries, table.Int(s.Tokens),
 				compactions(len(s.Boundaries)))
+			for _, v := range rows {
+				if err := a.printTurns(r.Label(v, every), s.Variants[v].Steps); err != nil {
+					return err
+				}
+			}
 			// One session: a variant that stopped in it is "incomplete", not "0 of 1".
 			if _, _, err := a.printResults(r, &s.Results, rows, 1); err != nil {
 				return err

@@ -40,7 +40,7 @@ func explainCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [FILE]",
 		Short: "Show what happened to each entry of a session, and why",
-		Long: `Replays a recorded session as 'thresh plugins replay' does, and shows what happened to each entry:
+		Long: `Replays a recorded session as 'thresh compare' does, and shows what happened to each entry:
 whether it stands as it was, or before which turn it was trimmed or removed, by which rule of the
 strategy, which entry superseded it, and its tokens before and after. A step other than pruning
 (compress, a rung of the ladder) is named with the rule. What the agent itself had compacted is said

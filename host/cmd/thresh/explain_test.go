@@ -83,7 +83,7 @@ func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
 	p := newPlaceHere(t)
 	fates := map[string]bool{}
 	kept := decode[struct{ Sessions []struct{ Entries int } }](t,
-		p.run(append([]string{"plugins", "replay", "-o", "json"}, repo.Samples(t)...)...))
+		p.run(append([]string{"compare", "--strategy", "top-down-truncation", "-o", "json"}, repo.Samples(t)...)...))
 	for i, file := range repo.Samples(t) {
 		got := decode[explained](t, p.run("explain", "-o", "json", "--strategy", "high-density", "--set",
 			"model.contextLimit=30000", file))

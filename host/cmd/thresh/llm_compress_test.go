@@ -64,8 +64,8 @@ func asksWell(t *testing.T, r llmtest.Request, kind string) {
 	}
 }
 
-// TestReplaySaysWhatTheModelCost: the tokens are those that the provider counted.
-func TestReplaySaysWhatTheModelCost(t *testing.T) {
+// TestCompareSaysWhatTheModelCost: the tokens are those that the provider counted.
+func TestCompareSaysWhatTheModelCost(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
 		p := newLLMPlaceHere(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
 			return llmtest.Reply{Text: snapshot, Usage: llmtest.Usage{Input: 1000, Output: 200}, Model: "writer-1-2026",
@@ -74,11 +74,13 @@ func TestReplaySaysWhatTheModelCost(t *testing.T) {
 		p.file("s.jsonl", workday(120))
 		for _, strategy := range llmNames {
 			got := decode[struct {
-				Sessions []struct{ Turns []replayedTurn }
+				Sessions []struct {
+					Variants []struct{ Steps []replayedTurn }
+				}
 			}](t,
-				p.run("plugins", "replay", "-o", "json", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl"))
+				p.run("compare", "--turns", "-o", "json", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl"))
 			calls := 0
-			for _, turn := range got.Sessions[0].Turns {
+			for _, turn := range got.Sessions[0].Variants[0].Steps {
 				spent := turn.Compress.LLM
 				if turn.Compress.Kind != "applied" {
 					if spent != nil {
@@ -99,16 +101,16 @@ func TestReplaySaysWhatTheModelCost(t *testing.T) {
 			if calls < 2 {
 				t.Errorf("%s: compressed %d times", strategy, calls)
 			}
-			if table := p.run("plugins", "replay", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl",
-				"--columns", "model-calls,model-tokens,model-cost").done(t).stdout; !strings.Contains(table,
-				fmt.Sprintf("%d   %d,%03d  %.4f", calls, 1200*calls/1000, 1200*calls%1000, 0.006*float64(calls))) {
+			if table := p.run("compare", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl").
+				done(t).stdout; !strings.Contains(table, fmt.Sprintf("its own model calls, %d with %d tokens (%.4f USD", calls,
+				1200*calls, 0.006*float64(calls))) {
 				t.Errorf("%s: for people:\n%s", strategy, table)
 			}
 		}
 	})
 }
 
-// replayedTurn is a turn of 'thresh plugins replay -o json'.
+// replayedTurn is a turn of 'thresh compare --turns -o json'.
 type replayedTurn struct {
 	Turn     int
 	Compress struct {

@@ -34,7 +34,7 @@ func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newLLMPlaceHere(t, "openai", llmtest.Options{})
 			p.file("s.jsonl", planned(c.tool, c.parameters))
-			p.run("plugins", "replay", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
+			p.run("compare", "--strategy", "middle-out", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
 			p.run("plugins", "try", "s.jsonl").done(t)
 			asked := p.asked()
 			if len(asked) < 2 {
@@ -46,7 +46,7 @@ func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 					t.Errorf("request %d has for tasks: %.500q", i, after)
 				}
 			}
-			p.run("plugins", "replay", "--strategy", "high-density", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
+			p.run("compare", "--strategy", "high-density", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
 			if n := len(p.asked()) - len(asked); n > 0 {
 				t.Errorf("a strategy without a model asked %d times", n)
 			}

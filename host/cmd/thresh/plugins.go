@@ -16,7 +16,7 @@ import (
 
 func pluginsCommand(a *app) *cobra.Command {
 	return group("plugins", "List, lock, try and verify strategy plugins", "",
-		listCommand(a), lockCommand(a), tryCommand(a), replayCommand(a), verifyCommand(a))
+		listCommand(a), lockCommand(a), tryCommand(a), verifyCommand(a))
 }
 
 // listCommand starts every trusted plugin, because only the plugin itself can tell its version, trigger and needs.

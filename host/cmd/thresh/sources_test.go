@@ -70,10 +70,10 @@ func TestSessionsAreFoundByThemselves(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"plugins", "replay", "--project", p.path("work")}, 1, "found no sessions of"},
-		{[]string{"plugins", "replay", "--agent", "none"}, 2, "unknown agent"},
-		{[]string{"plugins", "replay", "--agent", "codex", "x"}, 2, "do not go with FILE"},
-		{[]string{"plugins", "replay", "--last", "-1"}, 2, "--last"},
+		{[]string{"compare", "--project", p.path("work")}, 1, "found no sessions of"},
+		{[]string{"compare", "--agent", "none"}, 2, "unknown agent"},
+		{[]string{"compare", "--agent", "codex", "x"}, 2, "do not go with FILE"},
+		{[]string{"compare", "--last", "-1"}, 2, "--last"},
 		{[]string{"tokens", "--from", "none", "x"}, 2, "known: native"},
 		{[]string{"tokens", p.path("work")}, 1, "no session in it"},
 	} {

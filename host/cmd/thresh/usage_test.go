@@ -9,7 +9,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	t.Parallel()
 	p := newPlaceHere(t)
 	for _, command := range []string{
-		"plugins replay", "run", "plugins try", "sessions convert", "tokens", "explain", "restore", "plugins list",
+		"compare", "run", "plugins try", "sessions convert", "tokens", "explain", "restore", "plugins list",
 		"config explain", "probe",
 	} {
 		r := p.run(append(strings.Fields(command), "--help")...).done(t)
@@ -19,7 +19,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{{}, {"--help"}, {"plugins"}, {"config"}, {"help", "plugins", "replay"}} {
+	for _, args := range [][]string{{}, {"--help"}, {"plugins"}, {"config"}, {"help", "plugins", "try"}} {
 		if r := p.run(args...).done(t); !strings.Contains(r.stdout, "Usage:") {
 			t.Errorf("thresh %v printed\n%s", args, r.stdout)
 		}
@@ -34,13 +34,13 @@ func TestShellCompletion(t *testing.T) {
 			t.Errorf("%s: %.200s", shell, r.stdout)
 		}
 	}
-	r := p.run("__complete", "plugins", "replay", "--strategy", "").done(t)
+	r := p.run("__complete", "plugins", "try", "--strategy", "").done(t)
 	for _, want := range []string{"high-density\n", "top-down-truncation\n"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q among\n%s", want, r.stdout)
 		}
 	}
-	if r := p.run("__complete", "plugins", "replay", "--set", "").done(t); !strings.Contains(r.stdout,
+	if r := p.run("__complete", "plugins", "try", "--set", "").done(t); !strings.Contains(r.stdout,
 		"compression.threshold=\n") {
 		t.Errorf("--set completes to\n%s", r.stdout)
 	}
@@ -60,12 +60,12 @@ func TestAWrongCallIsStatus2AndNamesWhatHelps(t *testing.T) {
 		{"plugins try a.json b.json", []string{"FILE", "got 2"}},
 		{"plugins try --step=prune a.json", []string{"compress or optimize", "prune"}},
 		{"tokens a b", []string{"FILE"}},
-		{"plugins replay --agent x y", []string{"FILE"}},
+		{"compare --agent x y", []string{"FILE"}},
 		{"sessions convert a.json", []string{"--to", "native"}},
 		{"sessions convert --to yaml a.json", []string{"yaml", "native"}},
 		{"sessions convert --to codex a.json", []string{"codex", "cannot be written", "native, openai, responses or anthropic"}},
 		{"run now", []string{"now"}},
-		{"plugins replay -o yaml a.json", []string{"yaml", "json"}},
+		{"compare -o yaml a.json", []string{"yaml", "json"}},
 		{"probe --write d a.json", []string{"--strategy"}},
 		{"probe --write d --grade d", []string{"--write", "--grade"}},
 		{"probe --write= --strategy distill a.json", []string{"--write"}},

@@ -120,7 +120,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 	h := open(t, nil)
 	s := reads()
 	r := run(t, h, compare.Options{
-		Sessions: []compare.Session{s}, Prices: []*pricing.List{&cheap},
+		Sessions: []compare.Session{s}, Prices: []*pricing.List{&cheap}, Turns: true,
 		Variants: []compare.Variant{{Strategy: "forgetful"}, {Strategy: "high-density"}},
 	})
 	n := counts(t, h, append(s.Transcript.Entries, answers("c1", "read_file", "[gone]"))...)
@@ -181,10 +181,21 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 	kept.Variant = "high-density"
 
 	got := r.Sessions[0]
-	details := cmpopts.IgnoreFields(compare.Result{}, "Limits", "Points")
+	details := cmpopts.IgnoreFields(compare.Result{}, "Limits", "Points", "Steps")
 	want := compare.Results{Nothing: nothing, Variants: []compare.Result{forgot, kept}}
 	if diff := cmp.Diff(want, got.Results, alike, details); diff != "" {
 		t.Errorf("the session:\n%s", diff)
+	}
+	// What each turn did: the first and the second had nothing to remove.
+	var removed []int
+	for _, step := range got.Variants[0].Steps {
+		removed = append(removed, step.Optimize.Removed+step.Optimize.Replaced)
+		if step.Prepared.History != nil || step.HostTime <= 0 {
+			t.Errorf("turn %d: %+v", step.Turn, step)
+		}
+	}
+	if diff := cmp.Diff([]int{0, 0, 1, 1}, removed); diff != "" {
+		t.Errorf("removed in each turn:\n%s", diff)
 	}
 	total := cmpopts.IgnoreFields(compare.Result{}, "Limits", "Points", "PerSession")
 	costs := cmpopts.IgnoreFields(compare.Cost{}, "PerSession")

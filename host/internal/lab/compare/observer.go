@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -13,6 +14,8 @@ type observer struct {
 	tally  *tally
 	limits *outcome.Limits
 	points []Point
+	steps  []replay.Turn // if they are kept
+	keep   bool
 
 	bill        *bill
 	held        *held // nil for doing nothing: every request contains all entries before it
@@ -33,6 +36,11 @@ func observe(rec *recording, lists []*pricing.List) *observer {
 // turn takes the next turn. A request that changed the last one that was sent is a rewrite, unless the recorder
 // compacted before it: that loss of the prompt cache is not the strategy's doing.
 func (o *observer) turn(t replay.Turn) {
+	if o.keep {
+		step := t
+		step.Added, step.Prepared = nil, engine.Prepared{} // else every state of the history stays in memory
+		o.steps = append(o.steps, step)
+	}
 	overLimit := t.Overflow != ""
 	whole := !t.Boundary && t.Stable.Entries >= o.sent
 	billed := o.bill.request(t, !overLimit || o.sendable[t.Turn], whole)

@@ -37,6 +37,8 @@ type Options struct {
 	// ByModel says that Prices were found by names of models, as a session of the agent finds them: they are not among
 	// the settings that are recommended.
 	ByModel bool
+	// Turns keeps the turns of each replay, in [Result.Steps].
+	Turns bool
 	// Parallel is how many replays run at a time; 0: as many as there are processors.
 	Parallel int
 	// Progress is called after each replay, never twice at a time. May be nil.

@@ -3,6 +3,7 @@ package compare
 import (
 	"time"
 
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -129,6 +130,9 @@ type Result struct {
 
 	// Points are the turns, for charts; none in totals.
 	Points []Point `json:"points,omitempty"`
+	// Steps are the turns with all that the host and the strategy did in each, by the host's counts; nil unless
+	// [Options.Turns] asks for them, in totals, and for doing nothing.
+	Steps []replay.Turn `json:"steps,omitempty"`
 }
 
 // PerSession has a [Spread] for each share.

@@ -224,6 +224,7 @@ func (c *comparison) replay(ctx context.Context, j job) slot {
 		set = v.config.Settings()
 	}
 	o := observe(rec, v.lists)
+	o.keep = c.options.Turns
 	o.held = newHeld(rec, o.own)
 	var err error
 	if o.attribution, err = newAttribution(rec, set, o.tally.pruned); err != nil {

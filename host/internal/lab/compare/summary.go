@@ -83,7 +83,7 @@ func (s slot) result(variant string, none *tally) Result {
 	r := none.result(variant)
 	if s.found != nil {
 		r = s.found.tally.result(variant)
-		r.Limits, r.Points = s.found.limits, s.found.points
+		r.Limits, r.Points, r.Steps = s.found.limits, s.found.points, s.found.steps
 	}
 	r.Done = s.done
 	if s.err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
+// Report is what tests look at of a replay.
 type Report struct {
 	Strategy string  `json:"strategy"`
 	Entries  int     `json:"entries"`
