@@ -99,8 +99,8 @@ var agents = []wrapping{
 		variables: []variable{anthropicURL},
 		// A base URL that is not Anthropic's switches tool search off, which doubles the request.
 		others: []string{"ENABLE_TOOL_SEARCH=true"},
-		lost: "tool search is off without ENABLE_TOOL_SEARCH=true; Remote Control is off; a window of 1 M tokens may " +
-			"be shown as 200 k",
+		lost: "tool search is off without ENABLE_TOOL_SEARCH=true; Remote Control is off; a window of 1 M tokens " +
+			"counts as 200 k unless the model is named with [1m], as in --model 'opus[1m]'",
 		arguments: claudeArguments, own: claudeProvider, past: claudePast,
 		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
 		// for the tool.

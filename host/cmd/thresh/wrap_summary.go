@@ -56,6 +56,10 @@ func summary(t proxy.Totals, dryRun bool, past string) string {
 	if t.Learned > 0 {
 		line += fmt.Sprintf("; %d refused as too long", t.Learned)
 	}
+	if t.Narrow != "" {
+		line += fmt.Sprintf("\nthresh: Claude Code took the window of %[1]s for 200,000 tokens; it has 1,000,000 with "+
+			"--model '%[1]s[1m]'", t.Narrow)
+	}
 	return line
 }
 

@@ -71,6 +71,7 @@ type branch struct {
 	completion int
 	beta       string
 	window     any
+	grown      int // the window that was known then
 	// limited is what the limit was learned of that is set in place of window; the zero value if none is.
 	limited limited
 	// tools: the model may call tools.
@@ -279,7 +280,7 @@ func (b *branch) begin(
 	b.window = o.Settings["model.contextLimit"]
 	// A stored session, or the one that it was forked from, had the window of a header that does not come any more.
 	if c := b.session.Config(); b.window == nil && c.Origin("model.contextLimit").Source == "session" &&
-		c.Settings().Model.ContextLimit == longWindow {
+		c.Settings().Model.ContextLimit > defaultWindow {
 		_ = b.session.Set("model.contextLimit", nil)
 	}
 	if o.Fork != nil {
@@ -323,11 +324,14 @@ func (b *branch) add(ctx context.Context, s *Server, r *body.Request, chain []bo
 // header. A learned limit goes with its model and window. A model that counts otherwise cannot be had any more: what was
 // added is counted.
 func (b *branch) follow(x *exchange, r *body.Request, beta string) {
-	if (r.Model == "" || r.Model == b.model) && r.Completion <= b.completion && beta == b.beta {
+	l := &x.server.limits
+	unlimit := b.limited != limited{} && (b.limited != x.of || l.get(b.limited, b.conversation) == 0)
+	grown := l.window(x.of) > b.grown
+	if (r.Model == "" || r.Model == b.model) && r.Completion <= b.completion && beta == b.beta && !unlimit && !grown {
 		return
 	}
 	set := x.settings(r, beta)
-	unlimit := b.limited != limited{} && b.limited != x.of
+	b.grown = l.window(x.of)
 	if window := set["model.contextLimit"]; (unlimit || window != b.window) &&
 		b.session.Set("model.contextLimit", window) == nil {
 		b.window, b.limited = window, limited{}

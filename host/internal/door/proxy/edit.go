@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -25,6 +26,7 @@ import (
 // would otherwise add the same items twice.
 func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, error) {
 	x.of = x.limited(req.Model, r.Header.Get("Anthropic-Beta"))
+	s.totals.narrow(x.of, r.Header)
 	b, known, err := s.branch(r, x, req)
 	if err != nil {
 		return s.failed(x, req.Raw, nil, err)
@@ -128,11 +130,12 @@ func (s *Server) fits(r *http.Request, x *exchange, req *body.Request) bool {
 	if n, ok := set["model.completionBudget"].(int); ok {
 		model.CompletionBudget = n
 	}
+	conversation := ""
 	if b := s.known(r, x, req); b != nil {
-		whole, model = whole*max(b.ratio, 1), b.session.Config().Settings().Model
+		whole, model, conversation = whole*max(b.ratio, 1), b.session.Config().Settings().Model, b.conversation
 		b.mu.Unlock()
 	}
-	if learned := s.limits.get(x.limited(req.Model, beta)); learned > 0 {
+	if learned := s.limits.get(x.limited(req.Model, beta), conversation); learned > 0 {
 		model.ContextLimit = min(model.ContextLimit, learned)
 	}
 	return whole <= float64(model.ContextLimit-model.CompletionBudget)
@@ -189,8 +192,9 @@ func byDefault(c *config.Config, key string) bool {
 	return c.Origin(key).Layer == config.LayerDefault
 }
 
-// longWindow is the window of a million tokens, of which Gemini's models have one.
-const longWindow = 1_000_000
+// longWindow is the window of a million tokens, of which Gemini's models have one, and defaultWindow what a model has of
+// which nothing is known, as the setting's default says.
+const longWindow, defaultWindow = 1_000_000, 200_000
 
 // settings are those of a session, new or with another model, where the user has set nothing: what the request says of
 // its model. With the model's name its prices are known, and with them the cadence is "priced". beta is the
@@ -209,14 +213,23 @@ func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	}
 	limit := c.Settings().Model.ContextLimit
 	if byDefault(c, "model.contextLimit") {
-		if x.asksLong(beta) || x.route.api == provider.Gemini {
-			limit = longWindow
+		window := x.server.limits.window(x.limited(r.Model, beta))
+		if window == 0 && x.route.api == provider.Gemini {
+			window = longWindow
+		}
+		if window > 0 && window != limit {
+			limit = window
 			set["model.contextLimit"] = limit
 		}
 	}
-	// Providers refuse a request whose prompt and answer together exceed the limit.
-	if r.Completion > 0 && r.Completion <= limit/2 && byDefault(c, "model.completionBudget") {
-		set["model.completionBudget"] = r.Completion
+	// Providers refuse a request whose prompt and answer together exceed the limit. A model gives no more than it can,
+	// whatever is asked for.
+	budget := r.Completion
+	if most := pricing.WindowOf(r.Model).Output; most > 0 {
+		budget = min(budget, most)
+	}
+	if budget > 0 && budget <= limit/2 && byDefault(c, "model.completionBudget") {
+		set["model.completionBudget"] = budget
 	}
 	return set
 }

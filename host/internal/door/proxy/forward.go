@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/apis"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
@@ -209,19 +210,20 @@ func (s *Server) finished(x *exchange, status int, u provider.Usage, refusal []b
 	if u.Prompt() > 0 && x.counted > 0 {
 		x.branch.session.ReportUsage(u.Prompt())
 	}
+	if status == http.StatusOK && u.Prompt() > 0 {
+		s.limits.accept(x.of, x.branch.conversation, u.Prompt())
+	}
 	// The refused request is not sent again by the proxy: its client decides, and the retry is made to fit.
-	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge {
-		if limit, ok := refusedLimit(refusal, x.counted); ok {
-			s.limits.learn(x.of, limit)
-			s.totals.learned(x)
-			// The limit may be the one that was known: then the host's count was wrong.
-			if n := refusedTokens(refusal); n > 0 && x.counted > 0 {
-				x.branch.session.ReportUsage(n)
-				x.branch.relimited.Store(true)
-			}
-			s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",
-				"session", x.session, "limit", limit)
+	if r, named, ok := refusedAs(apis.Of(x.route.api), status, refusal, x.counted); ok {
+		s.limits.learn(x.of, x.branch.conversation, r.Limit, named)
+		s.totals.learned(x)
+		// The limit may be the one that was known: then the host's count was wrong.
+		if r.Tokens > 0 && x.counted > 0 {
+			x.branch.session.ReportUsage(r.Tokens)
+			x.branch.relimited.Store(true)
 		}
+		s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",
+			"session", x.session, "limit", r.Limit)
 	}
 }
 

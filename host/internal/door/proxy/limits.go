@@ -1,111 +1,139 @@
 package proxy
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider"
-	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
-// Limits that providers tell by refusing. A model's limit is often not what the settings say: gateways and plans have
-// lower ones.
+// Limits that providers tell by refusing, and windows that they show by accepting. A model's limit is often not what
+// the settings say: gateways and plans have lower ones.
 
-// limits are the context limits that providers told. They hold for all conversations of an owner with a model, until
-// the process ends. The zero value knows none.
+// limits are what providers told, until the process ends. The zero value knows nothing.
 type limits struct {
 	mu    sync.Mutex
-	known map[limited]int
+	known map[limited]*told
 }
 
 // limited is what a limit is known of. A refusal may quote the request, so that an owner could teach any limit, but
 // only for itself.
 type limited struct {
 	owner, model string
+	upstream     string
 	long         bool // with the window of a million tokens
 }
+
+// told is what one upstream told about a model.
+type told struct {
+	// by are the limits that refusals told, in tokens, by the conversation that was refused. A single refusal is no
+	// reason to take anything from others: the limit holds for all from when a second conversation was told the same.
+	by  map[string]int
+	all int
+	// accepted is the largest prompt that was not refused, in the provider's tokens.
+	accepted int
+}
+
+// maxTold bounds the conversations whose limits are known.
+const maxTold = 1000
 
 // limited returns what a refusal of a request teaches a limit of. beta is the header by which clients of Anthropic's
 // ask for the window of a million tokens.
 func (x *exchange) limited(model, beta string) limited {
-	return limited{x.grant.Name, model, x.asksLong(beta)}
+	return limited{x.grant.Name, model, x.profile.upstreams.of(x.route.provider).String(), x.asksLong(beta)}
 }
 
 func (x *exchange) asksLong(beta string) bool {
 	return x.route.api == provider.Messages && strings.Contains(beta, "context-1m")
 }
 
-// leastLimit is the lowest limit that is believed, in tokens: no model has less.
-const leastLimit = 1000
-
-// tooLong are the words with which providers refuse a request that is too long; the group is the limit in tokens.
-// They were collected from the providers' and gateways' answers; one that is missing here costs a failed turn and
-// teaches nothing.
-var tooLong = []func() *regexp.Regexp{
-	lazyregexp.New(`prompt is too long: \d+ tokens (?:>|\\u003e) (\d+) maximum`),
-	lazyregexp.New(`exceed context limit: \d+ \+ \d+ (?:>|\\u003e) (\d+)`),
-	lazyregexp.New(`maximum context length is (\d+) tokens`),
-	lazyregexp.New(`exceeds the maximum number of tokens allowed \((\d+)\)`),
-	lazyregexp.New(`context (?:window|length|size)[^.]{0,60}?(\d{4,})`),
-}
-
-// refused are how large a request was that was refused, in the provider's tokens.
-var refused = lazyregexp.New(`prompt is too long: (\d+) tokens|exceed context limit: (\d+) \+|` +
-	`input token count \((\d+)\) exceeds|messages resulted in (\d+) tokens|\((\d+) in the messages(?:, (\d+) in the functions)?`)
-
-// refusedTokens returns how large a refused prompt was; 0 if the refusal does not say.
-func refusedTokens(answer []byte) int {
-	n := 0
-	for _, group := range refused().FindSubmatch(answer) { // the first is the whole
-		part, _ := strconv.Atoi(string(group)) // 0 for what was not matched
-		n += part
+// of returns what is known; the caller holds l.mu.
+func (l *limits) of(of limited) *told {
+	t := l.known[of]
+	if t == nil {
+		if l.known == nil {
+			l.known = map[limited]*told{}
+		}
+		t = &told{by: map[string]int{}}
+		l.known[of] = t
 	}
-	return n
+	return t
 }
 
-// noNumber are words for the same that say no limit.
-var noNumber = lazyregexp.New(`context_length_exceeded|exceeds the context window|input is too long|` +
-	`Request exceeds the maximum size|request_too_large`)
-
-// refusedLimit returns the limit that a provider's refusal names. Where it names none, the limit is below what was
-// sent: a tenth is taken off. ok is false if the refusal is about something else. sent is in tokens of the host's
-// count.
-func refusedLimit(answer []byte, sent int) (limit int, ok bool) {
-	for _, re := range tooLong {
-		if m := re().FindSubmatch(answer); m != nil {
-			if n, err := strconv.Atoi(string(m[1])); err == nil && n >= leastLimit {
-				return n, true
-			}
+// learn stores a limit that a conversation was told. The latest refusal counts, also if it names a higher limit. named:
+// the refusal says the number, so that it can confirm what another one said.
+func (l *limits) learn(of limited, conversation string, limit int, named bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.of(of)
+	for other, n := range t.by {
+		if named && other != conversation && n == limit {
+			t.all = limit
 		}
 	}
-	if limit := sent - sent/10; limit >= leastLimit && noNumber().Match(answer) {
-		return limit, true
+	if len(t.by) >= maxTold {
+		clear(t.by)
 	}
-	return 0, false
+	t.by[conversation] = limit
 }
 
-// learn stores a limit. The latest refusal counts, also if it names a higher limit.
-func (l *limits) learn(of limited, limit int) {
+// get returns the limit for a conversation; 0 if none was learned.
+func (l *limits) get(of limited, conversation string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known == nil {
-		l.known = map[limited]int{}
+	t := l.known[of]
+	if t == nil {
+		return 0
 	}
-	l.known[of] = limit
+	if limit := t.by[conversation]; limit > 0 {
+		return limit
+	}
+	return t.all
 }
 
-// get returns a limit; 0 if none was learned.
-func (l *limits) get(of limited) int {
+// accept notes that a prompt was not refused: a lower limit that was told is none.
+func (l *limits) accept(of limited, conversation string, prompt int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.known[of]
+	t := l.of(of)
+	t.accepted = max(t.accepted, prompt)
+	if t.by[conversation] < prompt {
+		delete(t.by, conversation)
+	}
+	if t.all < prompt {
+		t.all = 0
+	}
+}
+
+// window returns the size of a model's context window, as the table and accepted requests tell; 0 if nothing does.
+func (l *limits) window(of limited) int {
+	window := pricing.WindowOf(of.model).Input
+	if of.long {
+		window = max(window, longWindow)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.known[of]; t != nil && t.accepted > max(window, defaultWindow) {
+		return pricing.HoldingWindow(t.accepted)
+	}
+	return window
+}
+
+// refusedAs returns the limit that a provider's refusal tells, in its tokens, and how many the refused request had. Where
+// it names no limit, that is below what was sent, in tokens of the host's count: a tenth is taken off. ok is false if
+// the refusal is about something else, such as the size of the body in bytes.
+func refusedAs(f *provider.Form, status int, answer []byte, sent int) (r provider.Refusal, named, ok bool) {
+	r, ok = f.TooLong(status, answer)
+	if named = r.Limit > 0; ok && !named {
+		r.Limit = sent - sent/10
+	}
+	return r, named, ok && r.Limit >= provider.LeastLimit
 }
 
 // limit applies a learned limit to a branch, whose lock is held. The next turn then makes the request fit.
 func (s *Server) limit(b *branch, of limited) {
-	learned := s.limits.get(of)
+	learned := s.limits.get(of, b.conversation)
 	if learned == 0 { // before the settings are copied, as most requests end here
 		return
 	}

@@ -3,10 +3,12 @@ package proxy
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/metrics"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 )
@@ -32,6 +34,8 @@ type Totals struct {
 	Whole, Sent int
 	// Saved is the difference in US dollars, net of the prompt cache; 0 where no price list is known.
 	Saved float64
+	// Narrow is the model that Claude Code last took for one of 200,000 tokens although it has a million; "" for none.
+	Narrow string
 	// Usage is what the providers reported, for all requests.
 	Usage provider.Usage
 }
@@ -74,6 +78,17 @@ func (t *totals) learned(x *exchange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Learned++
+}
+
+// narrow notes a model whose window Claude Code does not know to be a million tokens: behind an address that is not
+// Anthropic's it takes every window for 200,000, unless the model was named with the suffix [1m], which becomes a header.
+func (t *totals) narrow(of limited, h http.Header) {
+	if h.Get("X-Claude-Code-Session-Id") == "" || of.long || pricing.WindowOf(of.model).Input < longWindow {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Narrow = of.model
 }
 
 // request counts a request that is about to be forwarded. A size of zero is one that no turn was run for.
