@@ -7,6 +7,7 @@
 package guidetest
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,6 +23,11 @@ const root = "../.."
 var bin string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("SKIPPED with -short: the guide for authors, and what is in TypeScript")
+		os.Exit(0)
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "guidetest")
 		if err != nil {

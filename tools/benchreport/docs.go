@@ -64,17 +64,6 @@ var tables = map[string]func(*figures) [][]string{
 		}
 		return rows
 	},
-	// What a reader might use instead. The other libraries' times are of one run that is not repeated here.
-	"libraries": func(f *figures) [][]string {
-		return [][]string{
-			{"LangChain 1.x", "`trimMessages`", "1,140 to 2,342 ms"},
-			{"gemini-cli core", "history truncation and compression split", "160 ms"},
-			{"Cline", "context manager truncation", "44 ms"},
-			{"AI SDK 6", "`pruneMessages` (does not count)", "4.4 ms"},
-			{"thresh", "a turn with high-density, in another process", f.turn("high-density", 1_000_000, "ms/turn")},
-			{"Eino", "message reducer (characters / 4)", "0.04 ms"},
-		}
-	},
 	// Names of benchmarks have no spaces; "go test" puts underscores in their place.
 	"counting": func(f *figures) (rows [][]string) {
 		for _, text := range [][2]string{
@@ -146,8 +135,8 @@ var tables = map[string]func(*figures) [][]string{
 func (f *figures) slowest(prefix string) (name string, rate float64) {
 	rate = math.Inf(1)
 	for full, b := range f.byName {
-		if rest, ok := strings.CutPrefix(full, prefix); ok && b.median() < rate {
-			name, rate = rest, b.median()
+		if rest, ok := strings.CutPrefix(full, prefix); ok && b.all["B/s"] != nil && median(b.all["B/s"]) < rate {
+			name, rate = rest, median(b.all["B/s"])
 		}
 	}
 	if name == "" {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,8 +26,8 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			if how == "stopped" && os.Getenv("THRESH_POSTGRES") != "require" {
-				t.Skip("SKIPPED: it runs in make test-postgres")
+			if how == "stopped" && testing.Short() {
+				t.Skip("SKIPPED with -short")
 			}
 			c := postgres.Start(t)
 			p := newPlace(t)

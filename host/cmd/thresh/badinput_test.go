@@ -4,8 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/thresh-dev/thresh/internal/testkit/full"
 )
 
 // reading are the commands that read a session.
@@ -51,7 +49,7 @@ func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
 	} {
 		t.Run(file, func(t *testing.T) {
 			commands := reading
-			if file != "empty" && !full.Run() {
+			if file != "empty" && testing.Short() {
 				commands = reading[2:3] // one function reads files for all commands
 			}
 			for _, command := range commands {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -36,6 +37,7 @@ var disturbed = []string{"high-density", "top-down-truncation"}
 // nothing is left behind. THRESH_CHAOS says for how many seconds; it is short without.
 func TestPluginsDisturbedAtRandomMoments(t *testing.T) {
 	t.Parallel()
+	race.Watch(t)
 	seconds, sessions := 3, 9
 	if n, _ := fmt.Sscan(os.Getenv("THRESH_CHAOS"), &seconds); n == 1 {
 		sessions = 50

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
-	"github.com/thresh-dev/thresh/internal/testkit/full"
 )
 
 // What people copy first has to be good: the program in the README is the one below sdk, which passes all that is
@@ -27,7 +26,7 @@ func TestTheExampleInTheREADMEIsVerified(t *testing.T) {
 		t.Error("the program in the README is another than sdk/serve/testdata/programs/keep-last")
 	}
 	names := []string{"keep-last"}
-	if full.Run() {
+	if !testing.Short() {
 		names = append(names, "forget-thoughts")
 	}
 	for _, name := range names {
@@ -39,7 +38,7 @@ func TestTheExampleInTheREADMEIsVerified(t *testing.T) {
 				t.Fatal(err)
 			}
 			verify := []string{"plugins", "verify", binary}
-			if !full.Run() { // the checks that take longest are left out
+			if testing.Short() { // the checks that take longest are left out
 				verify = append(verify, "--only", "handshake,stdout,getinfo,settings-defaults,settings-garbage,call-order,"+
 					"optimize-valid,compress-valid,compress-human,compress-target,cancellation,sigint,sigterm,lifeline")
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/internal/testkit/postgres"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -124,6 +125,7 @@ func (s *survivor) work(stop <-chan struct{}) {
 // again, and each goes on as a twin does that nothing ever happened to. THRESH_KILLS says how often; it is short
 // without.
 func TestKilledAtRandomMoments(t *testing.T) {
+	race.Watch(t)
 	t.Parallel()
 	const few = 3
 	kills := rounds(few)

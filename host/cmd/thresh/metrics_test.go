@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 )
 
 // measured starts 'thresh run' with metrics at a port that is free, and returns where they are. Standard error is a
@@ -53,6 +55,7 @@ func scrape(t *testing.T, url string) string {
 }
 
 func TestRunServesMetrics(t *testing.T) {
+	race.Watch(t)
 	t.Parallel()
 	p := newPlace(t, "exits-at-start")
 	a, url := p.measured("--set", "metrics.listen=127.0.0.1:0")

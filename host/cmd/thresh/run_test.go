@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 )
 
 func TestASessionFromOpenToClose(t *testing.T) {
@@ -57,6 +58,7 @@ func TestASessionFromOpenToClose(t *testing.T) {
 
 // TestPipelinedRequestsTakeEffectInOrder sends everything before it reads anything.
 func TestPipelinedRequestsTakeEffectInOrder(t *testing.T) {
+	race.Watch(t)
 	t.Parallel()
 	a := newPlace(t, "gate").serve()
 	type sent struct{ open, add, prepare, get, reopen, again int }
@@ -337,6 +339,7 @@ func slowPrepare(a *agent, session string) (id int, release func()) {
 }
 
 func TestWhatIsAddedDuringAPrepareIsKept(t *testing.T) {
+	race.Watch(t)
 	t.Parallel()
 	a := newPlace(t, "gate").serve("--strategy", "gate")
 	a.open("s", nil)
@@ -390,6 +393,7 @@ func TestAPrepareSeesWhatWasSentBeforeIt(t *testing.T) {
 }
 
 func TestCancelEndsAPrepare(t *testing.T) {
+	race.Watch(t)
 	t.Parallel()
 	a := newPlace(t, "gate").serve("--strategy", "gate")
 	a.open("s", nil)

@@ -7,10 +7,13 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 )
 
 // TestWhatIsAcknowledgedIsOnDiskOrReported: the file of the transcript takes 8 KiB, then a whole disk.
 func TestWhatIsAcknowledgedIsOnDiskOrReported(t *testing.T) {
+	race.Watch(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		room bool
@@ -62,6 +65,7 @@ func TestWhatIsAcknowledgedIsOnDiskOrReported(t *testing.T) {
 }
 
 func TestWhatIsAcknowledgedSurvivesAKill(t *testing.T) {
+	race.Watch(t)
 	t.Parallel()
 	p := newPlace(t)
 	a := p.serve("--set", "transcript.dir=kept")

@@ -45,7 +45,7 @@ func playAll(t *testing.T, files []string) {
 			t.Run(strategy+"/"+filepath.Base(file), func(t *testing.T) {
 				t.Parallel()
 				if info, err := os.Stat(file); err != nil || info.Size() > longest() {
-					t.Skipf("SKIPPED: %s is played by 'make test-slow' (%v)", file, err)
+					t.Skipf("SKIPPED: %s is not played with -short (%v)", file, err)
 				}
 				recorded, err := transcript.ReadFile(file, transcript.Options{})
 				if err != nil {

@@ -16,12 +16,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Wherever a byte of the file is changed, either 'thresh doctor' says that it is damaged, or what is read is what was
 // added. What a list shows of a session (its size, when it was used) is not checked.
 func TestOneChangedByteOfAStore(t *testing.T) {
+	race.Skip(t)
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	kept, err := sqlite.Open(t.Context(), path)
 	if err != nil {

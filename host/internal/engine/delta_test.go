@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -15,6 +16,7 @@ import (
 // same history in the end. The real high-density prunes and compresses here, so that the history is rewritten in all
 // the ways there are.
 func TestASessionGoesTheSameWayWithAndWithoutMirrors(t *testing.T) {
+	race.Skip(t)
 	entries := gen.Session(240, 3)
 	for _, cadence := range []string{"every-turn", "priced"} {
 		t.Run(cadence, func(t *testing.T) {

@@ -10,11 +10,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // What the log of a session says of its entries is what the outcomes of its turns said.
 func TestTheLogExplainsWhatTurnsDid(t *testing.T) {
+	race.Skip(t)
 	laddered := false
 	for _, way := range []struct {
 		strategy string

@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -68,6 +69,7 @@ func TestIdleSessionsLeaveMemory(t *testing.T) {
 
 // What sessions take of the heap is what is counted, and they give it back, whatever was done with them before.
 func TestMemoryOfSessionsIsCountedAndGivenBack(t *testing.T) {
+	race.Skip(t)
 	kinds := map[string]func(seed uint64) []content.Content{
 		"work":     func(seed uint64) []content.Content { return gen.Session(1400, seed) },
 		"pictures": func(seed uint64) []content.Content { return pictures(t, 10, 100_000, seed) },

@@ -23,6 +23,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/internal/testkit/statements"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -46,10 +47,11 @@ var speakers = []struct {
 // TestWhatIsSaidIsTrue plays sessions with each strategy in windows of three sizes, and reads what the strategies and
 // the host wrote into the histories that a model would be sent.
 func TestWhatIsSaidIsTrue(t *testing.T) {
+	race.Skip(t)
 	server := llmtest.New(t, llmtest.Options{Reply: summary})
 	h := writing(t, "openai", server, nil)
 	limits := []int{third}
-	if full.Run() {
+	if !testing.Short() {
 		limits = append(limits, 30_000, 60_000, 200_000)
 	}
 	all := map[string]*said{}
@@ -78,7 +80,7 @@ var counting sync.Mutex
 func sayAll(t *testing.T, h *engine.Host, files []string, limits []int, all map[string]*said) {
 	for _, file := range files {
 		if info, err := os.Stat(file); err != nil || info.Size() > longest() {
-			t.Logf("SKIPPED: %s is played by 'make test-slow' (%v)", file, err)
+			t.Logf("SKIPPED: %s is not played with -short (%v)", file, err)
 			continue
 		}
 		recorded, err := transcript.ReadFile(file, transcript.Options{})
@@ -221,6 +223,7 @@ func shownAs(t rapid.TB, s *engine.Session, p engine.Prepared, counter *tokens.C
 // repeated lines, and output that looks like statements. A line in a tool's output that has exactly the form of a mark
 // is taken for one when lines are counted: such output is left out here.
 func TestWhatIsSaidOfMadeSessionsIsTrue(t *testing.T) {
+	race.Skip(t)
 	server := llmtest.New(t, llmtest.Options{Reply: summary})
 	h := writing(t, "openai", server, nil)
 	read := 0

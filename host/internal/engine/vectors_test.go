@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -14,6 +15,7 @@ import (
 // TestOptimizeVectors sends every case to the real plugin, in one process for all, and compares what comes back
 // exactly.
 func TestOptimizeVectors(t *testing.T) {
+	race.Skip(t)
 	type vector struct {
 		ID      string
 		History []content.Content

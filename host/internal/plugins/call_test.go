@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -185,6 +186,7 @@ func TestNoiseOnStandardOutputHurtsNobody(t *testing.T) {
 
 // What a plugin sends is not collected, nor decoded, before it is found to be too much.
 func TestAnAnswerThatIsTooMuchIsNotTakenIntoMemory(t *testing.T) {
+	race.Skip(t)
 	for name, says := range map[string]string{
 		"one-gigabyte": "more than 67108864 bytes", "tiny-blocks": "it takes more than 256 MiB of memory",
 	} {

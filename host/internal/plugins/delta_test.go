@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
-	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -119,10 +119,11 @@ func (l *ledger) optimize(t interface {
 // A plugin sees the same history whether it is sent whole or what is new: whatever is added and rewritten, and whatever
 // its memory holds. Small mirrors are evicted all the time.
 func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
+	race.Skip(t)
 	whole := mirroring(t, -1)
 	plain := gen.History(gen.Options{})
 	for name, bytes := range map[string]int{"all held": 64 << 20, "some evicted": 20 << 10} {
-		if bytes > 1<<20 && !full.Run() {
+		if bytes > 1<<20 && testing.Short() {
 			continue // where some are evicted, most are held, too
 		}
 		delta := mirroring(t, bytes)
@@ -218,6 +219,7 @@ func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
 
 // What a turn sends is what was added, whatever stands before it; a rewrite sends what it made.
 func TestATurnSendsWhatIsNew(t *testing.T) {
+	race.Skip(t)
 	s := mirroring(t, 64<<20)
 	perTurn := map[int]uint64{}
 	for _, n := range []int{100, 2000} {

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 )
 
 // What a plugin opens and sends towards the host is bounded; one that goes on is killed, and the error says why. The
@@ -31,6 +32,9 @@ func TestAPluginThatFloodsTheHostIsKilled(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			if test.name == "floods-estimates" || test.name == "sends-unasked" { // with much memory
+				race.Skip(t)
+			}
 			s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, test.name)}}}),
 				test.name)
 			first, before := pid(t, s), memoryTaken(t)

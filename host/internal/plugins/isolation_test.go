@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -200,6 +201,7 @@ func TestWhatIsLackingIsListed(t *testing.T) {
 }
 
 func TestAPluginThatEatsMemoryEndsAlone(t *testing.T) {
+	race.Skip(t)
 	isolates(t)
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "eats-memory")},
 		MaxMemoryBytes: 1 << 30}}) // more than the half gigabyte of a launcher with the race detector

@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 )
 
 // take has a plugin take what its name says, with all measures of isolation but those of without, and returns how far
@@ -27,6 +28,7 @@ func take(t *testing.T, name string, maxMemory int, without ...isolate.Measure) 
 }
 
 func TestAPluginCannotFillTheDisk(t *testing.T) {
+	race.Skip(t)
 	isolates(t)
 	got, err := take(t, "fills-its-directory", 1<<30)
 	if want := "true after 268435456"; got > want || !strings.HasPrefix(got, "true after ") || err != nil {
@@ -40,6 +42,7 @@ func TestAPluginCannotFillTheDisk(t *testing.T) {
 }
 
 func TestAPluginCannotStartAnyNumberOfThreads(t *testing.T) {
+	race.Skip(t)
 	isolates(t)
 	_, err := take(t, "starts-threads", 2<<30)
 	// The host sees that it has too many, unless the kernel refuses it a thread before: then Go's runtime ends the
@@ -59,6 +62,7 @@ func TestAPluginCannotStartAnyNumberOfThreads(t *testing.T) {
 }
 
 func TestAPluginCannotTakeMemoryThatNoLimitCounts(t *testing.T) {
+	race.Skip(t)
 	isolates(t)
 	if got, err := take(t, "shares-memory", 1<<30); got != "true true" || err != nil {
 		t.Errorf("shared memory was refused: %q, %v", got, err)

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
@@ -33,7 +34,7 @@ func Build(packages ...string) ([]string, error) {
 // Watched builds a package with the race detector if the test runs under it, so that 'make race' finds the races of a
 // program in tests that start it. Otherwise it returns no program: that of [Build] does.
 func Watched(pkg string) (program string, err error) {
-	if !underRace {
+	if !race.Enabled {
 		return "", nil
 	}
 	programs, err := build("race", []string{"CGO_ENABLED=1"}, []string{"-race"}, []string{pkg})

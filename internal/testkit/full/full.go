@@ -1,19 +1,13 @@
-// Package full lets tests leave out cases of a property that others of the same kind prove, so that people run the
-// suite. 'make test-slow', which continuous integration runs too, takes them all.
+// Package full has what tests leave out with -short, as in 'make test': cases of a property that others of the same kind
+// prove.
 package full
 
-import "os"
+import "testing"
 
-// Variable is the environment variable that asks for all cases, with any value.
-const Variable = "THRESH_TEST_FULL"
-
-// Run reports whether all cases are asked for.
-func Run() bool { return os.Getenv(Variable) != "" }
-
-// Or is all in a full run, otherwise few: how many cases there are, or how large they may be.
+// Or is few with -short, otherwise all: how many cases there are, or how large they may be.
 func Or(few, all int) int {
-	if Run() {
-		return all
+	if testing.Short() {
+		return few
 	}
-	return few
+	return all
 }

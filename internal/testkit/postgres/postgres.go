@@ -1,7 +1,7 @@
 // Package postgres runs PostgreSQL for tests: a cluster of its own in a temporary directory, which ends with the test.
 //
 // It needs the programs of a Debian package postgresql, or the directory with initdb and postgres in
-// THRESH_POSTGRES_BIN. Where there are none, the test is skipped; with THRESH_POSTGRES=require, as 'make test-postgres'
+// THRESH_POSTGRES_BIN. Where there are none, the test is skipped; with THRESH_POSTGRES=require, as '.ci/run'
 // sets it, it fails.
 package postgres
 

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 )
 
 // echo is a provider that takes anything: it keeps what arrives, and its answer is what the test says.
@@ -59,6 +61,7 @@ func zipped(text string) string {
 
 // Whatever a client sends, its own bytes go out once, or it gets an error and nothing goes out.
 func TestAHostileClient(t *testing.T) {
+	race.Skip(t)
 	up := newEcho(t)
 	p := stand(t, up.URL, nil)
 	f := messagesForm{"s"}

@@ -6,12 +6,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 // A list of all names raises the recall of names. It must not raise what is asked of a recommended strategy, and must
 // not be recommended itself.
 func TestAListOfNamesGainsNothing(t *testing.T) {
+	race.Skip(t)
 	h := open(t, map[string]any{"model.contextLimit": 60_000})
 	o := compare.Options{Prices: []*pricing.List{{Name: "l", Input: 3, CacheRead: 0.3, CacheWrite: 3.75}}}
 	for _, file := range repo.Samples(t) {

@@ -21,6 +21,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -560,6 +561,7 @@ func TestTheReportIsTheSameEachTime(t *testing.T) {
 
 // If nothing is pruned, nothing is missing, whatever the session.
 func TestRecallOfNothingPrunedIsWhole(t *testing.T) {
+	race.Skip(t)
 	h := open(t, map[string]any{"model.contextLimit": 100_000_000})
 	rapid.Check(t, func(rt *rapid.T) {
 		entries := gen.History(gen.Options{}).Draw(rt, "history")

@@ -15,12 +15,13 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/internal/testkit/full"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 )
 
 func TestTheShippedPluginsPass(t *testing.T) {
+	race.Skip(t)
 	names, b := []string{"high-density", "one-shot"}, hasty() // one that prunes, one that needs a model
-	if full.Run() {
+	if !testing.Short() {
 		// Histories sixteen times as large, as 'thresh plugins verify' has them.
 		names, b = builtin.Names(), defaultBounds()
 	}
@@ -98,11 +99,14 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 		"ignores-sigterm":          {end, []string{"sigterm"}, "still running 2s after SIGTERM"},
 		"survives-the-host":        {end, []string{"lifeline"}, "outlives its host"},
 	} {
-		if tc.fails == nil && !full.Run() {
+		if tc.fails == nil && testing.Short() {
 			continue // that a plugin without a fault passes all checks, the shipped ones show
 		}
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
+			if fault != "one-at-a-time" && fault != "ignores-cancellation" {
+				race.Skip(t)
+			}
 			b := hasty()
 			switch fault {
 			case "slow-start":

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -18,13 +19,16 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/store/postgres"
 	"github.com/thresh-dev/thresh/host/internal/store/storetest"
+	"github.com/thresh-dev/thresh/internal/testkit/full"
 	cluster "github.com/thresh-dev/thresh/internal/testkit/postgres"
 )
 
-var faultsFor = flag.Duration("faults", time.Second, "how long each test with faults goes on")
+var faults = flag.Duration("faults", 0, "how long each test with faults goes on; 0: 1s with -short, otherwise 15s")
+
+func faultsFor() time.Duration { return cmp.Or(*faults, time.Duration(full.Or(1, 15))*time.Second) }
 
 func during(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), *faultsFor)
+	ctx, cancel := context.WithTimeout(t.Context(), faultsFor())
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -168,7 +172,7 @@ func TestADatabaseThatStalls(t *testing.T) {
 		},
 	}
 	bound := 300 * time.Millisecond // in place of CallTimeout
-	if *faultsFor > store.CallTimeout {
+	if faultsFor() > store.CallTimeout {
 		bound = time.Hour
 	}
 	p.stalled.Lock()
@@ -177,11 +181,7 @@ func TestADatabaseThatStalls(t *testing.T) {
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), bound, store.ErrSlow)
 			defer cancel()
-			began := time.Now()
 			err := call(ctx)
-			if took := time.Since(began); took > store.CallTimeout+5*time.Second {
-				t.Errorf("%s took %v", name, took)
-			}
 			var fault *store.Fault
 			if !errors.As(err, &fault) || fault.Cause != store.Slow && fault.Cause != store.Gone { // gone: no connection
 				t.Errorf("%s: %v", name, err)

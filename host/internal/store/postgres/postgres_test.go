@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -34,8 +33,8 @@ func TestPostgres(t *testing.T) {
 // Hosts whose clocks are wrong: leases, fences and what is too old go by the database's clock alone. It is the
 // database's clock that is shifted here, against all hosts.
 func TestClocksThatDiffer(t *testing.T) {
-	if os.Getenv("THRESH_POSTGRES") != "require" {
-		t.Skip("SKIPPED: it runs in make test-postgres")
+	if testing.Short() {
+		t.Skip("SKIPPED with -short")
 	}
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {

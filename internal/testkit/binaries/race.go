@@ -1,5 +1,0 @@
-//go:build race
-
-package binaries
-
-const underRace = true
