@@ -132,7 +132,7 @@ func TestWithoutATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if a, b := table.Width(&bytes.Buffer{}), table.Width(file); a != 80 || b != 80 {
+	if a, b := table.Width(&bytes.Buffer{}, ""), table.Width(file, ""); a != 80 || b != 80 {
 		t.Errorf("a buffer is %d wide, a file %d", a, b)
 	}
 }
