@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/internal/testkit/hostile"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -45,6 +46,28 @@ func FuzzUse(f *testing.F) {
 	})
 }
 
+// Whatever a model calls a tool with, and whatever that answers, takes time in proportion.
+func FuzzGrown(f *testing.F) {
+	all := mustPresets(f, tools.PresetNames()...)
+	texts := append(hostile.Some(`{"file_path":"a","paths":["a"],"files":[{"path":"b"}],"command":["bash","-c","ls"],`+
+		`"workdir":"/w","input":"*** Begin Patch\n*** Add File: a\n"}`, 8), hostile.JSON...)
+	texts = append(texts, hostile.Some(`{"output":"x","content":[{"type":"text","text":"Error: no"}]}`, 8)...)
+	long := strings.Repeat("/d", 64<<10)
+	hostile.Fuzz(f, func(text string) {
+		for _, name := range []string{"apply_patch", "exec_command", "read_many_files"} {
+			call := content.ToolCall{Name: name, Parameters: []byte(text)}
+			all.UseCall(call)
+			all.Judge(call, content.ToolResponse{Result: []byte(text)}) // it may be no JSON
+			all.Judge(call, content.ToolResponse{}.WithResultText(text))
+		}
+	}, append(texts,
+		hostile.Text{Start: `{"dir_path":"` + long + `","paths":[`, Open: `"a",`, End: `"a"]}`},
+		hostile.Text{Start: `{"workdir":"` + long + `","command":"apply_patch <<E\n*** Begin Patch\n`,
+			Open: `*** Add File: a\n`, End: `"}`},
+		hostile.Text{Start: "*** Begin Patch\n", Open: "*** Move to: a\n"}, hostile.Text{Open: "Error: ", Close: "\n"},
+	)...)
+}
+
 func onePath(members map[string]any) []string {
 	for _, key := range []string{"file_path", "absolute_path", "path"} {
 		if v := members[key]; v != nil {
@@ -64,6 +87,8 @@ func manyPaths(members map[string]any) (reads []string, glob bool) {
 		case s == "":
 		case strings.ContainsAny(s, "*?"):
 			glob = true
+		case len(reads) == 1000:
+			return reads, true
 		default:
 			reads = append(reads, s)
 		}

@@ -23,7 +23,7 @@ type Use struct {
 	// MayWrite are files that the call may have changed: what it runs may not have got that far. They make no earlier
 	// read stale.
 	MayWrite []string
-	// Glob: the call reads more files than Reads can name: it has a pattern, or elements without a path.
+	// Glob: the call reads more files than Reads can name: it has a pattern, elements without a path, or over a thousand.
 	Glob bool
 	// NoFile: the tool reads or writes files, but the parameters name none, or have an unexpected form. Nothing is
 	// known of such a call; it is worth a line in a log (EC-016).
@@ -140,6 +140,10 @@ func (r *rule) use(p params) Use {
 // addPaths adds the paths at a locator. A pattern is no path: it sets Glob.
 func (r *rule) addPaths(u *Use, l locator, p params, dir string) {
 	for v := range l.values(p) {
+		if len(u.Reads)+len(u.Writes) == maxPaths {
+			u.Glob = u.Glob || r.class == ClassRead
+			return
+		}
 		s, ok := rawjson.Text(v)
 		if !ok || s == "" {
 			// What is no path is ignored in a list of paths; in a list of objects it may be one in another form.
@@ -173,11 +177,19 @@ func (r *rule) patched(l locator, p params, dir string) []Write {
 		}
 	}
 	writes := patchWrites(s)
+	writes = writes[:min(len(writes), maxPaths)]
 	for i := range writes {
 		writes[i].Path = within(dir, writes[i].Path)
 	}
 	return writes
 }
+
+// A call that names more files than maxPaths names the others to nobody, and no system has a directory that is longer
+// than maxPath, in bytes: each path is written with its directory, so a call of a megabyte would name many gigabytes.
+const (
+	maxPaths = 1000
+	maxPath  = 4096
+)
 
 // nowhere is the directory of a call whose own one has an unknown form: no file is in it.
 const nowhere = "?"
@@ -185,7 +197,7 @@ const nowhere = "?"
 func directory(ls []locator, p params) string {
 	if l, ok := decide(ls, p); ok {
 		for v := range l.values(p) {
-			if s, ok := rawjson.Text(v); ok {
+			if s, ok := rawjson.Text(v); ok && len(s) <= maxPath {
 				return s
 			}
 			return nowhere

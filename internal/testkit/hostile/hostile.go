@@ -7,6 +7,7 @@ import (
 	"iter"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,6 +85,25 @@ func Grown(sample string) iter.Seq[Text] {
 			at = end
 		}
 	}
+}
+
+// Some returns about n of the texts of [Grown], of all kinds.
+func Some(sample string, n int) (some []Text) {
+	all := slices.Collect(Grown(sample))
+	for i := range min(n, len(all)) {
+		some = append(some, all[i*len(all)/n])
+	}
+	return some
+}
+
+// Fuzz runs a fuzz target that is [Check] for texts like those given.
+func Fuzz(f *testing.F, read func(text string), texts ...Text) {
+	for _, made := range texts {
+		f.Add(made.Start, made.Open, made.Middle, made.Close, made.End)
+	}
+	f.Fuzz(func(t *testing.T, start, open, middle, closing, end string) {
+		Check(t, Text{start, open, middle, closing, end}, read)
+	})
 }
 
 // Pick returns one of the texts of [Grown].
