@@ -3,10 +3,12 @@ package network
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -74,7 +76,12 @@ func listenUnix(path string) (net.Listener, error) {
 		_ = l.Close()
 		return nil, fmt.Errorf("serve.listen: %w", err)
 	}
-	return &unixListener{l, path}, nil
+	info, err := os.Lstat(path)
+	if err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("serve.listen: %w", err)
+	}
+	return &unixListener{Listener: l, path: path, made: info}, nil
 }
 
 // dyingTime is how long the socket of a host that was killed may still take connections: a process that the host was
@@ -100,13 +107,21 @@ func dialUntilDead(path string) error {
 type unixListener struct {
 	net.Listener
 	path string
+	made fs.FileInfo
+	once sync.Once
 }
 
 func (l *unixListener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
-// Close removes the file too, so that the next host need not find out whether it is in use.
+// Close removes the file too, so that the next host need not find out whether it is in use. Once: a later call would
+// remove the socket that the next host has made, perhaps with the same inode, while this one finishes its requests.
 func (l *unixListener) Close() error {
-	return errors.Join(l.Listener.Close(), os.Remove(l.path))
+	l.once.Do(func() {
+		if now, err := os.Lstat(l.path); err == nil && os.SameFile(now, l.made) {
+			_ = os.Remove(l.path)
+		}
+	})
+	return l.Listener.Close()
 }
 
 // addressOf says what the address of a listener means, which may have been opened by someone else (systemd). An address

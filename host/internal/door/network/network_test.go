@@ -427,6 +427,28 @@ func TestAUnixSocketNeedsNoToken(t *testing.T) {
 }
 
 // A host that was killed may leave its socket to a process that is only just starting, and that ends with it.
+// The next host listens at the path while the last one finishes its requests, and does so after its end.
+func TestASocketOfTheNextHostStays(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s")
+	last, err := Listen("unix:" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = last.Close() // when the drain begins
+	next, err := Listen("unix:" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	_ = last.Close() // when the host has ended
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatalf("the next host cannot be reached: %v", err)
+	}
+	_ = c.Close()
+}
+
 func TestASocketThatIsJustGoingIsTakenOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	old, err := net.Listen("unix", path)
