@@ -143,7 +143,11 @@ func (s *sessions) explain(cmd *cobra.Command, id string, turn int) (x explained
 			return err
 		}
 		x.Session = id
-		x.Explanation, err = explain.Stored(ctx, kept, s.key(id), turn, taxonomy)
+		key, err := s.key(ctx, cmd, kept, id)
+		if err != nil {
+			return err
+		}
+		x.Explanation, err = explain.Stored(ctx, kept, key, turn, taxonomy)
 		return missing(err, id)
 	})
 	return x, err

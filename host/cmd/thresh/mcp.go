@@ -38,7 +38,7 @@ it at /mcp as well.`,
 			// true creates the store: an agent may start this server before the host that writes the sessions.
 			return s.withStore(cmd, true, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 				server := mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
-					found, err := engine.FindRecorded(ctx, kept, s.key(session), id)
+					found, err := engine.FindRecorded(ctx, kept, store.Key{Owner: s.owner, ID: session}, id)
 					return found, missing(err, session)
 				}, Panicked: func(p any) error {
 					fmt.Fprintf(s.err, "thresh: %v\n%s", p, debug.Stack())

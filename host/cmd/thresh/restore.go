@@ -97,7 +97,11 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 func (s *sessions) transcript(cmd *cobra.Command, id string) (*transcript.Transcript, error) {
 	t := &transcript.Transcript{IDs: []string{}}
 	err := s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
-		all, err := engine.ReadRecorded(ctx, kept, s.key(id))
+		key, err := s.key(ctx, cmd, kept, id)
+		if err != nil {
+			return err
+		}
+		all, err := engine.ReadRecorded(ctx, kept, key)
 		if err != nil {
 			return missing(err, id)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ func sessionsCommand(a *app) *cobra.Command {
 		convertCommand(a), s.listCommand(), s.showCommand(), s.exportCommand(), s.importCommand(), s.mcpCommand(),
 		s.removeCommand(), s.vacuumCommand())
 	cmd.PersistentFlags().StringVar(&s.owner, "owner", "",
-		"the sessions of the access token `NAME`; without it, those of 'thresh run' and of embedding programs")
+		"the sessions of the access token `NAME`; without it, that of the local user, or else the only one")
 	return cmd
 }
 
@@ -41,7 +42,33 @@ func (s *sessions) addSession(cmd *cobra.Command, id *string) {
 	cmd.Flags().StringVar(&s.owner, "owner", "", "with --session: a session of the access token `NAME`")
 }
 
-func (s *sessions) key(id string) store.Key { return store.Key{Owner: s.owner, ID: id} }
+// key finds the session that an id means: that of --owner; else the local user's; else the only one that 'sessions
+// list' shows with this id.
+func (s *sessions) key(ctx context.Context, cmd *cobra.Command, kept store.Store, id string) (store.Key, error) {
+	key := store.Key{Owner: s.owner, ID: id}
+	if cmd.Flags().Changed("owner") {
+		return key, nil
+	}
+	if _, err := kept.Head(ctx, key); !errors.Is(err, store.ErrNotFound) {
+		return key, err
+	}
+	var owners []string
+	for h, err := range kept.List(ctx, store.Filter{AllOwners: true}) {
+		if err != nil {
+			return key, err
+		}
+		if h.ID == id {
+			owners = append(owners, h.Owner)
+		}
+	}
+	if len(owners) > 1 {
+		return key, fmt.Errorf("%s have a session %q: choose one with --owner", strings.Join(owners, " and "), id)
+	}
+	if len(owners) == 1 {
+		key.Owner = owners[0]
+	}
+	return key, nil
+}
 
 func missing(err error, id string) error {
 	if errors.Is(err, store.ErrNotFound) {
@@ -169,7 +196,15 @@ func (s *sessions) removeCommand() *cobra.Command {
 			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 				var errs []error
 				for _, id := range ids {
-					errs = append(errs, missing(kept.Delete(ctx, s.key(id)), id))
+					// Not of another owner unless that is said: the same command again must not delete another session.
+					key, err := s.key(ctx, cmd, kept, id)
+					if err == nil && key.Owner != s.owner {
+						err = fmt.Errorf("the session %q belongs to %s: add --owner %[2]s", id, key.Owner)
+					}
+					if err == nil {
+						err = missing(kept.Delete(ctx, key), id)
+					}
+					errs = append(errs, err)
 				}
 				return errors.Join(errs...)
 			})

@@ -31,7 +31,11 @@ damage, and fails.`,
 		RunE: func(cmd *cobra.Command, given []string) error {
 			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 				// From the log and not from a session: it has what strategies removed, and no plugin has to start.
-				all, damage := engine.ReadRecorded(ctx, kept, s.key(given[0]))
+				key, err := s.key(ctx, cmd, kept, given[0])
+				if err != nil {
+					return err
+				}
+				all, damage := engine.ReadRecorded(ctx, kept, key)
 				if damage != nil && len(all.Added) == 0 {
 					return missing(damage, given[0])
 				}
@@ -79,7 +83,7 @@ or a random one.`,
 			}
 			return s.withStore(cmd, true, func(ctx context.Context, c *config.Config, kept store.Store) (err error) {
 				// An existing session would be continued, which is not what import promises.
-				if _, err := kept.Head(ctx, s.key(id)); !errors.Is(err, store.ErrNotFound) {
+				if _, err := kept.Head(ctx, store.Key{Owner: s.owner, ID: id}); !errors.Is(err, store.ErrNotFound) {
 					if err == nil {
 						err = fmt.Errorf("there is a session %q: choose another --id", id)
 					}

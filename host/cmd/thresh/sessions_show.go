@@ -25,7 +25,11 @@ func (s *sessions) showCommand() *cobra.Command {
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
-				head, err := kept.Head(ctx, s.key(given[0]))
+				key, err := s.key(ctx, cmd, kept, given[0])
+				if err != nil {
+					return err
+				}
+				head, err := kept.Head(ctx, key)
 				if err != nil {
 					return missing(err, given[0])
 				}

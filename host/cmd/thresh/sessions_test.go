@@ -95,6 +95,18 @@ func TestSessionsAreManaged(t *testing.T) {
 	if r := sessions("export", "talk").done(t); err != nil || r.stdout != string(text) {
 		t.Errorf("exported (%v):\n%s", err, r.stdout)
 	}
+	// What the list shows is found without its owner, but not deleted.
+	sessions("import", file, "--id", "theirs", "--owner", "alice").done(t)
+	if r := sessions("show", "theirs").done(t); !strings.Contains(r.stdout, "owner     alice\n") {
+		t.Errorf("shown as %q", r.stdout)
+	}
+	sessions("rm", "theirs").failed(t, 1, "belongs to alice: add --owner alice")
+	sessions("import", file, "--id", "theirs", "--owner", "bob").done(t)
+	sessions("show", "theirs").failed(t, 1, "alice and bob have a session")
+	sessions("show", "theirs", "--owner", "").failed(t, 1, "there is no session")
+	for _, owner := range []string{"alice", "bob"} {
+		sessions("rm", "theirs", "--owner", owner).done(t)
+	}
 	// Into a file that others could read, it becomes private; what cannot be exported changes no file.
 	to := p.path("work", "out.jsonl")
 	if err := os.WriteFile(to, []byte("old"), 0o644); err != nil {

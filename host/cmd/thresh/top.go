@@ -31,7 +31,7 @@ const (
 )
 
 var topColumns = []table.Column{
-	{Name: "session", Min: 12}, {Name: "strategy", Min: 8, Rank: 3}, {Name: "turns", Right: true, Rank: 2},
+	{Name: "session", Min: 12}, {Name: "owner", Min: 6, Rank: 1}, {Name: "strategy", Min: 8, Rank: 3}, {Name: "turns", Right: true, Rank: 2},
 	{Name: "sent", Head: "TOKENS\nSENT", Right: true}, {Name: "saved", Head: "TOKENS\nSAVED", Right: true},
 	{Name: "cached", Head: "FROM\nCACHE", Right: true, Rank: 2}, {Name: "rewrites", Right: true, Rank: 4},
 	{Name: "usd", Head: "USD\nSAVED", Right: true},
@@ -53,7 +53,7 @@ func topCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "top", Short: "Watch the sessions of running hosts: tokens, cache hits, rewrites, money",
 		Long: `Shows the sessions of 'thresh serve' (at serve.listen, with the token in serve.tokenFile) and of
-each 'thresh wrap' that you run. A session that had a turn since its host started shows the sums of
+each 'thresh wrap' that you run, of a service those of all owners. A session that had a turn since its host started shows the sums of
 these turns. Sessions that are only in the store are "stored", with the size of their history: the
 store keeps neither turns nor money.
 
@@ -215,7 +215,7 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 			stored++
 		}
 		// SAVED is a share of what would have been sent, CACHED of what the provider billed as a prompt.
-		t.Row(s.ID, s.Strategy, table.Int(s.Turns), table.Short(s.Sent), table.Percent(s.Whole-s.Sent, s.Whole),
+		t.Row(s.ID, s.Owner, s.Strategy, table.Int(s.Turns), table.Short(s.Sent), table.Percent(s.Whole-s.Sent, s.Whole),
 			table.Percent(s.Usage.Cached, s.Usage.Prompt), table.Int(s.Rewrites), dollars(s.Saved), lastChange(s))
 		sum.Sent, sum.Whole, sum.Saved = sum.Sent+s.Sent, sum.Whole+s.Whole, sum.Saved+s.Saved
 	}

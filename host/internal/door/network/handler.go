@@ -120,7 +120,10 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	}
 	if o.Watch != nil {
 		s.Observe(o.Watch.Observe)
-		pages := o.Watch.Handler(func(r *http.Request) string { return callerOf(r.Context()).grant.Name })
+		pages := o.Watch.Handler(func(r *http.Request) watch.Viewer {
+			name := callerOf(r.Context()).grant.Name
+			return watch.Viewer{Owner: name, All: name == ""} // the local user can read the store
+		})
 		toAll("GET "+watch.Page, pages.ServeHTTP)
 		add("GET "+watch.Page+"/", pages)
 	}

@@ -18,6 +18,8 @@ type List struct {
 // for Usage.
 type Session struct {
 	ID string `json:"id"`
+	// Owner is the name of the access token that the session belongs to, "" for the local user.
+	Owner string `json:"owner,omitempty"`
 	About
 	// Strategy is that of the last turn, and Used when it was. Turns is how many there were.
 	Strategy string    `json:"strategy"`

@@ -36,21 +36,31 @@ func hashOf(element string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Handler serves the page and its data, all for reading. owner says whose sessions a request may see; who may ask is
-// decided before, for everything but the page itself.
-func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
+// Viewer says whose sessions a request may see: those of Owner, or All for the operator of a service.
+type Viewer struct {
+	Owner string
+	All   bool
+}
+
+// Handler serves the page and its data, all for reading. Who may ask is decided before, for everything but the page
+// itself.
+func (r *Recorder) Handler(viewer func(*http.Request) Viewer) http.Handler {
 	mux := http.NewServeMux()
-	// owner is not asked here: a request for the page has no token, and so none.
+	// viewer is not asked here: a request for the page has no token, and so none.
 	mux.HandleFunc("GET "+Page, func(w http.ResponseWriter, _ *http.Request) {
 		guarded(w, "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", policy)
 		_, _ = w.Write(page)
 	})
 	mux.HandleFunc("GET "+Page+"/sessions", func(w http.ResponseWriter, q *http.Request) {
-		answer(w, r.list(q.Context(), owner(q)))
+		answer(w, r.list(q.Context(), viewer(q)))
 	})
 	key := func(q *http.Request) store.Key {
-		return store.Key{Owner: owner(q), ID: q.URL.Query().Get("session")}
+		by, asked := viewer(q), q.URL.Query()
+		if by.All {
+			by.Owner = asked.Get("owner")
+		}
+		return store.Key{Owner: by.Owner, ID: asked.Get("session")}
 	}
 	mux.HandleFunc("GET "+Page+"/session", func(w http.ResponseWriter, q *http.Request) {
 		d, err := r.detail(q.Context(), key(q))
@@ -83,7 +93,7 @@ func (r *Recorder) Handler(owner func(*http.Request) string) http.Handler {
 // only this machine reaches the address.
 func (r *Recorder) Before(next http.Handler, token string, loopback bool) http.Handler {
 	guard := access.NewGuard(store.NewMemory(), token, hclog.NewNullLogger())
-	pages := r.Handler(func(*http.Request) string { return "" })
+	pages := r.Handler(func(*http.Request) Viewer { return Viewer{} })
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path != Page && !strings.HasPrefix(q.URL.Path, Page+"/") {
 			next.ServeHTTP(w, q)

@@ -33,11 +33,11 @@ type Recorder struct {
 	// mu guards what follows. It is never held while a store is asked.
 	mu    sync.Mutex
 	byKey map[store.Key]*record
-	// stored are the sessions of owners in the store, as of a moment ago.
-	stored map[string]kept
+	// stored are the sessions of viewers in the store, as of a moment ago.
+	stored map[Viewer]kept
 }
 
-// kept are the sessions of an owner that a store has, when it was asked last.
+// kept are the sessions of a viewer that a store has, when it was asked last.
 type kept struct {
 	sessions []Session
 	err      error
@@ -57,7 +57,7 @@ type record struct {
 
 func New(h *engine.Host, name string) *Recorder {
 	return &Recorder{host: h, name: name, began: time.Now(), byKey: map[store.Key]*record{},
-		stored: map[string]kept{}}
+		stored: map[Viewer]kept{}}
 }
 
 // Turn takes in a turn whose sizes the door knows.
@@ -114,7 +114,7 @@ func (r *Recorder) Usage(key store.Key, u Usage, turn time.Time, more float64) {
 func (r *Recorder) of(key store.Key, now time.Time) *record {
 	rec := r.byKey[key]
 	if rec == nil {
-		rec = &record{Detail: Detail{Session: Session{ID: key.ID}, History: []Turn{}, Changes: []Change{}}}
+		rec = &record{Detail: Detail{Session: Session{ID: key.ID, Owner: key.Owner}, History: []Turn{}, Changes: []Change{}}}
 		r.byKey[key] = rec
 		// One at a time: records come one at a time too.
 		if len(r.byKey) > maxSessions {
@@ -172,10 +172,10 @@ func last[T any](list []T, most int) []T {
 	return slices.Clone(list[len(list)-most:])
 }
 
-// list returns the sessions of an owner, the one that was used last first: those that had a turn, and those that are
+// list returns the sessions that a viewer may see, the one that was used last first: those that had a turn, and those that are
 // only stored.
-func (r *Recorder) list(ctx context.Context, owner string) List {
-	in := r.keptOf(ctx, owner)
+func (r *Recorder) list(ctx context.Context, by Viewer) List {
+	in := r.keptOf(ctx, by)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := List{Name: r.name, Began: r.began, Sessions: []Session{}}
@@ -183,34 +183,34 @@ func (r *Recorder) list(ctx context.Context, owner string) List {
 		l.Error = store.Public(in.err)
 	}
 	for _, s := range in.sessions {
-		if r.byKey[store.Key{Owner: owner, ID: s.ID}] == nil {
+		if r.byKey[store.Key{Owner: s.Owner, ID: s.ID}] == nil {
 			l.Sessions = append(l.Sessions, s)
 		}
 	}
 	for k, rec := range r.byKey {
-		if k.Owner == owner {
+		if by.All || k.Owner == by.Owner {
 			l.Sessions = append(l.Sessions, rec.Session)
 		}
 	}
 	slices.SortFunc(l.Sessions, func(a, b Session) int {
-		return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Owner, b.Owner))
 	})
 	l.Sessions = l.Sessions[:min(len(l.Sessions), maxSessions)]
 	return l
 }
 
-// keptOf returns the sessions of an owner in the store; none if the host has no store. Two requests at the same time
+// keptOf returns the sessions in the store that a viewer may see; none if the host has no store. Two requests at the same time
 // may both ask the store; the later answer is kept.
-func (r *Recorder) keptOf(ctx context.Context, owner string) kept {
+func (r *Recorder) keptOf(ctx context.Context, by Viewer) kept {
 	in := r.host.Store()
 	r.mu.Lock()
-	known := r.stored[owner]
+	known := r.stored[by]
 	r.mu.Unlock()
 	if in == nil || time.Since(known.asked) < askStore {
 		return known
 	}
 	known = kept{asked: time.Now()}
-	for h, err := range in.List(ctx, store.Filter{Owner: owner}) { // without the lock
+	for h, err := range in.List(ctx, store.Filter{Owner: by.Owner, AllOwners: by.All}) { // without the lock
 		if err != nil {
 			known.err = err
 			break
@@ -219,13 +219,13 @@ func (r *Recorder) keptOf(ctx context.Context, owner string) kept {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stored[owner] = known
+	r.stored[by] = known
 	return known
 }
 
 // storedSession is a session that had no turn since the host began.
 func storedSession(h store.Head) Session {
-	return Session{ID: h.ID, About: About{Parent: h.Parent.ID}, Used: h.Used,
+	return Session{ID: h.ID, Owner: h.Owner, About: About{Parent: h.Parent.ID}, Used: h.Used,
 		Stored: &Stored{Entries: h.Entries, Tokens: h.Tokens}}
 }
 

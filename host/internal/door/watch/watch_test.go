@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,43 @@ func ask(h http.Handler, path, token string) (status int, text string) {
 	q.Header.Set("Authorization", "Bearer "+token)
 	h.ServeHTTP(w, q)
 	return w.Code, w.Body.String()
+}
+
+// An operator sees the sessions of all owners, and a name those of its own, whatever it asks for.
+func TestWhoSeesWhoseSessions(t *testing.T) {
+	r := worked(t)
+	for _, tt := range []struct {
+		by    Viewer
+		owner string
+		want  string // ids
+		found int
+	}{
+		{Viewer{All: true}, "someone", "failing fork theirs claude", http.StatusOK},
+		{Viewer{Owner: "someone"}, "", "theirs", http.StatusOK},
+		{Viewer{Owner: "another"}, "someone", "", http.StatusNotFound},
+		{Viewer{}, "someone", "failing fork claude", http.StatusNotFound},
+	} {
+		h := r.Handler(func(*http.Request) Viewer { return tt.by })
+		var l List
+		if _, text := ask(h, "/sessions", ""); json.Unmarshal([]byte(text), &l) != nil {
+			t.Fatal(text)
+		}
+		var ids []string
+		for _, s := range l.Sessions {
+			ids = append(ids, strings.Split(s.ID, "-")[0])
+			if (s.ID == "theirs") != (s.Owner == "someone") {
+				t.Errorf("%s is of %q", s.ID, s.Owner)
+			}
+		}
+		slices.Sort(ids)
+		want := strings.Fields(tt.want)
+		if slices.Sort(want); !slices.Equal(ids, want) {
+			t.Errorf("%+v sees %q, want %q", tt.by, ids, want)
+		}
+		if status, text := ask(h, "/session?session=theirs&owner="+tt.owner, ""); status != tt.found {
+			t.Errorf("%+v: %d %s", tt.by, status, text)
+		}
+	}
 }
 
 // The sums of a session are those of its turns, and an owner sees no other's.
