@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -205,22 +204,17 @@ func TestMarkMade(t *testing.T) {
 }
 
 // Lines that look like markers for files are looked up in the whole message: a plugin must not make that a quadratic
-// search, which would keep the host busy beyond any timeout.
+// search, which would take an hour here.
 func TestManyMarkersAreJudgedInLinearTime(t *testing.T) {
 	const file = "--- aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ---\n"
-	said := strings.Repeat(file, 20_000) + "a.ts"
+	said := strings.Repeat(file, 100_000) + "a.ts"
 	absent := "[Earlier inclusion of " + strings.Repeat("a", 30) + "b removed — included again later]\n"
-	start := time.Now()
-	for _, text := range []string{strings.Repeat(absent, 60_000), strings.Repeat(earlier+"\n", 60_000)} {
+	for _, text := range []string{strings.Repeat(absent, 300_000), strings.Repeat(earlier+"\n", 300_000)} {
 		history := []content.Content{person(content.Text{Text: said}), person(content.Text{Text: "and now this"})}
 		_, err := check.Optimize(history, []rewrite.Edit{{Index: 0, Blocks: []rewrite.BlockPiece{
 			{Block: content.Text{Text: text}}}}})
 		if !errors.Is(err, check.ErrHumanChanged) {
 			t.Errorf("got %v", err)
 		}
-	}
-	// A quadratic one takes minutes.
-	if took := time.Since(start); took > 20*time.Second {
-		t.Error(took)
 	}
 }

