@@ -40,7 +40,11 @@ require (
 
 require mvdan.cc/sh/v3 v3.14.1
 
-require github.com/google/jsonschema-go v0.4.3
+require (
+	github.com/BurntSushi/toml v1.6.0
+	github.com/google/jsonschema-go v0.4.3
+	github.com/tidwall/jsonc v0.3.3
+)
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
@@ -73,7 +77,7 @@ require (
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
-	github.com/spf13/pflag v1.0.9 // indirect
+	github.com/spf13/pflag v1.0.9
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect

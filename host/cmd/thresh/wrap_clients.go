@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -14,11 +13,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/jsonc"
+
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/plugins/rundir"
-	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
 // How agents are told to use another base URL: by a variable, an argument, a file. An address is looked up in the
@@ -42,10 +42,12 @@ type wrapping struct {
 	// recall are arguments that tell the agent of the MCP server; nil if variables or files do it. All users of the
 	// machine can read them, so they name the variable that has the token.
 	recall func(base string) []string
-	// own finds the base URL of the user's own provider in the agent's configuration, to which the proxy then sends the
-	// requests; nil for none.
-	own    func(in place) string
-	stored func(name string, in place) string
+	// origins reads where the agent's own configuration sends its requests; nil for nothing that can be read.
+	origins func(in place) origins
+	// unread is set if the agent reads none of the variables that others do, but its own.
+	unread bool
+	// variablesFirst is set if variables go before that configuration.
+	variablesFirst bool
 	// past says why the agent's requests will not come through the proxy; nil if nothing is known.
 	past  func(in place) string
 	files []agentFile
@@ -88,6 +90,9 @@ var (
 	geminiURL    = variable{"GOOGLE_GEMINI_BASE_URL", "", "gemini"}
 )
 
+var gooseVariables = []variable{{"ANTHROPIC_HOST", "", "anthropic"}, {"OPENAI_HOST", "", "openai"},
+	{"GOOGLE_HOST", "", "gemini"}}
+
 // mcpURL is the variable that tells any agent where the MCP server is, and mcpToken has the token in that address, for
 // a header. No agent reads them by itself: arguments, scripts and people's configurations refer to them.
 const mcpURL, mcpToken = "THRESH_MCP_URL", "THRESH_MCP_TOKEN"
@@ -101,7 +106,7 @@ var agents = []wrapping{
 		others: []string{"ENABLE_TOOL_SEARCH=true"},
 		lost: "tool search is off without ENABLE_TOOL_SEARCH=true; Remote Control is off; a window of 1 M tokens " +
 			"counts as 200 k unless the model is named with [1m], as in --model 'opus[1m]'",
-		arguments: claudeArguments, own: claudeProvider, past: claudePast,
+		arguments: claudeArguments, origins: claudeOrigins, past: claudePast,
 		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
 		// for the tool.
 		recall: func(string) []string {
@@ -109,30 +114,29 @@ var agents = []wrapping{
 				`}","alwaysLoad":true}}}`}
 		}},
 	{command: "codex", how: "-c openai_base_url=…, or the base_url of your model_provider", provider: "openai",
-		arguments: codexArguments, own: codexProvider,
+		arguments: codexArguments, origins: codexOrigins,
 		recall: func(base string) []string {
 			return []string{"-c", `mcp_servers.thresh.url="` + base + mcp.Path + `"`,
 				"-c", `mcp_servers.thresh.env_http_headers={"X-Thresh-Token"="` + mcpToken + `"}`}
 		}},
 	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider",
-		variables: []variable{{opencodeContent, "", ""}}},
+		origins: opencodeOrigins, variables: []variable{{opencodeContent, "", ""}}},
 	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL},
-		past: geminiPast},
+		origins: geminiOrigins, variablesFirst: true, past: geminiPast},
 	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL},
-		files: []agentFile{{name: "mcp.json", text: qwenServers, argument: "--mcp-config"}}},
-	{command: "pi", how: "--extension with the base URL of each provider",
+		origins: qwenOrigins, variablesFirst: true, files: []agentFile{{name: "mcp.json", text: qwenServers, argument: "--mcp-config"}}},
+	{command: "pi", how: "--extension with the base URL of each provider", origins: piOrigins, unread: true,
 		files: []agentFile{{name: "thresh.js", text: piExtension, argument: "--extension"}}},
 	{command: "cline", how: "CLINE_PROVIDER_SETTINGS_PATH with the base URL of each provider", provider: "openai",
 		// Otherwise cline works in a process that it leaves behind for its next run, with this proxy's address, or in
 		// an earlier run's, which knows no proxy.
-		others: []string{"CLINE_SESSION_BACKEND_MODE=local"},
-		own:    clineProvider,
+		others:  []string{"CLINE_SESSION_BACKEND_MODE=local"},
+		origins: clineOrigins,
 		files: []agentFile{
 			{name: "providers.json", text: clineSettings, variable: "CLINE_PROVIDER_SETTINGS_PATH"},
 			{name: "mcp.json", text: clineServers, variable: "CLINE_MCP_SETTINGS_PATH"},
 		}},
-	{command: "goose", how: "ANTHROPIC_HOST, OPENAI_HOST, GOOGLE_HOST", stored: gooseConfig, variables: []variable{
-		{"ANTHROPIC_HOST", "", "anthropic"}, {"OPENAI_HOST", "", "openai"}, {"GOOGLE_HOST", "", "gemini"}}},
+	{command: "goose", how: "ANTHROPIC_HOST, OPENAI_HOST, GOOGLE_HOST", origins: gooseOrigins, unread: true, variablesFirst: true, variables: gooseVariables},
 }
 
 // anyAgent is for unknown commands: most programs read one of these.
@@ -145,7 +149,9 @@ func wrappingOf(command string) wrapping {
 	if i := slices.IndexFunc(agents, func(w wrapping) bool { return w.command == name }); i >= 0 {
 		return agents[i]
 	}
-	return anyAgent
+	w := anyAgent
+	w.origins, w.variablesFirst = anyOrigins, true
+	return w
 }
 
 // start returns the agent's command, not yet started, with the addresses of the proxy and the MCP server, if there is
@@ -235,15 +241,13 @@ func (w wrapping) environ(at proxyAt, in place) []string {
 
 const opencodeContent = "OPENCODE_CONFIG_CONTENT"
 
-// opencodeOwn reads what the user has in the variable of opencode's configuration; nil for nothing. opencode takes
-// comments and trailing commas, which are not read here.
+// opencodeOwn reads what the user has in the variable of opencode's configuration; nil for nothing.
 func opencodeOwn(text string) (own map[string]any, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	if err := json.Unmarshal([]byte(text), &own); err != nil {
-		return nil, fmt.Errorf("%s cannot be merged with the addresses of thresh: it is not plain JSON (%w): remove "+
-			"comments and trailing commas, or put it into opencode.json and unset the variable", opencodeContent, err)
+	if err := json.Unmarshal(jsonc.ToJSON([]byte(text)), &own); err != nil {
+		return nil, fmt.Errorf("%s cannot be merged with the addresses of thresh: %w", opencodeContent, err)
 	}
 	return own, nil
 }
@@ -286,20 +290,10 @@ func merge(into, from map[string]any) {
 // sets a key of Codex's configuration for one run.
 func codexArguments(base string, in place) []string {
 	key := "openai_base_url"
-	if name, _ := codexConfig(in); name != "" && name != "openai" {
-		key = "model_providers." + name + ".base_url"
+	if file, _, _ := codexConfig(in); file.Provider != "openai" {
+		key = "model_providers." + file.Provider + ".base_url"
 	}
 	return []string{"-c", fmt.Sprintf("%s=%q", key, base+"/v1")}
-}
-
-// codexProvider returns the base URL of the provider that Codex's configuration chooses, or of the server for its
-// login; "" for OpenAI's API.
-func codexProvider(in place) string {
-	name, base := codexConfig(in)
-	if (name == "" || name == "openai") && chatGPT(in) {
-		return "https://chatgpt.com/backend-api/codex"
-	}
-	return base
 }
 
 func chatGPT(in place) bool {
@@ -319,44 +313,14 @@ func codexHome(in place) string {
 	return in.path(cmp.Or(in.getenv("CODEX_HOME"), filepath.Join(in.home(), ".codex")))
 }
 
-var (
-	tomlTable = lazyregexp.New(`^\s*\[\s*(.+?)\s*\]\s*(?:#.*)?$`)
-	tomlText  = lazyregexp.New(`^\s*([A-Za-z0-9_]+)\s*=\s*["']([^"']*)["']`)
-)
-
-// codexConfig reads the model_provider of Codex's configuration and its base_url. It only reads the two plain forms of
-// lines that Codex writes; for any other there is the setting proxy.upstreams.openai. A TOML library would be larger
-// than what is needed of it. If nothing is found, Codex's own provider is used.
-func codexConfig(in place) (provider, base string) {
-	f, err := os.Open(filepath.Join(codexHome(in), "config.toml"))
-	if err != nil {
-		return "", ""
-	}
-	defer f.Close()
-	table, urls := "", map[string]string{}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if m := tomlTable().FindStringSubmatch(lines.Text()); m != nil {
-			table = m[1]
-			continue
-		}
-		m := tomlText().FindStringSubmatch(lines.Text())
-		// A model_provider in a table belongs to a profile, which was not chosen here.
-		switch name, own := strings.CutPrefix(table, "model_providers."); {
-		case m == nil:
-		case table == "" && m[1] == "model_provider":
-			provider = m[2]
-		case own && m[1] == "base_url":
-			urls[strings.Trim(name, `"'`)] = m[2]
-		}
-	}
-	return provider, urls[provider]
-}
-
 // upstreamsFor returns where requests are sent: what the user's settings say; else what the agent would have used, as
 // its variable or its configuration says; else the provider. The error names the variable or the configuration with an
 // unusable address.
 func upstreamsFor(c *config.Config, w wrapping, in place) (proxy.Upstreams, error) {
-	set := c.Settings().Proxy.Upstreams
+	set, own := c.Settings().Proxy.Upstreams, origins{}
+	if w.origins != nil {
+		own = w.origins(in)
+	}
 	for _, u := range []struct {
 		variable
 		value *string
@@ -366,12 +330,12 @@ func upstreamsFor(c *config.Config, w wrapping, in place) (proxy.Upstreams, erro
 			continue // a setting was checked when it was read
 		}
 		// All that are overwritten for the agent: any of them may be where its requests went.
-		from := ""
-		for _, v := range append([]variable{u.variable}, w.variables...) {
+		from, variables := "", w.variables
+		if !w.unread {
+			variables = append([]variable{u.variable}, variables...)
+		}
+		for _, v := range variables {
 			said := in.getenv(v.name)
-			if w.stored != nil {
-				said = cmp.Or(said, w.stored(v.name, in))
-			}
 			if said != "" && v.path != u.path { // the agent adds the version, which the upstream has
 				said = strings.TrimSuffix(said, "/") + u.path
 			}
@@ -384,9 +348,14 @@ func upstreamsFor(c *config.Config, w wrapping, in place) (proxy.Upstreams, erro
 				*u.value, from = said, v.name
 			}
 		}
-		if w.own != nil && u.upstream == w.provider {
-			if v := w.own(in); v != "" {
-				*u.value, from = v, "the configuration of "+w.command
+		// An agent with variables of its own reads its configuration where they are not set; claude's goes before.
+		if o := own[u.upstream]; from == "" || !w.variablesFirst {
+			if o.err != nil {
+				return proxy.Upstreams{}, fmt.Errorf("it is not known where %s would send its requests: %w; set %s to it",
+					cmp.Or(w.command, "this command"), o.err, key)
+			}
+			if o.address != "" {
+				*u.value, from = o.address, o.where
 			}
 		}
 		if from == "" || nearby(*u.value) {

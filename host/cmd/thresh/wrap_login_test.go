@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/config"
@@ -29,7 +32,7 @@ func TestCodexLogin(t *testing.T) {
 			}
 		}
 		in := place{env: []string{"CODEX_HOME=" + dir, "CODEX_API_KEY=" + tt.key}}
-		if got := codexProvider(in); got != tt.want {
+		if got := codexOrigins(in)["openai"].address; got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
@@ -54,5 +57,90 @@ func TestWhereGooseSendsItsRequests(t *testing.T) {
 		place{env: []string{"XDG_CONFIG_HOME=" + dir, "ANTHROPIC_HOST=https://two.example"}})
 	if err != nil || up.OpenAI.String() != "http://gpu-box:8000/v1" || up.Anthropic.String() != "https://two.example" {
 		t.Errorf("%v %v", up, err)
+	}
+}
+
+// Where an agent's own configuration sends requests, there they go, as it has the key for that: or nowhere. A variable
+// counts for the agents that read it.
+func TestRequestsGoWhereTheyWouldHaveGone(t *testing.T) {
+	t.Parallel()
+	const gw = "https://gw.example"
+	none := [3]string{"https://api.anthropic.com", "https://api.openai.com/v1", "https://generativelanguage.googleapis.com"}
+	for name, tt := range map[string]struct {
+		agent, file, text string
+		env               []string
+		want              [3]string // of Anthropic, OpenAI and Gemini; "" for the default
+		fails             string
+	}{
+		"opencode": {agent: "opencode", file: "home/.config/opencode/opencode.json",
+			text: `{"provider":{"anthropic":{"options":{"baseURL":"https://gw.example/v1","apiKey":"k"}}}}`, want: [3]string{gw}},
+		"opencode, the project's with comments": {agent: "opencode", file: "work/opencode.jsonc",
+			text: "{ // mine\n\"provider\":{\"openai\":{\"options\":{\"baseURL\":\"{env:GW}/v1\"},},},}",
+			env:  []string{"GW=" + gw}, want: [3]string{1: gw + "/v1"}},
+		"opencode, its variable": {agent: "opencode",
+			env:  []string{`OPENCODE_CONFIG_CONTENT={"provider":{"google":{"options":{"baseURL":"https://gw.example/v1beta"}}}}`},
+			want: [3]string{2: gw}},
+		"opencode, another path": {agent: "opencode", file: "work/opencode.json",
+			text: `{"provider":{"anthropic":{"options":{"baseURL":"https://gw.example/api"}}}}`, fails: "does not end with /v1"},
+		"opencode, unreadable": {agent: "opencode", file: "work/opencode.json", text: `{"provider":`, fails: "opencode.json"},
+		"pi": {agent: "pi", file: "home/.pi/agent/models.json",
+			text: `{"providers":{"anthropic":{"baseUrl":"https://gw.example"},"openai":{"baseUrl":"https://gw.example/x"}}}`,
+			want: [3]string{gw, gw + "/x"}},
+		"pi, models": {agent: "pi", file: "home/.pi/agent/models.json",
+			text: `{"providers":{"openai":{"models":[{"id":"m","baseUrl":"https://gw.example"}]}}}`, fails: "different addresses"},
+		"pi, a variable of others":    {agent: "pi", env: []string{"ANTHROPIC_BASE_URL=" + gw}},
+		"goose, a variable of others": {agent: "goose", env: []string{"ANTHROPIC_BASE_URL=" + gw}},
+		"codex": {agent: "codex", file: "home/.codex/config.toml", text: "openai_base_url = 'https://gw.example/v1'\n",
+			want: [3]string{1: gw + "/v1"}},
+		"codex, in one line": {agent: "codex", file: "home/.codex/config.toml",
+			text: "model_provider = \"mine\"\nmodel_providers.mine = { base_url = \"https://gw.example/v1\" }\n",
+			want: [3]string{1: gw + "/v1"}},
+		"codex, built in": {agent: "codex", file: "home/.codex/config.toml", text: "model_provider = \"ollama\"\n",
+			fails: "has no base_url"},
+		"gemini": {agent: "gemini", file: "work/.gemini/.env", text: "GOOGLE_GEMINI_BASE_URL=\"https://gw.example\"\n",
+			want: [3]string{2: gw}},
+		"gemini, the variable first": {agent: "gemini", file: "work/.env", text: "GOOGLE_GEMINI_BASE_URL=https://x.example\n",
+			env: []string{"GOOGLE_GEMINI_BASE_URL=" + gw}, want: [3]string{2: gw}},
+		"qwen": {agent: "qwen", file: "home/.qwen/settings.json",
+			text: `{"security":{"auth":{"baseUrl":"https://gw.example/v1","apiKey":"k"}}}`, want: [3]string{1: gw + "/v1"}},
+		"qwen, a file of variables": {agent: "qwen", file: "home/.qwen/.env", text: "export OPENAI_BASE_URL=https://gw.example/v1",
+			want: [3]string{1: gw + "/v1"}},
+		"cline": {agent: "cline", file: "home/.cline/data/settings/providers.json",
+			text: `{"version":1,"providers":{"anthropic":{"settings":{"apiKey":"k","baseUrl":"https://gw.example/v1"}}}}`,
+			want: [3]string{gw}},
+		"any": {agent: "any", file: "work/.env", text: "OPENAI_BASE_URL=https://gw.example/v1", fails: "this program reads it"},
+		"any, said": {agent: "any", file: "work/.env", text: "OPENAI_BASE_URL=https://gw.example/v1",
+			env: []string{"OPENAI_BASE_URL=" + gw + "/v1"}, want: [3]string{1: gw + "/v1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, path := range []string{filepath.Join("work", ".keep"), cmp.Or(tt.file, ".keep")} {
+				path = filepath.Join(dir, path)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(tt.text), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c, err := config.Load(config.Options{WorkDir: dir, Env: []string{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := place{dir: filepath.Join(dir, "work"), env: append(tt.env, "HOME="+filepath.Join(dir, "home"))}
+			up, err := upstreamsFor(c, wrappingOf(tt.agent), in)
+			if tt.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.fails) || !strings.Contains(err.Error(), "proxy.upstreams.") {
+					t.Errorf("%v, want %s", err, tt.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, got := range []string{up.Anthropic.String(), up.OpenAI.String(), up.Gemini.String()} {
+				if want := cmp.Or(tt.want[i], none[i]); got != want {
+					t.Errorf("%s, want %s", got, want)
+				}
+			}
+		})
 	}
 }
