@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -12,10 +13,14 @@ import (
 // last Prepare. The next threshold check uses it instead of the host's own count, until the history is rewritten. What
 // reports teach about the provider's count (its overhead, and its tokens per token of the host's) is kept for the
 // session and for later ones of its owner in the host with the same model.
-func (s *Session) ReportUsage(promptTokens int) {
+func (s *Session) ReportUsage(promptTokens int) { s.ReportUsageOf(promptTokens, 0) }
+
+// ReportUsageOf is [Session.ReportUsage] for a request that is not quite the prepared one: counted is what the host
+// counts of it, in tokens; 0 for the prepared one.
+func (s *Session) ReportUsageOf(promptTokens, counted int) {
 	err := s.change(context.Background(), "report usage", func() error {
 		s.mu.Lock()
-		sent, w, model := s.sent, s.pipeline, s.config.Settings().Model.Name
+		sent, w, model := cmp.Or(counted, s.sent), s.pipeline, s.config.Settings().Model.Name
 		s.mu.Unlock()
 		s.host.calibrations.learn(calibrated{s.key.Owner, model}, w.ReportUsage(promptTokens, sent))
 		return nil

@@ -36,14 +36,18 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	s.limit(b, x.of)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.
 	repeated := known == len(req.Items) && b.viewed == len(b.entries) && !b.relimited.Load()
+	var t prepared
 	if !repeated {
 		b.relimited.Store(false)
-		err = b.prepare(r.Context(), x, req)
+		t, err = b.prepare(r.Context(), x, req)
 	}
 	// Also after an error: the host then returns the history as the last turn left it, which is what was sent before.
-	out, shown := b.show(s, req)
+	out, shown := b.show(r.Context(), s, req)
 	if err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)
+	}
+	if !repeated {
+		b.settle(x, t, shown == nil, err)
 	}
 	if shown != nil || b.view == nil {
 		out = nil
@@ -51,6 +55,10 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 		x.counted = b.last.sent
 	}
 	if err != nil {
+		x.size = turnSize{whole: b.whole + b.pending, sent: b.whole + b.pending, at: t.at}
+		if out != nil && t.History != nil {
+			x.size = b.last
+		}
 		return s.failed(x, req.Raw, out, err)
 	}
 	x.size = b.last
@@ -93,7 +101,7 @@ func (s *Server) aside(r *http.Request, x *exchange, req *body.Request) (out []b
 		return nil, false
 	}
 	x.detail = "aside"
-	return s.asSent(b, x, req), true
+	return s.asSent(r.Context(), b, x, req), true
 }
 
 // counted makes the body of a question how many tokens a request has.
@@ -103,7 +111,7 @@ func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte
 		return req.Raw
 	}
 	defer b.mu.Unlock()
-	return s.asSent(b, x, req)
+	return s.asSent(r.Context(), b, x, req)
 }
 
 // fits reports whether the model can take the whole of a request, as far as counts and earlier answers tell.
@@ -144,11 +152,11 @@ func (s *Server) fits(r *http.Request, x *exchange, req *body.Request) bool {
 // asSent makes the body of a request that is no turn of its branch, whose lock is held: with what is sent of the
 // conversation so far. It changes nothing. What the branch does not have yet stays as the client sent it. An error costs
 // the client only tokens.
-func (s *Server) asSent(b *branch, x *exchange, req *body.Request) []byte {
+func (s *Server) asSent(ctx context.Context, b *branch, x *exchange, req *body.Request) []byte {
 	if s.options.DryRun {
 		return req.Raw
 	}
-	out, err := b.show(s, req)
+	out, err := b.show(ctx, s, req)
 	if err != nil {
 		return req.Raw
 	}

@@ -208,7 +208,7 @@ func (s *Server) finished(x *exchange, status int, u provider.Usage, refusal []b
 			x.size.at, more)
 	}
 	if u.Prompt() > 0 && x.counted > 0 {
-		x.branch.session.ReportUsage(u.Prompt())
+		x.branch.session.ReportUsageOf(u.Prompt(), x.counted)
 	}
 	if status == http.StatusOK && u.Prompt() > 0 {
 		s.limits.accept(x.of, x.branch.conversation, u.Prompt())
@@ -219,7 +219,7 @@ func (s *Server) finished(x *exchange, status int, u provider.Usage, refusal []b
 		s.totals.learned(x)
 		// The limit may be the one that was known: then the host's count was wrong.
 		if r.Tokens > 0 && x.counted > 0 {
-			x.branch.session.ReportUsage(r.Tokens)
+			x.branch.session.ReportUsageOf(r.Tokens, x.counted)
 			x.branch.relimited.Store(true)
 		}
 		s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",

@@ -107,7 +107,9 @@ func (t *totals) request(x *exchange) {
 	if x.size.whole == 0 {
 		return
 	}
-	t.Edited++
+	if x.outcome != "failed" {
+		t.Edited++
+	}
 	t.Whole, t.Sent, t.Saved = t.Whole+x.size.whole, t.Sent+x.size.sent, t.Saved+x.size.charge.Saved
 	if x.size.charge.Rewrote {
 		t.Rewrites++

@@ -23,6 +23,9 @@ type Shown struct {
 // fate is what becomes of an entry of a request. The zero value leaves the entry as it is.
 type fate struct {
 	gone bool
+	// shown is the entry as the view has it, nil if it lacks it. differs: what is sent of it is not that.
+	shown   *content.Content
+	differs bool
 	// texts are new texts of blocks, by their position; nil if all are as they were.
 	texts map[int]string
 }
@@ -86,9 +89,44 @@ func (r *Request) NewPlan(entries []Entry, view []Shown) (*Plan, error) {
 		}
 		behind = i
 		p.fates[i] = compare(entries[i], s.Content, lost)
+		p.fates[i].shown = &s.Content
 	}
 	r.hold(p, lost)
 	return p, nil
+}
+
+// Differs calls f for each entry that is not sent as the view has it, with its position and what both have of it: nil if
+// the view lacks it, or if it goes. What is sent is what counts.
+func (p *Plan) Differs(f func(entry int, sent, shown *content.Content)) {
+	for i := range p.fates {
+		fate := &p.fates[i]
+		switch {
+		case fate.gone && fate.shown != nil:
+			f(i, nil, fate.shown)
+		case !fate.gone && (fate.shown == nil || fate.differs):
+			f(i, p.sent(i), fate.shown)
+		}
+	}
+}
+
+// Whole reports whether all of an entry is sent as it came.
+func (p *Plan) Whole(entry int) bool { return !p.fates[entry].gone && len(p.fates[entry].texts) == 0 }
+
+// sent returns an entry that stays as it is sent.
+func (p *Plan) sent(entry int) *content.Content {
+	c := p.entries[entry].Content
+	if p.Whole(entry) {
+		return &c
+	}
+	c.Blocks = slices.Clone(c.Blocks)
+	for i, text := range p.fates[entry].texts {
+		if was, ok := c.Blocks[i].(content.ToolResponse); ok {
+			c.Blocks[i] = was.WithResultText(text)
+		} else {
+			c.Blocks[i] = content.Text{Text: text}
+		}
+	}
+	return &c
 }
 
 // writable reports whether an entry can be written in each API's form: text of a person or of the model. Calls and
@@ -116,6 +154,7 @@ func compare(e Entry, now content.Content, lost map[Ref]bool) fate {
 			next++
 			continue
 		}
+		f.differs = true // it stays with its entry
 		switch was.(type) {
 		case content.ToolCall, content.ToolResponse:
 			lost[e.Refs[i]] = true
@@ -130,6 +169,14 @@ func (f *fate) set(block int, text string) {
 		f.texts = map[int]string{}
 	}
 	f.texts[block] = text
+}
+
+// drop takes a new text of a block back.
+func (f *fate) drop(block int) {
+	if _, ok := f.texts[block]; ok {
+		delete(f.texts, block)
+		f.differs = true
+	}
 }
 
 // same reports whether a block of the view is that of the entry, perhaps changed. aligned: as many blocks are left in
@@ -184,7 +231,7 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 				p.fates[entryOf[call]].gone = false
 			}
 			if text, ok := f.texts[j]; ok && !r.mayRead(part, ref, text) {
-				delete(f.texts, j)
+				f.drop(j)
 			}
 		}
 	}
@@ -213,7 +260,7 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 			f.gone = false
 			switch {
 			case loading[ref]:
-				delete(f.texts, j)
+				f.drop(j)
 			case wasGone || lost[ref] || lost[call]:
 				r.blank(p, i, j)
 			}
@@ -349,5 +396,6 @@ func (r *Request) blank(p *Plan, entry, block int) {
 	v := r.part(ref).Value
 	if ref.Item < r.pairs.open && v.End-v.Start > len(blanked)+16 {
 		p.fates[entry].set(block, blanked)
+		p.fates[entry].differs = true
 	}
 }
