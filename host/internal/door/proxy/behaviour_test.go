@@ -309,3 +309,49 @@ func TestAForkIsABranch(t *testing.T) {
 		}
 	})
 }
+
+// inBody is a client that names its conversation in the body alone, as SDKs do.
+type inBody struct{ messagesForm }
+
+func (inBody) header() http.Header {
+	return http.Header{"Anthropic-Version": {"2023-06-01"}, "X-Api-Key": {"k"}}
+}
+func (f inBody) body(items []rawItem) []byte {
+	return bytes.Replace(f.messagesForm.body(items), []byte(`"max_tokens":100,`), []byte(`"max_tokens":100,"metadata":`+
+		`{"user_id":"{\"session_id\":\"`+f.session+`\"}"},`), 1)
+}
+
+// It is found by what it is about, where the conversation's name has no place in the question.
+func TestAQuestionForTokensNeedsNoName(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(4)})
+	p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"})
+	a := &agent{form: inBody{messagesForm{"s"}}, base: p.url, result: files}
+	a.run(t, "Fix it.")
+	sent := up.Requests()[len(up.Requests())-1].Body
+	question := messagesForm{}.body(a.items[:len(a.items)-1]) // without the name and the last answer
+	if _, _, err := post(p.url+"/v1/messages/count_tokens", a.form.header(), question); err != nil {
+		t.Fatal(err)
+	}
+	if got := up.Requests()[len(up.Requests())-1].Body; len(got) > len(sent) || len(got) >= len(question) {
+		t.Errorf("asked about %d bytes; %d were sent, of %d", len(got), len(sent), len(question))
+	}
+}
+
+// The provider's own summary is of the whole history, however long that is.
+func TestACompactionOfTheProviderGetsEverything(t *testing.T) {
+	up := newEcho(t)
+	p := stand(t, up.URL, map[string]any{"compression.strategy": "top-down-truncation", "model.contextLimit": 4000})
+	f := responsesForm{"s"}
+	a := &agent{form: f, base: p.url, items: []rawItem{f.user("Fix it.")}}
+	for i := range 20 {
+		a.items = append(a.items, raw(`{"type":"function_call","call_id":"c%d","name":"exec_command","arguments":"{}"}`, i))
+		a.items = append(a.items, f.results([]call{{id: fmt.Sprint("c", i)}}, []string{strings.Repeat("all is well\n", 200)})...)
+	}
+	a.ask(t)
+	a.items = append(a.items, raw(`{"type":"compaction_trigger"}`))
+	a.ask(t)
+	got := up.take()
+	if got[0] == brief(a.sent[0]) || got[1] != brief(a.sent[1]) || p.proxy.Totals().Passed[body.Compaction] != 1 {
+		t.Errorf("%.10q, %.10q were sent, of %d and %d bytes", got[0], got[1], len(a.sent[0]), len(a.sent[1]))
+	}
+}

@@ -81,7 +81,12 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 // known returns the branch that a request goes on from, with its lock held; nil if there is none in this process. It is
 // looked up and not made: a question must not begin a conversation.
 func (s *Server) known(r *http.Request, x *exchange, req *body.Request) *branch {
-	thread := s.threads.get(s.identify(x, r.Header, req).key)
+	id := s.identify(x, r.Header, req)
+	thread := s.threads.get(id.key)
+	// A question for tokens has no place for the name of a conversation in its body.
+	if thread == nil && x.route.task == count {
+		thread = s.threads.having(id.scope, req.Chain())
+	}
 	if thread == nil {
 		return nil
 	}

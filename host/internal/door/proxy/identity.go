@@ -18,6 +18,8 @@ import (
 // beginning, and no others.
 type identity struct {
 	key string
+	// scope begins the key: whose it is, and which API of which provider.
+	scope string
 	// owner is the name of the client's token; "" is the local user.
 	owner string
 	// name begins the ids of the sessions: what a person can find again.
@@ -51,7 +53,7 @@ func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity 
 	scope := strings.Join([]string{owner, x.profile.name, string(x.route.api),
 		x.profile.upstreams.of(x.route.provider).String(), ""}, "\x00")
 	if id := h.Get(mcp.SessionHeader); id != "" {
-		return identity{owner: owner, key: scope + "thresh\x00" + id, name: printable(id), named: true}
+		return identity{owner: owner, scope: scope, key: scope + "thresh\x00" + id, name: printable(id), named: true}
 	}
 	for _, c := range clientHeaders {
 		id := h.Get(c.id)
@@ -59,7 +61,7 @@ func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity 
 			continue
 		}
 		client := scope + c.client + "\x00"
-		i := identity{owner: owner, key: client + id, name: c.client + "-" + printable(id)}
+		i := identity{owner: owner, scope: scope, key: client + id, name: c.client + "-" + printable(id)}
 		if parent := h.Get(c.parent); parent != "" && parent != id {
 			i.parent = client + parent
 		}
@@ -71,7 +73,7 @@ func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity 
 		return i
 	}
 	if r.SessionID != "" {
-		return identity{owner: owner, key: scope + "body\x00" + r.SessionID, name: printable(r.SessionID)}
+		return identity{owner: owner, scope: scope, key: scope + "body\x00" + r.SessionID, name: printable(r.SessionID)}
 	}
 	// With a secret of this process, so that a key of the map does not give away a hash of a credential.
 	mac := hmac.New(sha256.New, s.secret)
@@ -80,7 +82,7 @@ func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity 
 		mac.Write([]byte(h.Get(name) + "\x00"))
 	}
 	sum := hex.EncodeToString(mac.Sum(nil))
-	return identity{owner: owner, key: scope + "credential\x00" + sum, name: string(x.route.api), shared: true}
+	return identity{owner: owner, scope: scope, key: scope + "credential\x00" + sum, name: string(x.route.api), shared: true}
 }
 
 // printable is a client's id as it may stand in the id of a session, in file names and on terminals.

@@ -284,7 +284,8 @@ func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err
 		req.Reason = body.Compaction
 	}
 	switch {
-	case req.Reason == body.Compaction && x.route.task == turn && req.Editable() && !s.fits(r, x, req):
+	// What the provider summarises by itself is the whole history: the client drops all of it afterwards.
+	case req.Reason == body.Compaction && x.route.task == turn && !req.Trigger && req.Editable() && !s.fits(r, x, req):
 		x.detail = "reason=" + string(req.Reason)
 		return s.turn(r, x, req)
 	case req.Reason != "":

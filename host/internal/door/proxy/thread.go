@@ -144,6 +144,27 @@ func (t *threads) get(key string) *thread {
 	return t.byKey[key]
 }
 
+// having returns the conversation of a scope that a request goes on with: the one that has most of its items; nil if
+// there is none.
+func (t *threads) having(scope string, chain []body.Sum) (found *thread) {
+	at := make(map[body.Sum]int, len(chain))
+	for i, sum := range chain {
+		at[sum] = i + 1
+	}
+	most := 0
+	for _, b := range t.all() {
+		if b.thread.identity.scope != scope {
+			continue
+		}
+		b.thread.mu.Lock()
+		if n := at[b.head]; n > most {
+			most, found = n, b.thread
+		}
+		b.thread.mu.Unlock()
+	}
+	return found
+}
+
 // origin returns where a conversation was when something was begun in it that has no beginning in common with it: a
 // history that the client has compacted, or a subagent. The zero point if that is not known.
 func (t *threads) origin(of *thread) point {

@@ -46,8 +46,15 @@ func (r *Request) Edits(p *Plan) []Edit {
 			if p.fates[i].gone {
 				d.parts[ref] = true
 			} else if text, ok := p.fates[i].texts[j]; ok {
-				part := r.part(ref)
-				d.edits = append(d.edits, Edit{part.Value, r.newText(part, text)})
+				part, text := r.part(ref), r.newText(r.part(ref), text)
+				switch mark := r.Raw[part.mark.Start:part.mark.End]; {
+				case part.inner == 0:
+				case part.Alone: // a marker within a result stays within it
+					text = fmt.Appendf(nil, `[{"type":"text","text":%s,"cache_control":%s}]`, text, mark)
+				default:
+					d.marked[ref] = mark
+				}
+				d.edits = append(d.edits, Edit{part.Value, text})
 			}
 		}
 	}
@@ -61,6 +68,9 @@ func (r *Request) Edits(p *Plan) []Edit {
 		if m.behind >= 0 {
 			refs := p.entries[m.behind].Refs
 			at = refs[len(refs)-1].Item + 1
+		} else if r.fenced { // before the provider's summary it would not be read
+			for at = 1; at < len(r.Items) && r.speaker(at) == content.Tool; at++ {
+			}
 		}
 		next := d.next(at)
 		if r.form.CallsFollowUser && m.entry.Speaker == content.AI && next < len(r.Items) && r.speaker(next) == content.AI {

@@ -102,6 +102,7 @@ type Request struct {
 	// dropped, which the provider does not read, and is never changed.
 	Items   []Item
 	dropped []Item
+	fenced  bool // Items begin with the summary
 	// lead is how many items are instructions before anything was said: outside of the history, like a system prompt.
 	lead  int
 	form  form
@@ -156,7 +157,7 @@ func Index(api provider.API, raw []byte) (*Request, error) {
 func (r *Request) fence() {
 	for i, item := range slices.Backward(r.Items) {
 		if slices.ContainsFunc(item.Parts, func(p Part) bool { return p.Kind == Fence }) {
-			r.dropped, r.Items = r.Items[:i:i], r.Items[i:]
+			r.dropped, r.Items, r.fenced = r.Items[:i:i], r.Items[i:], true
 			return
 		}
 	}
