@@ -89,15 +89,3 @@ func TestAPluginThatWasStartedByHandGoesWithTheHost(t *testing.T) {
 		}
 	}
 }
-
-// It is a flag and nothing else: no file may name a socket.
-func TestAttachIsNoSetting(t *testing.T) {
-	t.Parallel()
-	p := newPlaceHere(t)
-	p.file("mine.yaml", "plugins.attach: {high-density: /s}\n")
-	p.run("plugins", "list", "--config", "mine.yaml").failed(t, 1, "plugins.attach: unknown setting")
-	p.run("plugins", "list", "--attach", "high-density").failed(t, 2, "NAME=SOCKET")
-	p.file("s.json", pruning)
-	p.run("plugins", "try", "--step=optimize", "--strategy", "high-density", "--log-level", "error", "--attach", "high-density=/nowhere",
-		"s.json").failed(t, 1, "no process answers at this socket", "/nowhere", "--attach")
-}

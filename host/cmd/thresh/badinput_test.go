@@ -59,55 +59,6 @@ func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
 	}
 }
 
-// An agent may still be writing its file, or was killed while it did.
-func TestAFileThatIsCutOffIsReadToItsLastWholeRecord(t *testing.T) {
-	t.Parallel()
-	p := newPlaceHere(t)
-	for file, c := range map[string]struct{ text, note string }{
-		"cut.json":  {pruning[:len(pruning)-40], "read to its last whole record"},
-		"cut.jsonl": {turns(3)[:4000], "line 6: the last record is cut off and was left out"},
-	} {
-		if r := p.run("tokens", p.file(file, c.text)).done(t); !strings.Contains(r.stderr, c.note) {
-			t.Errorf("%s: no %q in %s", file, c.note, r.stderr)
-		}
-	}
-	p.run("plugins", "try", "--step=optimize", ".").failed(t, 1, "is a directory")
-}
-
-// odd is a history with all that a history may have wrong and still be one. In odd[i], entry i is the bad one.
-var odd = map[string]string{
-	"entry 0: block 0 is null": `[{"speaker":"human","blocks":[null]}]`,
-	"entry 1: unknown speaker": `[{"speaker":"human","blocks":[{"type":"text","text":"x"}]},` +
-		`{"speaker":"robot","blocks":[{"type":"text","text":"x"}]}]`,
-	"entry 0: the entry has no blocks":   `[{"speaker":"ai","blocks":null}]`,
-	"entry 0: block 0 is of the unknown": `[{"speaker":"ai","blocks":[{"type":"hologram"}]}]`,
-	"entry 0: block 1 repeats the call": `[{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"x",` +
-		`"parameters":{}},{"type":"tool_call","id":"1","name":"x","parameters":{}}]}]`,
-	"entry 0: block 0 answers the call": `[{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1",` +
-		`"toolName":"x","result":"y"}]}]`,
-}
-
-func TestAnOddHistoryIsReadWithAWarning(t *testing.T) {
-	t.Parallel()
-	p := newPlaceHere(t)
-	for want, history := range odd {
-		t.Run(want, func(t *testing.T) {
-			p.file("odd.json", history)
-			commands := []string{"tokens", "sessions convert --to native"}
-			if want == "entry 1: unknown speaker" { // each command reads the same way
-				commands = append(commands, "plugins try --step=optimize", "plugins try")
-			}
-			for _, command := range commands {
-				r := p.run(append(strings.Fields(command), "odd.json")...).done(t)
-				if r.stdout == "" || !strings.Contains(r.stderr, want) || !strings.HasPrefix(r.stderr, "odd.json: ") ||
-					strings.Count(r.stderr, "\n") != 1 {
-					t.Errorf("%s: on standard error: %q", command, r.stderr)
-				}
-			}
-		})
-	}
-}
-
 func TestManyWarningsAreCut(t *testing.T) {
 	t.Parallel()
 	p := newPlaceHere(t)
@@ -116,35 +67,4 @@ func TestManyWarningsAreCut(t *testing.T) {
 	if n := strings.Count(r.stderr, "\n"); n > 20 || !strings.Contains(r.stderr, "4990") {
 		t.Errorf("%d lines on standard error:\n%.2000s", n, r.stderr)
 	}
-}
-
-func TestAWrongSettingNamesWhereItStands(t *testing.T) {
-	t.Parallel()
-	p := newPlaceHere(t)
-	p.file("s.json", pruning)
-	for name, c := range map[string]struct {
-		yaml string
-		args []string
-		want []string
-	}{
-		"wrong type": {"compression:\n  threshold: high\n", nil,
-			[]string{"thresh.yaml:2", "compression.threshold", `"high"`, "a number above 0 and at most 1"}},
-		"out of range":      {"compression:\n  threshold: 1.5\n", nil, []string{"thresh.yaml:2", "1.5", "at most 1"}},
-		"a list for a text": {"model:\n  name: [a, b]\n", nil, []string{"thresh.yaml:2", "model.name", "a list"}},
-		"a misspelt key": {"# mine\n\ncompression:\n  treshold: 0.5\n", nil,
-			[]string{"thresh.yaml:4", "compression.treshold", "compression.threshold"}},
-		"no YAML":         {"compression: [\n", nil, []string{"thresh.yaml"}},
-		"no such profile": {"", []string{"--profile", "nosuch"}, []string{"nosuch", "profile"}},
-		"a flag": {"", []string{"--set", "model.contextLimit=many"},
-			[]string{"--set", "model.contextLimit", `"many"`, "an integer"}},
-		"no such file": {"", []string{"--config", "nosuch.yaml"}, []string{"nosuch.yaml", "no such file"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p.file("thresh.yaml", c.yaml)
-			p.run(append([]string{"plugins", "try", "--step=optimize", "s.json"}, c.args...)...).failed(t, 1, c.want...)
-		})
-	}
-	p.file("thresh.yaml", "")
-	p.env = []string{"THRESH_COMPRESSION_THRESHOLD=yes"}
-	p.run("plugins", "try", "--step=optimize", "s.json").failed(t, 1, "THRESH_COMPRESSION_THRESHOLD", `"yes"`, "a number")
 }

@@ -167,7 +167,7 @@ func TestCompareGoesOnWithoutWhatCannotBeRead(t *testing.T) {
 	p.run("compare", "bad.json").failed(t, 1, "bad.json")
 
 	// A session that can be read and not be replayed fails in its row.
-	p.file("odd.json", odd["entry 1: unknown speaker"])
+	p.file("odd.json", `[{"speaker":"human","blocks":[{"type":"text","text":"x"}]},{"speaker":"robot","blocks":[{"type":"text","text":"x"}]}]`)
 	r = p.run("compare", "--set", "compression.density.cadence=gated", "odd.json", "good.json")
 	if r.code != 1 || !strings.Contains(r.stdout, "high-density (1 of 2)") ||
 		!strings.Contains(r.stdout, `unknown speaker "robot"`) {

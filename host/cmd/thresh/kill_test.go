@@ -39,7 +39,7 @@ func twins(t *testing.T, p *place, changes map[string]string) *engine.Host {
 
 // survivor is an agent that goes on with its session however often thresh is killed.
 type survivor struct {
-	t       *testing.T
+	t       testing.TB
 	id      string
 	twin    *engine.Session
 	current func() victim // waits until there is one

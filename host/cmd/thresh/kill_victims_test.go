@@ -43,7 +43,7 @@ type runs struct {
 	waiting map[int]chan reply // nil: it has ended
 }
 
-func startRun(t *testing.T, cmd *exec.Cmd) *runs {
+func startRun(t testing.TB, cmd *exec.Cmd) *runs {
 	t.Helper()
 	v := &runs{cmd: cmd, waiting: map[int]chan reply{}}
 	var err error

@@ -158,3 +158,28 @@ func TestARangeFiveTimesTheModelsWindow(t *testing.T) {
 		}
 	})
 }
+
+// unpaired counts responses without a call before them and calls without a response after them.
+func unpaired(history []object) int {
+	open, orphans := map[any]int{}, 0
+	for _, e := range history {
+		blocks, _ := e["blocks"].([]any)
+		for _, b := range blocks {
+			block, _ := b.(object)
+			switch block["type"] {
+			case "tool_call":
+				open[block["id"]]++
+			case "tool_response":
+				if open[block["callId"]] == 0 {
+					orphans++
+				} else {
+					open[block["callId"]]--
+				}
+			}
+		}
+	}
+	for _, n := range open {
+		orphans += n
+	}
+	return orphans
+}

@@ -64,7 +64,7 @@ func buildAll(dir string) error {
 
 // place is a machine of a test's own: home, temporary directory, plugin directory, working directory.
 type place struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string // short: sockets are made below it
 	plugins string
 	program string
@@ -73,11 +73,12 @@ type place struct {
 	// here has run commands run in this process.
 	here bool
 	env  []string // further variables
+	code int      // the last command's exit status, for scripts
 }
 
 // newPlace makes a place with the given plugins in addition to those that are built in: gate, or a fault of the faulty
 // plugin. When the test is over, nothing may be left running there, and no run directory.
-func newPlace(t *testing.T, plugins ...string) *place {
+func newPlace(t testing.TB, plugins ...string) *place {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "t")
 	if err != nil {
@@ -90,12 +91,7 @@ func newPlace(t *testing.T, plugins ...string) *place {
 		}
 	}
 	for _, name := range plugins {
-		if name == "gate" {
-			p.link("gate", name)
-			p.isolation = "off"
-		} else {
-			p.link("faulty", name)
-		}
+		p.add(name)
 	}
 	t.Cleanup(func() {
 		p.alone()
@@ -109,11 +105,25 @@ func newPlace(t *testing.T, plugins ...string) *place {
 
 // newPlaceHere is newPlace with commands that run in this process: most of what a command takes is the start of its
 // process.
-func newPlaceHere(t *testing.T, plugins ...string) *place {
+func newPlaceHere(t testing.TB, plugins ...string) *place {
 	t.Helper()
 	p := newPlace(t, plugins...)
 	p.here = true
 	return p
+}
+
+// add makes a plugin of a name: a strategy that ships, the gate, or a fault of the faulty plugin.
+func (p *place) add(name string) {
+	p.t.Helper()
+	switch {
+	case slices.Contains(disturbed, name):
+		p.install(name)
+	case name == "gate":
+		p.link(name, name)
+		p.isolation = "off"
+	default:
+		p.link("faulty", name)
+	}
 }
 
 func (p *place) link(binary, name string) {
@@ -121,6 +131,11 @@ func (p *place) link(binary, name string) {
 	if err := os.Link(filepath.Join(bin, binary), filepath.Join(p.plugins, "thresh-strategy-"+name)); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// pluginFile is the path of a plugin of the place.
+func (p *place) pluginFile(name string) string {
+	return filepath.Join(p.plugins, "thresh-strategy-"+name)
 }
 
 // install makes a file of a strategy, which is used instead of the one that is built in.
@@ -251,7 +266,7 @@ func eventually(limit time.Duration, is func() bool) bool {
 }
 
 // done fails the test unless thresh ended well.
-func (r result) done(t *testing.T) result {
+func (r result) done(t testing.TB) result {
 	t.Helper()
 	if r.code != 0 {
 		t.Fatalf("exit status %d:\n%s", r.code, r.stderr)

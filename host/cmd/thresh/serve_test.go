@@ -23,7 +23,7 @@ import (
 
 // server is a thresh that serves.
 type server struct {
-	t       *testing.T
+	t       testing.TB
 	cmd     *exec.Cmd
 	address string
 	proxy   string // the address of the proxy, if there is one
