@@ -15,7 +15,7 @@ func TestTheTypesOfTheClientForTypeScript(t *testing.T) {
 	copySources(t, filepath.Join(examples, "service"), filepath.Join(work, "examples", "service"))
 	copySources(t, filepath.Join(root, "clients"), filepath.Join(work, "clients"))
 	copySources(t, "testdata", dir)
-	npm(t, dir, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	npm(t, dir, "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund")
 	compile := []string{"exec", "--", "tsc", "--noEmit", "--module", "nodenext", "--target", "es2023", "--types", "node"}
 	npm(t, dir, append(compile, "--strict", "use.mts")...)
 	npm(t, dir, append(compile, "--checkJs", "../../service/agent.mjs")...)

@@ -44,7 +44,7 @@ func TestAStrategyInTypeScript(t *testing.T) {
 	dir := filepath.Join(work, "examples", "strategies", "typescript")
 	copySources(t, filepath.Join(examples, "strategies", "typescript"), dir)
 	copySources(t, filepath.Join(root, "proto"), filepath.Join(work, "proto"))
-	npm(t, dir, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	npm(t, dir, "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund")
 	npm(t, dir, "test")
 	npm(t, dir, "run", "build")
 	binary := filepath.Join(dir, "dist", "thresh-strategy-clip-results")

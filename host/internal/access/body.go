@@ -40,6 +40,14 @@ func (g *Guard) Stranger(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// Unread is for requests whose body nothing reads: with the answer the connection is closed, where a server would wait
+// for the body first.
+func Unread(w http.ResponseWriter, r *http.Request) {
+	if r.Body != http.NoBody {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+	}
+}
+
 // Body is a request's body. It fails if the client is silent, slower than 16 KiB a second, or sends more than a bound,
 // with a [*LimitError] or an error that wraps ErrSlow or ErrBroken.
 type Body struct {

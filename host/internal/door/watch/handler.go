@@ -99,7 +99,8 @@ func (r *Recorder) Before(next http.Handler, token string, loopback bool) http.H
 			next.ServeHTTP(w, q)
 			return
 		}
-		guard.Stranger(w, q) // nothing here reads a body, or takes long
+		guard.Stranger(w, q) // nothing here takes long
+		access.Unread(w, q)
 		// A missing or another scheme leaves a text that is no token.
 		shown, _ := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer ")
 		_, err := guard.Who(q.Context(), shown, q.RemoteAddr)

@@ -98,7 +98,11 @@ func Listen(address string, o Options) (*Endpoint, error) {
 	})
 	e.served = make(chan error, 1)
 	e.server = &http.Server{
-		Handler: mux, ErrorLog: o.Log, MaxHeaderBytes: maxHeader,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			access.Unread(w, r)
+			mux.ServeHTTP(w, r)
+		}),
+		ErrorLog: o.Log, MaxHeaderBytes: maxHeader,
 		ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 	}
 	go func() { e.served <- e.server.Serve(e.listener) }()
