@@ -20,8 +20,8 @@ const (
 	// maxFiles and maxPath, in bytes, keep the answer in proportion to the command: each file has its directory's name.
 	maxFiles = 1000
 	maxPath  = 4096
-	// maxCalls is how deep the parser may descend, in calls; the costliest node, a parenthesis in "$((", takes 18.
-	maxCalls = 20 * maxDepth
+	// maxCalls is how deep the parser may descend, in calls. A node takes four to eight, in "$((" up to 18.
+	maxCalls = 8 * maxDepth
 )
 
 // parsers are reused: a new one takes more memory than a usual command, and a plugin's first call brings a whole
@@ -36,7 +36,7 @@ func parse(command string) (file *syntax.File, ok bool) {
 }
 
 // shallow hands a command to the parser, which descends with its nesting and has no bound of its own: a stack that
-// overflows ends the process. The parser asks for the next kilobyte from as deep as it has come.
+// overflows ends the process. The parser asks for the next bytes from as deep as it has come.
 type shallow struct {
 	command *strings.Reader
 }
@@ -48,7 +48,8 @@ func (s *shallow) Read(p []byte) (int, error) {
 	if runtime.Callers(maxCalls, frame[:]) > 0 {
 		return 0, errTooDeep
 	}
-	return s.command.Read(p)
+	const each = 256 // bytes: what it can descend between two looks
+	return s.command.Read(p[:min(len(p), each)])
 }
 
 var _ io.Reader = (*shallow)(nil)
