@@ -15,12 +15,13 @@ import (
 
 // configCheck finds what is wrong with a configuration before a service is started or reloaded with it.
 func configCheck(a *app) *cobra.Command {
-	return &cobra.Command{
+	var insecure bool
+	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the configuration as 'thresh serve' would use it",
 		Long: `Finds everything that is wrong with a configuration and can be known without serving: files and
-settings, strategies without a plugin, also in profiles, the model's key, price lists, certificates,
-the store. Each problem is a line on standard error with the file and line to mend; the exit status
+settings, strategies without a plugin, also in profiles, the model's key, price lists, addresses,
+certificates, the store. Each problem is a line on standard error with the file and line to mend; the exit status
 is 1 if there is one. It calls no model, starts no plugin and changes nothing.`,
 		Example: `  thresh config check
   thresh config check --config /etc/thresh/thresh.yaml && systemctl reload thresh`,
@@ -41,9 +42,14 @@ is 1 if there is one. It calls no model, starts no plugin and changes nothing.`,
 			if err == nil {
 				problems = []error{h.Check(c), h.Close()}
 			}
-			if set.Serve.TLS.Cert != "" || set.Serve.TLS.Key != "" {
-				_, err := certificateOf(set.Serve.TLS)
-				problems = append(problems, engine.At(c, "serve.tls.cert", err))
+			if err := checkListen(set, insecure); err != nil {
+				key := "serve.listen"
+				if strings.HasPrefix(err.Error(), "serve.tls") {
+					key = "serve.tls.cert"
+				} else if strings.HasPrefix(err.Error(), "proxy.listen") {
+					key = "proxy.listen"
+				}
+				problems = append(problems, engine.At(c, key, err))
 			}
 			// Only that it opens: to read a large one takes minutes, and is what doctor does.
 			if path, file := strings.CutPrefix(set.Sessions.Store, "sqlite:"); !file || exists(path) {
@@ -58,6 +64,8 @@ is 1 if there is one. It calls no model, starts no plugin and changes nothing.`,
 			return errors.Join(problems...)
 		},
 	}
+	cmd.Flags().BoolVar(&insecure, "insecure", false, "as 'thresh serve --insecure' would use it")
+	return cmd
 }
 
 func exists(path string) bool {

@@ -98,14 +98,16 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	// A socket of systemd takes precedence over serve.listen, as it is open already.
 	l, err := inheritedListener(a.getenv)
 	if err == nil && l == nil {
-		l, err = network.Listen(set.Serve.Listen)
+		if err = checkListen(set, insecure); err == nil {
+			l, err = network.Listen(set.Serve.Listen)
+		}
 	}
 	if err != nil {
 		return err
 	}
 	// network.Serve closes the listener, and closing it twice is harmless. This call is for the errors before that.
 	defer l.Close()
-	certificate, localToken, err := a.admission(l, "serve.listen", set.Serve, insecure)
+	door, localToken, err := a.admission(l, "serve.listen", set.Serve, insecure)
 	if err != nil {
 		return err
 	}
@@ -123,13 +125,15 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 		return err
 	}
 	doors, ctx := errgroup.WithContext(cmd.Context())
-	seen := watch.New(machine, "serve")
+	seen, open := watch.New(machine, "serve"), []*admission{door}
 	if set.Proxy.Listen != "" {
-		if err := a.serveProxy(ctx, doors, proxy.Options{
+		door, err := a.serveProxy(ctx, doors, proxy.Options{
 			Host: machine, Guard: guard, Watch: seen, Logger: log.Named("proxy"),
-		}, measured.Meter(), insecure); err != nil {
+		}, measured.Meter(), insecure)
+		if err != nil {
 			return errors.Join(err, machine.Close())
 		}
+		open = append(open, door)
 	}
 	requests, err := metrics.NewRequests(measured.Meter(), buildinfo.Version())
 	if err != nil {
@@ -138,8 +142,8 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
 	// promise.
 	h, kept := host.Over(machine), machine.Store()
-	defer a.onHangup(func() { a.reload(cmd, h, log) })()
-	a.say(hclog.Info, "serving at "+network.URL(l, certificate != nil))
+	defer a.onHangup(func() { a.reload(cmd, h, guard, open, log) })()
+	a.say(hclog.Info, "serving at "+network.URL(l, door.certificate != nil))
 	a.notify("READY=1")
 	// systemd must hear of the end when it begins: a drain can take serve.drain, and a service that does not answer for
 	// so long would look stuck.
@@ -148,7 +152,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	ready := func(ctx context.Context) error { return cmp.Or(kept.Ready(ctx), machine.Check(machine.Config())) }
 	// A door that fails cancels ctx, which ends the others: a service with half of its doors would look healthy.
 	doors.Go(func() error {
-		return network.Serve(ctx, l, certificate, set.Serve.Drain, network.Options{
+		return network.Serve(ctx, l, door.certificate, set.Serve.Drain, network.Options{
 			Host: h, Guard: guard, Store: kept, Ready: ready, Recall: set.Proxy.Recall, Watch: seen,
 			Metrics: measured.Handler(), Requests: requests, Log: log,
 		})
@@ -182,37 +186,36 @@ func (a *app) openService(cmd *cobra.Command, c *config.Config, localToken strin
 // tokens, or without one if only this machine can reach it. o is what they share. The proxy's server closes the
 // listener; on an error it is closed here, and no door is added.
 func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, o proxy.Options, meter metric.MeterProvider,
-	insecure bool) (err error) {
+	insecure bool) (door *admission, err error) {
 	set := o.Host.Config().Settings()
 	if o.Recall, err = recallOf(ctx, o.Host); err != nil {
-		return err
+		return nil, err
 	}
 	if o.Recall != nil { // clients of many conversations come to one address
 		o.Recall.Named = true
 	}
 	if o.Upstreams, err = proxy.ParseUpstreams(set.Proxy.Upstreams); err != nil {
-		return err
+		return nil, err
 	}
 	if o.Measured, err = metrics.NewProxy(meter, buildinfo.Version()); err != nil {
-		return err
+		return nil, err
 	}
 	l, err := net.Listen("tcp", set.Proxy.Listen)
 	if err != nil {
-		return fmt.Errorf("proxy.listen: %w", err)
+		return nil, fmt.Errorf("proxy.listen: %w", err)
 	}
-	certificate, _, err := a.admission(l, "proxy.listen", set.Serve, insecure)
-	if err != nil {
-		return errors.Join(err, l.Close())
+	if door, _, err = a.admission(l, "proxy.listen", set.Serve, insecure); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
 	// Open admits clients without a token: on a loopback address agents have no way to show one.
-	o.Open, _ = network.Local(l)
+	o.Open, _ = network.Local(l.Addr())
 	p := proxy.New(o)
 	doors.Go(func() error {
 		defer p.Close()
-		return network.Run(ctx, p.Server(), l, certificate, set.Serve.Drain, o.Logger)
+		return network.Run(ctx, p.Server(), l, door.certificate, set.Serve.Drain, o.Logger)
 	})
-	a.say(hclog.Info, "proxy at "+network.URL(l, certificate != nil))
-	return nil
+	a.say(hclog.Info, "proxy at "+network.URL(l, door.certificate != nil))
+	return door, nil
 }
 
 func recallOf(ctx context.Context, h *engine.Host) (*proxy.Recall, error) {
@@ -226,51 +229,22 @@ func recallOf(ctx context.Context, h *engine.Host) (*proxy.Recall, error) {
 	return &proxy.Recall{Key: key}, nil
 }
 
-// admission decides how a listener and its clients prove who they are: the service's certificate, and the local user's
-// token. A Unix socket has neither: its permissions let only the user in. An address that other machines reach needs a
-// certificate or --insecure, and has no local token. key is the setting with the address.
-func (a *app) admission(
-	l net.Listener, key string, set config.Serve, insecure bool,
-) (certificate *tls.Certificate, localToken string, err error) {
-	local, unix := network.Local(l)
-	if unix {
-		return nil, "", nil
-	}
-	if set.TLS.Cert != "" || set.TLS.Key != "" {
-		if certificate, err = certificateOf(set.TLS); err != nil {
-			return nil, "", err
-		}
-	}
-	switch {
-	// Anyone on the machine reaches a loopback address, so the user's own token is needed there.
-	case local && set.TokenFile != "":
-		localToken, err = access.LocalToken(set.TokenFile)
-		return certificate, localToken, err
-	case local || certificate != nil:
-		return certificate, "", nil
-	case insecure:
-		a.say(hclog.Warn, fmt.Sprintf("--insecure: conversations and tokens are unencrypted for everyone on the way to %s",
-			l.Addr()))
-		return nil, "", nil
-	}
-	return nil, "", fmt.Errorf("%s: %s can be reached from other machines: set serve.tls.cert and serve.tls.key, or "+
-		"say --insecure", key, l.Addr())
-}
-
-func certificateOf(set config.ServeTLS) (*tls.Certificate, error) {
-	pair, err := tls.LoadX509KeyPair(set.Cert, set.Key)
-	if err != nil {
-		return nil, fmt.Errorf("serve.tls.cert and serve.tls.key: %w", err)
-	}
-	return &pair, nil
-}
-
-// reload reads the configuration again, on SIGHUP. What is wrong with it is logged, and the host continues as it was.
-// systemd waits for READY=1 after RELOADING=1, whether the reload succeeded or not.
-func (a *app) reload(cmd *cobra.Command, h *host.Host, log hclog.Logger) {
+// reload reads the configuration again, on SIGHUP, with the files that prove who is who: a renewed certificate is shown
+// from the next connection on, and a token file that was deleted is made again with another token. What is wrong is
+// logged, and the host continues as it was. systemd waits for READY=1 after RELOADING=1, whether the reload succeeded or
+// not.
+func (a *app) reload(cmd *cobra.Command, h *host.Host, guard *access.Guard, open []*admission, log hclog.Logger) {
 	a.notify("RELOADING=1\n" + monotonic())
 	defer a.notify("READY=1")
 	c, err := a.serveConfig(cmd)
+	certificates, localToken := make([]*tls.Certificate, len(open)), ""
+	for i, d := range open {
+		certificate, token, failed := d.read()
+		certificates[i], err = certificate, errors.Join(err, failed)
+		if i == 0 { // the service's own address; the proxy shares its guard
+			localToken = token
+		}
+	}
 	if err == nil {
 		err = h.Reload(c)
 	}
@@ -278,5 +252,11 @@ func (a *app) reload(cmd *cobra.Command, h *host.Host, log hclog.Logger) {
 		log.Error("the configuration was not reloaded", "error", err)
 		return
 	}
+	for i, d := range open {
+		if d.certificate != nil {
+			d.certificate.Store(certificates[i])
+		}
+	}
+	guard.SetLocal(localToken)
 	log.Info("the configuration was reloaded")
 }

@@ -120,6 +120,19 @@ func TestATokenIsRotatedWithoutAGap(t *testing.T) {
 	}
 }
 
+// A service whose token file was replaced takes the new token alone.
+func TestTheLocalTokenChanges(t *testing.T) {
+	g, _, _ := guard(t, "thresh__old")
+	for _, now := range []string{"thresh__new", ""} {
+		g.SetLocal(now)
+		for _, token := range []string{"thresh__old", "thresh__new"} {
+			if _, err := g.Who(t.Context(), token, "here"); (err == nil) != (token == now) {
+				t.Errorf("with %q, %s: %v", now, token, err)
+			}
+		}
+	}
+}
+
 // silent is a store that says that it does not answer, once it may.
 type silent struct {
 	store.Store

@@ -2,9 +2,11 @@ package access
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -34,7 +36,7 @@ type Guard struct {
 	Patience Patience
 
 	store store.Accesses
-	local []byte // hash of the local user's token; nil if there is none
+	local atomic.Pointer[[sha256.Size]byte] // hash of the local user's token; nil if there is none
 	log   hclog.Logger
 	now   func() time.Time
 
@@ -54,17 +56,24 @@ type Guard struct {
 func NewGuard(in store.Accesses, localToken string, log hclog.Logger) *Guard {
 	g := &Guard{store: in, log: log, now: time.Now, seen: seen{used: map[string]bool{}}, uses: map[string]*use{},
 		spends: map[string]spending{}, Patience: Patience{Stranger: 5 * time.Second, Idle: time.Minute}}
-	if localToken != "" {
-		sum := hash(localToken)
-		g.local = sum[:]
-	}
+	g.SetLocal(localToken)
 	return g
+}
+
+// SetLocal makes a token the local user's, and refuses the one before; "" is for none.
+func (g *Guard) SetLocal(token string) {
+	if token == "" {
+		g.local.Store(nil)
+		return
+	}
+	sum := hash(token)
+	g.local.Store(&sum)
 }
 
 // Who returns the owner of a token that was shown from an address. The error is [ErrRefused], or the store's.
 func (g *Guard) Who(ctx context.Context, token, from string) (Grant, error) {
 	sum := hash(token)
-	if g.local != nil && subtle.ConstantTimeCompare(sum[:], g.local) == 1 {
+	if local := g.local.Load(); local != nil && subtle.ConstantTimeCompare(sum[:], local[:]) == 1 {
 		g.used("", string(sum[:]), from)
 		return Grant{}, nil
 	}

@@ -27,11 +27,12 @@ type address struct {
 // 0600); one that a host left behind is replaced, one that is in use is not. Port 0 is a free port, which [URL] then
 // tells. All errors name the setting.
 func Listen(where string) (net.Listener, error) {
-	if path, isPath := strings.CutPrefix(where, "unix:"); isPath {
-		return listenUnix(path)
+	at, err := ParseAddress(where)
+	if err != nil {
+		return nil, err
 	}
-	if _, _, err := net.SplitHostPort(where); err != nil {
-		return nil, fmt.Errorf("serve.listen: %w; want HOST:PORT, such as 127.0.0.1:7440, or unix:PATH", err)
+	if _, unix := at.(*net.UnixAddr); unix {
+		return listenUnix(at.String())
 	}
 	l, err := net.Listen("tcp", where)
 	if err != nil {
@@ -40,13 +41,25 @@ func Listen(where string) (net.Listener, error) {
 	return l, nil
 }
 
+// ParseAddress reads the setting serve.listen. A name is looked up.
+func ParseAddress(where string) (net.Addr, error) {
+	if path, unix := strings.CutPrefix(where, "unix:"); unix {
+		// A relative path would depend on the directory in which the host was started, which clients do not know.
+		if !filepath.IsAbs(path) {
+			return nil, fmt.Errorf("serve.listen: unix:%s: the path must begin with /", path)
+		}
+		return &net.UnixAddr{Name: path, Net: "unix"}, nil
+	}
+	at, err := net.ResolveTCPAddr("tcp", where)
+	if err != nil {
+		return nil, fmt.Errorf("serve.listen: %w; want HOST:PORT, such as 127.0.0.1:7440, or unix:PATH", err)
+	}
+	return at, nil
+}
+
 // listenUnix opens a socket that only the user can connect to. A file that is no socket, and a socket that is in use,
 // are never removed.
 func listenUnix(path string) (net.Listener, error) {
-	// A relative path would depend on the directory in which the host was started, which clients do not know.
-	if !filepath.IsAbs(path) {
-		return nil, fmt.Errorf("serve.listen: unix:%s: the path must begin with /", path)
-	}
 	// Lstat and not Stat: a symbolic link must not lead to the removal of what it points to.
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&os.ModeSocket == 0 {
@@ -126,8 +139,8 @@ func (l *unixListener) Close() error {
 
 // addressOf says what the address of a listener means, which may have been opened by someone else (systemd). An address
 // of another kind is one that anyone may reach.
-func addressOf(l net.Listener) address {
-	switch a := l.Addr().(type) {
+func addressOf(at net.Addr) address {
+	switch a := at.(type) {
 	case *net.UnixAddr:
 		return address{unix: true}
 	case *net.TCPAddr:
@@ -136,16 +149,16 @@ func addressOf(l net.Listener) address {
 	return address{}
 }
 
-// Local reports whether only this machine, or only the user, can reach a listener; and whether it is a Unix socket.
-func Local(l net.Listener) (local, unix bool) {
-	at := addressOf(l)
+// Local reports whether only this machine, or only the user, can reach an address; and whether it is a Unix socket.
+func Local(addr net.Addr) (local, unix bool) {
+	at := addressOf(addr)
 	return at.loopback || at.unix, at.unix
 }
 
 // URL is where clients find a listener. It is the address as the client package takes it.
 func URL(l net.Listener, tls bool) string {
 	switch {
-	case addressOf(l).unix:
+	case addressOf(l.Addr()).unix:
 		return "unix:" + l.Addr().String()
 	case tls:
 		return "https://" + l.Addr().String()

@@ -2,9 +2,13 @@ package network
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math/big"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -427,6 +431,55 @@ func TestAUnixSocketNeedsNoToken(t *testing.T) {
 }
 
 // A host that was killed may leave its socket to a process that is only just starting, and that ends with it.
+// selfSigned makes a certificate with a serial number.
+func selfSigned(t *testing.T, serial int64) *tls.Certificate {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour)}
+	made, err := x509.CreateCertificate(nil, &form, &form, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{made}, PrivateKey: private}
+}
+
+// A certificate that was renewed is shown from the next connection on.
+func TestACertificateIsRenewed(t *testing.T) {
+	t.Parallel()
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	var shown Certificate
+	shown.Store(selfSigned(t, 1))
+	go func() { ended <- Run(ctx, &http.Server{}, l, &shown, time.Second, hclog.NewNullLogger()) }()
+	serial := func() int64 {
+		t.Helper()
+		c, err := tls.Dial("tcp", l.Addr().String(), &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
+	}
+	if got := serial(); got != 1 {
+		t.Errorf("serial %d", got)
+	}
+	shown.Store(selfSigned(t, 2))
+	if got := serial(); got != 2 {
+		t.Errorf("serial %d after the renewal", got)
+	}
+	end()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // The next host listens at the path while the last one finishes its requests, and does so after its end.
 func TestASocketOfTheNextHostStays(t *testing.T) {
 	t.Parallel()

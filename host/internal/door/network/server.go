@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -23,8 +24,11 @@ const (
 	maxStreams    = 1000     // requests at one time on one HTTP/2 connection
 )
 
+// Certificate is what a server shows. Another one may be stored while it serves. The nil Certificate is none.
+type Certificate = atomic.Pointer[tls.Certificate]
+
 // Serve serves a listener until ctx ends, and ends as [Run] does. Watches end at once, as they never end by themselves.
-func Serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, drain time.Duration, o Options) error {
+func Serve(ctx context.Context, l net.Listener, certificate *Certificate, drain time.Duration, o Options) error {
 	ending := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { close(ending) })
 	defer stop()
@@ -34,7 +38,7 @@ func Serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, dr
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true) // gRPC without TLS
 	return Run(ctx, &http.Server{
-		Handler:           newHandler(o, addressOf(l), ending),
+		Handler:           newHandler(o, addressOf(l.Addr()), ending),
 		Protocols:         protocols,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
@@ -46,7 +50,7 @@ func Serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, dr
 // Run runs an HTTP server on a listener until ctx ends. Then it takes no more requests, and gives those in progress the
 // time drain; what is left is cancelled. certificate is nil without TLS. The listener is closed. It returns nil after
 // such an end, and the listener's error if that breaks before.
-func Run(ctx context.Context, server *http.Server, l net.Listener, certificate *tls.Certificate, drain time.Duration,
+func Run(ctx context.Context, server *http.Server, l net.Listener, certificate *Certificate, drain time.Duration,
 	log hclog.Logger) error {
 	// Requests outlive ctx by the time drain, so that their context must not be ctx itself.
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -57,7 +61,8 @@ func Run(ctx context.Context, server *http.Server, l net.Listener, certificate *
 	served := make(chan error, 1)
 	go func() {
 		if certificate != nil {
-			server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
+			server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12,
+				GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return certificate.Load(), nil }}
 			served <- server.ServeTLS(l, "", "")
 			return
 		}
