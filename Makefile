@@ -1,6 +1,9 @@
 # thresh — make help lists the targets.
 
 GO      ?= go
+ifeq ($(filter help,$(MAKECMDGOALS))$(shell command -v $(GO) 2>/dev/null),)
+$(error Go is missing: install 1.26 or newer from https://go.dev/dl)
+endif
 BIN     := bin
 TOOLS   := $(CURDIR)/.bin
 SAMPLES := $(wildcard examples/sessions/*.json examples/sessions/*.jsonl)
@@ -40,10 +43,11 @@ plugins: ## build the shipped strategies as programs, in bin/plugins
 demo: build ## play the sample sessions: what strategies save, cost and lose
 	@echo; echo "== the strategies that ship"
 	@$(BIN)/thresh plugins list
-	@echo; echo "== side by side on the sample sessions, for a model with 30,000 tokens of context:"
+	@echo; echo "== side by side on the sample sessions, for a model with 40,000 tokens of context:"
 	@echo "== what each saves, what that costs, and what later turns would have missed"
 	@$(BIN)/thresh compare --strategy distill,high-density,top-down-truncation \
-		--prices anthropic-sonnet --set model.contextLimit=30000 $(SAMPLES)
+		--prices anthropic-sonnet --set model.contextLimit=40000 \
+		--columns variant,over-limit,saved,cost,lines,own $(SAMPLES)
 
 test: ## the tests, with real processes but without the longest cases
 	@ls $(or $(THRESH_POSTGRES_BIN),/usr/lib/postgresql/*/bin)/initdb >/dev/null 2>&1 || \

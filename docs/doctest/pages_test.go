@@ -55,7 +55,9 @@ func shell(t *testing.T) pages.Shell {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"clients", "examples", "proto", "go.mod"} {
+	for _, name := range []string{
+		"clients", "examples", "host", "internal", "plugins", "proto", "sdk", "go.mod", "go.sum",
+	} {
 		path, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)
@@ -67,11 +69,16 @@ func shell(t *testing.T) pages.Shell {
 	if err := os.Symlink(bin, filepath.Join(checkout, "bin")); err != nil {
 		t.Fatal(err)
 	}
+	caches, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, modules, _ := strings.Cut(strings.TrimSpace(string(caches)), "\n")
 	return pages.Shell{
 		Dir: checkout,
 		Env: []string{
 			"HOME=" + home, "TMPDIR=" + filepath.Join(dir, "tmp"), "PATH=" + bin + ":" + os.Getenv("PATH"),
-			"LANG=C.UTF-8",
+			"LANG=C.UTF-8", "GOCACHE=" + cache, "GOMODCACHE=" + modules, "GOFLAGS=" + os.Getenv("GOFLAGS"),
 		},
 		Hide: [][2]string{{bin, "~/thresh/bin"}, {home, "~"}},
 	}

@@ -34,15 +34,7 @@ func TestTheGuideForAuthors(t *testing.T) {
 	}
 	const targets = "linux/amd64 linux/arm64 darwin/arm64"
 	changed := false
-	const init = "go mod init example.com/keep-last"
-	linked := false
 	here := func(command string) string {
-		if strings.Contains(command, init) {
-			linked = true
-			// The release that the page uses is this checkout.
-			command = strings.Replace(command, init, init+
-				"\ngo mod edit -require=github.com/thresh-dev/thresh@v0.0.0 -replace=github.com/thresh-dev/thresh=$THRESH", 1)
-		}
 		// Building for other systems means compiling everything for them, which takes minutes and shows nothing.
 		changed = changed || strings.Contains(command, targets)
 		return strings.Replace(command, targets, runtime.GOOS+"/"+runtime.GOARCH, 1)
@@ -72,9 +64,6 @@ func TestTheGuideForAuthors(t *testing.T) {
 	}
 	if !changed {
 		t.Errorf("the guide does not build for %q any more", targets)
-	}
-	if !linked {
-		t.Errorf("the guide does not run %q any more", init)
 	}
 	if len(result.Problems) > 0 && unreachableProxy.MatchString(result.Output) {
 		t.Skipf("SKIPPED: the guide's commands need a module proxy:\n%.2000s", result.Output)

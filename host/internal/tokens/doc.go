@@ -24,7 +24,7 @@
 //
 // Tool output can be anything: a letter repeated a million times, a megabyte of base64, bytes that are not text. All of
 // it is counted exactly, in linear time. tiktoken-go gives the same counts, which the tests hold, but takes 15 times as
-// long for a text of 4 bytes, 100 times for one of 256, and quadratic time where a text has no place to split.
+// long for a text of 4 bytes, 70 times for one of 256, and quadratic time where a text has no place to split.
 //
 // # Entries
 //
