@@ -3,6 +3,7 @@ package body
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,6 +91,9 @@ func edit(t testing.TB, r *Request, entries []Entry, view []Shown) string {
 	now, err := Index(r.API, out)
 	if err == nil {
 		err = Validate(r, edits, now)
+	}
+	if err == nil && !r.form.Flat && r.alternates() && !now.alternates() {
+		err = errors.New("two messages of the same role follow each other")
 	}
 	if err != nil {
 		t.Errorf("%v in\n%s", err, out)
@@ -483,6 +487,68 @@ func TestAMarkerWithinAResultMoves(t *testing.T) {
 		if api == provider.Messages {
 			if got := edit(t, r, entries, slices.Delete(slices.Clone(view), 2, 4)); !strings.Contains(got, "cache_control") {
 				t.Errorf("%s: gone: %s", api, got)
+			}
+		}
+	}
+}
+
+func called(b content.Block) bool { _, ok := b.(content.ToolCall); return ok }
+
+// Where roles alternate when a request comes, they alternate when it goes: neighbours that were parted are joined, and
+// a line that a strategy made is said in the message next to it. Nothing of what stays is lost.
+func TestRolesAlternateAsTheyDid(t *testing.T) {
+	chat := func(items string) string { return `{"messages":[` + items + `],"tools":[{"type":"function"}]}` }
+	for name, c := range map[string]struct {
+		api provider.API
+		raw string
+	}{
+		"strings": {provider.Chat, chat(`{"role":"user","content":"one\""},{"role":"assistant","content":"two"},` +
+			`{"role":"user","content":"three"},{"content":"four","role":"assistant"},{"role":"user","content":"five"},` +
+			`{"role":"assistant","content":null,"tool_calls":[{"id":"t","type":"function","function":{"name":"f","arguments":"{}"}}]},` +
+			`{"role":"tool","tool_call_id":"t","content":"six"},{"role":"assistant","tool_calls":[{"id":"u","type":"function",` +
+			`"function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"u","content":"seven"}`)},
+		"strings and lists": {provider.Messages, `{"messages":[{"role":"user","content":"one"},{"role":"assistant","content":"two"},` +
+			`{"role":"user","content":[{"type":"text","text":"three"}]},{"role":"assistant","content":[{"type":"thinking",` +
+			`"thinking":"hm","signature":"s"},{"type":"text","text":"four"}]},{"role":"user","content":"five"},{"role":"assistant",` +
+			`"content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"tool_use","id":"t","name":"f","input":{}}]},` +
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"six","cache_control":{}}]},` +
+			`{"role":"assistant","content":"seven"},{"role":"user","content":"eight"}],"tools":[{}]}`},
+		"the role last": {provider.Chat, chat(`{"content":"one","role":"user"},{"content":"two","role":"assistant"},` +
+			`{"content":[{"type":"text","text":"three"}],"role":"user"},{"content":"four","role":"assistant"},` +
+			`{"content":"five","role":"user"}`)},
+		"parts": {provider.Gemini, `{"contents":[{"role":"user","parts":[{"text":"one"}]},{"role":"model","parts":[{"text":"two"}]},` +
+			`{"role":"user","parts":[{"text":"three"},{"text":"more"}]},{"role":"model","parts":[{"text":"four"}]},` +
+			`{"role":"user","parts":[{"text":"five"}]},{"role":"model","parts":[{"text":"six"}]},{"role":"user","parts":[` +
+			`{"text":"seven"}]}],"tools":[{}]}`},
+	} {
+		r := index(t, c.api, c.raw)
+		if !r.alternates() {
+			t.Fatalf("%s: the roles do not alternate", name)
+		}
+		entries, view := numbered(r)
+		for mask := range 1 << len(view) {
+			some := chosen(view, mask)
+			for i := range len(some) + 1 {
+				for _, by := range []content.Speaker{content.AI, content.Human} {
+					if i == 0 && by == content.AI || i > 0 && slices.ContainsFunc(some[i-1].Content.Blocks, called) {
+						continue
+					}
+					line := content.Content{Speaker: by, Blocks: []content.Block{content.Text{Text: "A \"line\"."}}}
+					got := edit(t, r, entries, slices.Insert(slices.Clone(some), i, Shown{"", line}))
+					if strings.Count(got, `A \"line\".`) != 1 {
+						t.Errorf("%s: the line is not there once: %s", name, got)
+					}
+					for _, s := range some {
+						for _, b := range s.Content.Blocks {
+							if text, ok := b.(content.Text); ok && !strings.Contains(got, strings.Trim(string(content.String(text.Text)), `"`)) {
+								t.Errorf("%s: %q is lost: %s", name, text.Text, got)
+							}
+						}
+					}
+				}
+			}
+			if t.Failed() {
+				break
 			}
 		}
 	}

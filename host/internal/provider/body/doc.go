@@ -17,5 +17,6 @@
 //	plan.go       what becomes of each entry
 //	recall.go     ids in the places of removed results, by which they can be asked for
 //	edits.go      the plan as edits, new items included; marks.go moves cache markers
+//	roles.go      roles alternate when a request goes, as they did when it came
 //	validate.go   what must hold for each API
 package body

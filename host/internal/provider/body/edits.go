@@ -40,7 +40,7 @@ func Apply(raw []byte, edits []Edit) []byte {
 // overlap, and refer to the original bytes.
 func (r *Request) Edits(p *Plan) []Edit {
 	d := draft{request: r, gone: make([]bool, len(r.Items)), parts: map[Ref]bool{}, before: map[int][]byte{},
-		first: map[int][]byte{}, marked: map[Ref][]byte{}}
+		first: map[int][]byte{}, last: map[int][]byte{}, marked: map[Ref][]byte{}}
 	for i, e := range p.entries {
 		for j, ref := range e.Refs {
 			if p.fates[i].gone {
@@ -61,8 +61,7 @@ func (r *Request) Edits(p *Plan) []Edit {
 	for i := range r.Items {
 		d.gone[i] = d.allGone(i)
 	}
-	// Made items stand at the borders of items. A view has them between exchanges, so that they part none. Gemini
-	// takes no call behind words of the model in another item: there, they become a part of the turn with the call.
+	// Made entries stand at the borders of items. A view has them between exchanges, so that they part none.
 	for _, m := range p.made {
 		at := r.lead
 		if m.behind >= 0 {
@@ -72,12 +71,9 @@ func (r *Request) Edits(p *Plan) []Edit {
 			for at = 1; at < len(r.Items) && r.speaker(at) == content.Tool; at++ {
 			}
 		}
-		next := d.next(at)
-		if r.form.CallsFollowUser && m.entry.Speaker == content.AI && next < len(r.Items) && r.speaker(next) == content.AI {
-			d.first[next] = join(d.first[next], r.newParts(m.entry))
-			continue
+		if !d.merge(at, m.entry) {
+			d.before[at] = join(d.before[at], r.newItem(m.entry))
 		}
-		d.before[at] = join(d.before[at], r.newItem(m.entry))
 	}
 	d.moveMarks()
 	d.items()
@@ -93,17 +89,10 @@ type draft struct {
 	gone    []bool         // the items that go
 	parts   map[Ref]bool   // the parts that go
 	before  map[int][]byte // new items, by the position of the item that they stand before
-	first   map[int][]byte // new parts at the beginning of items that stay
+	first   map[int][]byte // new parts at the beginning of items that stay, and at their end
+	last    map[int][]byte
 	marked  map[Ref][]byte // markers that parts get
 	edits   []Edit
-}
-
-// next returns the first item from one on that stays; the number of items if none does.
-func (d *draft) next(item int) int {
-	for item < len(d.gone) && d.gone[item] {
-		item++
-	}
-	return item
 }
 
 // join returns the elements of an array one behind the other.
@@ -136,12 +125,13 @@ func (d *draft) items() {
 	if n := len(r.dropped); n > 0 { // as if the list began behind them: nothing goes there, and the first item stays
 		array.Start = r.Items[0].Start - 1
 	}
-	d.list(array, spans, func(i int) bool { return d.gone[i] }, d.before)
+	d.list(array, spans, func(i int) bool { return d.gone[i] }, d.before, d.joined())
 }
 
 // list takes elements out of an array and puts new ones in. array includes its brackets. before has new elements by the
-// position of the element that they stand before; len(elements) is the end.
-func (d *draft) list(array Span, elements []Span, gone func(int) bool, before map[int][]byte) {
+// position of the element that they stand before; len(elements) is the end. joined has what makes an element one with
+// the one before it.
+func (d *draft) list(array Span, elements []Span, gone func(int) bool, before map[int][]byte, joined map[int]Edit) {
 	// Each round decides about the gap before one element: what stands between two that stay is left alone, with its
 	// comma and white space, unless something there goes or comes.
 	at := array.Start + 1 // the end of the last element that stays
@@ -162,6 +152,9 @@ func (d *draft) list(array Span, elements []Span, gone func(int) bool, before ma
 		end := array.End - 1
 		if !last {
 			end = elements[i].Start
+		}
+		if join, ok := joined[i]; ok {
+			d.edits, changed = append(d.edits, join), false
 		}
 		if changed {
 			if !first && (len(between) > 0 || !last) {
@@ -186,6 +179,9 @@ func (d *draft) changeParts() {
 	for item := range d.first {
 		touched[item] = true
 	}
+	for item := range d.last {
+		touched[item] = true
+	}
 	for ref := range d.parts {
 		touched[ref.Item] = !d.gone[ref.Item]
 	}
@@ -193,13 +189,16 @@ func (d *draft) changeParts() {
 		if !stays {
 			continue
 		}
-		parts := r.Items[item].Parts
-		spans := make([]Span, len(parts))
-		for j := range parts {
-			spans[j] = parts[j].Span
+		array := r.Items[item].parts
+		var spans []Span // calls may stand in an array of their own, behind the parts
+		for _, p := range r.Items[item].Parts {
+			if p.Start >= array.Start && p.End <= array.End {
+				spans = append(spans, p.Span)
+			}
 		}
-		d.list(r.Items[item].parts, spans, func(j int) bool { return d.parts[Ref{item, j}] },
-			map[int][]byte{0: d.first[item]})
+		before := map[int][]byte{0: d.first[item]}
+		before[len(spans)] = join(before[len(spans)], d.last[item])
+		d.list(array, spans, func(j int) bool { return d.parts[Ref{item, j}] }, before, nil)
 	}
 }
 

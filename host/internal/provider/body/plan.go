@@ -338,8 +338,17 @@ func (r *Request) keepPrompt(p *Plan) {
 			return
 		}
 	}
+	said := len(p.entries) // the entry that the first made one of the model stands behind
+	for _, m := range p.made {
+		if m.entry.Speaker == content.AI {
+			said = min(said, m.behind)
+		}
+	}
 	prompt := -1
 	for i, e := range p.entries {
+		if i > said {
+			break
+		}
 		pinned := r.Items[e.Refs[0].Item].Pinned
 		if !p.fates[i].gone && (e.Content.Speaker == content.AI || pinned) {
 			break
