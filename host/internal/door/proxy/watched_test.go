@@ -17,7 +17,7 @@ import (
 func seen(t *testing.T, r *watch.Recorder, path string) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	r.Handler(func(*http.Request) string { return "" }).ServeHTTP(w,
+	r.Handler(func(*http.Request) watch.Viewer { return watch.Viewer{} }).ServeHTTP(w,
 		httptest.NewRequest(http.MethodGet, watch.Page+path, nil))
 	if w.Code != http.StatusOK {
 		t.Errorf("%s: %d %s", path, w.Code, w.Body)
