@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,33 +17,6 @@ var bad = map[string]struct{ want, kind string }{
 	"in-both-sets":         {"both removed and replaced", "answer"},
 	"answers-garbage":      {"answer", "plugin"},
 	"for-another-revision": {"revision", "plugin"},
-}
-
-func TestABadAnswerIsAnErrorAndNothingElse(t *testing.T) {
-	t.Parallel()
-	for name, c := range bad {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlace(t, name)
-			p.file("s.json", pruning)
-			timeout := "1m" // a busy machine may take its time
-			if name == "hangs-in-optimize" {
-				timeout = "500ms"
-			}
-			args := []string{"--strategy", name, "--set", "plugins.optimizeTimeout=" + timeout, "s.json"}
-			// Not p.run: a plugin that panics has its trace in the message, for it is all that its author has.
-			cmd := p.command(append([]string{"plugins", "try", "--step=optimize"}, args...)...)
-			var stdout, stderr strings.Builder
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			_ = cmd.Run()
-			if cmd.ProcessState.ExitCode() != 1 || stdout.String() != "" ||
-				!strings.Contains(stderr.String(), c.want) || !strings.Contains(stderr.String(), name) {
-				t.Errorf("exit status %d, printed %q and\n%s", cmd.ProcessState.ExitCode(),
-					stdout.String(), stderr.String())
-			}
-			p.alone()
-		})
-	}
 }
 
 func TestAfterABadAnswerTheHostServesOn(t *testing.T) {
@@ -79,23 +51,4 @@ func TestAfterABadAnswerTheHostServesOn(t *testing.T) {
 	if got := a.cmd.ProcessState.ExitCode(); got != 0 {
 		t.Errorf("exit status %d", got)
 	}
-}
-
-func TestAPanicInAStrategyOfTheSDKIsAnErrorOfThatCall(t *testing.T) {
-	t.Parallel()
-	a := newPlace(t, "gate").serve("--strategy", "gate")
-	a.open("s", nil)
-	a.open("t", nil)
-	a.call("history.add", object{"session": "s", "entries": []object{says("human", "panic")}}, nil)
-	a.call("history.add", object{"session": "t", "entries": []object{says("human", "x")}}, nil)
-	e := a.refused(-32000, "window.prepare", object{"session": "s"}, "panic", "an entry said so")
-	if e.Data.Kind != "plugin" || e.Data.Plugin != "gate" {
-		t.Errorf("data: %+v", e.Data)
-	}
-	before := a.processes()
-	a.prepare("t")
-	if diff := cmp.Diff(before, a.processes()); diff != "" {
-		t.Errorf("the process was replaced:\n%s", diff)
-	}
-	a.end()
 }

@@ -121,58 +121,13 @@ func TestSettingsAreOfTheirSessionOnly(t *testing.T) {
 	a.end()
 }
 
-func TestWhatIsNoRequestIsRefused(t *testing.T) {
-	t.Parallel()
-	a := newPlace(t).serve()
-	a.open("s", nil)
-	for _, c := range []struct {
-		line string
-		id   string
-		code int
-		want string
-	}{
-		{`{"jsonrpc":"2.0","id":"m","method":"history.steal","params":{"session":"s"}}`, `"m"`, -32601,
-			"window.prepare"},
-		{`{"jsonrpc":"2.0","id":"n","params":{"session":"s"}}`, `"n"`, -32600, `"method"`},
-		{`{"id":"v","method":"history.get","params":{"session":"s"}}`, `"v"`, -32600, `"jsonrpc"`},
-		{`{"jsonrpc":"2.0","id":"p","method":"history.get"}`, `"p"`, -32602, `"session"`},
-		{`{"jsonrpc":"2.0","id":"q","method":"history.get","params":["s"]}`, `"q"`, -32602, "by name"},
-		{`{"jsonrpc":"2.0","id":"r","method":"history.get","params":{"session":"s","limit":1}}`, `"r"`, -32602,
-			`"limit"`},
-		{`{"jsonrpc":"2.0","id":"e","method":"history.add","params":{"session":"s","entries":"all"}}`, `"e"`, -32602,
-			`"entries" must be a list`},
-		{`{"jsonrpc":"2.0","id":"t","method":"window.prepare","params":{"session":"s","pendingTokens":-1}}`, `"t"`,
-			-32602, "pendingTokens"},
-		{`{"jsonrpc":"2.0","id":"u","method":"usage.report","params":{"session":"s"}}`, `"u"`, -32602, "promptTokens"},
-		{`{"jsonrpc":"2.0","id":"w","method":"session.set","params":{"session":"s"}}`, `"w"`, -32602, `"key"`},
-		{`{"jsonrpc":"2.0","id":"c","method":"session.close","params":{"session":"s","now":true}}`, `"c"`, -32602,
-			`"now"`},
-		{`{"jsonrpc":"2.0","id":"x","method":"history.get","params":{"session":"nosuch"}}`, `"x"`, -32000, `"nosuch"`},
-		{`{"jsonrpc":"2.0","id":"o","method":"session.open","params":{"id":"s"}}`, `"o"`, -32000, "is open"},
-		{`{"jsonrpc":"2.0","id":"d","method":"session.open","params":{"settings":{"compression.treshold":1}}}`, `"d"`,
-			-32000, "compression.threshold"},
-		{`{"jsonrpc":"2.0","id":null,"method":"history.get"}`, "null", -32602, `"session"`},
-	} {
-		a.raw(c.line + "\n")
-		a.refusal(a.waitFor(c.id), c.code, c.want)
-	}
-	a.call("history.get", object{"session": "s"}, nil)
-	a.end()
-}
-
-// TestLinesWithoutAnID have nothing to tell their replies apart by, so that each has a thresh of its own.
-func TestLinesWithoutAnID(t *testing.T) {
+func TestLongLinesThatAreNoRequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		line string
 		code int
 		want string
 	}{
-		"not JSON":          {`{"jsonrpc":`, -32700, "byte"},
-		"binary":            {"\x00\xff\xfe", -32700, "byte"},
-		"a batch":           {`[{"jsonrpc":"2.0","id":1,"method":"session.open"}]`, -32600, "one request a line"},
-		"a number":          {`42`, -32600, "request"},
-		"an object as id":   {`{"jsonrpc":"2.0","id":{},"method":"session.open"}`, -32600, `"id"`},
 		"a megabyte of {":   {strings.Repeat("{", 1<<20), -32700, "byte"},
 		"a megabyte of [":   {strings.Repeat("[", 1<<20), -32600, "one request a line"},
 		"a megabyte of 'a'": {strings.Repeat("a", 1<<20), -32700, "byte"},
@@ -205,38 +160,6 @@ func TestANotificationGetsNoReply(t *testing.T) {
 	if diff := cmp.Diff([]string{"1", "2"}, a.answers()); diff != "" {
 		t.Errorf("replies:\n%s", diff)
 	}
-}
-
-func TestBadEntriesAddNothing(t *testing.T) {
-	t.Parallel()
-	a := newPlace(t).serve()
-	a.open("s", nil)
-	good := says("human", "good")
-	for name, bad := range map[string]any{
-		"null":                      nil,
-		"a number":                  7,
-		"an unknown speaker":        says("robot", "x"),
-		"no blocks":                 object{"speaker": "ai"},
-		"a null block":              object{"speaker": "ai", "blocks": []any{nil}},
-		"blocks that are text":      object{"speaker": "ai", "blocks": "x"},
-		"a text block without text": object{"speaker": "ai", "blocks": []any{object{"type": "text"}}},
-		"a call without id": object{"speaker": "ai",
-			"blocks": []any{object{"type": "tool_call", "name": "x"}}},
-		"a call of a person": object{"speaker": "human",
-			"blocks": []any{object{"type": "tool_call", "id": "1", "name": "x"}}},
-		"a response without call's id": object{"speaker": "tool",
-			"blocks": []any{object{"type": "tool_response", "toolName": "x"}}},
-	} {
-		e := a.refused(-32000, "history.add", object{"session": "s", "entries": []any{good, bad, good}}, "entry 1")
-		if e.Data.Kind != "entry" {
-			t.Errorf("%s: kind %q", name, e.Data.Kind)
-		}
-	}
-	var now prepared
-	if a.call("history.get", object{"session": "s"}, &now); len(now.History) != 0 || now.Tokens != 0 {
-		t.Errorf("added all the same: %v", now)
-	}
-	a.end()
 }
 
 // TestForeignBlocksAreRefused: they would be in the history, and yet no call of theirs would be paired.

@@ -20,6 +20,7 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 // TestScripts runs testdata/script: what commands print, and with which status they end. In a script:
 //
 //	thresh [NAME=value…] ARGUMENT… [<FILE]   runs a command in this process, with variables and input
+//	sorted                                   writes the lines of stdout, sorted, to the file replies
 //	status N                                 is the exit status of the last command
 //	plugin NAME…                             puts plugins into the plugin directory
 //
@@ -54,6 +55,10 @@ func TestScripts(t *testing.T) {
 				path := ts.MkAbs(args[0])
 				n, err := strconv.Atoi(args[1])
 				ts.Check(errors.Join(err, os.Truncate(path, int64(len(ts.ReadFile(path))-n))))
+			},
+			"sorted": func(ts *testscript.TestScript, _ bool, _ []string) { // the lines of stdout, in the file replies
+				lines := slices.Sorted(strings.Lines(ts.ReadFile("stdout")))
+				ts.Check(os.WriteFile(ts.MkAbs("replies"), []byte(strings.Join(lines, "")), 0o600))
 			},
 			"status": func(ts *testscript.TestScript, _ bool, args []string) {
 				if got := strconv.Itoa(scriptPlace(ts).code); got != args[0] {
