@@ -52,6 +52,10 @@ func Open(o Options) (*Host, error) {
 // one engine between the public API and what that API does not promise.
 func Over(machine *engine.Host) *Host { return &Host{machine} }
 
+// Check returns what is wrong with the host's configuration and shows only when it is used: an unknown strategy, a wrong
+// setting of a built-in one. It starts no plugin. Each session that is opened is checked the same.
+func (h *Host) Check() error { return classify(h.engine.CheckSettings()) }
+
 // Guard is deferred by a program that calls methods for others: a panic becomes an error of [KindInternal], is logged
 // with its stack, and is counted. The session can be opened again; with sessions.store it has everything acknowledged.
 func (h *Host) Guard(method string, err *error) {

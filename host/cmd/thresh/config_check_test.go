@@ -25,6 +25,9 @@ func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 		"a wrong value":       {"log:\n  level: loud\n", []string{"c.yaml:2", "log.level", "loud", "debug"}},
 		"out of bounds":       {"compression:\n  threshold: 1.5\n", []string{"c.yaml:2", "at most 1"}},
 		"an unknown strategy": {"compression:\n  strategy: nope\n", []string{"c.yaml:2", `"nope"`, "high-density"}},
+		"a setting of a strategy's own": {"strategies:\n  distill:\n    foo: 1\n",
+			[]string{"c.yaml:3", "strategies.distill.foo: is not a setting of distill"}},
+		"an address": {"serve:\n  listen: \"7440\"\n", []string{"c.yaml:2", "want HOST:PORT"}},
 		"an unknown strategy in a profile": {"profiles:\n  small:\n    compression:\n      strategy: nope\n",
 			[]string{"c.yaml:4", "profiles.small.compression.strategy", `"nope"`}},
 		"no key":         {profile, []string{"c.yaml:1", "NOT_SET is not set", "profiles.main.provider.keyEnv"}},
@@ -118,4 +121,11 @@ func TestAServiceWithoutItsKeyFileIsNotReady(t *testing.T) {
 	if log := s.end(syscall.SIGTERM); !strings.Contains(log, "key cannot be used") && !strings.Contains(log, key) {
 		t.Errorf("the log does not name the file:\n%s", log)
 	}
+}
+
+// 'run' starts with nothing that every session would be refused for.
+func TestRunChecksItsStrategy(t *testing.T) {
+	p := newPlaceHere(t)
+	p.run("run", "--strategy", "nope").failed(t, 1, `unknown strategy "nope"`)
+	p.run("run", "--set", "strategies.distill.foo=1").failed(t, 1, "strategies.distill.foo: is not a setting of distill")
 }

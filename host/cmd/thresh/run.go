@@ -59,6 +59,10 @@ func (a *app) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	// The agent would hear of it in its first session.
+	if err := h.Check(); err != nil {
+		return errors.Join(err, h.Close())
+	}
 	err = stdio.Serve(cmd.Context(), h, a.in, a.out, log)
 	if errors.Is(err, syscall.EPIPE) { // other commands end quietly then; an agent's replies are lost
 		err = errors.New("standard output was closed: the program that reads the replies has ended")

@@ -48,3 +48,11 @@ func Names() []string {
 	}
 	return slices.Sorted(maps.Keys(strategies))
 }
+
+// Declared returns the settings that a strategy declares.
+func Declared(name string) []sdk.ConfigField {
+	if s := strategies[name]; s != nil {
+		return s.Info().Config
+	}
+	return nil
+}

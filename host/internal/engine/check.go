@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
@@ -31,6 +33,9 @@ func (h *Host) Check(c *config.Config) error {
 		if err := h.plugins.Check(name); err != nil {
 			errs = append(errs, fmt.Errorf("%s (%s): %w", key, e[0].Origin, err))
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(set.Strategies)) {
+		errs = append(errs, h.checkOwn(c, name))
 	}
 	model, err := h.Model(c)
 	if err == nil {

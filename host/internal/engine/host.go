@@ -20,6 +20,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
@@ -246,10 +247,26 @@ func (h *Host) IsOpen(owner, id string) bool {
 
 // checkStrategy returns an error if a strategy that was chosen, and not just the default, cannot be found.
 func (h *Host) checkStrategy(c *config.Config) error {
-	if c.Origin("compression.strategy").Layer == config.LayerDefault {
+	name := c.Settings().Compression.Strategy
+	if c.Origin("compression.strategy").Layer != config.LayerDefault {
+		if err := h.plugins.Check(name); err != nil {
+			return err
+		}
+	}
+	return h.checkOwn(c, name)
+}
+
+// CheckSettings is the check of each session for the configuration in force.
+func (h *Host) CheckSettings() error { return h.checkStrategy(h.Config()) }
+
+// checkOwn finds what is wrong with a strategy's own settings before its first turn. What a plugin declares is known
+// only when it runs; then its start tells.
+func (h *Host) checkOwn(c *config.Config, name string) error {
+	if len(c.Settings().Strategies[name]) == 0 || !h.plugins.BuiltIn(name) {
 		return nil
 	}
-	return h.plugins.Check(c.Settings().Compression.Strategy)
+	_, err := client.Own(name, builtin.Declared(name), c.Strategy)
+	return err
 }
 
 // Strategies returns the sorted names of the strategies found. It starts no plugin.

@@ -101,6 +101,11 @@ func (m *Manager) Check(name string) error {
 	return nil
 }
 
+// BuiltIn reports whether the strategy with the name is a built-in one: a file with the name of one wins.
+func (m *Manager) BuiltIn(name string) bool {
+	return slices.ContainsFunc(m.scan().Candidates, func(c discover.Candidate) bool { return c.Name == name && c.BuiltIn })
+}
+
 // Reset takes a plugin out of quarantine and clears its crashes. It reports whether the plugin was ever started.
 func (m *Manager) Reset(name string) bool {
 	m.mu.Lock()
