@@ -1,6 +1,11 @@
 package llm
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/provider"
+)
 
 // answer collects one attempt's answer. Only the goroutine that reads the stream uses it.
 type answer struct {
@@ -34,6 +39,17 @@ func newAnswer(maxOutput int) *answer {
 
 // maxEventBytes bounds the event stream of such a request, in bytes.
 func maxEventBytes(maxOutput int) int64 { return leastEventBytes + int64(maxOutput)*eventBytesPerToken }
+
+// hear takes in one event. Cached tokens are added to the input, as providers report it.
+func (a *answer) hear(h provider.Heard) error {
+	a.model, a.finish = cmp.Or(h.Model, a.model), cmp.Or(h.Finish, a.finish)
+	if u := h.Usage; u != nil {
+		if a.output = u.Output; !h.OutputOnly {
+			a.input, a.cacheRead, a.cacheWrite = u.Prompt(), u.CacheRead, u.CacheWrite
+		}
+	}
+	return a.say(h.Text)
+}
 
 // say appends text, or returns [ErrTooLong].
 func (a *answer) say(text string) error {

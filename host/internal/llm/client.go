@@ -8,8 +8,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"github.com/thresh-dev/thresh/host/config"
 )
 
 // Options are what [Open] needs in addition to a profile. The zero value suits a program; tests set the fields.
@@ -23,21 +21,12 @@ type Options struct {
 // Client runs completions on one profile's model. It is safe for concurrent use.
 type Client struct {
 	profile   Profile
-	backend   backend
+	backend   *backend
 	redact    *strings.Replacer
 	transport *http.Transport // our own; nil if the caller brought one
 
 	sleep func(context.Context, time.Duration) error
 	now   func() time.Time
-}
-
-// backend is what differs between providers. It is safe for concurrent use.
-type backend interface {
-	// generate runs one attempt. It is complete once the answer has a finish reason, even if an error follows.
-	generate(context.Context, Request, int, *exchange, *answer) error
-	// adapt changes the form of later requests if the error suggests it, and reports whether the same request may
-	// succeed now. It is called at most once per call.
-	adapt(*Error) bool
 }
 
 // Open reads the profile's key and returns a client; nothing is sent. The error is an [*Error] and [ErrProfile].
@@ -64,12 +53,7 @@ func Open(p Profile, o Options) (*Client, error) {
 	httpClient := &http.Client{Transport: transport,
 		// A redirect would send the key and the conversation to another server.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if p.Kind == config.KindAnthropic {
-		c.backend, err = newAnthropic(p, key, httpClient)
-	} else {
-		c.backend, err = newOpenAI(p, key, httpClient)
-	}
-	if err != nil {
+	if c.backend, err = newBackend(p, key, httpClient); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -18,6 +18,7 @@ var (
 	// ErrRequest: no provider would accept the request; it was not sent.
 	ErrRequest         = errors.New("the request is not valid")
 	ErrContextExceeded = errors.New("the request is larger than the model's context window")
+	ErrTooLarge        = errors.New("the request has more bytes than the server takes")
 	ErrUnauthorized    = errors.New("the provider does not accept the key")
 	ErrModelNotFound   = errors.New("the provider does not know the model")
 	ErrRateLimited     = errors.New("the provider limits the rate of requests")

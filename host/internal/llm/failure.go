@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -159,9 +160,10 @@ func (c *Client) said(status int, body []byte) *Error {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		e.Err = ErrUnauthorized
-	case w.code == "context_length_exceeded", status == http.StatusRequestEntityTooLarge,
-		status >= 400 && status < 500 && status != http.StatusTooManyRequests && tooLong().MatchString(lower):
+	case w.code == "context_length_exceeded", c.tooLong(status, body):
 		e.Err = ErrContextExceeded
+	case status == http.StatusRequestEntityTooLarge:
+		e.Err = ErrTooLarge
 	case w.code == "model_not_found", status == http.StatusNotFound &&
 		(w.kind == "not_found_error" || strings.Contains(lower, "model")):
 		e.Err = ErrModelNotFound
@@ -184,6 +186,12 @@ func (c *Client) said(status int, body []byte) *Error {
 	return e
 }
 
-// tooLong matches the messages of OpenAI, Anthropic, vLLM, llama.cpp and the like about an exceeded context window.
-var tooLong = lazyregexp.New(`(maximum|available|max) (context|model)[ -]?(length|len|size|window)|` +
-	`context (length|window|size|limit)|prompt is too long|input is too long|exceed_context_size`)
+// tooLong reports whether a refusal is about too many tokens. Servers that imitate the APIs say so in words of their own
+// only, which decide no more than what the error is called.
+func (c *Client) tooLong(status int, body []byte) bool {
+	_, yes := c.backend.form.TooLong(status, body)
+	return yes || status == http.StatusBadRequest && imitated().Match(bytes.ToLower(body))
+}
+
+// imitated matches the messages of llama.cpp, vLLM and the like in versions that have no code for it.
+var imitated = lazyregexp.New(`(maximum|available|max) (context|model)[ -]?(length|len|size|window)`)

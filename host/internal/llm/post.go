@@ -34,7 +34,7 @@ func newEndpoint(p Profile, base, path string, header http.Header, client *http.
 }
 
 // stream sends a request and passes each event of the answer to take, until one fails.
-func stream[T any](ctx context.Context, e endpoint, body any, x *exchange, take func(T) error) error {
+func stream(ctx context.Context, e endpoint, body any, x *exchange, take func(json.RawMessage) error) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -58,14 +58,13 @@ func stream[T any](ctx context.Context, e endpoint, body any, x *exchange, take 
 		var failed struct {
 			Error json.RawMessage `json:"error"`
 		}
-		var event T
-		if err := errors.Join(json.Unmarshal(data, &failed), json.Unmarshal(data, &event)); err != nil {
+		if err := json.Unmarshal(data, &failed); err != nil {
 			return err
 		}
 		if len(failed.Error) > 0 && string(failed.Error) != "null" {
 			return &errorEvent{bytes.Clone(data)}
 		}
-		return take(event)
+		return take(data)
 	}}
 	if _, err := io.Copy(&events, res.Body); !errors.Is(err, errDone) {
 		return err

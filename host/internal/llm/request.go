@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 )
 
@@ -94,20 +95,14 @@ func (r Request) bytes() int {
 	return n
 }
 
-type turn struct {
-	role  Role
-	texts []string
-}
-
 // turns joins neighbours of the same role: Anthropic and many compatible servers require the roles to alternate.
-func turns(messages []Message) []turn {
-	var list []turn
+func turns(messages []Message) (list []provider.Turn) {
 	for _, m := range messages {
-		if n := len(list); n > 0 && list[n-1].role == m.Role {
-			list[n-1].texts = append(list[n-1].texts, m.Text)
+		if n := len(list); n > 0 && list[n-1].Role == string(m.Role) {
+			list[n-1].Texts = append(list[n-1].Texts, m.Text)
 			continue
 		}
-		list = append(list, turn{m.Role, []string{m.Text}})
+		list = append(list, provider.Turn{Role: string(m.Role), Texts: []string{m.Text}})
 	}
 	return list
 }

@@ -91,6 +91,7 @@ func (a *asking) all(ctx context.Context, sheets []Task, of int) error {
 			}
 			err := a.sheet(run, t)
 			onlyThis := errors.Is(err, errUnusable) || errors.Is(err, llm.ErrContextExceeded) ||
+				errors.Is(err, llm.ErrTooLarge) ||
 				errors.Is(err, llm.ErrIncomplete) || errors.Is(err, llm.ErrTooLong)
 			if err != nil && (!onlyThis || run.Err() != nil) {
 				return err
