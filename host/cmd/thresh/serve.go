@@ -171,6 +171,7 @@ func (a *app) openService(cmd *cobra.Command, c *config.Config, localToken strin
 	machine, err = engine.Open(engine.Options{
 		Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true, Store: passing(c.Settings()),
 		Granted: func(ctx context.Context, token string) ([]string, error) { return guard.Profiles(ctx, token) },
+		Spend:   func(ctx context.Context, name string, usd float64) error { return guard.Pay(ctx, name, usd) },
 	})
 	if err != nil {
 		return nil, nil, err

@@ -230,7 +230,7 @@ func TestMoneyIsLimitedByDay(t *testing.T) {
 	check := func() error { return g.CheckSpending(t.Context(), of) }
 	wantLimit(t, check(), "")
 	for range 2 {
-		if err := g.Spend(t.Context(), of, 0.4); err != nil {
+		if err := g.Spend(t.Context(), of.Name, 0.4); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -238,7 +238,7 @@ func TestMoneyIsLimitedByDay(t *testing.T) {
 	// Another host of the same store spends too.
 	other := NewGuard(s, "", hclog.NewNullLogger())
 	other.now = c.now
-	if err := other.Spend(t.Context(), of, 0.3); err != nil {
+	if err := other.Spend(t.Context(), of.Name, 0.3); err != nil {
 		t.Fatal(err)
 	}
 	c.at = c.at.Add(lookAgain + time.Second)
@@ -365,4 +365,34 @@ func TestTheLogOfTokens(t *testing.T) {
 	if diff := cmp.Diff(want, log.String()); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// forgetful is a store that does not take what was spent while it is down.
+type forgetful struct {
+	store.Store
+	down bool
+}
+
+func (f *forgetful) Spend(ctx context.Context, name, day string, amount int64) (int64, error) {
+	if f.down {
+		return 0, errors.New("no connection")
+	}
+	return f.Store.Spend(ctx, name, day, amount)
+}
+
+// What the store does not take is owed: it is counted as soon as the store is back, and no model is called before.
+func TestMoneyThatTheStoreDoesNotTakeIsOwed(t *testing.T) {
+	s := &forgetful{Store: store.NewMemory()}
+	g := NewGuard(s, "", hclog.NewNullLogger())
+	if _, err := Create(t.Context(), s, "alice", Limits{USDPerDay: 1}); err != nil {
+		t.Fatal(err)
+	}
+	pay := func(usd float64) error { return g.Pay(t.Context(), "alice", usd) }
+	wantLimit(t, pay(0), "")
+	s.down = true
+	if pay(0.7) == nil || pay(0.7) == nil || pay(0) == nil {
+		t.Error("nothing says that the store is down")
+	}
+	s.down = false
+	wantLimit(t, pay(0), "usdPerDay")
 }

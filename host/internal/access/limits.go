@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // Limits are how much a name may use; 0 is no limit.
@@ -135,29 +134,50 @@ func (g *Guard) CheckStore(ctx context.Context, of Grant) error {
 	return nil
 }
 
-// Spend adds what a request cost, in US dollars, rounded up to a millionth: many small costs must not add up to 0.
-func (g *Guard) Spend(ctx context.Context, of Grant, usd float64) error {
-	day := g.now().UTC().Format(time.DateOnly)
-	sum, err := g.store.Spend(ctx, of.Name, day, int64(math.Ceil(usd*1e6)))
+// Pay adds what a model call of a name's sessions cost, in US dollars, to what it has spent. With 0 it asks whether
+// another call may be made: the error is a [*LimitError] if the money of the day is spent. It is for
+// [engine.Options.Spend], where all model calls of sessions come by.
+func (g *Guard) Pay(ctx context.Context, name string, usd float64) error {
+	if usd > 0 {
+		return g.Spend(ctx, name, usd)
+	}
+	known, err := g.tokens(ctx)
 	if err != nil {
 		return err
 	}
+	of := Grant{Name: name}
+	if a, ok := known[name]; ok {
+		if of, err = GrantOf(a); err != nil {
+			return err
+		}
+	}
+	return g.CheckSpending(ctx, of)
+}
+
+// Spend adds what was spent, in US dollars, rounded up to a millionth: many small costs must not add up to 0. The
+// caller may be gone: the money is. What the store does not take is owed, and goes with the next.
+func (g *Guard) Spend(ctx context.Context, name string, usd float64) error {
+	day := g.now().UTC().Format(time.DateOnly)
+	g.mu.Lock()
+	amount := g.owed[name] + int64(math.Ceil(usd*1e6))
+	delete(g.owed, name)
+	g.mu.Unlock()
+	sum, err := g.store.Spend(context.WithoutCancel(ctx), name, day, amount)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.spends[of.Name] = spending{day, sum, g.now()}
+	if err != nil {
+		if amount > 0 {
+			g.owed[name] += amount
+			g.log.Warn("what was spent is not in the store yet", "name", name, "usd", float64(g.owed[name])/1e6,
+				"error", err)
+		}
+		return err
+	}
+	g.spends[name] = spending{day, sum, g.now()}
 	return nil
 }
 
-// Charge adds the cost of a turn's model calls, even if the caller has gone: the money is spent. Without a price list
-// the cost is unknown, and does not count.
-func (g *Guard) Charge(ctx context.Context, of Grant, turn outcome.Outcome) error {
-	if turn.Compress.LLM == nil || turn.Compress.LLM.CostUSD == 0 {
-		return nil
-	}
-	return g.Spend(context.WithoutCancel(ctx), of, turn.Compress.LLM.CostUSD)
-}
-
-// CheckSpending refuses a request that may call a model when the day's money is spent. Requests in progress may exceed
+// CheckSpending refuses a request that may call a model when the day's money is spent. Model calls in progress may exceed
 // the limit: costs are known only at the end.
 func (g *Guard) CheckSpending(ctx context.Context, of Grant) error {
 	most := of.Limits.USDPerDay
@@ -166,10 +186,10 @@ func (g *Guard) CheckSpending(ctx context.Context, of Grant) error {
 	}
 	day := g.now().UTC().Format(time.DateOnly)
 	g.mu.Lock()
-	s := g.spends[of.Name]
+	s, owed := g.spends[of.Name], g.owed[of.Name]
 	g.mu.Unlock()
-	if s.day != day || g.now().Sub(s.looked) > lookAgain {
-		if err := g.Spend(ctx, of, 0); err != nil { // 0: what was spent so far
+	if owed > 0 || s.day != day || g.now().Sub(s.looked) > lookAgain {
+		if err := g.Spend(ctx, of.Name, 0); err != nil { // 0: what was spent so far
 			return err
 		}
 		g.mu.Lock()

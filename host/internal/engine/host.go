@@ -45,6 +45,9 @@ type Options struct {
 	Keep bool
 	// Granted returns the profiles that an access token may choose by name; nil for no token any.
 	Granted func(ctx context.Context, token string) ([]string, error)
+	// Spend is told what each model call of a session cost its owner, in US dollars, whatever became of the call and its
+	// turn. Before each call it is asked with 0, and an error refuses the call. Nil counts and refuses nothing.
+	Spend func(ctx context.Context, owner string, usd float64) error
 	// Store keeps sessions in place of the setting's store; the host does not close it. Nil is none.
 	Store store.Store
 }
@@ -57,6 +60,7 @@ type Host struct {
 	models  models
 	prices  catalog
 	granted func(ctx context.Context, token string) ([]string, error)
+	spend   func(ctx context.Context, owner string, usd float64) error
 
 	// calibrations are what sessions learned about models, for later sessions to begin with.
 	calibrations calibrations
@@ -114,8 +118,8 @@ func Open(o Options) (*Host, error) {
 		return nil, errors.Join(err, manager.Close())
 	}
 	h = &Host{log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
-		models: models{log: logger, env: c.LookupEnv}, granted: o.Granted, store: kept, closeStore: closeStore,
-		name: rand.Text(), leaseTime: leaseTime, snapshotEvery: snapshotEvery}
+		models: models{log: logger, env: c.LookupEnv}, granted: o.Granted, spend: o.Spend, store: kept,
+		closeStore: closeStore, name: rand.Text(), leaseTime: leaseTime, snapshotEvery: snapshotEvery}
 	h.config.Store(c)
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,

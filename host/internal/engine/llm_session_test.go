@@ -25,6 +25,11 @@ import (
 // writing opens a host whose strategies have a model, with further settings.
 func writing(t *testing.T, kind string, server *llmtest.Server, settings map[string]any) *engine.Host {
 	t.Helper()
+	return open(t, withModel(kind, server, settings))
+}
+
+// withModel adds settings of a model for strategies to settings.
+func withModel(kind string, server *llmtest.Server, settings map[string]any) map[string]any {
 	all := map[string]any{
 		"compression.strategy": "one-shot", "compression.profile": "writer", "model.contextLimit": 20_000,
 		"profiles.writer.provider.kind": kind, "profiles.writer.provider.model": "writer-1",
@@ -33,7 +38,7 @@ func writing(t *testing.T, kind string, server *llmtest.Server, settings map[str
 	for key, value := range settings {
 		all[key] = value
 	}
-	return open(t, all)
+	return all
 }
 
 func summary(llmtest.Request) llmtest.Reply {

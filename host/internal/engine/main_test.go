@@ -59,9 +59,14 @@ func open(t testing.TB, set map[string]any) *engine.Host {
 // openOn is open for a host that keeps its sessions in a store; without one they are gone with it.
 func openOn(t testing.TB, kept store.Store, set map[string]any) *engine.Host {
 	t.Helper()
-	h, err := engine.Open(engine.Options{
-		Config: settings.Load(t, pluginDir, set), Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}), Store: kept,
-	})
+	return openWith(t, engine.Options{Store: kept}, set)
+}
+
+// openWith is open with further options.
+func openWith(t testing.TB, o engine.Options, set map[string]any) *engine.Host {
+	t.Helper()
+	o.Config, o.Logger = settings.Load(t, pluginDir, set), hclog.New(&hclog.LoggerOptions{Output: io.Discard})
+	h, err := engine.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

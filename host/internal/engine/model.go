@@ -104,8 +104,8 @@ const (
 )
 
 // model returns the model that a strategy may call, with the budget of the session's settings. Sessions may share its
-// client.
-func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
+// client. Every model call of a session is made, and paid for by the session's owner, in its Generate.
+func (h *Host) model(c *config.Config, owner string) (*prepare.LLM, error) {
 	client, err := h.Model(c)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,17 @@ func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
 		MaxCalls: maxModelCalls, MaxTokens: c.Settings().Compression.LLM.MaxTokens,
 		Generate: func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion,
 			outcome.Spent, error) {
-			return generate(ctx, client, req, onText)
+			if h.spend == nil {
+				return generate(ctx, client, req, onText)
+			}
+			if err := h.spend(ctx, owner, 0); err != nil {
+				return sdk.Completion{}, outcome.Spent{}, err
+			}
+			completion, spent, err := generate(ctx, client, req, onText)
+			if spent.CostUSD > 0 {
+				_ = h.spend(ctx, owner, spent.CostUSD) // the next call is refused
+			}
+			return completion, spent, err
 		},
 	}, nil
 }

@@ -37,7 +37,7 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	// A missing key must not stop strategies that call no model.
 	var model *prepare.LLM
 	if strategy.Info().RequiresLLM {
-		if model, err = s.host.model(c); err != nil {
+		if model, err = s.host.model(c, s.key.Owner); err != nil {
 			return nil, prepare.Request{}, err
 		}
 	}

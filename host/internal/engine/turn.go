@@ -68,6 +68,8 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	if err != nil {
 		return Prepared{}, err
 	}
+	var before *outcome.Spent // by tries that another host has overtaken
+	defer func() { ready.Outcome.Compress.LLM = together(before, ready.Outcome.Compress.LLM) }()
 	pending := o.PendingTokens
 	for range mostTries {
 		if o.UpTo, err = s.Refresh(ctx, o.UpTo); err != nil {
@@ -77,11 +79,25 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, ErrMoved) {
 			return ready, err
 		}
+		before = together(before, ready.Outcome.Compress.LLM)
 		if err := s.restart(); err != nil {
 			return s.unprepared(o), err
 		}
 	}
 	return s.unprepared(o), s.busyError("prepare")
+}
+
+// together adds up what was spent; nil is nothing.
+func together(a, b *outcome.Spent) *outcome.Spent {
+	if a == nil {
+		return b
+	}
+	if b != nil {
+		sum := *a
+		sum.Add(*b)
+		return &sum
+	}
+	return a
 }
 
 // prepareOnce is a turn on the session as this host knows it. The error is ErrMoved if another host has changed the
@@ -97,7 +113,7 @@ func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Re
 	}
 	view, out, err := w.Prepare(ctx, req)
 	if errors.Is(err, ErrMoved) {
-		return req, Prepared{}, err
+		return req, Prepared{Outcome: out}, err
 	}
 	out.NotIsolated = notIsolated(req)
 	out.Warnings = append(out.Warnings, s.notInForce()...)
@@ -180,13 +196,16 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	if err != nil {
 		return outcome.Outcome{}, err
 	}
+	var before *outcome.Spent
+	defer func() { out.Compress.LLM = together(before, out.Compress.LLM) }()
 	for range mostTries {
 		if upTo, err = s.Refresh(ctx, upTo); err != nil {
-			return out, err
+			return outcome.Outcome{}, err
 		}
 		if req, out, err = s.compressOnce(ctx, upTo); !errors.Is(err, ErrMoved) {
 			return out, err
 		}
+		before = together(before, out.Compress.LLM)
 		if err := s.restart(); err != nil {
 			return out, err
 		}

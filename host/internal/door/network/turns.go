@@ -24,12 +24,6 @@ func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*s
 	answer, err := session.Prepare(ctx, service.PrepareRequest{
 		PendingTokens: int(r.GetPendingTokens()), Format: host.Form(r.GetFormat()), Since: r.Since,
 	})
-	// Before the error is looked at: a turn that failed may have paid for a model call.
-	if answer != nil {
-		if err := s.guard.Charge(ctx, callerOf(ctx).grant, answer.Outcome); err != nil {
-			return nil, err
-		}
-	}
 	if err != nil && (answer == nil || !r.GetUnprepared()) {
 		return nil, err
 	}
@@ -88,9 +82,6 @@ func (s *sessions) CompressHistory(
 	// No mark: gRPC requests have no order among themselves, so what is there now is compressed.
 	answer, err := session.Compress(ctx, service.Moment{})
 	if err != nil {
-		return nil, err
-	}
-	if err := s.guard.Charge(ctx, callerOf(ctx).grant, answer.Outcome); err != nil {
 		return nil, err
 	}
 	return &sessionv1.CompressHistoryResponse{

@@ -361,9 +361,8 @@ type prepared struct {
 // prepare runs a turn of the session. After an error the view is what the host returned with it: the history as the
 // last turn left it. r must be the request that the branch's entries are of: what is pending depends on it.
 func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t prepared, err error) {
-	guard := x.server.options.Guard
 	// Although not every turn calls a model: which one will is known only when the strategy is asked.
-	if err := guard.CheckSpending(ctx, x.grant); err != nil {
+	if err := x.server.options.Guard.CheckSpending(ctx, x.grant); err != nil {
 		return t, err
 	}
 	// Counted once for as long as it stays the same: it is mostly the schemas of tools, 75 kB of Claude Code's.
@@ -396,7 +395,7 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t p
 	if counted := ready.Tokens + t.pending; counted > 0 {
 		b.ratio = float64(ready.Outcome.Projected) / float64(counted)
 	}
-	return t, errors.Join(err, guard.Charge(ctx, x.grant, ready.Outcome))
+	return t, err
 }
 
 // settle works out what a turn saved, by what is sent: the view, and what had to stay although the view lacks it. sent

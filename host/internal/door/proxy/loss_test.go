@@ -30,7 +30,7 @@ func limited(t *testing.T, upstream string, set map[string]any) (p *standing, to
 		}
 	})
 	return p, token, func(usd float64) {
-		if err := guard.Spend(t.Context(), access.Grant{Name: "alice"}, usd); err != nil {
+		if err := guard.Spend(t.Context(), "alice", usd); err != nil {
 			t.Fatal(err)
 		}
 	}
