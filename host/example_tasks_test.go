@@ -93,15 +93,16 @@ func ExampleHost_Session() {
 	store := config.Override{Key: "sessions.store", Value: "sqlite:" + filepath.Join(dir, "sessions.db")}
 	for range 2 { // two runs of one program
 		_, s, done := open(host.SessionOptions{ID: "task-1"}, store)
-		fmt.Println(len(s.History().Entries), "entries")
+		h, err := s.History()
+		fmt.Println(len(h.Entries), "entries", err)
 		if _, err := s.Add(context.Background(), say(content.Human, "Fix the parser.")); err != nil {
 			fmt.Println(err)
 		}
 		done()
 	}
 	// Output:
-	// 0 entries
-	// 1 entries
+	// 0 entries <nil>
+	// 1 entries <nil>
 }
 
 // Compress is for the moment that the agent chooses, such as the end of a task.
@@ -115,7 +116,11 @@ func ExampleSession_Compress() {
 		}
 	}
 	outcome, err := s.Compress(context.Background())
-	fmt.Println(outcome.Compress.Kind, err, len(s.History().Entries), "of 20 entries are left")
+	if err != nil {
+		fmt.Println(err)
+	}
+	h, err := s.History()
+	fmt.Println(outcome.Compress.Kind, err, len(h.Entries), "of 20 entries are left")
 	// Output: applied <nil> 9 of 20 entries are left
 }
 
@@ -192,11 +197,18 @@ func ExampleSession_Mark() {
 	if _, err := s.Add(ctx, say(content.Human, "Fix the parser.")); err != nil {
 		fmt.Println(err)
 	}
-	mark := s.Mark()
+	mark, err := s.Mark()
+	if err != nil {
+		fmt.Println(err)
+	}
 	if _, err := s.Add(ctx, say(content.Human, "And the tests.")); err != nil { // typed meanwhile
 		fmt.Println(err)
 	}
 	ready, err := s.Prepare(ctx, host.PrepareOptions{UpTo: &mark})
-	fmt.Println(len(ready.History), "of", len(s.History().Entries), err)
+	if err != nil {
+		fmt.Println(err)
+	}
+	h, err := s.History()
+	fmt.Println(len(ready.History), "of", len(h.Entries), err)
 	// Output: 1 of 2 <nil>
 }

@@ -78,7 +78,10 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 }
 
 // System returns what [Session.SetSystem] set. It must not be changed.
-func (s *Session) System() []content.Block { return s.engine.System() }
+func (s *Session) System() ([]content.Block, error) {
+	system, err := s.engine.System()
+	return system, classify(err)
+}
 
 // SystemTokens returns the tokens of the system prompt, which every request has.
 func (s *Session) SystemTokens() int { return s.engine.SystemTokens() }
@@ -100,12 +103,15 @@ type PrepareOptions struct {
 type Mark = history.Mark
 
 // Mark returns the moment after everything that was added so far, for [PrepareOptions].
-func (s *Session) Mark() Mark { return s.engine.Mark() }
+func (s *Session) Mark() (Mark, error) {
+	m, err := s.engine.Mark()
+	return m, classify(err)
+}
 
 // Prepared is a history that is safe to send.
 type Prepared struct {
 	// History is what to send: every tool response follows its call, and nothing in it is refused by providers. It is
-	// nil only if the session is closed.
+	// nil only if the session is closed, or could not be read from the store.
 	History []content.Content
 	// Tokens is the count of History.
 	Tokens int
@@ -166,8 +172,9 @@ type History struct {
 	State
 }
 
-// History returns the owned history as it is now, including what is not sent to a model.
-func (s *Session) History() History { return s.HistoryAt(nil) }
+// History returns the owned history as it is now, including what is not sent to a model. With sessions.maxMemory, this
+// and all that reads a session may have to read it from the store, and fails if the store does.
+func (s *Session) History() (History, error) { return s.HistoryAt(nil) }
 
 // Refresh takes in what other hosts of the same store have written. Everything that changes a session does so by
 // itself; [Session.HistoryAt] and [Session.Size] do not, as they wait for nothing. It is for a request that was made at
@@ -178,9 +185,12 @@ func (s *Session) Refresh(ctx context.Context, upTo *Mark) (*Mark, error) {
 }
 
 // HistoryAt is History without what was added after a mark; nil is now.
-func (s *Session) HistoryAt(m *Mark) History {
-	h := s.engine.HistoryAt(m)
-	return History{h.Contents(), State{h.Revision, h.Tokens}}
+func (s *Session) HistoryAt(m *Mark) (History, error) {
+	h, err := s.engine.HistoryAt(m)
+	if err != nil {
+		return History{}, classify(err)
+	}
+	return History{h.Contents(), State{h.Revision, h.Tokens}}, nil
 }
 
 // Size is the size of a history at one moment.
@@ -191,9 +201,9 @@ type Size struct {
 }
 
 // Size returns the size of the owned history without what was added after a mark; nil is now. It copies nothing.
-func (s *Session) Size(m *Mark) Size {
-	revision, tokens, entries := s.engine.Size(m)
-	return Size{State{revision, tokens}, entries}
+func (s *Session) Size(m *Mark) (Size, error) {
+	revision, tokens, entries, err := s.engine.Size(m)
+	return Size{State{revision, tokens}, entries}, classify(err)
 }
 
 // Originals returns what was added under an id, before any strategy changed it: the entry, or for a tool call's id the

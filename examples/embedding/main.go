@@ -66,7 +66,11 @@ func run(ctx context.Context) error {
 		if err != nil {
 			return err // the history is unchanged: retry, change a setting, or stop
 		}
-		a.kept = s.History().Tokens
+		owned, err := s.History()
+		if err != nil {
+			return err
+		}
+		a.kept = owned.Tokens
 		fmt.Printf("step %2d: send %2d entries, %4d tokens instead of %4d (removed %d entries, changed %d)\n",
 			step, len(ready.History), ready.Tokens, a.unpruned,
 			ready.Outcome.Optimize.Removed, ready.Outcome.Optimize.Replaced)

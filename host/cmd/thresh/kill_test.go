@@ -77,7 +77,9 @@ func (s *survivor) turn() error {
 			return err
 		}
 	}
-	if s.twin.History().Added == uint64(2*s.turns) {
+	if h, err := s.twin.History(); err != nil {
+		return err
+	} else if h.Added == uint64(2*s.turns) {
 		if _, _, err := s.twin.Add(s.t.Context(), entries...); err != nil {
 			return err
 		}
@@ -204,8 +206,15 @@ func killed(t *testing.T, p *place, kills int, store string, start func(p *place
 	}
 	last := start(p, args...)
 	set(last, false)
-	before := all[0].twin.History().Added
-	eventually(patience, func() bool { return all[0].twin.History().Added > before+4 })
+	added := func() uint64 {
+		h, err := all[0].twin.History()
+		if err != nil {
+			t.Error(err)
+		}
+		return h.Added
+	}
+	before := added()
+	eventually(patience, func() bool { return added() > before+4 })
 	close(stop)
 	agents.Wait()
 	turns := 0

@@ -87,7 +87,11 @@ FILE is a session in any format that 'thresh sessions convert' reads; '-' is sta
 				return err
 			}
 			if apply {
-				return a.writeHistory(args[0], s.System(), history)
+				system, err := s.System()
+				if err != nil {
+					return err
+				}
+				return a.writeHistory(args[0], system, history)
 			}
 			return a.printJSON(result)
 		},
@@ -104,9 +108,17 @@ func (a *app) tryCompress(cmd *cobra.Command, s *engine.Session) (any, []content
 	if err != nil {
 		return nil, nil, err
 	}
-	c, history := o.Compress, s.History().Contents()
+	now, err := s.History()
+	if err != nil {
+		return nil, nil, err
+	}
+	system, err := s.System()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, history := o.Compress, now.Contents()
 	return compressResult{
-		Kind: c.Kind, Reason: c.NoOp, System: transcript.SystemJSON(s.System()), History: history,
+		Kind: c.Kind, Reason: c.NoOp, System: transcript.SystemJSON(system), History: history,
 		Metadata: compressMetadata{
 			OriginalMessageCount: c.EntriesBefore, CompressedMessageCount: c.EntriesAfter,
 			StrategyUsed: o.Strategy, CompressMetadata: c.Metadata,

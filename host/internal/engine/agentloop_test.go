@@ -95,7 +95,7 @@ func play(t *testing.T, h *engine.Host, counter *tokens.Counter, strategy string
 		if what := lost(said, p.History); strategy == "high-density" && human == 0 && what != "" {
 			t.Fatalf("before entry %d: a person's words are lost: %s", i, what)
 		}
-		owned := s.History()
+		owned := owned(t, s)
 		if got := known.total(owned.Contents()); got != owned.Tokens {
 			t.Fatalf("before entry %d: the history is kept as %d tokens and counts %d", i, owned.Tokens, got)
 		}

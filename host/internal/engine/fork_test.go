@@ -27,9 +27,9 @@ func TestAForkGoesOnAsItsParent(t *testing.T) {
 		// forks are the moments before something was added, by the step that added it.
 		forks := map[int]engine.Fork{}
 		for i, step := range steps {
-			added := parent.Mark()
+			added := moment(t, parent)
 			did[i] = step(t, parent)
-			if n, _ := added.Counts(); n > 0 && parent.Mark() != added && i%3 == 0 {
+			if n, _ := added.Counts(); n > 0 && moment(t, parent) != added && i%3 == 0 {
 				forks[i] = engine.Fork{Parent: "parent", At: parent.Position() - 1, Entries: int(n), Whole: true}
 			}
 		}

@@ -131,7 +131,7 @@ func TestHostsThatWriteAtOnce(t *testing.T) {
 			for i, s := range sessions {
 				_, err := s.Refresh(t.Context(), nil)
 				must(t, err, nil)
-				seen[i] = texts(s.History().Contents())
+				seen[i] = texts(owned(t, s).Contents())
 			}
 			if diff := cmp.Diff(seen[0], seen[1]); diff != "" {
 				t.Errorf("the hosts see different histories:\n%s", diff)
@@ -231,7 +231,7 @@ func TestARewriteMeetsAdditions(t *testing.T) {
 	}
 	_, err := other.Refresh(t.Context(), nil)
 	must(t, err, nil)
-	if h := texts(other.History().Contents()); h[len(h)-1] != "late" || len(h) >= 60 {
+	if h := texts(owned(t, other).Contents()); h[len(h)-1] != "late" || len(h) >= 60 {
 		t.Errorf("the other host sees %d entries, the last is %q", len(h), h[len(h)-1])
 	}
 }
@@ -241,19 +241,19 @@ func TestATurnSeesWhatOtherHostsAdded(t *testing.T) {
 	s, other := pair(t, &hooked{}, nil)
 	add(t, s, says(content.Human, "one"))
 	add(t, other, says(content.Human, "two"))
-	asked := s.Mark()
+	asked := moment(t, s)
 	upTo, err := s.Refresh(t.Context(), &asked)
-	if diff := cmp.Diff([]string{"one", "two"}, texts(s.HistoryAt(upTo).Contents())); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"one", "two"}, texts(ownedAt(t, s, upTo).Contents())); diff != "" || err != nil {
 		t.Errorf("a reader: %v\n%s", err, diff)
 	}
 	add(t, other, says(content.Human, "and a half"))
-	asked = s.Mark()
+	asked = moment(t, s)
 	got, err := s.Prepare(t.Context(), engine.PrepareOptions{UpTo: &asked})
 	if diff := cmp.Diff([]string{"one", "two", "and a half"}, texts(got.History)); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	add(t, s, says(content.Human, "three"))
-	asked = s.Mark()
+	asked = moment(t, s)
 	add(t, s, says(content.Human, "later"))
 	got, err = s.Prepare(t.Context(), engine.PrepareOptions{UpTo: &asked})
 	if diff := cmp.Diff([]string{"one", "two", "and a half", "three"}, texts(got.History)); diff != "" || err != nil {
@@ -275,11 +275,11 @@ func TestATurnSeesWhatOtherHostsAddedBeforeLaterEntries(t *testing.T) {
 		func(m *history.Mark) []string {
 			upTo, err := s.Refresh(t.Context(), m)
 			must(t, err, nil)
-			return texts(s.HistoryAt(upTo).Contents())
+			return texts(ownedAt(t, s, upTo).Contents())
 		},
 	} {
 		add(t, other, says(content.Human, "acknowledged"))
-		asked := s.Mark()
+		asked := moment(t, s)
 		add(t, s, says(content.Human, "later"))
 		add(t, other, says(content.Human, "later still"))
 		add(t, s, says(content.Human, "last"))
@@ -311,10 +311,10 @@ func TestAnAdditionMeetsAnother(t *testing.T) {
 	s, other := pair(t, hook, nil)
 	hook.before = func() { add(t, other, says(content.Human, "first")) }
 	add(t, s, says(content.Human, "second"))
-	if diff := cmp.Diff([]string{"first", "second"}, texts(s.History().Contents())); diff != "" {
+	if diff := cmp.Diff([]string{"first", "second"}, texts(owned(t, s).Contents())); diff != "" {
 		t.Error(diff)
 	}
-	if e := s.History().Entries; e[0].ID != "e1" || e[1].ID != "e2" {
+	if e := owned(t, s).Entries; e[0].ID != "e1" || e[1].ID != "e2" {
 		t.Errorf("the ids are %s and %s", e[0].ID, e[1].ID)
 	}
 	must(t, other.Delete(t.Context()), nil)
@@ -335,7 +335,7 @@ func TestAStoreWithoutRoom(t *testing.T) {
 	for i := range 60 {
 		add(t, s, says(content.Human, fmt.Sprint(i, strings.Repeat(" word", 40))))
 	}
-	before := s.History()
+	before := owned(t, s)
 	full.on.Store(true)
 	if _, _, err := s.Add(t.Context(), says(content.Human, "no room")); !store.IsCause(err, store.Full) {
 		t.Errorf("add: %v", err)
@@ -349,7 +349,7 @@ func TestAStoreWithoutRoom(t *testing.T) {
 	if s.Config().Settings().Compression.Threshold != nil {
 		t.Error("a setting that was not stored holds")
 	}
-	if diff := cmp.Diff(texts(before.Contents()), texts(s.History().Contents())); diff != "" {
+	if diff := cmp.Diff(texts(before.Contents()), texts(owned(t, s).Contents())); diff != "" {
 		t.Errorf("the history was changed:\n%s", diff)
 	}
 	full.on.Store(false)
@@ -359,7 +359,7 @@ func TestAStoreWithoutRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(texts(s.History().Contents()), texts(again.History().Contents())); diff != "" {
+	if diff := cmp.Diff(texts(owned(t, s).Contents()), texts(owned(t, again).Contents())); diff != "" {
 		t.Errorf("opened again:\n%s", diff)
 	}
 	if got := prepareTurn(t, again); got.Revision != want.Revision {
@@ -395,12 +395,12 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 	}
 	want := []string{"0", "1", "2", "3", "4", "5"}
 	var written []string
-	for _, e := range s.History().Entries {
+	for _, e := range owned(t, s).Entries {
 		originals, err := s.Originals(t.Context(), e.ID)
 		must(t, err, nil)
 		written = append(written, texts(originals)...)
 	}
-	for _, got := range [][]string{texts(s.History().Contents()), written} {
+	for _, got := range [][]string{texts(owned(t, s).Contents()), written} {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

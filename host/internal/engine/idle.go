@@ -58,6 +58,9 @@ func (s *Session) wake() error {
 	if !s.released.Load() {
 		return nil
 	}
+	if s.done.Err() != nil {
+		return s.closedError("read")
+	}
 	ctx, cancel := store.Within(s.done)
 	defer cancel()
 	at := s.stored.at
@@ -72,16 +75,6 @@ func (s *Session) wake() error {
 	}
 	s.released.Store(false)
 	return nil
-}
-
-// entered is enter for methods that return no error. If the session cannot be read, that is logged, and they return
-// what an empty session has; Add and Prepare then fail.
-func (s *Session) entered(what string) (leave func()) {
-	leave, err := s.enter()
-	if err != nil {
-		s.host.log.Warn("session could not be read from the store", "session", s.key.ID, "for", what, "error", err)
-	}
-	return leave
 }
 
 // sleep releases the memory of an idle session, unless it is in use again or has nothing in the store.

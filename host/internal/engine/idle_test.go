@@ -1,10 +1,13 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,7 +53,7 @@ func TestIdleSessionsLeaveMemory(t *testing.T) {
 			if diff := cmp.Diff(scripts[i][at](t, twins[i]), scripts[i][at](t, sessions[i])); diff != "" {
 				t.Fatalf("session %d, step %d:\n%s", i, at, diff)
 			}
-			if diff := cmp.Diff(texts(twins[i].History().Contents()), texts(sessions[i].History().Contents())); diff != "" {
+			if diff := cmp.Diff(texts(owned(t, twins[i]).Contents()), texts(owned(t, sessions[i]).Contents())); diff != "" {
 				t.Fatalf("session %d, step %d:\n%s", i, at, diff)
 			}
 			if tight.Memory() > limit {
@@ -66,6 +69,55 @@ func TestIdleSessionsLeaveMemory(t *testing.T) {
 	if released == 0 {
 		t.Error("no session was ever released: the test shows nothing")
 	}
+}
+
+// A session that the store does not give back says so, whatever is asked of it: no reader takes it for an empty one.
+// What was read before and after fits together.
+func TestNoReaderTakesAFailureForAnEmptySession(t *testing.T) {
+	kept := &unreadable{Store: store.NewMemory()}
+	s := begin(t, openOn(t, kept, map[string]any{"compression.strategy": "high-density"}), nil)
+	must(t, s.SetSystem(t.Context(), content.Text{Text: "Be brief."}), nil)
+	add(t, s, says(content.Human, "one"), says(content.AI, "two"))
+	before := moment(t, s)
+	readers := map[string]func() (empty bool, err error){
+		"Mark":      func() (bool, error) { m, err := s.Mark(); return m != before, err },
+		"History":   func() (bool, error) { h, err := s.History(); return len(h.Entries) != 2, err },
+		"HistoryAt": func() (bool, error) { h, err := s.HistoryAt(&before); return len(h.Entries) != 2, err },
+		"Size":      func() (bool, error) { _, _, n, err := s.Size(nil); return n != 2, err },
+		"System":    func() (bool, error) { b, err := s.System(); return len(b) != 1, err },
+		"Prepare": func() (bool, error) {
+			p, err := s.Prepare(t.Context(), engine.PrepareOptions{UpTo: &before})
+			return len(p.History) != 2, err
+		},
+		"PlanOptimize": func() (bool, error) { p, _, err := s.PlanOptimize(t.Context()); return p == nil, err },
+		"Compress":     func() (bool, error) { o, err := s.Compress(t.Context(), nil); return o.TokensBefore == 0, err },
+	}
+	for name, read := range readers {
+		s.Sleep()
+		kept.down.Store(true)
+		if _, err := read(); err == nil {
+			t.Errorf("%s: no error while the store is down", name)
+		}
+		kept.down.Store(false)
+		if empty, err := read(); empty || err != nil {
+			t.Errorf("%s: %v, wrong: %v", name, err, empty)
+		}
+	}
+}
+
+// unreadable is a store that gives nothing back while it is down.
+type unreadable struct {
+	store.Store
+	down atomic.Bool
+}
+
+func (u *unreadable) Records(ctx context.Context, key store.Key, c store.Choice) iter.Seq2[store.Record, error] {
+	if u.down.Load() {
+		return func(yield func(store.Record, error) bool) {
+			yield(store.Record{}, &store.Fault{Cause: store.Gone, Store: "test", Err: context.DeadlineExceeded})
+		}
+	}
+	return u.Store.Records(ctx, key, c)
 }
 
 // What sessions take of the heap is what is counted, and they give it back, whatever was done with them before.

@@ -100,6 +100,11 @@ func (s *Session) Calibrate(counted, promptTokens int) {
 func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, outcome.Optimize, error) {
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return nil, outcome.Optimize{}, err
+	}
 	w, req, err := s.request(ctx, 0)
 	if err != nil {
 		return nil, outcome.Optimize{}, err

@@ -149,7 +149,7 @@ func TestWhoCancelsCancelsTheModelCall(t *testing.T) {
 				t.Fatalf("%s: the model is still asked", name)
 			}
 			must(t, <-done, context.Canceled)
-			if diff := cmp.Diff(before, s.History().Contents()); diff != "" {
+			if diff := cmp.Diff(before, owned(t, s).Contents()); diff != "" {
 				t.Errorf("%s: the history changed:\n%s", name, diff)
 			}
 			if name == "the caller" {
@@ -178,7 +178,7 @@ func TestAProfileThatCannotBeUsed(t *testing.T) {
 			add(t, s, long(50)...)
 			p, err := s.Prepare(t.Context(), engine.PrepareOptions{})
 			must(t, err, c.want)
-			if len(p.History) != 100 || p.Tokens != s.History().Tokens || p.Outcome.Tokens != p.Tokens {
+			if len(p.History) != 100 || p.Tokens != owned(t, s).Tokens || p.Outcome.Tokens != p.Tokens {
 				t.Errorf("%d entries, %d tokens", len(p.History), p.Tokens)
 			}
 		})

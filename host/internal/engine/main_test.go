@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
@@ -101,6 +102,29 @@ func prepareTurn(t testing.TB, s *engine.Session) engine.Prepared {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// failing is a test, or a run of a property.
+type failing interface{ Error(...any) }
+
+// owned is the history of a session, ownedAt what it was at a moment.
+func owned(t failing, s *engine.Session) history.Snapshot { return ownedAt(t, s, nil) }
+
+func ownedAt(t failing, s *engine.Session, m *history.Mark) history.Snapshot {
+	h, err := s.HistoryAt(m)
+	if err != nil {
+		t.Error(err)
+	}
+	return h
+}
+
+func moment(t testing.TB, s *engine.Session) history.Mark {
+	t.Helper()
+	m, err := s.Mark()
+	if err != nil {
+		t.Error(err)
+	}
+	return m
 }
 
 func says(speaker content.Speaker, text string) content.Content {

@@ -50,7 +50,11 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 	case done != nil:
 		return done.Revision, done.Tokens, nil
 	}
-	before := transcript.Before{System: s.System(), Begun: s.history.Snapshot().Added > 0, Called: s.called}
+	old, err := s.System()
+	if err != nil {
+		return 0, 0, err
+	}
+	before := transcript.Before{System: old, Begun: s.history.Snapshot().Added > 0, Called: s.called}
 	if m.System != nil {
 		if before.System, err = transcript.ParseSystem(m.System); err != nil {
 			return 0, 0, fmt.Errorf("%w: %w", ErrInvalidEntry, err)
@@ -67,7 +71,6 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 		}
 		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
 	}
-	old := s.System()
 	if !slices.EqualFunc(old, parsed.System, content.Equal) {
 		if err := s.SetSystem(ctx, parsed.System...); err != nil {
 			return 0, 0, err

@@ -67,7 +67,7 @@ func TestAnAdditionWithAKey(t *testing.T) {
 				}
 				_, err = s.Refresh(t.Context(), nil)
 				must(t, err, nil)
-				if n := len(s.History().Entries); n != 5 {
+				if n := len(owned(t, s).Entries); n != 5 {
 					t.Errorf("%s: %d entries", who, n)
 				}
 				if _, _, err := s.AddWith(t.Context(), engine.AddOptions{Key: "k1"}, says(content.Human, "other")); !errors.Is(
@@ -97,11 +97,11 @@ func TestKeysAreForgotten(t *testing.T) {
 	for _, i := range []int{299, 200, 172} {
 		addOnce(t, s, fmt.Sprint("key ", i), fmt.Sprint(i))
 	}
-	if n := len(s.History().Entries); n != 300 {
+	if n := len(owned(t, s).Entries); n != 300 {
 		t.Errorf("%d entries after the last keys were used again", n)
 	}
 	addOnce(t, s, "key 171", "171")
-	if n := len(s.History().Entries); n != 301 {
+	if n := len(owned(t, s).Entries); n != 301 {
 		t.Errorf("%d entries after a forgotten key was used again", n)
 	}
 }
@@ -154,7 +154,7 @@ func TestAnAdditionOfUnknownOutcome(t *testing.T) {
 		}
 		_, err = s.Refresh(t.Context(), nil)
 		must(t, err, nil)
-		if n := len(s.History().Entries); n != 2 {
+		if n := len(owned(t, s).Entries); n != 2 {
 			t.Errorf("key %q: %d entries", key, n)
 		}
 	}

@@ -129,19 +129,24 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	if o.Existing && !found {
 		return fmt.Errorf("session %q: %w", s.key.ID, ErrNoSession)
 	}
-	if leave, err := s.enter(); err == nil { // counts its memory
-		leave()
+	leave, err := s.enter() // counts its memory
+	leave()
+	if err != nil {
+		return err
 	}
 	dir := s.Config().Settings().Transcript.Dir
 	if dir == "" {
 		return nil
 	}
-	var err error
 	if s.log, err = transcriptlog.Open(dir, s.name()); err != nil {
 		return fmt.Errorf("session %q: %w", s.key.ID, err)
 	}
 	// A new file begins with the prompt that its entries were added under.
-	if system := s.System(); len(system) > 0 { // of a session that goes on
+	system, err := s.System()
+	if err != nil {
+		return err
+	}
+	if len(system) > 0 { // of a session that goes on
 		s.log.SetSystem(system)
 	}
 	if forked { // its transcript is whole, as that of its parent
@@ -211,19 +216,25 @@ func (s *Session) SetTodos(list []sdk.Todo) error {
 func (s *Session) TranscriptPath() string { return s.log.Path() }
 
 // History returns the owned history, including what is not sent to a model. It must not be changed.
-func (s *Session) History() history.Snapshot { return s.HistoryAt(nil) }
+//
+// The error, here and of all that reads a session, says that the store did not give back what was released from memory.
+func (s *Session) History() (history.Snapshot, error) { return s.HistoryAt(nil) }
 
 // HistoryAt is History without what was added after a mark; a nil mark is now.
-func (s *Session) HistoryAt(m *history.Mark) history.Snapshot {
-	defer s.entered("history")()
-	return s.history.SnapshotAt(m)
+func (s *Session) HistoryAt(m *history.Mark) (history.Snapshot, error) {
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return history.Snapshot{}, err
+	}
+	return s.history.SnapshotAt(m), nil
 }
 
 // Size returns the size of the history without what was added after a mark; a nil mark is now. It takes the same time
 // for any history.
-func (s *Session) Size(m *history.Mark) (revision uint64, tokens, entries int) {
-	h := s.HistoryAt(m)
-	return h.Revision, h.Tokens, len(h.Entries)
+func (s *Session) Size(m *history.Mark) (revision uint64, tokens, entries int, err error) {
+	h, err := s.HistoryAt(m)
+	return h.Revision, h.Tokens, len(h.Entries), err
 }
 
 // currentCounter returns the counter in force. Set may replace it until something was added.

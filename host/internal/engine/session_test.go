@@ -103,7 +103,7 @@ func TestAddTakesAllOrNothing(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "entry 1") {
 		t.Errorf("got %v", err)
 	}
-	if n := len(s.History().Entries); n != 0 {
+	if n := len(owned(t, s).Entries); n != 0 {
 		t.Errorf("%d entries were added", n)
 	}
 	if revision, total, err := s.Add(t.Context(), says(content.Human, "good")); revision != 1 || total <= 0 ||
@@ -122,14 +122,14 @@ func TestAddTakesAllOrNothing(t *testing.T) {
 func TestABadAnswerLeavesTheHistory(t *testing.T) {
 	s := begin(t, open(t, nil), map[string]any{"compression.strategy": "out-of-bounds"})
 	add(t, s, says(content.Human, "x"))
-	before := s.History()
+	before := owned(t, s)
 	p, err := s.Prepare(t.Context(), engine.PrepareOptions{})
 	var answer *history.AnswerError
 	if !errors.As(err, &answer) || !errors.Is(err, history.ErrOutOfBounds) {
 		t.Errorf("got %v", err)
 	}
-	if len(p.History) != 1 || s.History().Revision != before.Revision {
-		t.Errorf("%d entries prepared, revision %d after %d", len(p.History), s.History().Revision, before.Revision)
+	if len(p.History) != 1 || owned(t, s).Revision != before.Revision {
+		t.Errorf("%d entries prepared, revision %d after %d", len(p.History), owned(t, s).Revision, before.Revision)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestLateAddsAreKept(t *testing.T) {
 	if err := ended(t, done); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"first", "late", "later"}, texts(s.History().Contents())); diff != "" {
+	if diff := cmp.Diff([]string{"first", "late", "later"}, texts(owned(t, s).Contents())); diff != "" {
 		t.Error(diff)
 	}
 	p := prepareTurn(t, s)
@@ -334,7 +334,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 			}
 		}
 		adding.Wait()
-		if n := len(s.History().Entries); n != 200 {
+		if n := len(owned(t, s).Entries); n != 200 {
 			t.Errorf("%d of 200 entries are there", n)
 		}
 	})
@@ -362,7 +362,7 @@ func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
 		}
 	})
 	wg.Wait()
-	if n := len(s.History().Entries); n != 1 {
+	if n := len(owned(t, s).Entries); n != 1 {
 		t.Errorf("%d entries, want 1", n)
 	}
 }

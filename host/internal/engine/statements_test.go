@@ -185,7 +185,7 @@ func listen(t rapid.TB, h *engine.Host, set map[string]any, root string, entries
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		owned := s.History().Entries
+		owned := owned(t, s).Entries
 		c.Add(statements.Entry{ID: owned[len(owned)-1].ID, Content: e})
 	}
 	ask(len(entries), true)
@@ -203,9 +203,9 @@ func listen(t rapid.TB, h *engine.Host, set map[string]any, root string, entries
 
 // shownAs is what a turn prepared, with the ids of its entries.
 func shownAs(t rapid.TB, s *engine.Session, p engine.Prepared, counter *tokens.Counter) []statements.Entry {
-	owned := history.New()
-	owned.AppendEntries(s.History().Entries)
-	view := owned.View(counter.Entry)
+	again := history.New()
+	again.AppendEntries(owned(t, s).Entries)
+	view := again.View(counter.Entry)
 	if len(view.Entries) != len(p.History) {
 		t.Fatalf("%d entries were prepared, and the history shows %d", len(p.History), len(view.Entries))
 	}

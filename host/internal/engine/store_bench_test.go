@@ -64,7 +64,7 @@ func BenchmarkOpenStored(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				n = len(s.History().Entries)
+				n = len(owned(b, s).Entries)
 				_ = s.Close()
 			}
 			b.ReportMetric(float64(n), "entries")

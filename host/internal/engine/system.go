@@ -32,14 +32,18 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 }
 
 // System returns what [Session.SetSystem] set; it must not be changed.
-func (s *Session) System() []content.Block {
-	defer s.entered("system")()
+func (s *Session) System() ([]content.Block, error) {
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.system
+	return s.system, nil
 }
 
-// SystemTokens returns the token count of the system prompt.
+// SystemTokens returns the token count of the system prompt, which stays in memory.
 func (s *Session) SystemTokens() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,9 +27,13 @@ type PrepareOptions struct {
 
 // Mark returns the moment after everything added so far, for PrepareOptions.UpTo, when Prepare runs in the background
 // while entries are added.
-func (s *Session) Mark() history.Mark {
-	defer s.entered("mark")()
-	return s.history.Mark()
+func (s *Session) Mark() (history.Mark, error) {
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return history.Mark{}, err
+	}
+	return s.history.Mark(), nil
 }
 
 // Prepared is a history that is safe to send.

@@ -41,12 +41,12 @@ func TestALateAdditionIsInTheTranscript(t *testing.T) {
 			kept.down.Store(false)
 			look(t, s)
 			var written []string
-			for _, e := range s.History().Entries {
+			for _, e := range owned(t, s).Entries {
 				originals, err := s.Originals(t.Context(), e.ID)
 				must(t, err, nil)
 				written = append(written, texts(originals)...)
 			}
-			if diff := cmp.Diff(texts(s.History().Contents()), written); diff != "" || len(written) < 2 {
+			if diff := cmp.Diff(texts(owned(t, s).Contents()), written); diff != "" || len(written) < 2 {
 				t.Errorf("history and transcript:\n%s", diff)
 			}
 		})
@@ -90,7 +90,7 @@ func TestASessionThatCannotBeReadAgainKeepsItsPosition(t *testing.T) {
 	}
 	kept.on.Store(false)
 	add(t, s, says(content.Human, "c"))
-	if n := len(s.History().Entries); n != 7 {
+	if n := len(owned(t, s).Entries); n != 7 {
 		t.Errorf("%d entries", n)
 	}
 }

@@ -113,7 +113,7 @@ func TestACompressKnowsWhatTheProviderAdds(t *testing.T) {
 		s := begin(t, open(t, map[string]any{"compression.strategy": "top-down-truncation",
 			"model.contextLimit": 20_000}), nil)
 		add(t, s, entries...)
-		s.Calibrate(s.History().Tokens, s.History().Tokens+overhead)
+		s.Calibrate(owned(t, s).Tokens, owned(t, s).Tokens+overhead)
 		return prepareTurn(t, s).Tokens
 	}
 	if none, some := left(5_000), left(10_000); some >= none-2000 {
@@ -136,8 +136,8 @@ func TestWhatWasCountedIsNotCountedAgain(t *testing.T) {
 			must(t, err, nil)
 		}
 		if diff := cmp.Diff(prepareTurn(t, a).History, prepareTurn(t, b).History); diff != "" ||
-			a.History().Tokens != b.History().Tokens {
-			t.Errorf("%s: %d and %d tokens%s", name, a.History().Tokens, b.History().Tokens, diff)
+			owned(t, a).Tokens != owned(t, b).Tokens {
+			t.Errorf("%s: %d and %d tokens%s", name, owned(t, a).Tokens, owned(t, b).Tokens, diff)
 		}
 	}
 	_, _, err = begin(t, h, nil).AddCounted(t.Context(), engine.Counted{})

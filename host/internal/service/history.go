@@ -20,7 +20,10 @@ func (s *Session) History(ctx context.Context, r Moment) (HistoryAnswer, error) 
 	if err != nil {
 		return HistoryAnswer{}, err
 	}
-	h := s.host.HistoryAt(upTo)
+	h, err := s.host.HistoryAt(upTo)
+	if err != nil {
+		return HistoryAnswer{}, err
+	}
 	return HistoryAnswer{h.Entries, h.Tokens, h.Revision}, nil
 }
 

@@ -52,7 +52,7 @@ func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer
 	switch {
 	case err != nil:
 		return nil, err
-	case failed != nil && ready.History == nil: // the session is closed
+	case failed != nil && ready.History == nil: // the session is closed or cannot be read
 		return nil, failed
 	case failed != nil || r.Since == nil:
 		return answer, failed
@@ -134,7 +134,10 @@ type CompressAnswer struct {
 func (s *Session) Compress(ctx context.Context, r Moment) (CompressAnswer, error) {
 	out, err := s.host.CompressUpTo(ctx, r.UpTo)
 	// Without what was added meanwhile: the figures belong to the outcome.
-	h := s.host.Size(r.UpTo)
+	h, unread := s.host.Size(r.UpTo)
+	if err == nil {
+		err = unread
+	}
 	s.publish(Event{Method: "compress", Revision: h.Revision, Tokens: h.Tokens, Outcome: out, Err: err})
 	if err != nil {
 		return CompressAnswer{}, err

@@ -68,10 +68,10 @@ func (s *Session) Close() error { return s.host.Close() }
 func (s *Session) close(context.Context, Of) (Empty, error) { return Empty{}, s.Close() }
 
 // Mark returns the moment after everything that was added so far.
-func (s *Session) Mark() host.Mark { return s.host.Mark() }
+func (s *Session) Mark() (host.Mark, error) { return s.host.Mark() }
 
 // Size returns the size of the history without what was added after a mark; nil is now.
-func (s *Session) Size(upTo *host.Mark) host.Size { return s.host.Size(upTo) }
+func (s *Session) Size(upTo *host.Mark) (host.Size, error) { return s.host.Size(upTo) }
 
 // StateAnswer is what an agent needs to continue a session; the counts are in tokens.
 type StateAnswer struct {
@@ -90,9 +90,16 @@ func (s *Session) State(ctx context.Context, r Moment) (StateAnswer, error) {
 	if err != nil {
 		return StateAnswer{}, err
 	}
-	h := s.host.Size(upTo)
+	h, err := s.host.Size(upTo)
+	if err != nil {
+		return StateAnswer{}, err
+	}
+	system, err := s.host.System()
+	if err != nil {
+		return StateAnswer{}, err
+	}
 	return StateAnswer{
-		Session: s.host.ID(), System: systemBlocks(s.host.System()), SystemTokens: s.host.SystemTokens(),
+		Session: s.host.ID(), System: systemBlocks(system), SystemTokens: s.host.SystemTokens(),
 		Entries: h.Entries, Tokens: h.Tokens, Revision: h.Revision,
 	}, nil
 }

@@ -16,7 +16,10 @@ import (
 
 // isAsItWas checks that nothing happened to the history between two turns but that entries were added.
 func (c *conversation) isAsItWas(added []content.Content) error {
-	now := c.session.History()
+	now, err := c.session.History()
+	if err != nil {
+		return err
+	}
 	if want := len(c.owned.Entries) + len(added); len(now.Entries) != want {
 		return fmt.Errorf("%d entries are owned, not %d", len(now.Entries), want)
 	}
@@ -134,11 +137,18 @@ func (c *conversation) countsRight() error {
 	if err != nil {
 		return err
 	}
-	owned := c.session.History()
+	owned, err := c.session.History()
+	if err != nil {
+		return err
+	}
 	if _, _, err := fresh.Load(context.Background(), owned.Contents()...); err != nil {
 		return err
 	}
-	for i, e := range fresh.History().Entries {
+	again, err := fresh.History()
+	if err != nil {
+		return err
+	}
+	for i, e := range again.Entries {
 		if kept := owned.Entries[i]; kept.Tokens != e.Tokens {
 			return fmt.Errorf("entry %d (%s) is kept as %d tokens and counts %d", i, kept.ID, kept.Tokens, e.Tokens)
 		}

@@ -86,7 +86,10 @@ func (c *conversation) turn(ctx context.Context) error {
 			return fmt.Errorf("after %d entries were added: %w", len(now), err)
 		}
 	}
-	before := c.session.History()
+	before, err := c.session.History()
+	if err != nil {
+		return err
+	}
 	var adding sync.WaitGroup
 	var lateErr error
 	if len(late) > 0 {
@@ -102,7 +105,9 @@ func (c *conversation) turn(ctx context.Context) error {
 	if err := c.judge(err); err != nil {
 		return err
 	}
-	c.owned = c.session.History()
+	if c.owned, err = c.session.History(); err != nil {
+		return err
+	}
 	if err := accepted(p.History); err != nil {
 		return fmt.Errorf("what is to be sent: %w", err)
 	}

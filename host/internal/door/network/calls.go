@@ -90,7 +90,10 @@ func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*session
 	}
 	// The host made the id if the request had none.
 	c.session = session.ID()
-	size := session.Size(nil)
+	size, err := session.Size(nil)
+	if err != nil {
+		return nil, err
+	}
 	return &sessionv1.OpenResponse{
 		Session: c.session, Revision: size.Revision, Tokens: int32of(size.Tokens), Entries: int32of(size.Entries),
 	}, nil
@@ -129,25 +132,30 @@ func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*session
 	if err := (store.Key{ID: r.GetAfter()}).Check(); err != nil {
 		return nil, err
 	}
-	found := map[string]*sessionv1.SessionInfo{}
-	for _, session := range s.service.Attached(owner) {
-		if id := session.ID(); id > r.GetAfter() {
-			size := session.Size(nil)
-			found[id] = &sessionv1.SessionInfo{
-				Session: id, Entries: int32of(size.Entries), Tokens: int32of(size.Tokens),
-			}
-		}
-	}
+	found, last := map[string]*sessionv1.SessionInfo{}, ""
 	// One more than the page, to know whether there are more.
 	filter := store.Filter{Owner: owner, After: store.Key{Owner: owner, ID: r.GetAfter()}, Limit: limit + 1}
 	for head, err := range s.store.List(ctx, filter) {
 		if err != nil {
 			return nil, err
 		}
+		last = head.ID
 		found[head.ID] = &sessionv1.SessionInfo{
 			Session: head.ID, Entries: int32of(head.Entries), Tokens: int32of(head.Tokens), Bytes: head.Bytes,
 			Created: timestamppb.New(head.Created), Used: timestamppb.New(head.Used),
 		}
+	}
+	beyond := len(found) > limit // what comes after last is of the next page
+	for _, session := range s.service.Attached(owner) {
+		id := session.ID()
+		if id <= r.GetAfter() || found[id] != nil || beyond && id > last {
+			continue
+		}
+		size, err := session.Size(nil)
+		if err != nil {
+			return nil, err
+		}
+		found[id] = &sessionv1.SessionInfo{Session: id, Entries: int32of(size.Entries), Tokens: int32of(size.Tokens)}
 	}
 	answer := &sessionv1.ListResponse{}
 	for _, id := range slices.Sorted(maps.Keys(found)) {

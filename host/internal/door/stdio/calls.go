@@ -28,13 +28,22 @@ func (c *request) start() {
 	var upTo *host.Mark
 	if _, err := c.do(func() (_ any, err error) {
 		if order == service.InTurnOnceBegun {
-			if order = service.InTurn; s.Size(nil).Revision == 0 { // nothing was ever added
+			size, err := s.Size(nil)
+			if err != nil {
+				return nil, err
+			}
+			if order = service.InTurn; size.Revision == 0 { // nothing was ever added
 				c.queue.await() // a prepare of an empty history takes no time
 				order = service.AtOnce
 			}
 		}
 		if order == service.InTurn {
-			upTo = new(s.Mark()) // taken here, before anything that arrives later is added
+			// Taken here, before anything that arrives later is added.
+			now, err := s.Mark()
+			if err != nil {
+				return nil, err
+			}
+			upTo = &now
 		}
 		call, err = c.method.Session(func(params any) error { return decodeParams(c.params, params) })
 		return nil, err

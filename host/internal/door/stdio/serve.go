@@ -257,8 +257,11 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 			if err != nil {
 				return nil, err
 			}
+			size, err := session.Size(nil)
+			if err != nil {
+				return nil, errors.Join(err, session.Close())
+			}
 			q.session = session
-			size := session.Size(nil)
 			return openAnswer{session.ID(), size.Revision, size.Tokens, size.Entries}, nil
 		}))
 	}}, true)

@@ -113,8 +113,11 @@ func (d *driver) add(ctx context.Context, index int) error {
 	if _, _, err := d.session.AddCounted(ctx, d.Counted.Slice(index, index+1)); err != nil {
 		return err
 	}
-	entries := d.session.History().Entries
-	d.added = append(d.added, Added{Index: index, ID: entries[len(entries)-1].ID})
+	h, err := d.session.History()
+	if err != nil {
+		return err
+	}
+	d.added = append(d.added, Added{Index: index, ID: h.Entries[len(h.Entries)-1].ID})
 	return nil
 }
 
