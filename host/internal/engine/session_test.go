@@ -247,6 +247,44 @@ func TestACallersContextEndsAPrepare(t *testing.T) {
 	prepareTurn(t, s)
 }
 
+// A turn that waits for another one ends with its context, and returns the history as it is.
+func TestATurnThatWaitsEndsInTime(t *testing.T) {
+	s, first, release := working(t, open(t, nil), says(content.Human, "x"))
+	for name, turn := range map[string]func(context.Context) ([]content.Content, error){
+		"Prepare": func(ctx context.Context) ([]content.Content, error) {
+			p, err := s.Prepare(ctx, engine.PrepareOptions{})
+			return p.History, err
+		},
+		"Compress": func(ctx context.Context) ([]content.Content, error) {
+			_, err := s.Compress(ctx, nil)
+			return owned(t, s).Contents(), err
+		},
+		"PlanOptimize": func(ctx context.Context) ([]content.Content, error) {
+			_, _, err := s.PlanOptimize(ctx)
+			return owned(t, s).Contents(), err
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		second := make(chan error, 1)
+		go func() {
+			h, err := turn(ctx)
+			if len(h) != 1 {
+				t.Errorf("%s: %d entries", name, len(h))
+			}
+			second <- err
+		}()
+		must(t, ended(t, second), context.DeadlineExceeded)
+	}
+	select {
+	case err := <-first:
+		t.Errorf("the turn under way ended: %v", err)
+	default:
+	}
+	release()
+	must(t, ended(t, first), nil)
+}
+
 func TestSessionIDsAreOneAtATime(t *testing.T) {
 	h := open(t, nil)
 	first, err := h.Session(engine.SessionOptions{ID: "mine"})

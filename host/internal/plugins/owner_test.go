@@ -19,6 +19,20 @@ import (
 )
 
 // users is how many calls a strategy's process has under way.
+// Every call is a lease: by these the look at idle processes knows that one was busy in calls only.
+func TestEveryCallIsCounted(t *testing.T) {
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}}), "honest")
+	before := s.Inspect().Leases
+	for range 3 {
+		if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("grain")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := s.Inspect().Leases - before; n != 3 {
+		t.Errorf("3 calls are %d leases", n)
+	}
+}
+
 func users(s *Strategy) int { return s.Inspect().Users }
 
 // kill kills the process that a strategy has, and returns its id.

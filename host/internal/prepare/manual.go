@@ -19,8 +19,10 @@ var ErrNotContinuous = errors.New("the strategy has no optimize step: its trigge
 // [history.Snapshot.PlanOptimize].
 func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan, outcome.Optimize, error) {
 	// The plan is of the history as it is, which a concurrent Prepare may change.
-	p.running.Lock()
-	defer p.running.Unlock()
+	if err := p.wait(ctx); err != nil {
+		return nil, outcome.Optimize{}, err
+	}
+	defer p.running.Release(1)
 	t := p.newTurn(req)
 	out := &t.outcome.Optimize
 	if t.info.Trigger.Mode != sdk.ModeContinuous {
@@ -43,8 +45,10 @@ func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan
 // [Pipeline.Prepare], except that the hard limit is not checked.
 func (p *Pipeline) Compress(ctx context.Context, req Request) (outcome.Outcome, error) {
 	start := time.Now()
-	p.running.Lock()
-	defer p.running.Unlock()
+	if err := p.wait(ctx); err != nil {
+		return outcome.Outcome{}, err
+	}
+	defer p.running.Release(1)
 	// A user wants it tried, whatever an earlier turn remembered. What was optimised stays so: a Compress adds nothing.
 	p.mu.Lock()
 	k := &p.known

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
@@ -22,7 +24,7 @@ type Pipeline struct {
 	history   *history.History
 	counter   Counter
 
-	running sync.Mutex // held while a turn runs
+	running *semaphore.Weighted // of one; held while a turn runs
 
 	mu    sync.Mutex // guards what follows
 	known State
@@ -32,20 +34,25 @@ type Pipeline struct {
 
 // New returns the pipeline of a session. The entries of h must be counted with counter.
 func New(sessionID string, h *history.History, counter Counter) *Pipeline {
-	return &Pipeline{sessionID: sessionID, history: h, counter: counter, version: 1}
+	return &Pipeline{sessionID: sessionID, history: h, counter: counter, version: 1, running: semaphore.NewWeighted(1)}
 }
 
 // Prepare runs one turn. It returns the history as it is safe to send, and what was done to it.
 //
 // An error leaves the history valid: as it was, or as the last completed step left it. It is the failed step's; no
 // other strategy is tried. A [ContextOverflowError] means that every step was taken and the request is
-// still too large. A [CompressError] says whether a retry may help. A turn waits for the one before it, even after ctx
-// is done.
+// still too large. A [CompressError] says whether a retry may help. A turn waits for the one before it; if ctx ends
+// meanwhile, it takes no step and returns the history as it is.
 func (p *Pipeline) Prepare(ctx context.Context, req Request) (history.View, outcome.Outcome, error) {
 	start := time.Now()
-	p.running.Lock()
-	defer p.running.Unlock()
 	req.Pending = min(max(0, req.Pending), maxPending)
+	if err := p.wait(ctx); err != nil {
+		t := p.newTurn(req)
+		t.begin()
+		t.outcome.Problems, t.outcome.Pending = t.view.Problems, t.view.Pending
+		return t.view, t.outcome, err
+	}
+	defer p.running.Release(1)
 	t := p.newTurn(req)
 	err := t.run(ctx)
 	t.outcome.Problems, t.outcome.Pending = t.view.Problems, t.view.Pending
@@ -55,6 +62,15 @@ func (p *Pipeline) Prepare(ctx context.Context, req Request) (history.View, outc
 	}
 	t.outcome.HostTime = time.Since(start) - t.outcome.WaitTime()
 	return t.view, t.outcome, err
+}
+
+// wait waits for the turn before this one, or for the end of ctx. Without an error the caller holds running, and
+// releases it.
+func (p *Pipeline) wait(ctx context.Context) error {
+	if p.running.Acquire(ctx, 1) != nil {
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // maxPending is more tokens than any model takes, and small enough that sums do not overflow.

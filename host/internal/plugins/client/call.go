@@ -76,9 +76,11 @@ func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 	if in.Config == nil {
 		in.Config = p.config
 	}
-	var known held
+	var known, after held
 	if p.Mirrors() {
-		known = p.sessions.take(in.SessionID)
+		var u *use
+		known, u = p.sessions.take(in.SessionID)
+		defer func() { p.done(in.SessionID, u, after) }()
 	}
 	send := func(u update) (a answer[M, P], err error) {
 		c := wire.Call{
@@ -108,11 +110,8 @@ func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 	if err != nil {
 		return answer[M, P]{}, call.failed(ctx, err)
 	}
-	if p.Mirrors() {
-		p.sessions.put(in.SessionID, held{
-			entries: in.Entries, count: uint64(len(in.Entries)), epoch: in.Epoch, digest: a.digest,
-			tools: in.Tools.JSON(),
-		})
+	after = held{
+		entries: in.Entries, count: uint64(len(in.Entries)), epoch: in.Epoch, digest: a.digest, tools: in.Tools.JSON(),
 	}
 	p.calls.misses.Store(0)
 	return a, nil

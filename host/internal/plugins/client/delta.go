@@ -35,24 +35,67 @@ type held struct {
 type sessions struct {
 	mu    sync.Mutex
 	known map[string]held
+	uses  map[string]*use // of the sessions that are in use now
 }
 
-// take returns what is known of a session and forgets it. Without entries, nothing is known.
-func (s *sessions) take(id string) held {
+// use is the calls of a session that are under way. Of a session that ended meanwhile, they put nothing back.
+type use struct {
+	calls int
+	ended bool
+	told  bool // the process may hold entries of the session
+}
+
+// take returns what is known of a session and forgets it, until done is called. Without entries, nothing is known.
+func (s *sessions) take(id string) (held, *use) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.known[id]
 	delete(s.known, id)
-	return h
+	u := s.uses[id]
+	if u == nil {
+		u = &use{}
+		if s.uses == nil {
+			s.known, s.uses = map[string]held{}, map[string]*use{}
+		}
+		s.uses[id] = u
+	}
+	u.calls++
+	u.told = u.told || len(h.entries) > 0
+	return h, u
 }
 
-func (s *sessions) put(id string, h held) {
+// done puts back what is known after a use; nothing, without entries. It reports whether the session ended meanwhile,
+// this was its last use, and the process must now be told.
+func (s *sessions) done(id string, u *use, h held) (tell bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known == nil {
-		s.known = map[string]held{}
+	u.calls--
+	u.told = u.told || len(h.entries) > 0
+	if u.ended {
+		return u.calls == 0 && u.told
 	}
-	s.known[id] = h
+	if u.calls == 0 {
+		delete(s.uses, id)
+	}
+	if len(h.entries) > 0 {
+		s.known[id] = h
+	}
+	return false
+}
+
+// end forgets a session. It reports whether the process must be told now; if calls are under way, done says when.
+func (s *sessions) end(id string) (tell bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tell = len(s.known[id].entries) > 0
+	delete(s.known, id)
+	u := s.uses[id]
+	if u == nil {
+		return tell
+	}
+	u.ended, u.told = true, u.told || tell
+	delete(s.uses, id) // a session that begins with the same id is another one
+	return false
 }
 
 // Traffic counts how histories were sent to a process.
@@ -120,7 +163,9 @@ func (h held) difference(now []*history.Entry, taxonomy *tools.Taxonomy) (
 // because removed entries would otherwise remain in memory until the next call, and a session's first prune removes as
 // much as it keeps.
 func (p *Plugin) Rewritten(in prepare.Call) {
-	h := p.sessions.take(in.SessionID)
+	h, u := p.sessions.take(in.SessionID)
+	var now held
+	defer func() { p.done(in.SessionID, u, now) }()
 	if len(h.entries) == 0 {
 		return
 	}
@@ -128,8 +173,15 @@ func (p *Plugin) Rewritten(in prepare.Call) {
 	if len(pieces) == 0 {
 		return
 	}
-	h.entries, h.pieces, h.epoch = in.Entries[:len(in.Entries)-len(rest)], pieces, in.Epoch
-	p.sessions.put(in.SessionID, h)
+	now = h
+	now.entries, now.pieces, now.epoch = in.Entries[:len(in.Entries)-len(rest)], pieces, in.Epoch
+}
+
+// done ends a use of a session, after which the process holds h of it.
+func (p *Plugin) done(id string, u *use, h held) {
+	if p.sessions.done(id, u, h) {
+		p.tellEnd(id)
+	}
 }
 
 // looksFor returns the tools by which entries say what their commands read and write; nil: they do not. Only a strategy
@@ -246,12 +298,15 @@ func (d *differ) keep(from, to int) {
 // Mirrors reports whether the process keeps mirrors of histories, so the host sends only what is new.
 func (p *Plugin) Mirrors() bool { return p.reported.delta && !p.opts.NoMirrors }
 
-// EndSession tells the process to drop what it holds of a session. It does not wait: a plugin that misses it drops the
-// mirror when it needs the memory.
+// EndSession tells the process to drop what it holds of a session, once no call of it is under way. It does not wait: a
+// plugin that misses it drops the mirror when it needs the memory.
 func (p *Plugin) EndSession(id string) {
-	if len(p.sessions.take(id).entries) == 0 {
-		return
+	if p.sessions.end(id) {
+		p.tellEnd(id)
 	}
+}
+
+func (p *Plugin) tellEnd(id string) {
 	p.opts.Spawn(func() {
 		ctx, cancel := WithTimeout(p.life.ctx, probeTimeout)
 		defer cancel()

@@ -27,6 +27,12 @@ func (i *instance) retire(why error) {
 	}
 }
 
+// hold counts a user and its lease, in this order: a look between the two sees it as busy.
+func (i *instance) hold() {
+	i.users.Add(1)
+	i.leases.Add(1)
+}
+
 func (i *instance) release() {
 	if i.users.Add(-1) > 0 {
 		return

@@ -148,8 +148,7 @@ func (o *owner) acquire(answer chan lease) {
 
 // grant counts the user before the answer is sent: the process could otherwise be retired in between.
 func (o *owner) grant(answer chan lease) {
-	o.current.leases.Add(1)
-	o.current.users.Add(1)
+	o.current.hold()
 	answer <- lease{instance: o.current}
 }
 

@@ -178,7 +178,7 @@ func (s *Strategy) take() (l Lease, ok bool) {
 	if i == nil {
 		return Lease{}, false
 	}
-	i.users.Add(1)
+	i.hold()
 	if i.retired.Load() != nil || !i.Alive() {
 		i.release()
 		return Lease{}, false
@@ -237,6 +237,8 @@ func (s *Strategy) Look(c discover.Candidate, exists bool) {
 type Inspection struct {
 	// Users are the calls that the current process is serving, Waiting those that wait for a process.
 	Users, Waiting int
+	// Leases are those granted on the current process so far.
+	Leases int
 	// Starting leaves out a new version next to the current process.
 	Starting bool
 	// NextStart is the earliest time of the next start after a crash.
@@ -249,7 +251,7 @@ func (s *Strategy) Inspect() Inspection {
 	if !s.do(func(o *owner) {
 		i := Inspection{Waiting: len(o.demand.waiting), Starting: o.coming.starting, NextStart: o.crashes.next}
 		if o.current != nil {
-			i.Users = int(o.current.users.Load())
+			i.Users, i.Leases = int(o.current.users.Load()), int(o.current.leases.Load())
 		}
 		got <- i
 	}) {
