@@ -55,6 +55,17 @@ func (b *badValue) in(s Spec, key string, at Origin) *Error {
 // check is Check. With strict, as for files, text is accepted only where the setting is text, as YAML has types of its
 // own. Each layer is checked before merging: a wrong value is wrong even where another layer hides it.
 func (s Spec) check(v any, strict bool) (any, *badValue) {
+	typed, bad := s.typed(v, strict)
+	if _, isText := v.(string); bad != nil && strict && isText &&
+		(s.Type == Boolean || s.Type == Integer || s.Type == Number) {
+		if _, unquoted := s.typed(v, false); unquoted == nil {
+			bad.problem = "is text because of its quotes; write it without them"
+		}
+	}
+	return typed, bad
+}
+
+func (s Spec) typed(v any, strict bool) (any, *badValue) {
 	switch s.Type {
 	case Boolean:
 		return s.checkBool(v, strict)

@@ -67,7 +67,13 @@ func TestWrongFiles(t *testing.T) {
 			"is not allowed (the value is not shown, as it might be a key); want an https:// address, or an http:// " +
 			"address of this machine, without credentials and query"},
 		"text for a number": {`compression.threshold: "0.5"`,
-			at + `:1: compression.threshold: "0.5" is not allowed; want a number above 0 and at most 1`},
+			at + `:1: compression.threshold: "0.5" is text because of its quotes; write it without them; ` +
+				"want a number above 0 and at most 1"},
+		"a quoted integer": {`model.contextLimit: "1000"`,
+			at + `:1: model.contextLimit: "1000" is text because of its quotes; write it without them; want an integer above 0`},
+		"a quoted flag": {`compression.density.fileDedupe: 'true'`,
+			at + `:1: compression.density.fileDedupe: "true" is text because of its quotes; write it without them; want ` +
+				"true or false"},
 		"below the range": {"compression.threshold: 0",
 			at + ":1: compression.threshold: 0 is not allowed; want a number above 0 and at most 1"},
 		"above the range": {"compression.preserveThreshold: 1.5",

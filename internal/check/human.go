@@ -22,14 +22,15 @@ import (
 //	[Earlier inclusion of <path> removed — included again later]
 //	[removed], [3 lines removed], [image removed], …
 //
-// The path must stand in the text that was edited.
+// The path must stand in the text that was edited. Those of included files are looked up at once, however many they are.
 
 // marker has a closed list of nouns: with free words between the brackets, a strategy could put a sentence into a
 // person's mouth.
 var marker = lazyregexp.New(`^\[(?:(?:[0-9]{1,9} )?` +
 	`(?:lines?|characters?|tokens?|blocks?|text|code|image|file|attachment) )?removed\]$`)
 
-// mostFiles bounds how many files the markers in one text may name, as each is looked up in the whole text.
+// mostFiles bounds how many files the markers in one text may name that no line of [Included] names, as each is looked
+// up in the whole text.
 const mostFiles = 1000
 
 // reduces reports whether text is original with runs of whole lines replaced by one marker line each. Segments between
@@ -72,15 +73,28 @@ func reduces(original, text string) bool {
 		at = begin + found + len(s)
 		return found >= 0
 	}
-	files := map[string]bool{} // that markers name
+	var files map[string]bool // that markers may name
+	searched := 0
+	stands := func(path string) bool {
+		if files == nil {
+			files = map[string]bool{}
+			for line := range strings.SplitSeq(original, "\n") {
+				if p, ok := Included(strings.TrimSuffix(line, "\r")); ok {
+					files[p] = true
+				}
+			}
+		}
+		if !files[path] {
+			searched++
+			files[path] = searched <= mostFiles && strings.Contains(original, path)
+		}
+		return files[path]
+	}
 	for line := range strings.SplitSeq(text, "\n") {
 		bare := strings.TrimSuffix(line, "\r") // it belongs to the line break of the original
 		path, file := marks.ReadInclusion(bare)
-		if file && !files[path] {
-			if len(files) == mostFiles || !strings.Contains(original, path) {
-				return false // too many, or a line that is none of original: it holds the path
-			}
-			files[path] = true
+		if file && !stands(path) {
+			return false // too many, or a line that is none of original: it holds the path
 		}
 		if file || marker().MatchString(bare) {
 			if !place(false) {

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -200,6 +201,20 @@ func TestMarkMade(t *testing.T) {
 		if got := check.MarkMade(content.Content{Metadata: []byte(was)}, "one-shot"); string(got.Metadata) != want {
 			t.Errorf("%s became %s", was, got.Metadata)
 		}
+	}
+}
+
+// A message may include any number of files, all of which may be included again.
+func TestAnyNumberOfInclusionsMayGo(t *testing.T) {
+	var said, left strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&said, "--- src/f%d.ts ---\nx\n--- End of content ---\n", i)
+		fmt.Fprintf(&left, "[Earlier inclusion of src/f%d.ts removed — included again later]\n", i)
+	}
+	history := []content.Content{person(content.Text{Text: said.String()}), person(content.Text{Text: said.String()})}
+	if _, err := check.Optimize(history, []rewrite.Edit{{Index: 0, Blocks: []rewrite.BlockPiece{
+		{Block: content.Text{Text: left.String()}}}}}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -119,6 +119,23 @@ func TestAddTakesAllOrNothing(t *testing.T) {
 	}
 }
 
+// What a strategy that ships makes of a message with thousands of files is not refused by its own host.
+func TestThousandsOfFilesAreIncludedAgain(t *testing.T) {
+	s := begin(t, open(t, map[string]any{"compression.strategy": "high-density", "model.contextLimit": 1_000_000,
+		"compression.density.cadence": "every-turn"}), nil)
+	var files strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&files, "--- src/f%d.ts ---\nexport const f = %d\n// and so on\n--- End of content ---\n", i, i)
+	}
+	for range 2 {
+		add(t, s, says(content.Human, "Look:\n"+files.String()), says(content.AI, "I did."))
+	}
+	add(t, s, says(content.Human, "Go on."))
+	if o := prepareTurn(t, s).Outcome.Optimize; o.Replaced != 1 {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestABadAnswerLeavesTheHistory(t *testing.T) {
 	s := begin(t, open(t, nil), map[string]any{"compression.strategy": "out-of-bounds"})
 	add(t, s, says(content.Human, "x"))
