@@ -86,6 +86,7 @@ lint: tools ## gofmt, vet, staticcheck, generated code, vulnerabilities
 
 docs: ## write what commands print, examples and settings into pages
 	$(LEAN) $(TEST) ./docs/... -update
+	$(LEAN) $(TEST) ./host/cmd/thresh -run TestScripts -update
 
 # The agents run where only loopback is, if this user may make such a network namespace.
 AGENTS  := $(TOOLS)/agents

@@ -18,7 +18,7 @@ func FuzzGrown(f *testing.F) {
 		marks.Label("bash", text)
 		for line := range strings.Lines(text) {
 			marks.Joins(line)
-			marks.ReadInclusion(line)
+			_, _ = marks.ReadInclusion(line)
 			if r, ok := marks.ReadReference(line); ok {
 				r.Resolve([]string{line})
 			}
