@@ -42,15 +42,7 @@ is 1 if there is one. It calls no model, starts no plugin and changes nothing.`,
 			if err == nil {
 				problems = []error{h.Check(c), h.Close()}
 			}
-			if err := checkListen(set, insecure); err != nil {
-				key := "serve.listen"
-				if strings.HasPrefix(err.Error(), "serve.tls") {
-					key = "serve.tls.cert"
-				} else if strings.HasPrefix(err.Error(), "proxy.listen") {
-					key = "proxy.listen"
-				}
-				problems = append(problems, engine.At(c, key, err))
-			}
+			problems = append(problems, checkListen(c, insecure))
 			// Only that it opens: to read a large one takes minutes, and is what doctor does.
 			if path, file := strings.CutPrefix(set.Sessions.Store, "sqlite:"); !file || exists(path) {
 				kept, err := openStore(cmd.Context(), c)

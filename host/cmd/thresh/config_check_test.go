@@ -27,7 +27,7 @@ func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 		"an unknown strategy": {"compression:\n  strategy: nope\n", []string{"c.yaml:2", `"nope"`, "high-density"}},
 		"a setting of a strategy's own": {"strategies:\n  distill:\n    foo: 1\n",
 			[]string{"c.yaml:3", "strategies.distill.foo: is not a setting of distill"}},
-		"an address": {"serve:\n  listen: \"7440\"\n", []string{"c.yaml:2", "want HOST:PORT"}},
+		"an address": {"proxy:\n  listen: \"7441\"\n", []string{"c.yaml:2", "proxy.listen", "missing port"}},
 		"an unknown strategy in a profile": {"profiles:\n  small:\n    compression:\n      strategy: nope\n",
 			[]string{"c.yaml:4", "profiles.small.compression.strategy", `"nope"`}},
 		"no key":         {profile, []string{"c.yaml:1", "NOT_SET is not set", "profiles.main.provider.keyEnv"}},

@@ -98,7 +98,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	// A socket of systemd takes precedence over serve.listen, as it is open already.
 	l, err := inheritedListener(a.getenv)
 	if err == nil && l == nil {
-		if err = checkListen(set, insecure); err == nil {
+		if err = checkListen(c, insecure); err == nil {
 			l, err = network.Listen(set.Serve.Listen)
 		}
 	}

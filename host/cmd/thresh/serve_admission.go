@@ -2,16 +2,15 @@ package main
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
-	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 )
 
 // Who may connect where, and how both sides prove who they are. 'config check' asks the same as a start and a reload.
@@ -73,37 +72,38 @@ func (a *app) admission(l net.Listener, key string, set config.Serve, insecure b
 }
 
 // checkListen finds what keeps the addresses from being served, and can be known before they are opened.
-func checkListen(set config.Settings, insecure bool) error {
+func checkListen(c *config.Config, insecure bool) error {
+	set := c.Settings()
 	service, err := network.ParseAddress(set.Serve.Listen)
 	if err != nil {
-		return err
+		return engine.At(c, "serve.listen", err)
 	}
 	at := []*admission{admissionOf(service, "serve.listen", set.Serve, insecure)}
 	if set.Proxy.Listen != "" {
 		own, err := net.ResolveTCPAddr("tcp", set.Proxy.Listen)
 		if err != nil {
-			return fmt.Errorf("proxy.listen: %w", err)
+			return engine.At(c, "proxy.listen", fmt.Errorf("proxy.listen: %w", err))
 		}
 		if other, ok := service.(*net.TCPAddr); ok && own.Port != 0 && own.Port == other.Port &&
 			(own.IP.Equal(other.IP) || anyIP(own.IP) || anyIP(other.IP)) {
-			return fmt.Errorf("proxy.listen: %s is the address of serve.listen: choose another port", set.Proxy.Listen)
+			return engine.At(c, "proxy.listen",
+				fmt.Errorf("proxy.listen: %s is the address of serve.listen: choose another port", set.Proxy.Listen))
 		}
 		at = append(at, admissionOf(own, "proxy.listen", set.Serve, insecure))
 	}
-	var errs []error
 	for _, d := range at {
 		if !exists(d.set.TokenFile) {
 			d.set.TokenFile = "" // the start makes it
 		}
-		if _, _, err := d.read(); err != nil && !contains(errs, err) {
-			errs = append(errs, err)
+		if _, _, err := d.read(); err != nil {
+			key := d.key
+			if tls := d.set.TLS; tls.Cert != "" || tls.Key != "" {
+				key = "serve.tls.cert"
+			}
+			return engine.At(c, key, err)
 		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func anyIP(ip net.IP) bool { return ip == nil || ip.IsUnspecified() }
-
-func contains(errs []error, err error) bool {
-	return strings.Contains(fmt.Sprint(errs), err.Error())
-}

@@ -38,9 +38,14 @@ func TestAddressesAreCheckedBeforeTheyAreOpened(t *testing.T) {
 		{listen: "127.0.0.1:7440", token: token, want: "others may use it"},
 		{listen: "127.0.0.1:7440", token: filepath.Join(dir, "none")},
 	} {
-		var set config.Settings
-		set.Serve.Listen, set.Proxy.Listen, set.Serve.TokenFile = tt.listen, tt.proxy, tt.token
-		err := checkListen(set, tt.insecure)
+		o := config.Options{WorkDir: dir, Env: []string{"HOME=" + dir}, Overrides: []config.Override{
+			{Key: "serve.listen", Value: tt.listen, Source: "test"}, {Key: "proxy.listen", Value: tt.proxy, Source: "test"},
+			{Key: "serve.tokenFile", Value: tt.token, Source: "test"}}}
+		c, err := config.Load(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = checkListen(c, tt.insecure)
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%+v: %v", tt, err)
 		}
