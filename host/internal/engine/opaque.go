@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/host/internal/provider/apis"
 	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -28,7 +28,7 @@ func noOpaque(c content.Content) error {
 		kind := o.Kind()
 		hint := "; want one of: " + strings.Join(kinds, ", ")
 		// First what other formats call it ("tool_use"), then a spelling mistake.
-		if meant := cmp.Or(check.Foreign(kind), nearest.One(kind, kinds)); meant != "" {
+		if meant := cmp.Or(apis.Means(kind), nearest.One(kind, kinds)); meant != "" {
 			hint = fmt.Sprintf(", did you mean %q?", meant)
 		}
 		return fmt.Errorf("block %d: unknown type %.40q%s (entries with such blocks must be added as opaque)", i, kind,

@@ -3,8 +3,8 @@ package history
 import (
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/apis"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -63,7 +63,7 @@ func (b *viewBuilder) emit(e *Entry) {
 	b.out++
 	for _, block := range e.Content.Blocks {
 		if o, opaque := block.(content.Opaque); opaque && !ofProvider(e.Content) {
-			if id, call := check.OpaqueCall(o); call {
+			if id, call := apis.OpaqueCall(o); call {
 				b.problem(outcome.OpaqueCall, e, id)
 			}
 		}

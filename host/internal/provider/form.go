@@ -77,6 +77,16 @@ type Role struct {
 	Pinned  bool // instructions
 }
 
+// Part returns the kind of a part with a type; nil if it is unknown.
+func (f *Form) Part(kind string) *Kind {
+	for i := range f.Parts {
+		if k := &f.Parts[i]; k.Type == kind && !k.Inner {
+			return k
+		}
+	}
+	return nil
+}
+
 // Form describes an API. It is never changed.
 type Form struct {
 	API API

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -124,7 +126,10 @@ func (b *builder) missAnswers() {
 
 // carried reports whether blocks of a kind are known although the history has no form for them: only the provider that
 // made them can read them, and it gets them back.
-func carried(kind string) bool { return kind == "compaction" || kind == "redacted_thinking" }
+func carried(kind string) bool {
+	k := anthropic.Form.Part(kind)
+	return k != nil && (k.Is == provider.Fence || k.Is == provider.Bound || k.Is == provider.Own)
+}
 
 // contentBytes returns how many bytes of conversation are in understood blocks. Counting tokens would take longer than
 // reading the file.

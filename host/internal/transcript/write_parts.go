@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
+	"github.com/thresh-dev/thresh/host/internal/provider/chat"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -58,9 +61,12 @@ func (p *planner) parts(t turn) (text string, parts [][]byte, plain bool) {
 func (p *planner) takes(kind, role string) bool {
 	switch p.form {
 	case AnthropicMessages:
-		return nameIn("redacted_thinking", "server_tool_use", "web_search_tool_result", "search_result", "document")(kind)
+		k := anthropic.Form.Part(kind)
+		return k != nil && (role == roleAssistant && (k.Is == provider.Own || k.Is == provider.Bound) ||
+			role == roleUser && k.Is == provider.Media)
 	case OpenAIChat:
-		return role == roleUser && kind == "input_audio"
+		k := chat.Form.Part(kind)
+		return role == roleUser && k != nil && k.Is == provider.Media
 	}
 	return false
 }

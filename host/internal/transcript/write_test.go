@@ -269,3 +269,16 @@ func TestErrorsOfTheWriterAreReturned(t *testing.T) {
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, fmt.Errorf("disk full") }
+
+// A tool that the provider ran is written with its result, whichever tool it was.
+func TestAProvidersToolIsWrittenWithItsResult(t *testing.T) {
+	for _, kind := range []string{"web_search", "web_fetch", "code_execution", "bash_code_execution", "advisor", "tool_search"} {
+		recorded := read(t, `{"messages":[{"role":"user","content":"go"},{"role":"assistant","content":[`+
+			`{"type":"server_tool_use","id":"s1","name":"x","input":{}},{"type":"`+kind+`_tool_result","tool_use_id":"s1","content":{}},`+
+			`{"type":"text","text":"done"}]}]}`)
+		out, notes := write(t, recorded, transcript.AnthropicMessages)
+		if !bytes.Contains([]byte(out), []byte("server_tool_use")) || !bytes.Contains([]byte(out), []byte(kind+"_tool_result")) {
+			t.Errorf("%s: %v\n%s", kind, notes, out)
+		}
+	}
+}
