@@ -36,7 +36,6 @@ var disturbed = []string{"high-density", "top-down-truncation"}
 // say what to do. No history is one that a provider refuses, no acknowledged entry is lost, every session recovers, and
 // nothing is left behind. THRESH_CHAOS says for how many seconds; it is short without.
 func TestPluginsDisturbedAtRandomMoments(t *testing.T) {
-	t.Parallel()
 	race.Watch(t)
 	seconds, sessions := 3, 9
 	if n, _ := fmt.Sscan(os.Getenv("THRESH_CHAOS"), &seconds); n == 1 {

@@ -260,6 +260,7 @@ func TestCompareExplainsAndCompletesItself(t *testing.T) {
 
 // What is said about each session while it is replayed would be said for each variant, too.
 func TestCompareRepeatsNoWarningsOfSessions(t *testing.T) {
+	t.Parallel()
 	p := newPlaceHere(t)
 	r := p.run(append([]string{"compare", "--set", "model.contextLimit=30000", "--strategy", "distill"}, samples(t)...)...).
 		done(t)

@@ -23,6 +23,8 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 //	sorted                                   writes the lines of stdout, sorted, to the file replies
 //	status N                                 is the exit status of the last command
 //	plugin NAME…                             puts plugins into the plugin directory
+//	append FILE                              makes a program another one that does the same
+//	cut FILE N                               removes the last N bytes
 //
 // go test -run TestScripts -update writes what is printed into the scripts.
 func TestScripts(t *testing.T) {

@@ -53,9 +53,9 @@ func topCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "top", Short: "Watch the sessions of running hosts: tokens, cache hits, rewrites, money",
 		Long: `Shows the sessions of 'thresh serve' (at serve.listen, with the token in serve.tokenFile) and of
-each 'thresh wrap' that you run, of a service those of all owners. A session that had a turn since its host started shows the sums of
-these turns. Sessions that are only in the store are "stored", with the size of their history: the
-store keeps neither turns nor money.
+each 'thresh wrap' that you run, of a service those of all owners. A session that had a turn since
+its host started shows the sums of these turns. Sessions that are only in the store are "stored",
+with the size of their history: the store keeps neither turns nor money.
 
 ` + topMeaning + `
 
