@@ -21,8 +21,8 @@ func configCheck(a *app) *cobra.Command {
 		Short: "Check the configuration as 'thresh serve' would use it",
 		Long: `Finds everything that is wrong with a configuration and can be known without serving: files and
 settings, strategies without a plugin, also in profiles, the model's key, price lists, addresses,
-certificates, the store. Each problem is a line on standard error with the file and line to mend; the exit status
-is 1 if there is one. It calls no model, starts no plugin and changes nothing.`,
+certificates, the store. Each problem is a line on standard error with the file and line to mend;
+the exit status is 1 if there is one. It calls no model, starts no plugin and changes nothing.`,
 		Example: `  thresh config check
   thresh config check --config /etc/thresh/thresh.yaml && systemctl reload thresh`,
 		Args: noArgs,
