@@ -150,7 +150,7 @@ func (h *Host) LockPlugins(ctx context.Context, strategies ...string) ([]string,
 // reports whether the plugin was ever started.
 func (h *Host) ResetPlugin(strategy string) bool { return h.engine.ResetPlugin(strategy) }
 
-// Close closes all sessions and stops all plugins, within two seconds and a moment. Calls in
-// progress fail with [ErrClosed]. The error names every session whose transcript could not be written, and how many
-// entries it lacks; call Close again to write these.
+// Close closes all sessions and stops all plugins, in just over two seconds. Calls in progress fail with [ErrClosed].
+// The error names every session whose transcript could not be written, and how many entries it lacks; call Close again
+// to write these.
 func (h *Host) Close() error { return classify(h.engine.Close()) }

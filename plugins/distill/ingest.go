@@ -50,8 +50,8 @@ func (m *memory) MemoBytes() int {
 	return n
 }
 
-// Optimize leaves out of new results what stands in earlier ones. New are those behind the last entry of the AI: they
-// were never sent, so no provider has them in its cache and leaving lines out costs nothing. What was sent stays
+// Optimize drops from new results what earlier ones already showed. New are those after the last entry of the AI: they
+// were never sent, so no provider has them in its cache and dropping lines costs nothing. What was sent stays
 // as it is until a Compress, unless a setting asks for a rule of package prune.
 func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (r sdk.DensityResult, err error) {
 	s, err := settingsOf(in.Config)

@@ -114,7 +114,7 @@ func (t *turn) recordCompressRung() {
 
 // makeRoom runs the ladder until the request is under the hard limit, and rewrites the history once. If all rungs
 // together are not enough for the hard limit, it changes nothing and applied is false: a smaller history that still
-// cannot be sent is a loss without a gain. Nor does it change a history that fits for less than some turns of room.
+// cannot be sent is a loss without a gain. Nor does it make room for only a few more turns.
 func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
 	c := climb{turn: t, base: t.snapshot()}
 	l, err := c.best(ctx)

@@ -76,7 +76,7 @@ type branch struct {
 	limited limited
 	// tools: the model may call tools.
 	tools bool
-	// ratio is how many tokens the provider counts for one of the host's, as usage reports taught; 0 before a turn.
+	// ratio is how many tokens the provider counts for one of the host's, as learned from usage reports; 0 before a turn.
 	ratio float64
 
 	whole int // tokens of all entries as they were added

@@ -177,7 +177,7 @@ func (s *Server) answered(answer *http.Response) error {
 	answer.Body = &attended{answer.Body, s.idle, time.AfterFunc(s.idle, func() {
 		s.logOnce("an answer stalled and was given up", "upstream", x.target.Host, "after", s.idle)
 		x.cancel()
-		_ = x.control.SetWriteDeadline(time.Now()) // a client that takes nothing is written to for ever
+		_ = x.control.SetWriteDeadline(time.Now()) // writing to a client that reads nothing would never stop
 	})}
 	if x.route.task == turn {
 		s.totals.began(x, answer.StatusCode)

@@ -70,7 +70,8 @@ const WhatIsKept = "the lines that later turns used and of the agent's own words
 func (x *Recommendation) Left() string {
 	var parts []string
 	if x.Of > 1 && x.Variant != "" {
-		parts = append(parts, fmt.Sprintf("Chosen from all sessions but one, it also suits that one in %d of %d cases", x.Held, x.Of))
+		parts = append(parts, fmt.Sprintf("Chosen from any %d of the %d sessions, it was right for the one left out %s",
+			x.Of-1, x.Of, times(x.Held, x.Of)))
 	}
 	const named = 3
 	if more := len(x.Unfit) - named; more > 0 {
@@ -79,6 +80,13 @@ func (x *Recommendation) Left() string {
 		parts = append(parts, "No strategy fits "+strings.Join(x.Unfit, ", "))
 	}
 	return strings.Join(parts, ". ")
+}
+
+func times(n, of int) string {
+	if n == of {
+		return "every time"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // month is what [Recommendation.PerMonth] is for, and leastSpan the time that sessions must cover to tell a rate.

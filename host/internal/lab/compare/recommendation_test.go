@@ -124,7 +124,7 @@ func TestASessionThatNoStrategyFitsSilencesNoAdvice(t *testing.T) {
 	if diff := cmp.Diff([]string{"s1"}, got.Unfit); diff != "" || got.Variant != "b" || got.Of != 2 {
 		t.Errorf("got %+v\n%s", got, diff)
 	}
-	if want := "Chosen from all sessions but one, it also suits that one in 2 of 2 cases. No strategy fits s1"; got.Left() != want {
+	if want := "Chosen from any 1 of the 2 sessions, it was right for the one left out every time. No strategy fits s1"; got.Left() != want {
 		t.Errorf("got %q, want %q", got.Left(), want)
 	}
 }

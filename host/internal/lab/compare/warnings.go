@@ -79,7 +79,7 @@ func (r *Report) uncounted(add func(format string, args ...any)) {
 			"counted in them", plain, len(r.Sessions))
 	}
 	if unbilled > 0 {
-		add("%d requests have no recorded usage, though others of their session have: they count as 0 tokens", unbilled)
+		add("%d requests have no usage recorded and count as 0 tokens", unbilled)
 	}
 	if foreign > 0 && len(r.Prices) > 0 {
 		l := r.Prices[0].Name

@@ -33,7 +33,7 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 				}},
 			[]string{"1 of 2 sessions have no usage: tool schemas, answers, and system prompts that are not recorded are " +
 				"not counted in them",
-				"3 requests have no recorded usage, though others of their session have: they count as 0 tokens",
+				"3 requests have no usage recorded and count as 0 tokens",
 				"1 of 2 sessions have a model without a price list: they are priced by late"},
 		},
 		"a variant": {

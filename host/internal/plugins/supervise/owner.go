@@ -109,7 +109,7 @@ func (o *owner) to(state State, reason string) {
 }
 
 // acquire answers with a process, or the reason why there is none, now or later. answer must have room for one value,
-// so sending never blocks. A changed file ends a quarantine and a delay: a new version deserves a new start.
+// so sending never blocks. A changed file ends a quarantine and a delay: a new version starts with a clean record.
 func (o *owner) acquire(answer chan lease) {
 	now := time.Now()
 	switch {

@@ -147,8 +147,7 @@ func (f form) message(t *tape, n int32, role provider.Role) (Item, error) {
 	default:
 		return item, ErrForm
 	}
-	// Nothing in such a message is taken out alone: it goes as a whole or stays, so that reasoning and other fields stay
-	// with what they belong to.
+	// Such a message is removed whole or not at all, so reasoning and other fields stay with what they belong to.
 	for c := range t.children(calls) {
 		if !complete(t, c, &f.Call) {
 			return item, ErrForm

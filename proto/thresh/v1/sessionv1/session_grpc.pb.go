@@ -78,7 +78,7 @@ type SessionServiceClient interface {
 	Add(ctx context.Context, in *AddRequest, opts ...grpc.CallOption) (*AddResponse, error)
 	// Makes the history fit the model and returns it. To be called before every model call.
 	Prepare(ctx context.Context, in *PrepareRequest, opts ...grpc.CallOption) (*PrepareResponse, error)
-	// The same for histories that are larger than one message may be. The first part has everything but a part of the
+	// PrepareStream is Prepare for histories that do not fit one message. The first part has everything but a part of the
 	// history or of the messages; the parts after it have what follows.
 	PrepareStream(ctx context.Context, in *PrepareRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PrepareResponse], error)
 	// Compresses the history now, whatever the threshold says.
@@ -364,7 +364,7 @@ type SessionServiceServer interface {
 	Add(context.Context, *AddRequest) (*AddResponse, error)
 	// Makes the history fit the model and returns it. To be called before every model call.
 	Prepare(context.Context, *PrepareRequest) (*PrepareResponse, error)
-	// The same for histories that are larger than one message may be. The first part has everything but a part of the
+	// PrepareStream is Prepare for histories that do not fit one message. The first part has everything but a part of the
 	// history or of the messages; the parts after it have what follows.
 	PrepareStream(*PrepareRequest, grpc.ServerStreamingServer[PrepareResponse]) error
 	// Compresses the history now, whatever the threshold says.

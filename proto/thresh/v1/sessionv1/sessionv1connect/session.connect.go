@@ -121,7 +121,7 @@ type SessionServiceClient interface {
 	Add(context.Context, *sessionv1.AddRequest) (*sessionv1.AddResponse, error)
 	// Makes the history fit the model and returns it. To be called before every model call.
 	Prepare(context.Context, *sessionv1.PrepareRequest) (*sessionv1.PrepareResponse, error)
-	// The same for histories that are larger than one message may be. The first part has everything but a part of the
+	// PrepareStream is Prepare for histories that do not fit one message. The first part has everything but a part of the
 	// history or of the messages; the parts after it have what follows.
 	PrepareStream(context.Context, *sessionv1.PrepareRequest) (*connect.ServerStreamForClient[sessionv1.PrepareResponse], error)
 	// Compresses the history now, whatever the threshold says.
@@ -472,7 +472,7 @@ type SessionServiceHandler interface {
 	Add(context.Context, *sessionv1.AddRequest) (*sessionv1.AddResponse, error)
 	// Makes the history fit the model and returns it. To be called before every model call.
 	Prepare(context.Context, *sessionv1.PrepareRequest) (*sessionv1.PrepareResponse, error)
-	// The same for histories that are larger than one message may be. The first part has everything but a part of the
+	// PrepareStream is Prepare for histories that do not fit one message. The first part has everything but a part of the
 	// history or of the messages; the parts after it have what follows.
 	PrepareStream(context.Context, *sessionv1.PrepareRequest, *connect.ServerStream[sessionv1.PrepareResponse]) error
 	// Compresses the history now, whatever the threshold says.
