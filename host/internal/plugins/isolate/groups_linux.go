@@ -221,6 +221,11 @@ func (g *Group) limit(maxMemory uint64) error {
 	return errors.Join(errs...)
 }
 
+// BoundsThreads reports whether the kernel bounds the threads of the group's processes.
+func (g *Group) BoundsThreads() bool {
+	return g != nil && slices.Contains(g.controllers, tasksController)
+}
+
 // OutOfMemory reports whether the kernel ended a process of the group for exceeding its memory limit.
 func (g *Group) OutOfMemory() bool {
 	if g == nil {

@@ -48,7 +48,7 @@ func Probe() []Check {
 	if !signals.Works && sockets.Works && filters(Calls).Works {
 		signals = Check{Signals, true, SignalsByFilter}
 	}
-	disk, threads := Check{Disk, true, "looked at every second"}, Check{Threads, true, "looked at every second"}
+	disk, threads := Check{Disk, true, "looked at every second"}, Check{Threads, true, "looked at 50 times a second"}
 	memory, end := Check{Memory, true, "RLIMIT_DATA, GOMEMLIMIT"}, ending()
 	// The kernel's own bound is exact. Where there is none, a process is ended after the fact, see watchUse in package
 	// process.

@@ -15,7 +15,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-const usePeriod = time.Second
+const (
+	usePeriod = time.Second
+	// threadPeriod is for a process whose threads the kernel does not bound: it may start 7,000 in a second.
+	threadPeriod = 20 * time.Millisecond
+)
 
 type use struct {
 	threads int
@@ -31,16 +35,25 @@ func (c *child) watchUse() {
 	if len(c.sandbox.Apply) == 0 {
 		return
 	}
-	tick := time.NewTicker(usePeriod)
+	period := usePeriod
+	if !c.threadsBounded() {
+		period = threadPeriod
+	}
+	tick := time.NewTicker(period)
 	defer tick.Stop()
-	for {
+	for all := time.Now(); ; {
 		select {
 		case <-c.exit.done:
 			return
 		case <-tick.C:
 		}
 		// What a process takes and gives back between two looks is not seen; what it keeps is.
-		if why := c.use().exceeds(int64(c.sandbox.MaxMemory)); why != "" {
+		u := c.use()
+		if time.Since(all) >= usePeriod {
+			all = time.Now()
+			c.addDisk(&u)
+		}
+		if why := u.exceeds(int64(c.sandbox.MaxMemory)); why != "" {
 			c.condemn(why)
 			return
 		}
@@ -67,7 +80,15 @@ func (u use) exceeds(maxMemory int64) string {
 	return ""
 }
 
-// use counts what cannot be read as nothing: the process is ending.
+// threadsBounded reports whether the kernel bounds the process's threads: by its control group, or by its own user
+// namespace, see limitThreads in package isolate.
+func (c *child) threadsBounded() bool {
+	own, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/user", c.cmd.Process.Pid))
+	ours, wrong := os.Readlink("/proc/self/ns/user")
+	return c.group.BoundsThreads() || err == nil && wrong == nil && own != ours
+}
+
+// use counts what cannot be read as nothing: the process is ending. It leaves out what is on the disk.
 func (c *child) use() use {
 	proc := fmt.Sprintf("/proc/%d/", c.cmd.Process.Pid)
 	var u use
@@ -84,11 +105,14 @@ func (c *child) use() use {
 			u.memory += n << 10
 		}
 	}
+	return u
+}
+
+func (c *child) addDisk(u *use) {
 	if !isolate.OwnDisk(c.sandbox.Apply) {
 		u.addDirectory(c.dir)
-		u.addRemoved(proc, c.dir)
+		u.addRemoved(fmt.Sprintf("/proc/%d/", c.cmd.Process.Pid), c.dir)
 	}
-	return u
 }
 
 // blockSize is the unit of [syscall.Stat_t.Blocks].
