@@ -420,6 +420,7 @@ func TestOtherProvidersToolsGoWithTheirTurn(t *testing.T) {
 	for api, raw := range map[provider.API]string{
 		provider.Responses: `{"input":[{"role":"user","content":"Fix it."},
 			{"type":"web_search_call","id":"w1","status":"completed"},{"type":"mcp_call","id":"m1","output":"x"},
+			{"type":"mcp_approval_request","id":"a1","name":"w1"},{"type":"mcp_approval_response","approval_request_id":"a1"},
 			{"type":"file_search_call","id":"f1"},{"type":"code_interpreter_call","id":"i1"},
 			{"type":"message","role":"assistant","content":[{"type":"output_text","text":"So."}]},{"role":"user","content":"And?"},
 			{"type":"tool_search_call","call_id":"x1"},{"type":"tool_search_output","call_id":"x1","tools":[{"name":"ship"}]},

@@ -60,6 +60,8 @@ var items = []provider.Kind{
 	{Type: "code_interpreter_call", Is: provider.Own},
 	{Type: "image_generation_call", Is: provider.Own},
 	{Type: "mcp_call", Is: provider.Own},
+	{Type: "mcp_approval_request", Is: provider.Own, ID: "id"},
+	{Type: "mcp_approval_response", Is: provider.Own, ID: "approval_request_id"},
 	{Type: "mcp_list_tools", Is: provider.Own, Loads: "tools", LoadsName: "name"},
 	{Type: "tool_search_call", Is: provider.Own, ID: "call_id"},
 	{Type: "tool_search_output", Is: provider.Own, ID: "call_id", Loads: "tools", LoadsName: "name"},
