@@ -47,42 +47,23 @@ var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 // lastCompared is how many of the found sessions a comparison takes: enough to be telling, and done in a minute or two.
 const lastCompared = 10
 
-const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what
+func compareHelp() string {
+	return `Replays recorded sessions through several strategies, turn by turn, and shows side by side what
 each of them saves, what it costs at a provider's prices, and what later turns would have missed.
 The first row is doing nothing.
 
-  sent        tokens of all requests together; saved: the share that was not sent, against doing
-              nothing
-  cost        ($, one column for each price list) cost of the prompts and of the strategy's own
-              model calls, against doing nothing, for which it is in USD; cost-worst: of the session
-              whose cost rose most; usd: the cost in USD for all rows
-  recall      of the names that later turns used and that were in the unpruned history, the share
-              still there; recall-worst: of the session that lost most
-  lines       of the names that stood on a line with something else, the share still on such a
-              line: a list of names has none of them
-  needs       of later calls, the share whose paths, command names and replaced lines were all still
-              in the history, as far as the unpruned history had them; edits: the same for edits
-              alone; mean: of the sessions' shares, worst: the lowest of them
-  own         of the lines that the agent said and thought, and of its edits that are still current,
-              the share still in the history, on average over the requests; own-worst: in the worst
-  results     recall of the names that only tool results contained
-  over-limit  requests that were still too large for the model
-  peak        the largest request
-  rewrites    requests that changed part of the one before, so that the prompt cache is useless from
-              there on
-  optimized   turns in which something was pruned; compressed: in which the history was compressed
-  rereads     later calls equal to one whose result had been pruned
-  host        time in the host; plugin: in the strategy
+` + measureHelp() + `
+cost, and from usd to model-usd, are there once for each price list. NAME-worst is that of the
+session that came off worst; it exists for ` + withWorst() + `.
 
 The table shows the columns that fit. --columns chooses others by these names, and -o json has
 everything.
 
 Without --strategy, all strategies that are found are compared. Those that prune continuously are
 run with each cadence, unless compression.density.cadence is set or --vary is given; the table shows
-the best for each strategy, -o json all of them. --vary tries
-values of a setting, and the values of several settings in all combinations. A setting of
-compression.density is tried only with strategies that prune continuously, a setting of
-strategies.NAME only with that strategy.
+the best for each strategy, -o json all of them. --vary tries values of a setting, and the values of
+several settings in all combinations. A setting of compression.density is tried only with strategies
+that prune continuously, a setting of strategies.NAME only with that strategy.
 
 Prices are those of --prices, else those of the price list in force (model.priceList, model.name),
 else those of the model that each session was recorded with, else three typical lists:
@@ -101,6 +82,7 @@ holds. A session that no strategy fits is named, and decides nothing.
 
 A file that cannot be read is reported, and the others are still compared. --report writes a
 self-contained HTML page.`
+}
 
 // compareCommand defines a --strategy that hides the common one, because here it takes a list.
 func compareCommand(a *app) *cobra.Command {
@@ -111,7 +93,7 @@ func compareCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [FILE…]",
 		Short: "Compare strategies on recorded sessions: what each saves, costs and loses",
-		Long:  compareHelp,
+		Long:  compareHelp(),
 		Example: `  thresh compare
   thresh compare --project . --last 30
   thresh compare examples/sessions/*.json*
@@ -134,7 +116,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	f.BoolVar(&c.turns, "turns", false, "show what each turn of each session did, too; -o json has it as steps")
 	a.addOutput(cmd)
-	a.addColumns(cmd, compareColumns([]*pricing.List{{}}))
+	a.addColumns(cmd, compareColumns(figures([]*pricing.List{{}}, false)))
 	_ = cmd.RegisterFlagCompletionFunc("prices", listOf(a.completePrices))
 	return cmd
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
@@ -22,26 +24,21 @@ func costOf(r *compare.Report, res *compare.Results, i int, every bool) func(lis
 	}
 }
 
-// legend says in a line each what the columns of a comparison mean that their heads do not tell.
-var legend = []struct{ column, head, text string }{
-	{"cost", "$", "cost against doing nothing; WORST: of the session whose cost rose most"},
-	{"recall", "RECALL", "share of the names used later that were still in the context"},
-	{"lines", "LINES", "share of those names that still stood on a line with more"},
-	{"needs", "NEEDS", "share of the later calls for which everything was still in the context"},
-	{"own", "OWN", "what the agent said, and its current edits, that requests still held"},
-}
-
+// explainColumns says in a line each what the shown columns mean that their heads do not tell.
 func (a *app) explainColumns(shown []string) {
-	first := true
-	for _, l := range legend {
-		if !slices.Contains(shown, l.column) {
-			continue
+	var lines [][2]string
+	width := 0
+	for _, m := range compare.Measures() {
+		if m.Legend != "" && slices.Contains(shown, m.Name) {
+			head := strings.ReplaceAll(cmp.Or(m.Head, strings.ToUpper(m.Name)), "\n", " ")
+			lines, width = append(lines, [2]string{head, m.Legend}), max(width, len(head))
 		}
-		if first {
-			fmt.Fprintln(a.out)
-		}
-		first = false
-		fmt.Fprintf(a.out, "%-6s  %s\n", l.head, l.text)
+	}
+	if lines != nil {
+		fmt.Fprintln(a.out)
+	}
+	for _, l := range lines {
+		fmt.Fprintf(a.out, "%-*s  %s\n", width, l[0], l[1])
 	}
 }
 
@@ -50,7 +47,7 @@ func withoutHidden(r *compare.Report, rows []int, shown []table.Column) []int {
 	return slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
 		list := r.Variants[i].PriceList
 		return list != "" && len(r.Prices) > 1 && !slices.ContainsFunc(shown, func(c table.Column) bool {
-			return c.Name == "cost" && c.Head == costHead(list)
+			return c.Name == "cost" && c.Head == priceHead("$", list)
 		})
 	})
 }

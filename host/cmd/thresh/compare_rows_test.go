@@ -48,7 +48,7 @@ func TestCompareOfTheSamples(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, below)
 			}
 		}
-		for _, want := range []string{"RECALL", "anthropic-", "gpt-5", "claude-code-ratelimit.jsonl (145 entries"} {
+		for _, want := range []string{"RECALL", "anthropic-", "OVER\n", "claude-code-ratelimit.jsonl (145 entries"} {
 			if !strings.Contains(r.stdout, want) {
 				t.Errorf("no %q in\n%s", want, r.stdout)
 			}

@@ -1,57 +1,106 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-// compareColumns returns the columns of a comparison, with one cost and one USD column for each price list. Columns of
-// different lists share the names "cost" and "usd", so --columns chooses them together. Columns without a rank survive
-// longest when the table is too wide: what a strategy gains and loses at the first list's prices, on average and in the
-// worst session, fits into 80 characters.
-func compareColumns(prices []*pricing.List) []table.Column {
-	columns := []table.Column{
-		{Name: "variant"},
-		{Name: "sent", Right: true, Rank: 4},
-		{Name: "saved", Right: true},
+// figure is a column of a comparison: a measure, at the prices of a list if it is about money.
+type figure struct {
+	table.Column
+	measure compare.Measure
+	list    string
+	worst   bool // of the session that was worst off
+}
+
+// figures returns the columns behind the name of the variant. Those of several price lists share their names, so
+// --columns chooses them together; those of the last list are dropped first where the table is too wide. Requests that
+// would fail are always shown where there are any.
+func figures(prices []*pricing.List, failing bool) (out []figure) {
+	all := compare.Measures()
+	for i := 0; i < len(all); {
+		next := i + 1
+		for next < len(all) && all[i].PerList && all[next].PerList {
+			next++
+		}
+		lists := []*pricing.List{{}}
+		if all[i].PerList {
+			lists = prices
+		}
+		for n, l := range lists {
+			for _, m := range all[i:next] {
+				f := figure{measure: m, list: l.Name, Column: table.Column{Name: m.Name, Head: m.Head, Right: true, Rank: m.Rank}}
+				if m.PerList {
+					f.Head, f.Rank = priceHead(m.Head, l.Name), m.Rank+min(2*n, 3)
+				}
+				if m.Name == "over-limit" && failing {
+					f.Rank = 0
+				}
+				out = append(out, f)
+				if m.Worst > 0 {
+					f.worst, f.Name, f.Rank = true, m.Name+"-worst", m.Worst+min(3*n, 3)
+					f.Head = "WORST\n" + cmp.Or(m.Head, strings.ToUpper(m.Name))
+					out = append(out, f)
+				}
+			}
+		}
+		i = next
 	}
-	for i, l := range prices {
-		columns = append(
-			// Each further list has a higher rank: the columns of the last list are dropped first.
-			columns, table.Column{Name: "cost", Head: costHead(l.Name), Right: true, Rank: 1 + min(2*i, 3)},
-			table.Column{Name: "cost-worst", Head: "WORST\n$", Right: true, Rank: 2 + min(3*i, 3)},
-		)
+	return out
+}
+
+func compareColumns(figures []figure) []table.Column {
+	columns := []table.Column{{Name: "variant"}}
+	for _, f := range figures {
+		columns = append(columns, f.Column)
 	}
-	columns = append(columns, []table.Column{
-		{Name: "recall", Right: true, Rank: 1},
-		{Name: "recall-worst", Head: "WORST\nRECALL", Right: true, Rank: 3},
-		{Name: "lines", Right: true, Rank: 1},
-		{Name: "own", Right: true, Rank: 1},
-		{Name: "needs", Right: true, Rank: 3},
-		{Name: "edits", Right: true, Rank: 4},
-		{Name: "over-limit", Head: "OVER\nLIMIT", Right: true, Rank: 4},
-		{Name: "peak", Right: true, Rank: 4},
-		{Name: "rewrites", Right: true, Rank: 5},
-		{Name: "optimized", Right: true, Rank: 6},
-		{Name: "compressed", Right: true, Rank: 6},
-		{Name: "rereads", Right: true, Rank: 6},
-		{Name: "own-worst", Head: "OWN\nWORST", Right: true, Rank: 6},
-		{Name: "results", Head: "RECALL\nRESULTS", Right: true, Rank: 6},
-		{Name: "mean", Head: "NEEDS\nMEAN", Right: true, Rank: 7},
-		{Name: "worst", Head: "NEEDS\nWORST", Right: true, Rank: 7},
-	}...)
-	for _, l := range prices {
-		columns = append(columns, table.Column{Name: "usd", Head: twoLines("USD " + l.Name), Right: true, Rank: 7})
+	return columns
+}
+
+// priceHead is the head of a column about money.
+func priceHead(head, list string) string {
+	if head == "$" {
+		return twoLines(list + " $")
 	}
-	return append(
-		columns, table.Column{Name: "host", Right: true, Rank: 8}, table.Column{Name: "plugin", Right: true, Rank: 7},
-	)
+	return twoLines(head + " " + list)
+}
+
+// withWorst lists the measures that have a column with the worst session.
+func withWorst() string {
+	var names []string
+	for _, m := range compare.Measures() {
+		if m.Worst > 0 {
+			names = append(names, m.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// measureHelp explains the columns, in lines of at most helpWidth.
+func measureHelp() string {
+	var b strings.Builder
+	for _, m := range compare.Measures() {
+		line, indent := fmt.Sprintf("  %-11s", m.Name), strings.Repeat(" ", 13)
+		for word := range strings.FieldsSeq(m.Help) {
+			if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > helpWidth {
+				b.WriteString(line + "\n")
+				line = indent[1:]
+			}
+			line += " " + word
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
 }
 
 // printCompared prints the comparison for people: with sessions a table for each, then the totals, then errors and
@@ -130,13 +179,14 @@ func (a *app) printResults(
 	r *compare.Report, res *compare.Results, rows []int, sessions int,
 ) (columns []string, shown []int, err error) {
 	every := len(rows) == len(r.Variants)
+	figures := figures(r.Prices, fails(res))
 	fill := func(rows []int) *table.Table {
-		t := table.New(compareColumns(r.Prices)...)
-		t.Row(compareRow(r, compare.NothingName, &res.Nothing, res.Nothing.Cost, sessions)...)
+		t := table.New(compareColumns(figures)...)
+		t.Row(compareRow(figures, compare.NothingName, &res.Nothing, res.Nothing.Cost, sessions)...)
 		for _, i := range rows {
 			// What was not run has no figures, and a reason below the tables.
 			if v := &res.Variants[i]; v.Ran() {
-				t.Row(compareRow(r, r.Label(i, every), v, costOf(r, res, i, every), sessions)...)
+				t.Row(compareRow(figures, r.Label(i, every), v, costOf(r, res, i, every), sessions)...)
 			}
 		}
 		return t
@@ -149,62 +199,71 @@ func (a *app) printResults(
 	return table.Names(t.Shown(a.tableOptions())), rows, a.printTable(t)
 }
 
-// compareRow returns a row with a cell for each of [compareColumns]. Costs are relative to doing nothing; the baseline
-// itself shows USD instead. A variant that did not run through all sessions is marked with how many it did, because its
-// sums are not comparable with the others.
-func compareRow(
-	r *compare.Report, name string, res *compare.Result, costs func(list string) (compare.Cost, bool), sessions int,
+// fails reports whether a request of any row would fail.
+func fails(res *compare.Results) bool {
+	return res.Nothing.OverLimit > 0 ||
+		slices.ContainsFunc(res.Variants, func(v compare.Result) bool { return v.OverLimit > 0 })
+}
+
+// compareRow returns a row with a cell for each of figures. A variant that did not run through all sessions is marked
+// with how many it did, because its sums are not comparable with the others.
+func compareRow(figures []figure, name string, res *compare.Result, costs func(list string) (compare.Cost, bool),
+	sessions int,
 ) []string {
-	nothing := name == compare.NothingName
 	if !res.Done && sessions > 1 {
 		name += fmt.Sprintf(" (%d of %d)", res.Sessions, sessions)
 	} else if !res.Done {
 		name += " (incomplete)"
 	}
-	row := []string{name, table.Short(res.Sent), table.Percent(res.Unpruned-res.Sent, res.Unpruned)}
-	several := res.PerSession != nil && res.Sessions > 1
-	var sums []string
-	for _, l := range r.Prices {
-		c, priced := costs(l.Name)
-		// A variant that decides by the prices of one list has no cost at another's.
-		cost, sum := "-", "-"
-		if priced {
-			cost, sum = against(c.Relative), usd(c.USD, c.Nothing)
-		}
-		worst := ""
-		if c.PerSession != nil && several && !nothing {
-			worst = against(c.PerSession.Worst)
-		}
-		// Relative to itself, the baseline would always be at 0 %.
-		if nothing {
-			cost = sum
-		}
-		row, sums = append(row, cost, worst), append(sums, sum)
+	row := []string{name}
+	for i := range figures {
+		row = append(row, figures[i].cell(res, costs))
 	}
-	worstRecall := ""
-	if several && !nothing {
-		worstRecall = share(res.PerSession.Recall.Worst)
-	}
-	row = append(row, share(res.Recall.Share), worstRecall, share(res.Recall.ShareLines), share(res.Own.Share),
-		share(res.Needs.Share), share(res.Needs.ShareEdits), table.Int(res.OverLimit), table.Short(res.Peak),
-		table.Int(res.Rewrites),
-		table.Int(res.Optimized), table.Int(res.Compressed), table.Int(res.Rereads.Calls),
-		share(res.Own.Worst), share(res.Recall.ShareResults))
-	// Of one session, mean and worst are its own.
-	mean, worst := res.Needs.Share, res.Needs.Share
-	if p := res.PerSession; p != nil {
-		mean, worst = p.Needs.Mean, p.Needs.Worst
-	}
-	row = append(row, share(mean), share(worst))
-	// The baseline has no time of host or plugin.
-	row = append(row, sums...)
-	if nothing {
-		return append(row, "-", "-")
-	}
-	return append(row, table.Duration(res.HostTime), table.Duration(res.PluginTime))
+	return row
 }
 
-func costHead(list string) string { return twoLines(list + " $") }
+// cell returns the text of a figure: "-" for one that the row does not have, "" where the worst session says nothing.
+// Doing nothing has no cost against itself, and shows USD.
+func (f *figure) cell(res *compare.Result, costs func(list string) (compare.Cost, bool)) string {
+	m, nothing := &f.measure, res.Variant == compare.NothingName
+	var c compare.Cost
+	priced := true
+	if m.PerList {
+		c, priced = costs(f.list)
+	}
+	switch {
+	case f.worst:
+		s, ok := m.Spread(res, c)
+		if !ok || nothing || res.Sessions < 2 {
+			return ""
+		}
+		return figureText(m.Kind, s.Worst, c)
+	case !priced, nothing && m.Kind == compare.Seconds:
+		return "-"
+	case nothing && m.Kind == compare.Change:
+		return usd(c.USD, c.Nothing)
+	}
+	return figureText(m.Kind, m.Value(res, c), c)
+}
+
+func figureText(kind compare.Kind, v float64, c compare.Cost) string {
+	switch kind {
+	case compare.Tokens:
+		return table.Short(int(v))
+	case compare.Share01:
+		return share(v)
+	case compare.Saving:
+		return table.Percentage(100 * v)
+	case compare.Change:
+		return against(v)
+	case compare.USD:
+		return usd(v, c.Nothing)
+	case compare.Seconds:
+		return table.Duration(time.Duration(v * float64(time.Second)))
+	default:
+		return table.Int(int(v))
+	}
+}
 
 // twoLines breaks a column head into two lines near its middle, after a hyphen or at a space, if there is one: heads
 // with names of price lists are wider than the figures below them, and width is scarce.

@@ -8,7 +8,8 @@
 // How the files relate: run.go plans the replays and runs them. recording.go, uses.go and words.go find out what
 // later turns used. observer.go folds the turns of one replay into a tally (tally.go), with the cost (bill.go), what
 // a request held (held.go) and what was pruned (attribution.go, pruned.go). summary.go adds tallies up to the report
-// (report.go), and warnings.go says what could be misread in it.
+// (report.go), and warnings.go says what could be misread in it. measures.go has a row for each figure that people
+// see: to add one, add its row, and its field in report.go for the JSON.
 //
 // # Cost
 //

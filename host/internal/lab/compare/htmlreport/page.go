@@ -32,6 +32,7 @@ type page struct {
 	Warnings     []string
 	NotRun       []string
 	Details      []section
+	Meanings     []meaning
 	// Times is all that differs between two runs.
 	Times section
 }
@@ -44,7 +45,7 @@ type section struct {
 
 func newPage(r *compare.Report, o Options) *page {
 	p := &page{Title: "Strategies compared on recorded sessions", Incomplete: r.Incomplete,
-		Scope: scope(r), Verdict: verdictOf(r.Recommendation), Totals: totals(r, o.Every), Times: times(r, o)}
+		Scope: scope(r), Verdict: verdictOf(r.Recommendation), Totals: totals(r, o.Every), Times: times(r, o), Meanings: meanings()}
 	for _, w := range r.Warnings() {
 		p.Warnings = append(p.Warnings, shorten(w, maxSentence))
 	}

@@ -2,6 +2,7 @@ package htmlreport
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
@@ -38,32 +39,67 @@ type column struct {
 	cell func(*compare.Result) string
 }
 
+// columns are those of a place; list is the price list of measures that have one.
+func columns(place compare.Place, list string) (out []column) {
+	for _, m := range compare.Measures() {
+		if m.Place != place {
+			continue
+		}
+		out = append(out, column{title(m.Name), func(r *compare.Result) string {
+			c, _ := r.Cost(list)
+			text := figureText(m.Kind, m.Value(r, c), c)
+			if m.Spread == nil {
+				return text
+			}
+			if s, ok := m.Spread(r, c); ok && s.Differs(m.Value(r, c)) {
+				text += " (worst " + figureText(m.Kind, s.Worst, c) + ")"
+			}
+			return text
+		}})
+	}
+	return out
+}
+
+// title is the name of a measure as the page has it.
+func title(name string) string { return strings.ReplaceAll(name, "-", " ") }
+
+func figureText(kind compare.Kind, v float64, c compare.Cost) string {
+	switch kind {
+	case compare.Share01:
+		return recalled(v)
+	case compare.Saving:
+		return percent(v)
+	case compare.USD:
+		return dollars(v, c.Nothing)
+	default:
+		return number(int(v))
+	}
+}
+
+// meaning is an entry of the explanations.
+type meaning struct{ Name, Text string }
+
+// meanings explain the measures that the page shows.
+func meanings() (out []meaning) {
+	for _, m := range compare.Measures() {
+		if m.Place != compare.Nowhere {
+			out = append(out, meaning{title(m.Name), strings.ToUpper(m.Help[:1]) + m.Help[1:] + "."})
+		}
+	}
+	return out
+}
+
 // totals has what most readers choose by, at the first price list: a row for each strategy or, with every, for each
 // variant that did not decide by another list.
 func totals(r *compare.Report, every bool) table {
-	var columns []column
+	var first []column
 	ran := (*compare.Result).Ran
 	if len(r.Prices) > 0 {
 		list := r.Prices[0].Name
-		columns = append(columns, column{"USD, " + short(list), func(r *compare.Result) string { return costCell(r, list) }})
+		first = []column{{"USD, " + short(list), func(r *compare.Result) string { return costCell(r, list) }}}
 		ran = pricedBy(list)
 	}
-	columns = append(columns,
-		column{"saved", func(r *compare.Result) string { return percent(r.Saved) }},
-		column{"recall", func(r *compare.Result) string {
-			return spread(r.Recall.Share, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Recall })
-		}},
-		column{"lines", func(r *compare.Result) string {
-			return spread(r.Recall.ShareLines, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Lines })
-		}},
-		column{"own", func(r *compare.Result) string { return recalled(r.Own.Share) }},
-		column{"needs", func(r *compare.Result) string {
-			return spread(r.Needs.Share, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Needs })
-		}},
-		column{"over limit", func(r *compare.Result) string { return number(r.OverLimit) }},
-		column{"rewrites", func(r *compare.Result) string { return number(r.Rewrites) }},
-	)
-	return results(r, "Totals of all sessions", columns, ran, every)
+	return results(r, "Totals of all sessions", append(first, columns(compare.Totals, "")...), ran, every)
 }
 
 // more has the rest of the figures, and the cost by each price list in detail.
@@ -73,32 +109,12 @@ func more(r *compare.Report, every bool) section {
 		all.Caption = "Totals of all variants"
 		out.Tables = append(out.Tables, all)
 	}
-	out.Tables = append(out.Tables, results(r, "More totals of all sessions", []column{
-		{"recall, results only", func(r *compare.Result) string { return recalled(r.Recall.ShareResults) }},
-		{"needs of edits", func(r *compare.Result) string {
-			return spread(r.Needs.ShareEdits, r.PerSession, func(p *compare.PerSession) compare.Spread { return p.Edits })
-		}},
-		{"re-reads", func(r *compare.Result) string { return number(r.Rereads.Calls) }},
-		{"turns", func(r *compare.Result) string { return number(r.Turns) }},
-		{"tokens sent", func(r *compare.Result) string { return number(r.Sent) }},
-		{"peak", func(r *compare.Result) string { return number(r.Peak) }},
-		{"optimised", func(r *compare.Result) string { return number(r.Optimized) }},
-		{"held back", func(r *compare.Result) string { return number(r.Held) }},
-		{"compressed", func(r *compare.Result) string { return number(r.Compressed) }},
-		{"at the hard limit", func(r *compare.Result) string { return number(r.Laddered) }},
-		{"tokens pruned", func(r *compare.Result) string { return number(r.Pruned.Tokens) }},
-	}, (*compare.Result).Ran, true))
+	out.Tables = append(out.Tables,
+		results(r, "More totals of all sessions", columns(compare.More, ""), (*compare.Result).Ran, true))
 	for _, l := range r.Prices {
-		of := func(text func(compare.Cost) string) func(*compare.Result) string {
-			return func(r *compare.Result) string { c, _ := r.Cost(l.Name); return text(c) }
-		}
-		out.Tables = append(out.Tables, results(r, "Cost by "+short(l.Name), []column{
-			{"USD", func(r *compare.Result) string { return costCell(r, l.Name) }},
-			{"tokens read from the cache", of(func(c compare.Cost) string { return number(c.CacheRead) })},
-			{"tokens written to the cache", of(func(c compare.Cost) string { return number(c.CacheWrite) })},
-			{"tokens without the cache", of(func(c compare.Cost) string { return number(c.Uncached) })},
-			{"USD for the strategy's own model calls", of(func(c compare.Cost) string { return dollars(c.Model, c.Nothing) })},
-		}, pricedBy(l.Name), true))
+		cost := column{"USD", func(r *compare.Result) string { return costCell(r, l.Name) }}
+		out.Tables = append(out.Tables, results(r, "Cost by "+short(l.Name),
+			append([]column{cost}, columns(compare.CostTable, l.Name)...), pricedBy(l.Name), true))
 	}
 	return out
 }
@@ -150,14 +166,6 @@ func costCell(res *compare.Result, list string) string {
 		worst = ", worst " + relative(c.PerSession.Worst)
 	}
 	return dollars(c.USD, c.Nothing) + " (" + relative(c.Relative) + worst + ")"
-}
-
-// spread formats a share; in totals of several sessions that differ also the lowest of theirs.
-func spread(share float64, sessions *compare.PerSession, of func(*compare.PerSession) compare.Spread) string {
-	if sessions != nil && of(sessions).Differs(share) {
-		return recalled(share) + " (worst " + recalled(of(sessions).Worst) + ")"
-	}
-	return recalled(share)
 }
 
 func sessions(r *compare.Report, variant int) section {
