@@ -555,7 +555,6 @@ func TestABrokenLineCostsThatLine(t *testing.T) {
 	const line = `{"type":"user","message":{"content":"hi"}}` + "\n"
 	for name, tt := range map[string]struct{ in, note string }{
 		"broken":    {line + "\n{]\n" + line, "line 3: broken JSON (byte 45): unexpected ']', "},
-		"two in it": {line + strings.TrimSpace(line) + line + line, "line 2: broken JSON (byte 85): unexpected '{'"},
 		"cut":       {line + `{"type":"user","mess` + "\n" + line, "line 2: broken JSON (byte 63)"},
 		"NUL":       {line + "{\"a\":\x00}\n" + line, "line 2: broken JSON (byte 48): unexpected NUL byte"},
 		"no object": {line + "[1]\n" + line, "line 2: malformed transcript"},
@@ -573,5 +572,40 @@ func TestABrokenLineCostsThatLine(t *testing.T) {
 	_, err := transcript.Read(strings.NewReader(line+strings.Repeat("{ this is a log }\n", 100)), transcript.Options{})
 	if !errors.Is(err, transcript.ErrUnknownFormat) || !strings.Contains(err.Error(), "100 % broken lines") {
 		t.Error(err)
+	}
+}
+
+// Two processes that write to one file, or one that was killed and began again, leave lines of several records.
+func TestRecordsThatShareALineAreRead(t *testing.T) {
+	const a, b, end = `{"type":"user","message":{"content":"hi"}}`, `{"type":"user","message":{"content":"ho"}}`, "\n"
+	for name, tt := range map[string]struct{ in, want, note string }{
+		"two":                       {a + end + a + b + end + a, "hi hi ho hi", ""},
+		"with white space":          {a + end + a + " \t" + b + " \r\n" + a, "hi hi ho hi", ""},
+		"on the first line":         {a + b + end + a, "hi ho hi", ""},
+		"on the only line":          {a + b, "hi ho", ""},
+		"many":                      {a + end + strings.Repeat(b, 50) + end, "hi" + strings.Repeat(" ho", 50), ""},
+		"the first cut in a text":   {a + end + a[:38] + b + a + end + a, "hi ho hi hi", "line 2: broken JSON (byte 83)"},
+		"the first cut in a name":   {a + end + a[:5] + b + end + a, "hi ho hi", "line 2: broken JSON (byte 50)"},
+		"the first cut behind one":  {a + end + a[:14] + b + end + a, "hi ho hi", "line 2: broken JSON (byte 57)"},
+		"the last one cut":          {a + end + a + b[:30] + end + b, "hi hi ho", "line 2: broken JSON (byte 115)"},
+		"the last of the file cut":  {a + end + a + b[:30], "hi hi", "line 2: the last record is cut off"},
+		"cut behind an inner value": {a + end + a[:len(a)-1] + end + b, "hi ho", "line 2: broken JSON"},
+		"an inner value is none":    {a + end + a[:len(a)-1] + ",}" + end + b, "hi ho", "line 2: broken JSON"},
+	} {
+		tr, err := transcript.Read(strings.NewReader(tt.in), transcript.Options{AllowCut: true})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got := strings.ReplaceAll(strings.ReplaceAll(brief(tr), "human: ", ""), "\n", " ")
+		var notes []string
+		for _, n := range tr.Notes {
+			if !n.Routine {
+				notes = append(notes, n.String())
+			}
+		}
+		if got != tt.want || len(notes) != min(len(tt.note), 1) || len(notes) > 0 && !strings.HasPrefix(notes[0], tt.note) {
+			t.Errorf("%s: %s\n%q", name, got, notes)
+		}
 	}
 }

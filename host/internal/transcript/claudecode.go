@@ -42,8 +42,7 @@ func isClaudeRecord(t string, o object) bool {
 	}
 }
 
-// claudeCode reads a session of Claude Code. Records are in the order in which they happened, which is the order of the
-// conversation.
+// claudeCode reads a session of Claude Code.
 //
 // A line is one block of a message, in a record about it:
 //
@@ -58,7 +57,8 @@ func isClaudeRecord(t string, o object) bool {
 //
 // Records are in the order of the conversation. The chain of parentUuid is not followed: it branches where results
 // arrive in parallel, and walking from the last record to the first would lose all branches but one. Parents may also
-// be bookkeeping records, or be in the file of an earlier session.
+// be bookkeeping records, or be in the file of an earlier session. It only tells which branches were rewound: see
+// claudeBranches.
 type claudeCode struct {
 	main *claudeThread
 	// side holds messages of sub-agents recorded inline (isSidechain), as older versions do. The main agent's model
@@ -66,7 +66,7 @@ type claudeCode struct {
 	// sub-agent.
 	side      *claudeThread
 	sideLines int
-	seen      map[string]uint64 // uuid → hash of the message: a resumed session repeats records of the one before
+	branches  claudeBranches
 	// seed makes the hash unpredictable: a file cannot be made to collide.
 	seed maphash.Seed
 }
@@ -81,9 +81,9 @@ type claudeThread struct {
 // newClaude gives the side thread a builder of its own, because its entries are used only if the main thread is empty.
 func newClaude(b *builder) lineReader {
 	return &claudeCode{
-		main: newThread(b),
-		side: newThread(newBuilder()),
-		seen: map[string]uint64{}, seed: maphash.MakeSeed(),
+		main:     newThread(b),
+		side:     newThread(newBuilder()),
+		branches: claudeBranches{index: map[string]int{}}, seed: maphash.MakeSeed(),
 	}
 }
 
@@ -106,11 +106,13 @@ func (c *claudeCode) record(r record) error {
 	// The first id counts: a resumed session has records of the session before in front.
 	b.t.ID = cmp.Or(b.t.ID, r.text("sessionId"))
 	b.t.workedIn(r.text("cwd"))
+	node := c.branches.add(r)
+	defer c.branches.made(node, &b.t)
 	switch t := r.text("type"); {
 	case t == "user" || t == "assistant":
-		return c.message(r, t, "message")
+		return c.message(r, node, t, "message")
 	case t == "attachment":
-		return c.message(r, t, t)
+		return c.message(r, node, t, t)
 	case t == "system":
 		c.system(r)
 	case isClaudeBookkeeping(t):
@@ -138,20 +140,20 @@ func (c *claudeCode) system(r record) {
 
 // message reads one line of a user or assistant message. A resumed session starts with copies of earlier records; those
 // are dropped by uuid and content. The hash saves memory: keeping the messages would hold the file twice.
-func (c *claudeCode) message(r record, t, field string) error {
+func (c *claudeCode) message(r record, node int, t, field string) error {
 	b := c.main.b
 	message := r.object.object(field)
 	if message == nil {
 		return failAt(r.line, ErrMalformed, "a record of type %s has no %s object", t, field)
 	}
-	if id := r.text("uuid"); id != "" {
+	if node != noNode {
 		// By uuid alone something could be lost.
-		hash := maphash.Bytes(c.seed, r.raw(field))
-		if before, ok := c.seen[id]; ok && before == hash {
+		hash, n := maphash.Bytes(c.seed, r.raw(field)), &c.branches.nodes[node]
+		if n.hash == hash {
 			b.tally.routine(r.line, -1, "record that repeats an earlier one (same uuid and message) left out")
 			return nil
 		}
-		c.seen[id] = hash
+		n.hash = hash
 	}
 	b.unread(r.line, "a record of type "+t, r.object, isClaudeField)
 	if field == "message" {
@@ -277,6 +279,7 @@ func attachedBlocks(raw []byte, depth int) (out []content.Block) {
 // end decides what the sub-agents' lines are: all of the conversation, or something to be left out with a remark.
 func (c *claudeCode) end() error {
 	b := c.main.b
+	c.branches.leaveOut(b)
 	switch side := c.side.b; {
 	case c.sideLines == 0:
 	case len(b.t.Entries) == 0:

@@ -33,10 +33,11 @@ type codex struct {
 	speech
 	calls int // made so far, for ids of calls that have none
 	// reply, done and told find the entry of a report of usage: reports come after the answer, and name no request.
-	reply int  // the first entry that answers the request whose usage is not reported yet; -1: none
-	done  bool // that request was answered: what the model says next answers another
-	told  int  // the last entry that has usage; -1: none
-	after bool // the items at hand are the context after a compaction
+	reply int    // the first entry that answers the request whose usage is not reported yet; -1: none
+	done  bool   // that request was answered: what the model says next answers another
+	told  int    // the last entry that has usage; -1: none
+	after bool   // the items at hand are the context after a compaction
+	total []byte // what the session had used at the last report
 }
 
 // codexFields returns the fields of an item of type t that are read. nil means that the item is carried whole.
@@ -82,7 +83,7 @@ func (c *codex) record(r record) error {
 		c.b.t.window(payload.raw("model_context_window"))
 		if payload.text("type") == "token_count" {
 			c.b.t.window(payload.object("info").raw("model_context_window"))
-			c.usage(payload.object("info").raw("last_token_usage"))
+			c.report(payload.object("info"))
 			return nil
 		}
 		c.b.tally.routine(r.line, -1, "record of type event_msg/"+clip([]byte(payload.text("type")))+
@@ -245,6 +246,17 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 	// What the model says next is no part of the old context.
 	c.pause()
 	c.reply = -1
+}
+
+// report takes the usage of a request. A report whose total has not grown repeats the one before, as when the limits of
+// an account are reported anew: no request was made between them.
+func (c *codex) report(info object) {
+	total := info.raw("total_token_usage")
+	if !rawjson.IsNull(total) && bytes.Equal(total, c.total) {
+		return
+	}
+	c.total = bytes.Clone(total)
+	c.usage(info.raw("last_token_usage"))
 }
 
 // usage attaches the provider's counts to the first entry that answered the request. Codex reports them when the

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // A lineReader reads a format of one JSON object per line. Calls are in the order of the file, on one goroutine; the
@@ -26,6 +28,8 @@ type lineFile struct {
 	s *source
 	o Options
 	b *builder
+	// more are the further records of the line that was read last.
+	more []record
 }
 
 type record struct {
@@ -33,6 +37,7 @@ type record struct {
 	whole []byte
 	object
 	broken error // why the line is no record
+	begins bool  // it is the beginning of a line whose rest is whole
 }
 
 // readLines reads a file of one object per line, of which the first was read. Records that do not reveal the format
@@ -104,7 +109,11 @@ func (f *lineFile) take(reader lineReader, rec record) error {
 	if e.Offset >= 0 {
 		where = fmt.Sprintf(" (byte %d)", e.Offset)
 	}
-	f.b.oddity(e.Line, -1, "broken line", "%v%s: %s; the line is left out", e.Reason, where, e.Detail)
+	what := "the line"
+	if rec.begins {
+		what = "the record at its beginning"
+	}
+	f.b.oddity(e.Line, -1, "broken line", "%v%s: %s; %s is left out", e.Reason, where, e.Detail, what)
 	f.b.miss("broken lines", len(rec.whole))
 	return nil
 }
@@ -112,6 +121,11 @@ func (f *lineFile) take(reader lineReader, rec record) error {
 // next reads the next record; io.EOF at the end. Unless keep is set, the record is valid only until the next call. With
 // [Options.AllowCut], a last line that is cut off ends the file too, with a note.
 func (f *lineFile) next(keep bool) (record, error) {
+	if len(f.more) > 0 {
+		rec := f.more[0]
+		f.more = f.more[1:]
+		return rec, nil
+	}
 	line, complete, err := f.s.next()
 	if err != nil {
 		return record{}, err
@@ -120,6 +134,10 @@ func (f *lineFile) next(keep bool) (record, error) {
 		line = bytes.Clone(line)
 	}
 	rec := f.parse(line, f.s.line, f.s.offset)
+	if n := len(f.more) - 1; n >= 0 && !complete && errors.Is(f.more[n].broken, ErrTruncated) && f.o.AllowCut {
+		f.b.note(f.s.line, -1, "the last record is cut off and was left out")
+		f.more = f.more[:n]
+	}
 	// Only a last line without a line break may be cut; broken JSON in it is an error all the same.
 	if !complete && errors.Is(rec.broken, ErrTruncated) {
 		if !f.o.AllowCut {
@@ -131,16 +149,62 @@ func (f *lineFile) next(keep bool) (record, error) {
 	return rec, nil
 }
 
-// parse parses one line. Bytes that are not UTF-8 are replaced and noted: recorders copy command output, which may be
-// cut within a character, and refusing a session for this would help no user.
+// parse parses one line; further records of it are in f.more. Bytes that are not UTF-8 are replaced and noted: recorders
+// copy command output, which may be cut within a character, and refusing a session for this would help no user.
 func (f *lineFile) parse(line []byte, number int, offset int64) record {
 	if !utf8.Valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\ufffd"))
 		f.b.oddity(number, -1, "line with bytes that are not UTF-8", "bytes that are not UTF-8 were replaced by U+FFFD")
 	}
 	o, err := parseObject(line)
-	if err != nil {
+	if err == nil {
+		return record{line: number, whole: line, object: o}
+	}
+	head, rest := records(line, err)
+	if len(rest) == 0 {
 		return record{line: number, whole: line, broken: locate(err, line, number, offset)}
 	}
-	return record{line: number, whole: line, object: o}
+	f.b.tally.routine(number, -1, "line with several records, each of which was read")
+	for _, part := range rest {
+		o, err := parseObject(part)
+		rec := record{line: number, whole: part, object: o}
+		if err != nil { // the last one
+			rec.broken = locate(err, part, number, offset+int64(len(line)-len(part)))
+		}
+		f.more = append(f.more, rec)
+	}
+	if o, errHead := parseObject(head); errHead == nil {
+		return record{line: number, whole: head, object: o}
+	}
+	return record{line: number, whole: head, broken: locate(err, line, number, offset), begins: true}
+}
+
+// records splits a line of several records, as two processes leave that write to one file, or one that was killed and
+// began again behind what it had written. err is why the line is not one record, which names the place: at the
+// beginning of the second one, or in its first name if the first was cut within a text. Where the first is broken, the
+// others count only if all are whole, or a part of it could be taken for one. rest is empty for any other line.
+func records(line []byte, err error) (head []byte, rest [][]byte) {
+	syntax, ok := errors.AsType[*rawjson.SyntaxError](err)
+	if !ok || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, nil
+	}
+	at := bytes.LastIndexByte(line[:min(syntax.Offset+2, len(line))], '{')
+	if at <= 0 {
+		return nil, nil
+	}
+	head = line[:at]
+	whole := checkJSON(head) == nil
+	for left := line[at:]; len(left) > 0; {
+		s := rawjson.New(left)
+		part, err := s.Skip()
+		if err != nil || kind(part) != '{' {
+			if !whole {
+				return nil, nil
+			}
+			return head, append(rest, left)
+		}
+		rest = append(rest, part)
+		left = bytes.TrimLeft(left[s.Offset():], " \t\r\n")
+	}
+	return head, rest
 }

@@ -56,6 +56,7 @@ type planner struct {
 	turns []turn
 	match turns.Matcher // its blocks are positions in calls
 	calls []*call
+	own   map[string]int // blocks of tools that the provider ran, by id; see [planner.countOwn]
 }
 
 // missingResult is the result given to an unanswered call, because providers refuse a call without a response. The

@@ -99,6 +99,8 @@ func read(s *source, o Options) (*Transcript, error) {
 		return readDocument(all, o, line, offset)
 	case !complete && o.AllowCut && errors.Is(err, io.ErrUnexpectedEOF):
 		return readDocument(first, o, line, offset)
+	case kind(first) == '{' && several(first, err):
+		return readLines(s, o, bytes.Clone(first), line, offset)
 	default:
 		return nil, locate(err, first, line, offset)
 	}
@@ -119,6 +121,11 @@ func (o Options) limit() int64 {
 		return o.MaxBytes
 	}
 	return DefaultMaxBytes
+}
+
+func several(line []byte, err error) bool {
+	_, rest := records(line, err)
+	return len(rest) > 0
 }
 
 func checkJSON(data []byte) error {

@@ -81,6 +81,21 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 				{Entry: 9, PromptTokens: 40},
 			},
 		},
+		"codex: a report whose total has not grown repeats the one before": {
+			in: []string{
+				`{"type":"response_item","payload":{"type":"message","role":"user","content":"hi"}}`,
+				`{"type":"response_item","payload":{"type":"function_call","name":"f","arguments":"{}","call_id":"1"}}`,
+				`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":100},` +
+					`"last_token_usage":{"input_tokens":100}}}}`,
+				`{"type":"response_item","payload":{"type":"function_call_output","call_id":"1","output":"x"}}`,
+				`{"type":"response_item","payload":{"type":"message","role":"assistant","content":"yes"}}`,
+				`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":100},` +
+					`"last_token_usage":{"input_tokens":100}}}}`,
+				`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":220},` +
+					`"last_token_usage":{"input_tokens":120}}}}`,
+			},
+			want: []transcript.Usage{{Entry: 1, PromptTokens: 100}, {Entry: 3, PromptTokens: 120}},
+		},
 		"gemini cli: the cached part is within the input, thoughts are output": {
 			in: []string{`{"sessionId":"s","projectHash":"h","messages":[{"type":"user","content":"do"},` +
 				`{"type":"gemini","content":"a","model":"G","tokens":{"input":30,"output":2,"cached":10,"thoughts":5,` +

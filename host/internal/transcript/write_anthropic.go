@@ -23,6 +23,7 @@ type anthropicWriter struct {
 func renderAnthropic(t *Transcript, exact bool) rendered {
 	a := anthropicWriter{planner: plan(t, AnthropicMessages)}
 	a.uniqueIDs(true)
+	a.countOwn()
 	var system [][]byte
 	for _, m := range systemMessages(t.System) {
 		for _, text := range m.blocks {

@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
 	"github.com/thresh-dev/thresh/host/internal/provider/chat"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // What messages and results hold, in the three forms: texts, attachments, thinking and calls.
@@ -47,7 +48,7 @@ func (p *planner) parts(t turn) (text string, parts [][]byte, plain bool) {
 				parts, plain = append(parts, p.toolUse(t, block)), false
 			}
 		case content.Opaque:
-			if k := block.Kind(); t.exact || p.takes(k, t.role) {
+			if k := block.Kind(); t.exact || p.takes(block, t.role) {
 				parts, plain = append(parts, block.JSON), false
 			} else {
 				p.tally.count(0, t.entry, fmt.Sprintf("block of the kind %q left out", clip([]byte(k))))
@@ -57,18 +58,35 @@ func (p *planner) parts(t turn) (text string, parts [][]byte, plain bool) {
 	return text, parts, plain
 }
 
-// takes reports whether blocks of a kind that this package does not understand are the form's own.
-func (p *planner) takes(kind, role string) bool {
+// takes reports whether a block that this package does not understand is the form's own.
+func (p *planner) takes(block content.Opaque, role string) bool {
 	switch p.form {
 	case AnthropicMessages:
-		k := anthropic.Form.Part(kind)
+		k := anthropic.Form.Part(block.Kind())
+		if k != nil && k.Is == provider.Own && p.own[rawjson.FieldText(block.JSON, k.ID)] < 2 {
+			return false // the API refuses a call without its result, and the reverse
+		}
 		return k != nil && (role == roleAssistant && (k.Is == provider.Own || k.Is == provider.Bound) ||
 			role == roleUser && k.Is == provider.Media)
 	case OpenAIChat:
-		k := chat.Form.Part(kind)
+		k := chat.Form.Part(block.Kind())
 		return role == roleUser && k != nil && k.Is == provider.Media
 	}
 	return false
+}
+
+// countOwn counts the blocks of tools that the provider ran by their ids.
+func (p *planner) countOwn() {
+	p.own = map[string]int{}
+	for _, t := range p.turns {
+		for _, b := range t.blocks {
+			if o, ok := b.(content.Opaque); ok {
+				if k := anthropic.Form.Part(o.Kind()); k != nil && k.Is == provider.Own {
+					p.own[rawjson.FieldText(o.JSON, k.ID)]++
+				}
+			}
+		}
+	}
 }
 
 func (p *planner) text(t turn, text string, extra content.Fields) []byte {

@@ -21,7 +21,11 @@ func Read(path string, o transcript.Options) (*transcript.Transcript, error) {
 		return nil, err
 	}
 	if session == nil {
-		return transcript.ReadFile(path, o)
+		t, err := transcript.ReadFile(path, o)
+		if err == nil {
+			noteSubagents(t, path)
+		}
+		return t, err
 	}
 	t, err := transcript.Read(bytes.NewReader(session.document), o)
 	switch e, ok := errors.AsType[*transcript.Error](err); {
