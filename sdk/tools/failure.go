@@ -38,7 +38,7 @@ var commonSigns = sync.OnceValue(func() (s shared) {
 
 func (f *Failure) all() []string {
 	all := slices.Concat(f.ExitLine, f.LastExitLine, f.ExitField, f.ErrorField, f.Prefix, f.FirstLine, f.LastLine, f.Tag,
-		f.Running, f.Silent)
+		f.Running, f.Done, f.Silent)
 	for name, values := range f.FieldValue {
 		all = append(append(all, name), values...)
 	}
@@ -48,10 +48,10 @@ func (f *Failure) all() []string {
 // signs is a compiled [Failure], in lower case, as results are compared: agents differ in it. It is safe for concurrent
 // use.
 type signs struct {
-	exitLine, lastExitLine, running, lastLine, silent []linePattern
-	prefix, firstLine, tag                            []string
-	exitField, errorField                             [][]string // the names on the way to a member
-	fieldValue                                        []fieldValue
+	exitLine, lastExitLine, running, lastLine, done, silent []linePattern
+	prefix, firstLine, tag                                  []string
+	exitField, errorField                                   [][]string // the names on the way to a member
+	fieldValue                                              []fieldValue
 }
 
 // fieldValue has a member's path, split at dots, and its texts that mean failure.
@@ -64,7 +64,7 @@ type fieldValue struct {
 func newSigns(f *Failure) *signs {
 	s := &signs{
 		exitLine: linePatterns(f.ExitLine), lastExitLine: linePatterns(f.LastExitLine), running: linePatterns(f.Running),
-		lastLine: linePatterns(f.LastLine), silent: linePatterns(f.Silent),
+		lastLine: linePatterns(f.LastLine), done: linePatterns(f.Done), silent: linePatterns(f.Silent),
 		prefix: lower(f.Prefix), firstLine: lower(f.FirstLine), tag: lower(f.Tag),
 	}
 	for _, name := range f.ExitField {

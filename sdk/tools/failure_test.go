@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,9 @@ var writers = map[string]content.ToolCall{
 	"swe-agent":      {Name: "str_replace_editor", Parameters: []byte(`{"command":"create","path":"/a"}`)},
 }
 
+// done are the writers among them that say in words of their own that they wrote.
+var done = []string{"developer__text_editor", "edit"}
+
 // Every agent's write counts as failed by whatever sign of a failure its response bears, and as done without one.
 func TestFailedWritesWithoutAFlag(t *testing.T) {
 	text := func(s string) content.ToolResponse { return content.ToolResponse{}.WithResultText(s) }
@@ -107,6 +111,12 @@ func TestFailedWritesWithoutAFlag(t *testing.T) {
 		"one of several results": raw(`[{"query":"a","success":true},{"query":"b","success":false}]`),
 		"refused by the person":  text("The user doesn't want to proceed with this tool use."),
 		"no match":               text("Could not find the exact text in /a"),
+		"declined":               text("The user has declined to run this tool. DO NOT attempt to call this tool again."),
+		"interrupted":            text("[Tool execution was interrupted]"),
+		"rejected":               text("User rejected the command"),
+		"a time-out":             text("Request timed out"),
+		"a hook":                 text("EDIT FAILED - file was NOT modified"),
+		"another hook":           text("WRITE DENIED"),
 	}
 	successes := map[string]content.ToolResponse{
 		"nothing":            {},
@@ -138,9 +148,20 @@ func TestFailedWritesWithoutAFlag(t *testing.T) {
 			}
 		}
 		for name, r := range successes {
+			if text := r.ResultText(); slices.Contains(done, call.Name) && text != "" && !strings.HasPrefix(text, `{"success"`) {
+				continue // in words of another tool
+			}
 			if taxonomy.Judge(call, r).Outcome != tools.OutcomeSuccess {
 				t.Errorf("%s: %q counts as a failure", name, r.ResultText())
 			}
+		}
+	}
+	// The writes that command lines hold are the shell's: there only the words that agents use count.
+	for name, result := range map[string]string{"declined": "The user has declined to run this tool. DO NOT",
+		"interrupted": "[Tool execution was interrupted]", "rejected": "User rejected the command",
+		"a time-out": "Request timed out"} {
+		if !all.Failed(content.ToolCall{Name: "Bash", Parameters: []byte(`{"command":"echo > a"}`)}, text(result)) {
+			t.Errorf("a command, %s: it counts as run", name)
 		}
 	}
 	for _, name := range tools.PresetNames() {

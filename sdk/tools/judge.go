@@ -40,7 +40,8 @@ type Verdict struct {
 //     tool count there. For a call that writes files, all signs count by which agents commonly report a failure:
 //     taking a failed write for a success would lose what is known of the file.
 //
-// A result that was pruned or cut where such a sign would be is [OutcomeUnknown].
+// A result that was pruned or cut where such a sign would be is [OutcomeUnknown], and so is one of a tool that says in
+// other words that it wrote ([Failure.Done]).
 //
 // call is the call that r answers; if it is lost, one with the tool's name alone. The cost is linear in the result.
 func (t *Taxonomy) Judge(call content.ToolCall, r content.ToolResponse) Verdict {
@@ -133,7 +134,7 @@ func (j *judge) verdict() (v Verdict, stated bool) {
 			return failure, true
 		}
 	}
-	if j.cut() || j.silent() {
+	if j.cut() || j.silent() || j.writes && j.doubtful() {
 		return Verdict{Outcome: OutcomeUnknown}, true
 	}
 	return success, false
@@ -235,6 +236,23 @@ func (j *judge) silent() bool {
 		}
 	}
 	return false
+}
+
+// doubtful reports whether the result of a tool of which it is known how it says that it wrote says something else.
+func (j *judge) doubtful() bool {
+	known, says := false, false
+	for i := range j.of.texts {
+		for line := range j.of.texts[i].first() {
+			says = says || strings.TrimSpace(line) != ""
+			for _, s := range j.own {
+				known = known || len(s.done) > 0
+				if _, ok := matchAny(s.done, line); ok {
+					return false
+				}
+			}
+		}
+	}
+	return known && says
 }
 
 // Pruned is the text in place of an old result. It tells the model how to get the result back.

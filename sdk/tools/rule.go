@@ -100,6 +100,10 @@ type Failure struct {
 	// Running lists beginnings of one of the first or last lines that say that the command has not ended. "{id}" is the
 	// name of the command, by which later calls ask for it ([Rule.Continues]).
 	Running []string `json:"running,omitempty"`
+	// Done lists beginnings of one of the first lines by which a tool that writes files says that it did. If there are
+	// any, a result with other words is in doubt ([OutcomeUnknown]), as that of a call which a person refused or
+	// interrupted may be. A result without words is not.
+	Done []string `json:"done,omitempty"`
 	// Silent lists beginnings of one of the last lines that identify an agent that never says how a command ended.
 	Silent []string `json:"silent,omitempty"`
 }

@@ -18,6 +18,10 @@ func (r *reader) command(args []string, k known, quiet bool) {
 	if moves(name) && name != "cd" {
 		r.lost = true
 	}
+	if tells(args) {
+		r.pure = r.pure && quiet
+		return
+	}
 	switch name {
 	case "cd":
 		r.cd(args, k)
@@ -50,6 +54,39 @@ func (r *reader) command(args []string, k known, quiet bool) {
 	case "rm", "mv", "cp", "git":
 		r.change(name, args, k)
 	}
+}
+
+// tells reports whether a command only says something about itself.
+func tells(args []string) bool {
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		if a == "--help" || a == "--version" {
+			return true
+		}
+	}
+	return false
+}
+
+// plain reports whether the options of rm, mv or cp leave it certain what the command does: others ask, skip files, or
+// name the directory first. Any part of a long option may stand for it.
+func plain(name string, args []string) bool {
+	letters := map[string]string{"rm": "fdvrR", "mv": "fvT", "cp": "fvTpadrRPLH"}[name]
+	for _, a := range args {
+		switch {
+		case a == "--":
+			return true
+		case strings.HasPrefix(a, "--"):
+			if !slices.Contains([]string{"--force", "--verbose", "--recursive", "--archive", "--preserve",
+				"--no-target-directory", "--dereference", "--no-dereference"}, a) && !strings.HasPrefix(a, "--preserve=") {
+				return false
+			}
+		case strings.HasPrefix(a, "-") && strings.Trim(a[1:], letters) != "" && letters != "":
+			return false
+		}
+	}
+	return true
 }
 
 // prints reports whether a command prints parts of files, silent whether it prints nothing that matters: the agent's
@@ -172,6 +209,9 @@ func (r *reader) sedInPlace(args []string, k known) (inPlace bool) {
 // list would look like all of it.
 func (r *reader) change(name string, args []string, k known) {
 	opts, paths := flags(args, "")
+	if !plain(name, args) {
+		k = known{}
+	}
 	switch {
 	case slices.ContainsFunc(paths, func(f string) bool { _, ok := r.path(f); return !ok }):
 	// With -r it removes directories, whose files are not named.
