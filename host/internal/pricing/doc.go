@@ -7,7 +7,8 @@
 // catalog.go finds lists by name and by model; file.go reads a user's file; parse.go and values.go check it; yaml.go
 // writes a catalog in the same format; meter.go applies a list to requests.
 //
-// The shipped lists are in prices.yaml, each with the day and the web page of its prices. Prices change often.
+// The shipped lists are in prices.yaml, each with the day and the web page of its prices. Prices change often. What models
+// take and give, in tokens, is in windows.yaml ([WindowOf]).
 //
 // # What the meter assumes
 //

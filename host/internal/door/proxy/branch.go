@@ -10,13 +10,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/door/mcp"
-	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -347,145 +344,6 @@ func (b *branch) follow(x *exchange, r *body.Request, beta string) {
 		b.ledger = b.session.LedgerAfter(b.ledger)
 	}
 	b.model, b.completion, b.beta = cmp.Or(r.Model, b.model), max(b.completion, r.Completion), beta
-}
-
-// prepared is what a turn of the session came to, before it is known what of it can be sent.
-type prepared struct {
-	engine.Prepared
-	at time.Time
-	// pending are the tokens that the turn was told of besides the history. reset: they are not those of the turn before.
-	pending int
-	reset   bool
-}
-
-// prepare runs a turn of the session. After an error the view is what the host returned with it: the history as the
-// last turn left it. r must be the request that the branch's entries are of: what is pending depends on it.
-func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t prepared, err error) {
-	// Although not every turn calls a model: which one will is known only when the strategy is asked.
-	if err := x.server.options.Guard.CheckSpending(ctx, x.grant); err != nil {
-		return t, err
-	}
-	// Counted once for as long as it stays the same: it is mostly the schemas of tools, 75 kB of Claude Code's.
-	if rest := r.RestSum(); rest != b.rest || b.pending == 0 {
-		text := string(r.Rest())
-		counted, err := x.server.options.Host.Count(ctx, []content.Content{
-			{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: text}}}})
-		if err != nil {
-			return t, err
-		}
-		// Not in the list of tools alone: agents name in the system prompt what their model has to search for.
-		t.reset = b.pending > 0
-		b.rest, b.pending, b.offered = rest, counted.Tokens(0), strings.Contains(text, mcp.Tool)
-	}
-	// One time for the turn and for its price: both ask whether the prompt cache has expired. What the last request had
-	// besides the view, this one will have too.
-	t.at, t.pending = time.Now(), b.pending+b.marks+max(b.kept, 0)
-	ready, ids, err := b.session.PrepareIdentified(ctx, len(b.entries),
-		engine.PrepareOptions{PendingTokens: t.pending, At: t.at})
-	t.Prepared = ready
-	// An error without a history leaves the view of the last turn.
-	if ready.History != nil {
-		b.view = make([]body.Shown, len(ready.History))
-		for i, id := range ids {
-			b.view[i] = body.Shown{ID: id, Content: ready.History[i]}
-		}
-		b.viewed = len(b.entries)
-	}
-	b.tools = r.Tools
-	if counted := ready.Tokens + t.pending; counted > 0 {
-		b.ratio = float64(ready.Outcome.Projected) / float64(counted)
-	}
-	return t, err
-}
-
-// settle works out what a turn saved, by what is sent: the view, and what had to stay although the view lacks it. sent
-// is false if the client's bytes are sent instead. It is for a turn whose request has been made.
-func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
-	pending := b.pending + b.marks + b.kept
-	size := turnSize{whole: b.whole + b.pending, sent: t.Tokens + pending, at: t.at}
-	if !sent || t.History == nil {
-		size.sent = size.whole
-	}
-	if err == nil { // a turn that failed does not know what of the last request it left as it was
-		size.charge = b.ledger.Request(engine.Prompt{Sent: size.sent, Whole: size.whole, Pending: pending,
-			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: t.reset}, t.Outcome.Stable.Tokens, t.at)
-	}
-	if t.History != nil {
-		b.last = size
-	}
-	if w := x.server.options.Watch; w != nil {
-		shown := watch.Turn{At: t.at, Whole: size.whole, Sent: size.sent, Saved: size.charge.Saved,
-			Rewrote: size.charge.Rewrote}
-		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, shown, watch.About{Model: b.model, Parent: b.parent},
-			t.Outcome, err)
-	}
-}
-
-// show returns the request with the branch's view instead of its items. Items that no turn has seen stay. With
-// the option Recall, what stands in the place of a removed result has an id by which the agent can ask for it. The
-// error says that the view cannot be written in the API's form, or that the result is not a legal request; nothing is
-// sent of it then.
-func (b *branch) show(ctx context.Context, s *Server, r *body.Request) ([]byte, error) {
-	plan, err := r.NewPlan(b.entries[:b.viewed], b.view)
-	if err != nil {
-		return nil, err
-	}
-	if b.kept, err = b.differs(ctx, s, plan); err != nil {
-		return nil, err
-	}
-	b.marks = b.mark(s, plan)
-	edits := r.Edits(plan)
-	if len(edits) == 0 {
-		// The client's own slice, not a copy: nothing changed.
-		return r.Raw, nil
-	}
-	now, err := body.Index(r.API, body.Apply(r.Raw, edits))
-	if err != nil {
-		return nil, err
-	}
-	if err := body.Validate(r, edits, now); err != nil {
-		return nil, err
-	}
-	return now.Raw, nil
-}
-
-// differs returns how many tokens more are sent than the view has. Entries that stay whole are counted once.
-func (b *branch) differs(ctx context.Context, s *Server, plan *body.Plan) (more int, err error) {
-	var contents []content.Content
-	var signs, of []int // whether they are sent or not, and the entry if all of it is sent; -1 for another
-	plan.Differs(func(entry int, sent, shown *content.Content) {
-		whole := plan.Whole(entry)
-		n, known := b.counts[entry]
-		switch {
-		case sent != nil && whole && known:
-			more += n
-		case sent != nil:
-			if !whole {
-				entry = -1
-			}
-			contents, signs, of = append(contents, *sent), append(signs, 1), append(of, entry)
-		}
-		if shown != nil {
-			contents, signs, of = append(contents, *shown), append(signs, -1), append(of, -1)
-		}
-	})
-	if len(contents) == 0 {
-		return more, nil
-	}
-	counted, err := s.options.Host.Count(ctx, contents)
-	if err != nil {
-		return 0, err
-	}
-	for i, sign := range signs {
-		more += sign * counted.Tokens(i)
-		if of[i] >= 0 {
-			if b.counts == nil {
-				b.counts = map[int]int{}
-			}
-			b.counts[of[i]] = counted.Tokens(i)
-		}
-	}
-	return more, nil
 }
 
 // forget ends branches that are not in use, and gives up their locks. Sessions that the store cannot keep longer than

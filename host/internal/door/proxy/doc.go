@@ -12,6 +12,7 @@
 //	identity.go  which conversation a request says that it belongs to
 //	thread.go    the branches of a conversation, found by the chain of its items
 //	branch.go    one branch: a session of the host, and what was sent of it
+//	shown.go     one turn of a branch: what is sent of it, and what is counted
 //	reread.go    results in the place of references to results that are no longer sent
 //	recall.go    gives removed results back to the agent
 //	forward.go   the request to the provider, and its answer back to the client

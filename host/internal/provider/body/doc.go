@@ -14,7 +14,7 @@
 //	normal.go     what is hashed of an item, which does not change when only a cache marker moves
 //	pairs.go      which response answers which call
 //	entries.go    items as entries of a history
-//	plan.go       what becomes of each entry
+//	plan.go       what becomes of each entry; hold.go has what an API demands of it
 //	recall.go     ids in the places of removed results, by which they can be asked for
 //	edits.go      the plan as edits, new items included; marks.go moves cache markers
 //	roles.go      roles alternate when a request goes, as they did when it came
