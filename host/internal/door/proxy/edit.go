@@ -46,7 +46,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	if err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)
 	}
-	if !repeated {
+	if !t.at.IsZero() { // a turn was run
 		b.settle(x, t, shown == nil, err)
 	}
 	if shown != nil || b.view == nil {
