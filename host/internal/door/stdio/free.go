@@ -3,7 +3,7 @@ package stdio
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
 	"github.com/thresh-dev/thresh/host/internal/service"
@@ -48,8 +48,9 @@ type cancelResult struct {
 	Canceled bool `json:"canceled"`
 }
 
-// errCanceled ends the context of a request that the agent cancelled.
-var errCanceled = errors.New("canceled by the agent")
+// errCanceled ends the context of a request that the agent cancelled. A turn that waited for another one ends with this
+// cause, and its kind is that of any cancellation.
+var errCanceled = fmt.Errorf("canceled by the agent: %w", context.Canceled)
 
 // cancelRequest cancels a request of the same connection. The cancelled request is still answered, with an error. The
 // id is compared as JSON text: 1 and "1" are different, as they are in JSON-RPC.
