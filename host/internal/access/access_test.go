@@ -390,8 +390,10 @@ func TestMoneyThatTheStoreDoesNotTakeIsOwed(t *testing.T) {
 	pay := func(usd float64) error { return g.Pay(t.Context(), "alice", usd) }
 	wantLimit(t, pay(0), "")
 	s.down = true
-	if pay(0.7) == nil || pay(0.7) == nil || pay(0) == nil {
-		t.Error("nothing says that the store is down")
+	for _, usd := range []float64{0.7, 0.7, 0} {
+		if pay(usd) == nil {
+			t.Errorf("paying %v: nothing says that the store is down", usd)
+		}
 	}
 	s.down = false
 	wantLimit(t, pay(0), "usdPerDay")
