@@ -31,6 +31,16 @@ func compile(r *Rule) (*rule, *RuleError) {
 
 		continues: c.locators("continues", r.Continues, ClassShell),
 	}
+	out.directory = r.Directory
+	switch r.Directory {
+	case "":
+	case DirectoryKept, DirectoryChanged:
+		if r.Class != ClassShell && r.Class != ClassOther {
+			c.fail("directory", fmt.Errorf("it is not for a rule of class %q", string(r.Class)))
+		}
+	default:
+		c.fail("directory", fmt.Errorf("%q is neither kept nor changed", string(r.Directory)))
+	}
 	if r.Class == ClassShell && len(r.Workdir) == 0 {
 		out.workdir = usualWorkdirs
 	}

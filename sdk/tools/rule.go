@@ -26,6 +26,16 @@ func (c Class) known() bool {
 	return false
 }
 
+// Directory is what a call does to the directory in which later commands begin.
+type Directory string
+
+const (
+	// DirectoryKept: the commands run in one shell, so a "cd" holds for later calls.
+	DirectoryKept Directory = "kept"
+	// DirectoryChanged: the call leads to another directory, which only its agent knows.
+	DirectoryChanged Directory = "changed"
+)
+
 // Rule says what calls of some tools do. Its JSON form, which also travels to the strategies, has the same fields.
 //
 // Several fields hold locators, which are places in the parameters:
@@ -61,6 +71,9 @@ type Rule struct {
 	Command []string `json:"command,omitempty"`
 	// Workdir locates the directory that relative paths start from, if it is not the workspace root.
 	Workdir []string `json:"workdir,omitempty"`
+	// Directory says what calls do to the directory of later ones: [DirectoryKept] or [DirectoryChanged]; "": nothing,
+	// as each command runs in a shell of its own. Only for shell and other.
+	Directory Directory `json:"directory,omitempty"`
 	// Continues locates the name of a running command that the call asks about, as an earlier result gave it
 	// ([Failure.Running]). Only for shell.
 	Continues []string `json:"continues,omitempty"`

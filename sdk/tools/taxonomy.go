@@ -29,8 +29,9 @@ type rule struct {
 
 	paths, patch, ranges, command, workdir, continues []locator
 
-	whole   bool
-	failure *signs
+	whole     bool
+	directory Directory
+	failure   *signs
 }
 
 // New returns the taxonomy with these rules: for every call the first that fits decides. It copies them; none make a

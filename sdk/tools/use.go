@@ -37,6 +37,8 @@ type Use struct {
 	Task string
 	// Dir is the directory that the call names as its own; "" for none.
 	Dir string
+	// Directory is what the call does to the directory of later commands.
+	Directory Directory
 	// Subject is what the call is about, for people: its first path (a pattern too), else its command, else a parameter
 	// that usually says it. It is set for unknown tools too, and says nothing about what is read or written.
 	Subject string
@@ -108,7 +110,7 @@ func subject(p params) string {
 
 func (r *rule) use(p params) Use {
 	dir := directory(r.workdir, p)
-	u := Use{Class: r.class, Dir: dir, Task: r.task(p)}
+	u := Use{Class: r.class, Dir: dir, Directory: r.directory, Task: r.task(p)}
 	if l, ok := decide(r.paths, p); ok {
 		r.addPaths(&u, l, p, dir)
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/shell"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
@@ -25,6 +26,7 @@ type Pipeline struct {
 	counter   Counter
 
 	running *semaphore.Weighted // of one; held while a turn runs
+	dirs    shell.Dirs
 
 	mu    sync.Mutex // guards what follows
 	known State

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/shell"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -34,6 +35,8 @@ type Call struct {
 	Entries []*history.Entry
 	// Tools is the tool taxonomy in force; nil knows no tool.
 	Tools *tools.Taxonomy
+	// Dirs says where the commands of entries begin; nil: all where the agent began.
+	Dirs *shell.Dirs
 }
 
 type OptimizeCall struct {

@@ -6,6 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // turn is one Prepare, or one Compress by hand. It exists only while Pipeline.running is held, so its own fields need
@@ -63,6 +64,7 @@ func (t *turn) recordStuck() {
 func (t *turn) begin() {
 	t.outcome.Strategy = t.info.Name
 	t.outcome.Limits = t.limits()
+	t.follow(t.history.SnapshotAt(t.req.UpTo))
 	t.refresh()
 	t.outcome.TokensBefore = t.view.Tokens
 }
@@ -111,12 +113,20 @@ func (t *turn) compressReason() sdk.CompressReason {
 }
 
 func (t *turn) call(s history.Snapshot, entries []*history.Entry) Call {
+	t.follow(s)
 	return Call{
 		CallParams: sdk.CallParams{
 			CallSettings: t.req.Settings.CallSettings, SessionID: t.sessionID, Revision: s.Revision,
 		},
-		Epoch: s.Epoch, Entries: entries, Tools: t.req.Settings.Tools,
+		Epoch: s.Epoch, Entries: entries, Tools: t.req.Settings.Tools, Dirs: &t.dirs,
 	}
+}
+
+// follow must see what was added before it is rewritten.
+func (t *turn) follow(s history.Snapshot) {
+	t.dirs.Follow(len(s.Entries), s.Added, s.Epoch > 0, func(i int) (string, content.Content) {
+		return s.Entries[i].ID, s.Entries[i].Content
+	}, t.req.Settings.Tools)
 }
 
 // apply carries out a plan and records what it changed, under the name of the step.

@@ -10,13 +10,14 @@ import (
 
 // Use says what a call reads, writes and runs, by the taxonomy and, for a command line, [Effects].
 func Use(call content.ToolCall, t *tools.Taxonomy) tools.Use {
-	call, _ = annotated(call, t)
+	call, _ = annotated(call, t, Place{})
 	return t.UseCall(call)
 }
 
 // Annotated returns an entry in which each call of a shell tool says what its command reads and writes, in
 // [tools.FilesField]; c is not changed. The host does this, so strategies in any language need no shell parser.
-func Annotated(c content.Content, t *tools.Taxonomy) content.Content {
+// at is where its commands begin, see [Dirs].
+func Annotated(c content.Content, t *tools.Taxonomy, at Place) content.Content {
 	if c.Speaker != content.AI {
 		return c
 	}
@@ -26,7 +27,12 @@ func Annotated(c content.Content, t *tools.Taxonomy) content.Content {
 		if !ok {
 			continue
 		}
-		known, ok := annotated(call, t)
+		known, ok := annotated(call, t, at)
+		if i < len(c.Blocks)-1 {
+			if _, moves := after(call, t, at); moves {
+				at = Place{Lost: true} // for what runs beside it
+			}
+		}
 		if !ok {
 			continue
 		}
@@ -40,7 +46,7 @@ func Annotated(c content.Content, t *tools.Taxonomy) content.Content {
 }
 
 // annotated returns a call with what its command reads and writes; ok is false if nothing is known.
-func annotated(call content.ToolCall, t *tools.Taxonomy) (known content.ToolCall, ok bool) {
+func annotated(call content.ToolCall, t *tools.Taxonomy, at Place) (known content.ToolCall, ok bool) {
 	if !t.Runs(call.Name) {
 		return call, false
 	}
@@ -48,7 +54,10 @@ func annotated(call content.ToolCall, t *tools.Taxonomy) (known content.ToolCall
 	if use.Command == "" {
 		return call, false
 	}
-	files := Effects(use.Command, use.Dir)
+	if use.Dir != "" || use.Directory != tools.DirectoryKept {
+		at = Place{Dir: use.Dir}
+	}
+	files := EffectsAt(use.Command, at)
 	if len(files.Reads)+len(files.Writes)+len(files.MayWrite) == 0 {
 		return call, false
 	}

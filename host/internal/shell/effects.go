@@ -22,30 +22,45 @@ func mayTell(command string) bool {
 // Effects returns what a command does in directory dir; with "", which is unknown, paths stay relative. A command that
 // cannot be parsed, or goes over one of the bounds in bounds.go, has no known effects. It takes time and memory in
 // proportion to the command's length.
-func Effects(command, dir string) tools.Files {
+func Effects(command, dir string) tools.Files { return EffectsAt(command, Place{Dir: dir}) }
+
+// EffectsAt is Effects for a command that begins at a place, which may be unknown.
+func EffectsAt(command string, at Place) tools.Files {
 	if len(command) > maxCommand || !mayTell(command) {
 		return tools.Files{}
 	}
+	of, _ := effects(command, at)
+	return of
+}
+
+// effects returns also where the shell is afterwards, if the command succeeds.
+func effects(command string, at Place) (of tools.Files, to Place) {
+	if len(command) > maxCommand {
+		return tools.Files{}, Place{Lost: true}
+	}
 	file, ok := parse(command)
 	if !ok {
-		return tools.Files{}
+		return tools.Files{}, Place{Lost: true}
 	}
 	ends, ok := ending(file)
 	if !ok {
-		return tools.Files{}
+		return tools.Files{}, Place{Lost: true}
 	}
-	r := reader{ends: ends, pure: true}
-	r.enter(dir)
+	r := reader{ends: ends, pure: true, lost: at.Lost}
+	r.enter(at.Dir)
 	r.list(file.Stmts, known{ran: true, succeeded: true})
+	if to = (Place{Dir: r.dir}); r.lost || r.astray {
+		to = Place{Lost: true}
+	}
 	if r.files > maxFiles {
-		return tools.Files{}
+		return tools.Files{}, to
 	}
 	// The files have changed whatever else was printed. But the output is more than parts of files: it must not count
 	// as a second copy of what another call read.
 	if !r.pure {
 		r.of.Reads, r.of.Partial = nil, false
 	}
-	return r.of
+	return r.of, to
 }
 
 // reader walks through the statements of a command line. It errs on the side of too few effects: a read too many lets a

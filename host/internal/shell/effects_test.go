@@ -173,7 +173,7 @@ func TestAStrategyLearnsWhatACommandReadsAndWrites(t *testing.T) {
 		call("cat a"), call("sed -i s/a/b/ /x"), call("go test"), call("echo x > b; make"), content.Text{Text: "cat a"},
 		content.ToolCall{ID: "2", Name: "unknown", Parameters: []byte(`{"cmd":"cat a"}`)},
 	}}
-	got := Annotated(entry, taxonomy)
+	got := Annotated(entry, taxonomy, Place{})
 	var uses []string
 	for i, b := range got.Blocks {
 		if c, ok := b.(content.ToolCall); ok {

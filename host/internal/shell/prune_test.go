@@ -54,7 +54,7 @@ func TestACommandMakesAReadStaleOnlyIfItCertainlyWrote(t *testing.T) {
 			{Speaker: content.Tool, Blocks: []content.Block{
 				content.ToolResponse{CallID: "w", ToolName: tt.tool}.WithResultText(tt.result)}},
 		}
-		history[2] = Annotated(history[2], taxonomy)
+		history[2] = Annotated(history[2], taxonomy, Place{})
 		in := sdk.OptimizeInput{Call: sdk.Call{History: history, Tools: taxonomy}}
 		in.WorkspaceRoot, in.Density = "/w", sdk.DensityConfig{ReadWritePruning: true}
 		got, err := prune.Optimize(t.Context(), in)

@@ -100,12 +100,12 @@ func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 		p.traffic.bytes.Add(a.digest.Bytes - u.held.digest.Bytes)
 		return a, err
 	}
-	taxonomy := p.looksFor(in)
-	a, err := send(known.update(in, taxonomy))
+	look := p.looksFor(in)
+	a, err := send(known.update(in, look))
 	// At most once: the second request holds everything, so a plugin that asks again is at fault.
 	if errors.Is(err, errResync) {
 		p.traffic.resyncs.Add(1)
-		a, err = send(held{}.update(in, taxonomy))
+		a, err = send(held{}.update(in, look))
 	}
 	if err != nil {
 		return answer[M, P]{}, call.failed(ctx, err)
@@ -122,7 +122,7 @@ func ask[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 func exchange[M sdk.DensityMetadata | sdk.CompressMetadata, P any](
 	stream *wire.Stream[M, P], maxBytes int, in prepare.Call, u update, depth func(P) int,
 ) (a answer[M, P], err error) {
-	if err := stream.Send(u.pieces, entriesOf(u.entries, u.tools)); err != nil {
+	if err := stream.Send(u.pieces, entriesOf(u.entries, u.look)); err != nil {
 		return a, err
 	}
 	if a.header, err = stream.Result(); err != nil {

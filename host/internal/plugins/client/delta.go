@@ -10,7 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
 // held is what the process's mirror of a session holds, as far as the host knows. A plugin that dropped it answers with
@@ -126,37 +125,37 @@ type update struct {
 	held    held // without entries: the whole history is sent
 	pieces  []wire.MirrorPiece
 	entries []*history.Entry
-	tools   *tools.Taxonomy // to say what commands read and write; nil: not said
+	look    looking
 }
 
 // update returns what to send to a process that holds h. Within an epoch that is what was added, found without looking
 // at anything else.
-func (h held) update(in prepare.Call, taxonomy *tools.Taxonomy) update {
+func (h held) update(in prepare.Call, look looking) update {
 	n := len(h.entries)
 	if n == 0 {
-		return update{entries: in.Entries, tools: taxonomy}
+		return update{entries: in.Entries, look: look}
 	}
 	// Compress gets the history without blank entries, Optimize all of it. Both are in the order of one list, so the
 	// same entry at the same position means that all before it are the same too.
 	if h.epoch == in.Epoch && n <= len(in.Entries) && h.entries[n-1] == in.Entries[n-1] {
-		return update{held: h, pieces: h.pieces, entries: in.Entries[n:], tools: taxonomy}
+		return update{held: h, pieces: h.pieces, entries: in.Entries[n:], look: look}
 	}
-	pieces, rest := h.difference(in.Entries, taxonomy)
+	pieces, rest := h.difference(in.Entries, look)
 	if len(pieces) == 0 {
-		return update{entries: in.Entries, tools: taxonomy}
+		return update{entries: in.Entries, look: look}
 	}
-	return update{held: h, pieces: pieces, entries: rest, tools: taxonomy}
+	return update{held: h, pieces: pieces, entries: rest, look: look}
 }
 
 // difference returns what makes now of what the process holds. Without pieces all of it has to be sent: nothing was
 // kept, or this is the second rewrite since the last call, which happens at the hard limit.
-func (h held) difference(now []*history.Entry, taxonomy *tools.Taxonomy) (
+func (h held) difference(now []*history.Entry, look looking) (
 	pieces []wire.MirrorPiece, rest []*history.Entry,
 ) {
 	if h.pieces != nil {
 		return nil, nil
 	}
-	return difference(h.entries, now, taxonomy)
+	return difference(h.entries, now, look)
 }
 
 // Rewritten tells that the history of a session was rewritten since the last call. The difference is worked out now
@@ -186,11 +185,11 @@ func (p *Plugin) done(id string, u *use, h held) {
 
 // looksFor returns the tools by which entries say what their commands read and write; nil: they do not. Only a strategy
 // that prunes looks for files; one that rewrites a history could put the field into it.
-func (p *Plugin) looksFor(in prepare.Call) *tools.Taxonomy {
+func (p *Plugin) looksFor(in prepare.Call) looking {
 	if p.reported.info.Trigger.Mode != sdk.ModeContinuous {
-		return nil
+		return looking{}
 	}
-	return in.Tools
+	return looking{in.Tools, in.Dirs}
 }
 
 // difference returns pieces of the old list, and the new entries behind them. No pieces: the new list has nothing of
@@ -198,7 +197,7 @@ func (p *Plugin) looksFor(in prepare.Call) *tools.Taxonomy {
 //
 // Kept entries are found by comparing pointers, which is fast however long the list is. Only entries not found this way
 // are looked up by id, and compared where a rewrite made a new entry with that id.
-func difference(old, now []*history.Entry, taxonomy *tools.Taxonomy) (
+func difference(old, now []*history.Entry, look looking) (
 	pieces []wire.MirrorPiece, rest []*history.Entry,
 ) {
 	begin := common(old, now)
@@ -220,7 +219,7 @@ func difference(old, now []*history.Entry, taxonomy *tools.Taxonomy) (
 		i := at.find(e, next)
 		switch {
 		case i < 0 || !rewrite.OnlyBlocksDiffer(old[i].Content, e.Content):
-			entry := sent(e, taxonomy)
+			entry := sent(e, look)
 			d.pieces = append(d.pieces, wire.MirrorPiece{Entry: &entry})
 			continue
 		case old[i] == e:

@@ -23,19 +23,24 @@ import (
 )
 
 // entriesOf converts entries one at a time, without a copy of the list.
-func entriesOf(entries []*history.Entry, taxonomy *tools.Taxonomy) iter.Seq[wire.Entry] {
+func entriesOf(entries []*history.Entry, look looking) iter.Seq[wire.Entry] {
 	return func(yield func(wire.Entry) bool) {
 		for _, e := range entries {
-			if !yield(sent(e, taxonomy)) {
+			if !yield(sent(e, look)) {
 				return
 			}
 		}
 	}
 }
 
-// sent annotates what commands of shell tools read and write, unless taxonomy is nil.
-func sent(e *history.Entry, taxonomy *tools.Taxonomy) wire.Entry {
-	return wire.Entry{ID: e.ID, Tokens: e.Tokens, Content: shell.Annotated(e.Content, taxonomy)}
+// looking is by what entries say what their commands read and write; without tools they do not.
+type looking struct {
+	tools *tools.Taxonomy
+	dirs  *shell.Dirs
+}
+
+func sent(e *history.Entry, look looking) wire.Entry {
+	return wire.Entry{ID: e.ID, Tokens: e.Tokens, Content: shell.Annotated(e.Content, look.tools, look.dirs.At(e.ID))}
 }
 
 // checkResult checks the header of an answer before its parts are received. It admits about twice as many parts as a
