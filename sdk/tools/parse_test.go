@@ -22,6 +22,8 @@ func TestWrongRulesAreNamed(t *testing.T) {
 		"no name":           {`{"class":"read"}`, "names", "at least one name"},
 		"empty name":        {`{"names":[""],"class":"read"}`, "names", "none may be empty"},
 		"no class":          {`{"names":["x"]}`, "class", "read, write, search"},
+		"a directory":       {`{"names":["x"],"class":"shell","directory":"x"}`, "directory", "neither kept nor changed"},
+		"a directory, read": {`{"names":["x"],"class":"read","directory":"kept"}`, "directory", "not for a rule"},
 		"wrong class":       {`{"names":["x"],"class":"reads"}`, "class", `"reads"`},
 		"wrong type":        {`{"names":"x","class":"read"}`, "names", "string"},
 		"wrong type inside": {`{"names":["x"],"class":"read","paths":[1]}`, "paths", "number"},
