@@ -53,8 +53,9 @@ func Open(o Options) (*Host, error) {
 func Over(machine *engine.Host) *Host { return &Host{machine} }
 
 // Check returns what is wrong with the host's configuration and shows only when it is used: an unknown strategy, a wrong
-// setting of a built-in one. It starts no plugin. Each session that is opened is checked the same.
-func (h *Host) Check() error { return classify(h.engine.CheckSettings()) }
+// setting of its own. It starts a plugin from a file, if the configuration has settings for it, until ctx ends. Each
+// session that is opened is checked the same, without a start.
+func (h *Host) Check(ctx context.Context) error { return classify(h.engine.CheckStart(ctx)) }
 
 // Guard is deferred by a program that calls methods for others: a panic becomes an error of [KindInternal], is logged
 // with its stack, and is counted. The session can be opened again; with sessions.store it has everything acknowledged.

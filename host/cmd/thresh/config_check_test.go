@@ -127,5 +127,9 @@ func TestAServiceWithoutItsKeyFileIsNotReady(t *testing.T) {
 func TestRunChecksItsStrategy(t *testing.T) {
 	p := newPlaceHere(t)
 	p.run("run", "--strategy", "nope").failed(t, 1, `unknown strategy "nope"`)
-	p.run("run", "--set", "strategies.distill.foo=1").failed(t, 1, "strategies.distill.foo: is not a setting of distill")
+	const wrong = "strategies.distill.foo: is not a setting of distill"
+	p.run("run", "--set", "strategies.distill.foo=1").failed(t, 1, wrong)
+	p.add("distill") // a file, whose settings only its process knows
+	p.run("run", "--set", "strategies.distill.foo=1").failed(t, 1, wrong)
+	p.run("serve", "--set", "serve.listen=127.0.0.1:0", "--set", "strategies.distill.foo=1").failed(t, 1, wrong)
 }

@@ -60,7 +60,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 		return err
 	}
 	// The agent would hear of it in its first session.
-	if err := h.Check(); err != nil {
+	if err := h.Check(cmd.Context()); err != nil {
 		return errors.Join(err, h.Close())
 	}
 	err = stdio.Serve(cmd.Context(), h, a.in, a.out, log)

@@ -176,7 +176,10 @@ func (a *app) openService(cmd *cobra.Command, c *config.Config, localToken strin
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := machine.Check(c); err != nil {
+	if err = machine.Check(c); err == nil {
+		err = machine.CheckStart(cmd.Context())
+	}
+	if err != nil {
 		return nil, nil, errors.Join(err, machine.Close())
 	}
 	guard = access.NewGuard(machine.Store(), localToken, log.Named("access"))

@@ -260,11 +260,25 @@ func (h *Host) checkStrategy(c *config.Config) error {
 	return h.checkOwn(c, name)
 }
 
-// CheckSettings is the check of each session for the configuration in force.
-func (h *Host) CheckSettings() error { return h.checkStrategy(h.Config()) }
+// CheckStart is the check of each session for the configuration in force. A plugin from a file that has settings of its
+// own is started, because only its process knows which it has.
+func (h *Host) CheckStart(ctx context.Context) error {
+	c := h.Config()
+	if err := h.checkStrategy(c); err != nil {
+		return err
+	}
+	name := c.Settings().Compression.Strategy
+	if len(c.Settings().Strategies[name]) == 0 || h.plugins.BuiltIn(name) {
+		return nil
+	}
+	// Other failures may pass: they are for the turns that meet them.
+	if _, err := h.plugins.Strategy(ctx, name); errors.Is(err, plugins.ErrBadConfig) {
+		return err
+	}
+	return nil
+}
 
-// checkOwn finds what is wrong with a strategy's own settings before its first turn. What a plugin declares is known
-// only when it runs; then its start tells.
+// checkOwn finds what is wrong with the own settings of a strategy that is built in, without starting it.
 func (h *Host) checkOwn(c *config.Config, name string) error {
 	if len(c.Settings().Strategies[name]) == 0 || !h.plugins.BuiltIn(name) {
 		return nil
