@@ -50,7 +50,7 @@ demo: build ## play the sample sessions: what strategies save, cost and lose
 		--columns variant,over-limit,saved,cost,lines,own $(SAMPLES)
 
 test: ## the tests, with real processes but without the longest cases
-	@ls $(or $(THRESH_POSTGRES_BIN),/usr/lib/postgresql/*/bin)/initdb >/dev/null 2>&1 || \
+	@ls $(or $(POSTGRES_BIN),/usr/lib/postgresql/*/bin)/initdb >/dev/null 2>&1 || \
 		echo "NOTE: PostgreSQL is not installed: sessions that are stored there are not tested"
 	$(LEAN) $(TEST) $(SHORT) ./...
 

@@ -23,7 +23,7 @@ func TestCommands(t *testing.T) {
 		}
 		t.Run(strings.TrimPrefix(filepath.ToSlash(page.Path), root+"/"), func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			result, err := page.Run(ctx, shell(t))
 			if err != nil {

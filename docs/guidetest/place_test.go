@@ -15,7 +15,7 @@ import (
 )
 
 // timeout bounds one command of thresh, which takes a moment on an idle machine.
-const timeout = 2 * time.Minute
+const timeout = 10 * time.Minute
 
 // object is any JSON object.
 type object = map[string]any

@@ -1,8 +1,8 @@
 // Package postgres runs PostgreSQL for tests: a cluster of its own in a temporary directory, which ends with the test.
 //
-// It needs the programs of a Debian package postgresql, or the directory with initdb and postgres in
-// THRESH_POSTGRES_BIN. Where there are none, the test is skipped; with THRESH_POSTGRES=require, as '.ci/run'
-// sets it, it fails.
+// It needs the programs of a Debian package postgresql, or the directory with initdb and postgres in POSTGRES_BIN. Where
+// there are none, the test is skipped; with POSTGRES_TESTS=require, as '.ci/run' sets it, it fails. Neither name begins
+// with THRESH_: those are settings, which a host that a test starts would refuse.
 package postgres
 
 import (
@@ -94,7 +94,7 @@ func start(c *Cluster) *Cluster {
 // programs finds the directory with the newest PostgreSQL.
 func programs(tb testing.TB) string {
 	// Not checked here: the error of starting a program that is not there names it.
-	if dir := os.Getenv("THRESH_POSTGRES_BIN"); dir != "" {
+	if dir := os.Getenv("POSTGRES_BIN"); dir != "" {
 		return dir
 	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -106,7 +106,7 @@ func programs(tb testing.TB) string {
 		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) }))
 	}
 	const missing = "PostgreSQL is not installed (apt-get install postgresql): what needs it is not tested"
-	if os.Getenv("THRESH_POSTGRES") == "require" {
+	if os.Getenv("POSTGRES_TESTS") == "require" {
 		tb.Fatal(missing)
 	}
 	fmt.Fprintln(os.Stderr, "NOTE: "+missing)
