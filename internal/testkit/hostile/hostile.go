@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -190,9 +191,15 @@ const (
 	maxStack = 16 << 20
 	// growth is how much more work eight times the text may be: three times the sensible, as larger things miss caches.
 	growth = 8 * 3
-	// small work says nothing: a collection of garbage takes as long.
-	small = 200 * time.Millisecond
 )
+
+// small work says nothing: a collection of garbage takes as long.
+func small() time.Duration {
+	if race.Enabled { // it makes all work some ten times as long
+		return 2 * time.Second
+	}
+	return 200 * time.Millisecond
+}
 
 // Check fails the test if read does not take work in proportion to the length of a text made like made. It ends the
 // process if read descends with the text's nesting. The work is the time that the test's own thread was running: other
@@ -204,10 +211,10 @@ func Check(t testing.TB, made Text, read func(text string)) {
 	check := func(text string) {
 		took := work(read, text)
 		// A collection of garbage, or another processor, may have been in the way.
-		for try := 0; try < 3 && took > small && took > growth*max(before, small/growth); try++ {
+		for try := 0; try < 3 && took > max(small(), growth*before); try++ {
 			took = min(took, work(read, text))
 		}
-		if took > small && took > growth*max(before, small/growth) {
+		if took > max(small(), growth*before) {
 			t.Fatalf("%d bytes of %.40q, repeated %.80q, %.80q, %.80q took %v, with less of it %v",
 				len(text), made.Start, made.Open, made.Middle, made.Close, took, before)
 		}
