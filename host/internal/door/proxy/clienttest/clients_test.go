@@ -73,7 +73,9 @@ var clients = append([]client{
 		args:     []string{"--yolo", "--auth-type", "openai", "-p", prompt},
 		compacts: &compacting{scale: 3, limit: 85_000}},
 	{name: "pi", install: "pi", env: []string{"ANTHROPIC_API_KEY=k", "PI_OFFLINE=1"},
-		args:     []string{"-p", "--provider", "anthropic", "--model", "claude-sonnet-4-5", prompt},
+		args: []string{"-p", "--provider", "anthropic", "--model", "claude-sonnet-4-5", prompt},
+		// It takes no variable for the address.
+		files:    map[string]string{".pi/agent/models.json": `{"providers":{"anthropic":{"baseUrl":"URL"}}}`},
 		compacts: &compacting{scale: 8, limit: 170_000}},
 	{name: "cline", install: "cline", args: []string{"--json", prompt},
 		files: map[string]string{".cline/data/settings/providers.json": `{"version":1,"lastUsedProvider":` +
