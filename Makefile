@@ -24,10 +24,9 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w $(STAMP)'
 CPUS  := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 FLAGS := GOGC=400 GOFLAGS='$(shell $(GO) env GOFLAGS) -trimpath'
 LEAN  := $(FLAGS) CGO_ENABLED=0
-SHORT ?= -short
 TEST  := $(GO) test -vet=off -ldflags='-s -w' -timeout 30m -p $(shell expr 2 '*' $(CPUS))
 
-.PHONY: help build plugins demo test test-all test-plain race lint docs test-clients test-dist test-vm soak fuzz bench \
+.PHONY: help build plugins demo test test-plain race lint docs test-clients test-dist test-vm soak fuzz bench \
 	bench-docs picture proto generate dist clean tools
 
 help: ## list the targets
@@ -49,10 +48,16 @@ demo: build ## play the sample sessions: what strategies save, cost and lose
 		--prices anthropic-sonnet --set model.contextLimit=40000 \
 		--columns variant,over-limit,saved,cost,lines,own $(SAMPLES)
 
-test: ## the tests, with real processes but without the longest cases
+HAVE_CC := $(shell command -v $${CC:-cc})
+test: $(if $(and $(FULL),$(HAVE_CC)),race test-plain) ## the tests; FULL=1: with the longest cases and the race detector
 	@ls $(or $(POSTGRES_BIN),/usr/lib/postgresql/*/bin)/initdb >/dev/null 2>&1 || \
 		echo "NOTE: PostgreSQL is not installed: sessions that are stored there are not tested"
-	$(LEAN) $(TEST) $(SHORT) ./...
+ifeq ($(FULL),)
+	$(LEAN) $(TEST) -short ./...
+else ifeq ($(HAVE_CC),)
+	@echo "NOTE: no C compiler: nothing runs under the race detector"
+	$(LEAN) $(TEST) ./...
+endif
 
 # The race detector needs a C compiler. Under it, packages take 3 to 10 times as long to build and to run: it watches
 # those that start a goroutine or import sync, without the tests that call race.Skip, and of host/cmd/thresh, whose tests
@@ -70,8 +75,6 @@ race: ## the tests of what runs concurrently, under the race detector
 test-plain:
 	$(LEAN) $(TEST) $(filter-out $(RACED),$(TESTED))
 	$(LEAN) $(TEST) -run '$(call calling,Skip,$(SKIPPED))' $(sort $(dir $(SKIPPED)))
-
-test-all: race test-plain ## every test with all its cases, under the detector or without
 
 # The packages in tools/go.mod pin the versions.
 lint: tools ## gofmt, vet, staticcheck, generated code, vulnerabilities

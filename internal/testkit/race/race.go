@@ -6,7 +6,7 @@ package race
 import "testing"
 
 // Skip leaves a test out under the race detector, which has nothing to see in it: it does one thing after another, many
-// times or with much memory, or it is about the limits of another process. 'make test-all' runs it without.
+// times or with much memory, or it is about the limits of another process. 'make test FULL=1' runs it without.
 func Skip(t testing.TB) {
 	if Enabled {
 		t.Skip("SKIPPED under the race detector: nothing in it runs concurrently")
