@@ -12,8 +12,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
-	"github.com/thresh-dev/thresh/internal/testkit/samples"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 

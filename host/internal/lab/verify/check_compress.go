@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/internal/testkit/conform"
+	"github.com/thresh-dev/thresh/internal/conform"
 	"github.com/thresh-dev/thresh/sdk"
 )
 

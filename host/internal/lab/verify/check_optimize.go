@@ -8,7 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/internal/testkit/samples"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
 )
 
 // small returns all samples except the large one. They are built once per run; checks run one after the other, so no

@@ -9,9 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/internal/testkit/conform"
-	"github.com/thresh-dev/thresh/internal/testkit/samples"
-	"github.com/thresh-dev/thresh/internal/testkit/statements"
+	"github.com/thresh-dev/thresh/internal/conform"
+	"github.com/thresh-dev/thresh/internal/conform/samples"
+	"github.com/thresh-dev/thresh/internal/conform/statements"
 	"github.com/thresh-dev/thresh/sdk"
 )
 

@@ -1,4 +1,4 @@
-// Package statements checks for tests that what thresh and the strategies that ship write into a history is true.
+// Package statements checks that what thresh and the strategies that ship write into a history is true.
 //
 // A mark says that lines were omitted, or that they stand in an earlier result; one line stands for a result and says
 // how it ended; a fold names the calls that went. A model believes these sentences, so each must hold: its counts, its

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/internal/conform/statements"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
-	"github.com/thresh-dev/thresh/internal/testkit/statements"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
