@@ -136,8 +136,8 @@ type Form struct {
 	Assistant string
 	TextType  func(content.Speaker) string
 
-	// Usage reads what an answer, or an event of one, reports.
-	Usage func(data []byte) (Usage, bool)
+	// Counts is what an answer, or an event of one, reports.
+	Counts *Counts
 	// TooLong reads a refusal of a request as too long; false if it is about something else.
 	TooLong func(status int, answer []byte) (Refusal, bool)
 	// Ask writes a request for a text, and Hear reads an event of its answer; nil if summaries cannot be had from the

@@ -1,11 +1,13 @@
 package transcript
 
 import (
-	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider"
+	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
+	"github.com/thresh-dev/thresh/host/internal/provider/chat"
+	"github.com/thresh-dev/thresh/host/internal/provider/gemini"
+	responsesapi "github.com/thresh-dev/thresh/host/internal/provider/responses"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -43,14 +45,15 @@ func (b *builder) readUsage() {
 		if rawjson.IsNull(raw) {
 			continue
 		}
-		u, err := parseUsage(raw)
+		u, err := provider.ReadUsage(raw, usageForms...)
 		if err != nil {
 			b.oddity(b.t.Lines[i], i, "usage that is not a count of tokens", "the usage is not used: %v", err)
 			continue
 		}
-		if u.PromptTokens > 0 {
-			u.Entry, u.Model = i, rawjson.FieldText(c.Metadata, "model")
-			b.t.Usage = append(b.t.Usage, u)
+		if u.Prompt() > 0 {
+			b.t.Usage = append(b.t.Usage, Usage{Entry: i, Model: rawjson.FieldText(c.Metadata, "model"),
+				PromptTokens: u.Prompt(), CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+				CacheWriteHour: u.CacheWriteHour, Output: u.Output})
 		}
 	}
 }
@@ -66,48 +69,26 @@ func (b *builder) readModel() {
 	}
 }
 
-// parseUsage reads a usage object of any provider or recorder. Without a prompt count it returns zero and no error.
-func parseUsage(raw []byte) (Usage, error) {
-	o := asObject(raw)
-	if o == nil {
-		return Usage{}, fmt.Errorf("it is %s, not an object", clip(raw))
-	}
-	// The most certain names first: "input" alone could be many things.
-	p := usageParser{o: o}
-	var u Usage
-	prompt := p.present("promptTokens", "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "input")
-	u.PromptTokens = p.count(prompt)
-	u.Output = p.count(p.present("completionTokens", "completion_tokens", "output_tokens", "outputTokens",
-		"candidatesTokenCount", "output")) +
-		p.count(p.present("thoughts", "thoughtsTokenCount")) // Gemini CLI counts them apart
-
-	// Anthropic and pi count the cached parts in addition to the prompt, all others as parts of it.
-	read, write := p.present(
-		"cache_read_input_tokens", "cacheRead",
-	), p.present(
-		"cache_creation_input_tokens", "cacheWrite",
-	)
-	apart := (prompt.name == "input_tokens" || prompt.name == "input") && (read.value != nil || write.value != nil)
-	u.CacheRead, u.CacheWrite = p.count(read), p.count(write)
-	if u.CacheRead == 0 {
-		u.CacheRead = p.count(p.cached())
-	}
-	if u.CacheWrite == 0 {
-		u.CacheWrite = p.count(p.present("cacheWriteTokens"))
-	}
-	u.CacheWriteHour = min(u.CacheWrite, p.count(o.object("cache_creation").field("ephemeral_1h_input_tokens")))
-	// A prompt that is smaller than its cached parts can only be counted without them.
-	if apart || u.CacheRead+u.CacheWrite > u.PromptTokens {
-		u.PromptTokens += u.CacheRead + u.CacheWrite
-	}
-	// One wrong number makes the whole usage useless: sums of the others would be wrong.
-	if p.err != nil || prompt.value == nil {
-		return Usage{}, p.err
-	}
-	if u.PromptTokens > mostTokens {
-		return Usage{}, fmt.Errorf("a prompt of %d tokens exceeds the limit of every model", u.PromptTokens)
-	}
-	return u, nil
+// usageForms are those that agents record: the providers' own, and those that they made up. The most certain names come
+// first: "input" alone could be many things.
+var usageForms = []*provider.Counts{
+	{Prompt: []string{"promptTokens"}, Output: []string{"completionTokens"}, Read: []string{"cachedTokens"}},
+	chat.Form.Counts, anthropic.Form.Counts, responsesapi.Form.Counts,
+	{ // Codex has the counts of the Responses API, and another name for those of the cache
+		Prompt: []string{"input_tokens"}, Output: []string{"output_tokens"}, Read: []string{"cached_input_tokens"},
+	},
+	{ // Cline
+		Prompt: []string{"inputTokens"}, Output: []string{"outputTokens"}, Read: []string{"cacheReadTokens"},
+		Write: []string{"cacheWriteTokens"},
+	},
+	gemini.Form.Counts,
+	{ // pi
+		Prompt: []string{"input"}, Output: []string{"output"}, Read: []string{"cacheRead"}, Write: []string{"cacheWrite"},
+		Apart: true,
+	},
+	{ // Gemini CLI
+		Prompt: []string{"input"}, Output: []string{"output"}, Thoughts: []string{"thoughts"}, Read: []string{"cached"},
+	},
 }
 
 // countedApart returns counts that do not include each other under the names of Anthropic, which counts the cached
@@ -119,54 +100,6 @@ func countedApart(input, output, cacheRead, cacheWrite []byte) []byte {
 	m.raw("cache_read_input_tokens", cacheRead)
 	m.raw("cache_creation_input_tokens", cacheWrite)
 	return m.json()
-}
-
-// usageParser reads counts under their many names and keeps the first error.
-type usageParser struct {
-	o   object
-	err error
-}
-
-// present returns the first of the named fields that is not null, else the zero field. A field with 0 counts as
-// present.
-func (p *usageParser) present(names ...string) field {
-	for _, name := range names {
-		if f := p.o.field(name); !rawjson.IsNull(f.value) {
-			return f
-		}
-	}
-	return field{}
-}
-
-// cached returns the field that counts the cached part within the prompt, as OpenAI and most others report it.
-func (p *usageParser) cached() field {
-	for _, name := range []string{"prompt_tokens_details", "input_tokens_details"} {
-		if f := p.o.object(name).field("cached_tokens"); !rawjson.IsNull(f.value) {
-			return f
-		}
-	}
-	return p.present("cached_input_tokens", "prompt_cache_hit_tokens", "cacheReadTokens", "cachedTokens",
-		"cachedContentTokenCount", "cached")
-}
-
-// mostTokens is more than any model takes or gives, even in sum over a few fields. A larger number is a timestamp or a
-// cost in some unit.
-const mostTokens = 100_000_000
-
-// count returns the number of tokens in a field; 0 if it is absent. It parses a float, because some recorders write
-// 12.0.
-func (p *usageParser) count(f field) int {
-	if f.value == nil {
-		return 0
-	}
-	n, err := strconv.ParseFloat(string(f.value), 64)
-	if err != nil || n < 0 || n > mostTokens || n != math.Trunc(n) {
-		if p.err == nil {
-			p.err = fmt.Errorf("%s is %s, not a number of tokens", f.name, clip(f.value))
-		}
-		return 0
-	}
-	return int(n)
 }
 
 // Prompts returns, for each element of [Transcript.Usage], how many tokens the history in its request has: the entries

@@ -85,11 +85,11 @@ type eventReader struct {
 }
 
 func newEventReader(api provider.API) *eventReader {
-	e, read := &eventReader{}, apis.Of(api).Usage
+	e, read := &eventReader{}, apis.Of(api).Counts
 	e.Reader = sse.Reader{Max: maxEvent, Skip: true, Data: func(data []byte) error {
 		// Most events are deltas without usage: a search for the word saves decoding them.
 		if bytes.Contains(data, []byte(`"usage`)) {
-			if u, ok := read(data); ok {
+			if u, ok := read.Usage(data); ok {
 				e.usage.Add(u)
 			}
 		}
@@ -130,6 +130,6 @@ func (w *wholeReader) end() (provider.Usage, []byte) {
 		// A cut answer is read as far as it goes; what it expands to is bounded.
 		w.all, _ = io.ReadAll(io.LimitReader(z, maxAnswer))
 	}
-	u, _ := apis.Of(w.api).Usage(w.all)
+	u, _ := apis.Of(w.api).Counts.Usage(w.all)
 	return u, w.all
 }

@@ -7,37 +7,11 @@ import (
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
-// counts are in tokens. InputTokens excludes cache reads and writes.
-type counts struct {
-	InputTokens  int `json:"input_tokens"`
-	OutputTokens int `json:"output_tokens"`
-	CacheRead    int `json:"cache_read_input_tokens"`
-	CacheWrite   int `json:"cache_creation_input_tokens"`
-}
-
-func (c counts) usage() provider.Usage {
-	return provider.Usage{Input: c.InputTokens, CacheRead: c.CacheRead, CacheWrite: c.CacheWrite, Output: c.OutputTokens}
-}
-
-// usage reads a whole answer or an event: a stream has the counts in the message at its beginning, and once more at its
-// end.
-func usage(data []byte) (u provider.Usage, ok bool) {
-	var said struct {
-		Usage   *counts `json:"usage"`
-		Message struct {
-			Usage *counts `json:"usage"`
-		} `json:"message"`
-	}
-	if json.Unmarshal(data, &said) != nil {
-		return u, false
-	}
-	for _, c := range []*counts{said.Usage, said.Message.Usage} {
-		if c != nil && c.usage().Sane() {
-			u.Add(c.usage())
-			ok = true
-		}
-	}
-	return u, ok
+// counts are in a whole answer, in the message at the beginning of a stream, and once more at its end.
+var counts = &provider.Counts{
+	At: []string{"usage", "message.usage"}, Prompt: []string{"input_tokens"}, Output: []string{"output_tokens"},
+	Read: []string{"cache_read_input_tokens"}, Write: []string{"cache_creation_input_tokens"},
+	Hour: []string{"cache_creation.ephemeral_1h_input_tokens"}, Apart: true,
 }
 
 // tooLongWords are how the API says that a prompt is too long: the numbers are in the message, and nowhere else.
@@ -99,7 +73,6 @@ func hear(data []byte) (h provider.Heard, err error) {
 		Type    string `json:"type"`
 		Message struct {
 			Model string `json:"model"`
-			Usage counts `json:"usage"`
 		} `json:"message"`
 		ContentBlock block `json:"content_block"`
 		Delta        struct {
@@ -107,14 +80,13 @@ func hear(data []byte) (h provider.Heard, err error) {
 			Text       string `json:"text"`
 			StopReason string `json:"stop_reason"`
 		} `json:"delta"`
-		Usage counts `json:"usage"`
 	}
 	if err := json.Unmarshal(data, &e); err != nil {
 		return h, err
 	}
+	u, _ := counts.Usage(data)
 	switch e.Type {
 	case "message_start":
-		u := e.Message.Usage.usage()
 		h.Model, h.Usage = e.Message.Model, &u
 	case "content_block_start":
 		if e.ContentBlock.Type == "text" {
@@ -125,7 +97,6 @@ func hear(data []byte) (h provider.Heard, err error) {
 			h.Text = e.Delta.Text
 		}
 	case "message_delta":
-		u := e.Usage.usage()
 		// Counts are cumulative; not every server repeats those of the prompt.
 		h.Finish, h.Usage, h.OutputOnly = e.Delta.StopReason, &u, u.Input == 0
 	}

@@ -8,30 +8,11 @@ import (
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
 )
 
-// counts are in tokens. Those of the prompt include what was cached.
-type counts struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Details    struct {
-		Cached  int `json:"cached_tokens"`
-		Written int `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-}
-
-func (c counts) usage() provider.Usage {
-	read, written := c.Details.Cached, c.Details.Written
-	return provider.Usage{Input: max(0, c.Prompt-read-written), CacheRead: read, CacheWrite: written, Output: c.Completion}
-}
-
-func usage(data []byte) (u provider.Usage, ok bool) {
-	var said struct {
-		Usage *counts `json:"usage"`
-	}
-	if json.Unmarshal(data, &said) != nil || said.Usage == nil {
-		return u, false
-	}
-	u = said.Usage.usage()
-	return u, u.Sane()
+// counts have DeepSeek's and LiteLLM's names too. LiteLLM counts the cached parts apart where it passes on Anthropic's.
+var counts = &provider.Counts{
+	At: []string{"usage"}, Prompt: []string{"prompt_tokens"}, Output: []string{"completion_tokens"},
+	Read:  []string{"cache_read_input_tokens", "prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens"},
+	Write: []string{"cache_creation_input_tokens", "prompt_tokens_details.cache_write_tokens"},
 }
 
 // tooLongWords are those of OpenAI and of the servers that imitate it (vLLM, LiteLLM, OpenRouter).
@@ -102,16 +83,14 @@ func hear(data []byte) (h provider.Heard, err error) {
 			} `json:"delta"`
 			FinishReason string `json:"finish_reason"`
 		} `json:"choices"`
-		Usage counts `json:"usage"`
 	}
 	if err := json.Unmarshal(data, &chunk); err != nil {
 		return h, err
 	}
 	h.Model = chunk.Model
 	// Some servers send the usage so far with each chunk.
-	if u := chunk.Usage; u.Prompt > 0 || u.Completion > 0 {
-		said := u.usage()
-		h.Usage = &said
+	if u, ok := counts.Usage(data); ok && u != (provider.Usage{}) {
+		h.Usage = &u
 	}
 	for _, c := range chunk.Choices {
 		if c.Index == 0 {

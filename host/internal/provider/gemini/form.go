@@ -2,8 +2,6 @@
 package gemini
 
 import (
-	"encoding/json"
-
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -21,7 +19,7 @@ var Form = provider.Form{
 	Signature: "thoughtSignature", Thought: "thought",
 	BeginsWithUser: true, PinnedFirst: true, CallsFollowUser: true,
 	Assistant: "model", TextType: func(content.Speaker) string { return "" },
-	Usage: usage, TooLong: tooLong,
+	Counts: counts, TooLong: tooLong,
 }
 
 // parts are the kinds of parts, by the member that they have.
@@ -39,23 +37,10 @@ var parts = []provider.Kind{
 	{Type: "toolResponse", Is: provider.Own, By: content.AI, ID: "toolResponse.id"},
 }
 
-// usage reads a whole answer or an event. The count of the prompt includes what was cached; that of candidates does not
-// include thoughts.
-func usage(data []byte) (u provider.Usage, ok bool) {
-	var said struct {
-		Metadata *struct {
-			Prompt     int `json:"promptTokenCount"`
-			Candidates int `json:"candidatesTokenCount"`
-			Thoughts   int `json:"thoughtsTokenCount"`
-			Cached     int `json:"cachedContentTokenCount"`
-		} `json:"usageMetadata"`
-	}
-	if json.Unmarshal(data, &said) != nil || said.Metadata == nil {
-		return u, false
-	}
-	m := said.Metadata
-	u = provider.Usage{Input: max(0, m.Prompt-m.Cached), CacheRead: m.Cached, Output: m.Candidates + m.Thoughts}
-	return u, u.Sane()
+// counts of candidates do not include thoughts.
+var counts = &provider.Counts{
+	At: []string{"usageMetadata"}, Prompt: []string{"promptTokenCount"}, Output: []string{"candidatesTokenCount"},
+	Thoughts: []string{"thoughtsTokenCount"}, Read: []string{"cachedContentTokenCount"},
 }
 
 var tooLongWords = lazyregexp.New(

@@ -3,8 +3,6 @@
 package responses
 
 import (
-	"encoding/json"
-
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/chat"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -26,7 +24,7 @@ var Form = provider.Form{
 		}
 		return "input_text"
 	},
-	Usage: usage, TooLong: chat.TooLong,
+	Counts: counts, TooLong: chat.TooLong,
 }
 
 // parts are the kinds of parts of a message's content.
@@ -67,34 +65,8 @@ var items = []provider.Kind{
 	{Type: "tool_search_output", Is: provider.Own, ID: "call_id", Loads: "tools", LoadsName: "name"},
 }
 
-// usage reads a whole answer or an event: a stream has the counts in the response at its end. Those of the prompt
-// include what was cached.
-func usage(data []byte) (u provider.Usage, ok bool) {
-	type counts struct {
-		Input   int `json:"input_tokens"`
-		Output  int `json:"output_tokens"`
-		Details struct {
-			Cached int `json:"cached_tokens"`
-		} `json:"input_tokens_details"`
-	}
-	var said struct {
-		Usage    *counts `json:"usage"`
-		Response struct {
-			Usage *counts `json:"usage"`
-		} `json:"response"`
-	}
-	if json.Unmarshal(data, &said) != nil {
-		return u, false
-	}
-	for _, c := range []*counts{said.Usage, said.Response.Usage} {
-		if c == nil {
-			continue
-		}
-		read := c.Details.Cached
-		if now := (provider.Usage{Input: max(0, c.Input-read), CacheRead: read, Output: c.Output}); now.Sane() {
-			u.Add(now)
-			ok = true
-		}
-	}
-	return u, ok
+// counts are in a whole answer, and in the response at the end of a stream.
+var counts = &provider.Counts{
+	At: []string{"usage", "response.usage"}, Prompt: []string{"input_tokens"}, Output: []string{"output_tokens"},
+	Read: []string{"input_tokens_details.cached_tokens"},
 }
