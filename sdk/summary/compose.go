@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// pointerHead introduces the path of the transcript. Summaries of earlier versions are parsed by these fixed texts, so
-// changing one means that older summaries are no longer taken apart but carried as plain text.
+// pointerHead introduces the path of the transcript. Earlier summaries are parsed by these fixed texts: if one changes,
+// summaries in stored sessions are no longer taken apart but carried as plain text.
 const pointerHead = "Full pre-compression transcript available at: "
 
 // draft holds everything a summary consists of, before the choice of what fits.

@@ -303,10 +303,7 @@ func TestAGrantIsKeptWithTheToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As an earlier version has written it.
-	if err := s.CreateAccess(t.Context(), store.Access{Name: "old", Limits: []byte(`{"sessions":2}`)}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, s, "bob", Limits{})
 	who, err := g.Who(t.Context(), token, "here")
 	if err != nil || !slices.Equal(who.Profiles, []string{"cheap", "dear"}) || who.Limits.Sessions != 3 {
 		t.Errorf("%+v, %v", who, err)
@@ -318,7 +315,7 @@ func TestAGrantIsKeptWithTheToken(t *testing.T) {
 		}
 	}
 	check("alice", "cheap", "dear")
-	check("old")
+	check("bob")
 	check("nobody")
 	if err := s.RevokeAccess(t.Context(), "alice"); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func nameIn(token string) (string, bool) {
 	return name, ours && whole
 }
 
-// terms is what the store has of a token, as JSON. An earlier version's grants no profiles.
+// terms is what the store has of a token, as JSON.
 type terms struct {
 	Limits
 	Profiles []string `json:"profiles,omitempty"`

@@ -16,8 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// give makes a session of the local user one of a token, as an earlier version would have stored it: with settings that
-// the token may not set.
+// give makes a session of the local user one of a token: with settings that the token may not set.
 func give(t *testing.T, kept store.Store, id, owner string) {
 	t.Helper()
 	key := store.Key{Owner: owner, ID: id}

@@ -127,8 +127,8 @@ func (s *Session) install() (sessionlog.State, error) {
 }
 
 // adopt takes over a state, and the view that the last Prepare returned. If a setting is no longer valid under the
-// host's configuration, it returns an error and changes nothing. A setting that the owner may not set is not in force:
-// a log of an earlier version may have it.
+// host's configuration, it returns an error and changes nothing. A setting that the owner may not set, or no longer, is
+// not in force.
 func (s *Session) adopt(state sessionlog.State, last history.View) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

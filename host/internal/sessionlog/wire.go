@@ -74,8 +74,7 @@ func (m *message) nested(field protowire.Number, write func()) {
 }
 
 // A record begins with its version, which can be read without knowing the fields behind it. The first field is a
-// checksum of all others and of the kind, which is outside of the record. Records of earlier versions have none, and
-// hosts of earlier versions skip it.
+// checksum of all others and of the kind, which is outside of the record.
 const (
 	checksumField = 15
 	checksumTag   = checksumField<<3 | byte(protowire.Fixed32Type)
@@ -105,18 +104,11 @@ func body(kind store.Kind, data []byte) ([]byte, error) {
 	case data[0] > version:
 		return nil, fmt.Errorf("a record of the session was %w", ErrNewer)
 	case len(data) < checked:
-		return data[1:], nil
-	}
-	// Without the tag it is of an earlier version; if the checksum fits, the tag was changed.
-	tagged := data[1] == checksumTag
-	fits := binary.LittleEndian.Uint32(data[2:]) == checksum(kind, data[checked:])
-	switch {
-	case tagged != fits:
+		return nil, damaged("it is cut off")
+	case data[1] != checksumTag || binary.LittleEndian.Uint32(data[2:]) != checksum(kind, data[checked:]):
 		return nil, damaged("its checksum does not fit")
-	case tagged:
-		return data[checked:], nil
 	}
-	return data[1:], nil
+	return data[checked:], nil
 }
 
 // field is one field of a message that is being read. It shares the record's memory. kind tells which of varint and

@@ -105,6 +105,8 @@ const (
 	Denied Cause = "denied"
 	// Newer: a later version of the program has written the store.
 	Newer Cause = "newer"
+	// Unreleased: a version of the program from before its first release has written the store.
+	Unreleased Cause = "unreleased"
 	// Foreign: the file belongs to another program.
 	Foreign Cause = "foreign"
 	// Broken: anything else.
@@ -133,8 +135,10 @@ var advice = map[Cause]string{
 	Locked:    "is locked by another process: end it, or let it finish, and try again",
 	Denied:    "cannot be used: give the user that runs thresh, or that sessions.store names, read and write access",
 	Newer:     "was written by a newer version of thresh: run that version",
-	Foreign:   "is the database of another program: name another file in sessions.store",
-	Broken:    "failed",
+	Unreleased: "was written by a version of thresh from before its first release, and is left as it is: run that " +
+		"version, or name another file or database in sessions.store",
+	Foreign: "is the database of another program: name another file in sessions.store",
+	Broken:  "failed",
 }
 
 func (f *Fault) Error() string {

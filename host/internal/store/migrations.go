@@ -14,8 +14,12 @@ type Migration struct {
 	SQL     string
 }
 
-// Migrations reads the steps of a schema: files named migrations/0001_what.sql, 0002_what.sql and so on. A released file is never
-// changed, because there are stores that were made with it.
+// unreleased is the last version of a schema before the first release. The first step leads past it, so a store from
+// before is told from ours.
+const unreleased = 3
+
+// Migrations reads the steps of a schema: files named migrations/0001_what.sql, 0002_what.sql and so on. A released
+// file is never changed, because there are stores that were made with it.
 func Migrations(files fs.FS) ([]Migration, error) {
 	names, err := fs.Glob(files, "migrations/*.sql")
 	if err != nil {
@@ -31,17 +35,24 @@ func Migrations(files fs.FS) ([]Migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		steps[i] = Migration{Version: i + 1, SQL: string(text)}
+		steps[i] = Migration{Version: unreleased + i + 1, SQL: string(text)}
 	}
 	return steps, nil
 }
 
-// Pending returns the steps from version on. A store with a later version was written by a newer program, and this one
-// would destroy what it does not understand.
+// Pending returns the steps that a store of a version lacks; 0 is an empty store. The error is a [Fault] of cause Newer
+// or Unreleased: the store has a form that this program does not know and would destroy.
 func Pending(steps []Migration, version int, name string) ([]Migration, error) {
-	if version > len(steps) {
+	last := steps[len(steps)-1].Version
+	switch {
+	case version == 0:
+		return steps, nil
+	case version > last:
 		return nil, &Fault{Cause: Newer, Store: name,
-			Err: fmt.Errorf("its schema has version %d, this program knows up to %d", version, len(steps))}
+			Err: fmt.Errorf("its schema has version %d, this program knows up to %d", version, last)}
+	case version <= unreleased:
+		return nil, &Fault{Cause: Unreleased, Store: name,
+			Err: fmt.Errorf("its schema has version %d, the first release has %d", version, unreleased+1)}
 	}
-	return steps[version:], nil
+	return steps[version-unreleased:], nil
 }

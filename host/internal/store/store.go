@@ -101,7 +101,7 @@ type Key struct {
 const MaxID = 512
 
 // Check returns an error that wraps [ErrID] if no session can have this key: ids appear in logs, file names and
-// database columns. Sessions of earlier versions may break these rules; they can be read and deleted.
+// database columns.
 func (k Key) Check() error {
 	for i, text := range []string{k.ID, k.Owner} {
 		what := []string{"id", "owner"}[i]

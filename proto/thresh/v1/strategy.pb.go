@@ -2448,7 +2448,7 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x0fCompressRequest\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.thresh.v1.CompressHeaderH\x00R\x06header\x12\x16\n" +
 	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunkB\x06\n" +
-	"\x04part\"\xe6\x04\n" +
+	"\x04part\"\xe0\x04\n" +
 	"\x0eCompressHeader\x12)\n" +
 	"\x04call\x18\x01 \x01(\v2\x15.thresh.v1.CallHeaderR\x04call\x12%\n" +
 	"\x0ecurrent_tokens\x18\x02 \x01(\x03R\rcurrentTokens\x12%\n" +
@@ -2464,7 +2464,7 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x0ftranscript_path\x18\v \x01(\tR\x0etranscriptPath\x12\x18\n" +
 	"\aprofile\x18\f \x01(\tR\aprofile\x12&\n" +
 	"\x05model\x18\r \x01(\v2\x10.thresh.v1.ModelR\x05model\x12.\n" +
-	"\x13user_message_budget\x18\x0e \x01(\x03R\x11userMessageBudgetJ\x04\b\x0f\x10\x10\"_\n" +
+	"\x13user_message_budget\x18\x0e \x01(\x03R\x11userMessageBudget\"_\n" +
 	"\x05Model\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
 	"\rcontext_limit\x18\x02 \x01(\x03R\fcontextLimit\x12\x1d\n" +

@@ -92,7 +92,8 @@ func (l lockFile) read() (map[string]Entry, error) {
 	}
 	if content.Version != lockFileVersion {
 		return nil, fmt.Errorf(
-			"the lock file %s has version %d, this host reads version %d", l.path, content.Version, lockFileVersion,
+			"the lock file %s has version %d, this host reads version %d: run the thresh that wrote it, "+
+				"or remove it and lock the plugins again", l.path, content.Version, lockFileVersion,
 		)
 	}
 	// Callers need not pass the key along.

@@ -2,9 +2,7 @@ package postgres_test
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -14,20 +12,15 @@ import (
 )
 
 func testMigrations(t *testing.T, c *cluster.Cluster) {
-	storetest.Migrated(t, os.DirFS("."), os.DirFS("testdata"),
-		func(t *testing.T, schema []store.Migration, sample string) store.Store {
+	storetest.Migrated(t, storetest.Schema{Migrations: os.DirFS("."), Prefix: "thresh_",
+		Mark: "UPDATE thresh_schema SET version = %d",
+		New: func(*testing.T) storetest.Database {
 			url := c.Database()
-			script := []string{"CREATE TABLE thresh_schema (version bigint NOT NULL)",
-				fmt.Sprint("INSERT INTO thresh_schema (version) VALUES (", len(schema), ")")}
-			for _, step := range schema {
-				script = append(script, step.SQL)
+			return storetest.Database{
+				Open: func(ctx context.Context, steps []store.Migration) (store.Store, error) {
+					return postgres.OpenWith(ctx, url, steps)
+				},
+				Exec: func(_ *testing.T, statement string) { c.Exec(url, statement) },
 			}
-			c.Exec(url, strings.Join(append(script, sample), ";\n"))
-			return open(t, url)
-		})
-}
-
-func testStartTogether(t *testing.T, c *cluster.Cluster) {
-	url := c.Database()
-	storetest.StartTogether(t, func(ctx context.Context) (store.Store, error) { return postgres.Open(ctx, url) })
+		}})
 }

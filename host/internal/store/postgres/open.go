@@ -30,6 +30,15 @@ const (
 // Open connects to a database, postgres://user:password@host:port/database?option=value, and creates missing tables.
 // The error is a [*store.Fault], of cause Gone if the database cannot be reached for [store.CallTimeout].
 func Open(ctx context.Context, url string) (*Store, error) {
+	steps, err := store.Migrations(migrations)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, url, steps)
+}
+
+// open takes the steps as an argument because tests add some.
+func open(ctx context.Context, url string, steps []store.Migration) (*Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// The error quotes the URL, but not its password.
@@ -53,7 +62,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	// A database that is starting is waited for, because hosts often start together with it.
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error { return s.pool.Ping(ctx) })
 	if err == nil { // takes as long as it takes
-		err = s.try(ctx, func(ctx context.Context, _ bool) error { return s.migrate(ctx) })
+		err = s.try(ctx, func(ctx context.Context, _ bool) error { return s.migrate(ctx, steps) })
 	}
 	if err != nil {
 		s.stop()
@@ -69,18 +78,9 @@ func nameOf(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
 }
 
-// migrate brings the schema up to date. It can be called again after a connection broke.
-func (s *Store) migrate(ctx context.Context) error {
-	steps, err := store.Migrations(migrations)
-	if err != nil {
-		return err
-	}
-	return s.migrateTo(ctx, steps)
-}
-
-// migrateTo brings the schema up to date in one transaction, whose lock makes hosts that start together wait for the
-// first.
-func (s *Store) migrateTo(ctx context.Context, steps []store.Migration) error {
+// migrate brings the schema up to date in one transaction, whose lock makes hosts that start together wait for the
+// first. It can be called again after a connection broke.
+func (s *Store) migrate(ctx context.Context, steps []store.Migration) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
 			return err

@@ -23,8 +23,7 @@ func TestPostgres(t *testing.T) {
 		"hosts are linearizable":                           testLinearizable,
 		"hosts are linearizable while connections are cut": testCutConnections,
 		"a holder that was stopped cannot write":           testStoppedHolder,
-		"a schema of any version is brought up to date":    testMigrations,
-		"hosts that start together make the tables once":   testStartTogether,
+		"migrations":                                       testMigrations,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
 	}

@@ -264,7 +264,6 @@ func TestDamagedFiles(t *testing.T) {
 			}
 			execute(t, path, "CREATE TABLE theirs (x)")
 		}, store.Foreign},
-		"newer version": {func(t *testing.T, path string) { execute(t, path, "PRAGMA user_version=99") }, store.Newer},
 		"directory": {func(t *testing.T, path string) {
 			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 				t.Fatal(err)

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -11,36 +9,15 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store/storetest"
 )
 
-func TestASchemaOfAnyVersionIsBroughtUpToDate(t *testing.T) {
-	storetest.Migrated(t, os.DirFS("."), os.DirFS("testdata"),
-		func(t *testing.T, schema []store.Migration, sample string) store.Store {
-			path := filepath.Join(t.TempDir(), "sessions.db")
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
+func TestMigrations(t *testing.T) {
+	storetest.Migrated(t, storetest.Schema{Migrations: migrations, Mark: "PRAGMA user_version=%d",
+		New: func(t *testing.T) storetest.Database {
+			path := filepath.Join(t.TempDir(), "state", "sessions.db")
+			return storetest.Database{
+				Open: func(ctx context.Context, steps []store.Migration) (store.Store, error) { return open(ctx, path, steps) },
+				Exec: func(t *testing.T, statement string) { execute(t, path, statement) },
 			}
-			db, err := sql.Open("sqlite", dsn(path))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
-			conn, err := db.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			if err := migrateTo(t.Context(), conn, path, schema); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := conn.ExecContext(t.Context(), sample); err != nil {
-				t.Fatal(err)
-			}
-			return openFile(t, path)
-		})
-}
-
-func TestProcessesThatStartTogetherMakeTheTablesOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state", "sessions.db")
-	storetest.StartTogether(t, func(ctx context.Context) (store.Store, error) { return Open(ctx, path) })
+		}})
 }
 
 func openFile(t *testing.T, path string) *Store {

@@ -36,6 +36,15 @@ const (
 // their owner. The error is a [*store.Fault], such as Foreign for another program's file and Denied for one that cannot
 // be opened.
 func Open(ctx context.Context, path string) (*Store, error) {
+	steps, err := store.Migrations(migrations)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, path, steps)
+}
+
+// open takes the steps as an argument because tests add some.
+func open(ctx context.Context, path string, steps []store.Migration) (*Store, error) {
 	s := &Store{path: path, jobs: make(chan *job, maxBatch), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := s.create(); err != nil {
 		return nil, s.fault(ctx, err)
@@ -45,7 +54,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := w.connect(ctx); err != nil {
 		return nil, s.fault(ctx, err)
 	}
-	if err := migrate(ctx, w.conn, path); err != nil {
+	if err := migrate(ctx, w.conn, path, steps); err != nil {
 		w.disconnect()
 		return nil, s.fault(ctx, err)
 	}
@@ -109,16 +118,7 @@ func dsn(path string, more ...string) string {
 
 // migrate brings the schema up to date. The transaction's lock makes other processes wait, which then find nothing left
 // to do.
-func migrate(ctx context.Context, conn *sql.Conn, path string) error {
-	steps, err := store.Migrations(migrations)
-	if err != nil {
-		return err
-	}
-	return migrateTo(ctx, conn, path, steps)
-}
-
-// migrateTo takes the steps as an argument because tests make stores of earlier versions.
-func migrateTo(ctx context.Context, conn *sql.Conn, path string, steps []store.Migration) (err error) {
+func migrate(ctx context.Context, conn *sql.Conn, path string, steps []store.Migration) (err error) {
 	// IMMEDIATE takes the lock at once: a transaction that read the version first could find it outdated when it
 	// writes.
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {

@@ -3,22 +3,23 @@
 -- A session's row is written with every append. Nothing that changes then has an index, and pages are not filled up, so
 -- that the new row finds room next to the old one.
 CREATE TABLE thresh_session (
-	id           bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-	owner        text        COLLATE "C" NOT NULL,
-	name         text        COLLATE "C" NOT NULL,
-	revision     bigint      NOT NULL DEFAULT 0,
-	snapshot     bigint      NOT NULL DEFAULT 0,
-	fence        bigint      NOT NULL,
-	holder       text        NOT NULL DEFAULT '',
-	held_until   timestamptz NOT NULL DEFAULT 'epoch',
-	parent_owner text        NOT NULL,
-	parent_name  text        NOT NULL,
-	forked_at    bigint      NOT NULL,
-	created      timestamptz NOT NULL DEFAULT clock_timestamp(),
-	used         timestamptz NOT NULL DEFAULT clock_timestamp(),
-	entries      bigint      NOT NULL DEFAULT 0,
-	tokens       bigint      NOT NULL DEFAULT 0,
-	bytes        bigint      NOT NULL DEFAULT 0,
+	id             bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	owner          text        COLLATE "C" NOT NULL,
+	name           text        COLLATE "C" NOT NULL,
+	revision       bigint      NOT NULL DEFAULT 0,
+	snapshot       bigint      NOT NULL DEFAULT 0,
+	fence          bigint      NOT NULL,
+	holder         text        NOT NULL DEFAULT '',
+	held_until     timestamptz NOT NULL DEFAULT 'epoch',
+	parent_owner   text        NOT NULL,
+	parent_name    text        NOT NULL,
+	forked_at      bigint      NOT NULL,
+	forked_entries bigint      NOT NULL,
+	created        timestamptz NOT NULL DEFAULT clock_timestamp(),
+	used           timestamptz NOT NULL DEFAULT clock_timestamp(),
+	entries        bigint      NOT NULL DEFAULT 0,
+	tokens         bigint      NOT NULL DEFAULT 0,
+	bytes          bigint      NOT NULL DEFAULT 0,
 	UNIQUE (owner, name)
 ) WITH (fillfactor = 70);
 
@@ -63,4 +64,10 @@ CREATE TABLE thresh_spent (
 	day    text   NOT NULL,
 	amount bigint NOT NULL,
 	PRIMARY KEY (name, day)
+);
+
+-- What hosts of this store must have in common and no one else may guess.
+CREATE TABLE thresh_secret (
+	name  text  PRIMARY KEY,
+	value bytea NOT NULL
 );

@@ -1,22 +1,23 @@
 -- Times are microseconds since 1970, by the clock of the machine.
 
 CREATE TABLE session (
-	id           INTEGER PRIMARY KEY AUTOINCREMENT, -- not used again, for readers in progress
-	owner        TEXT    NOT NULL,
-	name         TEXT    NOT NULL,
-	revision     INTEGER NOT NULL,
-	snapshot     INTEGER NOT NULL,
-	fence        INTEGER NOT NULL,
-	holder       TEXT    NOT NULL DEFAULT '',
-	held_until   INTEGER NOT NULL DEFAULT 0,
-	parent_owner TEXT    NOT NULL,
-	parent_name  TEXT    NOT NULL,
-	forked_at    INTEGER NOT NULL,
-	created      INTEGER NOT NULL,
-	used         INTEGER NOT NULL,
-	entries      INTEGER NOT NULL,
-	tokens       INTEGER NOT NULL,
-	bytes        INTEGER NOT NULL,
+	id             INTEGER PRIMARY KEY AUTOINCREMENT, -- not used again, for readers in progress
+	owner          TEXT    NOT NULL,
+	name           TEXT    NOT NULL,
+	revision       INTEGER NOT NULL,
+	snapshot       INTEGER NOT NULL,
+	fence          INTEGER NOT NULL,
+	holder         TEXT    NOT NULL DEFAULT '',
+	held_until     INTEGER NOT NULL DEFAULT 0,
+	parent_owner   TEXT    NOT NULL,
+	parent_name    TEXT    NOT NULL,
+	forked_at      INTEGER NOT NULL,
+	forked_entries INTEGER NOT NULL,
+	created        INTEGER NOT NULL,
+	used           INTEGER NOT NULL,
+	entries        INTEGER NOT NULL,
+	tokens         INTEGER NOT NULL,
+	bytes          INTEGER NOT NULL,
 	UNIQUE (owner, name)
 ) STRICT;
 
@@ -63,3 +64,9 @@ CREATE TABLE spent (
 	amount INTEGER NOT NULL,
 	PRIMARY KEY (name, day)
 ) STRICT, WITHOUT ROWID;
+
+-- What hosts of this store must have in common and no one else may guess.
+CREATE TABLE secret (
+	name  TEXT PRIMARY KEY,
+	value BLOB NOT NULL
+) STRICT;

@@ -1,0 +1,4 @@
+package postgres
+
+// OpenWith is Open with other migrations.
+var OpenWith = open
