@@ -20,12 +20,31 @@ type agent struct {
 	*place
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
-	stderr bytes.Buffer
+	stdout io.ReadCloser
+	stderr stream
 
 	mu      sync.Mutex
 	replies []reply
 	ended   bool
 	next    int
+}
+
+// stream is what a command wrote so far.
+type stream struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *stream) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 // reply is one message of thresh.
@@ -57,6 +76,12 @@ type prepared struct {
 	Outcome  object
 }
 
+// opened is the reply to session.open.
+type opened struct {
+	Session                   string
+	Revision, Tokens, Entries int
+}
+
 // serve starts 'thresh run', race detector included.
 func (p *place) serve(args ...string) *agent {
 	p.t.Helper()
@@ -76,7 +101,7 @@ func (p *place) talk(cmd *exec.Cmd) *agent {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	a.stdin, a.cmd.Stderr = stdin, &a.stderr
+	a.stdin, a.stdout, a.cmd.Stderr = stdin, stdout, &a.stderr
 	if err := a.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}

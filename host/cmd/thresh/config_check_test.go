@@ -12,7 +12,7 @@ import (
 // What 'config check' refuses stops a service, too.
 func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newPlaceHere(t)
 	p.file("torn.db", "SQLite format 3\x00 and nothing else of one")
 	p.file("cert.pem", "no certificate")
 	const profile = "profile: main\nprofiles:\n  main:\n    provider: {kind: anthropic, model: m, keyEnv: NOT_SET}\n"
@@ -45,7 +45,7 @@ func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 	p.file("c.yaml", "model:\n  priceList: nope\nserve:\n  tls: {cert: cert.pem, key: cert.pem}\n"+
 		"sessions:\n  store: sqlite:torn.db\n")
 	p.run("config", "check", "--config", "c.yaml").failed(t, 1, "c.yaml:2", "c.yaml:4", "c.yaml:6")
-	p = newPlace(t)
+	p = newPlaceHere(t)
 	p.file("c.yaml", "compression:\n  strategy: high-density\n"+profile)
 	cmd := p.command("config", "check", "--config", "c.yaml")
 	cmd.Env = append(cmd.Env, "NOT_SET=a-key")
@@ -54,20 +54,6 @@ func TestAWrongConfigurationDoesNotStart(t *testing.T) {
 	}
 	if _, err := os.Stat(p.path("home", ".local")); !os.IsNotExist(err) {
 		t.Errorf("it left something behind: %v", err)
-	}
-}
-
-// A collector of logs cannot read a line that is not JSON, least of all the one that says why the service is not there.
-func TestWhatIsWrongIsLoggedAsJSON(t *testing.T) {
-	t.Parallel()
-	p := newPlaceHere(t)
-	p.file("c.yaml", "log: {format: json}\nmodle: 1\ncompression: {threshold: 2}\n")
-	for _, command := range []string{"serve", "run"} {
-		r := p.run(command, "--config", "c.yaml")
-		r.failed(t, 1, "c.yaml:2", "modle", "c.yaml:3")
-		if !json.Valid([]byte(r.stderr)) {
-			t.Errorf("%s: %s", command, r.stderr)
-		}
 	}
 }
 
@@ -121,15 +107,4 @@ func TestAServiceWithoutItsKeyFileIsNotReady(t *testing.T) {
 	if log := s.end(syscall.SIGTERM); !strings.Contains(log, "key cannot be used") && !strings.Contains(log, key) {
 		t.Errorf("the log does not name the file:\n%s", log)
 	}
-}
-
-// 'run' starts with nothing that every session would be refused for.
-func TestRunChecksItsStrategy(t *testing.T) {
-	p := newPlaceHere(t)
-	p.run("run", "--strategy", "nope").failed(t, 1, `unknown strategy "nope"`)
-	const wrong = "strategies.distill.foo: is not a setting of distill"
-	p.run("run", "--set", "strategies.distill.foo=1").failed(t, 1, wrong)
-	p.add("distill") // a file, whose settings only its process knows
-	p.run("run", "--set", "strategies.distill.foo=1").failed(t, 1, wrong)
-	p.run("serve", "--set", "serve.listen=127.0.0.1:0", "--set", "strategies.distill.foo=1").failed(t, 1, wrong)
 }

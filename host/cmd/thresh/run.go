@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
@@ -39,26 +40,24 @@ func runCommand(a *app) *cobra.Command {
 
 // serve runs a host behind JSON-RPC until the input ends or a signal arrives and, with the setting metrics.listen, a
 // metrics endpoint over HTTP. The endpoint is opened first: an address already in use fails the command before any
-// session exists. Deferred calls run in reverse: the endpoint still serves the metrics of the host's shutdown. serve
-// uses the public package host like any embedding program, which keeps that API complete.
+// session exists. Deferred calls run in reverse: the endpoint still serves the metrics of the host's shutdown.
 func (a *app) serve(cmd *cobra.Command) error {
 	c, attach, err := a.loadAttached(cmd)
 	if err != nil {
 		a.logger(config.LogOf(err))
 		return err
 	}
-	options := host.Options{Config: c, Attach: attach}
 	log := a.logger(c.Settings().Log)
 	meter, end, err := a.measure(c.Settings().Metrics.Listen, log)
 	if err != nil {
 		return err
 	}
 	defer end()
-	options.Meter = meter
-	h, err := host.Open(options)
+	machine, err := engine.Open(engine.Options{Config: c, Logger: log, Attach: attach, Meter: meter, Keep: true})
 	if err != nil {
 		return err
 	}
+	h := host.Over(machine)
 	// The agent would hear of it in its first session.
 	if err := h.Check(cmd.Context()); err != nil {
 		return errors.Join(err, h.Close())

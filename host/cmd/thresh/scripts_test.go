@@ -1,10 +1,15 @@
 package main_test
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,12 +25,14 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 // TestScripts runs testdata/script: what commands print, and with which status they end. In a script:
 //
 //	thresh [NAME=value…] ARGUMENT… [<FILE]   runs a command in this process, with variables and input
-//	sorted                                   writes the lines of stdout, sorted, to the file replies
+//	agent [FLAG…] <FILE                      sends each line of a file, METHOD PARAMS, to thresh run, and prints the answers
 //	status N                                 is the exit status of the last command
 //	plugin NAME…                             puts plugins into the plugin directory
 //	append FILE                              makes a program another one that does the same
-//	cut FILE N                               removes the last N bytes
+//	cut FILE N                               removes the last N bytes; -N adds as many that are 0
+//	mode FILE MODE                           is the mode of a file
 //
+// The session s.json is in the directory of each: a write makes an earlier read stale, and an inclusion comes twice.
 // go test -run TestScripts -update writes what is printed into the scripts.
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -38,7 +45,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PLUGINS", p.plugins)
 			env.Setenv("PLACE", p.dir)
 			env.Setenv("SAMPLES", filepath.Dir(samples[0]))
-			return nil
+			return os.WriteFile(filepath.Join(env.WorkDir, "s.json"), []byte(pruning), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"thresh": runInScript,
@@ -53,14 +60,16 @@ func TestScripts(t *testing.T) {
 				_, err = f.WriteString("another version")
 				ts.Check(errors.Join(err, f.Close()))
 			},
-			"cut": func(ts *testscript.TestScript, _ bool, args []string) { // as many bytes at the end
+			"cut": func(ts *testscript.TestScript, _ bool, args []string) {
 				path := ts.MkAbs(args[0])
 				n, err := strconv.Atoi(args[1])
 				ts.Check(errors.Join(err, os.Truncate(path, int64(len(ts.ReadFile(path))-n))))
 			},
-			"sorted": func(ts *testscript.TestScript, _ bool, _ []string) { // the lines of stdout, in the file replies
-				lines := slices.Sorted(strings.Lines(ts.ReadFile("stdout")))
-				ts.Check(os.WriteFile(ts.MkAbs("replies"), []byte(strings.Join(lines, "")), 0o600))
+			"agent": agentInScript,
+			"mode": func(ts *testscript.TestScript, _ bool, args []string) {
+				if info, err := os.Stat(ts.MkAbs(args[0])); err != nil || info.Mode().String() != args[1] {
+					ts.Fatalf("%v, %v", info.Mode(), err)
+				}
 			},
 			"status": func(ts *testscript.TestScript, _ bool, args []string) {
 				if got := strconv.Itoa(scriptPlace(ts).code); got != args[0] {
@@ -73,22 +82,80 @@ func TestScripts(t *testing.T) {
 
 func scriptPlace(ts *testscript.TestScript) *place { return ts.Value(placeKey{}).(*place) }
 
-func runInScript(ts *testscript.TestScript, fails bool, args []string) {
-	p := scriptPlace(ts)
+// command is thresh with the arguments of a script's command, which variables precede and a file of input may follow.
+func scriptCommand(ts *testscript.TestScript, args []string) (cmd *exec.Cmd, input string) {
 	n := 0
 	for n < len(args) && strings.Contains(args[n], "=") && !strings.HasPrefix(args[n], "-") {
 		n++
 	}
 	env, args := args[:n], args[n:]
-	input := ""
 	if i := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "<") }); i >= 0 {
 		input, args = ts.ReadFile(args[i][1:]), args[:i]
 	}
-	cmd := p.command(args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = ts.MkAbs("."), append(cmd.Env, env...), strings.NewReader(input)
-	r := p.execute(cmd)
+	cmd = scriptPlace(ts).command(args...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), append(cmd.Env, env...)
+	return cmd, input
+}
+
+func runInScript(ts *testscript.TestScript, fails bool, args []string) {
+	cmd, input := scriptCommand(ts, args)
+	cmd.Stdin = strings.NewReader(input)
+	scriptResult(ts, fails, scriptPlace(ts).execute(cmd))
+}
+
+var (
+	request = regexp.MustCompile(`^[a-z]+(\.[a-zA-Z]+)?( \{.*)?$`)
+	took    = regexp.MustCompile(`"(\w+Ns)":\d+`)
+)
+
+// agentInScript sends all requests before it reads an answer. A line that is no METHOD PARAMS is sent as it stands, and
+// @s.json in one is the list of entries of that file. The
+// answers are in the order of the requests: the number of the line, and the result; or the code, the message and the
+// data of an error. Durations are 0.
+func agentInScript(ts *testscript.TestScript, fails bool, args []string) {
+	cmd, input := scriptCommand(ts, append([]string{"run"}, args...))
+	var lines strings.Builder
+	n := 0
+	for line := range strings.Lines(input) {
+		n++
+		if line = strings.TrimSuffix(line, "\n"); request.MatchString(line) {
+			line = strings.ReplaceAll(line, "@s.json", strings.ReplaceAll(pruning, "\n", ""))
+			method, params, _ := strings.Cut(line, " ")
+			line = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, n, method, cmp.Or(params, "{}"))
+		}
+		lines.WriteString(line + "\n")
+	}
+	cmd.Stdin = strings.NewReader(lines.String())
+	r := scriptPlace(ts).execute(cmd)
+	var answers []string
+	for line := range strings.Lines(r.stdout) {
+		var a struct {
+			JSONRPC    string
+			ID, Result json.RawMessage
+			Error      *struct {
+				Code    int
+				Message string
+				Data    json.RawMessage
+			}
+		}
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		ts.Check(dec.Decode(&a))
+		text := string(a.Result)
+		if a.Error != nil {
+			text = fmt.Sprintf("%d %s %s", a.Error.Code, a.Error.Message, a.Error.Data)
+		}
+		answers = append(answers, fmt.Sprintf("%4s %s\n", a.ID, took.ReplaceAllString(text, `"$1":0`)))
+	}
+	slices.Sort(answers)
+	r.stdout = strings.Join(answers, "")
+	scriptResult(ts, fails, r)
+}
+
+// scriptResult is what a script sees of a command. The directories have other names each time.
+func scriptResult(ts *testscript.TestScript, fails bool, r result) {
+	p := scriptPlace(ts)
 	p.code = r.code
-	// The directories have other names each time.
 	names := strings.NewReplacer(ts.Getenv("WORK"), "$WORK", p.plugins, "$PLUGINS", p.dir, "$PLACE", os.TempDir(), "$TMP")
 	_, _ = names.WriteString(ts.Stdout(), r.stdout)
 	_, _ = names.WriteString(ts.Stderr(), r.stderr)

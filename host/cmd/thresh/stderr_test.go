@@ -1,6 +1,20 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+)
+
+func TestManyNotesAreCut(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	newApp(place{}, nil, nil, &out).notes("s.json", make([]transcript.Note, 5000))
+	if text := out.String(); strings.Count(text, "\n") != mostNotes+1 || !strings.Contains(text, "s.json: and 4980 more\n") {
+		t.Error(text)
+	}
+}
 
 func TestLongLinesBreakAtSpaces(t *testing.T) {
 	t.Parallel()

@@ -57,6 +57,19 @@ func TestALineThatIsTooLongIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestLongLinesThatAreNoRequest(t *testing.T) {
+	for of, want := range map[string]string{
+		"{": `"id":null,"error":{"code":-32700,"message":"not JSON at byte `,
+		"a": `"id":null,"error":{"code":-32700,"message":"not JSON at byte `,
+		"[": `"id":null,"error":{"code":-32600,"message":"batches are not supported: send one request a line"`,
+	} {
+		got := lines(t, maxLine, "\n  \r\n"+strings.Repeat(of, 1<<20)+"\n"+`{"jsonrpc":"2.0","id":1,"method":"initialize"}`)
+		if slices.Sort(got); len(got) != 2 || !strings.Contains(got[1], want) || !strings.Contains(got[0], `"id":1,"result"`) {
+			t.Errorf("a megabyte of %s: %.300s", of, got)
+		}
+	}
+}
+
 func TestMoreRequestsThanMayWait(t *testing.T) {
 	var in strings.Builder
 	in.WriteString(`{"jsonrpc":"2.0","id":0,"method":"session.open","params":{"id":"s"}}` + "\n")
