@@ -1,11 +1,16 @@
 package doctest
 
 import (
+	"bytes"
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // The reference pages name what the code has. Packages below host/internal cannot be imported here, so that their
@@ -18,22 +23,75 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	documented(t, "docs/production.md", "host/internal/metrics", metrics, 15)
 }
 
-// TestEveryMetricOfAnExpressionExists, under the name that Prometheus gives it.
+// TestEveryMetricOfAnExpressionExists, under the name that Prometheus gives it, with labels that it may have.
 func TestEveryMetricOfAnExpressionExists(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs/production.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	exists := map[string]bool{}
 	for _, m := range metrics.FindAllStringSubmatch(sources(t, "host/internal/metrics"), -1) {
 		exists[strings.ReplaceAll(m[1], ".", "_")] = true
 	}
+	labels := map[string]bool{"le": true, "job": true, "instance": true}
+	attributes, _ := os.ReadFile(filepath.Join(root, "host/internal/metrics/attributes.go"))
+	_, list, _ := strings.Cut(string(attributes), "attribute.Key{")
+	list, _, _ = strings.Cut(list, "}")
+	for _, m := range regexp.MustCompile(`"(\w+)"`).FindAllStringSubmatch(list, -1) {
+		labels[m[1]] = true
+	}
 	suffix := regexp.MustCompile(`(_seconds)?(_bucket|_count|_sum|_total)?$`)
-	for _, name := range regexp.MustCompile(`thresh_[a-z_]+`).FindAllString(string(text), -1) {
-		if !exists[name] && !exists[suffix.ReplaceAllString(name, "")] {
-			t.Errorf("docs/production.md: %s is no metric", name)
+	for _, file := range []string{"docs/production.md", "packaging/monitoring/alerts.yaml", "packaging/monitoring/dashboard.json"} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(`thresh_[a-z_]+`).FindAllString(string(text), -1)
+		for _, name := range names {
+			if !exists[name] && !exists[suffix.ReplaceAllString(name, "")] {
+				t.Errorf("%s: %s is no metric", file, name)
+			}
+		}
+		for _, m := range regexp.MustCompile(`\bby \(([a-z, ]+)\)|[{,](\w+)\\*[=!]~?\\*"`).FindAllStringSubmatch(string(text), -1) {
+			for label := range strings.SplitSeq(m[1]+m[2], ", ") {
+				if !labels[label] {
+					t.Errorf("%s: no metric has the label %q (%s)", file, label, m[0])
+				}
+			}
+		}
+		if len(names) < 4 {
+			t.Errorf("%s: only %d metrics", file, len(names))
 		}
 	}
+}
+
+// TestAlertsAreCurrent holds the page's table to the rules, which have what each needs.
+func TestAlertsAreCurrent(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "packaging/monitoring/alerts.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Alert, Expr, For    string
+				Labels, Annotations map[string]string
+			}
+		}
+	}
+	rules := yaml.NewDecoder(bytes.NewReader(text))
+	rules.KnownFields(true)
+	if err := rules.Decode(&file); err != nil {
+		t.Fatal(err)
+	}
+	table := "| alert | for | what to do |\n|---|---|---|\n"
+	for _, group := range file.Groups {
+		for _, r := range group.Rules {
+			summary, action := r.Annotations["summary"], r.Annotations["description"]
+			if r.Expr == "" || summary == "" || action == "" || r.Labels["severity"] == "" {
+				t.Errorf("%s: it needs expr, severity, summary and description", r.Alert)
+			}
+			table += fmt.Sprintf("| `%s` | %s | %s |\n", r.Alert, cmp.Or(r.For, "0"), action)
+		}
+	}
+	written(t, "docs/production.md", "alerts", "packaging/monitoring/alerts.yaml", table)
 }
 
 func TestEveryPluginStateIsDocumented(t *testing.T) {

@@ -10,38 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-const (
-	begin = "<!-- settings: written by 'make docs' from the registry in host/config -->"
-	end   = "<!-- end of settings -->"
-)
-
 // TestConfigurationIsCurrent holds the table of settings to the registry.
 func TestConfigurationIsCurrent(t *testing.T) {
-	path := filepath.Join(root, "docs", "configuration.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(text), begin+"\n")
-	old, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("no %s … %s", begin, end)
-	}
-	current := settingsTables()
-	if *update {
-		if err := os.WriteFile(path, []byte(before+begin+"\n"+current+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(strings.Split(current, "\n"), strings.Split(old, "\n")); diff != "" {
-		t.Errorf("not the registry ('make docs' writes it):\n%s", diff)
-	}
+	written(t, "docs/configuration.md", "settings", "the registry in host/config", settingsTables())
 }
 
 // settingsTables is one table for each group of keys, in the order of the registry, and one of those for tuning.
@@ -148,4 +124,25 @@ func defaultOf(s config.Spec) string {
 
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "*", `\*`).Replace(text)
+}
+
+// Variables that the compose file sets for thresh are those of settings.
+func TestComposeSetsWhatThereIs(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "packaging/compose.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Services map[string]struct{ Environment map[string]string }
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	var env []string
+	for name, value := range file.Services["thresh"].Environment {
+		env = append(env, name+"="+strings.ReplaceAll(value, "/cert/", "/etc/ssl/"))
+	}
+	if _, err := config.Load(config.Options{Env: env}); err != nil || len(env) < 3 {
+		t.Errorf("%q: %v", env, err)
+	}
 }

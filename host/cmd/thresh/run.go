@@ -69,30 +69,39 @@ func (a *app) serve(cmd *cobra.Command) error {
 	return errors.Join(err, h.Close()) // what was acknowledged and is not in a transcript must be known
 }
 
-// measure serves measurements at an address until end is called. Without an address the meter is nil, and nothing is
-// measured. 'thresh run' fails if nothing can listen there; 'thresh wrap' continues without, as its user wants the
-// agent.
+// measure serves measurements at an address, and exports them to the collector that the environment names, until end is
+// called. Without either the meter is nil, and nothing is measured. 'thresh run' fails if nothing can listen there;
+// 'thresh wrap' continues without, as its user wants the agent.
 func (a *app) measure(address string, log hclog.Logger) (meter metric.MeterProvider, end func(), err error) {
-	if address == "" {
+	var e *endpoint.Endpoint
+	switch {
+	case address != "":
+		if e, err = endpoint.Listen(address, a.metrics(log)); err != nil {
+			return nil, nil, fmt.Errorf("metrics.listen: %w", err)
+		}
+		a.say(hclog.Info, "metrics at "+e.URL())
+		if !access.LoopbackName(address) {
+			a.say(hclog.Warn, "metrics are served to everyone who can reach this address, without authentication")
+		}
+	case endpoint.Exported(a.getenv):
+		if e, err = endpoint.New(a.metrics(log)); err != nil {
+			return nil, nil, err
+		}
+	default:
 		return nil, func() {}, nil
-	}
-	e, err := endpoint.Listen(address, endpoint.Options{
-		Version: buildinfo.Version(),
-		// A scraper that hangs up does no harm.
-		Log: log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
-	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("metrics.listen: %w", err)
-	}
-	a.say(hclog.Info, "metrics at "+e.URL())
-	if !access.LoopbackName(address) {
-		a.say(hclog.Warn, "metrics are served to everyone who can reach this address, without authentication")
 	}
 	return e.Meter(), func() {
 		if err := e.Close(); err != nil {
 			log.Warn("metrics endpoint shutdown failed", "error", err)
 		}
 	}, nil
+}
+
+// metrics are the options of what serves and exports measurements.
+func (a *app) metrics(log hclog.Logger) endpoint.Options {
+	return endpoint.Options{Version: buildinfo.Version(), Getenv: a.getenv,
+		// A scraper that hangs up and a collector that is away do no harm.
+		Log: log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn})}
 }
 
 // runHelp describes the protocol. The table of methods is generated from the code that serves them. The rules below it

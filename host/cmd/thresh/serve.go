@@ -111,10 +111,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err != nil {
 		return err
 	}
-	measured, err := endpoint.New(endpoint.Options{
-		Version: buildinfo.Version(),
-		Log:     log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
-	})
+	measured, err := endpoint.New(a.metrics(log))
 	if err != nil {
 		return err
 	}

@@ -38,8 +38,10 @@ const Path = "/metrics"
 type Options struct {
 	// Version is the host's, for target_info.
 	Version string
-	// Log receives errors of connections.
+	// Log receives errors of connections; nil for nowhere.
 	Log *log.Logger
+	// Getenv reads the environment, in which OpenTelemetry's variables may name a collector; nil to export nothing.
+	Getenv func(string) string
 }
 
 // Endpoint is a meter provider, and shows its measurements: as a handler, or on an HTTP server of its own. Close it.
@@ -62,13 +64,24 @@ func New(o Options) (*Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics: %w", err)
 	}
-	// The resource holds only this: what the SDK would detect by itself describes the machine and its user.
-	about := resource.NewSchemaless(
+	// What the SDK would detect by itself describes the machine and its user.
+	about := []resource.Option{resource.WithAttributes(
 		attribute.String("service.name", "thresh"), attribute.String("service.version", o.Version),
-	)
+	)}
+	options := []sdkmetric.Option{sdkmetric.WithReader(exporter), sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter)}
+	if o.Getenv != nil && Exported(o.Getenv) {
+		reader, err := newReader(o)
+		if err != nil {
+			return nil, err
+		}
+		options, about = append(options, sdkmetric.WithReader(reader)), append(about, resource.WithFromEnv())
+	}
+	is, err := resource.New(context.Background(), about...)
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
 	return &Endpoint{
-		provider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(about),
-			sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter)),
+		provider: sdkmetric.NewMeterProvider(append(options, sdkmetric.WithResource(is))...),
 		handler: promhttp.HandlerFor(registry,
 			promhttp.HandlerOpts{ErrorLog: o.Log, MaxRequestsInFlight: maxAtOnce}),
 	}, nil
@@ -116,13 +129,13 @@ func (e *Endpoint) Meter() metric.MeterProvider { return e.provider }
 // URL returns where an endpoint that listens serves measurements, with the actual port.
 func (e *Endpoint) URL() string { return "http://" + e.listener.Addr().String() + Path }
 
-// Close stops serving. A scrape in progress gets a second to finish.
+// Close stops serving and exports what was not yet. A scrape in progress and the collector get a second to finish.
 func (e *Endpoint) Close() error {
-	if e.server == nil {
-		return e.provider.Shutdown(context.Background())
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
+	if e.server == nil {
+		return e.provider.Shutdown(ctx)
+	}
 	if err := e.server.Shutdown(ctx); err != nil {
 		_ = e.server.Close() // a slow reader is cut off
 	}
@@ -130,5 +143,5 @@ func (e *Endpoint) Close() error {
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
-	return errors.Join(err, e.provider.Shutdown(context.Background()))
+	return errors.Join(err, e.provider.Shutdown(ctx))
 }
