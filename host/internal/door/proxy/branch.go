@@ -85,7 +85,10 @@ type branch struct {
 	// those of entries that did. It is negative where less was sent.
 	kept   int
 	counts map[int]int
-	last   turnSize
+	// last and length are the sizes of the last request, claimed those of all.
+	last    turnSize
+	length  byteSize
+	claimed claims
 }
 
 // turnSize is what one turn made of a request, in tokens of the host's count. The zero value is a request that no turn

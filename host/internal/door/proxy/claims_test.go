@@ -78,8 +78,12 @@ var geminiTurns = map[string]madeTurn{
 	},
 }
 
-// What the last line says was not sent is what was not sent, in sessions of all that may have to stay: tools of the
-// provider, images, thinking, summaries of the provider, and what is not known.
+// price is what a token of a prompt costs, by the list of the test.
+const price = 5e-6
+
+// What the last line says was not sent is what was not sent or a little less, and what it says was saved is near, in
+// sessions of all that may have to stay: tools of the provider, images, thinking, summaries of the provider, and what is
+// not known.
 func TestWhatIsClaimedIsWhatWasNotSent(t *testing.T) {
 	for i := range 20 {
 		forms := []struct {
@@ -104,7 +108,8 @@ func TestWhatIsClaimedIsWhatWasNotSent(t *testing.T) {
 				_, _ = fmt.Fprintf(w, `{"usage":{"input_tokens":%[1]d},"usageMetadata":{"promptTokenCount":%[1]d}}`, n/4)
 			}))
 			defer up.Close()
-			p := stand(t, up.URL, map[string]any{"compression.strategy": strategy, "model.contextLimit": 12_000})
+			p := stand(t, up.URL, map[string]any{"compression.strategy": strategy, "model.contextLimit": 8000,
+				"model.priceList": "anthropic-opus", "compression.density.cadence": "every-turn"})
 			var names []string
 			for _, name := range []string{"a tool", "thinking", "a provider's tool", "a tool search", "an image", "what is not known"} {
 				if f.turns[name] != nil {
@@ -132,10 +137,12 @@ func TestWhatIsClaimedIsWhatWasNotSent(t *testing.T) {
 			}
 			got := p.proxy.Totals()
 			left, claimed := float64(arrived-forwarded)/float64(arrived), float64(got.Whole-got.Sent)/float64(got.Whole)
-			t.Logf("%4.1f %% of %d bytes were left out, %4.1f %% of %d tokens claimed; %d failed", 100*left, arrived, 100*claimed,
-				got.Whole, got.Failed)
-			if math.Abs(claimed-left) > 0.05*left+0.002 || got.Failed > 0 {
-				t.Errorf("%.1f %% are claimed, %.1f %% were left out; %+v", 100*claimed, 100*left, got)
+			dollars, saved := float64(arrived-forwarded)/4*price, got.Saved
+			t.Logf("%.2f %% of %d bytes were left out, %.2f %% of %d tokens claimed; $%.4f were saved, $%.4f claimed; %d failed",
+				100*left, arrived, 100*claimed, got.Whole, dollars, saved, got.Failed)
+			if claimed > left || claimed < 0.95*left || math.Abs(saved-dollars) > 0.05*dollars || got.Failed > 0 {
+				t.Errorf("%.2f %% and $%.4f are claimed, %.2f %% and $%.4f were left out; %+v", 100*claimed, saved, 100*left,
+					dollars, got)
 			}
 			if left < 0.03 {
 				t.Errorf("next to nothing was left out: %.1f %%", 100*left)
