@@ -1,115 +1,62 @@
-// Command llm-server stands in for an LLM, so that strategies that need one can be tried without an API key. It
-// speaks OpenAI's chat completions and Anthropic's messages. It answers a request for a summary with a state snapshot
-// that it assembles from the request by simple rules: equal requests get equal answers.
-//
-//	go run ./examples/llm-server -addr 127.0.0.1:8089
-//
-// With -fault it fails in one of the ways in which providers fail. The protocols and the faults are in
-// internal/testkit/llmtest; snapshot.go plays the model.
+// Command llm-server stands in for a model provider, so that strategies that need a model can be tried without a key
+// and without cost, also when the provider fails. What it prints are settings for thresh, and its requests as comments.
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
+	"log"
 	"maps"
-	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
-// main runs the server until Ctrl-C.
-func main() {
-	addr := flag.String("addr", "127.0.0.1:8089", "address to listen on")
-	window := flag.Int("window", 128_000, "context window of the model in tokens; 0 for no limit")
-	fault := flag.String("fault", "", "answer every request with this failure: "+faultNames())
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *addr, *window, *fault, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "llm-server:", err)
-		os.Exit(1)
-	}
-}
-
-// faults are the failures that -fault can select. Together they cover what a strategy and the host must survive:
-// refusals, an answer that is cut off, one that is empty or not JSON, one that never ends and one that never begins.
-var faults = map[string]llmtest.Reply{
-	"rate-limit": llmtest.RateLimited(time.Second),
-	"overloaded": llmtest.Overloaded(),
-	"key":        llmtest.Fail(http.StatusUnauthorized),
-	"cut":        {Fault: llmtest.FaultCut, Text: "<state_snapshot>\n<overall_goal>"},
-	"empty":      {},
-	"thinking":   {Thinking: "Let me see …"},
-	"garbage":    {Fault: llmtest.FaultGarbage, Text: "<html>Welcome</html>"},
-	"endless":    {Fault: llmtest.FaultEndless, Text: "and so on "},
-	"hang":       {Fault: llmtest.FaultHang},
-}
-
-// faultNames lists the values of -fault.
-func faultNames() string { return strings.Join(slices.Sorted(maps.Keys(faults)), ", ") }
-
-// run serves until ctx is done. It logs each request to out.
-func run(ctx context.Context, addr string, window int, fault string, out io.Writer) error {
-	// "" is in no map, and means none.
-	broken, fails := faults[fault]
-	if fault != "" && !fails {
-		return fmt.Errorf("unknown fault %q; want one of: %s", fault, faultNames())
-	}
-	// The handler speaks both protocols; only the text of an answer is decided here.
-	handler := llmtest.NewHandler(llmtest.Options{ContextWindow: window, Reply: func(r llmtest.Request) llmtest.Reply {
-		reply := broken
-		if !fails {
-			reply = answer(r)
-		}
-		fmt.Fprintf(out, "request %d: %s, model %s, %d tokens; answered with %d\n",
-			r.Number, r.Kind, r.Model, r.InputTokens, llmtest.Tokens(reply.Text))
-		return reply
-	}})
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	// The settings that it prints need some limit, also for a model without one.
-	limit := window
-	if limit <= 0 {
-		limit = 128_000
-	}
-	fmt.Fprintf(out, welcome, listener.Addr(), limit, min(8192, limit/4))
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	// Close, not Shutdown: a fault may hang for ever.
-	stopped := context.AfterFunc(ctx, func() { _ = server.Close() })
-	defer stopped()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-// welcome explains how to use the server: %[1]s is its address, %[2]d the context window, %[3]d the output limit.
-const welcome = `A stand-in for a model listens on http://%[1]s. Put this into a file, say llm.yaml:
-
-  compression:
-    strategy: middle-out        # or one-shot
-    profile: local
-  profiles:
-    local:
-      provider:
-        kind: openai            # or anthropic, with baseURL http://%[1]s
-        baseURL: http://%[1]s/v1
-        model: stand-in
-        contextLimit: %[2]d
-        maxOutput: %[3]d
-
-Then run: thresh --config llm.yaml llm check local
-Press Ctrl-C to stop the server.
-
+const settings = `compression:
+  strategy: middle-out        # or one-shot
+  profile: local
+profiles:
+  local:
+    provider:
+      kind: openai            # or anthropic, with a baseURL without /v1
+      baseURL: http://%s/v1
+      model: stand-in
+      contextLimit: 128000
+      maxOutput: 8192
 `
+
+const summary = `<state_snapshot>
+<overall_goal>A model would write here what the user wants. This is a stand-in, and the same each time.</overall_goal>
+<current_progress>What was done, decided and found would stand here.</current_progress>
+</state_snapshot>`
+
+var faults = map[string]modelapi.Reply{
+	"rate-limit": modelapi.RateLimited(time.Second), "overloaded": modelapi.Fail(529), "key": modelapi.Fail(401),
+	"garbage": {Fault: modelapi.FaultGarbage, Text: "<html>Welcome</html>"}, "hang": {Fault: modelapi.FaultHang},
+	"cut": {Fault: modelapi.FaultCut, Text: "<state_snapshot>"}, "empty": {},
+	"endless": {Fault: modelapi.FaultEndless, Text: "and so on "},
+}
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:8089", "`address` to listen on")
+	fault := flag.String("fault", "", fmt.Sprint("how every request fails, one of ", slices.Sorted(maps.Keys(faults))))
+	flag.Parse()
+	fails, known := faults[*fault]
+	if !known && *fault != "" {
+		log.Fatalf("-fault is %q; want one of %v", *fault, slices.Sorted(maps.Keys(faults)))
+	}
+	fmt.Printf(settings, *addr)
+	reply := func(r *modelapi.Request) modelapi.Reply {
+		fmt.Printf("# request %d: %s, %d bytes\n", r.Number, r.Path, len(r.Body))
+		switch {
+		case known:
+			return fails
+		case r.Compacts:
+			return modelapi.Reply{Text: summary}
+		}
+		return modelapi.Reply{Text: "ok"}
+	}
+	log.Fatal(http.ListenAndServe(*addr, modelapi.NewHandler(modelapi.Options{ContextLimit: 128_000, Reply: reply})))
+}

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/client"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -21,7 +21,7 @@ import (
 // later. The host's own model still writes its summaries, and a granted profile's.
 func TestATokenTakesNothingOfTheHost(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlace(t, "openai", llmtest.Options{})
+	p := newLLMPlace(t, "openai", modelapi.Options{})
 	p.file("writer.key", key)
 	var asked atomic.Int32
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
@@ -102,15 +102,15 @@ func TestATokenTakesNothingOfTheHost(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Stat(made); err == nil || asked.Load() > 0 || len(p.server.Calls()) > 0 {
-		t.Errorf("a directory was made (%v), or a model called: %d, %d", err, asked.Load(), len(p.server.Calls()))
+	if _, err := os.Stat(made); err == nil || asked.Load() > 0 || len(p.server.Requests()) > 0 {
+		t.Errorf("a directory was made (%v), or a model called: %d, %d", err, asked.Load(), len(p.server.Requests()))
 	}
-	if err := summarise(c, nil); err != nil || len(p.server.Calls()) != 1 {
-		t.Errorf("the host's own profile: %v, %d calls", err, len(p.server.Calls()))
+	if err := summarise(c, nil); err != nil || len(p.server.Requests()) != 1 {
+		t.Errorf("the host's own profile: %v, %d calls", err, len(p.server.Requests()))
 	}
 	if err := summarise(connect(alice), map[string]string{"compression.profile": "filed"}); err != nil ||
-		len(p.server.Calls()) != 2 {
-		t.Errorf("a granted profile: %v, %d calls", err, len(p.server.Calls()))
+		len(p.server.Requests()) != 2 {
+		t.Errorf("a granted profile: %v, %d calls", err, len(p.server.Requests()))
 	}
 	_, _ = connect("thresh_mallory_GUESSED").Open(t.Context(), client.OpenOptions{})
 	log := s.end(syscall.SIGTERM)

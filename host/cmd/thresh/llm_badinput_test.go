@@ -5,17 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 // TestAModelThatCannotBeUsedIsOneClearError of each command that needs it.
 func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
-		p := newLLMPlaceHere(t, kind, llmtest.Options{Models: []string{"writer-1"}, ContextWindow: 100_000})
+		p := newLLMPlaceHere(t, kind, modelapi.Options{Models: []string{"writer-1"}, ContextLimit: 100_000})
 		p.file("s.jsonl", workday(60))
 		p.edit("empty.key", " \n")
 		p.env = append(p.env, "EMPTY_KEY=", "WRONG_KEY=sk-wrong-0a1b2c3d4e5f")
-		other := llmtest.New(t, llmtest.Options{})
+		other := modelapi.Start(t, modelapi.Options{})
 		other.Close()
 		wrongPath := p.server.URL + "/v9"
 		const provider = "profiles.writer.provider."
@@ -35,7 +35,7 @@ func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
 			"an empty key file": {[]string{"compression.profile=filed", "profiles.filed.provider.keyFile=empty.key"},
 				[]string{"profile filed", "empty.key", "is empty"}},
 			"a wrong key": {[]string{provider + "keyEnv=WRONG_KEY"}, []string{"401", "WRONG_KEY", "key"}},
-			"a server that is away": {[]string{provider + "baseURL=" + other.BaseURL(kind)},
+			"a server that is away": {[]string{provider + "baseURL=" + other.URL},
 				[]string{"refused", provider + "baseURL", other.URL}},
 			"a wrong path": {[]string{provider + "baseURL=" + wrongPath},
 				[]string{"404", provider + "baseURL", wrongPath}},
@@ -68,14 +68,14 @@ func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
 // TestAWindowThatIsTooSmallForThePrompt is noticed before anything is asked.
 func TestAWindowThatIsTooSmallForThePrompt(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlaceHere(t, "anthropic", llmtest.Options{})
+	p := newLLMPlaceHere(t, "anthropic", modelapi.Options{})
 	p.file("s.jsonl", workday(60))
 	for _, strategy := range llmNames {
 		p.run("plugins", "try", "--strategy", strategy, "--set", "profiles.writer.provider.contextLimit=2000", "--set",
 			"profiles.writer.provider.maxOutput=500",
 			"s.jsonl").failed(t, 1, strategy, "profile writer", "window", "2000", "compression.profile", willNotHelp)
 	}
-	if n := len(p.server.Calls()); n > 0 {
+	if n := len(p.server.Requests()); n > 0 {
 		t.Errorf("the model was asked %d times", n)
 	}
 }
@@ -83,7 +83,7 @@ func TestAWindowThatIsTooSmallForThePrompt(t *testing.T) {
 // TestAWindowThatIsSetTooLarge is what the server says, with what to do.
 func TestAWindowThatIsSetTooLarge(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
-		p := newLLMPlaceHere(t, kind, llmtest.Options{ContextWindow: 5000})
+		p := newLLMPlaceHere(t, kind, modelapi.Options{ContextLimit: 5000})
 		p.file("s.jsonl", conversation(100))
 		p.run("plugins", "try", "s.jsonl").failed(t, 1, "profile writer", "5000", "profiles.writer.provider.contextLimit",
 			willNotHelp)
@@ -93,7 +93,7 @@ func TestAWindowThatIsSetTooLarge(t *testing.T) {
 // TestAStrategyWithoutAModelNeedsNoProfile, be it as wrong as it may.
 func TestAStrategyWithoutAModelNeedsNoProfile(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlaceHere(t, "openai", llmtest.Options{})
+	p := newLLMPlaceHere(t, "openai", modelapi.Options{})
 	p.file("s.jsonl", workday(60))
 	for _, strategy := range []string{"high-density", "top-down-truncation"} {
 		p.run("plugins", "try", "--strategy", strategy, "--set", "profiles.writer.provider.keyEnv=NO_SUCH_KEY",
@@ -103,9 +103,8 @@ func TestAStrategyWithoutAModelNeedsNoProfile(t *testing.T) {
 
 func TestCheckSaysWhatItFound(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
-		p := newLLMPlaceHere(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
-			return llmtest.Reply{Text: "ready", Usage: llmtest.Usage{Input: 1000, Output: 200}}
-		}})
+		p := newLLMPlaceHere(t, kind, modelapi.Options{Reply: modelapi.Always(
+			modelapi.Reply{Text: "ready", Usage: modelapi.Usage{Input: 1000, Output: 200}})})
 		got := decode[object](t, p.run("llm", "check", "-o", "json"))
 		for name, want := range map[string]any{
 			"profile": "writer", "kind": kind, "model": "writer-1", "text": "ready", "inputTokens": 1000.0,
@@ -119,7 +118,7 @@ func TestCheckSaysWhatItFound(t *testing.T) {
 			!strings.Contains(text, "0.006000 USD") {
 			t.Errorf("for people: %s", text)
 		}
-		p.server.Script(llmtest.Fail(529), llmtest.Fail(529))
+		p.server.Queue(modelapi.Fail(529), modelapi.Fail(529))
 		p.run("llm", "check").failed(t, 1, "profile writer", "Overloaded", "tried 2 times")
 		if text := p.run("config", "explain").done(t).stdout; strings.Contains(text, key) {
 			t.Error("config explain shows the key")
@@ -130,7 +129,7 @@ func TestCheckSaysWhatItFound(t *testing.T) {
 // TestAKeyInAFile works like one in the environment, and is not shown either.
 func TestAKeyInAFile(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlace(t, "openai", llmtest.Options{})
+	p := newLLMPlace(t, "openai", modelapi.Options{})
 	p.edit("writer.key", key+"\n")
 	if err := os.Chmod(p.path("work", "writer.key"), 0o600); err != nil {
 		t.Fatal(err)

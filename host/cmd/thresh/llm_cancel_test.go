@@ -8,21 +8,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 // atOnce is how soon the model's server must see that the request was cancelled.
 const atOnce = time.Second
 
 // silences are ways in which a model keeps a Compress waiting.
-var silences = map[string]llmtest.Reply{
-	"before the answer":    {Fault: llmtest.FaultHang},
-	"in it":                {Fault: llmtest.FaultStall, Text: "<state_snapshot>"},
-	"between two attempts": llmtest.RateLimited(30 * time.Second),
+var silences = map[string]modelapi.Reply{
+	"before the answer":    {Fault: modelapi.FaultHang},
+	"in it":                {Fault: modelapi.FaultStall, Text: "<state_snapshot>"},
+	"between two attempts": modelapi.RateLimited(30 * time.Second),
 }
 
 // gone fails the test unless the client of a call goes at once.
-func gone(t *testing.T, call *llmtest.Call) {
+func gone(t *testing.T, call *modelapi.Request) {
 	t.Helper()
 	select {
 	case <-call.Ended():
@@ -37,9 +37,9 @@ func TestCtrlCEndsTheModelCall(t *testing.T) {
 		for name, reply := range silences {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				calls := make(chan *llmtest.Call, 10)
-				p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return reply },
-					OnCall: func(c *llmtest.Call) { calls <- c }})
+				calls := make(chan *modelapi.Request, 10)
+				p := newLLMPlace(t, kind, modelapi.Options{Reply: modelapi.Always(reply),
+					OnRequest: func(c *modelapi.Request) { calls <- c }})
 				p.file("s.jsonl", workday(60))
 				cmd := p.command("plugins", "try", "s.jsonl")
 				var stdout, stderr bytes.Buffer
@@ -49,7 +49,7 @@ func TestCtrlCEndsTheModelCall(t *testing.T) {
 				}
 				t.Cleanup(func() { _ = cmd.Process.Kill() })
 				call := <-calls
-				if reply.Fault == llmtest.FaultStatus {
+				if reply.Status != 0 {
 					<-call.Ended() // so that it waits for the second attempt now
 				}
 				start := time.Now()
@@ -66,7 +66,7 @@ func TestCtrlCEndsTheModelCall(t *testing.T) {
 					t.Errorf("exit status %d, %q, %q", got, stdout.String(), stderr.String())
 				}
 				p.alone()
-				if n := len(p.server.Calls()); n != 1 {
+				if n := len(p.server.Requests()); n != 1 {
 					t.Errorf("%d calls", n)
 				}
 			})
@@ -76,10 +76,10 @@ func TestCtrlCEndsTheModelCall(t *testing.T) {
 
 func TestASignalEndsTheModelCallOfAnAgent(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
-		calls := make(chan *llmtest.Call, 10)
+		calls := make(chan *modelapi.Request, 10)
 		p := newLLMPlace(t, kind,
-			llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return llmtest.Reply{Fault: llmtest.FaultHang} },
-				OnCall: func(c *llmtest.Call) { calls <- c }})
+			modelapi.Options{Reply: modelapi.Always(silences["before the answer"]),
+				OnRequest: func(c *modelapi.Request) { calls <- c }})
 		a := p.serve()
 		s := a.open("s", object{"model.contextLimit": 5000})
 		a.call("history.add", object{"session": s, "entries": entries(t, turns(60))}, nil)
@@ -97,9 +97,9 @@ func TestASignalEndsTheModelCallOfAnAgent(t *testing.T) {
 // TestAPluginThatDiesTakesItsModelCallAlong, and the next turn begins with a new one.
 func TestAPluginThatDiesTakesItsModelCallAlong(t *testing.T) {
 	t.Parallel()
-	calls := make(chan *llmtest.Call, 10)
-	p := newLLMPlace(t, "openai", llmtest.Options{OnCall: func(c *llmtest.Call) { calls <- c }})
-	p.server.Script(llmtest.Reply{Fault: llmtest.FaultHang})
+	calls := make(chan *modelapi.Request, 10)
+	p := newLLMPlace(t, "openai", modelapi.Options{OnRequest: func(c *modelapi.Request) { calls <- c }})
+	p.server.Queue(modelapi.Reply{Fault: modelapi.FaultHang})
 	a := p.serve()
 	s := a.open("s", object{"model.contextLimit": 20_000})
 	session := entries(t, turns(60))

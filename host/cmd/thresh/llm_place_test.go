@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 const (
@@ -24,37 +24,37 @@ const (
 // llmPlace is a place with the strategies that need a model, and a model's server.
 type llmPlace struct {
 	*place
-	server *llmtest.Server
+	server *modelapi.Server
 	kind   string
 }
 
 var (
 	kinds      = []string{"openai", "anthropic"}
 	llmNames   = []string{"middle-out", "one-shot"}
-	summarised = llmtest.Reply{Text: snapshot}
+	summarised = modelapi.Reply{Text: snapshot}
 )
 
 // newLLMPlace makes a place whose profile "writer" leads to a server of its own, with the retries of one second
 // attempt.
-func newLLMPlace(t *testing.T, kind string, o llmtest.Options) *llmPlace {
+func newLLMPlace(t *testing.T, kind string, o modelapi.Options) *llmPlace {
 	t.Helper()
 	return withModel(newPlace(t), kind, o)
 }
 
 // newLLMPlaceHere is newLLMPlace in this process, as [newPlaceHere] is.
-func newLLMPlaceHere(t *testing.T, kind string, o llmtest.Options) *llmPlace {
+func newLLMPlaceHere(t *testing.T, kind string, o modelapi.Options) *llmPlace {
 	t.Helper()
 	return withModel(newPlaceHere(t), kind, o)
 }
 
-func withModel(at *place, kind string, o llmtest.Options) *llmPlace {
+func withModel(at *place, kind string, o modelapi.Options) *llmPlace {
 	at.t.Helper()
 	if o.Reply == nil {
-		o.Reply = func(llmtest.Request) llmtest.Reply { return summarised }
+		o.Reply = modelapi.Always(summarised)
 	}
 	o.Key = key
 	at.env = append(at.env, "WRITER_KEY="+key)
-	p := &llmPlace{at, llmtest.New(at.t, o), kind}
+	p := &llmPlace{at, modelapi.Start(at.t, o), kind}
 	p.userFile(fmt.Sprintf(`compression:
   strategy: middle-out
   profile: writer
@@ -71,7 +71,7 @@ profiles:
       prices: {input: 3, output: 15}
   filed:
     provider: {kind: %[1]s, baseURL: %[2]s, model: writer-1, keyFile: %[3]s}
-`, kind, p.server.BaseURL(kind), p.path("work", "writer.key")))
+`, kind, p.server.URL, p.path("work", "writer.key")))
 	return p
 }
 
@@ -138,9 +138,9 @@ func (p *llmPlace) talk(cmd *exec.Cmd) *agent {
 // asked are the texts of the requests that the model got, each with its messages joined.
 func (p *llmPlace) asked() []string {
 	var out []string
-	for _, call := range p.server.Calls() {
+	for _, call := range p.server.Requests() {
 		var texts []string
-		for _, m := range call.Request.Messages {
+		for _, m := range call.Asked().Messages {
 			texts = append(texts, m.Text)
 		}
 		out = append(out, strings.Join(texts, "\n"))

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 // planned is a session in which the agent wrote a list of tasks before it went to work.
@@ -32,7 +32,7 @@ func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 			`{"step":"Write notes","status":"completed"}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newLLMPlaceHere(t, "openai", llmtest.Options{})
+			p := newLLMPlaceHere(t, "openai", modelapi.Options{})
 			p.file("s.jsonl", planned(c.tool, c.parameters))
 			p.run("compare", "--strategy", "middle-out", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
 			p.run("plugins", "try", "s.jsonl").done(t)
@@ -57,7 +57,7 @@ func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 // TestTasksOfAnAgentReachTheModel: the list that was set last, and none that cannot be one.
 func TestTasksOfAnAgentReachTheModel(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlace(t, "openai", llmtest.Options{})
+	p := newLLMPlace(t, "openai", modelapi.Options{})
 	a := p.serve()
 	s := a.open("s", object{"model.contextLimit": 20_000})
 	set := func(todos ...object) object { return object{"session": s, "todos": todos} }
@@ -87,7 +87,7 @@ func TestTasksOfAnAgentReachTheModel(t *testing.T) {
 // TestAPromptOfOnesOwn is taken over, edited and used; the one for the strategy and model before others.
 func TestAPromptOfOnesOwn(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlaceHere(t, "anthropic", llmtest.Options{})
+	p := newLLMPlaceHere(t, "anthropic", modelapi.Options{})
 	p.file("s.jsonl", workday(60))
 	p.run("llm", "prompts", "eject", "mine").done(t)
 	text, err := os.ReadFile(p.path("work", "mine", "compression.md"))
@@ -120,7 +120,7 @@ func (p *llmPlace) edit(name, text string) {
 
 func TestABrokenPromptIsAnErrorThatNamesTheFile(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlaceHere(t, "openai", llmtest.Options{})
+	p := newLLMPlaceHere(t, "openai", modelapi.Options{})
 	p.file("s.jsonl", workday(60))
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":               {" \n", "empty"},
@@ -135,7 +135,7 @@ func TestABrokenPromptIsAnErrorThatNamesTheFile(t *testing.T) {
 		})
 	}
 	p.run("plugins", "try", "--set", "prompts.dir=nosuch", "s.jsonl").failed(t, 1, "nosuch", "no such file")
-	if n := len(p.server.Calls()); n > 0 {
+	if n := len(p.server.Requests()); n > 0 {
 		t.Errorf("the model was asked %d times", n)
 	}
 }
@@ -143,23 +143,23 @@ func TestABrokenPromptIsAnErrorThatNamesTheFile(t *testing.T) {
 // TestTheBudgetOfOneCompressEndsIt, and says which setting it is.
 func TestTheBudgetOfOneCompressEndsIt(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
-		p := newLLMPlaceHere(t, kind, llmtest.Options{})
+		p := newLLMPlaceHere(t, kind, modelapi.Options{})
 		p.file("s.jsonl", conversation(400))
 		for _, c := range []struct {
 			set               string
 			calls, tokensThen int // at most, of tokens before the last call
 		}{{"compression.llm.maxTokens=8000", 32, 8000}, {"compression.llm.maxTokens=20000", 32, 20_000}} {
-			before := len(p.server.Calls())
+			before := len(p.server.Requests())
 			key, _, _ := strings.Cut(c.set, "=")
 			p.run("plugins", "try", "s.jsonl", "--set", c.set, "--set", "profiles.writer.provider.contextLimit=16000",
 				"--set", "profiles.writer.provider.maxOutput=2000").failed(t, 1, key, "middle-out", "budget")
-			made := p.server.Calls()[before:]
+			made := p.server.Requests()[before:]
 			if len(made) == 0 || len(made) > c.calls {
 				t.Fatalf("%s: %d calls", c.set, len(made))
 			}
 			spent := 0
 			for _, call := range made[:len(made)-1] {
-				spent += call.Request.InputTokens + llmtest.Tokens(snapshot)
+				spent += call.Tokens + modelapi.Tokens(snapshot)
 			}
 			if spent >= c.tokensThen {
 				t.Errorf("%s: another call was made when %d tokens were spent", c.set, spent)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 // pointer is the note in a summary, which the path follows.
@@ -39,7 +39,7 @@ func read(t *testing.T, file string) string {
 
 func TestTheSummarySaysWhereTheWholeConversationIs(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlace(t, "openai", llmtest.Options{})
+	p := newLLMPlace(t, "openai", modelapi.Options{})
 	session := sample(t, "gemini-cli-ledger.json")
 	before := p.native(session)
 	for _, strategy := range llmNames {
@@ -94,7 +94,7 @@ func sample(t *testing.T, name string) string {
 // TestWhenPrepareReturnsAllIsWritten, whatever was compressed on the way, and the path stays the same.
 func TestWhenPrepareReturnsAllIsWritten(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlace(t, "anthropic", llmtest.Options{})
+	p := newLLMPlace(t, "anthropic", modelapi.Options{})
 	a := p.serve("--set", "transcript.dir=kept")
 	s := a.open("a/b", object{"model.contextLimit": 8000})
 	session := workday(120)
@@ -127,14 +127,14 @@ func TestWhenPrepareReturnsAllIsWritten(t *testing.T) {
 
 func TestATranscriptThatCannotBeBegun(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlace(t, "openai", llmtest.Options{})
+	p := newLLMPlace(t, "openai", modelapi.Options{})
 	p.file("s.jsonl", workday(60))
 	p.file("taken", "")
 	for _, dir := range []string{"taken", "taken/below", "/proc/thresh"} {
 		p.run("plugins", "try", "--set", "transcript.dir="+dir, "s.jsonl").failed(t, 1, "transcript.dir",
 			strings.TrimSuffix(dir, "/below"))
 	}
-	if n := len(p.server.Calls()); n > 0 {
+	if n := len(p.server.Requests()); n > 0 {
 		t.Errorf("the model was asked %d times", n)
 	}
 }
@@ -142,7 +142,7 @@ func TestATranscriptThatCannotBeBegun(t *testing.T) {
 // TestAFullDiskStopsBeforeAnythingIsLost: thresh may not write files of more than 16 KiB.
 func TestAFullDiskStopsBeforeAnythingIsLost(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlace(t, "openai", llmtest.Options{})
+	p := newLLMPlace(t, "openai", modelapi.Options{})
 	cmd := p.command("run", "--set", "transcript.dir=kept")
 	limited := exec.Command("/bin/sh", append([]string{"-c", `ulimit -f 32 && exec "$@"`, "sh"}, cmd.Args...)...)
 	limited.Dir, limited.Env, limited.SysProcAttr = cmd.Dir, cmd.Env, cmd.SysProcAttr
@@ -159,7 +159,7 @@ func TestAFullDiskStopsBeforeAnythingIsLost(t *testing.T) {
 	if diff := cmp.Diff(all, now.History); diff != "" {
 		t.Errorf("the history changed:\n%.2000s", diff)
 	}
-	if n := len(p.server.Calls()); n > 0 {
+	if n := len(p.server.Requests()); n > 0 {
 		t.Errorf("the model was asked %d times", n)
 	}
 	_ = a.stdin.Close()

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 var (
@@ -48,8 +48,8 @@ func TestNothingIsSentToAModelWithoutConsent(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			p := newLLMPlace(t, kind, llmtest.Options{Reply: func(r llmtest.Request) llmtest.Reply {
-				return llmtest.Reply{Text: obliging(r.Messages[0].Text)}
+			p := newLLMPlace(t, kind, modelapi.Options{Reply: func(r *modelapi.Request) modelapi.Reply {
+				return modelapi.Reply{Text: obliging(r.Asked().Messages[0].Text)}
 			}})
 			p.file("s.jsonl", conversation(80))
 			probe := func(more ...string) result {

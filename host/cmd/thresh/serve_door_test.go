@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/client"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -292,8 +292,8 @@ func (s *server) session(o client.OpenOptions) *client.Session {
 // or whose time is over.
 func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 	t.Parallel()
-	calls := make(chan *llmtest.Call, 10)
-	p := newLLMPlace(t, "openai", llmtest.Options{OnCall: func(c *llmtest.Call) { calls <- c }})
+	calls := make(chan *modelapi.Request, 10)
+	p := newLLMPlace(t, "openai", modelapi.Options{OnRequest: func(c *modelapi.Request) { calls <- c }})
 	token := strings.TrimSpace(p.run("access", "create", "alice", "--sessions", "1", "--requests", "1",
 		"--request-bytes", "500000", "--store-bytes", "20000", "--usd-per-day", "0.000001").stdout)
 	serve := func(listen string) (*server, *client.Client) {
@@ -329,7 +329,7 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 
 	// While a model is asked for a client that then goes, or has no time left, no other request is accepted; then the
 	// model is not asked any longer.
-	compress := func(ctx context.Context) (call *llmtest.Call, done chan error) {
+	compress := func(ctx context.Context) (call *modelapi.Request, done chan error) {
 		done = make(chan error, 1)
 		go func() {
 			_, err := session.Compress(ctx)
@@ -346,7 +346,7 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 		}
 		return call, done
 	}
-	ended := func(call *llmtest.Call, done chan error, kind string) {
+	ended := func(call *modelapi.Request, done chan error, kind string) {
 		t.Helper()
 		gone(t, call)
 		var failed *client.Error
@@ -357,7 +357,7 @@ func TestLimitsAndDeadlinesOfAClientWithAModel(t *testing.T) {
 			t.Error("the request still counts")
 		}
 	}
-	p.server.Script(llmtest.Reply{Fault: llmtest.FaultHang}, llmtest.Reply{Fault: llmtest.FaultHang})
+	p.server.Queue(modelapi.Reply{Fault: modelapi.FaultHang}, modelapi.Reply{Fault: modelapi.FaultHang})
 	ctx, leave := context.WithCancel(t.Context())
 	call, done := compress(ctx)
 	if call == nil {

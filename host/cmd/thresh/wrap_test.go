@@ -416,8 +416,8 @@ func TestWrapPrint(t *testing.T) {
 // what was paid for.
 func TestWrapCountsErrors(t *testing.T) {
 	t.Parallel()
-	up := modelapi.New(modelapi.Options{Fault: func(n int) modelapi.Fault {
-		return modelapi.Fault{Status: []int{http.StatusTooManyRequests, http.StatusUnauthorized}[n-1]}
+	up := modelapi.New(modelapi.Options{Fault: func(n int) modelapi.Reply {
+		return modelapi.Reply{Status: []int{http.StatusTooManyRequests, http.StatusUnauthorized}[n-1]}
 	}})
 	a := newPlace(t).printing(up)
 	for _, want := range []int{http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusBadGateway} {

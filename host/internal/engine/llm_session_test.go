@@ -17,23 +17,23 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // writing opens a host whose strategies have a model, with further settings.
-func writing(t *testing.T, kind string, server *llmtest.Server, settings map[string]any) *engine.Host {
+func writing(t *testing.T, kind string, server *modelapi.Server, settings map[string]any) *engine.Host {
 	t.Helper()
 	return open(t, withModel(kind, server, settings))
 }
 
 // withModel adds settings of a model for strategies to settings.
-func withModel(kind string, server *llmtest.Server, settings map[string]any) map[string]any {
+func withModel(kind string, server *modelapi.Server, settings map[string]any) map[string]any {
 	all := map[string]any{
 		"compression.strategy": "one-shot", "compression.profile": "writer", "model.contextLimit": 20_000,
 		"profiles.writer.provider.kind": kind, "profiles.writer.provider.model": "writer-1",
-		"profiles.writer.provider.baseURL": server.BaseURL(kind), "profiles.writer.provider.retries": 0,
+		"profiles.writer.provider.baseURL": server.URL, "profiles.writer.provider.retries": 0,
 	}
 	for key, value := range settings {
 		all[key] = value
@@ -41,8 +41,8 @@ func withModel(kind string, server *llmtest.Server, settings map[string]any) map
 	return all
 }
 
-func summary(llmtest.Request) llmtest.Reply {
-	return llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>\nA parser that never " +
+func summary(*modelapi.Request) modelapi.Reply {
+	return modelapi.Reply{Text: "<state_snapshot>\n<overall_goal>\nA parser that never " +
 		"panics.\n</overall_goal>\n</state_snapshot>"}
 }
 
@@ -64,7 +64,7 @@ func eachKind(t *testing.T, test func(t *testing.T, kind string)) {
 // TestSetTodos: those that are not done go into the request, and what is no list of tasks is refused.
 func TestSetTodos(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
-		server := llmtest.New(t, llmtest.Options{Reply: summary})
+		server := modelapi.Start(t, modelapi.Options{Reply: summary})
 		s := begin(t, writing(t, kind, server, nil), nil)
 		add(t, s, long(50)...)
 		must(t, s.SetTodos([]sdk.Todo{{Content: "Profile the lexer", Status: todos.InProgress},
@@ -79,7 +79,7 @@ func TestSetTodos(t *testing.T) {
 			t.Errorf("%+v", out)
 		}
 		var text string
-		for _, m := range server.Calls()[0].Request.Messages {
+		for _, m := range server.Requests()[0].Asked().Messages {
 			text += m.Text + "\n"
 		}
 		if !strings.Contains(text, "Profile the lexer") || strings.Contains(text, "Write notes") ||
@@ -91,7 +91,7 @@ func TestSetTodos(t *testing.T) {
 
 // TestTodosAreReadFromToolCalls of a live session, until the agent says itself what its tasks are.
 func TestTodosAreReadFromToolCalls(t *testing.T) {
-	server := llmtest.New(t, llmtest.Options{Reply: summary})
+	server := modelapi.Start(t, modelapi.Options{Reply: summary})
 	h := writing(t, "openai", server, nil)
 	call := content.ToolCall{ID: "t1", Name: "TodoWrite", Parameters: []byte(
 		`{"todos":[{"id":"1","content":"Profile the lexer","status":"pending"},` +
@@ -105,10 +105,10 @@ func TestTodosAreReadFromToolCalls(t *testing.T) {
 			must(t, s.SetTodos([]sdk.Todo{{Content: "Tune the cache", Status: todos.Pending}}), nil)
 		}
 		add(t, s, long(50)...)
-		before := len(server.Calls())
+		before := len(server.Requests())
 		prepareTurn(t, s)
 		var text string
-		for _, m := range server.Calls()[before].Request.Messages {
+		for _, m := range server.Requests()[before].Asked().Messages {
 			text += m.Text + "\n"
 		}
 		// Both tasks are in the record of the call; the one that is not done is also in the list of tasks.
@@ -123,8 +123,9 @@ func TestTodosAreReadFromToolCalls(t *testing.T) {
 // is no failure of the strategy: the next turn tries again.
 func TestWhoCancelsCancelsTheModelCall(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
-		calls := make(chan *llmtest.Call, 10)
-		server := llmtest.New(t, llmtest.Options{Reply: summary, OnCall: func(c *llmtest.Call) { calls <- c }})
+		calls := make(chan *modelapi.Request, 10)
+		server := modelapi.Start(t, modelapi.Options{Reply: summary,
+			OnRequest: func(c *modelapi.Request) { calls <- c }})
 		h := writing(t, kind, server, nil)
 		for name, cancel := range map[string]func(s *engine.Session, cancel context.CancelFunc){
 			"the caller":  func(_ *engine.Session, cancel context.CancelFunc) { cancel() },
@@ -133,7 +134,7 @@ func TestWhoCancelsCancelsTheModelCall(t *testing.T) {
 			s := begin(t, h, nil)
 			before := long(50)
 			add(t, s, before...)
-			server.Script(llmtest.Reply{Fault: llmtest.FaultHang})
+			server.Queue(modelapi.Reply{Fault: modelapi.FaultHang})
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			done := make(chan error, 1)
@@ -164,7 +165,7 @@ func TestWhoCancelsCancelsTheModelCall(t *testing.T) {
 
 // TestAProfileThatCannotBeUsed is an error before anything is done, and the agent gets its history all the same.
 func TestAProfileThatCannotBeUsed(t *testing.T) {
-	server := llmtest.New(t, llmtest.Options{})
+	server := modelapi.Start(t, modelapi.Options{})
 	for name, c := range map[string]struct {
 		settings map[string]any
 		want     error
@@ -188,7 +189,7 @@ func TestAProfileThatCannotBeUsed(t *testing.T) {
 // TestWhatComesInWhileTheModelWrites is in the transcript before the history is rewritten, and in the history after it.
 func TestWhatComesInWhileTheModelWrites(t *testing.T) {
 	var s *engine.Session
-	server := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.Request) llmtest.Reply {
+	server := modelapi.Start(t, modelapi.Options{Reply: func(r *modelapi.Request) modelapi.Reply {
 		if _, _, err := s.Add(t.Context(), says(content.Human, "one more thing")); err != nil {
 			t.Error(err)
 		}
@@ -214,20 +215,20 @@ func TestWhatComesInWhileTheModelWrites(t *testing.T) {
 // TestAnErrorOfTheModelCanBeTold by what it is.
 func TestAnErrorOfTheModelCanBeTold(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
-		server := llmtest.New(t, llmtest.Options{})
+		server := modelapi.Start(t, modelapi.Options{})
 		h := writing(t, kind, server, nil)
 		for name, c := range map[string]struct {
-			reply     llmtest.Reply
+			reply     modelapi.Reply
 			want      error
 			retryable bool
 		}{
-			"429": {llmtest.RateLimited(0), llm.ErrRateLimited, true},
-			"401": {llmtest.Fail(401), llm.ErrUnauthorized, false},
-			"cut": {llmtest.Reply{Fault: llmtest.FaultCut, Text: "x"}, llm.ErrIncomplete, true},
+			"429": {modelapi.RateLimited(0), llm.ErrRateLimited, true},
+			"401": {modelapi.Fail(401), llm.ErrUnauthorized, false},
+			"cut": {modelapi.Reply{Fault: modelapi.FaultCut, Text: "x"}, llm.ErrIncomplete, true},
 		} {
 			s := begin(t, h, nil)
 			add(t, s, long(50)...)
-			server.Script(c.reply)
+			server.Queue(c.reply)
 			_, err := s.Prepare(t.Context(), engine.PrepareOptions{})
 			var failed *prepare.CompressError
 			if must(t, err, c.want); !errors.As(err, &failed) || failed.Strategy != "one-shot" ||

@@ -9,7 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 // purse is what an owner may spend, and has spent.
@@ -35,27 +35,28 @@ func (p *purse) spend(_ context.Context, owner string, usd float64) error {
 
 // A model call is paid for where it is made, whatever becomes of the answer, the turn and the session.
 func TestWhatIsSpentIsCounted(t *testing.T) {
-	paid := llmtest.Usage{Input: 3000} // three dollars
-	bad := llmtest.Reply{Text: "I would rather not.", Usage: paid}
+	paid := modelapi.Usage{Input: 3000} // three dollars
+	bad := modelapi.Reply{Text: "I would rather not.", Usage: paid}
+	cut := modelapi.Reply{Fault: modelapi.FaultCut, Text: "so", Usage: paid}
 	compress := func(ctx context.Context, s *engine.Session) error { _, err := s.Compress(ctx, nil); return err }
 	prepare := func(ctx context.Context, s *engine.Session) error {
 		_, err := s.Prepare(ctx, engine.PrepareOptions{})
 		return err
 	}
 	for name, c := range map[string]struct {
-		reply llmtest.Reply
+		reply modelapi.Reply
 		turn  func(context.Context, *engine.Session) error
 		limit float64
 		calls int
 	}{
 		"a compress that fails":         {bad, compress, math.Inf(1), 2},
 		"a turn that fails":             {bad, prepare, math.Inf(1), 2},
-		"an answer that breaks off":     {llmtest.Reply{Fault: llmtest.FaultCut, Text: "so", Usage: paid}, compress, math.Inf(1), 1},
+		"an answer that breaks off":     {cut, compress, math.Inf(1), 1},
 		"no call after the last dollar": {bad, compress, 1, 1},
 		"no call when all is spent":     {bad, prepare, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := llmtest.New(t, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return c.reply }})
+			server := modelapi.Start(t, modelapi.Options{Reply: modelapi.Always(c.reply)})
 			p := &purse{limit: c.limit}
 			h := openWith(t, engine.Options{Spend: p.spend}, withModel("anthropic", server,
 				map[string]any{"profiles.writer.provider.prices.input": 1000.0}))
@@ -69,7 +70,7 @@ func TestWhatIsSpentIsCounted(t *testing.T) {
 			}
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if n := len(server.Calls()); n != c.calls || math.Abs(p.paid-3*float64(n)) > 1e-6 {
+			if n := len(server.Requests()); n != c.calls || math.Abs(p.paid-3*float64(n)) > 1e-6 {
 				t.Errorf("%d calls, %v dollars are counted", n, p.paid)
 			}
 		})
@@ -79,7 +80,7 @@ func TestWhatIsSpentIsCounted(t *testing.T) {
 // A turn that another host overtakes runs again, and its outcome has what both tries cost.
 func TestATurnThatIsOvertakenSaysAllThatItSpent(t *testing.T) {
 	kept, overtake := store.NewMemory(), func() {}
-	server := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.Request) llmtest.Reply {
+	server := modelapi.Start(t, modelapi.Options{Reply: func(r *modelapi.Request) modelapi.Reply {
 		overtake()
 		return summary(r)
 	}})
@@ -97,7 +98,7 @@ func TestATurnThatIsOvertakenSaysAllThatItSpent(t *testing.T) {
 	overtake = sync.OnceFunc(func() { must(t, both[1].Set("compression.preserveThreshold", 0.3), nil) })
 	p := prepareTurn(t, both[0])
 	spent := p.Outcome.Compress.LLM
-	if n := len(server.Calls()); n != 2 || spent == nil || spent.Calls != n {
+	if n := len(server.Requests()); n != 2 || spent == nil || spent.Calls != n {
 		t.Errorf("%d calls; the outcome has %+v", n, spent)
 	}
 }

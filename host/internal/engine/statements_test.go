@@ -23,7 +23,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/conform/statements"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -48,7 +48,7 @@ var speakers = []struct {
 // the host wrote into the histories that a model would be sent.
 func TestWhatIsSaidIsTrue(t *testing.T) {
 	race.Skip(t)
-	server := llmtest.New(t, llmtest.Options{Reply: summary})
+	server := modelapi.Start(t, modelapi.Options{Reply: summary})
 	h := writing(t, "openai", server, nil)
 	limits := []int{third}
 	if !testing.Short() {
@@ -224,7 +224,7 @@ func shownAs(t rapid.TB, s *engine.Session, p engine.Prepared, counter *tokens.C
 // is taken for one when lines are counted: such output is left out here.
 func TestWhatIsSaidOfMadeSessionsIsTrue(t *testing.T) {
 	race.Skip(t)
-	server := llmtest.New(t, llmtest.Options{Reply: summary})
+	server := modelapi.Start(t, modelapi.Options{Reply: summary})
 	h := writing(t, "openai", server, nil)
 	read := 0
 	made := rapid.OneOf(gen.Rereads(), gen.Busy(), gen.History(gen.Options{Malformed: true}))

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/llm"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 // outcome is what a fault comes to if it happens at every attempt.
@@ -25,19 +25,19 @@ type outcome struct {
 
 // What a provider reported of an answer that then broke off is paid for, whether or not a later attempt succeeds.
 func TestAttemptsThatFailAreCountedToo(t *testing.T) {
-	used := llmtest.Usage{Input: 1000, Output: 10}
-	cut := llmtest.Reply{Fault: llmtest.FaultCut, Text: "half of", Usage: used}
+	used := modelapi.Usage{Input: 1000, Output: 10}
+	cut := modelapi.Reply{Fault: modelapi.FaultCut, Text: "half of", Usage: used}
 	for name, c := range map[string]struct {
-		replies []llmtest.Reply
+		replies []modelapi.Reply
 		fails   bool
 		input   int
 	}{
-		"at last it succeeds": {[]llmtest.Reply{cut, cut, {Text: "all of it", Usage: used}}, false, 3000},
-		"all fail":            {[]llmtest.Reply{cut, cut, cut, cut}, true, 4000},
+		"at last it succeeds": {[]modelapi.Reply{cut, cut, {Text: "all of it", Usage: used}}, false, 3000},
+		"all fail":            {[]modelapi.Reply{cut, cut, cut, cut}, true, 4000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := setUp(t, config.KindAnthropic, llmtest.Options{}, func(p *llm.Profile) { p.Prices.Input = 1000 })
-			b.server.Script(c.replies...)
+			b := setUp(t, config.KindAnthropic, modelapi.Options{}, func(p *llm.Profile) { p.Prices.Input = 1000 })
+			b.server.Queue(c.replies...)
 			got, err := b.ask(t)
 			if (err != nil) != c.fails || got.InputTokens != c.input || got.CostUSD != float64(c.input)/1000 {
 				t.Errorf("%d tokens, %v USD, %v", got.InputTokens, got.CostUSD, err)
@@ -47,80 +47,80 @@ func TestAttemptsThatFailAreCountedToo(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	status := func(code int, kind, word string) llmtest.Reply {
-		r := llmtest.Fail(code)
+	status := func(code int, kind, word string) modelapi.Reply {
+		r := modelapi.Fail(code)
 		r.Type, r.Code = kind, word
 		return r
 	}
-	header := func(r llmtest.Reply, name, value string) llmtest.Reply {
+	header := func(r modelapi.Reply, name, value string) modelapi.Reply {
 		r.Header = http.Header{name: {value}}
 		return r
 	}
 	cases := map[string]struct {
-		reply llmtest.Reply
+		reply modelapi.Reply
 		want  outcome
 		says  string
 	}{
-		"400": {llmtest.Fail(400), outcome{nil, false, 1, 400},
+		"400": {modelapi.Fail(400), outcome{nil, false, 1, 400},
 			"400 Bad Request (invalid_request_error): The request is not valid."},
-		"401": {llmtest.Fail(401), outcome{llm.ErrUnauthorized, false, 1, 401},
+		"401": {modelapi.Fail(401), outcome{llm.ErrUnauthorized, false, 1, 401},
 			"check the key in the environment variable THE_KEY"},
-		"402": {llmtest.Fail(402), outcome{nil, false, 1, 402}, "Your balance is too low."},
-		"403": {llmtest.Fail(403), outcome{llm.ErrUnauthorized, false, 1, 403}, "no permission"},
-		"404 of the model": {llmtest.Fail(404), outcome{llm.ErrModelNotFound, false, 1, 404},
+		"402": {modelapi.Fail(402), outcome{nil, false, 1, 402}, "Your balance is too low."},
+		"403": {modelapi.Fail(403), outcome{llm.ErrUnauthorized, false, 1, 403}, "no permission"},
+		"404 of the model": {modelapi.Fail(404), outcome{llm.ErrModelNotFound, false, 1, 404},
 			"check profiles.p.provider.model"},
-		"404 of the path": {llmtest.Reply{Fault: llmtest.FaultStatus, Status: 404, Type: "x",
+		"404 of the path": {modelapi.Reply{Status: 404, Type: "x",
 			Message: "page not found"}, outcome{nil, false, 1, 404}, "check profiles.p.provider.baseURL"},
-		"408": {llmtest.Fail(408), outcome{nil, true, 4, 408}, "408 Request Timeout"},
-		"409": {llmtest.Fail(409), outcome{nil, true, 4, 409}, "409 Conflict"},
-		"413, which is about bytes": {llmtest.Fail(413), outcome{llm.ErrTooLarge, false, 1, 413},
+		"408": {modelapi.Fail(408), outcome{nil, true, 4, 408}, "408 Request Timeout"},
+		"409": {modelapi.Fail(409), outcome{nil, true, 4, 409}, "409 Conflict"},
+		"413, which is about bytes": {modelapi.Fail(413), outcome{llm.ErrTooLarge, false, 1, 413},
 			"413 Request Entity Too Large (request_too_large): Request exceeds the maximum size."},
-		"429": {llmtest.RateLimited(0), outcome{llm.ErrRateLimited, true, 4, 429},
+		"429": {modelapi.RateLimited(0), outcome{llm.ErrRateLimited, true, 4, 429},
 			"Rate limit reached.; tried 4 times"},
 		"429, quota spent": {status(429, "insufficient_quota", "insufficient_quota"),
 			outcome{llm.ErrRateLimited, false, 1, 429}, "429 Too Many Requests (insufficient_quota)"},
-		"500": {llmtest.Fail(500), outcome{nil, true, 4, 500}, "500 Internal Server Error"},
-		"501": {llmtest.Fail(501), outcome{nil, false, 1, 501}, "501 Not Implemented"},
-		"502": {llmtest.Fail(502), outcome{nil, true, 4, 502}, "502 Bad Gateway"},
-		"503": {llmtest.Fail(503), outcome{nil, true, 4, 503}, "503 Service Unavailable"},
-		"504": {llmtest.Fail(504), outcome{nil, true, 4, 504}, "504 Gateway Timeout"},
-		"529": {llmtest.Overloaded(), outcome{nil, true, 4, 529}, "529 (overloaded_error): Overloaded."},
-		"500, do not retry": {header(llmtest.Fail(500), "X-Should-Retry", "false"), outcome{nil, false, 1, 500},
+		"500": {modelapi.Fail(500), outcome{nil, true, 4, 500}, "500 Internal Server Error"},
+		"501": {modelapi.Fail(501), outcome{nil, false, 1, 501}, "501 Not Implemented"},
+		"502": {modelapi.Fail(502), outcome{nil, true, 4, 502}, "502 Bad Gateway"},
+		"503": {modelapi.Fail(503), outcome{nil, true, 4, 503}, "503 Service Unavailable"},
+		"504": {modelapi.Fail(504), outcome{nil, true, 4, 504}, "504 Gateway Timeout"},
+		"529": {modelapi.Fail(529), outcome{nil, true, 4, 529}, "529 (overloaded_error): Overloaded."},
+		"500, do not retry": {header(modelapi.Fail(500), "X-Should-Retry", "false"), outcome{nil, false, 1, 500},
 			"500"},
-		"400, do retry": {header(llmtest.Fail(400), "X-Should-Retry", "true"), outcome{nil, true, 4, 400}, "400"},
-		"a long wait": {llmtest.RateLimited(300 * time.Second), outcome{llm.ErrRateLimited, true, 1, 429},
+		"400, do retry": {header(modelapi.Fail(400), "X-Should-Retry", "true"), outcome{nil, true, 4, 400}, "400"},
+		"a long wait": {modelapi.RateLimited(300 * time.Second), outcome{llm.ErrRateLimited, true, 1, 429},
 			"it asked to wait 5m0s, more than the 1m0s that a call waits"},
-		"a redirect": {header(llmtest.Fail(307), "Location", "https://elsewhere.example/v1"),
+		"a redirect": {header(modelapi.Fail(307), "Location", "https://elsewhere.example/v1"),
 			outcome{nil, false, 1, 307}, "the server redirects to https://elsewhere.example/v1, which is not followed"},
-		"cut": {llmtest.Reply{Fault: llmtest.FaultCut, Text: "half of"},
+		"cut": {modelapi.Reply{Fault: modelapi.FaultCut, Text: "half of"},
 			outcome{llm.ErrIncomplete, true, 4, 0}, "the stream ended without a finish reason"},
-		"reset": {llmtest.Reply{Fault: llmtest.FaultReset, Text: "half of"},
+		"reset": {modelapi.Reply{Fault: modelapi.FaultReset, Text: "half of"},
 			outcome{llm.ErrIncomplete, true, 4, 0}, "the connection broke"},
-		"overload in stream": {llmtest.Reply{Fault: llmtest.FaultInStream, Status: 529, Text: "half of"},
+		"overload in stream": {modelapi.Reply{Fault: modelapi.FaultInStream, Status: 529, Text: "half of"},
 			outcome{nil, true, 4, 529}, "Overloaded."},
-		"rate in stream": {llmtest.Reply{Fault: llmtest.FaultInStream, Status: 429, Text: "half of"},
+		"rate in stream": {modelapi.Reply{Fault: modelapi.FaultInStream, Status: 429, Text: "half of"},
 			outcome{llm.ErrRateLimited, true, 4, 429}, "Rate limit reached."},
-		"refusal in stream": {llmtest.Reply{Fault: llmtest.FaultInStream, Status: 400, Text: "half of"},
+		"refusal in stream": {modelapi.Reply{Fault: modelapi.FaultInStream, Status: 400, Text: "half of"},
 			outcome{nil, false, 1, 400}, "The request is not valid."},
-		"unknown in stream": {llmtest.Reply{Fault: llmtest.FaultInStream, Type: "strange", Message: "so it goes"},
+		"unknown in stream": {modelapi.Reply{Fault: modelapi.FaultInStream, Type: "strange", Message: "so it goes"},
 			outcome{llm.ErrIncomplete, true, 4, 0}, "so it goes"},
-		"a web page": {llmtest.Reply{Fault: llmtest.FaultGarbage, Text: "<html>\n\x1b[31mWelcome\x00"},
+		"a web page": {modelapi.Reply{Fault: modelapi.FaultGarbage, Text: "<html>\n\x1b[31mWelcome\x00"},
 			outcome{llm.ErrProtocol, false, 1, 0}, `received "<html> [31mWelcome"; check profiles.p.provider.baseURL`},
-		"no JSON": {llmtest.Reply{Fault: llmtest.FaultGarbledStream, Text: "{not json"},
+		"no JSON": {modelapi.Reply{Fault: modelapi.FaultGarbled, Text: "{not json"},
 			outcome{llm.ErrProtocol, false, 1, 0}, "{not json"},
-		"endless": {llmtest.Reply{Fault: llmtest.FaultEndless, Text: strings.Repeat("on and on ", 500)},
+		"endless": {modelapi.Reply{Fault: modelapi.FaultEndless, Text: strings.Repeat("on and on ", 500)},
 			outcome{llm.ErrTooLong, false, 1, 0}, "the server ignores the token limit"},
-		"endless thinking": {llmtest.Reply{Thinking: strings.Repeat("hm ", 3<<20), ChunkBytes: 64 << 10, Text: "x"},
+		"endless thinking": {modelapi.Reply{Thinking: strings.Repeat("hm ", 3<<20), Chunk: 64 << 10, Text: "x"},
 			outcome{llm.ErrTooLong, false, 1, 0}, "the server ignores the token limit"},
-		"too long, in words": {llmtest.Reply{Fault: llmtest.FaultStatus, Status: 400,
+		"too long, in words": {modelapi.Reply{Status: 400,
 			Message: "the request exceeds the available context size, try increasing it"},
 			outcome{llm.ErrContextExceeded, false, 1, 400}, "available context size"},
 	}
 	for name, c := range cases {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				b := setUp(t, kind, llmtest.Options{}, nil)
-				b.server.Script(c.reply, c.reply, c.reply, c.reply)
+				b := setUp(t, kind, modelapi.Options{}, nil)
+				b.server.Queue(c.reply, c.reply, c.reply, c.reply)
 				_, err := b.Generate(t.Context(), question(),
 					func(string) { t.Error("text of an attempt that failed") })
 				e := failed(t, err)
@@ -135,7 +135,7 @@ func TestFaults(t *testing.T) {
 					!strings.Contains(err.Error(), c.says) {
 					t.Errorf("it says: %s\n    want: %s", err, c.says)
 				}
-				if got := len(b.server.Calls()); got != c.want.Attempts {
+				if got := len(b.server.Requests()); got != c.want.Attempts {
 					t.Errorf("%d requests", got)
 				}
 			})
@@ -144,17 +144,17 @@ func TestFaults(t *testing.T) {
 }
 
 func TestWhatMayPassIsTriedAgain(t *testing.T) {
-	for name, first := range map[string]llmtest.Reply{
-		"429":            llmtest.RateLimited(2 * time.Second),
-		"529":            llmtest.Overloaded(),
-		"cut":            {Fault: llmtest.FaultCut, Text: "half of "},
-		"reset":          {Fault: llmtest.FaultReset, Text: "half of "},
-		"error in there": {Fault: llmtest.FaultInStream, Status: 529, Text: "half of "},
+	for name, first := range map[string]modelapi.Reply{
+		"429":            modelapi.RateLimited(2 * time.Second),
+		"529":            modelapi.Fail(529),
+		"cut":            {Fault: modelapi.FaultCut, Text: "half of "},
+		"reset":          {Fault: modelapi.FaultReset, Text: "half of "},
+		"error in there": {Fault: modelapi.FaultInStream, Status: 529, Text: "half of "},
 	} {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				b := setUp(t, kind, llmtest.Options{}, nil)
-				b.server.Script(first, first, llmtest.Reply{Text: "the whole"})
+				b := setUp(t, kind, modelapi.Options{}, nil)
+				b.server.Queue(first, first, modelapi.Reply{Text: "the whole"})
 				var heard []string
 				got, err := b.Generate(t.Context(), question(), func(text string) { heard = append(heard, text) })
 				if err != nil {
@@ -182,11 +182,11 @@ func TestTheProviderSaysHowLongToWait(t *testing.T) {
 			20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := setUp(t, config.KindOpenAI, llmtest.Options{}, func(p *llm.Profile) { p.Timeout = 0 })
+			b := setUp(t, config.KindOpenAI, modelapi.Options{}, func(p *llm.Profile) { p.Timeout = 0 })
 			b.SetNow(func() time.Time { return now })
-			r := llmtest.Fail(429)
+			r := modelapi.Fail(429)
 			r.Header = c.header
-			b.server.Script(r)
+			b.server.Queue(r)
 			if _, err := b.ask(t); err != nil {
 				t.Fatal(err)
 			}
@@ -220,8 +220,8 @@ func TestBackoff(t *testing.T) {
 }
 
 func TestAWaitThatIsLongerThanTheCall(t *testing.T) {
-	b := setUp(t, config.KindAnthropic, llmtest.Options{}, func(p *llm.Profile) { p.Timeout = 10 * time.Second })
-	b.server.Script(llmtest.RateLimited(30 * time.Second))
+	b := setUp(t, config.KindAnthropic, modelapi.Options{}, func(p *llm.Profile) { p.Timeout = 10 * time.Second })
+	b.server.Queue(modelapi.RateLimited(30 * time.Second))
 	_, err := b.ask(t)
 	if e := failed(t, err); e.RetryAfter != 30*time.Second || !e.Retryable || e.Attempts != 1 || len(b.waits) > 0 ||
 		!strings.Contains(err.Error(), "the next attempt would be in 30s, when the call's time is over") {
@@ -230,8 +230,8 @@ func TestAWaitThatIsLongerThanTheCall(t *testing.T) {
 }
 
 func TestCancellationWhileWaiting(t *testing.T) {
-	b := setUp(t, config.KindOpenAI, llmtest.Options{}, nil)
-	b.server.Script(llmtest.Overloaded())
+	b := setUp(t, config.KindOpenAI, modelapi.Options{}, nil)
+	b.server.Queue(modelapi.Fail(529))
 	ctx, cancel := context.WithCancel(t.Context())
 	b.SetSleep(func(ctx context.Context, _ time.Duration) error {
 		cancel()
@@ -245,21 +245,21 @@ func TestCancellationWhileWaiting(t *testing.T) {
 }
 
 func TestSilence(t *testing.T) {
-	for fault, want := range map[llmtest.Fault]error{llmtest.FaultHang: llm.ErrUnreachable,
-		llmtest.FaultStall: llm.ErrIncomplete} {
+	for fault, want := range map[modelapi.Fault]error{modelapi.FaultHang: llm.ErrUnreachable,
+		modelapi.FaultStall: llm.ErrIncomplete} {
 		for _, kind := range kinds {
 			t.Run(fmt.Sprintf("%s/%s", fault, kind), func(t *testing.T) {
-				b := setUp(t, kind, llmtest.Options{},
+				b := setUp(t, kind, modelapi.Options{},
 					func(p *llm.Profile) { p.IdleTimeout, p.Retries = 50*time.Millisecond, 1 })
-				silent := llmtest.Reply{Fault: fault, Text: "half of"}
-				b.server.Script(silent, silent)
+				silent := modelapi.Reply{Fault: fault, Text: "half of"}
+				b.server.Queue(silent, silent)
 				_, err := b.ask(t)
 				if e := failed(t, err); !errors.Is(err, want) || !e.Retryable || e.Attempts != 2 ||
 					!strings.Contains(err.Error(),
 						"nothing arrived for 50ms; profiles.p.provider.idleTimeout sets that time") {
 					t.Errorf("%+v", e)
 				}
-				for _, call := range b.server.Calls() {
+				for _, call := range b.server.Requests() {
 					if !call.Cancelled() {
 						t.Error("the server still waits")
 					}
@@ -273,8 +273,8 @@ func TestSilence(t *testing.T) {
 func TestTheWholeCallHasATime(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
-			b := setUp(t, kind, llmtest.Options{}, func(p *llm.Profile) { p.Timeout = 100 * time.Millisecond })
-			b.server.Script(llmtest.Reply{Fault: llmtest.FaultEndless, Text: "x", Pace: time.Millisecond})
+			b := setUp(t, kind, modelapi.Options{}, func(p *llm.Profile) { p.Timeout = 100 * time.Millisecond })
+			b.server.Queue(modelapi.Reply{Fault: modelapi.FaultEndless, Text: "x", Pace: time.Millisecond})
 			_, err := b.ask(t)
 			if e := failed(t, err); !errors.Is(err, context.DeadlineExceeded) || !e.Retryable ||
 				!strings.Contains(err.Error(),
@@ -288,7 +288,7 @@ func TestTheWholeCallHasATime(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
-			b := setUp(t, kind, llmtest.Options{}, nil)
+			b := setUp(t, kind, modelapi.Options{}, nil)
 			b.server.Close()
 			_, err := b.ask(t)
 			if e := failed(t, err); !errors.Is(err, llm.ErrUnreachable) || !e.Retryable || e.Attempts != 4 ||
@@ -302,13 +302,12 @@ func TestNobodyListens(t *testing.T) {
 
 func TestWhatTheServerItselfRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
-		options llmtest.Options
+		options modelapi.Options
 		kind    error
 	}{
-		"the key":    {llmtest.Options{Key: "another"}, llm.ErrUnauthorized},
-		"the model":  {llmtest.Options{Models: []string{"n"}}, llm.ErrModelNotFound},
-		"the window": {llmtest.Options{ContextWindow: 1000}, llm.ErrContextExceeded},
-		"the prompt": {llmtest.Options{ContextWindow: 2}, llm.ErrContextExceeded},
+		"the key":    {modelapi.Options{Key: "another"}, llm.ErrUnauthorized},
+		"the model":  {modelapi.Options{Models: []string{"n"}}, llm.ErrModelNotFound},
+		"the prompt": {modelapi.Options{ContextLimit: 2}, llm.ErrContextExceeded},
 	} {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind, func(t *testing.T) {

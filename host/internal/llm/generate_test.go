@@ -12,36 +12,36 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/llm"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 func TestGenerate(t *testing.T) {
 	cases := map[string]struct {
-		reply llmtest.Reply
+		reply modelapi.Reply
 		want  map[string]llm.Result
 	}{
 		"text": {
-			reply: llmtest.Reply{Text: "Grüße, 世界! " + strings.Repeat("more ", 50), ChunkBytes: 3,
-				Usage: llmtest.Usage{Input: 100, Output: 7, CacheRead: 30, CacheWrite: 20}},
+			reply: modelapi.Reply{Text: "Grüße, 世界! " + strings.Repeat("more ", 50), Chunk: 3,
+				Usage: modelapi.Usage{Input: 100, Output: 7, Cached: 30, Written: 20}},
 			// 100 at 3 + 30 at 0.3 + 20 at 3 (no price of its own) + 7 at 15 dollars for a million.
 			want: both(llm.Result{Text: "Grüße, 世界! " + strings.Repeat("more ", 50), InputTokens: 150, OutputTokens: 7,
 				CacheRead: 30, CacheWrite: 20, CostUSD: 0.000474}),
 		},
 		"thinking is no text": {
-			reply: llmtest.Reply{Thinking: "hm, let me see", Text: "yes", Usage: llmtest.Usage{Input: 10, Output: 5}},
+			reply: modelapi.Reply{Thinking: "hm, let me see", Text: "yes", Usage: modelapi.Usage{Input: 10, Output: 5}},
 			want:  both(llm.Result{Text: "yes", InputTokens: 10, OutputTokens: 5, CostUSD: 0.000105}),
 		},
 		"nothing but thinking": {
-			reply: llmtest.Reply{Thinking: strings.Repeat("hm ", 100), Usage: llmtest.Usage{Input: 1, Output: 1}},
+			reply: modelapi.Reply{Thinking: strings.Repeat("hm ", 100), Usage: modelapi.Usage{Input: 1, Output: 1}},
 			want:  both(llm.Result{InputTokens: 1, OutputTokens: 1, CostUSD: 0.000018}),
 		},
 		"empty": {
-			reply: llmtest.Reply{Usage: llmtest.Usage{Input: 1}},
+			reply: modelapi.Reply{Usage: modelapi.Usage{Input: 1}},
 			want:  both(llm.Result{InputTokens: 1, CostUSD: 0.000003}),
 		},
 		"cut at the limit": {
-			reply: llmtest.Reply{Text: "and then", FinishReason: "its-word", Model: "m-2026",
-				Usage: llmtest.Usage{Input: 1}},
+			reply: modelapi.Reply{Text: "and then", Finish: "its-word", Model: "m-2026",
+				Usage: modelapi.Usage{Input: 1}},
 			want: both(llm.Result{Text: "and then", FinishReason: "its-word", Model: "m-2026", InputTokens: 1,
 				CostUSD: 0.000003}),
 		},
@@ -49,7 +49,7 @@ func TestGenerate(t *testing.T) {
 	for name, c := range cases {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				b := setUp(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return c.reply }},
+				b := setUp(t, kind, modelapi.Options{Reply: modelapi.Always(c.reply)},
 					func(p *llm.Profile) {
 						p.Prices = config.Prices{Input: 3, Output: 15, CacheRead: new(0.3)}
 					})
@@ -91,25 +91,19 @@ func TestWhatIsSent(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			// The server judges what the providers judge, so that roles that do not alternate would be an error.
-			b := setUp(t, kind, llmtest.Options{Key: secret, Models: []string{"m"}}, nil)
+			b := setUp(t, kind, modelapi.Options{Key: secret, Models: []string{"m"}}, nil)
 			req := llm.Request{System: "Be <brief> & \"exact\".", MaxOutput: 77, Messages: []llm.Message{
 				{Role: llm.User, Text: "one"}, {Role: llm.User, Text: "two"}, {Role: llm.Assistant, Text: "three"},
 				{Role: llm.Assistant, Text: "four"}, {Role: llm.User, Text: "five\u2028"}}}
 			if _, err := b.Generate(t.Context(), req, nil); err != nil {
 				t.Fatal(err)
 			}
-			type sent struct {
-				System, Key, Model string
-				Messages           []llmtest.Message
-				MaxTokens          int
-				Stream             bool
-			}
-			r := b.server.Calls()[0].Request
-			want := sent{System: req.System, Key: secret, Model: "m", MaxTokens: 77, Stream: true,
-				Messages: []llmtest.Message{
+			r := b.server.Requests()[0]
+			want := modelapi.Asked{System: req.System, Key: secret, Model: "m", MaxTokens: 77, Stream: true,
+				Messages: []modelapi.Message{
 					{Role: "user", Text: "one\n\ntwo"}, {Role: "assistant", Text: "three\n\nfour"},
 					{Role: "user", Text: "five\u2028"}}}
-			if diff := cmp.Diff(want, sent{r.System, r.Key, r.Model, r.Messages, r.MaxTokens, r.Stream}); diff != "" {
+			if diff := cmp.Diff(want, r.Asked()); diff != "" {
 				t.Error(diff)
 			}
 			if strings.Contains(string(r.Body), "temperature") {
@@ -128,13 +122,13 @@ func TestTheLimitOfOutput(t *testing.T) {
 	} {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				b := setUp(t, kind, llmtest.Options{}, func(p *llm.Profile) { p.MaxOutput = c.profile })
+				b := setUp(t, kind, modelapi.Options{}, func(p *llm.Profile) { p.MaxOutput = c.profile })
 				req := question()
 				req.MaxOutput = c.request
 				if _, err := b.Generate(t.Context(), req, nil); err != nil {
 					t.Fatal(err)
 				}
-				if got := b.server.Calls()[0].Request.MaxTokens; got != c.want {
+				if got := b.server.Requests()[0].Asked().MaxTokens; got != c.want {
 					t.Errorf("sent %d", got)
 				}
 			})
@@ -142,9 +136,9 @@ func TestTheLimitOfOutput(t *testing.T) {
 	}
 }
 
-// A server in front of OpenAI's reasoning models refuses the limit's old name.
+// OpenAI's reasoning models refuse the limit's old name.
 func TestTheLimitsNameIsLearnt(t *testing.T) {
-	b := setUp(t, config.KindOpenAI, llmtest.Options{RefuseMaxTokens: true}, func(p *llm.Profile) { p.Retries = 0 })
+	b := setUp(t, config.KindOpenAI, modelapi.Options{}, func(p *llm.Profile) { p.Model, p.Retries = "o3", 0 })
 	for i, want := range []int{2, 1} {
 		if got, err := b.ask(t); err != nil || got.Attempts != want {
 			t.Errorf("call %d: %d attempts, %v", i, got.Attempts, err)
@@ -177,7 +171,7 @@ func TestRequestsThatAreNotSent(t *testing.T) {
 				"fit into 100000; set profiles.p.provider.contextLimit to what the model has"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := setUp(t, config.KindOpenAI, llmtest.Options{}, nil)
+			b := setUp(t, config.KindOpenAI, modelapi.Options{}, nil)
 			_, err := b.Generate(t.Context(), c.req, nil)
 			if e := failed(t, err); !errors.Is(err, c.kind) || e.Retryable {
 				t.Errorf("%+v", e)
@@ -185,7 +179,7 @@ func TestRequestsThatAreNotSent(t *testing.T) {
 			if want := "profile p (openai, model m): " + c.want; err.Error() != want {
 				t.Errorf("got  %s\nwant %s", err, want)
 			}
-			if n := len(b.server.Calls()); n > 0 {
+			if n := len(b.server.Requests()); n > 0 {
 				t.Errorf("%d requests", n)
 			}
 		})
@@ -193,18 +187,18 @@ func TestRequestsThatAreNotSent(t *testing.T) {
 }
 
 func TestCancellationReachesTheServer(t *testing.T) {
-	for _, fault := range []llmtest.Fault{llmtest.FaultHang, llmtest.FaultStall, llmtest.FaultEndless} {
+	for _, fault := range []modelapi.Fault{modelapi.FaultHang, modelapi.FaultStall, modelapi.FaultEndless} {
 		for _, kind := range kinds {
 			t.Run(fmt.Sprintf("%s/%s", fault, kind), func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				b := setUp(t, kind, llmtest.Options{OnCall: func(*llmtest.Call) { cancel() }},
+				b := setUp(t, kind, modelapi.Options{OnRequest: func(*modelapi.Request) { cancel() }},
 					func(p *llm.Profile) { p.MaxOutput, p.ContextLimit = 1<<20, 0 })
-				b.server.Script(llmtest.Reply{Fault: fault, Text: "so far ", Pace: time.Millisecond})
+				b.server.Queue(modelapi.Reply{Fault: fault, Text: "so far ", Pace: time.Millisecond})
 				_, err := b.Generate(ctx, question(), func(string) { t.Error("text of a call that was cancelled") })
 				if e := failed(t, err); !errors.Is(err, context.Canceled) || e.Retryable || e.Attempts != 1 {
 					t.Errorf("%+v", e)
 				}
-				if calls := b.server.Calls(); len(calls) != 1 || !calls[0].Cancelled() {
+				if calls := b.server.Requests(); len(calls) != 1 || !calls[0].Cancelled() {
 					t.Errorf("the server did not see it: %d calls", len(calls))
 				}
 			})

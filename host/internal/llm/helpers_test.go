@@ -9,7 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/llm"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"go.uber.org/goleak"
 )
 
@@ -22,17 +22,17 @@ var kinds = []string{config.KindOpenAI, config.KindAnthropic}
 // bench is a client and the server that it asks.
 type bench struct {
 	*llm.Client
-	server *llmtest.Server
+	server *modelapi.Server
 	mu     sync.Mutex
 	// waits are those between attempts; they take no time.
 	waits []time.Duration
 }
 
 // setUp starts a server and a client for it, whose profile may be changed.
-func setUp(t *testing.T, kind string, o llmtest.Options, change func(*llm.Profile)) *bench {
+func setUp(t *testing.T, kind string, o modelapi.Options, change func(*llm.Profile)) *bench {
 	t.Helper()
-	b := &bench{server: llmtest.New(t, o)}
-	p := llm.Profile{Name: "p", Provider: config.Provider{Kind: kind, Model: "m", BaseURL: b.server.BaseURL(kind),
+	b := &bench{server: modelapi.Start(t, o)}
+	p := llm.Profile{Name: "p", Provider: config.Provider{Kind: kind, Model: "m", BaseURL: b.server.URL,
 		KeyEnv:       "THE_KEY",
 		ContextLimit: 100_000, MaxOutput: 1000, Timeout: time.Minute, IdleTimeout: 30 * time.Second, Retries: 3}}
 	if change != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 func TestOpenRefuses(t *testing.T) {
@@ -117,9 +117,9 @@ func TestWhereTheKeyComesFrom(t *testing.T) {
 	} {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				server := llmtest.New(t, llmtest.Options{})
+				server := modelapi.Start(t, modelapi.Options{})
 				client, err := llm.Open(llm.Profile{Name: "p",
-					Provider: config.Provider{Kind: kind, Model: "m", BaseURL: server.BaseURL(kind),
+					Provider: config.Provider{Kind: kind, Model: "m", BaseURL: server.URL,
 						KeyEnv: c.env, KeyFile: c.file}}, llm.Options{})
 				if err != nil {
 					t.Fatal(err)
@@ -128,8 +128,8 @@ func TestWhereTheKeyComesFrom(t *testing.T) {
 				if _, err := client.Generate(t.Context(), question(), nil); err != nil {
 					t.Fatal(err)
 				}
-				r := server.Calls()[0].Request
-				if r.Key != c.want || r.Header.Get("Authorization") == "Bearer wrong" {
+				r := server.Requests()[0]
+				if r.Asked().Key != c.want || r.Header.Get("Authorization") == "Bearer wrong" {
 					t.Errorf("sent %q", r.Header)
 				}
 			})
@@ -141,14 +141,14 @@ func TestWhereTheKeyComesFrom(t *testing.T) {
 func TestAKeyIsNeverShown(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
-			b := setUp(t, kind, llmtest.Options{Key: "another"}, nil)
+			b := setUp(t, kind, modelapi.Options{Key: "another"}, nil)
 			_, refused := b.ask(t)
 			long := strings.Repeat("x", 390) + secret // Where it is cut, half a key would be left.
 			escaped := strings.ReplaceAll(secret, "/", `\/`)
-			b.server.Script(llmtest.Reply{Fault: llmtest.FaultGarbage, Text: "<p>" + secret + " " + escaped},
-				llmtest.Reply{Fault: llmtest.FaultInStream, Status: 400, Message: long},
-				llmtest.Reply{Fault: llmtest.FaultStatus, Status: 400, Message: long, Code: secret},
-				llmtest.Reply{Fault: llmtest.FaultGarbledStream, Text: secret})
+			b.server.Queue(modelapi.Reply{Fault: modelapi.FaultGarbage, Text: "<p>" + secret + " " + escaped},
+				modelapi.Reply{Fault: modelapi.FaultInStream, Status: 400, Message: long},
+				modelapi.Reply{Status: 400, Message: long, Code: secret},
+				modelapi.Reply{Fault: modelapi.FaultGarbled, Text: secret})
 			errs := []error{refused}
 			for range 4 {
 				_, err := b.ask(t)

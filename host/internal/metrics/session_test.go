@@ -11,7 +11,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -53,15 +53,13 @@ func telling() []content.Content {
 // TestNoSecretIsMeasured runs sessions that hold a secret in all that people, agents, models and plugins say, and in
 // settings that only name things; they end well and badly.
 func TestNoSecretIsMeasured(t *testing.T) {
-	server := llmtest.New(t, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
-		return llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>\n" + secret +
-			"\n</overall_goal>\n</state_snapshot>"}
-	}})
+	server := modelapi.Start(t, modelapi.Options{Reply: modelapi.Always(modelapi.Reply{
+		Text: "<state_snapshot>\n<overall_goal>\n" + secret + "\n</overall_goal>\n</state_snapshot>"})})
 	h, reader := open(t, map[string]any{
 		"transcript.dir": filepath.Join(t.TempDir(), secret), "workspace.root": "/" + secret, "model.name": secret,
 		"plugins.isolation":             "off",
 		"profiles.writer.provider.kind": "openai", "profiles.writer.provider.model": "writer-1",
-		"profiles.writer.provider.baseURL": server.BaseURL("openai"), "profiles.writer.provider.retries": 0,
+		"profiles.writer.provider.baseURL": server.URL, "profiles.writer.provider.retries": 0,
 	})
 	for name, c := range map[string]struct {
 		settings map[string]any

@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
 var (
@@ -55,7 +55,7 @@ func TestSoak(t *testing.T) {
 		*seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("to repeat the random choices: go test ./host/internal/soaktest -soak %v -seed %d", *lasts, *seed)
-	server := llmtest.New(t, llmtest.Options{Reply: summary})
+	server := modelapi.Start(t, modelapi.Options{Reply: summary})
 	state, runDirs := t.TempDir(), temporary(t)
 	t.Setenv("TMPDIR", runDirs)
 	before := descriptors(t)
@@ -117,7 +117,7 @@ func ready(t *testing.T, h *engine.Host) {
 
 // open opens a host that reads nothing from the machine's configuration and writes to the directory state only. Its
 // timeouts are for hangs, not for slow machines.
-func open(t *testing.T, server *llmtest.Server, state string) *engine.Host {
+func open(t *testing.T, server *modelapi.Server, state string) *engine.Host {
 	t.Helper()
 	o := config.Options{WorkDir: state, Env: []string{}}
 	for key, value := range map[string]any{
@@ -127,7 +127,7 @@ func open(t *testing.T, server *llmtest.Server, state string) *engine.Host {
 		"transcript.dir":     filepath.Join(state, "transcripts"),
 		"model.contextLimit": 30_000, "compression.threshold": 0.1, "compression.profile": "writer",
 		"profiles.writer.provider.kind": "openai", "profiles.writer.provider.model": "writer-1",
-		"profiles.writer.provider.baseURL": server.BaseURL("openai"), "profiles.writer.provider.retries": 0,
+		"profiles.writer.provider.baseURL": server.URL, "profiles.writer.provider.retries": 0,
 	} {
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
 	}
@@ -145,10 +145,10 @@ func open(t *testing.T, server *llmtest.Server, state string) *engine.Host {
 }
 
 // summary answers in pieces with pauses between them, so that plugins are also killed while their model writes.
-func summary(llmtest.Request) llmtest.Reply {
-	return llmtest.Reply{
-		Text:       "<state_snapshot>\n<overall_goal>\nA parser that never panics.\n</overall_goal>\n</state_snapshot>",
-		ChunkBytes: 20, Pace: 10 * time.Millisecond,
+func summary(*modelapi.Request) modelapi.Reply {
+	return modelapi.Reply{
+		Text:  "<state_snapshot>\n<overall_goal>\nA parser that never panics.\n</overall_goal>\n</state_snapshot>",
+		Chunk: 20, Pace: 10 * time.Millisecond,
 	}
 }
 

@@ -3,6 +3,7 @@ package modelapi
 import (
 	"cmp"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,6 +11,9 @@ import (
 // chat is OpenAI's Chat Completions API. It has no reasoning that must come back, so that pairs of calls and results
 // are what there is to judge.
 type chat struct{}
+
+// reasons finds OpenAI's first reasoning models.
+var reasons = regexp.MustCompile(`^o\d`)
 
 // fail has one type for all statuses, as clients of this API decide by the status.
 func (chat) fail(_ int, kind, code, message string) any {
@@ -35,6 +39,9 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 		return p, badRequest("you must provide a model parameter")
 	case body["max_tokens"] != nil && body["max_completion_tokens"] != nil:
 		return p, badRequest("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
+	case body["max_tokens"] != nil && reasons.MatchString(text(body["model"])):
+		return p, badRequest("Unsupported parameter: 'max_tokens' is not supported with this model. Use " +
+			"'max_completion_tokens' instead.")
 	case isNumber && most < 1:
 		return p, badRequest("Invalid 'max_tokens': integer below minimum value. Expected a value >= 1.")
 	case len(all) == 0:
@@ -96,7 +103,7 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 
 // answer sends a call in one chunk: clients put the arguments together by the index, and one chunk is a legal division
 // of them.
-func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
+func (chat) answer(s *Server, p prompt, u Usage, says []say) answer {
 	// There is one text only: a script's turn begins with one, and its calls follow.
 	var content, thought string
 	var calls []any
@@ -117,12 +124,12 @@ func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 		stop = "tool_calls"
 	}
 	stop = cmp.Or(p.reply.Finish, stop)
-	prompt := u.input + u.cached + u.written
-	counted := object{"prompt_tokens": prompt, "completion_tokens": u.output, "total_tokens": prompt + u.output,
-		"prompt_tokens_details": object{"cached_tokens": u.cached, "cache_write_tokens": u.written}}
+	prompt := u.Input + u.Cached + u.Written
+	counted := object{"prompt_tokens": prompt, "completion_tokens": u.Output, "total_tokens": prompt + u.Output,
+		"prompt_tokens_details": object{"cached_tokens": u.Cached, "cache_write_tokens": u.Written}}
 	id := s.id("chatcmpl-") // clients may take two answers with one id for the same message
 	base := func(kind string) object {
-		return object{"id": id, "object": kind, "created": 1, "model": p.model()}
+		return object{"id": id, "object": kind, "created": 1, "model": cmp.Or(p.reply.Model, text(p.body["model"]))}
 	}
 	whole := base("chat.completion")
 	message := object{"role": "assistant", "content": content, "refusal": nil}
@@ -144,10 +151,10 @@ func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 	}
 	// The role comes with the first chunk alone, as OpenAI sends it.
 	delta(object{"role": "assistant", "content": ""}, nil)
-	for _, c := range chunks(thought, p.reply.chunk()) {
+	for _, c := range chunks(thought, p.reply.Chunk) {
 		delta(object{"reasoning_content": c}, nil)
 	}
-	for _, c := range chunks(content, p.reply.chunk()) {
+	for _, c := range chunks(content, p.reply.Chunk) {
 		delta(object{"content": c}, nil)
 	}
 	for _, c := range calls {

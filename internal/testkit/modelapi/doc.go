@@ -1,18 +1,19 @@
 // Package modelapi is a server of four model APIs for tests of agents and proxies: Anthropic's Messages, OpenAI's Chat
 // Completions and Responses, and Gemini's generateContent, streamed and not. There is no model: a script decides which
-// tools are called.
+// tools are called, or [Options.Reply] what is said.
 //
 // It is strict where real servers are: calls and results must be paired and stand where they belong, reasoning must be
 // the one that was issued, with what follows it, roles must be in order, and cache markers are counted. What does not
 // hold is answered with 400 in the API's own words, and kept in [Server.Refused]. It simulates the prompt cache and
-// reports cached tokens, has a context limit, and fails, stalls and cuts streams on demand ([Options.Fault]).
+// reports cached tokens, has a context limit, and fails, stalls and cuts streams on demand ([Reply]).
 //
-//	server.go    routes, records, faults
+//	server.go    routes, records
+//	request.go   what was received
+//	reply.go     what a test decides about an answer: its text, and how it fails
 //	script.go    what the "model" does, with the tools that the request offers; tools.go fills their parameters
 //	cache.go     the prompt cache
 //	messages.go, chat.go, responses.go, gemini.go   read and judge the requests of one API, and write its answers
 //	stream.go    events
-//	reply.go     the APIs for servers that have replies instead of a script, as package llmtest does
 //
 // Tokens are bytes / 4.
 package modelapi

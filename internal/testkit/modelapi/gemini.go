@@ -149,7 +149,7 @@ func (g gemini) parts(s *Server, i, before int, parts []any) (calls, results int
 }
 
 // answer signs the first call of a turn alone, as Gemini 3 does. Parallel calls have no signature.
-func (g gemini) answer(s *Server, p prompt, u usage, says []say) answer {
+func (g gemini) answer(s *Server, p prompt, u Usage, says []say) answer {
 	var parts []any
 	for _, x := range says {
 		if x.name == "" {
@@ -169,8 +169,8 @@ func (g gemini) answer(s *Server, p prompt, u usage, says []say) answer {
 		parts = append(parts, part)
 	}
 	// promptTokenCount includes what was cached, unlike Anthropic's input_tokens.
-	counted := object{"promptTokenCount": u.input + u.cached, "cachedContentTokenCount": u.cached,
-		"candidatesTokenCount": u.output, "totalTokenCount": u.input + u.cached + u.output}
+	counted := object{"promptTokenCount": u.Input + u.Cached, "cachedContentTokenCount": u.Cached,
+		"candidatesTokenCount": u.Output, "totalTokenCount": u.Input + u.Cached + u.Output}
 	// One part an event, in order.
 	id := s.id("r")
 	response := func(parts []any, last bool) object {

@@ -12,11 +12,9 @@ import (
 // rules and the words of its errors are the API's.
 type messages struct{ counting bool }
 
-// Clients decide by the type whether they retry, so that each status needs its own.
 func (messages) fail(status int, kind, _, message string) any {
-	usual := map[int]string{400: "invalid_request_error", 413: "request_too_large", 429: "rate_limit_error",
-		529: "overloaded_error"}[status]
-	return object{"type": "error", "error": object{"type": cmp.Or(kind, usual, "api_error"), "message": message}}
+	kind = cmp.Or(kind, usual[status][0], "api_error")
+	return object{"type": "error", "error": object{"type": kind, "message": message}}
 }
 
 // judge adds segments in the order in which Anthropic caches a prompt: tools, system, messages. A marker in one of them
@@ -247,7 +245,7 @@ func (messages) finalThinks(all []any) error {
 
 // answer thinks only before calls: blocks[0] is then the thinking with its signature, which the next request must bring
 // back unchanged.
-func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
+func (m messages) answer(s *Server, p prompt, u Usage, says []say) answer {
 	var blocks []object
 	stop := "end_turn"
 	for i, x := range says {
@@ -267,13 +265,14 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 		blocks = append(blocks, object{"type": "tool_use", "id": "toolu_" + x.id, "name": x.name, "input": x.args})
 	}
 	// input_tokens is what was neither read from the cache nor written to it; the three together are the prompt.
-	counted := object{"input_tokens": u.input, "cache_read_input_tokens": u.cached,
-		"cache_creation_input_tokens": u.written, "output_tokens": u.output}
+	counted := object{"input_tokens": u.Input, "cache_read_input_tokens": u.Cached,
+		"cache_creation_input_tokens": u.Written, "output_tokens": u.Output}
 	stop = cmp.Or(p.reply.Finish, stop)
 	if blocks == nil {
 		blocks = []object{}
 	}
-	message := object{"id": s.id("msg_"), "type": "message", "role": "assistant", "model": p.model(),
+	model := cmp.Or(p.reply.Model, text(p.body["model"]))
+	message := object{"id": s.id("msg_"), "type": "message", "role": "assistant", "model": model,
 		"content": blocks, "stop_reason": stop, "stop_sequence": nil, "usage": counted}
 	if p.body["thread"] != nil {
 		p.body["messages"] = append(list(p.body["messages"]), object{"role": "assistant", "content": anys(blocks)})
@@ -289,7 +288,7 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 		// Real streams have pings at any place; a client or a proxy must pass over them.
 		{"ping", object{"type": "ping"}}}
 	for i, b := range blocks {
-		events = append(events, messageBlock(i, b, p.reply.chunk())...)
+		events = append(events, messageBlock(i, b, p.reply.Chunk)...)
 	}
 	closing := len(events)
 	if n := len(blocks); n > 0 && blocks[n-1]["type"] == "text" {

@@ -166,7 +166,7 @@ func (responses) items(s *Server, items []object) error {
 }
 
 // answer stores what it sends, whether the client asked for it or not. The lock is held.
-func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
+func (responses) answer(s *Server, p prompt, u Usage, says []say) answer {
 	var out []object
 	// For a trigger the answer is one opaque item that stands for the conversation, and nothing else.
 	if p.compacts && text(obj(list(p.body["input"])[len(list(p.body["input"]))-1])["type"]) == "compaction_trigger" {
@@ -222,9 +222,9 @@ func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 			"temperature": 1, "top_p": 1}
 	}
 	// Unlike Anthropic's, these input tokens include the cached ones.
-	counted := object{"input_tokens": u.input + u.cached, "input_tokens_details": object{"cached_tokens": u.cached},
-		"output_tokens": u.output, "output_tokens_details": object{"reasoning_tokens": 0},
-		"total_tokens": u.input + u.cached + u.output}
+	counted := object{"input_tokens": u.Input + u.Cached, "input_tokens_details": object{"cached_tokens": u.Cached},
+		"output_tokens": u.Output, "output_tokens_details": object{"reasoning_tokens": 0},
+		"total_tokens": u.Input + u.Cached + u.Output}
 	final := base("completed", out, counted)
 	n := 0
 	// Events have a number each, without gaps.

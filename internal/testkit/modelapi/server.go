@@ -1,10 +1,12 @@
 package modelapi
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -24,31 +26,15 @@ type Options struct {
 	// Scale multiplies the tokens that are reported, which drives clients into compactions of their own; 0 is 1.
 	Scale int
 	// Fault says what goes wrong with the n-th request that has tools, counted from 1; nil is nothing.
-	Fault func(n int) Fault
-}
-
-// Fault is how a request fails. The zero value is no fault.
-type Fault struct {
-	// Status answers with an error.
-	Status int
-	// CutAfter breaks the connection after so many bytes of the answer.
-	CutAfter int
-	// Stall sends half of the answer, and the rest when the channel is closed or the client is gone. A nil channel is
-	// no stall.
-	Stall <-chan struct{}
-}
-
-// Request is what a server got, and how it answered.
-type Request struct {
-	Method, Path string
-	Header       http.Header
-	Body         []byte
-	Status       int
-	// Tokens is the size of the prompt, Cached how much of it was in the cache, and Written how much was stored beyond
-	// that where clients pay for it; zero for a request that was asked to fail. Model: it had tools. Compacts: the
-	// client asked for a summary of its history. All are zero for a refused request and for a question about tokens.
-	Tokens, Cached, Written int
-	Model, Compacts         bool
+	Fault func(n int) Reply
+	// Reply answers instead of the script. It may be called concurrently.
+	Reply func(*Request) Reply
+	// OnRequest is called with each request on arrival, before it is judged.
+	OnRequest func(*Request)
+	// Key is the API key that clients must send; "" accepts any or none. Models are those that exist; nil is any. Both
+	// are for the Messages and the Chat Completions API.
+	Key    string
+	Models []string
 }
 
 // Server is a running server. All methods may be called while it runs.
@@ -61,6 +47,7 @@ type Server struct {
 	// does not stop the others.
 	mu       sync.Mutex
 	requests []*Request
+	queue    []Reply
 	refused  []string
 	models   int                       // requests with tools so far
 	steps    map[[sha256.Size]byte]int // the turn that a body was answered with: the same for a repeated one
@@ -79,13 +66,26 @@ type object = map[string]any
 
 // New starts a server on a free port of the loopback interface. The caller closes it.
 func New(o Options) *Server {
-	s := newState(o)
-	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	s := NewHandler(o)
+	s.Server = httptest.NewServer(s)
 	return s
 }
 
-// newState returns a server that does not listen.
-func newState(o Options) *Server {
+// Start is New for a test, which closes the server when it ends.
+func Start(t interface{ Cleanup(func()) }, o Options) *Server {
+	s := New(o)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Close breaks all connections and waits until every request has ended.
+func (s *Server) Close() {
+	s.CloseClientConnections()
+	s.Server.Close()
+}
+
+// NewHandler returns a server that does not listen.
+func NewHandler(o Options) *Server {
 	return &Server{options: o, steps: map[[sha256.Size]byte]int{}, issued: map[string]string{},
 		follows: map[string]string{}, threads: map[string]object{},
 		stored: map[string][]object{}, cache: cache{known: map[[sha256.Size]byte]bool{}}}
@@ -126,7 +126,7 @@ type api interface {
 	// The lock is held.
 	judge(s *Server, r *http.Request, body object) (prompt, error)
 	// answer writes what the model says. It is made whole and as events, whichever is sent. The lock is held.
-	answer(s *Server, p prompt, u usage, says []say) answer
+	answer(s *Server, p prompt, u Usage, says []say) answer
 	// fail is the form of an error. Its kind and code are the API's own for the status where they are "".
 	fail(status int, kind, code, message string) any
 }
@@ -141,7 +141,7 @@ type prompt struct {
 	compacts bool
 	items    []object
 	auto     bool   // the cache has no markers
-	reply    Reply  // what a test says of the answer's form
+	reply    Reply  // what a test decides about the answer
 	removed  string // the id in the place of the result that was removed last
 }
 
@@ -165,16 +165,15 @@ type answer struct {
 	closing int
 }
 
-// input is what was not cached; the prompt is the sum of input, cached and written. All are tokens.
-type usage struct{ input, cached, written, output int }
-
 // WaitIdle waits until no request is being answered. A client may be done with an answer before the server is. Call it
 // when no request is on its way any more.
 func (s *Server) WaitIdle() { s.running.Wait() }
 
 // The order matters: rules first, then errors that are asked for, then the cache and the limit. A provider that answers
 // with an error at once has cached nothing.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+//
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.running.Add(1)
 	defer s.running.Done()
 	raw, err := io.ReadAll(r.Body)
@@ -182,10 +181,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// Recorded on arrival, so that a test can see requests that are still being answered.
-	seen := &Request{Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: raw}
+	seen := &Request{Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: raw,
+		ended: make(chan struct{})}
+	defer func() { // faults leave by panic
+		seen.cancelled = r.Context().Err() != nil
+		close(seen.ended)
+	}()
 	s.mu.Lock()
 	s.requests = append(s.requests, seen)
+	seen.Number = len(s.requests)
 	s.mu.Unlock()
+	if s.options.OnRequest != nil {
+		s.options.OnRequest(seen)
+	}
 	status := func(code int) { s.mu.Lock(); seen.Status = code; s.mu.Unlock() }
 	a, counts := apiOf(r)
 	if a == nil || r.Method != http.MethodPost {
@@ -218,22 +226,24 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, status, a, 400, err.Error())
 		return
 	}
-	// Faults are for requests with tools only, so that n does not depend on a client's side questions.
-	var fault Fault
+	said := false
 	if !counts {
-		fault = s.begin(seen, p)
+		if p.reply = s.denied(seen, a); p.reply.Status == 0 {
+			p.reply, said = s.begin(seen, p)
+		}
 	}
-	if fault.Status != 0 {
-		status(fault.Status)
-		writeJSON(w, fault.Status, a.fail(fault.Status, "", "", "asked to fail"))
+	maps.Copy(w.Header(), p.reply.Header)
+	if code := p.reply.Status; code != 0 && p.reply.Fault != FaultInStream {
+		status(code)
+		writeJSON(w, code, p.reply.failure(a))
 		return
 	}
-	u := usage{output: 20}
+	u := Usage{Output: 20}
 	s.mu.Lock()
-	u.input, u.cached, u.written = s.cache.request(modelOf(r, body), p.segments, p.auto)
-	total := u.input + u.cached + u.written
+	u.Input, u.Cached, u.Written = s.cache.request(modelOf(r, body), p.segments, p.auto)
+	total := u.Input + u.Cached + u.Written
 	if !counts {
-		seen.Tokens, seen.Cached, seen.Written = total, u.cached, u.written
+		seen.Tokens, seen.Cached, seen.Written = total, u.Cached, u.Written
 	}
 	s.mu.Unlock()
 	if counts {
@@ -243,35 +253,29 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if limit := s.options.ContextLimit; limit > 0 && total > limit {
 		status(400)
-		writeJSON(w, 400, a.fail(400, "", "", tooLong(a, total, limit)))
+		writeJSON(w, 400, a.fail(400, "", "context_length_exceeded", tooLong(a, total, limit)))
 		return
 	}
 	// After the limit was checked, which is about real tokens.
 	if n := s.options.Scale; n > 1 {
-		u.input, u.cached, u.written = u.input*n, u.cached*n, u.written*n
+		u.Input, u.Cached, u.Written = u.Input*n, u.Cached*n, u.Written*n
+	}
+	if said {
+		u.Output = Tokens(p.reply.Thinking) + Tokens(p.reply.Text)
+		u = cmp.Or(p.reply.Usage, u)
 	}
 	s.mu.Lock()
 	if places := removed.FindAllSubmatch(raw, -1); places != nil {
 		p.removed = string(places[len(places)-1][1])
 	}
-	says := s.says(p, sha256.Sum256(raw))
+	says := p.reply.says()
+	if !said {
+		says = s.says(p, sha256.Sum256(raw))
+	}
 	out := a.answer(s, p, u, says)
 	s.mu.Unlock()
 	status(200)
-	s.send(w, r, p, out, fault)
-}
-
-// begin counts a request and returns its fault. Faults are numbered by it, counting failed requests too, so that a
-// fault for n = 1 does not hit the retry.
-func (s *Server) begin(r *Request, p prompt) Fault {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.Model, r.Compacts = len(p.tools) > 0, p.compacts
-	if !r.Model || s.options.Fault == nil {
-		return Fault{}
-	}
-	s.models++
-	return s.options.Fault(s.models)
+	s.send(w, r, p, out, a)
 }
 
 // It is for what a correct client never sends; faults and the context limit are not recorded.

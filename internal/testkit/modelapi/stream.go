@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"time"
 )
 
 // event is a server-sent event; name may be "". Data is JSON, or a text that is sent as it is.
@@ -13,42 +14,78 @@ type event struct {
 }
 
 // send writes an answer: in one piece, or event by event. Each piece is flushed, so that a client sees it before the
-// next one is written; a body in one piece is sent in two halves, which faults need.
-func (s *Server) send(w http.ResponseWriter, r *http.Request, p prompt, a answer, f Fault) {
-	var pieces [][]byte
-	if p.stream {
-		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-		for _, e := range a.events {
-			pieces = append(pieces, e.bytes())
-		}
-	} else {
-		w.Header().Set("Content-Type", "application/json")
-		whole, _ := json.Marshal(a.whole)
-		pieces = [][]byte{whole[:len(whole)/2], whole[len(whole)/2:]}
-	}
+// next one is written; a body in one piece is sent in two halves, which faults need. Those strike after the text.
+func (s *Server) send(w http.ResponseWriter, r *http.Request, p prompt, a answer, form api) {
+	reply, gone := p.reply, r.Context().Done()
 	flush := http.NewResponseController(w)
 	sent := 0
-	for i, piece := range pieces {
-		// In the middle, so that the client has seen a part of the answer and must hold on to the connection.
-		if f.Stall != nil && i == len(pieces)/2 {
+	// write returns false when the client is gone.
+	write := func(piece []byte) bool {
+		if reply.Pace > 0 {
 			select {
-			case <-f.Stall:
-			case <-r.Context().Done():
-				return
+			case <-time.After(reply.Pace):
+			case <-gone:
 			}
 		}
-		if f.CutAfter > 0 && sent+len(piece) > f.CutAfter {
-			_, _ = w.Write(piece[:max(0, f.CutAfter-sent)])
+		if reply.CutAfter > 0 && sent+len(piece) > reply.CutAfter {
+			_, _ = w.Write(piece[:max(0, reply.CutAfter-sent)])
 			_ = flush.Flush()
 			// The way to break a connection from a handler: net/http closes it without an end of the body, and logs
 			// nothing.
 			panic(http.ErrAbortHandler)
 		}
-		if _, err := w.Write(piece); err != nil {
+		sent += len(piece)
+		_, err := w.Write(piece)
+		return err == nil && flush.Flush() == nil && r.Context().Err() == nil
+	}
+	var pieces [][]byte
+	switch {
+	case reply.Fault == FaultHang:
+		<-gone
+		return
+	case reply.Fault == FaultGarbage:
+		w.Header().Set("Content-Type", "text/html")
+		write([]byte(reply.Text))
+		return
+	case p.stream:
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		for _, e := range a.events {
+			pieces = append(pieces, e.bytes())
+		}
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		whole, _ := json.Marshal(a.whole)
+		pieces, a.closing = [][]byte{whole[:len(whole)/2], whole[len(whole)/2:]}, 1
+	}
+	for i, piece := range pieces {
+		if i == a.closing {
+			switch {
+			case reply.Stall != nil:
+				select {
+				case <-reply.Stall:
+				case <-gone:
+				}
+			case reply.Fault == FaultStall:
+				<-gone
+			case reply.Fault == FaultReset:
+				panic(http.ErrAbortHandler)
+			case reply.Fault == FaultInStream:
+				write(event{"error", reply.failure(form)}.bytes())
+			case reply.Fault == FaultEndless:
+				for write(pieces[i-1]) {
+				}
+			}
+			if reply.Fault != "" {
+				return // the stream ends in order: only the protocol tells that it is not whole
+			}
+		}
+		if !write(piece) {
 			return
 		}
-		sent += len(piece)
-		_ = flush.Flush()
+		if reply.Fault == FaultGarbled {
+			write(event{"content_block_delta", reply.Text}.bytes())
+			return
+		}
 	}
 }
 

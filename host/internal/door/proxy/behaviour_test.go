@@ -96,11 +96,11 @@ func TestWithAKnownModelPruningPays(t *testing.T) {
 // A client repeats a request byte for byte after an error. It gets the same request sent.
 func TestARetryIsSentAlike(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm func() form) {
-		up := provider(t, modelapi.Options{Script: work(6), Fault: func(n int) modelapi.Fault {
+		up := provider(t, modelapi.Options{Script: work(6), Fault: func(n int) modelapi.Reply {
 			if n%4 == 0 {
-				return modelapi.Fault{Status: 529}
+				return modelapi.Reply{Status: 529}
 			}
-			return modelapi.Fault{}
+			return modelapi.Reply{}
 		}})
 		p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"})
 		a := &agent{form: newForm(), base: p.url, result: files}

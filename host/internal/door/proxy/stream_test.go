@@ -24,8 +24,8 @@ import (
 // Events are passed on as they come, with their headers; a client that leaves cancels the request.
 func TestAStreamIsPassedOnUnbuffered(t *testing.T) {
 	open := make(chan struct{})
-	up := provider(t, modelapi.Options{Script: work(1), Fault: func(n int) modelapi.Fault {
-		return modelapi.Fault{Stall: open}
+	up := provider(t, modelapi.Options{Script: work(1), Fault: func(n int) modelapi.Reply {
+		return modelapi.Reply{Stall: open}
 	}})
 	p := stand(t, up.URL, nil)
 	f := messagesForm{"s"}
@@ -63,8 +63,8 @@ func TestAStreamIsPassedOnUnbuffered(t *testing.T) {
 func TestAStalledAnswerIsGivenUp(t *testing.T) {
 	open := make(chan struct{})
 	defer close(open)
-	up := provider(t, modelapi.Options{Script: work(1), Fault: func(int) modelapi.Fault {
-		return modelapi.Fault{Stall: open}
+	up := provider(t, modelapi.Options{Script: work(1), Fault: func(int) modelapi.Reply {
+		return modelapi.Reply{Stall: open}
 	}})
 	p := stand(t, up.URL, nil)
 	p.proxy.SetIdle(time.Millisecond)
@@ -103,7 +103,7 @@ func TestAnAnswerThatIsNotTakenIsGivenUp(t *testing.T) {
 // A stream that breaks breaks for the client too, in the same place.
 func TestABrokenStreamIsNotMended(t *testing.T) {
 	up := provider(t, modelapi.Options{Script: work(1),
-		Fault: func(int) modelapi.Fault { return modelapi.Fault{CutAfter: 300} }})
+		Fault: func(int) modelapi.Reply { return modelapi.Reply{CutAfter: 300} }})
 	p := stand(t, up.URL, nil)
 	f := messagesForm{"s"}
 	_, answer, err := post(p.url+f.path(), f.header(), f.body([]rawItem{f.user("x")}))

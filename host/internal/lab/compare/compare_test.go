@@ -20,7 +20,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/race"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -298,16 +298,13 @@ func TestModelCallsOfTheStrategyCost(t *testing.T) {
 	}
 	for name, input := range map[string]float64{"prices of the list": 0, "prices of the profile": 100} {
 		t.Run(name, func(t *testing.T) {
-			server := llmtest.New(t, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
-				return llmtest.Reply{
-					Text: "<state_snapshot>\n<overall_goal>\nA parser.\n</overall_goal>\n</state_snapshot>",
-				}
-			}})
+			server := modelapi.Start(t, modelapi.Options{Reply: modelapi.Always(modelapi.Reply{
+				Text: "<state_snapshot>\n<overall_goal>\nA parser.\n</overall_goal>\n</state_snapshot>"})})
 			h := open(t, map[string]any{
 				"compression.profile": "writer", "model.contextLimit": 20_000,
 				"profiles.writer.provider.kind":         "openai",
 				"profiles.writer.provider.model":        "writer-1",
-				"profiles.writer.provider.baseURL":      server.BaseURL("openai"),
+				"profiles.writer.provider.baseURL":      server.URL,
 				"profiles.writer.provider.prices.input": input,
 			})
 			r := run(t, h, compare.Options{

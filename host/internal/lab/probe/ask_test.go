@@ -14,18 +14,18 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 	"github.com/thresh-dev/thresh/host/internal/llm"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // model returns a model behind a provider's API. reply gets the number of the call and the message.
-func model(t *testing.T, kind string, reply func(n int, message string) string) (probe.Model, *llmtest.Server) {
+func model(t *testing.T, kind string, reply func(n int, message string) string) (probe.Model, *modelapi.Server) {
 	t.Helper()
-	server := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.Request) llmtest.Reply {
-		return llmtest.Reply{Text: reply(r.Number, r.Messages[0].Text)}
+	server := modelapi.Start(t, modelapi.Options{Reply: func(r *modelapi.Request) modelapi.Reply {
+		return modelapi.Reply{Text: reply(r.Number, r.Asked().Messages[0].Text)}
 	}})
 	client, err := llm.Open(llm.Profile{Name: "judge", Provider: config.Provider{
-		Kind: kind, Model: "m", BaseURL: server.BaseURL(kind), KeyEnv: "KEY", Timeout: time.Minute,
+		Kind: kind, Model: "m", BaseURL: server.URL, KeyEnv: "KEY", Timeout: time.Minute,
 	}}, llm.Options{LookupEnv: func(string) (string, bool) { return "k", true }})
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func model(t *testing.T, kind string, reply func(n int, message string) string) 
 	t.Cleanup(client.Close)
 	return probe.Model{
 		Generate: func(ctx context.Context, r llm.Request) (llm.Result, error) { return client.Generate(ctx, r, nil) },
-		Count:    llmtest.Tokens, Prices: &config.Prices{Input: 1, Output: 5},
+		Count:    modelapi.Tokens, Prices: &config.Prices{Input: 1, Output: 5},
 	}, server
 }
 
@@ -41,9 +41,9 @@ func honest(_ int, message string) string {
 	return "Here it is:\n```json\n" + work(message, message) + "\n```"
 }
 
-func messages(s *llmtest.Server) (out []string) {
-	for _, c := range s.Calls() {
-		out = append(out, c.Request.Messages[0].Text)
+func messages(s *modelapi.Server) (out []string) {
+	for _, c := range s.Requests() {
+		out = append(out, c.Asked().Messages[0].Text)
 	}
 	return out
 }
@@ -66,7 +66,7 @@ func TestAModelWorksThroughTheSheets(t *testing.T) {
 			if err != nil || len(asked.Failed) > 0 {
 				t.Fatal(err, asked.Failed)
 			}
-			n := len(server.Calls())
+			n := len(server.Requests())
 			if asked.Calls != n || estimate.Calls != n || asked.USD == 0 {
 				t.Errorf("%d calls were expected, %d are counted, %d came; %v USD", estimate.Calls, asked.Calls, n, asked.USD)
 			}
@@ -130,7 +130,7 @@ func TestWhatWasAnsweredBeforeAnInterruptionIsKept(t *testing.T) {
 		t.Fatal(err, kept)
 	}
 	_, asked, err := b.Ask(t.Context(), m, b.Variants(), sessions)
-	if err != nil || asked.Calls != estimate.Calls || len(server.Calls()) != asked.Calls {
+	if err != nil || asked.Calls != estimate.Calls || len(server.Requests()) != asked.Calls {
 		t.Errorf("%d calls to go on, %d expected with %d answers kept: %v", asked.Calls, estimate.Calls, kept, err)
 	}
 }
@@ -184,7 +184,7 @@ func TestTheLimitIsKept(t *testing.T) {
 	if !errors.Is(err, probe.ErrBudget) {
 		t.Fatal(err)
 	}
-	if n := len(server.Calls()); n == 0 || n >= all.Calls || asked.USD > m.USD {
+	if n := len(server.Requests()); n == 0 || n >= all.Calls || asked.USD > m.USD {
 		t.Errorf("%d of %d calls, %v of %v USD", n, all.Calls, asked.USD, m.USD)
 	}
 }

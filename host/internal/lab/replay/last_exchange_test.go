@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
-	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -45,12 +45,11 @@ func TestFourReadsAtOnceThatAreLargerThanTheWindow(t *testing.T) {
 	four.Speaker, answers.Speaker = content.AI, content.Tool
 	entries = append(entries, four, answers, says("ai", "It is r_700."))
 
-	server := llmtest.New(t, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
-		return llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>\nA parser.\n</overall_goal>\n</state_snapshot>"}
-	}})
+	server := modelapi.Start(t, modelapi.Options{Reply: modelapi.Always(modelapi.Reply{
+		Text: "<state_snapshot>\n<overall_goal>\nA parser.\n</overall_goal>\n</state_snapshot>"})})
 	c := settings.Load(t, pluginDir, map[string]any{
 		"model.contextLimit": limit, "compression.profile": "writer", "profiles.writer.provider.kind": "openai",
-		"profiles.writer.provider.model": "writer-1", "profiles.writer.provider.baseURL": server.BaseURL("openai"),
+		"profiles.writer.provider.model": "writer-1", "profiles.writer.provider.baseURL": server.URL,
 	})
 	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {

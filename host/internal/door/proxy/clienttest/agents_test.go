@@ -89,7 +89,7 @@ func TestEveryByteButTheEditsIsTheAgents(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		p := newPlace(t)
 		up := modelapi.New(modelapi.Options{Script: modelapi.NewsFix(24), Dir: p.project,
-			Fault: func(n int) (f modelapi.Fault) {
+			Fault: func(n int) (f modelapi.Reply) {
 				if n == 9 && !c.noRetry {
 					f.Status = http.StatusServiceUnavailable
 				}

@@ -24,7 +24,7 @@ func TestAgentsFinishWhateverIsKilled(t *testing.T) {
 		d := &daemon{t: t, place: p}
 		plugins, services := 0, 0
 		up := modelapi.New(modelapi.Options{Script: modelapi.FixIt(), Dir: p.project,
-			Fault: func(n int) modelapi.Fault {
+			Fault: func(n int) modelapi.Reply {
 				for pid := range procs.BuiltIn(p.thresh()) {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 					plugins++
@@ -34,7 +34,7 @@ func TestAgentsFinishWhateverIsKilled(t *testing.T) {
 					d.start()
 					services++
 				}
-				return modelapi.Fault{}
+				return modelapi.Reply{}
 			}})
 		defer up.Close()
 		d.upstream = up.URL
