@@ -106,8 +106,7 @@ func TestTop(t *testing.T) {
 	if len(pages) != 2 {
 		t.Errorf("pages: %q", pages)
 	}
-	_ = a.cmd.Process.Signal(syscall.SIGINT)
-	_ = a.cmd.Wait()
+	a.interrupt()
 	// One that was killed could not remove its file: another process may listen there by now.
 	file := p.path("home", ".local", "state", "thresh", fmt.Sprintf("wrap-%d.json", a.cmd.Process.Pid))
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {

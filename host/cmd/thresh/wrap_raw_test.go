@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"syscall"
 	"testing"
 	"unicode"
 
@@ -57,8 +56,8 @@ func TestWhatAProviderSendsIsNotPrintedRaw(t *testing.T) {
 	up := &modelapi.Server{Server: &httptest.Server{URL: "http://" + listener.Addr().String()}}
 	p := newPlace(t)
 	a := p.printing(up, "--set", "log.level=debug")
+	body := inJSON(strings.Replace(hello, `"m"`, `"EVIL"`, 1))
 	for range answers {
-		body := inJSON(strings.Replace(hello, `"m"`, `"EVIL"`, 1))
 		res, err := http.Post(a.url+"/v1/messages", "application/json", strings.NewReader(body))
 		if err == nil { // some answers break off
 			_, _ = io.Copy(io.Discard, res.Body)
@@ -69,16 +68,13 @@ func TestWhatAProviderSendsIsNotPrintedRaw(t *testing.T) {
 	if err != nil {
 		t.Errorf("%v: %s", err, top)
 	}
-	_ = a.cmd.Process.Signal(syscall.SIGINT)
-	for a.lines.Scan() {
-	}
-	_ = a.cmd.Wait()
-	for what, text := range map[string]string{"wrap": a.stderr.String(), "top": string(top)} {
+	says := a.interrupt()
+	for what, text := range map[string]string{"wrap": says, "top": string(top)} {
 		if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' }); i >= 0 {
 			t.Errorf("%s prints %q", what, text[max(i-80, 0):i+1])
 		}
 	}
-	if !strings.Contains(a.stderr.String(), "7 requests") || !strings.Contains(string(top), "1 session") {
-		t.Errorf("%s\n%s", a.stderr.String(), top)
+	if !strings.Contains(says, "7 requests") || !strings.Contains(string(top), "1 session") {
+		t.Errorf("%s\n%s", says, top)
 	}
 }
