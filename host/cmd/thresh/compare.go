@@ -53,8 +53,8 @@ each of them saves, what it costs at a provider's prices, and what later turns w
 The first row is doing nothing.
 
 ` + measureHelp() + `
-cost, and from usd to model-usd, are there once for each price list. NAME-worst is that of the
-session that came off worst; it exists for ` + withWorst() + `.
+cost, and from usd to model-usd, are there once for each price list. NAME-worst is the figure of the
+session that came off worst.
 
 The table shows the columns that fit. --columns chooses others by these names, and -o json has
 everything.
@@ -116,7 +116,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	f.BoolVar(&c.turns, "turns", false, "show what each turn of each session did, too; -o json has it as steps")
 	a.addOutput(cmd)
-	a.addColumns(cmd, compareColumns(figures([]*pricing.List{{}}, false)))
+	a.addColumns(cmd, allColumns())
 	_ = cmd.RegisterFlagCompletionFunc("prices", listOf(a.completePrices))
 	return cmd
 }

@@ -29,7 +29,7 @@ func (a *app) printRecommendation(x *compare.Recommendation) {
 // recommendationText returns the sentence. Money and the worst session are left out if they are zero or unknown.
 // x.Variant is "" if nothing that was compared is better than doing nothing.
 func recommendationText(x *compare.Recommendation) string {
-	headline := x.Headline(func(name string) string { return name }, share)
+	headline := x.Headline(func(name string) string { return name }, compare.Kept.Text)
 	left := ""
 	if s := x.Left(); s != "" {
 		left = " " + s + "."
@@ -47,16 +47,16 @@ func recommendationText(x *compare.Recommendation) string {
 		money = fmt.Sprintf(" (%.2g USD a session%s)", math.Abs(x.PerSession), money)
 	}
 	if x.Worst.Differs(min(x.Lines, x.Own)) {
-		worst = fmt.Sprintf(" (%s in the worst session)", share(x.Worst.Worst))
+		worst = fmt.Sprintf(" (%s in the worst session)", compare.Kept.Text(x.Worst.Worst))
 	}
 	if x.Dearest.Differs(x.Relative) {
-		dearest = fmt.Sprintf(", %s in the worst session", against(x.Dearest.Worst))
+		dearest = fmt.Sprintf(", %s in the worst session", compare.Change.Text(x.Dearest.Worst))
 	}
 	if x.Needed {
 		needed = " Without a strategy, requests do not fit into the model."
 	}
 	return fmt.Sprintf("%s: %s against doing nothing%s%s. It keeps %s and %s%s.%s%s To use it, set in thresh.yaml:",
-		headline, against(x.Relative), dearest, money, share(x.Lines), share(x.Own), worst, left, needed)
+		headline, compare.Change.Text(x.Relative), dearest, money, compare.Kept.Text(x.Lines), compare.Kept.Text(x.Own), worst, left, needed)
 }
 
 func recommendedLines(x *compare.Recommendation) []string {

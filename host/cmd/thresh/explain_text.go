@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
+	"github.com/thresh-dev/thresh/host/internal/table"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 

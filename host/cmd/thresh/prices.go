@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/table"
 )
 
 // pricesCommand shows price lists. Its own -o flag can also print YAML in the format that model.priceFile reads: the

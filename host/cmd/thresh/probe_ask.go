@@ -8,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 )
 
@@ -79,7 +80,7 @@ func (a *app) askProbes(cmd *cobra.Command, book *probe.Book, m probe.Model, p p
 	}
 	cost := "at unknown prices"
 	if m.Prices != nil {
-		cost = fmt.Sprintf("about %s USD", usd(e.USD, e.USD))
+		cost = fmt.Sprintf("about %s USD", compare.USD.Text(e.USD))
 	}
 	fmt.Fprintf(a.err, "thresh: to be asked: %s, about %s tokens in and %s out, %s\n", plural(e.Calls, "call"),
 		table.Int(e.InputTokens), table.Int(e.OutputTokens), cost)

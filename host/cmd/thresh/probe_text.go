@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/probe"
+	"github.com/thresh-dev/thresh/host/internal/table"
 )
 
 func probeColumns() []table.Column {
@@ -66,7 +66,7 @@ func (a *app) printScores(r *probe.Report) error {
 		t.Row(v.Variant, v.Score.String(), v.Score.Between(), v.Kinds["continuation"].String(), v.Kinds["artifacts"].String(),
 			v.Kinds["decisions"].String(), v.Kinds["details"].String(), table.Percentage(100*v.Wrong),
 			table.Percentage(100*v.Unknown), v.After.String(), v.Worst.Points(), table.Short(v.Left),
-			against(v.Relative))
+			compare.Change.Text(v.Relative))
 	}
 	if err := a.printTable(t); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/table"
 )
 
 // safeStderr is standard error. Names of files, tools and settings that a stranger chose occur in errors, notes and log

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/table"
 )
 
 // addColumns gives a command the flag --columns, which selects columns of its main table. Like [app.addOutput] it wraps

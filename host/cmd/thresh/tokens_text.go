@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/table"
 )
 
 // mostShares is the most rows of each table: tools, files, entries and models. Sessions touch hundreds of files, and

@@ -9,9 +9,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/builtin"
 	"github.com/thresh-dev/thresh/host/internal/lab/verify"
+	"github.com/thresh-dev/thresh/host/internal/table"
 )
 
 // verifyCommand runs the conformance suite of package verify on a plugin, without a host. Only the settings about

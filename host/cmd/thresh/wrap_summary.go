@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
+	"github.com/thresh-dev/thresh/host/internal/table"
 )
 
 func summary(t proxy.Totals, dryRun bool, past string) string {

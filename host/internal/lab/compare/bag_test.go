@@ -42,8 +42,8 @@ func TestAListOfNamesGainsNothing(t *testing.T) {
 	if bag.Recall.ShareLines > tail.Recall.ShareLines+0.001 {
 		t.Errorf("the list gains: %.3f, without it %.3f", bag.Recall.ShareLines, tail.Recall.ShareLines)
 	}
-	if bag.Kept() > tail.Kept()+0.001 {
-		t.Errorf("the list gains what recommendations go by: %.3f, without it %.3f", bag.Kept(), tail.Kept())
+	if bag.Kept > tail.Kept+0.001 {
+		t.Errorf("the list gains what recommendations go by: %.3f, without it %.3f", bag.Kept, tail.Kept)
 	}
 	// At a floor that the list would pass by its recall of names.
 	if got := r.KeepsMost(); got == "bag" {

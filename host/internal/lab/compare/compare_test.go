@@ -136,6 +136,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 			UsedLines: 3, KeptLines: 3, ShareLines: 1},
 		Needs:  compare.Needs{Calls: 1, Kept: 1, Share: 1, ShareEdits: 1},
 		Own:    compare.Own{Requests: 3, Share: 1, Worst: 1},
+		Kept:   1,
 		Pruned: compare.Pruned{Tools: []compare.Share{}, Files: []compare.Share{}},
 	}
 	paid := usd(0, unpruned[0], unpruned[0], n[1]+n[2], unpruned[1], n[3]+n[4], unpruned[2], n[5]+n[6])
@@ -204,7 +205,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 		t.Errorf("the totals of one session are not its own:\n%s", diff)
 	}
 	for v, got := range map[float64]compare.Spread{
-		0.25: r.Totals.Variants[0].PerSession.Recall, forgot.Costs[0].Relative: *r.Totals.Variants[0].Costs[0].PerSession,
+		0.25: r.Totals.Variants[0].PerSession["recall"], forgot.Costs[0].Relative: *r.Totals.Variants[0].Costs[0].PerSession,
 	} {
 		if diff := cmp.Diff(compare.Spread{Mean: v, Worst: v, Session: "reads"}, got, alike); diff != "" {
 			t.Errorf("recall or cost of the only session:\n%s", diff)

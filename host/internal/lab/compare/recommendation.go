@@ -142,7 +142,7 @@ func (r *Report) better(i, k int, list string) bool {
 	a, b := &r.Totals.Variants[i], &r.Totals.Variants[k]
 	costA, _ := a.Cost(list)
 	costB, _ := b.Cost(list)
-	return cmp.Or(cmp.Compare(costA.USD, costB.USD), cmp.Compare(b.Kept(), a.Kept()),
+	return cmp.Or(cmp.Compare(costA.USD, costB.USD), cmp.Compare(b.Kept, a.Kept),
 		cmp.Compare(a.Rewrites, b.Rewrites), cmp.Compare(r.Variants[k].PriceList, r.Variants[i].PriceList)) < 0
 }
 
@@ -151,8 +151,8 @@ func (x *Recommendation) take(r *Report, i int) {
 	cost, _ := v.Cost(x.PriceList)
 	x.Variant, x.Settings = v.Variant, r.settings(i, x.PriceList)
 	x.Relative, x.Recall, x.Lines, x.Own = cost.Relative, v.Recall.Share, v.Recall.ShareLines, v.Own.Share
-	if v.PerSession != nil {
-		x.Worst = v.PerSession.Kept
+	if kept, ok := v.PerSession["kept"]; ok {
+		x.Worst = kept
 	}
 	x.Dearest = Spread{Mean: cost.Relative, Worst: cost.Relative}
 	if cost.PerSession != nil {
@@ -177,7 +177,7 @@ func (r *Report) KeepsMost() string {
 			continue
 		}
 		fit++
-		if v.Saved >= leastSaved && (best == nil || v.Kept() > best.Kept()) {
+		if v.Saved >= leastSaved && (best == nil || v.Kept > best.Kept) {
 			best = v
 		}
 	}

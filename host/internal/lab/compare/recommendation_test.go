@@ -15,7 +15,7 @@ import (
 // made is what a variant made of a session that costs 10 USD without it.
 func made(name string, relative, lines float64, overLimit int) Result {
 	return Result{Variant: name, Done: true, Sessions: 1, Turns: 1, OverLimit: overLimit,
-		Recall: Recall{Share: 1, ShareLines: lines}, Own: Own{Share: 1},
+		Recall: Recall{Share: 1, ShareLines: lines}, Own: Own{Share: 1}, Kept: lines,
 		Costs: []Cost{{List: "l", USD: 10 * (1 + relative), Nothing: 10, Relative: relative}}}
 }
 
@@ -50,7 +50,7 @@ func TestTheRecommendationIsTheCheapestThatKeepsEnough(t *testing.T) {
 	failed := made("failed", -0.9, 1, 0)
 	failed.Done = false
 	mute := made("mute", -0.9, 1, 0)
-	mute.Own.Share = 0.94
+	mute.Own.Share, mute.Kept = 0.94, 0.94
 	for name, tt := range map[string]struct {
 		nothingOver int
 		variants    []Result
@@ -161,7 +161,7 @@ func TestAMonthAddsUpOverAgents(t *testing.T) {
 func TestWhatSavesNextToNothingIsNotNamedForWhatItKeeps(t *testing.T) {
 	r := reported(0, []Result{made("idle", 0, 1, 0), made("useful", -0.1, 1, 0)})
 	for i, saved := range []float64{0.001, 0.3} {
-		r.Totals.Variants[i].Saved, r.Totals.Variants[i].Recall.ShareLines = saved, 1-saved
+		r.Totals.Variants[i].Saved, r.Totals.Variants[i].Kept = saved, 1-saved
 	}
 	if got := r.KeepsMost(); got != "useful" {
 		t.Errorf("got %q", got)

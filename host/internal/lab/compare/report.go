@@ -120,13 +120,16 @@ type Result struct {
 	Own     Own     `json:"own"`
 	Rereads Rereads `json:"rereads"`
 	Pruned  Pruned  `json:"pruned"`
+	// Kept is what recommendations go by: the share of used names on their lines, or of the agent's own words and
+	// edits, whichever is lower.
+	Kept float64 `json:"kept"`
 	// LLM is what the strategy's model calls took; nil if it made none.
 	LLM        *outcome.Spent `json:"llm,omitempty"`
 	HostTime   time.Duration  `json:"hostTimeNs"`
 	PluginTime time.Duration  `json:"pluginTimeNs"`
 
-	// PerSession says in totals how recall and needs differ between the sessions; nil elsewhere.
-	PerSession *PerSession `json:"perSession,omitempty"`
+	// PerSession says in totals how shares differ between the sessions, by the names of measures; nil elsewhere.
+	PerSession map[string]Spread `json:"perSession,omitempty"`
 
 	// Points are the turns, for charts; none in totals.
 	Points []Point `json:"points,omitempty"`
@@ -135,22 +138,8 @@ type Result struct {
 	Steps []replay.Turn `json:"steps,omitempty"`
 }
 
-// PerSession has a [Spread] for each share.
-type PerSession struct {
-	Recall Spread `json:"recall"`
-	Lines  Spread `json:"lines"`
-	// Kept is of [Result.Kept].
-	Kept  Spread `json:"kept"`
-	Needs Spread `json:"needs"`
-	Edits Spread `json:"edits"`
-}
-
 // Ran reports whether there are figures: a variant that was not run has none, and zeros would claim that it was.
 func (r *Result) Ran() bool { return r.Turns > 0 || r.Done }
-
-// Kept is what recommendations go by: the share of used names on their lines, or of the agent's own words and edits,
-// whichever is lower.
-func (r *Result) Kept() float64 { return min(r.Recall.ShareLines, r.Own.Share) }
 
 // Cost returns the cost by a price list; ok is false if the result was not priced by it.
 func (r *Result) Cost(list string) (c Cost, ok bool) {

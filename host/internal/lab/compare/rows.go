@@ -6,22 +6,65 @@ import (
 	"strings"
 )
 
-// Rows returns which variants have a row in a table, by position: with every, all of them, otherwise one for each
-// strategy. That is the recommended one or, of the others, the cheapest at the first price list.
-func (r *Report) Rows(every bool) (rows []int) {
+// Row is a row of a table of results. It has figures.
+type Row struct {
+	*Result
+	Label string
+	// PriceList is [VariantInfo.PriceList].
+	PriceList string
+	others    map[string]Cost // by price lists that the result is not priced by
+}
+
+// Cost is [Result.Cost], at other lists that of another run: a strategy that decides by prices and has one row decides
+// in each column by those of the column.
+func (r *Row) Cost(list string) (c Cost, ok bool) {
+	if c, ok = r.Result.Cost(list); !ok {
+		c, ok = r.others[list]
+	}
+	return c, ok
+}
+
+// Every reports whether each variant has a row: if they are asked for, or if each is another strategy.
+func (r *Report) Every(asked bool) bool { return asked || len(r.chosen()) == len(r.Variants) }
+
+// Rows returns the rows of res, the totals or the results of a session: that of doing nothing and, with every, those of
+// all variants, otherwise one for each strategy. What was not run has no row.
+func (r *Report) Rows(res *Results, every bool) []Row {
+	rows := []Row{{Result: &res.Nothing, Label: NothingName}}
+	every = r.Every(every)
+	chosen := r.chosen()
+	for i := range res.Variants {
+		v := r.Variants[i]
+		if !every && chosen[v.Strategy] != i || !res.Variants[i].Ran() {
+			continue
+		}
+		row := Row{Result: &res.Variants[i], Label: v.Name, PriceList: v.PriceList, others: map[string]Cost{}}
+		if !every {
+			row.Label = v.label()
+			for k, o := range r.Variants {
+				if c, ok := res.Variants[k].Cost(o.PriceList); ok && o.label() == row.Label {
+					row.others[o.PriceList] = c
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// label is the name without the prices that the variant decides by.
+func (v VariantInfo) label() string { return strings.TrimSuffix(v.Name, " ("+v.PriceList+")") }
+
+// chosen has the variant that stands for each strategy: the recommended one or, of the others, the cheapest at the
+// first price list.
+func (r *Report) chosen() map[string]int {
 	best := map[string]int{}
 	for i, v := range r.Variants {
-		if every {
-			rows = append(rows, i)
-		} else if k, ok := best[v.Strategy]; !ok || r.represents(i, k) {
+		if k, ok := best[v.Strategy]; !ok || r.represents(i, k) {
 			best[v.Strategy] = i
 		}
 	}
-	for _, i := range best {
-		rows = append(rows, i)
-	}
-	slices.Sort(rows)
-	return rows
+	return best
 }
 
 // represents reports whether variant i represents its strategy better than variant k.
@@ -44,15 +87,6 @@ func (r *Report) represents(i, k int) bool {
 		return pricedA
 	}
 	return costA.USD < costB.USD
-}
-
-// Label is the name of variant i in a table. Which prices it decides by is said only where the others have rows too.
-func (r *Report) Label(i int, every bool) string {
-	v := r.Variants[i]
-	if !every {
-		return strings.TrimSuffix(v.Name, " ("+v.PriceList+")")
-	}
-	return v.Name
 }
 
 // SettingsText returns a variant's settings as KEY=VALUE, sorted by key.

@@ -25,7 +25,7 @@ func (c *comparison) report() *Report {
 	}
 	for i, s := range c.options.Sessions {
 		session := SessionReport{Name: s.Name, Format: s.Transcript.Format, Entries: len(s.Transcript.Entries)}
-		session.Results = Results{Variants: []Result{}}
+		session.Results = Results{Variants: make([]Result, 0, len(c.variants))}
 		var untouched slot
 		if rec := c.recordings[i]; rec != nil {
 			session.Tokens, session.Timed, session.Boundaries = rec.tokens(), rec.Timed(), rec.boundaries()
@@ -37,12 +37,12 @@ func (c *comparison) report() *Report {
 			untouched = c.untouched(rec, c.slots[i])
 		}
 		session.Nothing = untouched.result(NothingName, newTally(c.options.Prices))
-		nothing.add(untouched, session.Nothing.Kept())
+		nothing.add(untouched, s.Name, &session.Nothing)
 		r.Incomplete = r.Incomplete || !untouched.done
 		for j, v := range c.variants {
 			found := c.slots[i][j]
 			session.Variants = append(session.Variants, found.result(v.Name, newTally(v.lists)))
-			summaries[j].add(found, session.Variants[j].Kept())
+			summaries[j].add(found, s.Name, &session.Variants[j])
 			// A replay that failed has an error to show. One without either was not run.
 			r.Incomplete = r.Incomplete || !found.done && found.err == nil
 		}
@@ -95,64 +95,22 @@ func (s slot) result(variant string, none *tally) Result {
 // summary adds up the sessions of one variant that were replayed to their ends. Sessions that failed are left out:
 // half a session would lower the sums and look like savings.
 type summary struct {
-	name   string
-	tally  *tally
-	of     int   // sessions
-	missed bool  // a session was not replayed, as the comparison was stopped
-	failed int   // sessions
-	err    error // of the first that failed
-
-	recall, lines, kept, needs, edits spread
-	costs                             []spread // by price list, against doing nothing; without a list there are none
+	name     string
+	tally    *tally
+	sessions []string // the names of those that were replayed to their ends
+	results  []*Result
+	of       int   // sessions
+	missed   bool  // a session was not replayed, as the comparison was stopped
+	failed   int   // sessions
+	err      error // of the first that failed
 }
 
 func newSummary(name string, lists []*pricing.List) summary {
-	return summary{name: name, tally: newTally(lists), costs: make([]spread, len(lists))}
+	return summary{name: name, tally: newTally(lists)}
 }
 
-type spread struct {
-	sum   float64
-	n     int
-	worst Spread
-}
-
-// of adds the share that one session kept, unless nothing was counted in it.
-func (s *spread) of(session string, kept, of int) {
-	if of > 0 {
-		s.share(session, share(kept, of))
-	}
-}
-
-func (s *spread) share(session string, v float64) { s.add(session, v, v < s.worst.Worst) }
-
-// cost adds what one session cost against doing nothing, unless that cost nothing.
-func (s *spread) cost(session string, c Cost) {
-	if c.Nothing > 0 {
-		s.add(session, c.relative(), c.relative() > s.worst.Worst)
-	}
-}
-
-// add adds the value of one session. worse: no other value was worse.
-func (s *spread) add(session string, v float64, worse bool) {
-	if s.n == 0 || worse {
-		s.worst = Spread{Worst: v, Session: session}
-	}
-	s.sum += v
-	s.n++
-}
-
-// result returns the spread; without any session nothing was lost.
-func (s *spread) result() Spread {
-	if s.n == 0 {
-		return Spread{Mean: 1, Worst: 1}
-	}
-	out := s.worst
-	out.Mean = s.sum / float64(s.n)
-	return out
-}
-
-// add adds the slot of one more session; kept is [Result.Kept] of its result.
-func (s *summary) add(one slot, kept float64) {
+// add adds a session with its slot and result.
+func (s *summary) add(one slot, session string, r *Result) {
 	s.of++
 	switch {
 	case one.err != nil:
@@ -162,29 +120,50 @@ func (s *summary) add(one slot, kept float64) {
 	case !one.done:
 		s.missed = true
 	default:
-		t := one.found.tally
-		s.tally.add(t)
-		session := one.found.rec.name
-		s.recall.of(session, t.recall.Kept, t.recall.Used)
-		s.lines.of(session, t.recall.KeptLines, t.recall.UsedLines)
-		s.kept.share(session, kept)
-		s.needs.of(session, t.needs.Kept, t.needs.Calls)
-		s.edits.of(session, t.needs.KeptEdits, t.needs.Edits)
-		for i, c := range t.costs {
-			s.costs[i].cost(session, c)
-		}
+		s.tally.add(one.found.tally)
+		s.sessions, s.results = append(s.sessions, session), append(s.results, r)
 	}
+}
+
+// spread returns how a measure differs between the sessions, at the price list k if it has those. Worse is what is
+// higher or, of shares, lower. ok is false if no session counts.
+func (s *summary) spread(m *Measure, k int) (out Spread, ok bool) {
+	sum, n := 0.0, 0
+	for i, r := range s.results {
+		var c *Cost
+		if m.perList() {
+			c = &r.Costs[k]
+		}
+		if !m.counts(r, c) {
+			continue
+		}
+		v := m.value(r, c)
+		if n == 0 || m.Kind == Kept && v < out.Worst || m.Kind != Kept && v > out.Worst {
+			out.Worst, out.Session = v, s.sessions[i]
+		}
+		sum, n = sum+v, n+1
+	}
+	out.Mean = sum / float64(max(n, 1))
+	return out, n > 0
 }
 
 // result returns the totals. The error is the first one, with the number of sessions that failed unless all did.
 func (s *summary) result() Result {
 	r := s.tally.result(s.name)
-	r.PerSession = &PerSession{Recall: s.recall.result(), Lines: s.lines.result(), Kept: s.kept.result(),
-		Needs: s.needs.result(), Edits: s.edits.result()}
-	for i := range r.Costs {
-		if s.costs[i].n > 0 {
-			spread := s.costs[i].result()
-			r.Costs[i].PerSession = &spread
+	r.PerSession = map[string]Spread{}
+	for i := range Measures {
+		switch m := &Measures[i]; {
+		case m.Worst == 0:
+		case m.perList():
+			for k := range r.Costs {
+				if found, ok := s.spread(m, k); ok {
+					r.Costs[k].PerSession = &found
+				}
+			}
+		default:
+			if found, ok := s.spread(m, 0); ok {
+				r.PerSession[m.Name] = found
+			}
 		}
 	}
 	r.Done = s.failed == 0 && !s.missed

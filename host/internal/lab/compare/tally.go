@@ -102,6 +102,7 @@ func (t *tally) result(variant string) Result {
 	r.Recall.ShareLines = share(r.Recall.KeptLines, r.Recall.UsedLines)
 	r.Needs.Share = share(r.Needs.Kept, r.Needs.Calls)
 	r.Needs.ShareEdits = share(r.Needs.KeptEdits, r.Needs.Edits)
+	r.Kept = min(r.Recall.ShareLines, r.Own.Share)
 	return r
 }
 

@@ -39,7 +39,7 @@ func (r *Report) vote(floor float64) *vote {
 // holds reports whether variant i keeps enough in session s.
 func (v *vote) holds(i, s int) bool {
 	res := &v.report.Sessions[s].Variants[i]
-	return res.OverLimit == 0 && res.Kept() >= v.floor
+	return res.OverLimit == 0 && res.Kept >= v.floor
 }
 
 // choose returns the cheapest variant that fits all sessions but the one left out, and keeps enough in a share of them;

@@ -71,11 +71,10 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 
 // A variant that could not send everything is not compared.
 func TestKeepsMost(t *testing.T) {
-	own := compare.Own{Share: 0.95}
 	all := []compare.Result{
-		{Variant: "x", Done: true, Saved: 0.2, Recall: compare.Recall{ShareLines: 0.8}, Own: own},
-		{Variant: "y", Done: true, Saved: 0.2, Recall: compare.Recall{ShareLines: 0.9}, Own: own},
-		{Variant: "z", Done: true, Saved: 0.2, Recall: compare.Recall{ShareLines: 1}, Own: own, OverLimit: 1},
+		{Variant: "x", Done: true, Saved: 0.2, Kept: 0.8},
+		{Variant: "y", Done: true, Saved: 0.2, Kept: 0.9},
+		{Variant: "z", Done: true, Saved: 0.2, Kept: 0.95, OverLimit: 1},
 	}
 	r := compare.Report{Totals: compare.Results{Variants: all}}
 	if got := r.KeepsMost(); got != "y" {

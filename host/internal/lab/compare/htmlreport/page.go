@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
-	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
@@ -45,7 +44,7 @@ type section struct {
 
 func newPage(r *compare.Report, o Options) *page {
 	p := &page{Title: "Strategies compared on recorded sessions", Incomplete: r.Incomplete,
-		Scope: scope(r), Verdict: verdictOf(r.Recommendation), Totals: totals(r, o.Every), Times: times(r, o), Meanings: meanings()}
+		Scope: scope(r), Verdict: verdictOf(r.Recommendation), Totals: totals(r, "Totals of all sessions", o.Every), Times: times(r, o), Meanings: meanings()}
 	for _, w := range r.Warnings() {
 		p.Warnings = append(p.Warnings, shorten(w, maxSentence))
 	}
@@ -93,29 +92,13 @@ func shown(r *compare.Report) int {
 }
 
 func times(r *compare.Report, o Options) section {
-	out := section{Title: "Times", Lead: "They differ from run to run. The comparison took " + duration(r.Took) + "."}
+	out := section{Title: "Times", Lead: "They differ from run to run. The comparison took " +
+		show(compare.Time, float64(r.Took)) + "."}
 	if !o.Made.IsZero() {
 		out.Lead += " Made on " + o.Made.UTC().Format("2006-01-02 15:04 UTC") + " by thresh " + clean(o.Version) + "."
 	}
-	t := table{Caption: "Time of all sessions together",
-		Heads: []string{"variant", "in the host", "in the plugin", "at the strategy's model"}}
-	for i := range r.Totals.Variants {
-		v, model := &r.Totals.Variants[i], "–"
-		if v.LLM != nil {
-			model = duration(v.LLM.Time)
-		}
-		t.add(short(v.Variant), duration(v.HostTime), duration(v.PluginTime), model)
-	}
-	out.Tables = []table{t}
+	rows := r.Rows(&r.Totals, true)
+	out.Tables = []table{results("Time of all sessions together", rows[1:], r.Columns(rows),
+		func(c compare.Column) bool { return c.Kind == compare.Time })}
 	return out
-}
-
-func duration(d time.Duration) string {
-	switch {
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d >= time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	}
-	return d.Round(time.Microsecond).String()
 }

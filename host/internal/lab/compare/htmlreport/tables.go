@@ -2,6 +2,7 @@ package htmlreport
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
@@ -26,166 +27,111 @@ type row struct {
 	Cells         []string
 }
 
-func (t *table) add(name string, cells ...string) {
+func (t *table) add(name string, cells ...string) { t.addRow(row{Name: name, Cells: cells}) }
+
+func (t *table) addRow(r row) {
 	if len(t.Rows) == maxRows {
 		t.Rest++
 		return
 	}
-	t.Rows = append(t.Rows, row{Name: name, Cells: cells})
+	t.Rows = append(t.Rows, r)
 }
 
-type column struct {
-	head string
-	cell func(*compare.Result) string
-}
-
-// columns are those of a place; list is the price list of measures that have one.
-func columns(place compare.Place, list string) (out []column) {
-	for _, m := range compare.Measures() {
-		if m.Place != place {
-			continue
-		}
-		out = append(out, column{title(m.Name), func(r *compare.Result) string {
-			c, _ := r.Cost(list)
-			text := figureText(m.Kind, m.Value(r, c), c)
-			if m.Spread == nil {
-				return text
-			}
-			if s, ok := m.Spread(r, c); ok && s.Differs(m.Value(r, c)) {
-				text += " (worst " + figureText(m.Kind, s.Worst, c) + ")"
-			}
-			return text
-		}})
+// results is a table with a row for each of rows, and the columns that are chosen.
+func results(caption string, rows []compare.Row, columns []compare.Column, chosen func(compare.Column) bool) table {
+	t := table{Caption: caption, Heads: []string{"variant"}}
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c compare.Column) bool { return !chosen(c) })
+	for _, c := range columns {
+		t.Heads = append(t.Heads, title(c.Measure.Name))
 	}
-	return out
+	for _, r := range rows {
+		out := row{Name: short(r.Label), Problem: shorten(r.Error, maxSentence)}
+		if !r.Done && r.Error == "" {
+			out.Problem = "not finished: the comparison was stopped"
+		}
+		for _, c := range columns {
+			text := c.Text(r)
+			if c.Worst != nil {
+				if worst := c.Worst.Text(r); worst != "" && worst != text {
+					text += " (worst " + worst + ")"
+				}
+			}
+			out.Cells = append(out.Cells, typeset(text))
+		}
+		t.addRow(out)
+	}
+	return t
 }
 
 // title is the name of a measure as the page has it.
 func title(name string) string { return strings.ReplaceAll(name, "-", " ") }
 
-func figureText(kind compare.Kind, v float64, c compare.Cost) string {
-	switch kind {
-	case compare.Share01:
-		return recalled(v)
-	case compare.Saving:
-		return percent(v)
-	case compare.USD:
-		return dollars(v, c.Nothing)
-	default:
-		return number(int(v))
-	}
-}
-
 // meaning is an entry of the explanations.
 type meaning struct{ Name, Text string }
 
-// meanings explain the measures that the page shows.
 func meanings() (out []meaning) {
-	for _, m := range compare.Measures() {
-		if m.Place != compare.Nowhere {
-			out = append(out, meaning{title(m.Name), strings.ToUpper(m.Help[:1]) + m.Help[1:] + "."})
-		}
+	for _, m := range compare.Measures {
+		out = append(out, meaning{title(m.Name), strings.ToUpper(m.Help[:1]) + m.Help[1:] + "."})
 	}
 	return out
 }
 
-// totals has what most readers choose by, at the first price list: a row for each strategy or, with every, for each
-// variant that did not decide by another list.
-func totals(r *compare.Report, every bool) table {
-	var first []column
-	ran := (*compare.Result).Ran
-	if len(r.Prices) > 0 {
-		list := r.Prices[0].Name
-		first = []column{{"USD, " + short(list), func(r *compare.Result) string { return costCell(r, list) }}}
-		ran = pricedBy(list)
+// totals has what most readers choose by, at the first price list.
+func totals(r *compare.Report, caption string, every bool) table {
+	rows := priced(r, first(r), every)
+	return results(caption, rows, r.Columns(rows), func(c compare.Column) bool {
+		return c.Rank < compare.Details && (c.List == "" || c.List == first(r))
+	})
+}
+
+// first is the first price list; "" for none.
+func first(r *compare.Report) string {
+	if len(r.Prices) == 0 {
+		return ""
 	}
-	return results(r, "Totals of all sessions", append(first, columns(compare.Totals, "")...), ran, every)
+	return r.Prices[0].Name
+}
+
+// priced are the rows of what did not decide by another list.
+func priced(r *compare.Report, list string, every bool) []compare.Row {
+	return slices.DeleteFunc(r.Rows(&r.Totals, every), func(row compare.Row) bool {
+		_, ok := row.Cost(list)
+		return list != "" && !ok
+	})
 }
 
 // more has the rest of the figures, and the cost by each price list in detail.
 func more(r *compare.Report, every bool) section {
 	out := section{Title: "More figures"}
-	if all := totals(r, true); len(r.Rows(every)) < len(r.Variants) {
-		all.Caption = "Totals of all variants"
-		out.Tables = append(out.Tables, all)
+	if !r.Every(every) {
+		out.Tables = append(out.Tables, totals(r, "Totals of all variants", true))
 	}
-	out.Tables = append(out.Tables,
-		results(r, "More totals of all sessions", columns(compare.More, ""), (*compare.Result).Ran, true))
+	rows := r.Rows(&r.Totals, true)
+	columns := r.Columns(rows)
+	out.Tables = append(out.Tables, results("More totals of all sessions", rows, columns, func(c compare.Column) bool {
+		return c.Rank >= compare.Details && c.List == "" && c.Kind != compare.Time
+	}))
 	for _, l := range r.Prices {
-		cost := column{"USD", func(r *compare.Result) string { return costCell(r, l.Name) }}
-		out.Tables = append(out.Tables, results(r, "Cost by "+short(l.Name),
-			append([]column{cost}, columns(compare.CostTable, l.Name)...), pricedBy(l.Name), true))
+		out.Tables = append(out.Tables, results("Cost by "+short(l.Name), priced(r, l.Name, true), columns,
+			func(c compare.Column) bool { return c.List == l.Name }))
 	}
 	return out
 }
 
-// pricedBy reports of a result whether it ran and decided by no other list.
-func pricedBy(list string) func(*compare.Result) bool {
-	return func(r *compare.Result) bool {
-		_, priced := r.Cost(list)
-		return priced && r.Ran()
-	}
-}
-
-// results has a row for doing nothing and one for each strategy or, with every, variant that is shown.
-func results(
-	r *compare.Report, caption string, columns []column, shown func(*compare.Result) bool, every bool,
-) table {
-	t := table{Caption: caption, Heads: []string{"variant"}}
-	for _, c := range columns {
-		t.Heads = append(t.Heads, c.head)
-	}
-	add := func(name string, res *compare.Result) {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, c.cell(res))
-		}
-		out := row{Name: short(name), Problem: shorten(res.Error, maxSentence), Cells: cells}
-		if !res.Done && out.Problem == "" {
-			out.Problem = "not finished: the comparison was stopped"
-		}
-		t.Rows = append(t.Rows, out)
-	}
-	add(compare.NothingName, &r.Totals.Nothing)
-	for _, i := range r.Rows(every) {
-		if v := &r.Totals.Variants[i]; shown(v) {
-			add(r.Label(i, every), v)
-		}
-	}
-	return t
-}
-
-// costCell is the cost by a list, of variants with the difference to doing nothing.
-func costCell(res *compare.Result, list string) string {
-	c, _ := res.Cost(list)
-	if res.Variant == compare.NothingName {
-		return dollars(c.USD, c.USD)
-	}
-	worst := ""
-	if c.PerSession != nil && res.Sessions > 1 {
-		worst = ", worst " + relative(c.PerSession.Worst)
-	}
-	return dollars(c.USD, c.Nothing) + " (" + relative(c.Relative) + worst + ")"
-}
-
 func sessions(r *compare.Report, variant int) section {
-	total := &r.Totals.Variants[variant]
-	name := short(total.Variant)
-	t := table{Caption: "Each session with " + name,
-		Heads: []string{"session", "entries", "turns", "tokens sent", "saved"}}
-	for _, c := range total.Costs {
-		t.Heads = append(t.Heads, "USD, "+short(c.List))
-	}
-	t.Heads = append(t.Heads, "recall", "needs", "compactions by the recorder")
+	name := short(r.Totals.Variants[variant].Variant)
+	var rows []compare.Row
 	for i := range r.Sessions {
+		rows = append(rows, compare.Row{Result: &r.Sessions[i].Variants[variant], Label: r.Sessions[i].Name})
+	}
+	t := results("Each session with "+name, rows, r.Columns(rows), func(c compare.Column) bool {
+		return c.Rank <= compare.Details && c.List == "" || c.List != "" && c.List == first(r)
+	})
+	t.Heads = append(t.Heads, "entries", "compactions by the recorder")
+	t.Heads[0] = "session"
+	for i := range t.Rows {
 		s := &r.Sessions[i]
-		res := &s.Variants[variant]
-		cells := []string{number(s.Entries), number(res.Turns), number(res.Sent), percent(res.Saved)}
-		for _, c := range total.Costs {
-			cells = append(cells, costCell(res, c.List))
-		}
-		cells = append(cells, recalled(res.Recall.Share), recalled(res.Needs.Share), number(len(s.Boundaries)))
-		t.add(short(s.Name), cells...)
+		t.Rows[i].Cells = append(t.Rows[i].Cells, number(s.Entries), number(len(s.Boundaries)))
 	}
 	return section{Title: "Session by session, with " + name, Tables: []table{t}}
 }
@@ -205,7 +151,7 @@ func pruned(r *compare.Report, variant int) section {
 			if s.Rest > 0 {
 				name = number(s.Rest) + " more"
 			}
-			t.add(name, number(s.Count), number(s.Tokens), percent(float64(s.Tokens)/float64(max(v.Pruned.Tokens, 1))))
+			t.add(name, number(s.Count), number(s.Tokens), show(compare.Saving, float64(s.Tokens)/float64(max(v.Pruned.Tokens, 1))))
 		}
 		out.Tables = append(out.Tables, t)
 	}

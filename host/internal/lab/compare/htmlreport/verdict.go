@@ -14,7 +14,7 @@ func verdictOf(x *compare.Recommendation) *verdict {
 	if x == nil {
 		return nil
 	}
-	v := &verdict{Headline: x.Headline(short, recalled)}
+	v := &verdict{Headline: x.Headline(short, kept)}
 	if x.Variant == "" {
 		return v
 	}
@@ -24,10 +24,12 @@ func verdictOf(x *compare.Recommendation) *verdict {
 		}
 		v.Figures = append(v.Figures, figure{value, text})
 	}
-	add(relative(x.Relative), "cost against doing nothing", x.Dearest.Differs(x.Relative), relative(x.Dearest.Worst))
-	kept := min(x.Lines, x.Own)
-	add(recalled(kept), "kept of the lines that later turns used or, if that is less, of the agent's own words and edits",
-		x.Worst.Differs(kept), recalled(x.Worst.Worst))
-	add(dollars(x.PerSession, x.PerSession), "USD saved in a session", false, "")
+	add(show(compare.Change, x.Relative), "cost against doing nothing", x.Dearest.Differs(x.Relative), show(compare.Change, x.Dearest.Worst))
+	least := min(x.Lines, x.Own)
+	add(kept(least), "kept of the lines that later turns used or, if that is less, of the agent's own words and edits",
+		x.Worst.Differs(least), kept(x.Worst.Worst))
+	add(show(compare.USD, x.PerSession), "USD saved in a session", false, "")
 	return v
 }
+
+func kept(share float64) string { return show(compare.Kept, share) }

@@ -317,7 +317,7 @@ func TestThePageBeginsWithTheVerdict(t *testing.T) {
 	text := parse(t, write(t, r, htmlreport.Options{})).text()
 	at := 0
 	for _, want := range []string{"Of those that keep at least 95.0\u00a0% of the lines that later turns used and of the agent's own words and edits, variant-1 is the cheapest at list-0's prices",
-		"−27.1\u00a0%", "cost against doing nothing, +1.2\u00a0% in the worst session", "99.1\u00a0%", "96.7\u00a0% in the worst session", "0.125",
+		"−27\u00a0%", "cost against doing nothing, +1.2\u00a0% in the worst session", "99.1\u00a0%", "96.7\u00a0% in the worst session", "0.12",
 		"Totals of all sessions"} {
 		next := strings.Index(text[at:], want)
 		if next < 0 {
