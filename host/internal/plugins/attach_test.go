@@ -48,6 +48,7 @@ func byHand(t *testing.T) (cmd *exec.Cmd, socket string) {
 }
 
 func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
+	t.Parallel()
 	cmd, socket := byHand(t)
 	dir := pluginDir(t, "honest")
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: process.IsolationStrict,
@@ -87,6 +88,7 @@ func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
 
 // A process that speaks plain go-plugin is not the host's to end.
 func TestAPlainProcessOutlivesTheHostThatUsesIt(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command(honest)
 	dir := plugintest.ShortTemp(t)
 	cmd.Env = []string{"TMPDIR=" + dir, "PLUGIN_UNIX_SOCKET_DIR=" + dir, "PLUGIN_PROTOCOL_VERSIONS=1",
@@ -123,6 +125,7 @@ func TestAPlainProcessOutlivesTheHostThatUsesIt(t *testing.T) {
 }
 
 func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {
+	t.Parallel()
 	cmd, socket := byHand(t)
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{MaxCrashes: 1},
 		Attach: map[string]string{"honest": socket}}), "honest")
@@ -141,6 +144,7 @@ func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {
 
 // A call waits for an author who stands at a breakpoint.
 func TestAPluginThatWasStartedByHandHasNoDeadline(t *testing.T) {
+	t.Parallel()
 	cmd, socket := byHand(t)
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{OptimizeTimeout: time.Millisecond,
 		StartTimeout: time.Minute}, Attach: map[string]string{"honest": socket}}), "honest")
@@ -170,6 +174,7 @@ func TestAPluginThatWasStartedByHandHasNoDeadline(t *testing.T) {
 }
 
 func TestNobodyIsThereToBeAttachedTo(t *testing.T) {
+	t.Parallel()
 	deaf := plugintest.Write(t, t.TempDir(), "file", "no socket", 0o600)
 	for _, socket := range []string{"/nowhere", deaf} {
 		m := open(t, Options{Attach: map[string]string{"honest": socket}})

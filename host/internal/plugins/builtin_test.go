@@ -21,6 +21,7 @@ const both = "top-down-truncation"
 
 // It is isolated as a file is, and where only locked files run, it needs no lock.
 func TestABuiltInStrategyRunsAsOtherPluginsDo(t *testing.T) {
+	t.Parallel()
 	dir, lock := pluginDir(t, "steady"), filepath.Join(t.TempDir(), "state", "plugins.lock")
 	o := Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: lock}, BuiltIn: []string{both}}
 	m := open(t, o)
@@ -46,6 +47,7 @@ func TestABuiltInStrategyRunsAsOtherPluginsDo(t *testing.T) {
 }
 
 func TestAFileIsUsedInsteadOfWhatIsBuiltIn(t *testing.T) {
+	t.Parallel()
 	elsewhere, dir := t.TempDir(), filepath.Join(t.TempDir(), "plugins")
 	if err := binaries.Strategies(elsewhere, both); err != nil {
 		t.Fatal(err)
@@ -102,6 +104,7 @@ func TestAFileIsUsedInsteadOfWhatIsBuiltIn(t *testing.T) {
 
 // What could not be seen may be a file that is to be used instead.
 func TestWhatIsBuiltInWaitsForTheMachine(t *testing.T) {
+	t.Parallel()
 	c := discover.Catalog{Lack: ErrHost}.AddBuiltIn([]string{both})
 	if got, ok := c.Find(both); ok {
 		t.Errorf("found %+v", got)

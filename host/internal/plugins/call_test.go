@@ -24,6 +24,7 @@ import (
 )
 
 func TestOptimizeReturnsTheEdits(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}}), "steady")
 	got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")})
 	if err != nil {
@@ -39,6 +40,7 @@ func TestOptimizeReturnsTheEdits(t *testing.T) {
 }
 
 func TestCompressReturnsThePieces(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}}), "steady")
 	got, err := s.Compress(t.Context(), prepare.CompressCall{
 		Call: call("a", "b", "c", "d"), CompressParams: sdk.CompressParams{Threshold: 0.5},
@@ -57,6 +59,7 @@ func TestCompressReturnsThePieces(t *testing.T) {
 }
 
 func TestAnEntryLargerThanAnyMessageLimitIsSent(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}}), "steady")
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call(strings.Repeat("x", 10<<20))}); err != nil {
 		t.Fatal(err)
@@ -66,6 +69,7 @@ func TestAnEntryLargerThanAnyMessageLimitIsSent(t *testing.T) {
 // Edits that are wrong in themselves are decoded and passed on: whether they fit the history is for package history
 // to say.
 func TestOptimizeDoesNotJudgeEdits(t *testing.T) {
+	t.Parallel()
 	tests := map[string][]rewrite.Edit{
 		"out-of-bounds": {{Index: 2, Remove: true}},
 		"twice":         {{Index: 0, Remove: true}, {Index: 0, Remove: true}},
@@ -89,6 +93,7 @@ func TestOptimizeDoesNotJudgeEdits(t *testing.T) {
 }
 
 func TestCallsThatFail(t *testing.T) {
+	t.Parallel()
 	optimize := func(ctx context.Context, s *Strategy) error {
 		_, err := s.Optimize(ctx, prepare.OptimizeCall{Call: call("a", "b")})
 		return err
@@ -168,6 +173,7 @@ func TestCallsThatFail(t *testing.T) {
 
 // Whatever a plugin does to its standard output, before the handshake and after it, it is one that can be called.
 func TestNoiseOnStandardOutputHurtsNobody(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"chatty", "noisy", "floods-stdout"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,6 +213,7 @@ func refusedCheaply(t *testing.T, name, says string) {
 }
 
 func TestAPluginThatIsKilledInTheMiddleOfACompress(t *testing.T) {
+	t.Parallel()
 	dir := pluginDir(t, "waits-in-compress")
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}})
 	s := strategy(t, m, "waits-in-compress")
@@ -227,6 +234,7 @@ func TestAPluginThatIsKilledInTheMiddleOfACompress(t *testing.T) {
 }
 
 func TestACancelledCallSaysSo(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")}}}),
 		"waits-in-optimize")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -239,6 +247,7 @@ func TestACancelledCallSaysSo(t *testing.T) {
 }
 
 func TestAStoppedPluginIsReplaced(t *testing.T) {
+	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "stops-in-optimize")},
 		OptimizeTimeout: 50 * time.Millisecond}})
 	s := strategy(t, m, "stops-in-optimize")
@@ -264,6 +273,7 @@ func TestAStoppedPluginIsReplaced(t *testing.T) {
 }
 
 func TestAStrategyUsesTheHostDuringCompress(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "needs-llm")}}}), "needs-llm")
 	got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{})
 	if err != nil {
@@ -279,6 +289,7 @@ func TestAStrategyUsesTheHostDuringCompress(t *testing.T) {
 }
 
 func TestHostServicesAreRefused(t *testing.T) {
+	t.Parallel()
 	tests := map[string]string{
 		"uses-no-call":            `FailedPrecondition`,
 		"generates-without-leave": "requires_llm",
@@ -296,6 +307,7 @@ func TestHostServicesAreRefused(t *testing.T) {
 }
 
 func TestAnErrorOfTheHostReachesTheStrategyAndComesBack(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "needs-llm")}}}), "needs-llm")
 	_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{
 		generate: func(context.Context) (sdk.Completion, error) {
@@ -309,6 +321,7 @@ func TestAnErrorOfTheHostReachesTheStrategyAndComesBack(t *testing.T) {
 }
 
 func TestAHostServiceEndsWithTheCall(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "needs-llm")}}}), "needs-llm")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})

@@ -119,6 +119,7 @@ func (l *ledger) optimize(t interface {
 // A plugin sees the same history whether it is sent whole or what is new: whatever is added and rewritten, and whatever
 // its memory holds. Small mirrors are evicted all the time.
 func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	whole := mirroring(t, -1)
 	plain := gen.History(gen.Options{})
@@ -219,6 +220,7 @@ func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
 
 // What a turn sends is what was added, whatever stands before it; a rewrite sends what it made.
 func TestATurnSendsWhatIsNew(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	s := mirroring(t, 64<<20)
 	perTurn := map[int]uint64{}
@@ -264,6 +266,7 @@ func TestATurnSendsWhatIsNew(t *testing.T) {
 
 // A plugin is told that the host applied its edits: all of them, whatever was added behind them, and nothing else.
 func TestAPluginIsToldThatItsEditsWereApplied(t *testing.T) {
+	t.Parallel()
 	s := mirroring(t, 64<<20)
 	for name, c := range map[string]struct {
 		then          func(l *ledger)
@@ -313,6 +316,7 @@ func TestAPluginIsToldThatItsEditsWereApplied(t *testing.T) {
 
 // Whatever happens to the process or its mirrors, one call sends everything and the next ones what is new.
 func TestALostMirrorCostsOneFullSend(t *testing.T) {
+	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "mirror")}}})
 	s := strategy(t, m, "mirror")
 	l := newLedger("s")
@@ -353,6 +357,7 @@ func TestALostMirrorCostsOneFullSend(t *testing.T) {
 
 // Concurrent calls of one session each see their own history.
 func TestConcurrentCallsOfOneSession(t *testing.T) {
+	t.Parallel()
 	s, full := mirroring(t, 64<<20), mirroring(t, -1)
 	var all sync.WaitGroup
 	for i := range 4 {
@@ -376,6 +381,7 @@ func TestConcurrentCallsOfOneSession(t *testing.T) {
 
 // A strategy that is only called at the threshold keeps no mirror: it would take memory for a call that is rare.
 func TestAPluginWithoutMirrorsIsSentEverything(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}}), "steady")
 	for range 3 {
 		if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil {

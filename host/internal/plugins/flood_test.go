@@ -92,6 +92,7 @@ func memoryTaken(t *testing.T) (bytes int64) {
 
 // What a plugin writes to its standard error cannot look like a line of the host, at the level that is the default.
 func TestAPluginCannotForgeLogLines(t *testing.T) {
+	t.Parallel()
 	var log plugintest.Buffer
 	m := open(t, Options{
 		Plugins: config.Plugins{Dirs: []string{pluginDir(t, "writes-to-the-log")}},
@@ -121,6 +122,7 @@ func TestAPluginCannotForgeLogLines(t *testing.T) {
 
 // The log grows by a bounded amount however much a plugin writes, and says how much is missing.
 func TestAFloodOfTheLogIsDropped(t *testing.T) {
+	t.Parallel()
 	var log plugintest.Buffer
 	m := open(t, Options{
 		Plugins: config.Plugins{Dirs: []string{pluginDir(t, "floods-the-log")}},
@@ -142,6 +144,7 @@ func TestAFloodOfTheLogIsDropped(t *testing.T) {
 }
 
 func TestAnIdlePluginThatSpinsIsReplaced(t *testing.T) {
+	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "spins")}}})
 	m.supervision.IdlePeriod = 200 * time.Millisecond
 	s := strategy(t, m, "spins")
@@ -174,6 +177,7 @@ func TestAPluginThatClosesItsDirectory(t *testing.T) {
 
 // A plugin that declares without measure is refused before it is written to the lock file, which others need.
 func TestAPluginCannotFillTheLockFile(t *testing.T) {
+	t.Parallel()
 	dir := pluginDir(t, "declares-too-much", "steady")
 	lock := t.TempDir() + "/lock.json"
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: lock}})

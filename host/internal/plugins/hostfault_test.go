@@ -48,6 +48,7 @@ func works(t *testing.T, s *Strategy) {
 }
 
 func TestARunDirectoryThatIsGoneIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	base := plugintest.ShortTemp(t)
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, RunDir: base}),
 		"steady")
@@ -73,6 +74,7 @@ func empty(t *testing.T, dir string) {
 }
 
 func TestATemporaryDirectoryThatIsGoneIsTheHostsFault(t *testing.T) {
+	t.Parallel()
 	base := plugintest.ShortTemp(t)
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, RunDir: base})
 	s := strategy(t, m, "steady")

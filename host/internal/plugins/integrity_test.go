@@ -21,6 +21,7 @@ func try(t *testing.T, o Options, name string) error {
 }
 
 func TestAChangedFileIsRefusedUntilItIsLocked(t *testing.T) {
+	t.Parallel()
 	dir := pluginDir(t, "steady")
 	o := Options{Plugins: config.Plugins{Dirs: []string{dir},
 		LockFile: filepath.Join(t.TempDir(), "state", "plugins.lock")}}
@@ -46,6 +47,7 @@ func TestAChangedFileIsRefusedUntilItIsLocked(t *testing.T) {
 }
 
 func TestWithoutALockFileAChangeIsNoticedAllTheSame(t *testing.T) {
+	t.Parallel()
 	dir := pluginDir(t, "steady")
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}), "steady")
 	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
@@ -56,6 +58,7 @@ func TestWithoutALockFileAChangeIsNoticedAllTheSame(t *testing.T) {
 }
 
 func TestOnlyLockedPluginsStartWhereThatIsAsked(t *testing.T) {
+	t.Parallel()
 	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady", "chatty")},
 		LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
 	if _, err := open(t, o).Lock(t.Context(), "steady"); err != nil {
@@ -72,6 +75,7 @@ func TestOnlyLockedPluginsStartWhereThatIsAsked(t *testing.T) {
 }
 
 func TestOffStartsAnything(t *testing.T) {
+	t.Parallel()
 	dir := pluginDir(t, "steady")
 	o := Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
 	if err := try(t, o, "steady"); err != nil {
@@ -88,6 +92,7 @@ func TestOffStartsAnything(t *testing.T) {
 }
 
 func TestADamagedLockFileLetsNothingRun(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"no json": "{", "another version": `{"version": 9}`,
 	} {
@@ -106,6 +111,7 @@ func TestADamagedLockFileLetsNothingRun(t *testing.T) {
 }
 
 func TestTheLockedInfoHoldsForTheSameFile(t *testing.T) {
+	t.Parallel()
 	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "changes-its-info")},
 		LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
 	if err := try(t, o, "changes-its-info"); err != nil {
@@ -117,6 +123,7 @@ func TestTheLockedInfoHoldsForTheSameFile(t *testing.T) {
 }
 
 func TestFilesThatOthersCanChangeAreNotRun(t *testing.T) {
+	t.Parallel()
 	const name = FilePrefix + "steady"
 	chmod := func(t *testing.T, path string, mode os.FileMode) {
 		t.Helper()
@@ -190,6 +197,7 @@ func link(t *testing.T, dir, to string) {
 
 // Listing only looks: what it starts is trusted when it is used, as it is then.
 func TestOnlyUseRecordsAPlugin(t *testing.T) {
+	t.Parallel()
 	dir, lock := pluginDir(t, "steady"), filepath.Join(t.TempDir(), "state", "plugins.lock")
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: lock}})
 	if l := m.List(t.Context()); l[0].State != StateReady {

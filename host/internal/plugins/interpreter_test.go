@@ -14,6 +14,7 @@ import (
 // A script whose interpreter lies where isolation lets nothing be read, as those of version managers do in home
 // directories.
 func TestAnInterpreterThatIsolationHides(t *testing.T) {
+	t.Parallel()
 	isolates(t)
 	tools := t.TempDir()
 	shell := filepath.Join(tools, "bin", "sh")
@@ -46,6 +47,7 @@ func TestAnInterpreterThatIsolationHides(t *testing.T) {
 }
 
 func TestAnInterpreterByWayOfEnv(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	plugintest.Write(t, dir, FilePrefix+"script", "#!/usr/bin/env no-such-program\n", 0o755)
 	if err := try(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}, "script"); err == nil ||

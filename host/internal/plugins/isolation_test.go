@@ -97,6 +97,7 @@ func listen(t *testing.T) (port int, heard func() map[string]string) {
 }
 
 func TestAPluginCannotGetOut(t *testing.T) {
+	t.Parallel()
 	isolates(t)
 	l, err := net.Listen("unix", fmt.Sprintf("@thresh-test-%d", os.Getpid()))
 	if err != nil {
@@ -116,6 +117,7 @@ func TestAPluginCannotGetOut(t *testing.T) {
 }
 
 func TestAGrantOpensTheNetworkAndNothingElse(t *testing.T) {
+	t.Parallel()
 	isolates(t)
 	got := escape(t,
 		Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"tries-to-escape": {Network: true}}}})
@@ -129,6 +131,7 @@ func TestAGrantOpensTheNetworkAndNothingElse(t *testing.T) {
 }
 
 func TestAPluginThatNeedsTheNetworkSaysSo(t *testing.T) {
+	t.Parallel()
 	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "needs-network")}}}
 	err := try(t, o, "needs-network")
 	if !errors.Is(err, ErrNotGranted) || !strings.Contains(err.Error(), "plugins.grants.needs-network.network: true") {
@@ -142,6 +145,7 @@ func TestAPluginThatNeedsTheNetworkSaysSo(t *testing.T) {
 
 // A plugin that ends with the system's refusal on its standard error gets the grants named.
 func TestAPluginThatDiesOfARefusalHearsOfGrants(t *testing.T) {
+	t.Parallel()
 	isolates(t)
 	dir := pluginDir(t, "starts-another")
 	err := try(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}, "starts-another")
@@ -157,6 +161,7 @@ func TestAPluginThatDiesOfARefusalHearsOfGrants(t *testing.T) {
 
 // Where the machine allows no namespaces, the host makes a plugin's sockets.
 func TestAPluginWorksWithoutNamespaces(t *testing.T) {
+	t.Parallel()
 	isolates(t)
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest", "needs-llm")}}})
 	m.checks = func() []isolate.Check {
@@ -175,6 +180,7 @@ func TestAPluginWorksWithoutNamespaces(t *testing.T) {
 }
 
 func TestWithoutIsolationAPluginIsFree(t *testing.T) {
+	t.Parallel()
 	got := escape(t, Options{Plugins: config.Plugins{Isolation: process.IsolationOff}})
 	if got["tcp"] != "done" || got["udp"] != "done" || got["passwd"] != "done" || got["environ"] != "done" {
 		t.Errorf("got %v", got)
@@ -182,6 +188,7 @@ func TestWithoutIsolationAPluginIsFree(t *testing.T) {
 }
 
 func TestWhatIsLackingIsListed(t *testing.T) {
+	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")},
 		Isolation: process.IsolationBestEffort}})
 	m.checks = func() []isolate.Check {
@@ -201,6 +208,7 @@ func TestWhatIsLackingIsListed(t *testing.T) {
 }
 
 func TestAPluginThatEatsMemoryEndsAlone(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	isolates(t)
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "eats-memory")},

@@ -21,6 +21,7 @@ func remembering(t *testing.T, dirs ...string) Options {
 }
 
 func TestPluginsOfTheSameNameInTwoDirectoriesAreTwo(t *testing.T) {
+	t.Parallel()
 	one, two := pluginDir(t, "steady"), pluginDir(t, "steady")
 	plugintest.Variant(t, filepath.Join(two, FilePrefix+"steady"))
 	o := remembering(t, one)
@@ -43,6 +44,7 @@ func TestPluginsOfTheSameNameInTwoDirectoriesAreTwo(t *testing.T) {
 }
 
 func TestOnlyTheOneThatWasLockedIs(t *testing.T) {
+	t.Parallel()
 	one, two := pluginDir(t, "steady"), pluginDir(t, "steady")
 	plugintest.Variant(t, filepath.Join(two, FilePrefix+"steady"))
 	o := remembering(t, one)
@@ -57,6 +59,7 @@ func TestOnlyTheOneThatWasLockedIs(t *testing.T) {
 }
 
 func TestAPluginThatIsMovedIsWhatItWas(t *testing.T) {
+	t.Parallel()
 	before, after := pluginDir(t, "steady"), t.TempDir()
 	o := remembering(t, before)
 	if _, err := open(t, o).Lock(t.Context(), "steady"); err != nil {
@@ -82,6 +85,7 @@ func TestAPluginThatIsMovedIsWhatItWas(t *testing.T) {
 
 // How the way to a directory is spelled makes no other directory of it.
 func TestADirectoryIsTheSameHoweverItIsSpelled(t *testing.T) {
+	t.Parallel()
 	dir := pluginDir(t, "steady")
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
@@ -106,6 +110,7 @@ func TestADirectoryIsTheSameHoweverItIsSpelled(t *testing.T) {
 }
 
 func TestAFirstSightOfAKnownNameIsAWarning(t *testing.T) {
+	t.Parallel()
 	one, two := pluginDir(t, "steady", "chatty"), pluginDir(t, "steady")
 	plugintest.Variant(t, filepath.Join(two, FilePrefix+"steady"))
 	o := remembering(t, one)

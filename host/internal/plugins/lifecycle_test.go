@@ -28,6 +28,7 @@ import (
 )
 
 func TestOneProcessServesAllCallers(t *testing.T) {
+	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
 	pids := make([]int, 16)
 	var wg sync.WaitGroup
@@ -51,6 +52,7 @@ func TestOneProcessServesAllCallers(t *testing.T) {
 }
 
 func TestACrashedPluginIsStartedAgainAtTheNextCall(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-optimize")}}}),
 		"exits-in-optimize")
 	first := pid(t, s)
@@ -66,6 +68,7 @@ func TestACrashedPluginIsStartedAgainAtTheNextCall(t *testing.T) {
 }
 
 func TestAPluginThatWasKilledBetweenCallsIsNotNoticed(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}}), "steady")
 	p, err := s.Acquire(t.Context())
 	if err != nil {
@@ -79,6 +82,7 @@ func TestAPluginThatWasKilledBetweenCallsIsNotNoticed(t *testing.T) {
 }
 
 func TestAStartOutlivesACallerWhoGivesUp(t *testing.T) {
+	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -91,6 +95,7 @@ func TestAStartOutlivesACallerWhoGivesUp(t *testing.T) {
 }
 
 func TestCloseEndsWhatEndsAtAll(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"steady", "ignores-sigterm", "floods-stdout", "chatty"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,6 +123,7 @@ func TestCloseEndsWhatEndsAtAll(t *testing.T) {
 }
 
 func TestCloseEndsCallsAndStarts(t *testing.T) {
+	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize", "hangs-at-start")}}})
 	s := strategy(t, m, "waits-in-optimize")
 	failed := make(chan error, 2)
@@ -143,6 +149,7 @@ func TestCloseEndsCallsAndStarts(t *testing.T) {
 // A plugin's children go when it does, though they hold its standard output open. Isolated, it has none at all, so
 // that none can leave its process group, or stay behind when the host is gone.
 func TestAGrandchildIsEndedToo(t *testing.T) {
+	t.Parallel()
 	ways := map[string]func(*testing.T, *Manager, *Strategy){
 		"Close": func(t *testing.T, m *Manager, _ *Strategy) {
 			if err := m.Close(); err != nil {
@@ -165,6 +172,7 @@ func TestAGrandchildIsEndedToo(t *testing.T) {
 }
 
 func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
+	t.Parallel()
 	isolates(t)
 	for _, name := range []string{"leaves-a-grandchild", "leaves-a-daemon"} {
 		t.Run(name, func(t *testing.T) {
@@ -187,6 +195,7 @@ func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
 }
 
 func TestAControlGroupGoesWithItsPlugin(t *testing.T) {
+	t.Parallel()
 	isolates(t)
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid(t, strategy(t, m, "steady"))))
@@ -300,6 +309,7 @@ func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
 
 // Whenever a process is killed, each call gets its answer or an error, and the next one is served again.
 func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")},
 		MaxCrashes: 1000}}), "steady")
 	ctx, stop := context.WithCancel(t.Context())
@@ -339,6 +349,7 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 }
 
 func TestNothingIsMadeAfterClose(t *testing.T) {
+	t.Parallel()
 	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")},
 		LockFile: filepath.Join(t.TempDir(), "plugins.lock")}, RunDir: plugintest.ShortTemp(t)}
 	m := open(t, o) // it sees to it that nothing is left in the run directory

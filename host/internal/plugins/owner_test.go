@@ -18,9 +18,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// users is how many calls a strategy's process has under way.
 // Every call is a lease: by these the look at idle processes knows that one was busy in calls only.
 func TestEveryCallIsCounted(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}}), "honest")
 	before := s.Inspect().Leases
 	for range 3 {
@@ -33,6 +33,7 @@ func TestEveryCallIsCounted(t *testing.T) {
 	}
 }
 
+// users is how many calls a strategy's process has under way.
 func users(s *Strategy) int { return s.Inspect().Users }
 
 // kill kills the process that a strategy has, and returns its id.
@@ -48,6 +49,7 @@ func kill(t *testing.T, s *Strategy) int {
 }
 
 func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")}}}),
 		"waits-in-optimize")
 	failed := make(chan error, 1)
@@ -68,6 +70,7 @@ func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
 }
 
 func TestCompressIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-compress")}}}),
 		"exits-in-compress")
 	_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
@@ -79,7 +82,10 @@ func TestCompressIsNotTriedAgain(t *testing.T) {
 }
 
 func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
-	dir := pluginDir(t, "exits-in-compress")
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, FilePrefix+"exits-in-compress")
+	plugintest.Install(t, faulty, path) // its time is changed
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, MaxCrashes: 2}})
 	s := strategy(t, m, "exits-in-compress")
 	compress := func() error {
@@ -111,7 +117,7 @@ func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 	}
 	quarantined()
 	later := time.Now().Add(time.Minute)
-	if err := os.Chtimes(filepath.Join(dir, FilePrefix+"exits-in-compress"), later, later); err != nil {
+	if err := os.Chtimes(path, later, later); err != nil {
 		t.Fatal(err)
 	}
 	quarantined() // after the change of the file it may crash again
@@ -122,6 +128,7 @@ func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 
 // A call that waits for the delay after a crash is served as soon as the delay is lifted.
 func TestAResetServesThoseWhoWait(t *testing.T) {
+	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
 	s := strategy(t, m, "steady")
 	answered := make(chan error, 1)
@@ -156,6 +163,7 @@ func TestAResetServesThoseWhoWait(t *testing.T) {
 // A plugin that is killed while it starts is not to blame: another start may fare better. A plugin that ends by
 // itself is.
 func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"hangs-at-start", "hangs-in-getinfo"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +181,7 @@ func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 			err := <-failed
 			var failure *Error
 			if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) ||
-				!strings.Contains(err.Error(), "killed") {
+				!strings.Contains(err.Error(), "killed before it was ready") {
 				t.Errorf("got %v", err)
 			}
 			if state, _ := m.handle(name).State(); state != StateBroken {
@@ -187,6 +195,7 @@ func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 }
 
 func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "changes-its-info")}}}),
 		"changes-its-info")
 	kill(t, s)
@@ -197,6 +206,7 @@ func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
 }
 
 func TestAPluginCannotAskTheHostWithoutEnd(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "asks-without-end")}},
 		Limits: client.Limits{MaxHostCalls: 1000}}), "asks-without-end")
 	got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
@@ -210,6 +220,7 @@ func TestAPluginCannotAskTheHostWithoutEnd(t *testing.T) {
 }
 
 func TestAPluginThatLetsCallAfterCallTimeOutIsReplaced(t *testing.T) {
+	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")},
 		OptimizeTimeout: 50 * time.Millisecond}})
 	s := strategy(t, m, "waits-in-optimize")
@@ -223,6 +234,7 @@ func TestAPluginThatLetsCallAfterCallTimeOutIsReplaced(t *testing.T) {
 }
 
 func TestEveryChangeOfStateIsLogged(t *testing.T) {
+	t.Parallel()
 	var log plugintest.Buffer
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-compress")}},
 		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log})})

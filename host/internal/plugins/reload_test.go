@@ -24,6 +24,7 @@ func reloading(dir string) Options {
 }
 
 func TestANewVersionIsPickedUp(t *testing.T) {
+	t.Parallel()
 	dir := pluginDir(t, "steady")
 	s := strategy(t, open(t, reloading(dir)), "steady")
 	old := pid(t, s)
@@ -43,6 +44,7 @@ func TestANewVersionIsPickedUp(t *testing.T) {
 
 // However long a new version takes to start, no call waits for it.
 func TestCallsGoOnWhileANewVersionStarts(t *testing.T) {
+	t.Parallel()
 	dir, elsewhere := pluginDir(t, "steady"), pluginDir(t, "steady")
 	o := reloading(dir)
 	o.Isolation = process.IsolationOff // the new version waits at a pipe, and is not one file
@@ -96,6 +98,7 @@ func held(t *testing.T, dir, then string) (pipe *os.File, ran string) {
 
 // The old version crashes while the new one is on its way: who calls then waits for that one, and no other is started.
 func TestTheOldVersionCrashesWhileANewOneStarts(t *testing.T) {
+	t.Parallel()
 	for what, then := range map[string]string{"which works": ":", "which does not": "exit 1"} {
 		t.Run(what, func(t *testing.T) {
 			dir := pluginDir(t, "steady")
@@ -131,6 +134,7 @@ func TestTheOldVersionCrashesWhileANewOneStarts(t *testing.T) {
 }
 
 func TestACallUnderWayEndsOnTheOldVersion(t *testing.T) {
+	t.Parallel()
 	dir := pluginDir(t, "needs-llm")
 	s := strategy(t, open(t, reloading(dir)), "needs-llm")
 	p, err := s.Acquire(t.Context())
@@ -150,6 +154,7 @@ func TestACallUnderWayEndsOnTheOldVersion(t *testing.T) {
 }
 
 func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
+	t.Parallel()
 	for what, test := range map[string]struct {
 		options func(*Options)
 		change  func(t testing.TB, path string)
@@ -186,6 +191,7 @@ func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 }
 
 func TestLockingANewVersionStartsIt(t *testing.T) {
+	t.Parallel()
 	dir := pluginDir(t, "steady")
 	o := reloading(dir)
 	o.Integrity, o.LockFile = trust.TOFU, filepath.Join(t.TempDir(), "state", "plugins.lock")
@@ -201,6 +207,7 @@ func TestLockingANewVersionStartsIt(t *testing.T) {
 }
 
 func TestAPluginThatIsRemovedStops(t *testing.T) {
+	t.Parallel()
 	dir := pluginDir(t, "steady")
 	s := strategy(t, open(t, reloading(dir)), "steady")
 	if err := os.Remove(filepath.Join(dir, FilePrefix+"steady")); err != nil {
@@ -214,6 +221,7 @@ func TestAPluginThatIsRemovedStops(t *testing.T) {
 
 // A directory that is away for a while, as a volume that is mounted again, takes no process away: no turn fails.
 func TestADirectoryThatIsAwayForAWhile(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "plugins")
 	if err := os.Rename(pluginDir(t, "steady"), dir); err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 )
 
 func TestAPluginOfTheSDK(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}}), "honest")
 	wantInfo := sdk.Info{
 		Name: "honest", Version: "0.1.0", Trigger: sdk.Continuous(0.85), RequiresLLM: true,
@@ -62,6 +63,7 @@ func TestAPluginOfTheSDK(t *testing.T) {
 }
 
 func TestAPanicInAStrategyIsAnErrorOfThatCallOnly(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}}), "honest")
 	before := pid(t, s)
 	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("panic")})
@@ -74,6 +76,7 @@ func TestAPanicInAStrategyIsAnErrorOfThatCallOnly(t *testing.T) {
 }
 
 func TestAPluginsLogKeepsItsLevelAndNamesThePlugin(t *testing.T) {
+	t.Parallel()
 	var log plugintest.Buffer
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}},
 		Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Info})})
@@ -99,6 +102,7 @@ func TestAPluginsLogKeepsItsLevelAndNamesThePlugin(t *testing.T) {
 }
 
 func TestAPluginOfTheSDKGoesWhenItsLifelineBreaks(t *testing.T) {
+	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}}), "honest")
 	p, err := s.Acquire(t.Context())
 	if err != nil {

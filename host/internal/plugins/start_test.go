@@ -18,6 +18,7 @@ import (
 )
 
 func TestStartsThatFail(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		op   Op
 		want error
@@ -69,6 +70,7 @@ func TestStartsThatFail(t *testing.T) {
 }
 
 func TestFilesThatAreNoPlugins(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		text string
 		says []string
@@ -103,6 +105,7 @@ func TestFilesThatAreNoPlugins(t *testing.T) {
 
 // A binary that is still open for writing cannot be run; the start waits a moment for the copy to end.
 func TestABinaryThatIsBeingCopiedIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := plugintest.Write(t, dir, FilePrefix+"steady", "", 0o755)
 	binary, err := os.ReadFile(faulty)
@@ -121,6 +124,7 @@ func TestABinaryThatIsBeingCopiedIsTriedAgain(t *testing.T) {
 }
 
 func TestABinaryThatIsWrittenForEverIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := plugintest.Write(t, dir, FilePrefix+"steady", "#!", 0o755)
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -136,6 +140,7 @@ func TestABinaryThatIsWrittenForEverIsRefused(t *testing.T) {
 }
 
 func TestUnknownStrategy(t *testing.T) {
+	t.Parallel()
 	good, bad, missing := pluginDir(t, "steady"), t.TempDir(), filepath.Join(t.TempDir(), "nowhere")
 	plugintest.Write(t, bad, FilePrefix+"notes", "hello", 0o644)
 	_, err := open(t, Options{Plugins: config.Plugins{Dirs: []string{good, bad, missing}}}).Strategy(t.Context(),
@@ -157,6 +162,7 @@ func TestUnknownStrategy(t *testing.T) {
 }
 
 func TestAWrongSettingNamesItself(t *testing.T) {
+	t.Parallel()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}},
 		Settings: settings(t, map[string]any{"strategies.steady.kepe": 1, "strategies.steady.keep": 0})})
 	_, err := m.Strategy(t.Context(), "steady")
@@ -172,6 +178,7 @@ func TestAWrongSettingNamesItself(t *testing.T) {
 }
 
 func TestListHurtsNobodyByABrokenPlugin(t *testing.T) {
+	t.Parallel()
 	first := pluginDir(t, "steady", "threshold-only", "panics-at-start", "refuses-config")
 	second := pluginDir(t, "steady")
 	missing := filepath.Join(t.TempDir(), "nowhere")

@@ -28,6 +28,7 @@ func take(t *testing.T, name string, maxMemory int, without ...isolate.Measure) 
 }
 
 func TestAPluginCannotFillTheDisk(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	isolates(t)
 	got, err := take(t, "fills-its-directory", 1<<30)
@@ -62,6 +63,7 @@ func TestAPluginCannotStartAnyNumberOfThreads(t *testing.T) {
 }
 
 func TestAPluginCannotTakeMemoryThatNoLimitCounts(t *testing.T) {
+	t.Parallel()
 	race.Skip(t)
 	isolates(t)
 	if got, err := take(t, "shares-memory", 1<<30); got != "true true" || err != nil {

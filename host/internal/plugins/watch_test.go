@@ -24,6 +24,7 @@ func runs(t *testing.T, s *Strategy, dir string) func() bool {
 }
 
 func TestADirectoryThatComesLaterIsWatchedFromThenOn(t *testing.T) {
+	t.Parallel()
 	home, shipped := t.TempDir(), pluginDir(t, "steady")
 	later := filepath.Join(home, "share", "thresh", "plugins")
 	o := reloading(later)
@@ -71,8 +72,7 @@ func filled(t *testing.T, later string) string {
 // its place.
 func installOther(t *testing.T, path string) {
 	t.Helper()
-	plugintest.Install(t, faulty, path)
-	plugintest.Variant(t, path)
+	plugintest.InstallVariant(t, faulty, path, "other")
 }
 
 // tree makes a directory "plugins" in dir, with a plugin that differs from other trees'.
@@ -82,7 +82,7 @@ func tree(t *testing.T, dir string) {
 	if err := os.MkdirAll(plugins, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	installOther(t, filepath.Join(plugins, FilePrefix+"steady"))
+	plugintest.InstallVariant(t, faulty, filepath.Join(plugins, FilePrefix+"steady"), dir)
 }
 
 // rename puts what is at one path at another.
@@ -104,24 +104,27 @@ func relink(t *testing.T, path, to string) {
 
 // A deployment does not change files: it puts another directory in the place of one.
 func TestADirectoryThatIsExchangedIsNoticed(t *testing.T) {
+	t.Parallel()
+	trees := [2]string{"v1", "v2"}
 	for name, test := range map[string]struct {
-		dir      string // below the root, where there are the trees v1 and v2
+		dir      string // below the root
+		trees    [2]string
 		exchange func(t *testing.T, root string)
 		late     bool // it is only noticed when it is looked for
 	}{
-		"a link to it": {"current", func(t *testing.T,
+		"a link to it": {"current", trees, func(t *testing.T,
 			root string) {
 			relink(t, filepath.Join(root, "current"), "v2/plugins")
 		}, false},
-		"a link on the way": {"way/plugins", func(t *testing.T,
+		"a link on the way": {"way/plugins", trees, func(t *testing.T,
 			root string) {
 			relink(t, filepath.Join(root, "way"), "v2")
 		}, false},
-		"the one above": {"v1/plugins", func(t *testing.T, root string) {
+		"the one above": {"v1/plugins", trees, func(t *testing.T, root string) {
 			rename(t, filepath.Join(root, "v1"), filepath.Join(root, "old"))
 			rename(t, filepath.Join(root, "v2"), filepath.Join(root, "v1"))
 		}, false},
-		"one further up": {"up/v1/plugins", func(t *testing.T, root string) {
+		"one further up": {"up/v1/plugins", [2]string{"up/v1", "next/v1"}, func(t *testing.T, root string) {
 			rename(t, filepath.Join(root, "up"), filepath.Join(root, "old"))
 			rename(t, filepath.Join(root, "next"), filepath.Join(root, "up"))
 		}, true},
@@ -131,13 +134,11 @@ func TestADirectoryThatIsExchangedIsNoticed(t *testing.T) {
 				race.Skip(t)
 			}
 			root := t.TempDir()
-			for _, dir := range []string{"v1", "v2", "up/v1", "next/v1"} {
+			for _, dir := range test.trees {
 				tree(t, filepath.Join(root, dir))
 			}
 			relink(t, filepath.Join(root, "current"), "v1/plugins")
 			relink(t, filepath.Join(root, "way"), "v1")
-			plugintest.Variant(t, filepath.Join(root, "v2", "plugins", FilePrefix+"steady"))
-			plugintest.Variant(t, filepath.Join(root, "next", "v1", "plugins", FilePrefix+"steady"))
 
 			m := open(t, reloading(filepath.Join(root, test.dir)))
 			tick := make(chan time.Time)

@@ -24,15 +24,14 @@ import (
 // be written to (ETXTBSY), and a watching host must never see half a file.
 func Install(t testing.TB, binary, path string) {
 	t.Helper()
-	text, err := os.ReadFile(binary)
-	if err == nil {
-		err = os.WriteFile(path+".new", text, 0o755)
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		t.Fatal(err)
+	InstallVariant(t, binary, path, "")
+}
+
+// Link is Install for a file that the test does not change: a plugin has 13 MB.
+func Link(t testing.TB, binary, path string) {
+	t.Helper()
+	if os.Link(binary, path) != nil { // it may be another user's
+		Install(t, binary, path)
 	}
 }
 
@@ -126,15 +125,22 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 // Variant replaces a plugin's file by another one that does the same: bytes after the end of a program change nothing.
 func Variant(t testing.TB, path string) {
 	t.Helper()
-	text, err := os.ReadFile(path)
+	InstallVariant(t, path, path, "another version")
+}
+
+// InstallVariant is Install for a binary that differs by what follows its end.
+func InstallVariant(t testing.TB, binary, path, more string) {
+	t.Helper()
+	text, err := os.ReadFile(binary)
+	if err == nil {
+		err = os.WriteFile(path+".new", append(text, more...), 0o755)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := filepath.Join(t.TempDir(), "next")
-	if err := os.WriteFile(next, append(text, "another version"...), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	Install(t, next, path)
 }
 
 // Buffer is a bytes.Buffer that is safe for concurrent use: tests read while the host's goroutines still log.

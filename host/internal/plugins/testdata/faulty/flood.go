@@ -27,7 +27,7 @@ func (s *strategy) flood(ctx context.Context, callID string) {
 		}
 		<-ctx.Done()
 	case "opens-streams":
-		openStreams(100_000)
+		openStreams(5_000)
 		<-ctx.Done()
 	case "sends-unasked":
 		for range 6 { // its own memory is bounded too
@@ -86,9 +86,9 @@ func (s *strategy) unfinished(ctx context.Context, callID string) {
 	<-stream.Context().Done()
 }
 
-// oneMessage sends 60 MB in one message, again and again.
+// oneMessage sends 8 MB in one message, again and again.
 func (s *strategy) oneMessage(callID string) {
-	message := &threshv1.EstimateTokensRequest{CallId: callID, Chunk: make([]byte, 60<<20)}
+	message := &threshv1.EstimateTokensRequest{CallId: callID, Chunk: make([]byte, 8<<20)}
 	for {
 		stream, err := s.host.EstimateTokens(context.Background())
 		if err != nil {
