@@ -50,8 +50,7 @@ func testCutConnections(t *testing.T, c *cluster.Cluster) {
 }
 
 // What was acknowledged is there after restarts that nobody announced, once, and every append comes to an end.
-func TestNothingIsLostWhenTheDatabaseIsRestarted(t *testing.T) {
-	c := cluster.Start(t)
+func testRestarts(t *testing.T, c *cluster.Cluster) {
 	url := c.Database()
 	ctx := during(t)
 	const sessions = 8
@@ -98,8 +97,7 @@ func TestNothingIsLostWhenTheDatabaseIsRestarted(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhatIsWrong(t *testing.T) {
-	c := cluster.Start(t)
+func testErrors(t *testing.T, c *cluster.Cluster) {
 	url := c.Database()
 	s := open(t, url)
 	ctx := t.Context()
@@ -126,6 +124,33 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
+func testMissingRecords(t *testing.T, c *cluster.Cluster) {
+	url := c.Database()
+	s := open(t, url)
+	key := store.Key{ID: "s"}
+	h, err := s.Create(t.Context(), key, store.Origin{})
+	if err == nil {
+		one := store.Record{Kind: store.Added, Data: []byte("x")}
+		_, err = s.Append(t.Context(), key, h.Position(), store.Change{Records: []store.Record{one, one, one}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Exec(url, "DELETE FROM thresh_record WHERE seq = 2")
+	wantCause(t, s.Check(t.Context()), store.Corrupt)
+	read := 0
+	for _, err := range s.Records(t.Context(), key, store.Choice{}) {
+		if err == nil {
+			read++
+			continue
+		}
+		wantCause(t, err, store.Corrupt)
+	}
+	if read != 1 {
+		t.Errorf("%d records were read, want the one before the gap", read)
+	}
+}
+
 func wantCause(t *testing.T, err error, cause store.Cause) {
 	t.Helper()
 	if !store.IsCause(err, cause) {
@@ -137,8 +162,7 @@ func wantCause(t *testing.T, err error, cause store.Cause) {
 
 // A database that takes connections and says nothing holds no call for longer than its bound, whatever the call is; and
 // what it says of a write is that it may have been made.
-func TestADatabaseThatStalls(t *testing.T) {
-	c := cluster.Start(t)
+func testStalls(t *testing.T, c *cluster.Cluster) {
 	p := startProxy(t, c.Socket())
 	s := open(t, strings.Replace(c.Database(), filepath.Dir(c.Socket()), p.dir, 1))
 	key := store.Key{ID: "s"}

@@ -24,6 +24,10 @@ func TestPostgres(t *testing.T) {
 		"hosts are linearizable while connections are cut": testCutConnections,
 		"a holder that was stopped cannot write":           testStoppedHolder,
 		"migrations":                                       testMigrations,
+		"nothing is lost when the database is restarted":   testRestarts,
+		"errors say what is wrong":                         testErrors,
+		"missing records are found":                        testMissingRecords,
+		"a database that stalls":                           testStalls,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
 	}

@@ -258,6 +258,15 @@ func TestDamagedFiles(t *testing.T) {
 		"damaged page": {func(t *testing.T, path string) {
 			overwrite(4096, bytes.Repeat([]byte{0xa5}, 3*4096))(t, path)
 		}, store.Corrupt},
+		"second half gone": {func(t *testing.T, path string) {
+			info, err := os.Stat(path)
+			if err == nil {
+				err = os.Truncate(path, info.Size()/2)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, store.Corrupt},
 		"database of another program": {func(t *testing.T, path string) {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
