@@ -182,6 +182,16 @@ func (p *place) run(args ...string) result {
 	return p.finish(p.command(args...))
 }
 
+// beside runs thresh to a good end while others of the place go on, and returns all that it prints.
+func (p *place) beside(args ...string) string {
+	p.t.Helper()
+	out, err := p.command(args...).CombinedOutput()
+	if err != nil {
+		p.t.Errorf("%v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
 // execute runs a command in this process, with the streams, directory and environment of cmd.
 func (p *place) execute(cmd *exec.Cmd) result {
 	p.t.Helper()

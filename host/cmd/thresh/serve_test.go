@@ -124,14 +124,23 @@ func (s *server) ended() string {
 	return s.log.String()
 }
 
-// client is a client with the local user's token.
-func (s *server) client() *client.Client {
+// local is the local user's token.
+func (s *server) local() string {
 	s.t.Helper()
 	token, err := os.ReadFile(s.token)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c, err := client.New(s.address, client.Options{Token: strings.TrimSpace(string(token))})
+	return strings.TrimSpace(string(token))
+}
+
+// client is a client with the local user's token.
+func (s *server) client() *client.Client { return s.connect(s.local()) }
+
+// connect makes a client with a token; "" for none.
+func (s *server) connect(token string) *client.Client {
+	s.t.Helper()
+	c, err := client.New(s.address, client.Options{Token: token})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -210,9 +219,8 @@ func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 				{"explain --only removed -o json", `"rule":"` + changes[0].Rule + `"`}, {"restore " + changes[0].EntryID, "read_file"},
 				{"restore " + changes[1].EntryID, "func handle"},
 			} {
-				args := append(strings.Fields(tt.command), "--session", program)
-				if out, err := p.command(args...).CombinedOutput(); err != nil || !strings.Contains(string(out), tt.want) {
-					t.Errorf("%s: %s, %v", tt.command, out, err)
+				if out := p.beside(append(strings.Fields(tt.command), "--session", program)...); !strings.Contains(out, tt.want) {
+					t.Errorf("%s: %s", tt.command, out)
 				}
 			}
 		})
@@ -269,57 +277,6 @@ func TestSessionsOutliveTheService(t *testing.T) {
 	var gone *client.Error
 	if _, err := session.State(t.Context()); !errors.As(err, &gone) || gone.Kind != "session" {
 		t.Errorf("deleted: %v", err)
-	}
-	s.end(syscall.SIGTERM)
-}
-
-func TestAccessTokensOfTheCommandLine(t *testing.T) {
-	t.Parallel()
-	p := newPlaceHere(t)
-	if r := p.run("access", "list", "--set", "sessions.store=memory"); r.code != 1 ||
-		!strings.Contains(r.stderr, "keeps nothing") {
-		t.Errorf("%d: %s", r.code, r.stderr)
-	}
-	created := p.run("access", "create", "alice", "--sessions", "1")
-	if token := strings.TrimSpace(created.stdout); created.code != 0 || !strings.HasPrefix(token, "thresh_alice_") {
-		t.Fatalf("%+v", created)
-	}
-	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
-	c, err := client.New(s.address, client.Options{Token: strings.TrimSpace(created.stdout)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.Open(t.Context(), client.OpenOptions{ID: "a"}); err != nil {
-		t.Fatal(err)
-	}
-	var refused *client.Error
-	if _, err := c.Open(t.Context(), client.OpenOptions{ID: "b"}); !errors.As(err, &refused) ||
-		refused.Limit != "sessions" {
-		t.Errorf("a second session: %v", err)
-	}
-	for args, want := range map[string]string{
-		"access create alice":           "has a token",
-		"access create a_b":             "names have",
-		"access create x --sessions=-1": "at least 0",
-		"access revoke bob":             "no valid token",
-	} {
-		if r := p.run(strings.Fields(args)...); r.code == 0 || !strings.Contains(r.stderr, want) {
-			t.Errorf("%s: %d: %s", args, r.code, r.stderr)
-		}
-	}
-	if r := p.run("access", "list"); !strings.Contains(r.stdout, "alice") || !strings.Contains(r.stdout, "valid") ||
-		strings.Contains(r.stdout, "thresh_") {
-		t.Errorf("%s%s", r.stdout, r.stderr)
-	}
-	if r := p.run("access", "revoke", "alice"); r.code != 0 {
-		t.Errorf("%s", r.stderr)
-	}
-	if !eventually(patience, func() bool {
-		_, err := c.Open(t.Context(), client.OpenOptions{ID: "a"})
-		return errors.As(err, &refused) && refused.Kind == "access"
-	}) {
-		t.Error("the token is still accepted")
 	}
 	s.end(syscall.SIGTERM)
 }

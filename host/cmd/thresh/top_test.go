@@ -60,13 +60,7 @@ func TestTop(t *testing.T) {
 			}
 		}
 	}
-	top := func(args ...string) string { // the hosts go on meanwhile, so that it is not alone
-		out, err := p.command(append([]string{"top", "--set", listen}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Errorf("%v: %s", err, out)
-		}
-		return string(out)
-	}
+	top := func(args ...string) string { return p.beside(append([]string{"top", "--set", listen}, args...)...) }
 	shown := top("-o", "json")
 	if err := json.Unmarshal([]byte(shown), &all); err != nil || len(all.Hosts) != 2 {
 		t.Fatalf("%v: %s", err, shown)

@@ -64,17 +64,14 @@ func TestWhatAProviderSendsIsNotPrintedRaw(t *testing.T) {
 			_ = res.Body.Close()
 		}
 	}
-	top, err := p.command("top").CombinedOutput() // the proxy goes on meanwhile
-	if err != nil {
-		t.Errorf("%v: %s", err, top)
-	}
+	top := p.beside("top") // the proxy goes on meanwhile
 	says := a.interrupt()
-	for what, text := range map[string]string{"wrap": says, "top": string(top)} {
+	for what, text := range map[string]string{"wrap": says, "top": top} {
 		if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' }); i >= 0 {
 			t.Errorf("%s prints %q", what, text[max(i-80, 0):i+1])
 		}
 	}
-	if !strings.Contains(says, "7 requests") || !strings.Contains(string(top), "1 session") {
+	if !strings.Contains(says, "7 requests") || !strings.Contains(top, "1 session") {
 		t.Errorf("%s\n%s", says, top)
 	}
 }
