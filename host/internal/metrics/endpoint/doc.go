@@ -1,4 +1,4 @@
-// Package endpoint serves measurements to Prometheus over HTTP.
+// Package endpoint serves measurements to Prometheus over HTTP, and exports them to a collector over OTLP.
 //
 // It is for programs that serve a host and have no meter provider of their own, such as 'thresh run': call [Listen],
 // open the host with [Endpoint.Meter] as host.Options.Meter, and call [Endpoint.Close] after closing the host. It is
