@@ -33,7 +33,7 @@ restored, revoke again what was revoked since the backup was made.`
 func accessCommand(a *app) *cobra.Command {
 	return group("access", "Decide who may use 'thresh serve'", accessHelp,
 		accessCreateCommand(a), accessListCommand(a), accessRevokeCommand(a), accessRotateCommand(a),
-		accessSetCommand(a))
+		accessSetCommand(a), accessUsageCommand(a))
 }
 
 // accessCreateCommand creates the store if need be: access is usually granted before the first session.

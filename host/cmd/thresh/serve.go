@@ -122,7 +122,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 		return err
 	}
 	doors, ctx := errgroup.WithContext(cmd.Context())
-	seen, open := watch.New(machine, "serve"), []*admission{door}
+	seen, open := watch.New(machine, "serve", guard.Note), []*admission{door}
 	if set.Proxy.Listen != "" {
 		door, err := a.serveProxy(ctx, doors, proxy.Options{
 			Host: machine, Guard: guard, Watch: seen, Logger: log.Named("proxy"),
@@ -154,7 +154,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 			Metrics: measured.Handler(), Requests: requests, Log: log,
 		})
 	})
-	return errors.Join(doors.Wait(), h.Close())
+	return errors.Join(doors.Wait(), guard.Close(), h.Close())
 }
 
 // openService opens a service's host, if its configuration can be used as a whole, and the guard of its doors. Named

@@ -209,8 +209,9 @@ func (a *app) printTop(seen []hostSeen) error {
 func (a *app) printHost(out io.Writer, h hostSeen) error {
 	var sum watch.Session
 	t := table.New(topColumns...)
-	stored := 0
+	stored, turns := 0, 0
 	for _, s := range h.Sessions {
+		turns += s.Turns
 		if s.Stored != nil {
 			stored++
 		}
@@ -233,6 +234,19 @@ func (a *app) printHost(out io.Writer, h hostSeen) error {
 		table.Percent(sum.Whole-sum.Sent, sum.Whole), money)
 	if h.Error != "" {
 		fmt.Fprintln(out, "the stored sessions are missing: "+text.Printable(h.Error, maxName))
+	}
+	if m := h.Month; m.Requests > int64(turns) { // otherwise the line above has it
+		fmt.Fprintf(out, "30 days: %s; %s of %s tokens sent, %s saved", plural(int(m.Requests), "request"),
+			table.Short(int(m.Sent)), table.Short(int(m.Whole)), table.Percent(int(m.Whole-m.Sent), int(m.Whole)))
+		for _, of := range []struct {
+			usd  float64
+			what string
+		}{{m.Saved, "saved"}, {m.Spent, "spent on summaries"}} {
+			if usd := dollars(of.usd); usd != "-" {
+				fmt.Fprintf(out, ", USD %s %s", usd, of.what)
+			}
+		}
+		fmt.Fprintln(out)
 	}
 	if len(h.Sessions) == 0 {
 		return nil

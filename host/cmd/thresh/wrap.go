@@ -170,6 +170,7 @@ type wrapped struct {
 	host  *engine.Host
 	proxy *proxy.Server
 	seen  *watch.Recorder
+	used  *access.Guard // notes what was saved in the host's store
 	at    proxyAt
 
 	listener net.Listener
@@ -222,7 +223,12 @@ func (w *wrapped) openProxy(ctx context.Context, meter metric.MeterProvider) err
 	if w.dryRun {
 		shown += " (dry run)"
 	}
-	w.seen = watch.New(w.host, shown)
+	w.used = access.NewGuard(w.host.Store(), "", w.log.Named("access"))
+	note := w.used.Note
+	if w.dryRun { // nothing was saved
+		note = nil
+	}
+	w.seen = watch.New(w.host, shown, note)
 	w.proxy = proxy.New(proxy.Options{Host: w.host, Upstreams: upstreams, Client: w.client.provider, DryRun: w.dryRun,
 		Recall: recall, Measured: measured, Watch: w.seen, Open: w.open, Logger: w.log.Named("proxy"),
 		Guard: access.NewGuard(store.NewMemory(), w.token, w.log.Named("access"))})
@@ -262,7 +268,7 @@ func (w *wrapped) serve(ctx context.Context) error {
 	end()
 	err = errors.Join(err, <-served)
 	w.proxy.Close()
-	closed := w.host.Close()
+	closed := errors.Join(w.used.Close(), w.host.Close())
 	w.held.print(w.err)
 	if t := w.proxy.Totals(); t.Requests+t.Others > 0 || !w.client.asksNothing(w.command) {
 		fmt.Fprintln(w.err, "thresh: "+summary(t, w.dryRun, w.past))

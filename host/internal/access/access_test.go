@@ -370,11 +370,11 @@ type forgetful struct {
 	down bool
 }
 
-func (f *forgetful) Spend(ctx context.Context, name, day string, amount int64) (int64, error) {
+func (f *forgetful) Account(ctx context.Context, name, day string, add store.Used) (store.Used, error) {
 	if f.down {
-		return 0, errors.New("no connection")
+		return store.Used{}, errors.New("no connection")
 	}
-	return f.Store.Spend(ctx, name, day, amount)
+	return f.Store.Account(ctx, name, day, add)
 }
 
 // What the store does not take is owed: it is counted as soon as the store is back, and no model is called before.

@@ -50,13 +50,15 @@ type Guard struct {
 	// The maps are by name. An entry stays when its token is revoked: names are few.
 	uses   map[string]*use
 	spends map[string]spending
-	owed   map[string]int64 // millionths of a US dollar that the store did not take
+	owed   map[string]store.Used // what the store does not have yet
+	told   map[string]time.Time  // when it was told last
+	writes sync.WaitGroup
 }
 
 // NewGuard makes a guard. localToken is the local user's; "" if there is none. log gets refusals and first uses.
 func NewGuard(in store.Accesses, localToken string, log hclog.Logger) *Guard {
 	g := &Guard{store: in, log: log, now: time.Now, seen: seen{used: map[string]bool{}}, uses: map[string]*use{},
-		spends: map[string]spending{}, owed: map[string]int64{},
+		spends: map[string]spending{}, owed: map[string]store.Used{}, told: map[string]time.Time{},
 		Patience: Patience{Stranger: 5 * time.Second, Idle: time.Minute}}
 	g.SetLocal(localToken)
 	return g

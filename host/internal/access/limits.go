@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -61,6 +63,9 @@ type spending struct {
 	micros int64 // millionths of a US dollar
 	looked time.Time
 }
+
+// noteEvery is how often the store is told of what costs no money: each time is a commit.
+const noteEvery = 10 * time.Second
 
 // lookAgain bounds the age of what is known of use and spending: other hosts change it too.
 const lookAgain = 5 * time.Second
@@ -157,24 +162,58 @@ func (g *Guard) Pay(ctx context.Context, name string, usd float64) error {
 // Spend adds what was spent, in US dollars, rounded up to a millionth: many small costs must not add up to 0. The
 // caller may be gone: the money is. What the store does not take is owed, and goes with the next.
 func (g *Guard) Spend(ctx context.Context, name string, usd float64) error {
-	day := g.now().UTC().Format(time.DateOnly)
 	g.mu.Lock()
-	amount := g.owed[name] + int64(math.Ceil(usd*1e6))
-	delete(g.owed, name)
+	g.owed[name] = g.owed[name].Plus(store.Used{Spent: int64(math.Ceil(usd * 1e6))})
 	g.mu.Unlock()
-	sum, err := g.store.Spend(context.WithoutCancel(ctx), name, day, amount)
+	return g.tell(ctx, name)
+}
+
+// Note adds to what a name used besides money: it is for people who look at it later. The store is told now and then,
+// and by [Guard.Close].
+func (g *Guard) Note(name string, used store.Used) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.owed[name] = g.owed[name].Plus(used)
+	if g.now().Sub(g.told[name]) > noteEvery {
+		g.told[name] = g.now() // before it is: one at a time
+		g.writes.Go(func() { _ = g.tell(context.Background(), name) })
+	}
+}
+
+// tell tells the store what a name used since the last time.
+func (g *Guard) tell(ctx context.Context, name string) error {
+	g.mu.Lock()
+	now, owed := g.now(), g.owed[name]
+	delete(g.owed, name)
+	g.told[name] = now
+	g.mu.Unlock()
+	day := now.UTC().Format(time.DateOnly)
+	sum, err := g.store.Account(context.WithoutCancel(ctx), name, day, owed)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err != nil {
-		if amount > 0 {
-			g.owed[name] += amount
-			g.log.Warn("what was spent is not in the store yet", "name", name, "usd", float64(g.owed[name])/1e6,
+		g.owed[name] = g.owed[name].Plus(owed)
+		if owed.Spent > 0 {
+			g.log.Warn("what was spent is not in the store yet", "name", name, "usd", float64(g.owed[name].Spent)/1e6,
 				"error", err)
 		}
 		return err
 	}
-	g.spends[name] = spending{day, sum, g.now()}
+	g.spends[name] = spending{day, sum.Spent, now}
 	return nil
+}
+
+// Close tells the store what it was not told yet. It is called after the last request, while the store is open.
+func (g *Guard) Close() error {
+	g.writes.Wait()
+	g.mu.Lock()
+	names := slices.Sorted(maps.Keys(g.owed))
+	g.mu.Unlock()
+	var failed error
+	for _, name := range names {
+		failed = errors.Join(failed, g.tell(context.Background(), name))
+	}
+	return failed
 }
 
 // CheckSpending refuses a request that may call a model when the day's money is spent. Model calls in progress may exceed
@@ -186,7 +225,7 @@ func (g *Guard) CheckSpending(ctx context.Context, of Grant) error {
 	}
 	day := g.now().UTC().Format(time.DateOnly)
 	g.mu.Lock()
-	s, owed := g.spends[of.Name], g.owed[of.Name]
+	s, owed := g.spends[of.Name], g.owed[of.Name].Spent
 	g.mu.Unlock()
 	if owed > 0 || s.day != day || g.now().Sub(s.looked) > lookAgain {
 		if err := g.Spend(ctx, of.Name, 0); err != nil { // 0: what was spent so far

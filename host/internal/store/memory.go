@@ -26,8 +26,8 @@ type Memory struct {
 	contents map[string]map[Hash]*content // by owner
 	accesses map[string]Access
 	// For the daily limits of access tokens. Old days are kept: each is one number.
-	spent   map[[2]string]int64 // by name and day
-	secrets map[string][]byte   // by name
+	used    map[[2]string]Used // by day and name
+	secrets map[string][]byte  // by name
 	hub     Hub
 }
 
@@ -54,7 +54,7 @@ func NewMemory() *Memory {
 		sessions: map[Key]*session{},
 		contents: map[string]map[Hash]*content{},
 		accesses: map[string]Access{},
-		spent:    map[[2]string]int64{},
+		used:     map[[2]string]Used{},
 		secrets:  map[string][]byte{},
 	}
 }

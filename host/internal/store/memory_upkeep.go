@@ -77,14 +77,30 @@ func (m *Memory) RevokeAccess(ctx context.Context, name string) error {
 	return nil
 }
 
-// Spend implements [Accesses]. An amount of 0 asks without spending.
-func (m *Memory) Spend(ctx context.Context, name, day string, amount int64) (int64, error) {
+// Account implements [Accesses].
+func (m *Memory) Account(ctx context.Context, name, day string, add Used) (Used, error) {
 	if err := m.lock(ctx); err != nil {
-		return 0, err
+		return Used{}, err
 	}
 	defer m.mu.Unlock()
-	m.spent[[2]string{name, day}] += amount
-	return m.spent[[2]string{name, day}], nil
+	key := [2]string{day, name}
+	m.used[key] = m.used[key].Plus(add)
+	return m.used[key], nil
+}
+
+// Accounts implements [Accesses].
+func (m *Memory) Accounts(ctx context.Context, since string) (all []Account, err error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	for key, used := range m.used {
+		if key[0] >= since {
+			all = append(all, Account{Day: key[0], Name: key[1], Used: used})
+		}
+	}
+	slices.SortFunc(all, func(a, b Account) int { return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Name, b.Name)) })
+	return all, nil
 }
 
 // Usage implements [Accesses]. A content of two sessions counts twice.

@@ -83,10 +83,33 @@ type Accesses interface {
 	Accesses(ctx context.Context) ([]Access, error)
 	// RevokeAccess marks a token as revoked. The error is [ErrNotFound] if no valid one has this name.
 	RevokeAccess(ctx context.Context, name string) error
-	// Spend adds amount to what name has spent on day (any text, such as 2006-01-02) and returns the sum.
-	Spend(ctx context.Context, name, day string, amount int64) (int64, error)
+	// Account adds to what name used on day, such as 2006-01-02, and returns the sums. The zero Used asks for them.
+	Account(ctx context.Context, name, day string, add Used) (Used, error)
+	// Accounts returns what names used from the day since on, ordered by day and name.
+	Accounts(ctx context.Context, since string) ([]Account, error)
 	// Usage returns what the sessions of owner hold.
 	Usage(ctx context.Context, owner string) (Usage, error)
+}
+
+// Used is what the sessions of a name came to.
+type Used struct {
+	// Spent is what model calls of compressions cost, and Saved what turns took off the bill, less what they added to it,
+	// in millionths of a US dollar.
+	Spent, Saved int64
+	// Requests are those that turns were for. Whole is how many tokens they would have had, Sent how many they had.
+	Requests, Whole, Sent int64
+}
+
+// Plus returns the sum of both.
+func (u Used) Plus(v Used) Used {
+	return Used{Spent: u.Spent + v.Spent, Saved: u.Saved + v.Saved, Requests: u.Requests + v.Requests,
+		Whole: u.Whole + v.Whole, Sent: u.Sent + v.Sent}
+}
+
+// Account is what a name used on a day.
+type Account struct {
+	Name, Day string
+	Used
 }
 
 // Key names a session.

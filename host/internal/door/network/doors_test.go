@@ -113,7 +113,7 @@ func openDoors(t *testing.T) (d doors, all []route) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := watch.New(machine, "serve")
+	seen := watch.New(machine, "serve", nil)
 	p := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: &proxy.Recall{}, Logger: log,
 		Upstreams: proxy.Upstreams{Anthropic: base, OpenAI: base, Gemini: base}})
 	ctx, cancel := context.WithCancel(t.Context())

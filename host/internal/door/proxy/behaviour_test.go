@@ -207,7 +207,7 @@ func TestABrokenStrategy(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm func() form) {
 		up := provider(t, modelapi.Options{Script: work(1)})
 		var shown *watch.Recorder
-		p := stand(t, up.URL, settings, func(o *proxy.Options) { shown = watch.New(o.Host, "x"); o.Watch = shown })
+		p := stand(t, up.URL, settings, func(o *proxy.Options) { shown = watch.New(o.Host, "x", nil); o.Watch = shown })
 		a := &agent{form: newForm(), base: p.url, result: files}
 		if status := a.run(t, "Fix it."); status != http.StatusOK {
 			t.Error(status)

@@ -31,7 +31,7 @@ func TestWhatPeopleAreShown(t *testing.T) {
 	up := provider(t, modelapi.Options{Script: work(10)})
 	var r *watch.Recorder
 	p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn", "model.contextLimit": 9000},
-		func(o *proxy.Options) { r = watch.New(o.Host, "x"); o.Watch = r })
+		func(o *proxy.Options) { r = watch.New(o.Host, "x", nil); o.Watch = r })
 	a := &agent{form: messagesForm{"s"}, base: p.url, result: files}
 	if status := a.run(t, "Fix it."); status != http.StatusOK {
 		t.Fatal(status)

@@ -10,8 +10,24 @@ type List struct {
 	// Began is when the host started: the sums of its sessions count from then.
 	Began    time.Time `json:"began"`
 	Sessions []Session `json:"sessions"`
+	// Month is what came of the last 30 days, today included, of all hosts of the store. It may be ten seconds behind.
+	Month Total `json:"month"`
 	// Error is why the sessions of the store are not among them; "" if they are, or there is none.
 	Error string `json:"error,omitempty"`
+}
+
+// monthDays are the days of [List.Month].
+const monthDays = 30
+
+// Total is what requests came to.
+type Total struct {
+	Requests int64 `json:"requests"`
+	// Whole and Sent are tokens, as in [Session].
+	Whole int64 `json:"whole"`
+	Sent  int64 `json:"sent"`
+	// Saved and Spent are US dollars: what turns took off the bill, and what model calls of compressions cost.
+	Saved float64 `json:"savedUSD"`
+	Spent float64 `json:"spentUSD"`
 }
 
 // Session is a session with the sums of the turns that it had since the host began. Tokens are of the host's count, but

@@ -3,6 +3,7 @@ package watch
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type Recorder struct {
 	host  *engine.Host
 	name  string
 	began time.Time
+	note  func(owner string, used store.Used)
 
 	// mu guards what follows. It is never held while a store is asked.
 	mu    sync.Mutex
@@ -40,6 +42,7 @@ type Recorder struct {
 // kept are the sessions of a viewer that a store has, when it was asked last.
 type kept struct {
 	sessions []Session
+	month    Total
 	err      error
 	asked    time.Time
 }
@@ -55,8 +58,13 @@ type record struct {
 	tokens int // of the history after the last turn
 }
 
-func New(h *engine.Host, name string) *Recorder {
-	return &Recorder{host: h, name: name, began: time.Now(), byKey: map[store.Key]*record{},
+// New makes a recorder of a host that is shown under a name. note is told what each turn came to, for as long as the
+// store keeps it; nil for nobody.
+func New(h *engine.Host, name string, note func(owner string, used store.Used)) *Recorder {
+	if note == nil {
+		note = func(string, store.Used) {}
+	}
+	return &Recorder{host: h, name: name, began: time.Now(), note: note, byKey: map[store.Key]*record{},
 		stored: map[Viewer]kept{}}
 }
 
@@ -68,7 +76,16 @@ func (r *Recorder) Turn(key store.Key, t Turn, about About, o outcome.Outcome, f
 	rec.About = about
 	rec.turn(t, &o, failed)
 	rec.changed(&o)
+	r.noted(key.Owner, t)
 }
+
+// noted tells of a turn.
+func (r *Recorder) noted(owner string, t Turn) {
+	r.note(owner, store.Used{Requests: 1, Whole: int64(t.Whole), Sent: int64(t.Sent), Saved: micros(t.Saved)})
+}
+
+// micros is an amount in US dollars as the store has it.
+func micros(usd float64) int64 { return int64(math.Round(usd * 1e6)) }
 
 // Observe takes in a turn of a service. It is what [service.Service.Observe] calls.
 func (r *Recorder) Observe(owner string, e service.Event) {
@@ -89,6 +106,7 @@ func (r *Recorder) Observe(owner string, e service.Event) {
 			e.Outcome.Stable.Tokens, now)
 		t.Saved, t.Rewrote = charge.Saved, charge.Rewrote
 		rec.turn(t, &e.Outcome, e.Err)
+		r.noted(owner, t)
 	}
 	rec.changed(&e.Outcome)
 }
@@ -102,6 +120,7 @@ func (r *Recorder) Usage(key store.Key, u Usage, turn time.Time, more float64) {
 	rec.Usage.Prompt += u.Prompt
 	rec.Usage.Cached += u.Cached
 	rec.Saved += more
+	r.note(key.Owner, store.Used{Saved: micros(more)})
 	for i := len(rec.History) - 1; i >= 0; i-- { // the last one, but for requests at the same time
 		if rec.History[i].At.Equal(turn) {
 			rec.History[i].Saved += more
@@ -178,7 +197,7 @@ func (r *Recorder) list(ctx context.Context, by Viewer) List {
 	in := r.keptOf(ctx, by)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := List{Name: r.name, Began: r.began, Sessions: []Session{}}
+	l := List{Name: r.name, Began: r.began, Month: in.month, Sessions: []Session{}}
 	if in.err != nil {
 		l.Error = store.Public(in.err)
 	}
@@ -217,10 +236,25 @@ func (r *Recorder) keptOf(ctx context.Context, by Viewer) kept {
 		}
 		known.sessions = append(known.sessions, storedSession(h))
 	}
+	all, err := in.Accounts(ctx, time.Now().UTC().AddDate(0, 0, 1-monthDays).Format(time.DateOnly))
+	known.err = cmp.Or(known.err, err)
+	known.month = totalOf(all, by)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stored[by] = known
 	return known
+}
+
+// totalOf adds up what a viewer may see of accounts.
+func totalOf(all []store.Account, by Viewer) Total {
+	var sum store.Used
+	for _, a := range all {
+		if by.All || a.Name == by.Owner {
+			sum = sum.Plus(a.Used)
+		}
+	}
+	return Total{Requests: sum.Requests, Whole: sum.Whole, Sent: sum.Sent, Saved: float64(sum.Saved) / 1e6,
+		Spent: float64(sum.Spent) / 1e6}
 }
 
 // storedSession is a session that had no turn since the host began.

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -35,7 +36,7 @@ func worked(t *testing.T) *Recorder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.Close() })
-	r := New(h, "claude")
+	r := New(h, "claude", nil)
 	first, began := store.Key{ID: "claude-1f0a5c3e-9d1b-4a7e-8a53-70f0c9a1d2b4"}, time.Now()
 	session, err := h.Session(engine.SessionOptions{ID: first.ID})
 	for range 5 { // up to the entry e5
@@ -210,5 +211,34 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	}
 	if n := len(r.byKey); n != maxSessions {
 		t.Errorf("%d sessions", n)
+	}
+}
+
+// What turns saved is in the store, for the next host and for other names' eyes only if they may see all.
+func TestWhatWasSavedOutlivesTheHost(t *testing.T) {
+	r := worked(t)
+	kept := r.host.Store()
+	guard := access.NewGuard(kept, "", hclog.NewNullLogger())
+	for _, owner := range []string{"", "someone"} {
+		one := New(r.host, "serve", guard.Note)
+		key := store.Key{Owner: owner, ID: "s"}
+		began := time.Now()
+		one.Turn(key, Turn{At: began, Whole: 1000, Sent: 400, Saved: 0.25}, About{}, outcome.Outcome{}, nil)
+		one.Usage(key, Usage{Prompt: 400}, began, -0.05) // the provider had less in its cache
+	}
+	if err := errors.Join(guard.Spend(t.Context(), "someone", 0.125), guard.Close()); err != nil {
+		t.Fatal(err)
+	}
+	next := New(r.host, "serve", nil)
+	of := Total{Requests: 1, Whole: 1000, Sent: 400, Saved: 0.2}
+	theirs, both := of, Total{Requests: 2, Whole: 2000, Sent: 800, Saved: 0.4, Spent: 0.125}
+	theirs.Spent = 0.125
+	for _, tt := range []struct {
+		by   Viewer
+		want Total
+	}{{Viewer{}, of}, {Viewer{Owner: "someone"}, theirs}, {Viewer{Owner: "another"}, Total{}}, {Viewer{All: true}, both}} {
+		if got := next.list(t.Context(), tt.by).Month; got != tt.want {
+			t.Errorf("%+v sees %+v, want %+v", tt.by, got, tt.want)
+		}
 	}
 }

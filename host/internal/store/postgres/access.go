@@ -86,15 +86,36 @@ func (s *Store) Accesses(ctx context.Context) (all []store.Access, err error) {
 	return all, err
 }
 
-// Spend implements [store.Accesses]. If the connection breaks, the caller is told that the amount may have been added.
-func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum int64, err error) {
+// Account implements [store.Accesses]. If the connection breaks, the caller is told that it may have been added.
+func (s *Store) Account(ctx context.Context, name, day string, add store.Used) (sum store.Used, err error) {
 	// Once: a repeated addition would count twice.
 	err = s.once(ctx, func(ctx context.Context) error {
-		return s.pool.QueryRow(ctx, `INSERT INTO thresh_spent (name, day, amount) VALUES ($1, $2, $3)
-			ON CONFLICT (name, day) DO UPDATE SET amount = thresh_spent.amount + $3 RETURNING amount`,
-			name, day, amount).Scan(&sum)
+		return s.pool.QueryRow(ctx, `INSERT INTO thresh_account AS a (name, day, spent, saved, requests, whole, sent)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (name, day) DO UPDATE SET spent = a.spent + $3, saved = a.saved + $4,
+				requests = a.requests + $5, whole = a.whole + $6, sent = a.sent + $7
+			RETURNING spent, saved, requests, whole, sent`,
+			name, day, add.Spent, add.Saved, add.Requests, add.Whole, add.Sent).
+			Scan(&sum.Spent, &sum.Saved, &sum.Requests, &sum.Whole, &sum.Sent)
 	})
 	return sum, err
+}
+
+// Accounts implements [store.Accesses].
+func (s *Store) Accounts(ctx context.Context, since string) (all []store.Account, err error) {
+	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
+		rows, err := s.pool.Query(ctx, `SELECT name, day, spent, saved, requests, whole, sent FROM thresh_account
+			WHERE day >= $1 ORDER BY day, name`, since)
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a store.Account, err error) {
+			err = row.Scan(&a.Name, &a.Day, &a.Spent, &a.Saved, &a.Requests, &a.Whole, &a.Sent)
+			return a, err
+		})
+		return err
+	})
+	return all, err
 }
 
 // Usage implements [store.Accesses]. It adds up the owner's sessions: to keep a sum, all appends of an owner would wait

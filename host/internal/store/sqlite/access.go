@@ -68,13 +68,34 @@ func (s *Store) Accesses(ctx context.Context) ([]store.Access, error) {
 	return all, s.fault(ctx, rows.Err())
 }
 
-// Spend implements [store.Accesses]. The statement adds, so no host overwrites another's sum. If ctx ends after the
-// writer has taken the job, the sum is the one that was committed.
-func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (int64, error) {
-	return write(ctx, s, func(st *statements, _ *job) (sum int64, err error) {
-		err = st.spend.QueryRowContext(background, name, day, amount).Scan(&sum)
+// Account implements [store.Accesses]. The statement adds, so no host overwrites another's sums. If ctx ends after the
+// writer has taken the job, the sums are those that were committed.
+func (s *Store) Account(ctx context.Context, name, day string, add store.Used) (store.Used, error) {
+	return write(ctx, s, func(st *statements, _ *job) (sum store.Used, err error) {
+		err = st.account.QueryRowContext(background, name, day, add.Spent, add.Saved, add.Requests, add.Whole, add.Sent).
+			Scan(&sum.Spent, &sum.Saved, &sum.Requests, &sum.Whole, &sum.Sent)
 		return sum, err
 	})
+}
+
+// Accounts implements [store.Accesses].
+func (s *Store) Accounts(ctx context.Context, since string) (all []store.Account, err error) {
+	if s.closed() {
+		return nil, store.ErrClosed
+	}
+	rows, err := s.queries.accounts.QueryContext(ctx, since)
+	if err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var a store.Account
+		if err := rows.Scan(&a.Name, &a.Day, &a.Spent, &a.Saved, &a.Requests, &a.Whole, &a.Sent); err != nil {
+			return nil, s.fault(ctx, err)
+		}
+		all = append(all, a)
+	}
+	return all, s.fault(ctx, rows.Err())
 }
 
 // Usage implements [store.Accesses]. It adds up the owner's sessions: a file has few enough.

@@ -37,7 +37,7 @@ type statements struct {
 	deleteRefers, deleteContents *sql.Stmt
 	deleteSession                *sql.Stmt
 	// Each is one statement, so no other process can come between.
-	createAccess, changeAccess, revoke, spend, secret *sql.Stmt
+	createAccess, changeAccess, revoke, account, secret *sql.Stmt
 }
 
 // preparer is a connection or a pool, whose connections prepare a statement when they first need it.
@@ -114,8 +114,11 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 		&st.changeAccess: `UPDATE access SET hash = ?4, limits = ?5, created = CASE hash WHEN ?4 THEN created ELSE ?6 END
 			WHERE name = ?1 AND hash = ?2 AND limits = ?3 AND revoked = 0`,
 		&st.revoke: "UPDATE access SET revoked = ?2 WHERE name = ?1 AND revoked = 0",
-		&st.spend: `INSERT INTO spent (name, day, amount) VALUES (?1, ?2, ?3)
-			ON CONFLICT DO UPDATE SET amount = amount + ?3 RETURNING amount`,
+		&st.account: `INSERT INTO account (name, day, spent, saved, requests, whole, sent)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+			ON CONFLICT DO UPDATE SET spent = spent + ?3, saved = saved + ?4, requests = requests + ?5, whole = whole + ?6,
+				sent = sent + ?7
+			RETURNING spent, saved, requests, whole, sent`,
 		&st.secret: "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = value RETURNING value",
 	})
 	return err
@@ -123,7 +126,7 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 
 // queries are the readers' statements, on any connection of the pool.
 type queries struct {
-	head, exists, records, chosen, content, list, unused, accesses, usage *sql.Stmt
+	head, exists, records, chosen, content, list, unused, accesses, accounts, usage *sql.Stmt
 }
 
 func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
@@ -141,7 +144,9 @@ func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
 			ORDER BY owner, name LIMIT ?5`,
 		&q.unused:   "SELECT owner, name FROM session WHERE used < ?1",
 		&q.accesses: "SELECT name, hash, created, revoked, limits FROM access ORDER BY name",
-		&q.usage:    "SELECT count(*), coalesce(sum(bytes), 0) FROM session WHERE owner = ?1",
+		&q.accounts: `SELECT name, day, spent, saved, requests, whole, sent FROM account WHERE day >= ?1
+			ORDER BY day, name`,
+		&q.usage: "SELECT count(*), coalesce(sum(bytes), 0) FROM session WHERE owner = ?1",
 	})
 	return err // the pool closes its statements itself
 }

@@ -148,7 +148,8 @@ func together(t *testing.T, d Database, steps []store.Migration) {
 			return 0, err
 		}
 		defer s.Close()
-		return s.Spend(t.Context(), "a", "day", amount)
+		used, err := s.Account(t.Context(), "a", "day", store.Used{Spent: amount})
+		return used.Spent, err
 	}
 	var wg sync.WaitGroup
 	for range hosts {

@@ -188,27 +188,35 @@ func secret(t *testing.T, a, b store.Store) {
 	}
 }
 
-// spent adds from two hosts at the same time: a store that reads, adds and writes in separate steps loses some of it.
-func spent(t *testing.T, a, b store.Store) {
+// accounted adds from two hosts at the same time: a store that reads, adds and writes in separate steps loses some of it.
+func accounted(t *testing.T, a, b store.Store) {
 	var wg sync.WaitGroup
+	used := store.Used{Spent: 7, Saved: -1, Requests: 2, Whole: 1 << 40, Sent: 3}
 	// All amounts are the same, so that the sum does not depend on the order.
 	for n := range 10 {
 		s := []store.Store{a, b}[n%2]
 		wg.Go(func() {
-			if _, err := s.Spend(t.Context(), "ci", "2031-01-02", 7); err != nil {
+			if _, err := s.Account(t.Context(), "ci", "2031-01-02", used); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	for _, c := range []struct {
-		name, day string
-		want      int64
-	}{{"ci", "2031-01-02", 70}, {"ci", "2031-01-03", 0}, {"other", "2031-01-02", 0}} {
-		// Adding 0 reads the sum.
-		if sum, err := a.Spend(t.Context(), c.name, c.day, 0); sum != c.want || err != nil {
-			t.Errorf("%s on %s: %d, want %d (%v)", c.name, c.day, sum, c.want, err)
+	ten := store.Used{Spent: 70, Saved: -10, Requests: 20, Whole: 10 << 40, Sent: 30}
+	for _, want := range []store.Account{{Name: "ci", Day: "2031-01-02", Used: ten}, {Name: "ci", Day: "2031-01-03"},
+		{Name: "other", Day: "2031-01-02"}} {
+		// Adding nothing reads the sums.
+		if sum, err := a.Account(t.Context(), want.Name, want.Day, store.Used{}); sum != want.Used || err != nil {
+			t.Errorf("%s on %s: %+v, want %+v (%v)", want.Name, want.Day, sum, want.Used, err)
 		}
+	}
+	if _, err := b.Account(t.Context(), "ci", "2031-01-01", used); err != nil {
+		t.Fatal(err)
+	}
+	want := []store.Account{{Name: "ci", Day: "2031-01-02", Used: ten}, {Name: "other", Day: "2031-01-02"},
+		{Name: "ci", Day: "2031-01-03"}}
+	if got, err := b.Accounts(t.Context(), "2031-01-02"); !slices.Equal(got, want) || err != nil {
+		t.Errorf("from the second on: %+v, want %+v (%v)", got, want, err)
 	}
 }
 

@@ -49,7 +49,7 @@ var behaviours = []struct {
 	{"ids have no control characters and at most 512 bytes", ids},
 	{"unused sessions expire", expired},
 	{"access tokens are shared, revoked, and replaced after that", accesses},
-	{"what is spent in a day is added up by all hosts", spent},
+	{"what is used in a day is added up by all hosts", accounted},
 	{"a secret is made once, for all hosts", secret},
 	{"usage and size tell what is held", sized},
 	{"watchers hear of changes", watched},

@@ -59,10 +59,15 @@ CREATE TABLE thresh_access (
 	limits  bytea       NOT NULL
 );
 
-CREATE TABLE thresh_spent (
-	name   text   NOT NULL,
-	day    text   NOT NULL,
-	amount bigint NOT NULL,
+-- What the sessions of a name came to on a day; money in millionths of a US dollar.
+CREATE TABLE thresh_account (
+	name     text COLLATE "C" NOT NULL,
+	day      text COLLATE "C" NOT NULL,
+	spent    bigint NOT NULL,
+	saved    bigint NOT NULL,
+	requests bigint NOT NULL,
+	whole    bigint NOT NULL,
+	sent     bigint NOT NULL,
 	PRIMARY KEY (name, day)
 );
 

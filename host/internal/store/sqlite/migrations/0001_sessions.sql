@@ -58,10 +58,15 @@ CREATE TABLE access (
 	limits  BLOB    NOT NULL
 ) STRICT;
 
-CREATE TABLE spent (
-	name   TEXT    NOT NULL,
-	day    TEXT    NOT NULL,
-	amount INTEGER NOT NULL,
+-- What the sessions of a name came to on a day; money in millionths of a US dollar.
+CREATE TABLE account (
+	name     TEXT NOT NULL,
+	day      TEXT NOT NULL,
+	spent    INTEGER NOT NULL,
+	saved    INTEGER NOT NULL,
+	requests INTEGER NOT NULL,
+	whole    INTEGER NOT NULL,
+	sent     INTEGER NOT NULL,
 	PRIMARY KEY (name, day)
 ) STRICT, WITHOUT ROWID;
 
