@@ -34,12 +34,12 @@ func compile(r *Rule) (*rule, *RuleError) {
 	out.directory = r.Directory
 	switch r.Directory {
 	case "":
-	case DirectoryKept, DirectoryChanged:
+	case DirectoryKept, DirectoryOwn, DirectoryChanged:
 		if r.Class != ClassShell && r.Class != ClassOther {
 			c.fail("directory", fmt.Errorf("it is not for a rule of class %q", string(r.Class)))
 		}
 	default:
-		c.fail("directory", fmt.Errorf("%q is neither kept nor changed", string(r.Directory)))
+		c.fail("directory", fmt.Errorf("%q is none of kept, own and changed", string(r.Directory)))
 	}
 	if r.Class == ClassShell && len(r.Workdir) == 0 {
 		out.workdir = usualWorkdirs

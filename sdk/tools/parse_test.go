@@ -22,7 +22,7 @@ func TestWrongRulesAreNamed(t *testing.T) {
 		"no name":           {`{"class":"read"}`, "names", "at least one name"},
 		"empty name":        {`{"names":[""],"class":"read"}`, "names", "none may be empty"},
 		"no class":          {`{"names":["x"]}`, "class", "read, write, search"},
-		"a directory":       {`{"names":["x"],"class":"shell","directory":"x"}`, "directory", "neither kept nor changed"},
+		"a directory":       {`{"names":["x"],"class":"shell","directory":"x"}`, "directory", "none of kept, own"},
 		"a directory, read": {`{"names":["x"],"class":"read","directory":"kept"}`, "directory", "not for a rule"},
 		"wrong class":       {`{"names":["x"],"class":"reads"}`, "class", `"reads"`},
 		"wrong type":        {`{"names":"x","class":"read"}`, "names", "string"},

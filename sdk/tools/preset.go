@@ -49,5 +49,12 @@ func ForPresets(names []string, extra []Rule) (*Taxonomy, error) {
 		}
 		rules = append(rules, preset...)
 	}
-	return New(rules...)
+	t, err := New(rules...)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range t.rules[len(extra):] {
+		r.preset = true
+	}
+	return t, nil
 }

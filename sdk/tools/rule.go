@@ -26,12 +26,15 @@ func (c Class) known() bool {
 	return false
 }
 
-// Directory is what a call does to the directory in which later commands begin.
+// Directory is what a call does to the directory in which later commands begin. "" is not known for a tool that runs
+// commands, and nothing for others.
 type Directory string
 
 const (
 	// DirectoryKept: the commands run in one shell, so a "cd" holds for later calls.
 	DirectoryKept Directory = "kept"
+	// DirectoryOwn: each command runs in a shell of its own, so a "cd" holds for that call alone.
+	DirectoryOwn Directory = "own"
 	// DirectoryChanged: the call leads to another directory, which only its agent knows.
 	DirectoryChanged Directory = "changed"
 )
@@ -71,8 +74,8 @@ type Rule struct {
 	Command []string `json:"command,omitempty"`
 	// Workdir locates the directory that relative paths start from, if it is not the workspace root.
 	Workdir []string `json:"workdir,omitempty"`
-	// Directory says what calls do to the directory of later ones: [DirectoryKept] or [DirectoryChanged]; "": nothing,
-	// as each command runs in a shell of its own. Only for shell and other.
+	// Directory says what calls do to the directory of later ones. "": in a shell rule, that is not known, so nothing is
+	// known of relative paths behind a "cd"; in another, nothing. Only for shell and other.
 	Directory Directory `json:"directory,omitempty"`
 	// Continues locates the name of a running command that the call asks about, as an earlier result gave it
 	// ([Failure.Running]). Only for shell.

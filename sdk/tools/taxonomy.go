@@ -31,7 +31,9 @@ type rule struct {
 
 	whole     bool
 	directory Directory
-	failure   *signs
+	// preset: another agent's rule may be meant instead.
+	preset  bool
+	failure *signs
 }
 
 // New returns the taxonomy with these rules: for every call the first that fits decides. It copies them; none make a
@@ -92,12 +94,26 @@ func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
 	unfit := false
 	for r := range t.named(name) {
 		if r.fits(p) {
-			return r.use(p)
+			u := r.use(p)
+			if u.Command != "" && r.preset && !t.agreed(name, p, r.directory) {
+				u.Directory = ""
+			}
+			return u
 		}
 		// A rule for this tool would have named files, but its conditions do not hold: which files it was is unknown.
 		unfit = unfit || r.namesFiles()
 	}
 	return Use{Subject: subject(p), NoFile: unfit}
+}
+
+// agreed reports whether all rules that fit a call say the same of the directory.
+func (t *Taxonomy) agreed(name string, p params, directory Directory) bool {
+	for r := range t.named(name) {
+		if r.class == ClassShell && r.directory != directory && r.fits(p) {
+			return false
+		}
+	}
+	return true
 }
 
 // Runs reports whether [Taxonomy.Use] could find a command in a call of the tool name. It needs no parameters, so most

@@ -37,7 +37,8 @@ type Use struct {
 	Task string
 	// Dir is the directory that the call names as its own; "" for none.
 	Dir string
-	// Directory is what the call does to the directory of later commands.
+	// Directory is what the call does to the directory of later commands. It is "" where presets of several agents fit
+	// the call and say different things: which agent made it is then not known.
 	Directory Directory
 	// Subject is what the call is about, for people: its first path (a pattern too), else its command, else a parameter
 	// that usually says it. It is set for unknown tools too, and says nothing about what is read or written.

@@ -54,7 +54,7 @@ func annotated(call content.ToolCall, t *tools.Taxonomy, at Place) (known conten
 	if use.Command == "" {
 		return call, false
 	}
-	if use.Dir != "" || use.Directory != tools.DirectoryKept {
+	if use.Dir != "" || use.Directory == tools.DirectoryOwn {
 		at = Place{Dir: use.Dir}
 	}
 	files := EffectsAt(use.Command, at)

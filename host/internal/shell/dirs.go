@@ -117,8 +117,7 @@ func after(call content.ToolCall, t *tools.Taxonomy, from Place) (to Place, move
 	switch use.Directory {
 	case tools.DirectoryChanged:
 		return Place{Lost: true}, true
-	case tools.DirectoryKept:
-	default:
+	case tools.DirectoryOwn:
 		return from, false
 	}
 	if use.Command == "" {
@@ -126,6 +125,9 @@ func after(call content.ToolCall, t *tools.Taxonomy, from Place) (to Place, move
 	}
 	if _, to = effects(use.Command, Place{}); to == (Place{}) && use.Dir == "" {
 		return from, false
+	}
+	if use.Directory == "" { // it may be where it was
+		return Place{Lost: true}, true
 	}
 	if use.Dir != "" {
 		from = Place{Dir: use.Dir}

@@ -105,3 +105,67 @@ func TestADirectoryOfARestoredHistoryIsUnknown(t *testing.T) {
 		t.Errorf("%v, then %v", d.At("0"), d.At("3"))
 	}
 }
+
+// Whether a "cd" holds for later calls differs from agent to agent, and several share the name of their tool. Where it
+// is not known which agent it is, a relative path behind a "cd" is no file's.
+func TestEachAgentsShellKeepsItsDirectoryOrNot(t *testing.T) {
+	const begun, followed, unknown = "writes a.go", "writes sub/a.go", ""
+	for preset, tt := range map[string]struct {
+		tool, parameters string // of a call; %q is the command
+		alone, together  string // with this preset alone, and with all
+	}{
+		"claude-code":    {"Bash", `{"command":%q,"description":"Works."}`, followed, followed},
+		"openhands":      {"execute_bash", `{"command":%q,"is_input":"false"}`, followed, followed},
+		"vscode-copilot": {"run_in_terminal", `{"command":%q,"explanation":"Works.","isBackground":false}`, followed, followed},
+		"swe-agent":      {"bash", `{"command":%q}`, followed, unknown},
+		"mini-swe-agent": {"bash", `{"command":%q}`, begun, unknown},
+		"pi":             {"bash", `{"command":%q,"timeout":60}`, begun, unknown},
+		"opencode":       {"bash", `{"command":%q,"description":"Works.","timeout":60000}`, begun, unknown},
+		"copilot-cli":    {"bash", `{"command":%q,"description":"Works.","sessionId":"main"}`, unknown, unknown},
+		"cline":          {"execute_command", `{"command":%q,"requires_approval":false}`, unknown, unknown},
+		"amp":            {"Bash", `{"cmd":%q}`, unknown, unknown},
+		"codex":          {"exec_command", `{"cmd":%q}`, begun, begun},
+		"gemini-cli":     {"run_shell_command", `{"command":%q,"description":"Works."}`, begun, begun},
+		"llxprt":         {"run_shell_command", `{"command":%q,"description":"Works."}`, begun, begun},
+		"goose":          {"developer__shell", `{"command":%q}`, begun, begun},
+	} {
+		for _, all := range []bool{false, true} {
+			presets, want := []string{preset}, tt.alone
+			if all {
+				presets, want = tools.PresetNames(), tt.together
+			}
+			taxonomy, err := tools.ForPresets(presets, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := func(id, command string) content.Content {
+				return content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: tt.tool,
+					Parameters: fmt.Appendf(nil, tt.parameters, command)}}}
+			}
+			history := []content.Content{run("a", "cd sub"), {Speaker: content.Tool,
+				Blocks: []content.Block{content.ToolResponse{CallID: "a"}.WithResultText("")}}, run("b", "sed -i s/a/b/ a.go")}
+			var d Dirs
+			d.Follow(3, 3, false, func(i int) (string, content.Content) { return fmt.Sprint(i), history[i] }, taxonomy)
+			u := taxonomy.UseCall(Annotated(history[2], taxonomy, d.At("2")).Blocks[0].(content.ToolCall))
+			if got := brief(tools.Files{Writes: u.Writes, MayWrite: u.MayWrite}); got != want {
+				t.Errorf("%s, all presets %v: %q, want %q", preset, all, got, want)
+			}
+		}
+	}
+}
+
+// A rule of a user says it for tools that presets have too.
+func TestARuleSaysWhetherAShellKeepsItsDirectory(t *testing.T) {
+	for directory, want := range map[tools.Directory]Place{tools.DirectoryOwn: {}, tools.DirectoryKept: {Dir: "sub"},
+		"": {Lost: true}} {
+		taxonomy, err := tools.ForPresets(tools.PresetNames(), []tools.Rule{{Names: []string{"bash"}, Class: tools.ClassShell,
+			Command: []string{"command"}, Directory: directory}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := content.ToolCall{Name: "bash", Parameters: []byte(`{"command":"cd sub"}`)}
+		if got, _ := after(call, taxonomy, Place{}); got != want {
+			t.Errorf("%q: %v, want %v", directory, got, want)
+		}
+	}
+}
