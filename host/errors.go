@@ -10,9 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/sessionlog"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
@@ -147,7 +147,7 @@ func classify(err error) error {
 		if bad := (*engine.EntryError)(nil); errors.As(err, &bad) {
 			e.Entry = &bad.Index
 		}
-		if bad := (*transcript.MessageError)(nil); errors.As(err, &bad) {
+		if bad := (*messages.Error)(nil); errors.As(err, &bad) {
 			if e.Entry = &bad.Message; bad.Part >= 0 {
 				e.Part = &bad.Part
 			}

@@ -6,7 +6,10 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
+	"github.com/thresh-dev/thresh/host/internal/provider/chat"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/responses"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -26,18 +29,18 @@ const (
 // ErrForm: the form of messages is unknown.
 var ErrForm = fmt.Errorf("unknown form of messages; want %s, %s or %s", Anthropic, OpenAIChat, OpenAIResponses)
 
-// format returns the transcript reader's name for a form. The agent chose the form with the messages, so an unknown one
-// is an error about the entry.
-func (f Form) format() (transcript.Format, error) {
+// api returns the API of a form. The agent chose the form with the messages, so an unknown one is an error about the
+// entry.
+func (f Form) api() (*messages.API, error) {
 	switch f {
 	case Anthropic:
-		return transcript.AnthropicMessages, nil
+		return &anthropic.Messages, nil
 	case OpenAIChat:
-		return transcript.OpenAIChat, nil
+		return &chat.Messages, nil
 	case OpenAIResponses:
-		return transcript.OpenAIResponses, nil
+		return &responses.Messages, nil
 	default:
-		return "", &Error{Kind: KindEntry, Err: fmt.Errorf("%.40q: %w", string(f), ErrForm)}
+		return nil, &Error{Kind: KindEntry, Err: fmt.Errorf("%.40q: %w", string(f), ErrForm)}
 	}
 }
 
@@ -58,7 +61,7 @@ type Messages struct {
 // A message not of the form is refused with an error that wraps [ErrInvalidEntry], with its position in [Error.Entry]
 // and [Error.Part]. Unknown parts and fields are carried, and returned by [Prepared.Request].
 func (s *Session) AddMessages(ctx context.Context, m Messages) (State, error) {
-	form, err := m.Form.format()
+	form, err := m.Form.api()
 	if err != nil {
 		return State{}, err
 	}
@@ -69,7 +72,7 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (State, error) {
 
 // ParseSystem reads a provider's system prompt, for [Session.SetSystem]: a string, or a list of text parts.
 func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
-	blocks, err := transcript.ParseSystem(raw)
+	blocks, err := messages.ParseSystem(raw)
 	if err != nil {
 		return nil, classify(fmt.Errorf("%w: %w", ErrInvalidEntry, err))
 	}
@@ -89,14 +92,14 @@ type Request struct {
 
 // Request returns the prepared history in a provider's form, ready to be sent.
 func (p Prepared) Request(f Form) (Request, error) {
-	form, err := f.format()
+	form, err := f.api()
 	if err != nil {
 		return Request{}, err
 	}
-	made, notes := engine.Prepared(p).Request(form)
+	made := engine.Prepared(p).Request(form)
 	r := Request{Messages: made.Messages, System: made.System, Instructions: made.Instructions}
 	// Routine notes, about what every message of the form lacks, would be in each answer.
-	for _, n := range notes {
+	for _, n := range made.Tally.Notes() {
 		if !n.Routine {
 			r.Notes = append(r.Notes, n.Message)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
@@ -244,7 +245,7 @@ func (a *app) printKept(k kept, found []int) error {
 		}
 		out = fmt.Appendf(out, "%s (entry %d, %s%s)\n", k.ids.ID(i), i, line, e.Speaker)
 		for _, b := range e.Blocks {
-			out = append(out, printable(transcript.Readable(b))...)
+			out = append(out, printable(messages.Readable(b))...)
 			out = append(out, '\n')
 		}
 	}

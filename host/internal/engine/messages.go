@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/sessionlog"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Messages are messages in a provider's form, to add to a session.
 type Messages struct {
-	// Form is one of those that [transcript.Parse] reads.
-	Form     transcript.Format
+	Form     *messages.API
 	Messages []json.RawMessage
 	// System replaces the session's system prompt: a string or a list of text parts, as the provider takes it next to
 	// the messages. Nil keeps it. System and developer messages at the beginning of the session are added to it.
@@ -31,11 +30,11 @@ func (m Messages) once() *sessionlog.Once {
 	if m.Key == "" {
 		return nil
 	}
-	return sessionlog.OnceOfTexts(m.Key, append([]json.RawMessage{[]byte(m.Form), m.System}, m.Messages...)...)
+	return sessionlog.OnceOfTexts(m.Key, append([]json.RawMessage{[]byte(m.Form.Name), m.System}, m.Messages...)...)
 }
 
 // AddMessages appends messages in a provider's form, all or none, as [Session.Add] appends entries. A message that is
-// not of the form is refused with an error that wraps [ErrInvalidEntry] and a [*transcript.MessageError]. Parts of
+// not of the form is refused with an error that wraps [ErrInvalidEntry] and a [*messages.Error]. Parts of
 // unknown kinds are kept unchanged.
 func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64, total int, err error) {
 	leave, err := s.enter()
@@ -54,20 +53,20 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 	if err != nil {
 		return 0, 0, err
 	}
-	before := transcript.Before{System: old, Begun: s.history.Snapshot().Added > 0, Called: s.called}
+	before := messages.Before{System: old, Begun: s.history.Snapshot().Added > 0, Called: s.called}
 	if m.System != nil {
-		if before.System, err = transcript.ParseSystem(m.System); err != nil {
+		if before.System, err = messages.ParseSystem(m.System); err != nil {
 			return 0, 0, fmt.Errorf("%w: %w", ErrInvalidEntry, err)
 		}
 	}
-	parsed, err := transcript.Parse(m.Form, before, m.Messages)
+	parsed, err := messages.Parse(m.Form, before, m.Messages)
 	if err != nil {
 		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
 	}
 	if err := wellFormed(parsed.Entries, check.Content); err != nil {
 		// The agent knows its messages, not the entries made from them.
 		if bad := (*EntryError)(nil); errors.As(err, &bad) {
-			err = &transcript.MessageError{Message: parsed.From[bad.Index], Part: -1, Err: bad.Err}
+			err = &messages.Error{Message: parsed.From[bad.Index], Part: -1, Err: bad.Err}
 		}
 		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
 	}
@@ -98,6 +97,6 @@ func (s *Session) called(id string) string {
 }
 
 // Request returns the prepared history in a provider's form, ready to be sent, and what the form could not hold.
-func (p Prepared) Request(form transcript.Format) (transcript.ProviderRequest, []transcript.Note) {
-	return transcript.Render(form, p.System, p.History)
+func (p Prepared) Request(form *messages.API) messages.Rendered {
+	return messages.Render(form, p.System, p.History, true)
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/provider/chat"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -43,7 +43,7 @@ func sessionOn(t *testing.T, kept store.Store) (*engine.Host, *engine.Session) {
 // An addition with a key takes place once, and is answered as the first time: by the same host, by another one that has
 // the session open, and after a restart; entries or messages.
 func TestAnAdditionWithAKey(t *testing.T) {
-	messages := engine.Messages{Form: transcript.OpenAIChat, Key: "k3", Messages: []json.RawMessage{
+	messages := engine.Messages{Form: &chat.Messages, Key: "k3", Messages: []json.RawMessage{
 		json.RawMessage(`{"role":"system","content":"You fix bugs."}`), json.RawMessage(`{"role":"user","content":"fix"}`),
 	}}
 	for name, open2 := range stores(t) {

@@ -87,6 +87,16 @@ func (f *Form) Part(kind string) *Kind {
 	return nil
 }
 
+// Speaker returns who speaks in messages of a role; "" for a role that the form does not have.
+func (f *Form) Speaker(role string) content.Speaker {
+	for _, r := range f.Roles {
+		if r.Name == role {
+			return r.Speaker
+		}
+	}
+	return ""
+}
+
 // Form describes an API. It is never changed.
 type Form struct {
 	API API

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -58,8 +58,8 @@ func (c *Counts) Usage(data []byte) (u Usage, ok bool) {
 // ReadUsage reads a report in one of the given forms: the first whose count of the prompt is there, and where several
 // share that name, one whose cached parts are there too. One wrong number makes a report useless: sums would be wrong.
 func ReadUsage(report []byte, forms ...*Counts) (u Usage, err error) {
-	if rawjson.New(report).Kind() != '{' {
-		return u, fmt.Errorf("it is %s, not an object", clip(report))
+	if ordered.Kind(report) != '{' {
+		return u, fmt.Errorf("it is %s, not an object", ordered.Clip(report))
 	}
 	has := func(name string) bool { return !rawjson.IsNull(inside(report, name)) }
 	c := forms[len(forms)-1]
@@ -112,7 +112,7 @@ func tokens(raw []byte) (int, error) {
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || n < 0 || n > mostTokens || n != math.Trunc(n) {
-		return 0, errors.New(clip(raw) + ", not a number of tokens")
+		return 0, errors.New(ordered.Clip(raw) + ", not a number of tokens")
 	}
 	return int(n), nil
 }
@@ -126,10 +126,4 @@ func inside(raw []byte, path string) []byte {
 		}
 		path = rest
 	}
-}
-
-// clip returns the first 40 bytes of foreign text for a message.
-func clip(foreign []byte) string {
-	const most = 40
-	return text.Clip(string(foreign[:min(len(foreign), most+1)]), most) // copies only what is shown
 }

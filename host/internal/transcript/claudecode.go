@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"hash/maphash"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -26,17 +29,17 @@ var isClaudeMessageField = nameIn("id", "type", "role", "model", "content", "usa
 
 // isClaudeRecord reports whether a record of type t is Claude Code's. Its types are common words that other agents use
 // too, so a second field has to agree if there is one.
-func isClaudeRecord(t string, o object) bool {
+func isClaudeRecord(t string, o ordered.Object) bool {
 	switch {
 	// Lists of messages in other formats have the role in front, not the type, and no nested message.
 	case t == "user" || t == "assistant":
-		return kind(o.raw("message")) == '{'
+		return ordered.Kind(o.Raw("message")) == '{'
 	case t == "system":
-		return o.has("subtype")
+		return o.Has("subtype")
 	case t == "summary":
-		return o.has("leafUuid")
+		return o.Has("leafUuid")
 	case t == "attachment":
-		return kind(o.raw("attachment")) == '{'
+		return ordered.Kind(o.Raw("attachment")) == '{'
 	default:
 		return isClaudeBookkeeping(t)
 	}
@@ -104,11 +107,11 @@ func (c *claudeThread) forget() {
 func (c *claudeCode) record(r record) error {
 	b := c.main.b
 	// The first id counts: a resumed session has records of the session before in front.
-	b.t.ID = cmp.Or(b.t.ID, r.text("sessionId"))
-	b.t.workedIn(r.text("cwd"))
+	b.t.ID = cmp.Or(b.t.ID, r.Text("sessionId"))
+	b.t.workedIn(r.Text("cwd"))
 	node := c.branches.add(r)
-	defer c.branches.made(node, &b.t)
-	switch t := r.text("type"); {
+	defer c.branches.made(node, b)
+	switch t := r.Text("type"); {
 	case t == "user" || t == "assistant":
 		return c.message(r, node, t, "message")
 	case t == "attachment":
@@ -118,7 +121,7 @@ func (c *claudeCode) record(r record) error {
 	case isClaudeBookkeeping(t):
 		b.aside(r.line, "record of type "+t)
 	default:
-		b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.whole)
+		b.unknown(r.line, "record of the unknown type "+ordered.Clip([]byte(t)), r.whole)
 	}
 	return nil
 }
@@ -127,14 +130,14 @@ func (c *claudeCode) record(r record) error {
 // still has them in full, so the history keeps them: replaying it shows what pruning would do.
 func (c *claudeCode) system(r record) {
 	b := c.main.b
-	switch sub := r.text("subtype"); sub {
+	switch sub := r.Text("subtype"); sub {
 	case BoundaryCompact:
-		b.boundary(sub, r.copyOf("compactMetadata"))
+		b.boundary(sub, r.Copy("compactMetadata"))
 		c.main.forget()
 	case BoundaryMicrocompact:
-		b.boundary(sub, r.copyOf("microcompactMetadata"))
+		b.boundary(sub, r.Copy("microcompactMetadata"))
 	default:
-		b.aside(r.line, "record of type system/"+clip([]byte(sub)))
+		b.aside(r.line, "record of type system/"+ordered.Clip([]byte(sub)))
 	}
 }
 
@@ -142,25 +145,25 @@ func (c *claudeCode) system(r record) {
 // are dropped by uuid and content. The hash saves memory: keeping the messages would hold the file twice.
 func (c *claudeCode) message(r record, node int, t, field string) error {
 	b := c.main.b
-	message := r.object.object(field)
+	message := r.Object.Object(field)
 	if message == nil {
 		return failAt(r.line, ErrMalformed, "a record of type %s has no %s object", t, field)
 	}
 	if node != noNode {
 		// By uuid alone something could be lost.
-		hash, n := maphash.Bytes(c.seed, r.raw(field)), &c.branches.nodes[node]
+		hash, n := maphash.Bytes(c.seed, r.Raw(field)), &c.branches.nodes[node]
 		if n.hash == hash {
-			b.tally.routine(r.line, -1, "record that repeats an earlier one (same uuid and message) left out")
+			b.tally.Routine(r.line, -1, "record that repeats an earlier one (same uuid and message) left out")
 			return nil
 		}
 		n.hash = hash
 	}
-	b.unread(r.line, "a record of type "+t, r.object, isClaudeField)
+	b.unread(r.line, "a record of type "+t, r.Object, isClaudeField)
 	if field == "message" {
 		b.unread(r.line, "the message in a record of type "+t, message, isClaudeMessageField)
 	}
 	thread := c.main
-	if r.isTrue("isSidechain") {
+	if r.True("isSidechain") {
 		thread = c.side
 		c.sideLines++
 	}
@@ -181,61 +184,61 @@ func (c *claudeCode) message(r record, node int, t, field string) error {
 //
 // The entry keeps the timestamp of its first line, but usage and model of its last: output tokens are complete only
 // there.
-func (c *claudeThread) assistant(r record, message object) {
-	blocks := c.b.messageContent(r.line, message.raw("content")).blocks
-	var meta metadata
-	id := message.text("id")
+func (c *claudeThread) assistant(r record, message ordered.Object) {
+	blocks := c.b.messageContent(r.line, message.Raw("content")).Blocks
+	var meta ordered.Builder
+	id := message.Text("id")
 	entry, merge := c.open[id]
 	if merge = merge && id != ""; merge {
-		meta.raw("timestamp", asObject(c.b.t.Entries[entry].Metadata).raw("timestamp"))
+		meta.Raw("timestamp", ordered.Of(c.b.Entries[entry].Metadata).Raw("timestamp"))
 	} else {
-		meta.raw("timestamp", r.raw("timestamp"))
+		meta.Raw("timestamp", r.Raw("timestamp"))
 	}
-	meta.raw("model", message.raw("model"))
+	meta.Raw("model", message.Raw("model"))
 	if !c.old[id] { // every line of a message repeats its usage, which must count once
-		meta.raw("usage", message.raw("usage"))
+		meta.Raw("usage", message.Raw("usage"))
 	}
-	meta.flag("isApiErrorMessage", r.isTrue("isApiErrorMessage"))
+	meta.Flag("isApiErrorMessage", r.True("isApiErrorMessage"))
 	if merge {
-		c.b.extend(entry, blocks)
-		c.b.t.Entries[entry].Metadata = meta.json()
+		c.b.Extend(entry, blocks)
+		c.b.Entries[entry].Metadata = meta.JSON()
 		return
 	}
-	c.open[id] = c.b.add(r.line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
+	c.open[id] = c.b.Add(r.line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.JSON()})
 }
 
 // user reads a line of what was sent to the model: a person's input, tool results, the summary after a compaction, and
 // what the agent inserted (isMeta). isVisibleInTranscriptOnly on other lines is kept as metadata, since the model may
 // not have seen them.
-func (c *claudeThread) user(r record, message object) {
-	var meta metadata
-	meta.raw("timestamp", r.raw("timestamp"))
-	meta.flag("isMeta", r.isTrue("isMeta"))
-	meta.flag("isSummary", r.isTrue("isCompactSummary"))
-	meta.flag("isVisibleInTranscriptOnly", r.isTrue("isVisibleInTranscriptOnly") && !r.isTrue("isCompactSummary"))
-	c.b.userEntries(r.line, c.b.messageContent(r.line, message.raw("content")), content.Content{Metadata: meta.json()})
+func (c *claudeThread) user(r record, message ordered.Object) {
+	var meta ordered.Builder
+	meta.Raw("timestamp", r.Raw("timestamp"))
+	meta.Flag("isMeta", r.True("isMeta"))
+	meta.Flag("isSummary", r.True("isCompactSummary"))
+	meta.Flag("isVisibleInTranscriptOnly", r.True("isVisibleInTranscriptOnly") && !r.True("isCompactSummary"))
+	c.b.UserEntries(r.line, c.b.messageContent(r.line, message.Raw("content")), content.Content{Metadata: meta.JSON()})
 }
 
 // attachment reads what Claude Code put into the conversation besides: files that a person mentioned, changes of files,
 // output of hooks, lists of tasks and tools, and what a person said while the model was working. The record has the
 // content; the words around it are the agent's own, and are not recorded.
-func (c *claudeThread) attachment(r record, attached object) {
-	t := attached.text("type")
-	meta := stamped(r.raw("timestamp"))
-	meta.flag("isMeta", t != "queued_command")
-	meta.text("attachment", t)
+func (c *claudeThread) attachment(r record, attached ordered.Object) {
+	t := attached.Text("type")
+	meta := stamped(r.Raw("timestamp"))
+	meta.Flag("isMeta", t != "queued_command")
+	meta.Text("attachment", t)
 	var blocks []content.Block
 	for _, field := range []string{"prompt", "content", "snippet", "addedLines", "addedBlocks", "skills", "files",
 		"blockingError", "newDate"} {
-		blocks = append(blocks, attachedBlocks(attached.raw(field), maxAttached)...)
+		blocks = append(blocks, attachedBlocks(attached.Raw(field), maxAttached)...)
 	}
-	event := attached.text("hookEvent")
+	event := attached.Text("hookEvent")
 	if len(blocks) == 0 || isClaudeUnseen(t) ||
 		t == "hook_success" && event != "SessionStart" && event != "UserPromptSubmit" {
-		c.b.tally.routine(r.line, -1, "attachment of type "+clip([]byte(t))+", which the model did not see, left out")
+		c.b.tally.Routine(r.line, -1, "attachment of type "+ordered.Clip([]byte(t))+", which the model did not see, left out")
 		return
 	}
-	c.b.add(r.line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json()})
+	c.b.Add(r.line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.JSON()})
 }
 
 // isClaudeUnseen reports whether attachments of a type are for the screen or the agent alone.
@@ -251,29 +254,29 @@ const maxAttached = 8
 // list of these, nested at most depth times.
 func attachedBlocks(raw []byte, depth int) (out []content.Block) {
 	if text, ok := rawjson.Text(raw); ok && text != "" {
-		return one(content.Text{Text: text})
+		return messages.One(content.Text{Text: text})
 	}
 	if depth == 0 {
-		return one(content.Text{Text: string(raw)})
+		return messages.One(content.Text{Text: string(raw)})
 	}
-	list, _ := elements(raw)
+	list, _ := ordered.Elements(raw)
 	for _, part := range list {
 		out = append(out, attachedBlocks(part, depth-1)...)
 	}
-	o := asObject(raw)
+	o := ordered.Of(raw)
 	if o == nil {
 		return out
 	}
-	if m, ok := anthropicMedia(o); ok {
-		return one(m)
+	if m, ok := anthropic.Messages.Media(o); ok {
+		return messages.One(m)
 	}
-	if data := o.text("base64"); data != "" {
-		return one(content.Media{MimeType: o.text("type"), Data: data, Encoding: "base64"})
+	if data := o.Text("base64"); data != "" {
+		return messages.One(content.Media{MimeType: o.Text("type"), Data: data, Encoding: "base64"})
 	}
-	if inner := firstOf(o.raw("file"), o.raw("content"), o.raw("text"), o.raw("blockingError")); inner != nil {
+	if inner := ordered.First(o.Raw("file"), o.Raw("content"), o.Raw("text"), o.Raw("blockingError")); inner != nil {
 		return attachedBlocks(inner, depth-1)
 	}
-	return one(content.Text{Text: string(raw)}) // such as a task
+	return messages.One(content.Text{Text: string(raw)}) // such as a task
 }
 
 // end decides what the sub-agents' lines are: all of the conversation, or something to be left out with a remark.
@@ -282,18 +285,18 @@ func (c *claudeCode) end() error {
 	c.branches.leaveOut(b)
 	switch side := c.side.b; {
 	case c.sideLines == 0:
-	case len(b.t.Entries) == 0:
-		b.t.Entries, b.t.Lines = side.t.Entries, side.t.Lines
+	case len(b.Entries) == 0:
+		b.Entries, b.Lines = side.Entries, side.Lines
 		b.note(0, -1, "every message is a sub-agent's (isSidechain): this is the transcript of a sub-agent")
 	default:
 		b.remark(
-			side.t.Lines[0], -1, "%d × message of a sub-agent (isSidechain) left out (the first is here)",
+			side.Lines[0], -1, "%d × message of a sub-agent (isSidechain) left out (the first is here)",
 			c.sideLines,
 		)
 	}
 	// In either case: a broken record is worth a note even in what was left out.
 	b.t.Notes = append(b.t.Notes, c.side.b.t.Notes...)
-	if len(b.t.Entries) == 0 {
+	if len(b.Entries) == 0 {
 		return fail(ErrEmpty, "it is a Claude Code session without any message")
 	}
 	return nil

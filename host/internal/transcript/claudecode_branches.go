@@ -1,6 +1,9 @@
 package transcript
 
-import "github.com/thresh-dev/thresh/sdk/content"
+import (
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
 
 // claudeBranches finds what a rewound session no longer holds. Claude Code only appends: a person who goes back to an
 // earlier prompt leaves the records of the abandoned branch in the file, and the new prompt names the parent that the
@@ -27,7 +30,7 @@ const noNode = -1
 
 // add takes a record that has a uuid; one with a known uuid is the known node.
 func (c *claudeBranches) add(r record) int {
-	id := r.text("uuid")
+	id := r.Text("uuid")
 	if id == "" {
 		return noNode
 	}
@@ -35,11 +38,11 @@ func (c *claudeBranches) add(r record) int {
 		return n
 	}
 	n := claudeNode{parent: noNode}
-	own := !r.isTrue("isSidechain") && !r.isTrue("isMeta")
-	t := r.text("type")
+	own := !r.True("isSidechain") && !r.True("isMeta")
+	t := r.Text("type")
 	n.spoken = own && (t == "user" || t == "assistant")
-	n.prompt = n.spoken && t == "user" && !r.isTrue("isCompactSummary")
-	if p, ok := c.index[asText(firstOf(r.raw("parentUuid"), r.raw("logicalParentUuid")))]; ok {
+	n.prompt = n.spoken && t == "user" && !r.True("isCompactSummary")
+	if p, ok := c.index[ordered.Text(ordered.First(r.Raw("parentUuid"), r.Raw("logicalParentUuid")))]; ok {
 		n.parent = p
 	}
 	if n.from = n.parent; n.parent >= 0 && !c.nodes[n.parent].spoken {
@@ -51,14 +54,14 @@ func (c *claudeBranches) add(r record) int {
 }
 
 // made says that the entries and boundaries that were added since come from a node.
-func (c *claudeBranches) made(node int, t *Transcript) {
-	for len(c.entries) < len(t.Entries) {
-		if node >= 0 && t.Entries[len(c.entries)].Speaker == content.Tool {
+func (c *claudeBranches) made(node int, b *builder) {
+	for len(c.entries) < len(b.Entries) {
+		if node >= 0 && b.Entries[len(c.entries)].Speaker == content.Tool {
 			c.nodes[node].prompt = false
 		}
 		c.entries = append(c.entries, node)
 	}
-	for len(c.boundaries) < len(t.Boundaries) {
+	for len(c.boundaries) < len(b.t.Boundaries) {
 		c.boundaries = append(c.boundaries, node)
 	}
 }
@@ -101,7 +104,7 @@ func (c *claudeBranches) leaveOut(b *builder) {
 	t := &b.t
 	bounds := t.Boundaries[:0]
 	kept, first, out, next := 0, 0, 0, 0
-	for i := 0; i <= len(t.Entries); i++ {
+	for i := 0; i <= len(b.Entries); i++ {
 		for ; next < len(t.Boundaries) && t.Boundaries[next].Index == i; next++ {
 			if boundary := t.Boundaries[next]; !left(c.boundaries[next]) {
 				boundary.Index = kept
@@ -109,18 +112,18 @@ func (c *claudeBranches) leaveOut(b *builder) {
 			}
 		}
 		switch {
-		case i == len(t.Entries):
+		case i == len(b.Entries):
 		case left(c.entries[i]):
 			if out++; out == 1 {
-				first = t.Lines[i]
+				first = b.Lines[i]
 			}
 		default:
-			t.Entries[kept], t.Lines[kept] = t.Entries[i], t.Lines[i]
+			b.Entries[kept], b.Lines[kept] = b.Entries[i], b.Lines[i]
 			kept++
 		}
 	}
-	clear(t.Entries[kept:])
-	t.Entries, t.Lines, t.Boundaries = t.Entries[:kept], t.Lines[:kept], bounds
+	clear(b.Entries[kept:])
+	b.Entries, b.Lines, t.Boundaries = b.Entries[:kept], b.Lines[:kept], bounds
 	if out > 0 {
 		b.note(first, -1, "%d × entry of a branch that was rewound left out, with the usage of its requests "+
 			"(the first is here)", out)

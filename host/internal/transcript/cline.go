@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -74,7 +76,7 @@ func (c *cline) inText(text string) (said string, call content.ToolCall, ok bool
 		return "", call, false
 	}
 	call = content.ToolCall{ID: madeID(&c.made), Name: name}
-	var parameters metadata
+	var parameters ordered.Builder
 	seen := map[string]bool{}
 	// The parameters are tags too: <path>…</path>. There is no escaping.
 	for rest := trimmed[begin+len(name)+2 : at]; ; {
@@ -90,37 +92,37 @@ func (c *cline) inText(text string) (said string, call content.ToolCall, ok bool
 			continue
 		}
 		seen[key] = true
-		parameters.raw(key, content.String(strings.Trim(tail[:end], "\n")))
+		parameters.Raw(key, content.String(strings.Trim(tail[:end], "\n")))
 		rest = tail[end+len(key)+3:]
 	}
-	call.Parameters = parameters.json()
+	call.Parameters = parameters.JSON()
 	return strings.TrimSpace(trimmed[:begin]), call, true
 }
 
 // results returns the blocks of a person's message with the results among them as such. A result is a text that begins
 // with "[read_file for 'a.go'] Result:", or the text behind one that is nothing else.
-func (c *cline) results(p pieces) pieces {
-	var out pieces
-	for i := 0; i < len(p.blocks); i++ {
+func (c *cline) results(p messages.Pieces) messages.Pieces {
+	var out messages.Pieces
+	for i := 0; i < len(p.Blocks); i++ {
 		// Only if a call of that tool waits: a person can write "[x] Result:".
-		text, ok := p.blocks[i].(content.Text)
+		text, ok := p.Blocks[i].(content.Text)
 		head, rest, found := strings.Cut(text.Text, "] Result:")
 		tool, _, _ := strings.Cut(strings.TrimPrefix(head, "["), " ")
 		at := slices.IndexFunc(c.open, func(call content.ToolCall) bool { return call.Name == tool })
-		if !ok || p.ofTool[i] || !found || !strings.HasPrefix(head, "[") || at < 0 {
-			out.add(p.ofTool[i], p.blocks[i])
+		if !ok || p.OfTool[i] || !found || !strings.HasPrefix(head, "[") || at < 0 {
+			out.Add(p.OfTool[i], p.Blocks[i])
 			continue
 		}
-		if rest = strings.TrimPrefix(rest, "\n"); rest == "" && i+1 < len(p.blocks) {
+		if rest = strings.TrimPrefix(rest, "\n"); rest == "" && i+1 < len(p.Blocks) {
 			// The state of the editor is no result, even behind a tool that returned nothing.
-			if next, ok := p.blocks[i+1].(content.Text); ok && !c.begins(next.Text) {
+			if next, ok := p.Blocks[i+1].(content.Text); ok && !c.begins(next.Text) {
 				rest = next.Text
 				i++
 			}
 		}
 		call := c.open[at]
 		c.open = slices.Delete(c.open, at, at+1)
-		out.add(true, content.ToolResponse{CallID: call.ID, ToolName: call.Name, Result: content.String(rest)})
+		out.Add(true, content.ToolResponse{CallID: call.ID, ToolName: call.Name, Result: content.String(rest)})
 	}
 	return out
 }

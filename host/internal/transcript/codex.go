@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
+	"github.com/thresh-dev/thresh/host/internal/provider/responses"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -41,7 +44,7 @@ type codex struct {
 }
 
 // codexFields returns the fields of an item of type t that are read. nil means that the item is carried whole.
-func codexFields(t string, item object) []string {
+func codexFields(t string, item ordered.Object) []string {
 	switch {
 	case t == "message":
 		return []string{"role", "content"}
@@ -51,7 +54,7 @@ func codexFields(t string, item object) []string {
 		return []string{"call_id", "name", "arguments"}
 	case t == "custom_tool_call":
 		return []string{"call_id", "name", "input"}
-	case strings.HasSuffix(t, "_call") && item.has("action"):
+	case strings.HasSuffix(t, "_call") && item.Has("action"):
 		return []string{"call_id", "action"}
 	case strings.HasSuffix(t, "_output"):
 		return []string{"call_id", "output", "tools"}
@@ -65,13 +68,13 @@ var isCodexBookkeeping = nameIn("type", "id", "status", "phase", "execution", "m
 func newCodex(b *builder) lineReader { return &codex{speech: newSpeech(b), reply: -1, told: -1} }
 
 func (c *codex) record(r record) error {
-	payload := r.object.object("payload")
+	payload := r.Object.Object("payload")
 	if payload == nil {
-		return failAt(r.line, ErrMalformed, "a record of type %s has no payload object", clip([]byte(r.text("type"))))
+		return failAt(r.line, ErrMalformed, "a record of type %s has no payload object", ordered.Clip([]byte(r.Text("type"))))
 	}
 	// Items have no time of their own.
-	stamp := r.raw("timestamp")
-	switch t := r.text("type"); t {
+	stamp := r.Raw("timestamp")
+	switch t := r.Text("type"); t {
 	case "session_meta":
 		c.session(payload)
 	case "response_item":
@@ -80,44 +83,44 @@ func (c *codex) record(r record) error {
 		c.compacted(r.line, stamp, payload)
 	case "event_msg":
 		// A task begins with the limit of its model, and each report of usage repeats it.
-		c.b.t.window(payload.raw("model_context_window"))
-		if payload.text("type") == "token_count" {
-			c.b.t.window(payload.object("info").raw("model_context_window"))
-			c.report(payload.object("info"))
+		c.b.t.window(payload.Raw("model_context_window"))
+		if payload.Text("type") == "token_count" {
+			c.b.t.window(payload.Object("info").Raw("model_context_window"))
+			c.report(payload.Object("info"))
 			return nil
 		}
-		c.b.tally.routine(r.line, -1, "record of type event_msg/"+clip([]byte(payload.text("type")))+
+		c.b.tally.Routine(r.line, -1, "record of type event_msg/"+ordered.Clip([]byte(payload.Text("type")))+
 			", which repeats the conversation or reports its progress, left out")
 	case "turn_context":
-		c.b.t.workedIn(payload.text("cwd"))
-		c.b.t.Model = cmp.Or(payload.text("model"), c.b.t.Model)
+		c.b.t.workedIn(payload.Text("cwd"))
+		c.b.t.Model = cmp.Or(payload.Text("model"), c.b.t.Model)
 		c.b.aside(r.line, "record of type turn_context")
 	case "token_usage_record": // of newer versions
-		c.usage(payload.raw("usage"))
+		c.usage(payload.Raw("usage"))
 	case "world_state":
 		c.b.aside(r.line, "record of type world_state")
 	default:
-		c.b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.whole)
+		c.b.unknown(r.line, "record of the unknown type "+ordered.Clip([]byte(t)), r.whole)
 	}
 	return nil
 }
 
 // session reads the head of a session. Newer versions record the system prompt as an object, older ones as text.
-func (c *codex) session(payload object) {
-	c.b.t.ID = cmp.Or(c.b.t.ID, payload.text("id"))
-	c.b.t.workedIn(payload.text("cwd"))
-	text := cmp.Or(payload.object("base_instructions").text("text"), payload.text("instructions"))
-	if text != "" && len(c.b.t.System) == 0 { // a resumed session repeats its head; the first one counts
-		c.b.instructions(roleSystem, one(content.Text{Text: text}), content.Fields{})
+func (c *codex) session(payload ordered.Object) {
+	c.b.t.ID = cmp.Or(c.b.t.ID, payload.Text("id"))
+	c.b.t.workedIn(payload.Text("cwd"))
+	text := cmp.Or(payload.Object("base_instructions").Text("text"), payload.Text("instructions"))
+	if text != "" && len(c.b.System) == 0 { // a resumed session repeats its head; the first one counts
+		c.b.Instructions(messages.System, messages.One(content.Text{Text: text}), content.Fields{})
 	}
 }
 
 // item reads one item of the model's history. Unknown items, such as the encrypted summary of a compaction, are carried
 // as blocks of the model: providers accept them only from there.
-func (c *codex) item(line int, stamp []byte, item object) {
-	t := item.text("type")
+func (c *codex) item(line int, stamp []byte, item ordered.Object) {
+	t := item.Text("type")
 	if read := codexFields(t, item); read != nil {
-		c.b.unread(line, "an item of type "+clip([]byte(t)), item, func(name string) bool {
+		c.b.unread(line, "an item of type "+ordered.Clip([]byte(t)), item, func(name string) bool {
 			return isCodexBookkeeping(name) || slices.Contains(read, name)
 		})
 	}
@@ -125,32 +128,32 @@ func (c *codex) item(line int, stamp []byte, item object) {
 	case t == "message":
 		c.message(line, stamp, item)
 	case t == "reasoning":
-		c.say(line, stamp, codexReasoning(item))
+		c.say(line, stamp, responses.Reasoning(item))
 	case t == "function_call" || t == "custom_tool_call":
-		c.call(line, stamp, item.text("call_id"), item.text("name"), codexArguments(item))
+		c.call(line, stamp, item.Text("call_id"), item.Text("name"), responses.Arguments(item))
 	case strings.HasSuffix(t, "_call") && t != "_call":
 		c.otherCall(line, stamp, t, item)
 	case strings.HasSuffix(t, "_output"):
 		c.output(line, stamp, item)
 	default:
-		c.say(line, stamp, content.Opaque{JSON: item.but().orEmpty()})
+		c.say(line, stamp, content.Opaque{JSON: item.But().OrEmpty()})
 	}
 }
 
 // meta marks the context after a compaction as fromCompaction: its entries repeat older ones and are no new turns.
-func (c *codex) meta(stamp []byte) metadata {
-	var meta metadata
-	meta.raw("timestamp", stamp)
-	meta.flag("fromCompaction", c.after)
+func (c *codex) meta(stamp []byte) ordered.Builder {
+	var meta ordered.Builder
+	meta.Raw("timestamp", stamp)
+	meta.Flag("fromCompaction", c.after)
 	return meta
 }
 
 // say adds blocks of the model to the entry at hand, or to a new one. Usage will be attached to the first entry after
 // an answered request.
 func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
-	c.speech.say(line, c.meta(stamp), blocks...)
+	c.Say(line, c.meta(stamp).JSON(), blocks...)
 	if c.reply < 0 || c.done {
-		c.reply, c.done = c.ai, false
+		c.reply, c.done = c.AI, false
 	}
 }
 
@@ -163,12 +166,12 @@ func (c *codex) call(line int, stamp []byte, id, name string, arguments json.Raw
 // otherCall reads calls of built-in tools. A call without a call id, such as a web search, was executed by the
 // provider, which records no result. It gets an id and an empty result: otherwise it would look as if it were still
 // running, and strategies never touch running calls.
-func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
-	arguments := item.copyOf("action")
+func (c *codex) otherCall(line int, stamp []byte, name string, item ordered.Object) {
+	arguments := item.Copy("action")
 	if arguments == nil {
-		arguments = item.but("type", "status", "id", "metadata").orEmpty()
+		arguments = item.But("type", "status", "id", "metadata").OrEmpty()
 	}
-	id := item.text("call_id")
+	id := item.Text("call_id")
 	if id != "" {
 		c.call(line, stamp, id, name, arguments)
 		return
@@ -176,87 +179,87 @@ func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 	id = fmt.Sprintf("prov_%d", c.calls+1)
 	c.call(line, stamp, id, name, arguments)
 	meta := c.meta(stamp)
-	meta.flag("providerExecuted", true)
-	c.pause()
-	c.answer(line, meta, content.ToolResponse{CallID: id, ToolName: name, Result: json.RawMessage("null")})
-	c.pause()
+	meta.Flag("providerExecuted", true)
+	c.Pause()
+	c.Answer(line, meta.JSON(), content.ToolResponse{CallID: id, ToolName: name, Result: json.RawMessage("null")})
+	c.Pause()
 }
 
 // output reads a tool's result. Codex has no error flag: a failure shows only in the text, for example "Process exited
 // with code 1", which the tool taxonomy interprets.
-func (c *codex) output(line int, stamp []byte, item object) {
+func (c *codex) output(line int, stamp []byte, item ordered.Object) {
 	// A result ends the answer of the model: what it says next belongs to another request.
 	c.done = true
-	raw := item.raw("output")
+	raw := item.Raw("output")
 	if raw == nil {
-		raw = item.raw("tools") // where a tool_search_output has its result
+		raw = item.Raw("tools") // where a tool_search_output has its result
 	}
-	c.answer(line, c.meta(stamp), withResult(content.ToolResponse{CallID: item.text("call_id")}, raw, openAIMedia)...)
+	c.Answer(line, c.meta(stamp).JSON(), messages.WithResult(content.ToolResponse{CallID: item.Text("call_id")}, raw, media)...)
 }
 
 // message reads a message item. Instructions (AGENTS.md, the environment) are messages of the user or the developer;
 // metadata.role keeps the latter. What the developer said before anyone else is part of the system prompt, which a
 // compaction repeats.
-func (c *codex) message(line int, stamp []byte, item object) {
-	blocks := c.b.messageContent(line, item.raw("content")).blocks
-	role := item.text("role")
+func (c *codex) message(line int, stamp []byte, item ordered.Object) {
+	blocks := c.b.messageContent(line, item.Raw("content")).Blocks
+	role := item.Text("role")
 	if role == "assistant" {
 		c.say(line, stamp, blocks...)
 		return
 	}
-	c.pause()
+	c.Pause()
 	c.done = true
 	switch {
-	case c.b.instructions(role, blocks, content.Fields{}):
+	case c.b.Instructions(role, blocks, content.Fields{}):
 		return
 	case c.after && role != "user" && c.b.isInstructions(blocks):
-		c.b.tally.routine(line, -1, "message that repeats the system prompt after a compaction left out")
+		c.b.tally.Routine(line, -1, "message that repeats the system prompt after a compaction left out")
 		return
 	}
 	meta := c.meta(stamp)
 	if role != "user" {
-		meta.text("role", role)
-		meta.flag("pinned", isInstruction(role))
+		meta.Text("role", role)
+		meta.Flag("pinned", messages.Instruction(role))
 	}
-	c.ask(line, meta, blocks...)
+	c.Ask(line, meta.JSON(), blocks...)
 }
 
 // compacted reads a compaction. replacement_history is the model's whole context from there on: kept user messages,
 // instructions, and often a summary that only the provider can decrypt. A summary in plain text is used only if there
 // is no such list. The entries before are kept in the history, behind a [Boundary].
-func (c *codex) compacted(line int, stamp []byte, payload object) {
-	c.pause()
-	c.b.boundary(BoundaryCompacted, payload.but("replacement_history").orEmpty())
+func (c *codex) compacted(line int, stamp []byte, payload ordered.Object) {
+	c.Pause()
+	c.b.boundary(BoundaryCompacted, payload.But("replacement_history").OrEmpty())
 	c.after = true
 	// An empty list is an emptied context, and differs from none.
-	list, ok := elements(payload.raw("replacement_history"))
+	list, ok := ordered.Elements(payload.Raw("replacement_history"))
 	for _, raw := range list {
-		if item := asObject(raw); item != nil {
+		if item := ordered.Of(raw); item != nil {
 			c.item(line, stamp, item)
 		} else {
 			c.say(line, stamp, content.Opaque{JSON: bytes.Clone(raw)})
 		}
 	}
-	if text := payload.text("message"); !ok && text != "" {
+	if text := payload.Text("message"); !ok && text != "" {
 		meta := c.meta(stamp)
-		meta.flag("isSummary", true)
-		c.ask(line, meta, content.Text{Text: text})
+		meta.Flag("isSummary", true)
+		c.Ask(line, meta.JSON(), content.Text{Text: text})
 	}
 	c.after = false
 	// What the model says next is no part of the old context.
-	c.pause()
+	c.Pause()
 	c.reply = -1
 }
 
 // report takes the usage of a request. A report whose total has not grown repeats the one before, as when the limits of
 // an account are reported anew: no request was made between them.
-func (c *codex) report(info object) {
-	total := info.raw("total_token_usage")
+func (c *codex) report(info ordered.Object) {
+	total := info.Raw("total_token_usage")
 	if !rawjson.IsNull(total) && bytes.Equal(total, c.total) {
 		return
 	}
 	c.total = bytes.Clone(total)
-	c.usage(info.raw("last_token_usage"))
+	c.usage(info.Raw("last_token_usage"))
 }
 
 // usage attaches the provider's counts to the first entry that answered the request. Codex reports them when the
@@ -272,44 +275,17 @@ func (c *codex) usage(usage []byte) {
 		return
 	}
 	c.told = reply
-	entry := &c.b.t.Entries[reply]
-	var meta metadata
-	meta.rest(asObject(entry.Metadata))
-	meta.raw("usage", usage)
-	entry.Metadata = meta.json()
+	entry := &c.b.Entries[reply]
+	var meta ordered.Builder
+	meta.Rest(ordered.Of(entry.Metadata))
+	meta.Raw("usage", usage)
+	entry.Metadata = meta.JSON()
 }
 
 // end refuses a file with bookkeeping alone: the user has named the wrong file.
 func (c *codex) end() error {
-	if len(c.b.t.Entries) == 0 && len(c.b.t.System) == 0 {
+	if len(c.b.Entries) == 0 && len(c.b.System) == 0 {
 		return fail(ErrEmpty, "it is a Codex rollout without any message")
 	}
 	return nil
-}
-
-// codexReasoning reads a reasoning item. The summary is often empty and the thoughts are encrypted; the ciphertext is
-// kept, because it counts tokens and the provider wants it back.
-func codexReasoning(item object) content.Block {
-	var texts []string
-	list, _ := elements(item.raw("summary"))
-	for _, raw := range list {
-		if text := asObject(raw).text("text"); text != "" {
-			texts = append(texts, text)
-		}
-	}
-	block := content.Thinking{Thought: strings.Join(texts, "\n")}
-	if encrypted := item.copyOf("encrypted_content"); encrypted != nil {
-		block.Extra = content.FieldsOf(content.Field{Name: "encryptedContent", Value: encrypted})
-	}
-	return block
-}
-
-// codexArguments reads a call's arguments: JSON in a string, or the raw text of a custom tool such as apply_patch,
-// which is wrapped as {"input": …}: parameters are an object for every tool.
-func codexArguments(item object) json.RawMessage {
-	if input := item.raw("input"); input != nil {
-		return append(append([]byte(`{"input":`), input...), '}')
-	}
-	arguments, _ := argumentsOf(item.raw("arguments"))
-	return arguments
 }

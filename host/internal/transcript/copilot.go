@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // isCopilotEvent reports whether a record of type t is an event of Copilot CLI. The types are two words with a dot, and
 // the content is in "data".
-func isCopilotEvent(t string, o object) bool {
-	return o.has("data") && (strings.HasPrefix(t, "session.") || strings.Contains(t, ".message"))
+func isCopilotEvent(t string, o ordered.Object) bool {
+	return o.Has("data") && (strings.HasPrefix(t, "session.") || strings.Contains(t, ".message"))
 }
 
 // isCopilotBookkeeping reports whether an event holds nothing of the conversation: "tool.execution_start" repeats the
@@ -54,74 +56,74 @@ var (
 type copilot struct{ speech }
 
 func (c *copilot) record(r record) error {
-	data, b := r.object.object("data"), c.b
-	meta := stamped(r.raw("timestamp"))
+	data, b := r.Object.Object("data"), c.b
+	meta := stamped(r.Raw("timestamp"))
 	// A sub-agent's messages name the call that started it, of which the main model saw only the result. Checked first:
 	// their events have the types of the main conversation.
-	if data.has("parentToolCallId") {
-		b.tally.routine(r.line, -1, "event of a sub-agent left out")
+	if data.Has("parentToolCallId") {
+		b.tally.Routine(r.line, -1, "event of a sub-agent left out")
 		return nil
 	}
-	switch t := r.text("type"); {
+	switch t := r.Text("type"); {
 	case t == "session.start":
-		b.t.ID = cmp.Or(b.t.ID, data.text("sessionId"))
-		b.t.workedIn(data.object("context").text("cwd"))
+		b.t.ID = cmp.Or(b.t.ID, data.Text("sessionId"))
+		b.t.workedIn(data.Object("context").Text("cwd"))
 	case t == "system.message":
-		b.instructions(roleSystem, one(content.Text{Text: data.text("content")}), content.Fields{})
+		b.Instructions(messages.System, messages.One(content.Text{Text: data.Text("content")}), content.Fields{})
 	case t == "user.message":
 		b.unread(r.line, "a user.message", data, isCopilotUserField)
 		// What was sent has the date and the like in front of what was typed.
-		c.ask(r.line, meta, content.Text{Text: cmp.Or(data.text("transformedContent"), data.text("content"))})
+		c.Ask(r.line, meta.JSON(), content.Text{Text: cmp.Or(data.Text("transformedContent"), data.Text("content"))})
 	case t == "system.notification":
 		// Sent to the model though no person typed it.
-		meta.flag("isMeta", true)
-		c.ask(r.line, meta, content.Text{Text: data.text("content")})
+		meta.Flag("isMeta", true)
+		c.Ask(r.line, meta.JSON(), content.Text{Text: data.Text("content")})
 	case t == "assistant.message":
 		b.unread(r.line, "an assistant.message", data, isCopilotAnswerField)
-		meta.raw("model", data.raw("model"))
-		c.pause() // each is a separate message
-		c.say(r.line, meta, copilotAnswer(data)...)
+		meta.Raw("model", data.Raw("model"))
+		c.Pause() // each is a separate message
+		c.Say(r.line, meta.JSON(), copilotAnswer(data)...)
 	case t == "tool.execution_complete":
 		b.unread(r.line, "a tool.execution_complete", data, isCopilotResultField)
-		c.answer(r.line, meta, copilotResult(data))
+		c.Answer(r.line, meta.JSON(), copilotResult(data))
 	case isCopilotBookkeeping(t):
 		// The group only, so a file with many kinds of events has few notes.
 		group, _, _ := strings.Cut(t, ".")
-		b.tally.routine(r.line, -1, "event of type "+group+".…, which is not part of the conversation, left out")
+		b.tally.Routine(r.line, -1, "event of type "+group+".…, which is not part of the conversation, left out")
 	default:
-		b.unknown(r.line, "event of the unknown type "+clip([]byte(t)), r.whole)
+		b.unknown(r.line, "event of the unknown type "+ordered.Clip([]byte(t)), r.whole)
 	}
 	return nil
 }
 
 // copilotAnswer returns the blocks of the model's message. The opaque reasoning is sent back to the provider.
-func copilotAnswer(data object) []content.Block {
+func copilotAnswer(data ordered.Object) []content.Block {
 	blocks := []content.Block{}
-	if data.has("reasoningText") || data.has("reasoningOpaque") {
-		thought := content.Thinking{Thought: data.text("reasoningText")}
-		if opaque := data.copyOf("reasoningOpaque"); opaque != nil {
+	if data.Has("reasoningText") || data.Has("reasoningOpaque") {
+		thought := content.Thinking{Thought: data.Text("reasoningText")}
+		if opaque := data.Copy("reasoningOpaque"); opaque != nil {
 			// Under the name that Codex's ciphertext has here: one place counts and writes it.
 			thought.Extra = content.FieldsOf(content.Field{Name: "encryptedContent", Value: opaque})
 		}
 		blocks = append(blocks, thought)
 	}
-	if text := data.text("content"); text != "" {
+	if text := data.Text("content"); text != "" {
 		blocks = append(blocks, content.Text{Text: text})
 	}
-	requests, _ := elements(data.raw("toolRequests"))
+	requests, _ := ordered.Elements(data.Raw("toolRequests"))
 	for _, raw := range requests {
-		call := asObject(raw)
-		blocks = append(blocks, content.ToolCall{ID: call.text("toolCallId"), Name: call.text("name"),
-			Parameters: call.copyOf("arguments")})
+		call := ordered.Of(raw)
+		blocks = append(blocks, content.ToolCall{ID: call.Text("toolCallId"), Name: call.Text("name"),
+			Parameters: call.Copy("arguments")})
 	}
 	return blocks
 }
 
 // copilotResult returns a tool's result. detailedContent is for the screen. A failure has only a message.
-func copilotResult(data object) content.Block {
-	r := content.ToolResponse{CallID: data.text("toolCallId"), Result: data.object("result").copyOf("content")}
-	if !data.isTrue("success") {
-		r.Error = cmp.Or(data.object("error").text("message"), flaggedError)
+func copilotResult(data ordered.Object) content.Block {
+	r := content.ToolResponse{CallID: data.Text("toolCallId"), Result: data.Object("result").Copy("content")}
+	if !data.True("success") {
+		r.Error = cmp.Or(data.Object("error").Text("message"), messages.FlaggedError)
 		if r.Result == nil {
 			r.Result = content.String(r.Error)
 		}

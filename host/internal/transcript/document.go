@@ -2,8 +2,8 @@ package transcript
 
 import (
 	"bytes"
-	"errors"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -13,7 +13,7 @@ type document struct {
 	data   []byte
 	line   int   // of the first byte
 	offset int64 // of the first byte
-	top    object
+	top    ordered.Object
 
 	mark, markLine int
 }
@@ -21,7 +21,7 @@ type document struct {
 // newDocument indexes the fields of the document. line and offset are where data begins in the file, after a byte order
 // mark and blank lines.
 func newDocument(data []byte, line int, offset int64) *document {
-	return &document{data: data, line: line, offset: offset, top: asObject(data), markLine: line}
+	return &document{data: data, line: line, offset: offset, top: ordered.Of(data), markLine: line}
 }
 
 // lineAt returns the line of the byte at. In ascending order it looks at each byte once; counting from the beginning
@@ -35,46 +35,27 @@ func (d *document) lineAt(at int) int {
 	return d.markLine
 }
 
-func (d *document) at(name string) int { return d.top.field(name).at }
+func (d *document) at(name string) int { return d.top.Field(name).At }
 
 // each calls element for each element of the list in the field name, or of the document itself if name is "". A missing
 // list or another value is [ErrMalformed]. An error of element ends the walk.
 func (d *document) each(name string, element func(i, line int, raw []byte) error) error {
-	list := field{name: "the file", value: d.data}
+	list := ordered.Field{Name: "the file", Value: d.data}
 	if name != "" {
-		list = d.top.field(name)
+		list = d.top.Field(name)
 	}
-	s := rawjson.New(list.value)
+	s := rawjson.New(list.Value)
 	if s.Kind() != '[' {
-		return &Error{Line: d.lineAt(list.at), Offset: d.offset + int64(list.at), Entry: -1, Reason: ErrMalformed,
-			Detail: list.name + " is " + clip(list.value) + ", not a list"}
+		return &Error{Line: d.lineAt(list.At), Offset: d.offset + int64(list.At), Entry: -1, Reason: ErrMalformed,
+			Detail: list.Name + " is " + ordered.Clip(list.Value) + ", not a list"}
 	}
 	// Element by element: a list of offsets of a hundred thousand messages is never built.
 	return s.Array(func(i int) error {
-		at := list.at + s.Offset()
+		at := list.At + s.Offset()
 		raw, err := s.Skip()
 		if err != nil {
 			return err
 		}
 		return element(i, d.lineAt(at), raw)
 	})
-}
-
-// firstObject returns the first object in a list; nil if there is none, or raw is not a list.
-func firstObject(raw []byte) object { return findObject(raw, func(object) bool { return true }) }
-
-// findObject returns the first object in a list that fits; nil if none does, or raw is not a list. It stops there:
-// format detection needs few elements of lists that may have a hundred thousand.
-func findObject(raw []byte, fits func(object) bool) object {
-	var found object
-	errFound := errors.New("found")
-	s := rawjson.New(raw)
-	_ = s.Array(func(int) error { // errFound stops it early; otherwise raw is no list
-		value, err := s.Skip()
-		if o := asObject(value); err == nil && o != nil && fits(o) {
-			found, err = o, errFound
-		}
-		return err
-	})
-	return found
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -84,7 +85,7 @@ func failEntry(line, entry int, detail string) error {
 
 // noObject is the error for an element of a list of messages.
 func noObject(line, entry int, raw []byte) error {
-	return failEntry(line, entry, "message is "+clip(raw)+", not an object")
+	return failEntry(line, entry, "message is "+ordered.Clip(raw)+", not an object")
 }
 
 // locate turns an error of rawjson into an Error. text begins at the given line and byte of the file. Text that ends

@@ -3,6 +3,12 @@ package transcript
 import (
 	"fmt"
 	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
+	"github.com/thresh-dev/thresh/host/internal/provider/chat"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
+	"github.com/thresh-dev/thresh/host/internal/provider/responses"
 )
 
 // Format is the name of a transcript format. The names occur in -o json output and in native files, so they never
@@ -25,9 +31,9 @@ const (
 	OpenCode          Format = "opencode"
 	OpenHands         Format = "openhands"
 	SWEAgent          Format = "swe-agent"
-	OpenAIChat        Format = "openai-chat"
-	OpenAIResponses   Format = "openai-responses"
-	AnthropicMessages Format = "anthropic-messages"
+	OpenAIChat        Format = chat.Name
+	OpenAIResponses   Format = responses.Name
+	AnthropicMessages Format = anthropic.Name
 )
 
 // FormatInfo describes a format for people, in `thresh` help and -o json.
@@ -64,6 +70,16 @@ func Formats() []FormatInfo {
 			true,
 		},
 	}
+}
+
+// api returns the API whose messages the format is; nil for those of agents.
+func (f Format) api() *messages.API {
+	for _, a := range []*messages.API{&chat.Messages, &responses.Messages, &anthropic.Messages} {
+		if a.Name == string(f) {
+			return a
+		}
+	}
+	return nil
 }
 
 // ParseFormat returns the format of that name, or of the short names "openai", "responses" and "anthropic".
@@ -110,7 +126,7 @@ var (
 		OpenHands:         func(b *builder) lineReader { return newOpenHands(b) },
 		OpenAIChat:        newMessages,
 		AnthropicMessages: newMessages,
-		OpenAIResponses:   func(b *builder) lineReader { return newResponses(b) },
+		OpenAIResponses:   func(b *builder) lineReader { return newItems(b) },
 	}
 	documentReaders = map[Format]documentReader{
 		Native:    readNative,
@@ -131,7 +147,7 @@ var (
 func inList(read func(list string) documentReader) documentReader {
 	return func(b *builder, d *document) error {
 		for _, name := range []string{"messages", "history", "traj", "events", "input"} {
-			if kind(d.top.raw(name)) == '[' {
+			if ordered.Kind(d.top.Raw(name)) == '[' {
 				return read(name)(b, d)
 			}
 		}
@@ -167,7 +183,7 @@ func (f Format) onlyLine() documentReader {
 		if err != nil {
 			return err
 		}
-		if err := reader.record(record{line: d.line, whole: d.data, object: d.top}); err != nil {
+		if err := reader.record(record{line: d.line, whole: d.data, Object: d.top}); err != nil {
 			return err
 		}
 		return reader.end()

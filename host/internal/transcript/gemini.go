@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/gemini"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -38,10 +41,10 @@ var isGeminiCallField = nameIn("id", "name", "args", "result", "status", "timest
 // published chats and from chats recorded with the agent.
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
-	b.t.ID = d.top.text("sessionId")
+	b.t.ID = d.top.Text("sessionId")
 	b.otherFields(d.top, isGeminiTop)
 	return d.each("messages", func(i, line int, raw []byte) error {
-		if kind(raw) != '{' {
+		if ordered.Kind(raw) != '{' {
 			return noObject(line, i, raw)
 		}
 		b.geminiRecord(line, raw)
@@ -54,40 +57,39 @@ var isGeminiTop = nameIn("sessionId", "projectHash", "startTime", "lastUpdated",
 	"kind", "activeExtensionName")
 
 func (b *builder) geminiRecord(line int, raw []byte) {
-	m := asObject(raw)
-	switch t := m.text("type"); t {
+	m := ordered.Of(raw)
+	switch t := m.Text("type"); t {
 	case "user":
 		b.unread(line, "a user message", m, isGeminiField)
-		meta := stamped(m.raw("timestamp"))
+		meta := stamped(m.Raw("timestamp"))
 		// A message that only repeats results has nothing left; a really empty one is kept as an entry.
-		if p := b.geminiUser(line, m.raw("content")); len(p.blocks) > 0 || !isGeminiAnswers(m.raw("content")) {
-			b.userEntries(line, p, content.Content{Metadata: meta.json()})
+		if p := b.geminiUser(m.Raw("content")); len(p.Blocks) > 0 || !isGeminiAnswers(m.Raw("content")) {
+			b.UserEntries(line, p, content.Content{Metadata: meta.JSON()})
 		}
 	case "gemini":
 		b.unread(line, "a gemini message", m, isGeminiAnswerField)
 		b.geminiMessage(line, m)
 	case "info", "error", "warning":
-		b.tally.routine(line, -1, "message of type "+t+", which the model never saw, left out")
+		b.tally.Routine(line, -1, "message of type "+t+", which the model never saw, left out")
 	default:
-		b.unknown(line, "message of the unknown type "+clip([]byte(t)), raw)
+		b.unknown(line, "message of the unknown type "+ordered.Clip([]byte(t)), raw)
 	}
 }
 
-func isGeminiAnswers(raw []byte) bool { return firstObject(raw).has("functionResponse") }
+func isGeminiAnswers(raw []byte) bool { return ordered.FirstObject(raw).Has("functionResponse") }
 
 // geminiUser reads the content of a user's message. Newer versions repeat there what tools returned.
-func (b *builder) geminiUser(line int, raw []byte) (p pieces) {
+func (b *builder) geminiUser(raw []byte) (p messages.Pieces) {
 	if !isGeminiAnswers(raw) {
-		p.add(false, b.geminiContent(line, raw)...)
+		p.Add(false, gemini.Blocks(raw)...)
 		return p
 	}
-	parts, _ := elements(raw)
+	parts, _ := ordered.Elements(raw)
 	for _, part := range parts {
-		if r := asObject(part).object("functionResponse"); r == nil {
-			p.add(false, b.geminiContent(line, list1(part))...)
-		} else if !b.answered(r.text("id")) {
-			p.add(true, content.ToolResponse{CallID: r.text("id"), ToolName: r.text("name"),
-				Result: r.copyOf("response"), Error: r.object("response").text("error")})
+		if r := ordered.Of(part).Object("functionResponse"); r == nil {
+			p.Add(false, gemini.Blocks(ordered.List(part))...)
+		} else if !b.answered(r.Text("id")) {
+			p.Add(true, gemini.Response(r, r.Text("id")))
 		}
 	}
 	return p
@@ -96,7 +98,7 @@ func (b *builder) geminiUser(line int, raw []byte) (p pieces) {
 // answered reports whether the last entry holds a response to the call id. Results are recorded twice directly after
 // each other, so no earlier entry matters.
 func (b *builder) answered(id string) bool {
-	last := b.t.Entries[max(len(b.t.Entries)-1, 0):]
+	last := b.Entries[max(len(b.Entries)-1, 0):]
 	return len(last) > 0 && slices.ContainsFunc(last[0].Blocks, func(block content.Block) bool {
 		r, ok := block.(content.ToolResponse)
 		return ok && r.CallID == id
@@ -105,58 +107,58 @@ func (b *builder) answered(id string) bool {
 
 // geminiMessage reads a message of the model: thoughts, then text, then calls. The usage is the request's; its prompt
 // is tokens.input. The tool's entry has only the timestamp, so usage is not counted twice.
-func (b *builder) geminiMessage(line int, m object) {
-	var meta metadata
-	meta.raw("timestamp", m.raw("timestamp"))
+func (b *builder) geminiMessage(line int, m ordered.Object) {
+	var meta ordered.Builder
+	meta.Raw("timestamp", m.Raw("timestamp"))
 	// Before model and usage are set: this is the metadata of the tool's entry.
-	stamp := meta.json()
-	meta.raw("model", m.raw("model"))
-	meta.raw("usage", m.raw("tokens"))
+	stamp := meta.JSON()
+	meta.Raw("model", m.Raw("model"))
+	meta.Raw("usage", m.Raw("tokens"))
 	// Not nil: an entry without blocks is well-formed, one whose blocks are missing is not.
 	said := []content.Block{}
-	thoughts, _ := elements(m.raw("thoughts"))
+	thoughts, _ := ordered.Elements(m.Raw("thoughts"))
 	for _, raw := range thoughts {
-		thought := asObject(raw)
+		thought := ordered.Of(raw)
 		said = append(said, content.Thinking{
-			Thought: strings.TrimPrefix(thought.text("subject")+": "+thought.text("description"), ": "),
+			Thought: strings.TrimPrefix(thought.Text("subject")+": "+thought.Text("description"), ": "),
 		})
 	}
-	if text := m.raw("content"); !rawjson.IsNull(text) && string(text) != `""` {
-		said = append(said, b.geminiContent(line, text)...)
+	if text := m.Raw("content"); !rawjson.IsNull(text) && string(text) != `""` {
+		said = append(said, gemini.Blocks(text)...)
 	}
 	var answers []content.Block
-	calls, _ := elements(m.raw("toolCalls"))
+	calls, _ := ordered.Elements(m.Raw("toolCalls"))
 	for _, raw := range calls {
-		call := asObject(raw)
+		call := ordered.Of(raw)
 		if call == nil {
 			said = append(said, content.Opaque{JSON: bytes.Clone(raw)})
 			continue
 		}
 		b.unread(line, "a call", call, isGeminiCallField)
 		said = append(
-			said, content.ToolCall{ID: call.text("id"), Name: call.text("name"), Parameters: call.copyOf("args")},
+			said, content.ToolCall{ID: call.Text("id"), Name: call.Text("name"), Parameters: call.Copy("args")},
 		)
 		answers = append(answers, geminiAnswer(call)...)
 	}
 	// Before the responses, since the pairing is by position.
-	b.add(line, content.Content{Speaker: content.AI, Blocks: said, Metadata: meta.json()})
+	b.Add(line, content.Content{Speaker: content.AI, Blocks: said, Metadata: meta.JSON()})
 	if len(answers) > 0 {
-		b.add(line, content.Content{Speaker: content.Tool, Blocks: answers, Metadata: stamp})
+		b.Add(line, content.Content{Speaker: content.Tool, Blocks: answers, Metadata: stamp})
 	}
 }
 
 // geminiAnswer reads the response to a call; nil if the call was never run. One functionResponse is unwrapped; several
 // become a JSON array. Parts that are not understood are kept inside it.
-func geminiAnswer(call object) []content.Block {
-	r := content.ToolResponse{CallID: call.text("id"), ToolName: call.text("name")}
-	parts, ok := elements(call.raw("result"))
+func geminiAnswer(call ordered.Object) []content.Block {
+	r := content.ToolResponse{CallID: call.Text("id"), ToolName: call.Text("name")}
+	parts, ok := ordered.Elements(call.Raw("result"))
 	var responses []json.RawMessage
 	var media []content.Block
 	for _, raw := range parts {
-		part := asObject(raw)
-		if m, ok := geminiMedia(part); ok {
+		part := ordered.Of(raw)
+		if m, ok := gemini.Media(part); ok {
 			media = append(media, m)
-		} else if response := part.object("functionResponse").copyOf("response"); response != nil {
+		} else if response := part.Object("functionResponse").Copy("response"); response != nil {
 			responses = append(responses, response)
 		} else {
 			responses = append(responses, bytes.Clone(raw))
@@ -168,14 +170,14 @@ func geminiAnswer(call object) []content.Block {
 	case len(responses) > 1:
 		r.Result, _ = json.Marshal(responses) // raw JSON always marshals
 	case !ok:
-		r.Result = call.copyOf("result")
+		r.Result = call.Copy("result")
 	}
-	switch status := call.text("status"); status {
+	switch status := call.Text("status"); status {
 	// Older versions have no status.
 	case "", "success":
 	case "error", "cancelled":
 		// The message is in the result. A cancelled call may have none, and a failed response needs some text.
-		if r.Error = asObject(r.Result).text("error"); r.Error == "" {
+		if r.Error = ordered.Of(r.Result).Text("error"); r.Error == "" {
 			r.Error = "status: " + status
 		}
 	default: // scheduled, executing, awaiting approval
@@ -186,39 +188,5 @@ func geminiAnswer(call object) []content.Block {
 	if r.Result == nil && r.Error == "" && len(media) == 0 {
 		return nil
 	}
-	return append(one(r), media...)
-}
-
-// geminiContent reads a message's content: a string, or a list of parts. Other values and unknown parts are carried
-// unchanged. The result is never nil.
-func (b *builder) geminiContent(line int, raw []byte) []content.Block {
-	if text, ok := rawjson.Text(raw); ok {
-		return one(content.Text{Text: text})
-	}
-	blocks := []content.Block{}
-	parts, ok := elements(raw)
-	if !ok && !rawjson.IsNull(raw) {
-		parts = [][]byte{raw}
-	}
-	for _, raw := range parts {
-		part := asObject(raw)
-		if text, ok := rawjson.Text(part.raw("text")); ok {
-			blocks = append(blocks, content.Text{Text: text, Extra: part.without("text")})
-		} else if m, ok := geminiMedia(part); ok {
-			blocks = append(blocks, m)
-		} else {
-			blocks = append(blocks, content.Opaque{JSON: bytes.Clone(raw)})
-		}
-	}
-	return blocks
-}
-
-func geminiMedia(part object) (content.Media, bool) {
-	if data := part.object("inlineData"); data.has("data") {
-		return content.Media{MimeType: data.text("mimeType"), Data: data.text("data"), Encoding: "base64"}, true
-	}
-	if file := part.object("fileData"); file.has("fileUri") {
-		return content.Media{MimeType: file.text("mimeType"), Data: file.text("fileUri"), Encoding: "url"}, true
-	}
-	return content.Media{}, false
+	return append(messages.One(r), media...)
 }

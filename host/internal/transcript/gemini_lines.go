@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -32,26 +34,26 @@ type geminiLine struct {
 	boundary bool
 }
 
-func isGeminiHead(o object) bool {
-	return o.has("sessionId") && o.has("projectHash") && !o.has("messages")
+func isGeminiHead(o ordered.Object) bool {
+	return o.Has("sessionId") && o.Has("projectHash") && !o.Has("messages")
 }
 
 func newGeminiLines(b *builder) lineReader { return &geminiLines{b: b, at: map[string]int{}} }
 
 func (g *geminiLines) record(r record) error {
-	switch set := r.object.object("$set"); {
-	case isGeminiHead(r.object):
-		g.b.t.ID = cmp.Or(g.b.t.ID, r.text("sessionId"))
+	switch set := r.Object.Object("$set"); {
+	case isGeminiHead(r.Object):
+		g.b.t.ID = cmp.Or(g.b.t.ID, r.Text("sessionId"))
 	case set != nil:
-		if list, ok := elements(set.raw("messages")); ok {
+		if list, ok := ordered.Elements(set.Raw("messages")); ok {
 			g.replace(r.line, list)
 		}
-	case r.has("$rewindTo"):
+	case r.Has("$rewindTo"):
 		// An unknown message was taken back already.
-		if i, ok := g.at[r.text("$rewindTo")]; ok {
+		if i, ok := g.at[r.Text("$rewindTo")]; ok {
 			g.cut(i)
 		}
-	case isGeminiType(r.text("type")):
+	case isGeminiType(r.Text("type")):
 		g.put(r.line, r.whole, false)
 	default:
 		g.b.unknown(r.line, "record of an unknown form", r.whole)
@@ -62,7 +64,7 @@ func (g *geminiLines) record(r record) error {
 // put adds a message, or writes it again. With boundary it is the first of a new context, and never the new state of an
 // old message.
 func (g *geminiLines) put(line int, raw []byte, boundary bool) {
-	m := geminiLine{line: line, id: asObject(raw).text("id"), raw: bytes.Clone(raw), boundary: boundary}
+	m := geminiLine{line: line, id: ordered.Of(raw).Text("id"), raw: bytes.Clone(raw), boundary: boundary}
 	if i, ok := g.at[m.id]; ok && m.id != "" && !boundary {
 		m.boundary, m.line = g.messages[i].boundary, g.messages[i].line
 		g.messages[i] = m
@@ -85,7 +87,7 @@ func (g *geminiLines) replace(line int, list [][]byte) {
 	same := len(list) <= len(g.messages)
 	for i, raw := range list {
 		// By ids alone: a message that is written again in the list may have changed.
-		same = same && g.messages[i].id == asObject(raw).text("id")
+		same = same && g.messages[i].id == ordered.Of(raw).Text("id")
 	}
 	compacted := !same && len(g.messages) > 0
 	if same {
@@ -111,23 +113,23 @@ func (g *geminiLines) end() error {
 
 // isGeminiStream reports whether a record is an event of "gemini --output-format stream-json". Its types are words that
 // others use too.
-func isGeminiStream(t string, o object) bool {
+func isGeminiStream(t string, o ordered.Object) bool {
 	switch t {
 	case "init":
-		return o.has("session_id") && o.has("model")
+		return o.Has("session_id") && o.Has("model")
 	case "tool_use":
-		return o.has("tool_name")
+		return o.Has("tool_name")
 	case "tool_result":
-		return o.has("tool_id")
+		return o.Has("tool_id")
 	case "error":
-		return o.has("severity") && o.has("message")
+		return o.Has("severity") && o.Has("message")
 	case "result":
-		return o.has("status") && (o.has("stats") || o.has("error"))
+		return o.Has("status") && (o.Has("stats") || o.Has("error"))
 	case "message":
 		// Others have messages of this type too, with more in them.
-		_, text := rawjson.Text(o.raw("content"))
-		return text && o.has("role") && o.has("timestamp") &&
-			len(o.but("type", "timestamp", "role", "content", "delta", "error")) == 0
+		_, text := rawjson.Text(o.Raw("content"))
+		return text && o.Has("role") && o.Has("timestamp") &&
+			len(o.But("type", "timestamp", "role", "content", "delta", "error")) == 0
 	}
 	return false
 }
@@ -148,51 +150,51 @@ type geminiStream struct {
 }
 
 func (g *geminiStream) record(r record) error {
-	meta := stamped(r.raw("timestamp"))
-	switch t := r.text("type"); t {
+	meta := stamped(r.Raw("timestamp"))
+	switch t := r.Text("type"); t {
 	case "init":
-		g.b.t.ID, g.model = cmp.Or(g.b.t.ID, r.text("session_id")), r.copyOf("model")
+		g.b.t.ID, g.model = cmp.Or(g.b.t.ID, r.Text("session_id")), r.Copy("model")
 	case "message":
-		g.b.unread(r.line, "a message", r.object, nameIn("type", "timestamp", "role", "content", "delta", "error"))
+		g.b.unread(r.line, "a message", r.Object, nameIn("type", "timestamp", "role", "content", "delta", "error"))
 		g.message(r, meta)
 	case "tool_use":
-		g.b.unread(r.line, "a tool_use", r.object, nameIn("type", "timestamp", "tool_name", "tool_id", "parameters"))
-		meta.raw("model", g.model)
-		g.say(r.line, meta, content.ToolCall{ID: r.text("tool_id"), Name: r.text("tool_name"),
-			Parameters: r.copyOf("parameters")})
+		g.b.unread(r.line, "a tool_use", r.Object, nameIn("type", "timestamp", "tool_name", "tool_id", "parameters"))
+		meta.Raw("model", g.model)
+		g.Say(r.line, meta.JSON(), content.ToolCall{ID: r.Text("tool_id"), Name: r.Text("tool_name"),
+			Parameters: r.Copy("parameters")})
 	case "tool_result":
-		g.b.unread(r.line, "a tool_result", r.object,
+		g.b.unread(r.line, "a tool_result", r.Object,
 			nameIn("type", "timestamp", "tool_id", "status", "output", "error"))
-		response := content.ToolResponse{CallID: r.text("tool_id"), Result: r.copyOf("output")}
-		if r.text("status") == "error" {
-			response.Error = cmp.Or(r.object.object("error").text("message"), flaggedError)
-			response.Result = firstOf(response.Result, content.String(response.Error))
+		response := content.ToolResponse{CallID: r.Text("tool_id"), Result: r.Copy("output")}
+		if r.Text("status") == "error" {
+			response.Error = cmp.Or(r.Object.Object("error").Text("message"), messages.FlaggedError)
+			response.Result = ordered.First(response.Result, content.String(response.Error))
 		}
-		g.answer(r.line, meta, response)
+		g.Answer(r.line, meta.JSON(), response)
 	case "error", "result":
 		g.b.aside(r.line, "event of type "+t)
 	default:
-		g.b.unknown(r.line, "event of the unknown type "+clip([]byte(t)), r.whole)
+		g.b.unknown(r.line, "event of the unknown type "+ordered.Clip([]byte(t)), r.whole)
 	}
 	return nil
 }
 
 // message adds text. A piece of the model's text continues the piece before it.
-func (g *geminiStream) message(r record, meta metadata) {
-	text := content.Text{Text: r.text("content")}
-	if r.text("role") != roleAssistant {
-		g.ask(r.line, meta, text)
+func (g *geminiStream) message(r record, meta ordered.Builder) {
+	text := content.Text{Text: r.Text("content")}
+	if r.Text("role") != messages.Assistant {
+		g.Ask(r.line, meta.JSON(), text)
 		return
 	}
 	// Only the text block at the end grows. A call in between ends it, and the next piece begins another.
-	if g.ai >= 0 && r.isTrue("delta") {
-		blocks := g.b.t.Entries[g.ai].Blocks
+	if g.AI >= 0 && r.True("delta") {
+		blocks := g.b.Entries[g.AI].Blocks
 		if before, ok := blocks[len(blocks)-1].(content.Text); ok {
 			before.Text += text.Text
 			blocks[len(blocks)-1] = before
 			return
 		}
 	}
-	meta.raw("model", g.model)
-	g.say(r.line, meta, text)
+	meta.Raw("model", g.model)
+	g.Say(r.line, meta.JSON(), text)
 }

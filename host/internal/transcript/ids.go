@@ -6,7 +6,7 @@ func (b *builder) identify(id string) {
 	if id == "" && b.t.IDs == nil {
 		return
 	}
-	for len(b.t.IDs) < len(b.t.Entries)-1 {
+	for len(b.t.IDs) < len(b.Entries)-1 {
 		b.t.IDs = append(b.t.IDs, "")
 	}
 	b.t.IDs = append(b.t.IDs, id)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -35,7 +36,7 @@ type lineFile struct {
 type record struct {
 	line  int // counted from 1
 	whole []byte
-	object
+	ordered.Object
 	broken error // why the line is no record
 	begins bool  // it is the beginning of a line whose rest is whole
 }
@@ -156,25 +157,25 @@ func (f *lineFile) parse(line []byte, number int, offset int64) record {
 		line = bytes.ToValidUTF8(line, []byte("\ufffd"))
 		f.b.oddity(number, -1, "line with bytes that are not UTF-8", "bytes that are not UTF-8 were replaced by U+FFFD")
 	}
-	o, err := parseObject(line)
+	o, err := ordered.Parse(line)
 	if err == nil {
-		return record{line: number, whole: line, object: o}
+		return record{line: number, whole: line, Object: o}
 	}
 	head, rest := records(line, err)
 	if len(rest) == 0 {
 		return record{line: number, whole: line, broken: locate(err, line, number, offset)}
 	}
-	f.b.tally.routine(number, -1, "line with several records, each of which was read")
+	f.b.tally.Routine(number, -1, "line with several records, each of which was read")
 	for _, part := range rest {
-		o, err := parseObject(part)
-		rec := record{line: number, whole: part, object: o}
+		o, err := ordered.Parse(part)
+		rec := record{line: number, whole: part, Object: o}
 		if err != nil { // the last one
 			rec.broken = locate(err, part, number, offset+int64(len(line)-len(part)))
 		}
 		f.more = append(f.more, rec)
 	}
-	if o, errHead := parseObject(head); errHead == nil {
-		return record{line: number, whole: head, object: o}
+	if o, errHead := ordered.Parse(head); errHead == nil {
+		return record{line: number, whole: head, Object: o}
 	}
 	return record{line: number, whole: head, broken: locate(err, line, number, offset), begins: true}
 }
@@ -197,7 +198,7 @@ func records(line []byte, err error) (head []byte, rest [][]byte) {
 	for left := line[at:]; len(left) > 0; {
 		s := rawjson.New(left)
 		part, err := s.Skip()
-		if err != nil || kind(part) != '{' {
+		if err != nil || ordered.Kind(part) != '{' {
 			if !whole {
 				return nil, nil
 			}

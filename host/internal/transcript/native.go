@@ -5,8 +5,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"strconv"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -30,15 +30,15 @@ func readNative(b *builder, d *document) error {
 	if err != nil || d.top == nil {
 		return err
 	}
-	b.t.ID = d.top.text("id")
-	b.t.workedIn(d.top.text("cwd"))
+	b.t.ID = d.top.Text("id")
+	b.t.workedIn(d.top.Text("cwd"))
 	if err := b.nativeSystem(d); err != nil {
 		return err
 	}
 	var extra []content.Field
 	for _, f := range d.top {
-		if f.name != "history" && f.name != "system" {
-			extra = append(extra, content.Field{Name: f.name, Value: bytes.Clone(f.value)})
+		if f.Name != "history" && f.Name != "system" {
+			extra = append(extra, content.Field{Name: f.Name, Value: bytes.Clone(f.Value)})
 		}
 	}
 	b.t.Extra = content.FieldsOf(extra...)
@@ -56,22 +56,22 @@ func (b *builder) entry(i, line int, raw []byte) error {
 		return failEntry(line, i, err.Error())
 	}
 	// Completing a tool's name would change what is written back.
-	b.exact = true
-	b.add(line, c)
+	b.Unnamed = true
+	b.Add(line, c)
 	b.identify(id)
 	return nil
 }
 
 // nativeBoundaries reads the compactions that a conversion from another format noted. Wrong ones are noted and not
 // used: the history is whole without them.
-func (b *builder) nativeBoundaries(top object) {
-	raw := top.raw("boundaries")
-	list, ok := elements(raw)
+func (b *builder) nativeBoundaries(top ordered.Object) {
+	raw := top.Raw("boundaries")
+	list, ok := ordered.Elements(raw)
 	if !ok && !rawjson.IsNull(raw) {
 		b.note(0, -1, "boundaries is not a list; it is carried unchanged and not used")
 	}
 	for i, raw := range list {
-		boundary, err := parseBoundary(raw, len(b.t.Entries))
+		boundary, err := parseBoundary(raw, len(b.Entries))
 		if err != nil {
 			b.note(0, -1, "boundaries[%d] is not used: %v", i, err)
 			continue
@@ -82,19 +82,13 @@ func (b *builder) nativeBoundaries(top object) {
 
 // parseBoundary reads one boundary. Its index may equal the number of entries: a compaction after the last of them.
 func parseBoundary(raw []byte, entries int) (Boundary, error) {
-	o := asObject(raw)
+	o := ordered.Of(raw)
 	// By digits: 1.5 must not be rounded to a position.
-	index, ok := wholeNumber(o.raw("index"))
+	index, ok := ordered.Whole(o.Raw("index"))
 	if !ok || index > entries {
 		return Boundary{}, errors.New("its index is not a position in the history")
 	}
-	return Boundary{Index: index, Kind: o.text("kind"), Meta: o.copyOf("meta")}, nil
-}
-
-// wholeNumber reads a position: digits only, without sign, fraction and exponent, and few enough for an int of 32 bits.
-func wholeNumber(raw []byte) (n int, ok bool) {
-	u, err := strconv.ParseUint(string(raw), 10, 30)
-	return int(u), err == nil
+	return Boundary{Index: index, Kind: o.Text("kind"), Meta: o.Copy("meta")}, nil
 }
 
 // nativeLines reads one entry per line, as the host's transcript log writes them. A line with only a system prompt
@@ -103,14 +97,14 @@ type nativeLines struct{ b *builder }
 
 func (n *nativeLines) record(r record) error {
 	n.b.t.Bare = true
-	if isSystemLine(r.object) {
+	if isSystemLine(r.Object) {
 		// The parsed blocks refer to the buffer of the line.
-		if raw := bytes.Clone(r.object[0].value); !n.b.setSystem(raw) {
+		if raw := bytes.Clone(r.Object[0].Value); !n.b.setSystem(raw) {
 			return failAt(r.line, ErrMalformed, "%s", noSystem(raw))
 		}
 		return nil
 	}
-	return n.b.entry(len(n.b.t.Entries), r.line, r.whole)
+	return n.b.entry(len(n.b.Entries), r.line, r.whole)
 }
 
 func (n *nativeLines) end() error { return nil }

@@ -6,20 +6,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // isOpenCodeExport reports whether first, an element of a list of messages, belongs to a session of opencode.
-func isOpenCodeExport(first object) bool {
-	return first.object("info").has("role") && kind(first.raw("parts")) == '['
+func isOpenCodeExport(first ordered.Object) bool {
+	return first.Object("info").Has("role") && ordered.Kind(first.Raw("parts")) == '['
 }
 
 // isOpenCodeEvent reports whether a record of type t is an event of opencode's bus, or printed by "opencode run
 // --format json".
-func isOpenCodeEvent(t string, o object) bool {
+func isOpenCodeEvent(t string, o ordered.Object) bool {
 	bus := strings.HasPrefix(t, "message.") || strings.HasPrefix(t, "session.") || strings.HasPrefix(t, "server.")
-	printed := o.has("sessionID") && strings.HasPrefix(o.object("part").text("messageID"), "msg_")
-	return bus && o.has("properties") || printed
+	printed := o.Has("sessionID") && strings.HasPrefix(o.Object("part").Text("messageID"), "msg_")
+	return bus && o.Has("properties") || printed
 }
 
 // openCode reads a session of opencode. A call and its result are one part:
@@ -52,15 +54,15 @@ type openCode struct {
 // info.
 type openCodeMessage struct {
 	line  int
-	info  object
-	parts []object
+	info  ordered.Object
+	parts []ordered.Object
 	byID  map[string]int // of the parts of an event stream, by their ids
 }
 
-func (m *openCodeMessage) size() int {
-	n := m.info.size()
+func (m *openCodeMessage) Size() int {
+	n := m.info.Size()
 	for _, p := range m.parts {
-		n += p.size()
+		n += p.Size()
 	}
 	return n
 }
@@ -72,20 +74,20 @@ func newOpenCode(b *builder) *openCode {
 func readOpenCode(b *builder, d *document) error {
 	b.t.Format = OpenCode
 	o := newOpenCode(b)
-	info := d.top.object("info")
-	b.t.ID = info.text("id")
-	b.t.workedIn(info.text("directory"))
+	info := d.top.Object("info")
+	b.t.ID = info.Text("id")
+	b.t.workedIn(info.Text("directory"))
 	b.otherFields(d.top, nameIn("info", "messages"))
 	// What the person took back is left out of the next request, and deleted when it is sent.
-	revert := info.object("revert").text("messageID")
+	revert := info.Object("revert").Text("messageID")
 	taken := 0
 	err := d.each("messages", func(_, line int, raw []byte) error {
-		m := openCodeMessage{line: line, info: asObject(raw).object("info")}
-		list, _ := elements(asObject(raw).raw("parts"))
+		m := openCodeMessage{line: line, info: ordered.Of(raw).Object("info")}
+		list, _ := ordered.Elements(ordered.Of(raw).Raw("parts"))
 		for _, part := range list {
-			m.parts = append(m.parts, asObject(part))
+			m.parts = append(m.parts, ordered.Of(part))
 		}
-		if taken > 0 || revert != "" && m.info.text("id") == revert {
+		if taken > 0 || revert != "" && m.info.Text("id") == revert {
 			taken++
 			return nil
 		}
@@ -105,31 +107,31 @@ func readOpenCode(b *builder, d *document) error {
 func (c *openCode) record(r record) error {
 	// The line's buffer is reused, and events are kept until the end.
 	r.whole = bytes.Clone(r.whole)
-	o := asObject(r.whole)
-	part, info := o.object("part"), object(nil)
+	o := ordered.Of(r.whole)
+	part, info := o.Object("part"), ordered.Object(nil)
 	// The bus has the event in "properties", "run" has the part in "part".
-	switch t := r.text("type"); {
+	switch t := r.Text("type"); {
 	case t == "message.updated":
-		info = o.object("properties").object("info")
+		info = o.Object("properties").Object("info")
 	case t == "message.part.updated":
-		part = o.object("properties").object("part")
+		part = o.Object("properties").Object("part")
 	case part != nil:
 	default:
-		c.b.aside(r.line, "event "+clip([]byte(t)))
+		c.b.aside(r.line, "event "+ordered.Clip([]byte(t)))
 		return nil
 	}
-	session := cmp.Or(info.text("sessionID"), part.text("sessionID"))
+	session := cmp.Or(info.Text("sessionID"), part.Text("sessionID"))
 	if c.session = cmp.Or(c.session, session); session != c.session {
-		c.b.tally.routine(r.line, -1, "event of another session, such as a sub-agent's, left out")
+		c.b.tally.Routine(r.line, -1, "event of another session, such as a sub-agent's, left out")
 		return nil
 	}
-	m := c.message(r.line, cmp.Or(info.text("id"), part.text("messageID")))
+	m := c.message(r.line, cmp.Or(info.Text("id"), part.Text("messageID")))
 	if info != nil {
 		m.info = info
 		return nil
 	}
 	// A part that is named again has grown: "running" becomes "completed", and a text gets longer.
-	id := part.text("id")
+	id := part.Text("id")
 	if i, ok := m.byID[id]; ok && id != "" {
 		m.parts[i] = part
 		return nil
@@ -156,9 +158,9 @@ func (c *openCode) end() error {
 	// Only now, when the last state of every message is known.
 	c.b.t.ID = cmp.Or(c.b.t.ID, c.session)
 	for i, m := range c.messages {
-		c.b.t.workedIn(m.info.object("path").text("cwd"))
+		c.b.t.workedIn(m.info.Object("path").Text("cwd"))
 		// The first message cannot be a summary of anything, however it is marked.
-		if m.info.isTrue("summary") && i > 0 {
+		if m.info.True("summary") && i > 0 {
 			c.compacted(i)
 			continue
 		}
@@ -170,34 +172,34 @@ func (c *openCode) end() error {
 // compacted reads the summary at position i: the context continues with it, and with the kept messages. The message
 // before it asked for the summary, and names the first of those.
 func (c *openCode) compacted(i int) {
-	c.pause()
+	c.Pause()
 	c.b.boundary(BoundaryCompaction, nil)
 	meta := c.stamped(c.messages[i])
-	meta.flag("isSummary", true)
+	meta.Flag("isSummary", true)
 	blocks := []content.Block{}
 	// What a summary was made of, such as the model's reasoning, is not in the next context.
 	for _, p := range c.messages[i].parts {
-		if p.text("type") == "text" {
-			blocks = append(blocks, content.Text{Text: p.text("text")})
+		if p.Text("type") == "text" {
+			blocks = append(blocks, content.Text{Text: p.Text("text")})
 		}
 	}
-	c.ask(c.messages[i].line, meta, blocks...)
+	c.Ask(c.messages[i].line, meta.JSON(), blocks...)
 	// Messages between tail_start_id and the request for the summary are still in the context, after the summary. They
 	// are added again: the entries behind the boundary are the whole context.
 	asked := c.messages[i-1]
-	at := slices.IndexFunc(asked.parts, func(p object) bool { return p.has("tail_start_id") })
+	at := slices.IndexFunc(asked.parts, func(p ordered.Object) bool { return p.Has("tail_start_id") })
 	if at < 0 {
 		return
 	}
-	first := asked.parts[at].text("tail_start_id")
+	first := asked.parts[at].Text("tail_start_id")
 	c.again = true
 	defer func() { c.again = false }()
 	kept := false
 	for _, m := range c.messages[:i-1] {
 		cost := look
-		if kept = kept || m.info.text("id") == first; kept {
+		if kept = kept || m.info.Text("id") == first; kept {
 			c.add(m)
-			cost += m.size()
+			cost += m.Size()
 		}
 		if !c.b.repeat(asked.line, cost) {
 			return
@@ -205,73 +207,73 @@ func (c *openCode) compacted(i int) {
 	}
 }
 
-func (c *openCode) stamped(m *openCodeMessage) metadata {
-	meta := stamped(m.info.object("time").raw("created"))
-	meta.flag("fromCompaction", c.again)
+func (c *openCode) stamped(m *openCodeMessage) ordered.Builder {
+	meta := stamped(m.info.Object("time").Raw("created"))
+	meta.Flag("fromCompaction", c.again)
 	return meta
 }
 
 // add adds a message. One of the model may hold several answers: "step-start" begins each.
 func (c *openCode) add(m *openCodeMessage) {
 	meta := c.stamped(m)
-	if m.info.text("role") == roleUser {
+	if m.info.Text("role") == messages.User {
 		// A message that only asks for a summary has no words of the person.
 		if blocks := c.person(m); len(blocks) > 0 || len(m.parts) == 0 {
-			c.ask(m.line, meta, blocks...)
+			c.Ask(m.line, meta.JSON(), blocks...)
 		}
 		return
 	}
-	stamp := meta.json()
-	meta.text("model", m.info.text("modelID"))
+	stamp := meta.JSON()
+	meta.Text("model", m.info.Text("modelID"))
 	var said, answers []content.Block
 	// flush ends one request: what the model said becomes an entry, and the results of its calls become the tool's. An
 	// interrupted message has no "step-finish"; its counts are taken for the request's.
-	flush := func(usage object) {
+	flush := func(usage ordered.Object) {
 		if len(said) > 0 {
 			with := slices.Clone(meta)
 			if !c.again {
-				cache := usage.object("cache")
-				with.raw("usage", countedApart(usage.raw("input"), usage.raw("output"),
-					cache.raw("read"), cache.raw("write")))
+				cache := usage.Object("cache")
+				with.Raw("usage", countedApart(usage.Raw("input"), usage.Raw("output"),
+					cache.Raw("read"), cache.Raw("write")))
 			}
-			c.b.add(m.line, content.Content{Speaker: content.AI, Blocks: said, Metadata: with.json()})
+			c.b.Add(m.line, content.Content{Speaker: content.AI, Blocks: said, Metadata: with.JSON()})
 		}
 		if len(answers) > 0 {
-			c.b.add(m.line, content.Content{Speaker: content.Tool, Blocks: answers, Metadata: stamp})
+			c.b.Add(m.line, content.Content{Speaker: content.Tool, Blocks: answers, Metadata: stamp})
 		}
 		said, answers = nil, nil
 	}
 	// Each message begins with a request of its own.
-	c.pause()
+	c.Pause()
 	for _, p := range m.parts {
-		switch t := p.text("type"); t {
+		switch t := p.Text("type"); t {
 		case "text":
-			said = append(said, content.Text{Text: p.text("text")})
+			said = append(said, content.Text{Text: p.Text("text")})
 		case "reasoning":
-			said = append(said, content.Thinking{Thought: p.text("text")})
+			said = append(said, content.Thinking{Thought: p.Text("text")})
 		case "tool":
 			call, answer := openCodeCall(p)
 			said, answers = append(said, call), append(answers, answer...)
 		case "step-finish":
-			flush(p.object("tokens"))
+			flush(p.Object("tokens"))
 		default:
 			c.other(m.line, t, p)
 		}
 	}
-	flush(m.info.object("tokens"))
+	flush(m.info.Object("tokens"))
 }
 
 func (c *openCode) person(m *openCodeMessage) (blocks []content.Block) {
 	for _, p := range m.parts {
-		switch t := p.text("type"); {
+		switch t := p.Text("type"); {
 		// "ignored" texts are only for the screen.
-		case t == "text" && !p.isTrue("ignored"):
-			blocks = append(blocks, content.Text{Text: p.text("text")})
+		case t == "text" && !p.True("ignored"):
+			blocks = append(blocks, content.Text{Text: p.Text("text")})
 		// Files of text are there as texts too.
-		case t == "file" && p.text("mime") != "text/plain" && p.text("mime") != "application/x-directory":
+		case t == "file" && p.Text("mime") != "text/plain" && p.Text("mime") != "application/x-directory":
 			blocks = append(blocks, openCodeFile(p))
 		case t == "text" || t == "file":
-			c.b.tally.routine(m.line, -1, "part of type "+t+", which the model never saw, left out")
+			c.b.tally.Routine(m.line, -1, "part of type "+t+", which the model never saw, left out")
 		default:
 			c.other(m.line, t, p)
 		}
@@ -279,40 +281,40 @@ func (c *openCode) person(m *openCodeMessage) (blocks []content.Block) {
 	return blocks
 }
 
-func (c *openCode) other(line int, t string, p object) {
+func (c *openCode) other(line int, t string, p ordered.Object) {
 	switch t {
 	case "step-start", "snapshot", "patch", "agent", "retry", "compaction", "subtask":
 		c.b.aside(line, "part of type "+t)
 	default:
-		c.b.unknown(line, "part of the unknown type "+clip([]byte(t)), p.json())
+		c.b.unknown(line, "part of the unknown type "+ordered.Clip([]byte(t)), p.JSON())
 	}
 }
 
 // openCodeCall reads a call and its result. A call that was interrupted has none.
-func openCodeCall(p object) (call content.Block, answer []content.Block) {
-	state := p.object("state")
-	id, name := p.text("callID"), p.text("tool")
-	call = content.ToolCall{ID: id, Name: name, Parameters: state.copyOf("input")}
-	r := content.ToolResponse{CallID: id, ToolName: name, Result: state.copyOf("output")}
-	switch state.text("status") {
+func openCodeCall(p ordered.Object) (call content.Block, answer []content.Block) {
+	state := p.Object("state")
+	id, name := p.Text("callID"), p.Text("tool")
+	call = content.ToolCall{ID: id, Name: name, Parameters: state.Copy("input")}
+	r := content.ToolResponse{CallID: id, ToolName: name, Result: state.Copy("output")}
+	switch state.Text("status") {
 	case "completed":
 	case "error":
-		r.Result, r.Error = state.copyOf("error"), cmp.Or(state.text("error"), flaggedError)
+		r.Result, r.Error = state.Copy("error"), cmp.Or(state.Text("error"), messages.FlaggedError)
 	// The agent was stopped. The call is still open, as it was for the model.
 	default:
 		return call, nil
 	}
-	answer = one(r)
-	files, _ := elements(state.raw("attachments"))
+	answer = messages.One(r)
+	files, _ := ordered.Elements(state.Raw("attachments"))
 	for _, f := range files {
-		answer = append(answer, openCodeFile(asObject(f)))
+		answer = append(answer, openCodeFile(ordered.Of(f)))
 	}
 	return call, answer
 }
 
 // openCodeFile reads an attachment. Data is inline in a "data:" URL; any other URL is kept as a link.
-func openCodeFile(p object) content.Media {
-	m := content.Media{MimeType: p.text("mime"), Filename: p.text("filename"), Data: p.text("url"), Encoding: "url"}
+func openCodeFile(p ordered.Object) content.Media {
+	m := content.Media{MimeType: p.Text("mime"), Filename: p.Text("filename"), Data: p.Text("url"), Encoding: "url"}
 	if _, data, ok := strings.Cut(m.Data, ";base64,"); ok {
 		m.Data, m.Encoding = data, "base64"
 	}

@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-func isOpenHandsEvent(o object) bool {
-	return o.has("source") && o.has("kind") && isOpenHandsKind(o.text("kind"))
+func isOpenHandsEvent(o ordered.Object) bool {
+	return o.Has("source") && o.Has("kind") && isOpenHandsKind(o.Text("kind"))
 }
 
 // isOpenHandsKind reports whether k is a kind of event. The source alone is no sign: other recorders have such a field.
@@ -49,15 +51,15 @@ func readOpenHands(list string) documentReader {
 		b.t.Format = OpenHands
 		o := newOpenHands(b)
 		// Results of benchmarks have the first message of the person outside.
-		if text := d.top.text("instruction"); text != "" {
-			o.ask(d.line, nil, content.Text{Text: text})
+		if text := d.top.Text("instruction"); text != "" {
+			o.Ask(d.line, nil, content.Text{Text: text})
 		}
-		state := d.top.object("base_state")
-		b.t.ID = state.text("id")
-		b.t.workedIn(state.object("workspace").text("working_dir"))
-		b.t.Model = state.object("agent").object("llm").text("model")
+		state := d.top.Object("base_state")
+		b.t.ID = state.Text("id")
+		b.t.workedIn(state.Object("workspace").Text("working_dir"))
+		b.t.Model = state.Object("agent").Object("llm").Text("model")
 		return d.each(list, func(_, line int, raw []byte) error {
-			return o.record(record{line: line, whole: raw, object: asObject(raw)})
+			return o.record(record{line: line, whole: raw, Object: ordered.Of(raw)})
 		})
 	}
 }
@@ -71,52 +73,52 @@ var isOpenHandsField = nameIn("kind", "id", "timestamp", "source", "llm_message"
 
 // record makes at most one entry; speech joins the events of one answer.
 func (h *openHands) record(r record) error {
-	b, meta := h.b, stamped(r.raw("timestamp"))
-	meta.flag("fromCompaction", h.again)
-	b.unread(r.line, "an event", r.object, isOpenHandsField)
-	k := r.text("kind")
+	b, meta := h.b, stamped(r.Raw("timestamp"))
+	meta.Flag("fromCompaction", h.again)
+	b.unread(r.line, "an event", r.Object, isOpenHandsField)
+	k := r.Text("kind")
 	switch k {
 	case "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "UserRejectObservation",
 		"CondensationSummaryEvent":
 		// The buffer of a line is reused, and a condensation reads the event again.
 		if !h.again {
 			whole := bytes.Clone(r.whole)
-			h.seen = append(h.seen, record{line: r.line, whole: whole, object: asObject(whole)})
+			h.seen = append(h.seen, record{line: r.line, whole: whole, Object: ordered.Of(whole)})
 		}
 	}
 	switch k {
 	case "SystemPromptEvent", "SystemPromptUpdateEvent":
 		// A conversation that continues with other tools has the whole prompt again; the last one counts.
-		b.t.System = []content.Block{content.Text{Text: r.object.object("system_prompt").text("text")}}
-		b.t.Tools = firstOf(r.copyOf("tools"), b.t.Tools)
+		b.System = []content.Block{content.Text{Text: r.Object.Object("system_prompt").Text("text")}}
+		b.t.Tools = ordered.First(r.Copy("tools"), b.t.Tools)
 	case "MessageEvent":
-		m := r.object.object("llm_message")
-		blocks := b.messageContent(r.line, m.raw("content")).blocks
-		if r.text("source") == "agent" {
-			h.pause()
-			h.say(r.line, meta, blocks...)
+		m := r.Object.Object("llm_message")
+		blocks := b.messageContent(r.line, m.Raw("content")).Blocks
+		if r.Text("source") == "agent" {
+			h.Pause()
+			h.Say(r.line, meta.JSON(), blocks...)
 			return nil
 		}
 		// The person's words, and also what the agent's own program said in their place.
-		h.ask(r.line, meta, blocks...)
+		h.Ask(r.line, meta.JSON(), blocks...)
 	case "ActionEvent":
 		h.action(r, meta)
 	case "ObservationEvent":
-		response := content.ToolResponse{CallID: r.text("tool_call_id"), ToolName: r.text("tool_name"),
-			Result: r.copyOf("observation")}
+		response := content.ToolResponse{CallID: r.Text("tool_call_id"), ToolName: r.Text("tool_name"),
+			Result: r.Copy("observation")}
 		// A failed command is an observation like any other; only tools that could not run have an event of their own.
-		if o := asObject(response.Result); o.isTrue("is_error") || !rawjson.IsNull(o.raw("error")) {
-			response.Error = cmp.Or(o.text("error"), flaggedError)
+		if o := ordered.Of(response.Result); o.True("is_error") || !rawjson.IsNull(o.Raw("error")) {
+			response.Error = cmp.Or(o.Text("error"), messages.FlaggedError)
 		}
-		h.answer(r.line, meta, response)
+		h.Answer(r.line, meta.JSON(), response)
 	case "AgentErrorEvent", "UserRejectObservation":
 		// The model saw the reason in place of a result.
-		why := cmp.Or(r.text("error"), r.text("rejection_reason"), flaggedError)
-		h.answer(r.line, meta, content.ToolResponse{CallID: r.text("tool_call_id"), ToolName: r.text("tool_name"),
+		why := cmp.Or(r.Text("error"), r.Text("rejection_reason"), messages.FlaggedError)
+		h.Answer(r.line, meta.JSON(), content.ToolResponse{CallID: r.Text("tool_call_id"), ToolName: r.Text("tool_name"),
 			Result: content.String(why), Error: why})
 	case "CondensationSummaryEvent":
-		meta.flag("isSummary", true)
-		h.ask(r.line, meta, content.Text{Text: r.text("summary")})
+		meta.Flag("isSummary", true)
+		h.Ask(r.line, meta.JSON(), content.Text{Text: r.Text("summary")})
 	case "Condensation":
 		h.condense(r)
 	// These steer the agent; the model never saw them.
@@ -125,7 +127,7 @@ func (h *openHands) record(r record) error {
 		"ConversationErrorEvent":
 		b.aside(r.line, "event "+k)
 	default:
-		b.unknown(r.line, "event of the unknown kind "+clip([]byte(k)), r.whole)
+		b.unknown(r.line, "event of the unknown kind "+ordered.Clip([]byte(k)), r.whole)
 	}
 	return nil
 }
@@ -137,52 +139,52 @@ func (h *openHands) condense(r record) {
 		return
 	}
 	forgotten := map[string]bool{}
-	ids, _ := elements(r.raw("forgotten_event_ids"))
+	ids, _ := ordered.Elements(r.Raw("forgotten_event_ids"))
 	for _, id := range ids {
-		forgotten[asText(id)] = true
+		forgotten[ordered.Text(id)] = true
 	}
-	h.seen = slices.DeleteFunc(h.seen, func(e record) bool { return forgotten[e.text("id")] })
+	h.seen = slices.DeleteFunc(h.seen, func(e record) bool { return forgotten[e.Text("id")] })
 	// The offset counts the events that are left.
-	if at, ok := wholeNumber(r.raw("summary_offset")); ok && r.has("summary") {
-		h.seen = slices.Insert(h.seen, min(at, len(h.seen)), record{line: r.line, object: object{
-			{name: "kind", value: content.String("CondensationSummaryEvent")},
-			{name: "id", value: content.String(r.text("id") + "-summary")}, // as OpenHands names it
-			{name: "summary", value: bytes.Clone(r.raw("summary"))},
+	if at, ok := ordered.Whole(r.Raw("summary_offset")); ok && r.Has("summary") {
+		h.seen = slices.Insert(h.seen, min(at, len(h.seen)), record{line: r.line, Object: ordered.Object{
+			{Name: "kind", Value: content.String("CondensationSummaryEvent")},
+			{Name: "id", Value: content.String(r.Text("id") + "-summary")}, // as OpenHands names it
+			{Name: "summary", Value: bytes.Clone(r.Raw("summary"))},
 		}})
 	}
-	h.pause()
+	h.Pause()
 	h.b.boundary(BoundaryCompaction, nil)
 	h.again = true
 	for _, e := range h.seen {
-		if !h.b.repeat(r.line, e.size()) {
+		if !h.b.repeat(r.line, e.Size()) {
 			break
 		}
 		_ = h.record(e) // it returns no error
 	}
 	h.again = false
-	h.pause()
+	h.Pause()
 }
 
 // action adds a call of the model, with what it thought before the first call of the same answer.
-func (h *openHands) action(r record, meta metadata) {
-	if id := r.text("llm_response_id"); id == "" || id != h.response {
-		h.pause()
+func (h *openHands) action(r record, meta ordered.Builder) {
+	if id := r.Text("llm_response_id"); id == "" || id != h.response {
+		h.Pause()
 		h.response = id
 	}
 	var blocks []content.Block
-	if thought := r.text("reasoning_content"); thought != "" {
+	if thought := r.Text("reasoning_content"); thought != "" {
 		blocks = append(blocks, content.Thinking{Thought: thought})
 	}
 	// In the model's order: it thinks before it speaks.
 	for _, name := range []string{"thinking_blocks", "thought"} {
-		list, _ := elements(r.raw(name))
+		list, _ := ordered.Elements(r.Raw(name))
 		for _, raw := range list {
-			blocks = append(blocks, anthropicBlock(raw)...)
+			blocks = append(blocks, blocksOf(raw)...)
 		}
 	}
 	// The arguments are in the call itself, or in its function, as the API has them.
-	call := r.object.object("tool_call")
-	arguments, _ := argumentsOf(firstOf(call.raw("arguments"), call.object("function").raw("arguments")))
-	h.say(r.line, meta, append(blocks, content.ToolCall{ID: r.text("tool_call_id"), Name: r.text("tool_name"),
+	call := r.Object.Object("tool_call")
+	arguments, _ := messages.Arguments(ordered.First(call.Raw("arguments"), call.Object("function").Raw("arguments")))
+	h.Say(r.line, meta.JSON(), append(blocks, content.ToolCall{ID: r.Text("tool_call_id"), Name: r.Text("tool_name"),
 		Parameters: bytes.Clone(arguments)})...)
 }

@@ -5,13 +5,15 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // isPiRecord reports whether a record of type t is pi's. Its header is a "session" with a directory.
-func isPiRecord(t string, o object) bool {
-	return t == "session" && !o.has("sessionId") && o.has("cwd") ||
-		t == "message" && o.object("message").has("role") && !o.has("sessionId")
+func isPiRecord(t string, o ordered.Object) bool {
+	return t == "session" && !o.Has("sessionId") && o.Has("cwd") ||
+		t == "message" && o.Object("message").Has("role") && !o.Has("sessionId")
 }
 
 // pi reads a session of pi: a header, then one record a line.
@@ -41,12 +43,12 @@ var isPiMessageField = nameIn("role", "content", "timestamp", "api", "provider",
 // record keeps the record: which branch counts is known at the end.
 func (p *pi) record(r record) error {
 	// The header may follow other records in files that were put together.
-	if r.text("type") == "session" {
-		p.b.t.ID = cmp.Or(p.b.t.ID, r.text("id"))
-		p.b.t.workedIn(r.text("cwd"))
+	if r.Text("type") == "session" {
+		p.b.t.ID = cmp.Or(p.b.t.ID, r.Text("id"))
+		p.b.t.workedIn(r.Text("cwd"))
 		return nil
 	}
-	p.records = append(p.records, record{line: r.line, object: asObject(bytes.Clone(r.whole))})
+	p.records = append(p.records, record{line: r.line, Object: ordered.Of(bytes.Clone(r.whole))})
 	return nil
 }
 
@@ -55,22 +57,22 @@ func (p *pi) branch() []int {
 	// Of two records with one id the later one counts.
 	at := map[string]int{}
 	for i, r := range p.records {
-		if id := r.text("id"); id != "" {
+		if id := r.Text("id"); id != "" {
 			at[id] = i
 		}
 	}
 	i := len(p.records) - 1
-	for i > 0 && p.records[i].text("appendMode") == "side" {
+	for i > 0 && p.records[i].Text("appendMode") == "side" {
 		i--
 	}
 	var out []int
 	for i >= 0 {
 		r := p.records[i]
-		to := r.raw("parentId")
-		if r.text("type") == "leaf" {
-			to = r.raw("targetId")
+		to := r.Raw("parentId")
+		if r.Text("type") == "leaf" {
+			to = r.Raw("targetId")
 		}
-		parent, ok := at[asText(to)]
+		parent, ok := at[ordered.Text(to)]
 		if out = append(out, i); ok && parent < i {
 			i = parent
 			continue
@@ -81,7 +83,7 @@ func (p *pi) branch() []int {
 		}
 		if to != nil && i > 0 {
 			p.b.oddity(r.line, -1, "record whose parent is not in the file",
-				"the record's parent %q is not in the file; the record before it is taken", clip([]byte(asText(to))))
+				"the record's parent %q is not in the file; the record before it is taken", ordered.Clip([]byte(ordered.Text(to))))
 		}
 		i-- // version 1, which has no parents, and OpenClaw
 	}
@@ -99,12 +101,12 @@ func (p *pi) end() error {
 	}
 	for n, i := range way {
 		r := p.records[i]
-		switch t := r.text("type"); t {
+		switch t := r.Text("type"); t {
 		case "message":
-			p.message(r, r.object.object("message"), false)
+			p.message(r, r.Object.Object("message"), false)
 		// Text that an extension of pi put into the context, in the person's place.
 		case "custom_message":
-			p.ask(r.line, stamped(r.raw("timestamp")), p.b.piContent(r.line, r.raw("content"))...)
+			p.Ask(r.line, stamped(r.Raw("timestamp")).JSON(), p.b.piContent(r.line, r.Raw("content"))...)
 		case "branch_summary":
 			// What was tried on a left branch comes back as a summary that the model sees.
 			p.summary(r)
@@ -113,99 +115,99 @@ func (p *pi) end() error {
 		case "model_change", "thinking_level_change", "label", "session_info", "custom", "leaf":
 			b.aside(r.line, "record of type "+t)
 		default:
-			b.unknown(r.line, "record of the unknown type "+clip([]byte(t)), r.json())
+			b.unknown(r.line, "record of the unknown type "+ordered.Clip([]byte(t)), r.JSON())
 		}
 	}
 	return nil
 }
 
 func (p *pi) summary(r record) {
-	meta := stamped(r.raw("timestamp"))
-	meta.flag("isSummary", true)
-	p.ask(r.line, meta, content.Text{Text: r.text("summary")})
+	meta := stamped(r.Raw("timestamp"))
+	meta.Flag("isSummary", true)
+	p.Ask(r.line, meta.JSON(), content.Text{Text: r.Text("summary")})
 }
 
 // compaction reads a compaction: the context continues with a summary and the messages from the first kept record on,
 // which precede the compaction in the file. before are the records before it. Versions before 2 name the first kept
 // record by its index, later ones by its id.
 func (p *pi) compaction(before []int, r record) {
-	p.b.boundary(BoundaryCompaction, r.but("summary", "type", "id", "parentId", "details").orEmpty())
+	p.b.boundary(BoundaryCompaction, r.But("summary", "type", "id", "parentId", "details").OrEmpty())
 	p.summary(r)
 	kept := false
-	first, byIndex := wholeNumber(r.raw("firstKeptEntryIndex"))
+	first, byIndex := ordered.Whole(r.Raw("firstKeptEntryIndex"))
 	for _, i := range before {
 		cost := look
-		kept = kept || r.has("firstKeptEntryId") && p.records[i].text("id") == r.text("firstKeptEntryId")
-		if old := p.records[i]; (kept || byIndex && i+1 >= first) && old.text("type") == "message" {
-			p.message(old, old.object.object("message"), true)
-			cost += old.size()
+		kept = kept || r.Has("firstKeptEntryId") && p.records[i].Text("id") == r.Text("firstKeptEntryId")
+		if old := p.records[i]; (kept || byIndex && i+1 >= first) && old.Text("type") == "message" {
+			p.message(old, old.Object.Object("message"), true)
+			cost += old.Size()
 		}
 		if !p.b.repeat(r.line, cost) {
 			break
 		}
 	}
-	p.pause()
+	p.Pause()
 }
 
 // message adds a message. again says that a compaction repeats it: its usage is counted already.
-func (p *pi) message(r record, m object, again bool) {
+func (p *pi) message(r record, m ordered.Object, again bool) {
 	b := p.b
 	b.unread(r.line, "a message", m, isPiMessageField)
-	meta := stamped(firstOf(r.raw("timestamp"), m.raw("timestamp")))
-	meta.flag("fromCompaction", again)
-	switch role := m.text("role"); role {
+	meta := stamped(ordered.First(r.Raw("timestamp"), m.Raw("timestamp")))
+	meta.Flag("fromCompaction", again)
+	switch role := m.Text("role"); role {
 	case "assistant":
-		blocks := b.piContent(r.line, m.raw("content"))
+		blocks := b.piContent(r.line, m.Raw("content"))
 		if len(blocks) == 0 {
 			// It was aborted before its first block, and no provider takes it back.
-			b.tally.routine(r.line, -1, "answer without content, which was aborted, left out")
+			b.tally.Routine(r.line, -1, "answer without content, which was aborted, left out")
 			return
 		}
-		meta.raw("model", m.raw("model"))
+		meta.Raw("model", m.Raw("model"))
 		if !again {
-			meta.raw("usage", m.raw("usage"))
+			meta.Raw("usage", m.Raw("usage"))
 		}
 		// Each record of the model is a whole answer: two in a row are two requests.
-		p.pause()
-		p.say(r.line, meta, blocks...)
+		p.Pause()
+		p.Say(r.line, meta.JSON(), blocks...)
 	case "toolResult":
-		response := content.ToolResponse{CallID: m.text("toolCallId"), ToolName: m.text("toolName")}
-		if m.isTrue("isError") {
-			response.Error = flaggedError
+		response := content.ToolResponse{CallID: m.Text("toolCallId"), ToolName: m.Text("toolName")}
+		if m.True("isError") {
+			response.Error = messages.FlaggedError
 		}
-		p.answer(r.line, meta, withResult(response, m.raw("content"), piMedia)...)
+		p.Answer(r.line, meta.JSON(), messages.WithResult(response, m.Raw("content"), piMedia)...)
 	case "bashExecution":
-		if m.isTrue("excludeFromContext") {
-			b.tally.routine(r.line, -1, "command of the person that the model did not see left out")
+		if m.True("excludeFromContext") {
+			b.tally.Routine(r.line, -1, "command of the person that the model did not see left out")
 			return
 		}
 		// The words in which pi itself tells the model what the person ran.
-		p.ask(r.line, meta, content.Text{Text: "Ran `" + m.text("command") + "`\n```\n" + m.text("output") + "\n```"})
+		p.Ask(r.line, meta.JSON(), content.Text{Text: "Ran `" + m.Text("command") + "`\n```\n" + m.Text("output") + "\n```"})
 	default:
 		if role != "user" {
-			meta.text("role", role)
+			meta.Text("role", role)
 		}
-		p.ask(r.line, meta, b.piContent(r.line, m.raw("content"))...)
+		p.Ask(r.line, meta.JSON(), b.piContent(r.line, m.Raw("content"))...)
 	}
 }
 
 // piContent reads a text, or blocks that differ from Anthropic's in calls and images.
 func (b *builder) piContent(line int, raw []byte) []content.Block {
-	list, ok := elements(raw)
+	list, ok := ordered.Elements(raw)
 	if !ok {
-		return b.messageContent(line, raw).blocks
+		return b.messageContent(line, raw).Blocks
 	}
 	blocks := []content.Block{}
 	for _, raw := range list {
-		switch o := asObject(raw); o.text("type") {
+		switch o := ordered.Of(raw); o.Text("type") {
 		case "toolCall":
-			blocks = append(blocks, content.ToolCall{ID: o.text("id"), Name: o.text("name"),
-				Parameters: o.copyOf("arguments")})
+			blocks = append(blocks, content.ToolCall{ID: o.Text("id"), Name: o.Text("name"),
+				Parameters: o.Copy("arguments")})
 		case "thinking":
-			blocks = append(blocks, content.Thinking{Thought: o.text("thinking"),
-				Signature: o.text("thinkingSignature")})
+			blocks = append(blocks, content.Thinking{Thought: o.Text("thinking"),
+				Signature: o.Text("thinkingSignature")})
 		case "text":
-			blocks = append(blocks, content.Text{Text: o.text("text")})
+			blocks = append(blocks, content.Text{Text: o.Text("text")})
 		default:
 			if m, ok := piMedia(o); ok {
 				blocks = append(blocks, m)
@@ -217,7 +219,7 @@ func (b *builder) piContent(line int, raw []byte) []content.Block {
 	return blocks
 }
 
-func piMedia(o object) (content.Media, bool) {
-	m := content.Media{MimeType: o.text("mimeType"), Data: o.text("data"), Encoding: "base64"}
-	return m, o.text("type") == "image" && m.Data != ""
+func piMedia(o ordered.Object) (content.Media, bool) {
+	m := content.Media{MimeType: o.Text("mimeType"), Data: o.Text("data"), Encoding: "base64"}
+	return m, o.Text("type") == "image" && m.Data != ""
 }

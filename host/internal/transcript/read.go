@@ -8,6 +8,7 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -99,7 +100,7 @@ func read(s *source, o Options) (*Transcript, error) {
 		return readDocument(all, o, line, offset)
 	case !complete && o.AllowCut && errors.Is(err, io.ErrUnexpectedEOF):
 		return readDocument(first, o, line, offset)
-	case kind(first) == '{' && several(first, err):
+	case ordered.Kind(first) == '{' && several(first, err):
 		return readLines(s, o, bytes.Clone(first), line, offset)
 	default:
 		return nil, locate(err, first, line, offset)
@@ -109,7 +110,7 @@ func read(s *source, o Options) (*Transcript, error) {
 		return readDocument(first, o, line, offset)
 	case err != nil:
 		return nil, err
-	case kind(first) != '{':
+	case ordered.Kind(first) != '{':
 		return nil, failAt(s.line, ErrMalformed, "something follows the list that ended on line %d", line)
 	}
 	s.again = true

@@ -3,6 +3,8 @@ package transcript
 import (
 	"fmt"
 	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 )
 
 // A documentReader reads a file that is one JSON value. Formats are detected from the shape of their records, never
@@ -13,47 +15,47 @@ type documentReader func(*builder, *document) error
 // "messages" occur in several formats, so the first element of the list decides. An object that fits none of them may
 // be a file of records with a single line.
 func sniffDocument(d *document) (documentReader, error) {
-	if kind(d.data) == '[' {
+	if ordered.Kind(d.data) == '[' {
 		return sniffList(d)
 	}
 	top := d.top
 	// The first case also skips a history that is no list if another field holds the conversation. Cases that do
 	// nothing lead to the next switch.
-	switch first := firstObject(top.raw("history")); {
-	case top.raw("history") == nil, kind(top.raw("history")) != '[' && isConversation(top):
+	switch first := ordered.FirstObject(top.Raw("history")); {
+	case top.Raw("history") == nil, ordered.Kind(top.Raw("history")) != '[' && isConversation(top):
 	case isEntry(first):
 		return readNative, nil
-	case first.has("role") && top.has("trajectory"):
+	case first.Has("role") && top.Has("trajectory"):
 		return readSWEAgent, nil
 	case isOpenHandsEvent(first):
 		return readOpenHands("history"), nil
-	case first.has("role"):
+	case first.Has("role"):
 		return readMessages("history"), nil
 	default:
 		return readNative, nil
 	}
-	switch first := firstObject(top.raw("messages")); {
-	case kind(top.raw("messages")) != '[':
+	switch first := ordered.FirstObject(top.Raw("messages")); {
+	case ordered.Kind(top.Raw("messages")) != '[':
 	// Messages of agents come before those of providers: they have a role too.
 	case isGemini(top, first):
 		return readGemini, nil
 	case isOpenCodeExport(first):
 		return readOpenCode, nil
-	case first == nil, first.has("role"):
+	case first == nil, first.Has("role"):
 		return readMessages("messages"), nil
 	}
 	// Also an empty list, a request before its first item.
-	if first := firstObject(top.raw("input")); kind(top.raw("input")) == '[' &&
-		(first == nil || first.has("role") || first.has("type")) {
+	if first := ordered.FirstObject(top.Raw("input")); ordered.Kind(top.Raw("input")) == '[' &&
+		(first == nil || first.Has("role") || first.Has("type")) {
 		return readResponses("input"), nil
 	}
-	if isOpenHandsEvent(firstObject(top.raw("events"))) {
+	if isOpenHandsEvent(ordered.FirstObject(top.Raw("events"))) {
 		return readOpenHands("events"), nil
 	}
-	if firstObject(top.raw("traj")).has("role") {
+	if ordered.FirstObject(top.Raw("traj")).Has("role") {
 		return readMessages("traj"), nil
 	}
-	rec := record{line: d.line, whole: d.data, object: top}
+	rec := record{line: d.line, whole: d.data, Object: top}
 	f, err := sniffLine(rec)
 	if f == "" && err == nil {
 		err = unknownObject(rec)
@@ -67,7 +69,7 @@ func sniffDocument(d *document) (documentReader, error) {
 // sniffList detects the format of a file that is one list. An empty list is an empty native history.
 func sniffList(d *document) (documentReader, error) {
 	// Anthropic's and OpenAI's messages are last: a message only needs a role, which most records have.
-	first := firstObject(d.data)
+	first := ordered.FirstObject(d.data)
 	switch {
 	case first == nil, isEntry(first):
 		return readNative, nil
@@ -75,19 +77,19 @@ func sniffList(d *document) (documentReader, error) {
 		return readOpenHands(""), nil
 	case hasResponsesItem(d.data):
 		return readResponses(""), nil
-	case first.has("role"):
+	case first.Has("role"):
 		return readMessages(""), nil
 	case isConversation(first):
 		return nil, fail(ErrMalformed, "it is a list of conversations; give one conversation at a time")
 	default:
-		return nil, unknownObject(record{line: d.lineAt(0), object: first})
+		return nil, unknownObject(record{line: d.lineAt(0), Object: first})
 	}
 }
 
 // sniffLine detects the format of a file with one record per line. It returns "" if this record does not tell, and the
 // caller tries the next one: a file may begin with unknown records.
 func sniffLine(r record) (Format, error) {
-	t, o := r.text("type"), r.object
+	t, o := r.Text("type"), r.Object
 	switch {
 	// Shapes that other fields tell come first, then formats that only differ in the values of "type".
 	case isEntry(o), isSystemLine(o):
@@ -98,14 +100,14 @@ func sniffLine(r record) (Format, error) {
 		return GeminiCLI, nil
 	case isResponsesItem(o):
 		return OpenAIResponses, nil
-	case o.has("role"):
+	case o.Has("role"):
 		return OpenAIChat, nil // or Anthropic's; the messages decide
 	case isConversation(o):
 		return "", failAt(
 			r.line, ErrMalformed,
 			"the line is a whole conversation and more lines follow; give one conversation at a time",
 		)
-	case kind(o.raw("payload")) == '{' && isCodexType(t):
+	case ordered.Kind(o.Raw("payload")) == '{' && isCodexType(t):
 		return Codex, nil
 	case isOpenHandsEvent(o):
 		return OpenHands, nil
@@ -126,24 +128,24 @@ func sniffLine(r record) (Format, error) {
 
 // isEntry reports whether o is meant to be an entry of the native form. One of the fields suffices: a malformed entry
 // gets an error about itself instead of "unknown format".
-func isEntry(o object) bool { return o.raw("speaker") != nil || o.raw("blocks") != nil }
+func isEntry(o ordered.Object) bool { return o.Raw("speaker") != nil || o.Raw("blocks") != nil }
 
-func isConversation(o object) bool {
-	return kind(o.raw("messages")) == '[' || kind(o.raw("history")) == '[' || kind(o.raw("traj")) == '['
+func isConversation(o ordered.Object) bool {
+	return ordered.Kind(o.Raw("messages")) == '[' || ordered.Kind(o.Raw("history")) == '[' || ordered.Kind(o.Raw("traj")) == '['
 }
 
 // isGemini reports whether top is a chat of Gemini CLI; first is its first message. The messages have a type and no
 // role. An empty chat is recognised by a field of the file.
-func isGemini(top, first object) bool {
-	t := first.text("type")
-	return !first.has("role") && (isGeminiType(t) || first == nil && top.has("projectHash"))
+func isGemini(top, first ordered.Object) bool {
+	t := first.Text("type")
+	return !first.Has("role") && (isGeminiType(t) || first == nil && top.Has("projectHash"))
 }
 
 // hasResponsesItem reports whether one of the first elements of a list is an item of the Responses API. The first may
 // be a message that the Chat API has too.
 func hasResponsesItem(raw []byte) bool {
 	looked, found := 0, false
-	findObject(raw, func(o object) bool {
+	ordered.FindObject(raw, func(o ordered.Object) bool {
 		looked++
 		found = isResponsesItem(o)
 		return found || looked == maxUndecided
@@ -154,19 +156,19 @@ func hasResponsesItem(raw []byte) bool {
 // unknownObject lists up to 8 of the found fields: users see whether they named the wrong file.
 func unknownObject(r record) error {
 	var names []string
-	for _, f := range r.object {
+	for _, f := range r.Object {
 		if len(names) == 8 {
 			names = append(names, "…")
 			break
 		}
-		names = append(names, fmt.Sprintf("%q", clip([]byte(f.name))))
+		names = append(names, fmt.Sprintf("%q", ordered.Clip([]byte(f.Name))))
 	}
 	seen := "an empty JSON object"
 	if len(names) > 0 {
 		seen = "a JSON object with the fields " + strings.Join(names, ", ")
 	}
-	if t := r.text("type"); t != "" {
-		seen += fmt.Sprintf(" and the type %q", clip([]byte(t)))
+	if t := r.Text("type"); t != "" {
+		seen += fmt.Sprintf(" and the type %q", ordered.Clip([]byte(t)))
 	}
 	return failAt(r.line, ErrUnknownFormat, "%s; supported: %s", seen, formatNames(false))
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -74,7 +74,7 @@ func (s *source) head() error {
 		return fail(ErrBinary, "it is not UTF-8; a transcript is JSON text in UTF-8")
 	default:
 		return fail(ErrUnknownFormat, "it begins with %q, which is not a JSON list or object; supported: %s",
-			clip(text), formatNames(false))
+			ordered.Clip(text), formatNames(false))
 	}
 }
 
@@ -153,11 +153,4 @@ func (s *source) fill() (complete bool, err error) {
 			return false, err
 		}
 	}
-}
-
-// clip returns the first 40 bytes of foreign text for a message. Names of fields, roles and types come from the file
-// and may be huge or cut within a character.
-func clip(foreign []byte) string {
-	const most = 40
-	return text.Clip(string(foreign[:min(len(foreign), most+1)]), most) // copies only what is shown
 }

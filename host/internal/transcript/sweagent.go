@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -33,57 +35,57 @@ func readSWEAgent(b *builder, d *document) error {
 	b.t.Format = SWEAgent
 	s := sweAgent{b: b}
 	return d.each("history", func(_, line int, raw []byte) error {
-		s.message(line, asObject(raw))
+		s.message(line, ordered.Of(raw))
 		return nil
 	})
 }
 
-func (s *sweAgent) message(line int, o object) {
+func (s *sweAgent) message(line int, o ordered.Object) {
 	b := s.b
 	b.unread(line, "a message", o, isSWEField)
-	var meta metadata
-	meta.flag("isDemo", o.isTrue("is_demo"))
-	blocks := b.messageContent(line, o.raw("content")).blocks
-	switch role := o.text("role"); {
-	case role == roleAssistant:
+	var meta ordered.Builder
+	meta.Flag("isDemo", o.True("is_demo"))
+	blocks := b.messageContent(line, o.Raw("content")).Blocks
+	switch role := o.Text("role"); {
+	case role == messages.Assistant:
 		s.answer(line, o, blocks)
 	case role == "tool":
-		ids, _ := elements(o.raw("tool_call_ids"))
+		ids, _ := ordered.Elements(o.Raw("tool_call_ids"))
 		// A message answers several calls only if the tool ran them together.
 		for i, raw := range ids {
-			response := content.ToolResponse{CallID: asText(raw)}
+			response := content.ToolResponse{CallID: ordered.Text(raw)}
 			if i == 0 { // one text for all calls of the message
-				response.Result, _ = resultOf(o.raw("content"), openAIMedia)
+				response.Result, _ = messages.ResultOf(o.Raw("content"), media)
 			}
-			b.add(line, content.Content{Speaker: content.Tool, Blocks: one(response)})
+			b.Add(line, content.Content{Speaker: content.Tool, Blocks: messages.One(response)})
 		}
 	// After an action, the message of the user is what the command printed.
-	case role == roleUser && s.open != "" && len(blocks) > 0:
-		result, _ := resultOf(o.raw("content"), openAIMedia)
-		meta.flag("synthesizedCall", true)
-		b.add(line, content.Content{Speaker: content.Tool, Metadata: meta.json(),
-			Blocks: one(content.ToolResponse{CallID: s.open, ToolName: s.tool, Result: result})})
+	case role == messages.User && s.open != "" && len(blocks) > 0:
+		result, _ := messages.ResultOf(o.Raw("content"), media)
+		meta.Flag("synthesizedCall", true)
+		b.Add(line, content.Content{Speaker: content.Tool, Metadata: meta.JSON(),
+			Blocks: messages.One(content.ToolResponse{CallID: s.open, ToolName: s.tool, Result: result})})
 		s.open = ""
-	case !b.instructions(role, blocks, content.Fields{}):
-		b.add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json()})
+	case !b.Instructions(role, blocks, content.Fields{}):
+		b.Add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.JSON()})
 	}
 }
 
 // answer adds an answer of the model. An action without a tool call becomes one.
-func (s *sweAgent) answer(line int, o object, blocks []content.Block) {
-	calls := s.b.openAICalls(line, o.raw("tool_calls"))
-	var meta metadata
+func (s *sweAgent) answer(line int, o ordered.Object, blocks []content.Block) {
+	calls := s.b.calls(line, o.Raw("tool_calls"))
+	var meta ordered.Builder
 	// A call that the next message did not answer never will be: the model has spoken again.
 	s.open = ""
-	if action := o.text("action"); action != "" && len(calls) == 0 {
+	if action := o.Text("action"); action != "" && len(calls) == 0 {
 		s.made++
 		s.open, s.tool = fmt.Sprintf("act_%d", s.made), sweTool(action)
-		var parameters metadata
-		parameters.text("command", action)
-		calls = one(content.ToolCall{ID: s.open, Name: s.tool, Parameters: parameters.json()})
-		meta.flag("synthesizedCall", true)
+		var parameters ordered.Builder
+		parameters.Text("command", action)
+		calls = messages.One(content.ToolCall{ID: s.open, Name: s.tool, Parameters: parameters.JSON()})
+		meta.Flag("synthesizedCall", true)
 	}
-	s.b.add(line, content.Content{Speaker: content.AI, Blocks: append(blocks, calls...), Metadata: meta.json()})
+	s.b.Add(line, content.Content{Speaker: content.AI, Blocks: append(blocks, calls...), Metadata: meta.JSON()})
 }
 
 // sweTool returns the tool of a command: its first word if that is a tool of SWE-agent, else the shell. Strategies know

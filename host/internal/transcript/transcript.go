@@ -3,9 +3,10 @@ package transcript
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"path"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -57,7 +58,7 @@ func (t *Transcript) Root(fallback string) string { return cmp.Or(t.Dir, fallbac
 
 // window notes the context limit. The last one counts: the model may have changed.
 func (t *Transcript) window(raw []byte) {
-	if n, ok := wholeNumber(raw); ok && n > 0 {
+	if n, ok := ordered.Whole(raw); ok && n > 0 {
 		t.ContextLimit = n
 	}
 }
@@ -96,32 +97,7 @@ type Boundary struct {
 func (b Boundary) Replaces() bool { return b.Kind != BoundaryMicrocompact }
 
 // Note is a remark for people about what was read or written.
-type Note struct {
-	// Line in the file, counted from 1; 0 if it concerns no line.
-	Line int `json:"line,omitempty"`
-	// Entry in the history, counted from 0; -1 if it concerns no entry.
-	Entry   int    `json:"entry"`
-	Message string `json:"message"`
-	// Kind is the same for all notes about the same thing, in any file; "" for a note about this file alone.
-	Kind string `json:"-"`
-	// Routine marks notes that need no attention: what was left out is never conversation. Other notes are warnings:
-	// something was lost, odd or broken.
-	Routine bool `json:"routine,omitempty"`
-}
-
-// String returns the message behind its place, if known.
-func (n Note) String() string {
-	switch {
-	case n.Line > 0 && n.Entry >= 0:
-		return fmt.Sprintf("line %d, entry %d: %s", n.Line, n.Entry, n.Message)
-	case n.Line > 0:
-		return fmt.Sprintf("line %d: %s", n.Line, n.Message)
-	case n.Entry >= 0:
-		return fmt.Sprintf("entry %d: %s", n.Entry, n.Message)
-	default:
-		return n.Message
-	}
-}
+type Note = messages.Note
 
 // Role returns metadata.role, which marks entries that are no ordinary turns of the conversation: "system", "developer"
 // and other roles of a recorder; "" for ordinary ones.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -35,7 +37,7 @@ func (b *builder) miss(what string, bytes int) {
 		b.missed = map[string]int{}
 	}
 	// Names of fields come from the file, which could invent any number.
-	if _, known := b.missed[what]; !known && len(b.missed) >= maxKinds {
+	if _, known := b.missed[what]; !known && len(b.missed) >= messages.MaxKinds {
 		what = "of further kinds"
 	}
 	b.missed[what] += bytes
@@ -49,8 +51,8 @@ func (b *builder) judge(given bool) error {
 	}
 	b.missOpaque()
 	b.missAnswers()
-	understood, missed := contentBytes(b.t.System), 0
-	for _, c := range b.t.Entries {
+	understood, missed := contentBytes(b.System), 0
+	for _, c := range b.Entries {
 		understood += contentBytes(c.Blocks)
 	}
 	for _, n := range b.missed {
@@ -91,10 +93,10 @@ func causes(missed map[string]int, all int) string {
 // missOpaque counts blocks that are carried without being understood. It runs at the end, because a reader does not
 // know at once what a block will be.
 func (b *builder) missOpaque() {
-	for _, c := range b.t.Entries {
+	for _, c := range b.Entries {
 		for _, block := range c.Blocks {
 			if o, ok := block.(content.Opaque); ok && !carried(o.Kind()) {
-				b.miss(fmt.Sprintf("blocks of the kind %q", clip([]byte(o.Kind()))), len(o.JSON))
+				b.miss(fmt.Sprintf("blocks of the kind %q", ordered.Clip([]byte(o.Kind()))), len(o.JSON))
 			}
 		}
 	}
@@ -103,9 +105,9 @@ func (b *builder) missOpaque() {
 // missAnswers counts what people seem to have said where results of calls should be: a reader of the wrong format takes
 // results for a person's words. A person who interrupts the model says little.
 func (b *builder) missAnswers() {
-	pairs := turns.Pair(b.t.Entries)
-	for i, c := range b.t.Entries[:max(len(b.t.Entries)-1, 0)] {
-		next := b.t.Entries[i+1]
+	pairs := turns.Pair(b.Entries)
+	for i, c := range b.Entries[:max(len(b.Entries)-1, 0)] {
+		next := b.Entries[i+1]
 		if c.Speaker != content.AI || next.Speaker != content.Human {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
 	"github.com/thresh-dev/thresh/host/internal/provider/chat"
 	"github.com/thresh-dev/thresh/host/internal/provider/gemini"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	responsesapi "github.com/thresh-dev/thresh/host/internal/provider/responses"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -37,7 +38,7 @@ type Usage struct {
 // same usage in every format. Recorders write zeros for answers that came from no provider, such as an error message of
 // the agent; those have no usage.
 func (b *builder) readUsage() {
-	for i, c := range b.t.Entries {
+	for i, c := range b.Entries {
 		if c.Speaker != content.AI {
 			continue
 		}
@@ -47,7 +48,7 @@ func (b *builder) readUsage() {
 		}
 		u, err := provider.ReadUsage(raw, usageForms...)
 		if err != nil {
-			b.oddity(b.t.Lines[i], i, "usage that is not a count of tokens", "the usage is not used: %v", err)
+			b.oddity(b.Lines[i], i, "usage that is not a count of tokens", "the usage is not used: %v", err)
 			continue
 		}
 		if u.Prompt() > 0 {
@@ -60,8 +61,8 @@ func (b *builder) readUsage() {
 
 // readModel finds the model that answered last. Agents mark answers of their own, such as "<synthetic>".
 func (b *builder) readModel() {
-	for i := len(b.t.Entries) - 1; i >= 0 && b.t.Model == ""; i-- {
-		if c := b.t.Entries[i]; c.Speaker == content.AI {
+	for i := len(b.Entries) - 1; i >= 0 && b.t.Model == ""; i-- {
+		if c := b.Entries[i]; c.Speaker == content.AI {
 			if name := rawjson.FieldText(c.Metadata, "model"); !strings.HasPrefix(name, "<") {
 				b.t.Model = name
 			}
@@ -94,12 +95,12 @@ var usageForms = []*provider.Counts{
 // countedApart returns counts that do not include each other under the names of Anthropic, which counts the cached
 // parts apart too; nil for none.
 func countedApart(input, output, cacheRead, cacheWrite []byte) []byte {
-	var m metadata
-	m.raw("input_tokens", input)
-	m.raw("output_tokens", output)
-	m.raw("cache_read_input_tokens", cacheRead)
-	m.raw("cache_creation_input_tokens", cacheWrite)
-	return m.json()
+	var m ordered.Builder
+	m.Raw("input_tokens", input)
+	m.Raw("output_tokens", output)
+	m.Raw("cache_read_input_tokens", cacheRead)
+	m.Raw("cache_creation_input_tokens", cacheWrite)
+	return m.JSON()
 }
 
 // Prompts returns, for each element of [Transcript.Usage], how many tokens the history in its request has: the entries

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -18,12 +20,20 @@ func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 	switch f {
 	case Native:
 		writeNative(buf, t)
-	case OpenAIChat, OpenAIResponses, AnthropicMessages:
-		r := render(t, f, false)
-		r.write(buf, t)
-		notes = r.tally.notes()
 	default:
-		return nil, fmt.Errorf("%w: %s cannot be written; can be: %s", ErrUnsupportedFormat, f, formatNames(true))
+		api := f.api()
+		if api == nil {
+			return nil, fmt.Errorf("%w: %s cannot be written; can be: %s", ErrUnsupportedFormat, f, formatNames(true))
+		}
+		r := messages.Render(api, t.System, t.Entries, false)
+		writeRequest(buf, t, api, r)
+		if n := len(t.Boundaries); n > 0 {
+			r.Tally.Count(0, -1, fmt.Sprintf("list of %d compactions left out; the whole history is written", n))
+		}
+		for _, f := range t.Extra.All() {
+			r.Tally.Routine(0, -1, fmt.Sprintf("top-level field %q left out", ordered.Clip([]byte(f.Name))))
+		}
+		notes = r.Tally.Notes()
 	}
 	if err := buf.Flush(); err != nil {
 		return nil, fmt.Errorf("write transcript: %w", err)
@@ -31,56 +41,27 @@ func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 	return notes, nil
 }
 
-// rendered is a conversation in a provider's form. At most one of system and instructions is set; both are nil if the
-// system prompt is among the messages.
-type rendered struct {
-	messages     [][]byte
-	system       []byte // Anthropic's system prompt, as a list of blocks
-	instructions []byte // of the Responses API, a text
-	form         Format
-	tally        *tally
-}
-
-// render arranges a transcript for one of the three providers. With exact, the system prompt was given in that form.
-func render(t *Transcript, f Format, exact bool) rendered {
-	switch f {
-	case OpenAIChat:
-		return renderOpenAI(t, exact)
-	case OpenAIResponses:
-		return renderResponses(t, exact)
-	default:
-		return renderAnthropic(t, exact)
-	}
-}
-
-// write writes the request, one message per line. Tool schemas are written if they are in the provider's own form:
+// writeRequest writes the request, one message per line. Tool schemas are written if they are in the provider's own form:
 // providers support different parts of JSON Schema, so schemas are not converted.
-func (r *rendered) write(w *bufio.Writer, t *Transcript) {
-	list, own := "messages", "function"
+func writeRequest(w *bufio.Writer, t *Transcript, api *messages.API, r messages.Rendered) {
 	_ = w.WriteByte('{')
 	switch {
-	case r.instructions != nil:
-		_, _ = fmt.Fprintf(w, "\"instructions\":%s,\n", r.instructions)
-	case r.system != nil:
-		_, _ = fmt.Fprintf(w, "\"system\":%s,\n", r.system)
-	}
-	switch r.form {
-	case OpenAIResponses:
-		list, own = "input", "parameters"
-	case AnthropicMessages:
-		own = "input_schema"
+	case r.Instructions != nil:
+		_, _ = fmt.Fprintf(w, "\"instructions\":%s,\n", r.Instructions)
+	case r.System != nil:
+		_, _ = fmt.Fprintf(w, "\"system\":%s,\n", r.System)
 	}
 	switch {
 	case len(t.Tools) == 0:
 	// The first one tells: a request has its schemas in one form.
-	case firstObject(t.Tools).has(own):
+	case ordered.FirstObject(t.Tools).Has(api.Schema):
 		_, _ = fmt.Fprintf(w, "\"tools\":%s,\n", t.Tools)
 	default:
 		// In the notes, as the model cannot call anything without them.
-		r.tally.count(0, -1, "list of tool schemas in another provider's form left out")
+		r.Tally.Count(0, -1, "list of tool schemas in another provider's form left out")
 	}
-	_, _ = fmt.Fprintf(w, "%q:[", list)
-	for i, m := range r.messages {
+	_, _ = fmt.Fprintf(w, "%q:[", api.Form.List)
+	for i, m := range r.Messages {
 		if i > 0 {
 			_ = w.WriteByte(',')
 		}

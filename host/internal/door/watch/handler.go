@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -134,7 +134,7 @@ func readable(entries []content.Content) string {
 	var parts []string
 	for _, e := range entries {
 		for _, b := range e.Blocks {
-			parts = append(parts, transcript.Readable(b))
+			parts = append(parts, messages.Readable(b))
 		}
 	}
 	return strings.Join(parts, "\n\n")

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -72,7 +72,7 @@ func readable(blocks []content.Block) string {
 		if t, ok := b.(content.Thinking); ok && t.Thought == "" {
 			continue
 		}
-		if s := transcript.Readable(b); strings.TrimSpace(s) != "" {
+		if s := messages.Readable(b); strings.TrimSpace(s) != "" {
 			parts = append(parts, s)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
@@ -72,7 +73,7 @@ func words(t *testing.T, path string) string {
 	var out []string
 	for _, c := range tr.Entries {
 		for _, b := range c.Blocks {
-			out = append(out, transcript.Readable(b))
+			out = append(out, messages.Readable(b))
 		}
 	}
 	for _, n := range tr.Notes {

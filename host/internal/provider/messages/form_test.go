@@ -1,4 +1,4 @@
-package transcript_test
+package messages_test
 
 import (
 	"bytes"
@@ -15,21 +15,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
+	"github.com/thresh-dev/thresh/host/internal/provider/chat"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/responses"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-var forms = []transcript.Format{transcript.AnthropicMessages, transcript.OpenAIChat, transcript.OpenAIResponses}
+var forms = []*messages.API{&anthropic.Messages, &chat.Messages, &responses.Messages}
 
 // there adds messages, first through the native form and back as a transcript log does, and renders what they became.
-func there(t testing.TB, f transcript.Format, messages []json.RawMessage) []json.RawMessage {
+func there(t testing.TB, f *messages.API, sent []json.RawMessage) []json.RawMessage {
 	t.Helper()
-	parsed, err := transcript.Parse(f, transcript.Before{}, messages)
+	parsed, err := messages.Parse(f, messages.Before{}, sent)
 	if err != nil {
-		t.Fatal(f, err)
+		t.Fatal(f.Name, err)
 	}
 	if len(parsed.From) != len(parsed.Entries) {
 		t.Fatalf("%d entries, %d positions", len(parsed.Entries), len(parsed.From))
@@ -37,16 +40,17 @@ func there(t testing.TB, f transcript.Format, messages []json.RawMessage) []json
 	stored := make([]content.Content, len(parsed.Entries))
 	for i, c := range parsed.Entries {
 		if err := check.Content(c); err != nil {
-			t.Fatalf("%s: message %d became an entry that is refused: %v\n%s", f, parsed.From[i], err,
+			t.Fatalf("%s: message %d became an entry that is refused: %v\n%s", f.Name, parsed.From[i], err,
 				c.AppendJSON(nil))
 		}
 		if err := stored[i].UnmarshalJSON(c.AppendJSON(nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, notes := transcript.Render(f, parsed.System, stored)
+	r := messages.Render(f, parsed.System, stored, true)
+	notes := r.Tally.Notes()
 	if len(notes) > 0 && !strings.Contains(fmt.Sprint(notes), "not answered yet") {
-		t.Errorf("%s: %v", f, notes)
+		t.Errorf("%s: %v", f.Name, notes)
 	}
 	if r.System == nil {
 		return r.Messages
@@ -60,13 +64,13 @@ func there(t testing.TB, f transcript.Format, messages []json.RawMessage) []json
 
 // meaning returns messages in one spelling of those that mean the same to the provider: a string is a list of one text,
 // null is nothing, and messages of Anthropic with the same role are one.
-func meaning(t testing.TB, f transcript.Format, messages []json.RawMessage) (out []any) {
+func meaning(t testing.TB, f *messages.API, sent []json.RawMessage) (out []any) {
 	t.Helper()
-	text := map[transcript.Format]string{transcript.OpenAIResponses: "input_text"}[f]
+	text := map[*messages.API]string{&responses.Messages: "input_text"}[f]
 	if text == "" {
 		text = "text"
 	}
-	for _, raw := range messages {
+	for _, raw := range sent {
 		var m map[string]any
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.UseNumber()
@@ -74,7 +78,7 @@ func meaning(t testing.TB, f transcript.Format, messages []json.RawMessage) (out
 			t.Fatal(err)
 		}
 		kind := text
-		if f == transcript.OpenAIResponses && m["role"] != nil {
+		if f == &responses.Messages && m["role"] != nil {
 			m["type"] = "message"
 			if m["role"] == "assistant" {
 				kind = "output_text"
@@ -84,7 +88,7 @@ func meaning(t testing.TB, f transcript.Format, messages []json.RawMessage) (out
 			m["content"] = []any{map[string]any{"type": kind, "text": s}}
 		}
 		clean(m)
-		if f == transcript.AnthropicMessages && len(out) > 0 {
+		if f == &anthropic.Messages && len(out) > 0 {
 			if before := out[len(out)-1].(map[string]any); before["role"] == m["role"] {
 				before["content"] = append(before["content"].([]any), m["content"].([]any)...)
 				delete(m, "role")
@@ -117,11 +121,11 @@ func clean(v any) {
 	}
 }
 
-func comesBack(t testing.TB, f transcript.Format, messages []json.RawMessage) {
+func comesBack(t testing.TB, f *messages.API, sent []json.RawMessage) {
 	t.Helper()
-	want, got := meaning(t, f, messages), meaning(t, f, there(t, f, messages))
+	want, got := meaning(t, f, sent), meaning(t, f, there(t, f, sent))
 	if !reflect.DeepEqual(want, got) {
-		t.Fatalf("%s: %.6000s", f, cmp.Diff(want, got))
+		t.Fatalf("%s: %.6000s", f.Name, cmp.Diff(want, got))
 	}
 }
 
@@ -134,8 +138,8 @@ func lines(text string) (out []json.RawMessage) {
 }
 
 // One sample of each form has every part that is known, parts that are not, and fields of other programs.
-var formSamples = map[transcript.Format]string{
-	transcript.AnthropicMessages: `
+var formSamples = map[*messages.API]string{
+	&anthropic.Messages: `
 		{"role":"user","content":"hi"}
 		{"role":"user","content":[{"type":"text","text":"look","cache_control":{"type":"ephemeral"},"citations":[]},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="},"cache_control":{"type":"ephemeral","ttl":"1h"}},{"type":"image","source":{"type":"url","url":"https://e.org/i.png"}},{"type":"image","source":{"type":"file","file_id":"f1"}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"aGk="},"title":"a.pdf","context":"c","citations":{"enabled":true}},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"words"}},{"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"x"}]}]}
 		{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"sig+/="},{"type":"redacted_thinking","data":"x"},{"type":"text","text":"first"},{"type":"tool_use","id":"toolu_1","name":"f","input":{"z":1.0,"a":{"deep":[1,null]}},"caller":{"type":"direct"}},{"type":"text","text":"and"},{"type":"thinking","thinking":"","signature":"again"},{"type":"tool_use","id":"toolu_2","name":"mcp.g:h","input":{},"cache_control":{"type":"ephemeral"}},{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"q"}},{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[{"type":"web_search_result","url":"u","encrypted_content":"e"}]},{"type":"hologram","beam":[1.50]}],"id":"msg_1"}
@@ -143,7 +147,7 @@ var formSamples = map[transcript.Format]string{
 		{"role":"assistant","content":[{"type":"tool_use","id":"toolu_3","name":"f","input":{}},{"type":"tool_use","id":"toolu_4","name":"f","input":{}},{"type":"tool_use","id":"toolu_5","name":"f","input":{}}]}
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_3"},{"type":"tool_result","tool_use_id":"toolu_4","is_error":true},{"type":"tool_result","tool_use_id":"toolu_5","content":[{"type":"tool_reference","tool_name":"x"},{"type":"text","text":"y"}]}]}
 		{"role":"assistant","content":"done"}`,
-	transcript.OpenAIChat: `
+	&chat.Messages: `
 		{"role":"user","name":"ann","content":[{"type":"text","text":"see","cache_control":{"type":"ephemeral"}},{"type":"image_url","image_url":{"url":"https://e.org/i.png","detail":"low"}},{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="},"cache_control":{"type":"ephemeral"}},{"type":"input_audio","input_audio":{"data":"aGk=","format":"wav"}},{"type":"file","file":{"file_id":"f1"}},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,aGk="}}]}
 		{"role":"assistant","content":null,"refusal":null,"reasoning_content":"hm","reasoning_details":[{"type":"reasoning.encrypted","data":"x"}],"tool_calls":[{"id":"c|1","type":"function","function":{"name":"f","arguments":"{\"b\":1.0, \"a\":2}"},"extra_content":{"google":{"thought_signature":"s"}}},{"id":"2","type":"custom","custom":{"name":"patch","input":"*** Begin"}},{"id":"3","type":"function","function":{"name":"g","arguments":"{"}}]}
 		{"role":"tool","tool_call_id":"c|1","name":"f","content":[{"type":"text","text":"one"},{"type":"text","text":"two","cache_control":{"type":"ephemeral"}}]}
@@ -156,7 +160,7 @@ var formSamples = map[transcript.Format]string{
 		{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}
 		{"role":"assistant","content":null,"refusal":"I cannot"}
 		{"role":"user","content":"then not"}`,
-	transcript.OpenAIResponses: `
+	&responses.Messages: `
 		{"role":"user","content":"hi"}
 		{"type":"message","role":"user","id":"m1","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"data:image/png;base64,aGk=","detail":"auto"},{"type":"input_image","file_id":"f1"},{"type":"input_file","file_id":"f2"}]}
 		{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"gAAA","status":"completed"}
@@ -183,19 +187,19 @@ func TestMessagesComeBackAsTheyWereAdded(t *testing.T) {
 	for f, text := range formSamples {
 		comesBack(t, f, lines(text))
 	}
-	comesBack(t, transcript.AnthropicMessages,
+	comesBack(t, &anthropic.Messages,
 		append(lines(`{"role":"system","content":[{"type":"text","text":"be brief",`+
 			`"cache_control":{"type":"ephemeral"}}]}`),
-			lines(formSamples[transcript.AnthropicMessages])...))
-	comesBack(t, transcript.OpenAIChat, append(lines(`
+			lines(formSamples[&anthropic.Messages])...))
+	comesBack(t, &chat.Messages, append(lines(`
 		{"role":"system","content":"be brief","name":"n"}
 		{"role":"system","content":"very"}
 		{"role":"developer","content":[{"type":"text","text":"rules","cache_control":{}},{"type":"text","text":"more"}]}`),
-		lines(formSamples[transcript.OpenAIChat])...))
-	comesBack(t, transcript.OpenAIResponses, append(lines(`
+		lines(formSamples[&chat.Messages])...))
+	comesBack(t, &responses.Messages, append(lines(`
 		{"role":"system","content":"be brief"}
 		{"type":"message","role":"developer","id":"d1","content":[{"type":"input_text","text":"rules"}]}`),
-		lines(formSamples[transcript.OpenAIResponses])...))
+		lines(formSamples[&responses.Messages])...))
 }
 
 // Whatever history an agent has, its messages come back.
@@ -204,15 +208,15 @@ func TestMadeMessagesComeBackAsTheyWereAdded(t *testing.T) {
 		history := gen.History(gen.Options{MediaBlocks: true}).Draw(t, "history")
 		for _, f := range forms {
 			// What a provider accepts is what Write makes of a history.
-			r, _ := transcript.Render(f, nil, history)
+			r := messages.Render(f, nil, history, true)
 			want := fmt.Sprintf("%s", r.Messages)
-			parsed, err := transcript.Parse(f, transcript.Before{}, r.Messages)
+			parsed, err := messages.Parse(f, messages.Before{}, r.Messages)
 			if err != nil {
-				t.Fatal(f, err)
+				t.Fatal(f.Name, err)
 			}
-			again, _ := transcript.Render(f, parsed.System, parsed.Entries)
+			again := messages.Render(f, parsed.System, parsed.Entries, true)
 			if got := fmt.Sprintf("%s", again.Messages); got != want {
-				t.Fatalf("%s: %s", f, cmp.Diff(strings.Split(want, "} {"), strings.Split(got, "} {")))
+				t.Fatalf("%s: %s", f.Name, cmp.Diff(strings.Split(want, "} {"), strings.Split(got, "} {")))
 			}
 		}
 	})
@@ -221,17 +225,17 @@ func TestMadeMessagesComeBackAsTheyWereAdded(t *testing.T) {
 // Messages that real agents sent come back.
 func TestRecordedMessagesComeBackAsTheyWereAdded(t *testing.T) {
 	dir := filepath.Join(repo.Shared(t, "sessions"), "native")
-	for file, f := range map[string]transcript.Format{
-		"tau-bench/airline-task2-trial1.json":  transcript.OpenAIChat,
-		"tau-bench/airline-task33-trial0.json": transcript.OpenAIChat,
-		"agentv/codex-3c-162d1d8ad4-1.jsonl":   transcript.OpenAIResponses,
-		"agentv/claude-7a-d2528cc37f-0.jsonl":  transcript.AnthropicMessages,
+	for file, f := range map[string]*messages.API{
+		"tau-bench/airline-task2-trial1.json":  &chat.Messages,
+		"tau-bench/airline-task33-trial0.json": &chat.Messages,
+		"agentv/codex-3c-162d1d8ad4-1.jsonl":   &responses.Messages,
+		"agentv/claude-7a-d2528cc37f-0.jsonl":  &anthropic.Messages,
 	} {
-		messages := sentMessages(t, filepath.Join(dir, file))
-		if len(messages) < 40 {
-			t.Errorf("%s: %d messages", file, len(messages))
+		sent := sentMessages(t, filepath.Join(dir, file))
+		if len(sent) < 40 {
+			t.Errorf("%s: %d messages", file, len(sent))
 		}
-		comesBack(t, f, messages)
+		comesBack(t, f, sent)
 	}
 }
 
@@ -272,35 +276,35 @@ func sentMessages(t *testing.T, file string) (out []json.RawMessage) {
 
 func TestWrongMessagesAreNamedWithTheirPart(t *testing.T) {
 	for _, c := range []struct {
-		form    transcript.Format
+		form    *messages.API
 		message string
 		want    string
 	}{
-		{transcript.AnthropicMessages, `7`, "message 1: it is 7, not an object"},
-		{transcript.AnthropicMessages, `{"role":`, "message 1: it is not valid JSON"},
-		{transcript.AnthropicMessages, `{"speaker":"human","blocks":[]}`,
+		{&anthropic.Messages, `7`, "message 1: it is 7, not an object"},
+		{&anthropic.Messages, `{"role":`, "message 1: it is not valid JSON"},
+		{&anthropic.Messages, `{"speaker":"human","blocks":[]}`,
 			"message 1: it is an entry of the native form"},
-		{transcript.AnthropicMessages, `{"role":"tool","content":"x"}`, `message 1: unknown role "tool"`},
-		{transcript.AnthropicMessages, `{"role":"user"}`, `message 1: "content" is missing`},
-		{transcript.AnthropicMessages, `{"role":"user","content":[{"type":"text","text":"a"},{"type":"text"}]}`,
+		{&anthropic.Messages, `{"role":"tool","content":"x"}`, `message 1: unknown role "tool"`},
+		{&anthropic.Messages, `{"role":"user"}`, `message 1: "content" is missing`},
+		{&anthropic.Messages, `{"role":"user","content":[{"type":"text","text":"a"},{"type":"text"}]}`,
 			`message 1, part 1: a text part needs "text"`},
-		{transcript.AnthropicMessages, `{"role":"user","content":[{"type":"tool_use","id":"1","name":"f"}]}`,
+		{&anthropic.Messages, `{"role":"user","content":[{"type":"tool_use","id":"1","name":"f"}]}`,
 			"message 1, part 0: a tool_use in a message of the role user"},
-		{transcript.AnthropicMessages, `{"role":"assistant","content":"","tool_calls":[]}`,
+		{&anthropic.Messages, `{"role":"assistant","content":"","tool_calls":[]}`,
 			`message 1: "tool_calls" is of the form openai-chat`},
-		{transcript.OpenAIChat, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"1"}]}`,
+		{&chat.Messages, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"1"}]}`,
 			`message 1, part 0: "tool_result" is of the form anthropic`},
-		{transcript.OpenAIChat, `{"role":"tool","content":"x"}`,
+		{&chat.Messages, `{"role":"tool","content":"x"}`,
 			"message 1: a message of the role tool needs tool_call_id"},
-		{transcript.OpenAIChat, `{"role":"assistant","tool_calls":[{"id":"1"}]}`,
+		{&chat.Messages, `{"role":"assistant","tool_calls":[{"id":"1"}]}`,
 			"message 1: call 0 of tool_calls needs id"},
-		{transcript.OpenAIResponses, `{"type":"function_call","name":"f"}`, "message 1: a function_call needs call_id"},
-		{transcript.OpenAIResponses, `{"role":"user","content":[{"type":"text","text":"x"}]}`,
+		{&responses.Messages, `{"type":"function_call","name":"f"}`, "message 1: a function_call needs call_id"},
+		{&responses.Messages, `{"role":"user","content":[{"type":"text","text":"x"}]}`,
 			`message 1, part 0: "text" is no part of the form openai-responses`},
 	} {
-		_, err := transcript.Parse(c.form, transcript.Before{},
+		_, err := messages.Parse(c.form, messages.Before{},
 			[]json.RawMessage{[]byte(`{"role":"user","content":"hi"}`), []byte(c.message)})
-		var wrong *transcript.MessageError
+		var wrong *messages.Error
 		if !errors.As(err, &wrong) || wrong.Message != 1 || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.message, err)
 		}
@@ -310,7 +314,7 @@ func TestWrongMessagesAreNamedWithTheirPart(t *testing.T) {
 // What a strategy made of an entry is sent, not what the agent had added.
 func TestAPrunedResultIsSentAsItIsNow(t *testing.T) {
 	for f, text := range formSamples {
-		parsed, err := transcript.Parse(f, transcript.Before{}, lines(text))
+		parsed, err := messages.Parse(f, messages.Before{}, lines(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,46 +329,46 @@ func TestAPrunedResultIsSentAsItIsNow(t *testing.T) {
 			}
 			parsed.Entries[i] = c
 		}
-		r, _ := transcript.Render(f, nil, parsed.Entries)
+		r := messages.Render(f, nil, parsed.Entries, true)
 		all := fmt.Sprintf("%s", r.Messages)
 		if !strings.Contains(all, `"pruned"`) || strings.Contains(all, "broke") || strings.Contains(all, `"one"`) {
-			t.Errorf("%s: %s", f, all)
+			t.Errorf("%s: %s", f.Name, all)
 		}
 	}
 }
 
 // A response that arrives later than its call is known by the tool that was called.
 func TestAResponseGetsTheNameOfACallThatWasAddedBefore(t *testing.T) {
-	for f, message := range map[transcript.Format]string{
-		transcript.AnthropicMessages: `{"role":"user","content":[{"type":"tool_result","tool_use_id":"7",` +
+	for f, message := range map[*messages.API]string{
+		&anthropic.Messages: `{"role":"user","content":[{"type":"tool_result","tool_use_id":"7",` +
 			`"content":"x"}]}`,
-		transcript.OpenAIChat:      `{"role":"tool","tool_call_id":"7","content":"x"}`,
-		transcript.OpenAIResponses: `{"type":"function_call_output","call_id":"7","output":"x"}`,
+		&chat.Messages:      `{"role":"tool","tool_call_id":"7","content":"x"}`,
+		&responses.Messages: `{"type":"function_call_output","call_id":"7","output":"x"}`,
 	} {
-		parsed, err := transcript.Parse(f, transcript.Before{Begun: true,
+		parsed, err := messages.Parse(f, messages.Before{Begun: true,
 			Called: func(id string) string { return "tool" + id }}, lines(message))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r := parsed.Entries[0].Blocks[0].(content.ToolResponse); r.ToolName != "tool7" {
-			t.Errorf("%s: %+v", f, r)
+			t.Errorf("%s: %+v", f.Name, r)
 		}
-		system, err := transcript.Parse(f, transcript.Before{Begun: true}, lines(`{"role":"system","content":"now"}`))
+		system, err := messages.Parse(f, messages.Before{Begun: true}, lines(`{"role":"system","content":"now"}`))
 		if err != nil || system.System != nil || !system.Entries[0].Pinned() {
-			t.Errorf("%s: %+v %v", f, system, err)
+			t.Errorf("%s: %+v %v", f.Name, system, err)
 		}
 	}
 }
 
 // Neighbours of one role become one message, which must have each of its fields once.
 func TestMergedMessagesHaveEachFieldOnce(t *testing.T) {
-	parsed, err := transcript.Parse(transcript.AnthropicMessages, transcript.Before{}, lines(`
+	parsed, err := messages.Parse(&anthropic.Messages, messages.Before{}, lines(`
 		{"role":"user","content":"a","note":"first"}
 		{"role":"user","content":"b","note":"second"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _ := transcript.Render(transcript.AnthropicMessages, nil, parsed.Entries)
+	r := messages.Render(&anthropic.Messages, nil, parsed.Entries, true)
 	if got := fmt.Sprintf("%s", r.Messages); len(r.Messages) != 1 || strings.Count(got, `"note"`) != 1 ||
 		!strings.Contains(got, "second") {
 		t.Error(got)
@@ -380,7 +384,7 @@ func TestMergedMessagesTakeMemoryInProportion(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := transcript.Parse(transcript.AnthropicMessages, transcript.Before{}, raw); err != nil {
+		if _, err := messages.Parse(&anthropic.Messages, messages.Before{}, raw); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
