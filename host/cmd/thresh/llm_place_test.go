@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,11 +27,7 @@ type llmPlace struct {
 	kind   string
 }
 
-var (
-	kinds      = []string{"openai", "anthropic"}
-	llmNames   = []string{"middle-out", "one-shot"}
-	summarised = modelapi.Reply{Text: snapshot}
-)
+var summarised = modelapi.Reply{Text: snapshot, Usage: modelapi.Usage{Input: 1000, Output: 200}}
 
 // newLLMPlace makes a place whose profile "writer" leads to a server of its own, with the retries of one second
 // attempt.
@@ -154,29 +149,8 @@ func workday(n int) string {
 	for _, c := range gen.Session(n-1, 7) {
 		b.Write(append(c.AppendJSON(nil), '\n'))
 	}
-	b.WriteString(`{"speaker":"human","blocks":[{"type":"text","text":"` + lastWords + `"}]}` + "\n")
+	b.WriteString(`{"speaker":"human","blocks":[{"type":"text","text":"And now make the lexer fast."}]}` + "\n")
 	return b.String()
-}
-
-const lastWords = "And now make the lexer fast, but leave the tests alone."
-
-// compressed is what 'thresh plugins try' prints.
-type compressed struct {
-	Kind, Reason              string
-	History                   []object
-	Metadata                  object
-	TokensBefore, TokensAfter int
-}
-
-// eachKind runs a test against both kinds of providers.
-func eachKind(t *testing.T, test func(t *testing.T, kind string)) {
-	t.Parallel()
-	for _, kind := range kinds {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			test(t, kind)
-		})
-	}
 }
 
 // conversation is a session of n entries, questions and answers without tools, of about 200 tokens each.
@@ -201,18 +175,4 @@ func entries(t *testing.T, lines string) []object {
 		out = append(out, e)
 	}
 	return out
-}
-
-// native writes the native form.
-func native(t *testing.T, history []object) string {
-	t.Helper()
-	var b strings.Builder
-	for _, e := range history {
-		line, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Write(append(line, '\n'))
-	}
-	return b.String()
 }

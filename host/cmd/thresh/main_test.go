@@ -74,6 +74,9 @@ type place struct {
 	here bool
 	env  []string // further variables
 	code int      // the last command's exit status, for scripts
+	// model is that of a script, which has seen so many of its requests.
+	model *llmPlace
+	seen  int
 }
 
 // newPlace makes a place with the given plugins in addition to those that are built in: gate, or a fault of the faulty

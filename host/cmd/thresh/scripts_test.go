@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
@@ -26,6 +27,8 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 //
 //	thresh [NAME=value…] ARGUMENT… [<FILE]   runs a command in this process, with variables and input
 //	agent [FLAG…] <FILE                      sends each line of a file, METHOD PARAMS, to thresh run, and prints the answers
+//	model KIND [FILE|STATUS…]                starts a model provider, which answers with each in turn, then with the last
+//	asked N [PATTERN]                        is how often it was asked since, and what is in the last request
 //	status N                                 is the exit status of the last command
 //	plugin NAME…                             puts plugins into the plugin directory
 //	append FILE                              makes a program another one that does the same
@@ -66,6 +69,8 @@ func TestScripts(t *testing.T) {
 				ts.Check(errors.Join(err, os.Truncate(path, int64(len(ts.ReadFile(path))-n))))
 			},
 			"agent": agentInScript,
+			"model": modelInScript,
+			"asked": askedInScript,
 			"mode": func(ts *testscript.TestScript, _ bool, args []string) {
 				if info, err := os.Stat(ts.MkAbs(args[0])); err != nil || info.Mode().String() != args[1] {
 					ts.Fatalf("%v, %v", info.Mode(), err)
@@ -152,10 +157,45 @@ func agentInScript(ts *testscript.TestScript, fails bool, args []string) {
 	scriptResult(ts, fails, r)
 }
 
+func modelInScript(ts *testscript.TestScript, _ bool, args []string) {
+	var replies []modelapi.Reply
+	for _, arg := range args[1:] {
+		reply := summarised
+		if status, err := strconv.Atoi(arg); err == nil {
+			reply = modelapi.Fail(status)
+		} else {
+			reply.Text = ts.ReadFile(arg)
+		}
+		replies = append(replies, reply)
+	}
+	var o modelapi.Options
+	if len(replies) > 0 {
+		o.Reply = func(r *modelapi.Request) modelapi.Reply { return replies[min(r.Number, len(replies))-1] }
+	}
+	p := scriptPlace(ts)
+	p.model, p.seen = withModel(p, args[0], o), 0
+}
+
+func askedInScript(ts *testscript.TestScript, _ bool, args []string) {
+	p := scriptPlace(ts)
+	asked := p.model.asked()
+	n := len(asked) - p.seen
+	p.seen = len(asked)
+	if strconv.Itoa(n) != args[0] {
+		ts.Fatalf("asked %d times", n)
+	}
+	if len(args) > 1 && !regexp.MustCompile(args[1]).MatchString(asked[len(asked)-1]) {
+		ts.Fatalf("asked:\n%s", asked[len(asked)-1])
+	}
+}
+
 // scriptResult is what a script sees of a command. The directories have other names each time.
 func scriptResult(ts *testscript.TestScript, fails bool, r result) {
 	p := scriptPlace(ts)
 	p.code = r.code
+	if p.model != nil {
+		p.model.keyless(r, nil)
+	}
 	names := strings.NewReplacer(ts.Getenv("WORK"), "$WORK", p.plugins, "$PLUGINS", p.dir, "$PLACE", os.TempDir(), "$TMP")
 	_, _ = names.WriteString(ts.Stdout(), r.stdout)
 	_, _ = names.WriteString(ts.Stderr(), r.stderr)

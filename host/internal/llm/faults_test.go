@@ -304,16 +304,19 @@ func TestWhatTheServerItselfRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		options modelapi.Options
 		kind    error
+		says    string
 	}{
-		"the key":    {modelapi.Options{Key: "another"}, llm.ErrUnauthorized},
-		"the model":  {modelapi.Options{Models: []string{"n"}}, llm.ErrModelNotFound},
-		"the prompt": {modelapi.Options{ContextLimit: 2}, llm.ErrContextExceeded},
+		"the key":   {modelapi.Options{Key: "another"}, llm.ErrUnauthorized, "THE_KEY"},
+		"the model": {modelapi.Options{Models: []string{"n"}}, llm.ErrModelNotFound, "profiles.p.provider.model"},
+		"the prompt": {modelapi.Options{ContextLimit: 2}, llm.ErrContextExceeded,
+			"set profiles.p.provider.contextLimit to what the model has"},
 	} {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				b := setUp(t, kind, c.options, nil)
 				_, err := b.ask(t)
-				if e := failed(t, err); !errors.Is(err, c.kind) || e.Retryable || e.Attempts != 1 {
+				if e := failed(t, err); !errors.Is(err, c.kind) || e.Retryable || e.Attempts != 1 ||
+					!strings.Contains(err.Error(), c.says) {
 					t.Errorf("%+v", e)
 				}
 			})

@@ -1,12 +1,10 @@
 package main_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,80 +13,31 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
-// pointer is the note in a summary, which the path follows.
-const pointer = "Full pre-compression transcript available at: "
-
-// kept is the one file in a transcript directory.
-func (p *llmPlace) kept(dir string) string {
-	p.t.Helper()
-	files, err := filepath.Glob(p.path("work", dir, "*"))
-	if err != nil || len(files) != 1 {
-		p.t.Fatalf("transcripts: %v, %v", files, err)
-	}
-	return files[0]
-}
-
-func read(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func TestTheSummarySaysWhereTheWholeConversationIs(t *testing.T) {
+// TestARangeFiveTimesTheModelsWindow is folded into one snapshot, in requests of which each fits: the server refuses
+// others.
+func TestARangeFiveTimesTheModelsWindow(t *testing.T) {
 	t.Parallel()
-	p := newLLMPlace(t, "openai", modelapi.Options{})
-	session := sample(t, "gemini-cli-ledger.json")
-	before := p.native(session)
-	for _, strategy := range llmNames {
-		dir := "kept-" + strategy
-		got := decode[compressed](t, p.run("plugins", "try", "--strategy", strategy, "--set", "transcript.dir="+dir, session))
-		file := p.kept(dir)
-		if !slices.ContainsFunc(texts(got.History), func(text string) bool {
-			return strings.HasPrefix(text, snapshot) && slices.Contains(strings.Split(text, "\n"), pointer+file)
-		}) {
-			t.Errorf("%s: no summary has the line %q", strategy, pointer+file)
+	const window = 16_000
+	p := newLLMPlaceHere(t, "openai", modelapi.Options{ContextLimit: window - 2000})
+	p.file("s.jsonl", conversation(600))
+	got := decode[struct {
+		Kind                      string
+		TokensBefore, TokensAfter int
+	}](t, p.run("plugins", "try", "s.jsonl", "--set", "profiles.writer.provider.contextLimit=16000",
+		"--set", "profiles.writer.provider.maxOutput=2000", "--set", "compression.preserveThreshold=0.1",
+		"--set", "compression.topPreserveThreshold=0.1"))
+	if got.Kind != "applied" || got.TokensBefore-got.TokensAfter < 5*window {
+		t.Errorf("%s, %d tokens to %d: not five windows", got.Kind, got.TokensBefore, got.TokensAfter)
+	}
+	parts := p.asked()
+	if len(parts) < 5 {
+		t.Errorf("%d requests", len(parts))
+	}
+	for i, text := range parts[1:] {
+		if !strings.Contains(text, "A parser that never panics.") {
+			t.Errorf("request %d does not carry the snapshot on", i+2)
 		}
-		if diff := cmp.Diff(before, p.native(file)); diff != "" {
-			t.Errorf("%s: the transcript is not the session:\n%.2000s", strategy, diff)
-		}
-		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", strategy, info.Mode(), err)
-		}
 	}
-}
-
-// native is the history in a file of any format, byte for byte as the native form has it.
-func (p *llmPlace) native(file string) []string {
-	p.t.Helper()
-	text := p.run("sessions", "convert", "--to", "native", file).done(p.t).stdout
-	var document struct{ History []json.RawMessage }
-	history := &document.History
-	var err error
-	if text[0] == '[' { // nothing but the history
-		err = json.Unmarshal([]byte(text), history)
-	} else {
-		err = json.Unmarshal([]byte(text), &document)
-	}
-	if err != nil || len(*history) == 0 {
-		p.t.Fatalf("%s has no history: %v", file, err)
-	}
-	var out []string
-	for _, entry := range *history {
-		out = append(out, string(entry))
-	}
-	return out
-}
-
-func sample(t *testing.T, name string) string {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "..", "..", "examples", "sessions", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // TestWhenPrepareReturnsAllIsWritten, whatever was compressed on the way, and the path stays the same.
@@ -111,7 +60,7 @@ func TestWhenPrepareReturnsAllIsWritten(t *testing.T) {
 		applied++
 		for _, text := range texts(ready.History) {
 			if strings.HasPrefix(text, snapshot) &&
-				!strings.HasSuffix(text, "\n"+pointer+p.path("work", "kept", "a_b.jsonl")) {
+				!strings.HasSuffix(text, "\nFull pre-compression transcript available at: "+p.path("work", "kept", "a_b.jsonl")) {
 				t.Errorf("a summary ends with %q", text[max(0, len(text)-200):])
 			}
 		}
@@ -122,20 +71,6 @@ func TestWhenPrepareReturnsAllIsWritten(t *testing.T) {
 	}
 	if diff := cmp.Diff(entries(t, session), entries(t, read(t, p.path("work", "kept", "a_b.jsonl")))); diff != "" {
 		t.Errorf("the transcript is not what was added:\n%.2000s", diff)
-	}
-}
-
-func TestATranscriptThatCannotBeBegun(t *testing.T) {
-	t.Parallel()
-	p := newLLMPlace(t, "openai", modelapi.Options{})
-	p.file("s.jsonl", workday(60))
-	p.file("taken", "")
-	for _, dir := range []string{"taken", "taken/below", "/proc/thresh"} {
-		p.run("plugins", "try", "--set", "transcript.dir="+dir, "s.jsonl").failed(t, 1, "transcript.dir",
-			strings.TrimSuffix(dir, "/below"))
-	}
-	if n := len(p.server.Requests()); n > 0 {
-		t.Errorf("the model was asked %d times", n)
 	}
 }
 
@@ -173,4 +108,23 @@ func TestAFullDiskStopsBeforeAnythingIsLost(t *testing.T) {
 			t.Error("an empty entry")
 		}
 	}
+}
+
+// kept is the one file in a transcript directory.
+func (p *llmPlace) kept(dir string) string {
+	p.t.Helper()
+	files, err := filepath.Glob(p.path("work", dir, "*"))
+	if err != nil || len(files) != 1 {
+		p.t.Fatalf("transcripts: %v, %v", files, err)
+	}
+	return files[0]
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
