@@ -86,22 +86,25 @@ func TestAServiceWithoutItsKeyFileIsNotReady(t *testing.T) {
 	key := p.path("work", p.file("key", "secret\n"))
 	p.file("s.yaml", "compression: {profile: a}\nprofiles: {a: {provider: {kind: anthropic, model: m, keyFile: "+key+"}}}\n")
 	s := p.serveNetwork("--config", "s.yaml", "--set", "serve.listen=127.0.0.1:0")
-	if status, text := s.ready(t); status != http.StatusOK {
+	if status, text := fetch(t, s.address+"/readyz", "", ""); status != http.StatusOK {
 		t.Fatalf("with the file: %d, %s", status, text)
 	}
 	if err := os.Remove(key); err != nil {
 		t.Fatal(err)
 	}
-	if !eventually(patience, func() bool { status, _ := s.ready(t); return status == http.StatusServiceUnavailable }) {
+	if !eventually(patience, func() bool {
+		status, _ := fetch(t, s.address+"/readyz", "", "")
+		return status == http.StatusServiceUnavailable
+	}) {
 		t.Error("without the file it is ready")
 	}
-	if _, text := s.ready(t); !strings.Contains(text, "the configuration cannot be used") || strings.Contains(text, key) {
+	if _, text := fetch(t, s.address+"/readyz", "", ""); !strings.Contains(text, "the configuration cannot be used") || strings.Contains(text, key) {
 		t.Errorf("it says %q", text)
 	}
 	s.signal(syscall.SIGHUP)
 	s.says("the configuration was not reloaded")
 	p.file("key", "secret\n")
-	if !eventually(patience, func() bool { status, _ := s.ready(t); return status == http.StatusOK }) {
+	if !eventually(patience, func() bool { status, _ := fetch(t, s.address+"/readyz", "", ""); return status == http.StatusOK }) {
 		t.Error("with the file again it is not ready")
 	}
 	if log := s.end(syscall.SIGTERM); !strings.Contains(log, "key cannot be used") && !strings.Contains(log, key) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -232,55 +231,8 @@ func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 	}
 }
 
-// TestSessionsOutliveTheService: it is killed, started again, and agents go on, without opening their sessions again.
-func TestSessionsOutliveTheService(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	args := []string{"--set", "serve.listen=127.0.0.1:0"}
-	s := p.serveNetwork(args...)
-	c := s.client()
-	session, err := c.Open(t.Context(), client.OpenOptions{ID: "chat-1", System: "be brief"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}
-	if _, err := session.Add(t.Context(), entry); err != nil {
-		t.Fatal(err)
-	}
-	before, err := session.State(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
-	args[1] = "serve.listen=" + strings.TrimPrefix(s.address, "http://") // the same port
-	s = p.serveNetwork(args...)
-	if after, err := session.State(t.Context()); err != nil || after != before {
-		t.Errorf("before %+v, after %+v, %v", before, after, err)
-	}
-	if _, err := session.Add(t.Context(), entry); err != nil {
-		t.Error(err)
-	}
-	var ids []string
-	for id, err := range c.Sessions(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, id)
-	}
-	if !slices.Equal(ids, []string{"chat-1"}) {
-		t.Errorf("sessions: %q", ids)
-	}
-	if err := c.Delete(t.Context(), "chat-1"); err != nil {
-		t.Error(err)
-	}
-	var gone *client.Error
-	if _, err := session.State(t.Context()); !errors.As(err, &gone) || gone.Kind != "session" {
-		t.Errorf("deleted: %v", err)
-	}
-	s.end(syscall.SIGTERM)
-}
-
+// A service over a Unix socket, which only its user reaches, and its proxy keep sessions in one store. Killed and started
+// again, it goes on with them, and its clients without opening theirs again.
 func TestServeOverAUnixSocket(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -293,21 +245,23 @@ func TestServeOverAUnixSocket(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	c, err := client.New(s.address, client.Options{})
+	ask := func(messages string) {
+		t.Helper()
+		if status, text := fetch(t, s.proxy+"/v1/messages", "", `{"model":"m","max_tokens":9,"messages":[`+messages+
+			`],"tools":[{"name":"t","input_schema":{"type":"object"}}]}`, "X-Thresh-Session", "of-an-agent"); status != 200 {
+			t.Errorf("through the proxy: %d %s", status, text)
+		}
+	}
+	const begin = `{"role":"user","content":"x"}`
+	ask(begin)
+	c := s.connect("")
+	session, err := c.Open(t.Context(), client.OpenOptions{ID: "chat", System: "be brief"})
 	if err != nil {
 		t.Fatal(err)
-	}
-	defer c.Close()
-	session, err := c.Open(t.Context(), client.OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	say := func(text string) content.Content {
-		return content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: text}}}
 	}
 	var prepared [][]content.Content
 	for n := range 3 { // the second and third time, only what is new travels
-		if _, err := session.Add(t.Context(), say(fmt.Sprint("hello ", n))); err != nil {
+		if _, err := session.Add(t.Context(), words(fmt.Sprint("hello ", n))); err != nil {
 			t.Fatal(err)
 		}
 		ready, err := session.Prepare(t.Context(), client.PrepareOptions{PendingTokens: 10})
@@ -315,7 +269,7 @@ func TestServeOverAUnixSocket(t *testing.T) {
 			t.Fatalf("%+v, %v", ready, err)
 		}
 		// What a caller appends is its own, and what it was given stays as it was.
-		_ = append(ready.History, say("mine"))
+		_ = append(ready.History, words("mine"))
 		prepared = append(prepared, ready.History)
 	}
 	for n, history := range prepared {
@@ -325,28 +279,30 @@ func TestServeOverAUnixSocket(t *testing.T) {
 			}
 		}
 	}
-	// The proxy of the same host keeps its sessions in the same store. Killed, the next goes on with the conversation.
-	ask := func(messages string) {
-		t.Helper()
-		request, err := http.NewRequest(http.MethodPost, s.proxy+"/v1/messages", strings.NewReader(`{"model":"m",`+
-			`"max_tokens":9,"messages":[`+messages+`],"tools":[{"name":"t","input_schema":{"type":"object"}}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("X-Thresh-Session", "of-an-agent")
-		if answer, err := http.DefaultClient.Do(request); err != nil || answer.StatusCode != http.StatusOK {
-			t.Errorf("through the proxy: %+v, %v", answer, err)
-		}
+	before, err := session.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	const begin = `{"role":"user","content":"x"}`
-	ask(begin)
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
 	s = p.serveNetwork(args...)
+	if after, err := session.State(t.Context()); err != nil || after != before {
+		t.Errorf("before %+v, after %+v, %v", before, after, err)
+	}
+	if _, err := session.Add(t.Context(), words("more")); err != nil {
+		t.Error(err)
+	}
 	ask(begin + `,{"role":"assistant","content":"y"},{"role":"user","content":"z"}`)
+	if err := c.Delete(t.Context(), "chat"); err != nil {
+		t.Error(err)
+	}
+	var gone *client.Error
+	if _, err := session.State(t.Context()); !errors.As(err, &gone) || gone.Kind != "session" {
+		t.Errorf("deleted: %v", err)
+	}
 	s.end(syscall.SIGINT)
 	if r := p.run("sessions", "list"); !regexp.MustCompile(`(?m)^of-an-agent +- +3 `).MatchString(r.stdout) ||
-		strings.Count(r.stdout, "of-an-agent") != 1 {
+		strings.Count(r.stdout, "of-an-agent") != 1 || strings.Contains(r.stdout, "chat") {
 		t.Errorf("%s%s", r.stdout, r.stderr)
 	}
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
@@ -373,59 +329,39 @@ func hangupReloads(t *testing.T, start string) {
 		cmd.Path = "/usr/bin/" + start
 	}
 	s := p.listening(cmd)
-	c := s.client()
 	limit := func() int {
 		t.Helper()
-		session, err := c.Open(t.Context(), client.OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ready, err := session.Prepare(t.Context(), client.PrepareOptions{})
+		ready, err := s.session(client.OpenOptions{}).Prepare(t.Context(), client.PrepareOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return ready.Outcome.Limits.Context
 	}
-	hangup := func(text string) {
+	hangup := func(text string, want int) {
 		t.Helper()
 		p.file("s.yaml", text)
 		s.signal(syscall.SIGHUP)
+		if !eventually(patience, func() bool { return limit() == want }) {
+			t.Errorf("with %q the limit is not %d", text, want)
+		}
 	}
-	if got := limit(); got != 5000 {
-		t.Errorf("before: %d", got)
-	}
-	hangup("model: {contextLimit: 6000}\n")
-	if !eventually(patience, func() bool { return limit() == 6000 }) {
-		t.Error("it was not reloaded")
-	}
-	hangup("model: {contextLimit: 7000}\nplugins: {maxCrashes: 9}\nsessions: {keep: 720h}\n")
+	hangup("model: {contextLimit: 6000}\n", 6000)
+	hangup("model: {contextLimit: 7000}\nplugins: {maxCrashes: 9}\nsessions: {keep: 720h}\n", 6000)
 	s.says("reload: sessions.keep, plugins.maxCrashes cannot be changed while the host runs: restart it")
-	if got := limit(); got != 6000 {
-		t.Errorf("after a reload that was refused: %d", got)
-	}
-	hangup("model: {contextLimit: 8000}\n")
-	if !eventually(patience, func() bool { return limit() == 8000 }) {
-		t.Error("it was not reloaded again")
-	}
+	hangup("model: {contextLimit: 8000}\n", 8000)
 	s.end(syscall.SIGTERM)
 }
 
 func TestServingOtherMachinesNeedsTLS(t *testing.T) {
 	t.Parallel()
 	p := newPlaceHere(t)
-	r := p.run("serve", "--set", "serve.listen=0.0.0.0:0")
-	if r.code != 1 || !strings.Contains(r.stderr, "serve.tls.cert") || !strings.Contains(r.stderr, "--insecure") {
-		t.Errorf("%d: %s", r.code, r.stderr)
-	}
+	p.run("serve", "--set", "serve.listen=0.0.0.0:0").failed(t, 1, "serve.tls.cert", "--insecure")
 	s := p.serveNetwork("--insecure", "--set", "serve.listen=0.0.0.0:0")
+	s.address = strings.Replace(s.address, "[::]", "127.0.0.1", 1)
 	// Plain text does not make the token unnecessary.
-	c, err := client.New(strings.Replace(s.address, "[::]", "127.0.0.1", 1), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
 	var refused *client.Error
-	if _, err := c.Open(t.Context(), client.OpenOptions{}); !errors.As(err, &refused) || refused.Kind != "access" {
+	if _, err := s.connect("").Open(t.Context(), client.OpenOptions{}); !errors.As(err, &refused) ||
+		refused.Kind != "access" {
 		t.Errorf("without a token: %v", err)
 	}
 	if log := s.end(syscall.SIGTERM); !strings.Contains(log, "warning: --insecure") {
