@@ -11,7 +11,7 @@ import (
 
 // Gemini CLI flags no failed command: its exit code stands behind the output.
 func TestFailedCommandsOfASample(t *testing.T) {
-	tr, err := transcript.ReadFile("../../../examples/sessions/gemini-cli-ledger.json", transcript.Options{})
+	tr, err := transcript.ReadFile("../../../../examples/sessions/gemini-cli-ledger.json", transcript.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
