@@ -188,23 +188,38 @@ func (p *Plugin) crashed() error {
 // lostConnection reports whether the plugin cannot be reached any more, and ends it then. A killed process loses its
 // connection first; on a busy machine it may be a while before it is gone. ctx is the caller's.
 func (p *Plugin) lostConnection(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	_, err := p.remote.getInfo(ctx, p.opts.HostVersion)
-	if err == nil || !lost(err) {
+	if err := p.ping(ctx); err == nil || !lost(err) {
 		return false
 	}
 	p.End(fmt.Errorf("%w: its connection broke", fault.ErrPluginCrashed))
 	return true
 }
 
+func (p *Plugin) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	_, err := p.remote.getInfo(ctx, p.opts.HostVersion)
+	return err
+}
+
+// vanished reports whether a plugin that was unavailable to a call has ended. It may have said so itself, because a
+// service failed it: then it answers, and nobody has to wait for the end of its process.
+func (p *Plugin) vanished(ctx context.Context) bool {
+	if p.ping(ctx) == nil {
+		return false
+	}
+	if p.life.ctx.Err() != nil || p.proc.Gone(crashTime) || p.lostConnection(ctx) {
+		return true
+	}
+	p.opts.Spawn(p.probe)
+	return false
+}
+
 // probe ends the plugin if it does not answer GetInfo within probeTimeout: after a timed out call it may be busy, which
 // is allowed, or hang. A plugin that answers but lets maxMisses calls in a row time out is ended as well.
 func (p *Plugin) probe() {
 	p.health(false, "a call timed out")
-	ctx, cancel := context.WithTimeout(p.life.ctx, probeTimeout)
-	defer cancel()
-	_, err := p.remote.getInfo(ctx, p.opts.HostVersion)
+	err := p.ping(p.life.ctx)
 	switch {
 	case p.life.ctx.Err() != nil:
 	case err != nil:
