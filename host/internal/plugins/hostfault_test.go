@@ -73,6 +73,27 @@ func empty(t *testing.T, dir string) {
 	}
 }
 
+// A process that is not connected to the host's services when its directory goes can never be: it is replaced.
+func TestAPluginThatCannotReachTheHostIsReplaced(t *testing.T) {
+	t.Parallel()
+	base := plugintest.ShortTemp(t)
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "connects-late")}}, RunDir: base}),
+		"connects-late")
+	first := pid(t, s)
+	empty(t, base)
+	_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{})
+	var failure *Error
+	if !errors.Is(err, ErrHost) || !errors.As(err, &failure) || !failure.Retryable {
+		t.Fatalf("got %v", err)
+	}
+	if _, err = s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{}); err != nil {
+		t.Errorf("the next call: %v", err)
+	}
+	if pid(t, s) == first {
+		t.Error("it was not replaced")
+	}
+}
+
 func TestATemporaryDirectoryThatIsGoneIsTheHostsFault(t *testing.T) {
 	t.Parallel()
 	base := plugintest.ShortTemp(t)

@@ -1,7 +1,10 @@
 package client
 
 import (
+	"errors"
+	"io/fs"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -53,6 +56,14 @@ func (c *connections) track(conn net.Conn) net.Conn {
 	}
 	c.open[conn] = struct{}{}
 	return &trackedConn{Conn: conn, of: c, frames: frames{of: c.bounds}}
+}
+
+// cutOff reports whether the plugin has no connection and cannot make one: its socket was removed.
+func (c *connections) cutOff() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := os.Lstat(c.Addr().String())
+	return len(c.open) == 0 && errors.Is(err, fs.ErrNotExist)
 }
 
 func (c *connections) closeAll() {

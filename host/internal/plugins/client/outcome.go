@@ -122,19 +122,31 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 	case code == codes.Unimplemented,
 		code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
 		failure.Err = fmt.Errorf("%w: %s", fault.ErrBadAnswer, message(err))
-	case p.life.ctx.Err() != nil, code == codes.Unavailable && p.vanished(c.caller):
+	case p.life.ctx.Err() != nil, code == codes.Unavailable && (p.proc.Gone(crashTime) || p.lostConnection(c.caller)):
 		// gRPC has many words for it: the connection broke, is closing, or the call was cancelled.
 		failure.Err = p.endedBecause()
-		if failure.Retryable = errors.Is(failure.Err, fault.ErrPluginCrashed); failure.Retryable {
+		crashed := errors.Is(failure.Err, fault.ErrPluginCrashed)
+		if crashed {
 			failure.Stderr = p.proc.Stderr()
 		}
+		failure.Retryable = crashed || errors.Is(failure.Err, errCutOff)
+	// The process cannot ask the host any more, however often it is tried: only another one can.
+	case c.op == fault.OpCompress && p.remote.accepted.cutOff():
+		failure.Err, failure.Retryable = errCutOff, true
+		p.End(errCutOff)
 	default:
 		failure.Err = fmt.Errorf("%w: %s", fault.ErrStrategy, message(err))
-		// A strategy says UNAVAILABLE when a service failed it for the moment.
-		failure.Retryable = code == codes.Unavailable
+		if code == codes.Unavailable {
+			// A strategy says UNAVAILABLE when a service failed it for the moment.
+			failure.Retryable = true
+			p.opts.Spawn(p.probe) // it said so itself, or briefly lost its connection
+		}
 	}
 	return failure
 }
+
+var errCutOff = fmt.Errorf("%w: the directory of its sockets is gone, so it could not ask the host: was the temporary "+
+	"directory emptied? the next call starts another process", fault.ErrHost)
 
 // awaitDeadline waits for a deadline that has passed, or is about to. The plugin knows the deadline too and may report
 // it, or an error caused by it, before the host's timer fires; without the wait the timeout would look like the

@@ -188,44 +188,42 @@ func (p *Plugin) crashed() error {
 // lostConnection reports whether the plugin cannot be reached any more, and ends it then. A killed process loses its
 // connection first; on a busy machine it may be a while before it is gone. ctx is the caller's.
 func (p *Plugin) lostConnection(ctx context.Context) bool {
-	if err := p.ping(ctx); err == nil || !lost(err) {
-		return false
+	why := p.unreachable(ctx)
+	if why != nil {
+		p.End(why)
 	}
-	p.End(fmt.Errorf("%w: its connection broke", fault.ErrPluginCrashed))
-	return true
+	return why != nil
 }
 
-func (p *Plugin) ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+// unreachable returns why the plugin is to be ended: it does not answer GetInfo within probeTimeout. It returns nil if
+// ctx ended first.
+func (p *Plugin) unreachable(ctx context.Context) error {
+	timed, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	_, err := p.remote.getInfo(ctx, p.opts.HostVersion)
-	return err
+	_, err := p.remote.getInfo(timed, p.opts.HostVersion)
+	switch {
+	case err == nil, ctx.Err() != nil:
+		return nil
+	case lost(err):
+		return fmt.Errorf("%w: its connection broke", fault.ErrPluginCrashed)
+	case timed.Err() != nil:
+		return fmt.Errorf("%w: it stopped answering and was killed", fault.ErrPluginCrashed)
+	}
+	return fmt.Errorf("%w: it was killed, as it cannot say what it is: %s", fault.ErrPluginCrashed, message(err))
 }
 
-// vanished reports whether a plugin that was unavailable to a call has ended. It may have said so itself, because a
-// service failed it: then it answers, and nobody has to wait for the end of its process.
-func (p *Plugin) vanished(ctx context.Context) bool {
-	if p.ping(ctx) == nil {
-		return false
-	}
-	if p.life.ctx.Err() != nil || p.proc.Gone(crashTime) || p.lostConnection(ctx) {
-		return true
-	}
-	p.opts.Spawn(p.probe)
-	return false
-}
-
-// probe ends the plugin if it does not answer GetInfo within probeTimeout: after a timed out call it may be busy, which
-// is allowed, or hang. A plugin that answers but lets maxMisses calls in a row time out is ended as well.
+// probe ends the plugin if it cannot be reached: after a timed out call it may be busy, which is allowed, or hang. A
+// plugin that answers but lets maxMisses calls in a row time out is ended as well.
 func (p *Plugin) probe() {
 	p.health(false, "a call timed out")
-	err := p.ping(p.life.ctx)
+	why := p.unreachable(p.life.ctx)
+	if why == nil && p.calls.misses.Load() >= maxMisses {
+		why = fmt.Errorf("%w: %d calls in a row timed out and it was killed", fault.ErrPluginCrashed, maxMisses)
+	}
 	switch {
 	case p.life.ctx.Err() != nil:
-	case err != nil:
-		p.End(fmt.Errorf("%w: it stopped answering and was killed (%s)", fault.ErrPluginCrashed, message(err)))
-	case p.calls.misses.Load() >= maxMisses:
-		p.End(fmt.Errorf("%w: %d calls in a row timed out and it was killed", fault.ErrPluginCrashed, maxMisses))
+	case why != nil:
+		p.End(why)
 	default:
 		p.health(true, "")
 	}

@@ -88,7 +88,12 @@ func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressReq
 	switch s.name {
 	case "for-another-revision":
 		result.Revision++
-	case "needs-llm":
+	case "needs-llm", "connects-late":
+		if s.host == nil {
+			if err := s.connect(); err != nil {
+				return err
+			}
+		}
 		text, err := s.useServices(stream.Context(), call.GetCallId())
 		if err != nil {
 			return err

@@ -27,6 +27,7 @@ type strategy struct {
 	broker *plugin.GRPCBroker
 	server *grpc.Server
 	host   threshv1.HostServiceClient
+	hostID uint32
 	config []byte
 }
 
@@ -51,7 +52,7 @@ func (s *strategy) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1
 	case "threshold-only", "waits-in-compress", "eats-memory", "asks-without-end", "tries-to-escape", "tells-what-it-sees",
 		"fills-its-directory", "starts-threads", "shares-memory", "takes-page-tables":
 		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD
-	case "needs-llm":
+	case "needs-llm", "connects-late":
 		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD
 		info.RequiresLlm = true
 	case "needs-network":
@@ -101,12 +102,19 @@ func (s *strategy) Configure(_ context.Context, req *threshv1.ConfigureRequest) 
 		os.Exit(4)
 	}
 	s.config = req.GetConfig()
-	conn, err := s.broker.Dial(req.GetHostServiceId())
-	if err != nil {
-		return nil, err
+	s.hostID = req.GetHostServiceId()
+	if s.name == "connects-late" {
+		return &threshv1.ConfigureResponse{}, nil
 	}
-	s.host = threshv1.NewHostServiceClient(conn)
-	return &threshv1.ConfigureResponse{}, nil
+	return &threshv1.ConfigureResponse{}, s.connect()
+}
+
+func (s *strategy) connect() error {
+	conn, err := s.broker.Dial(s.hostID)
+	if err == nil {
+		s.host = threshv1.NewHostServiceClient(conn)
+	}
+	return err
 }
 
 // misbehave does what any call may do wrong. op is "optimize" or "compress".
