@@ -115,7 +115,6 @@ test-vm: ## isolation on another kernel, in QEMU: KERNEL=IMAGE
 SOAK ?= 60
 soak: ## sessions for SOAK=60 s, while plugins and hosts are killed
 	$(GO) test ./host/internal/soaktest -count=1 -v -soak $(SOAK)s
-	THRESH_CHAOS=$(SOAK) $(GO) test ./host/cmd/thresh -run TestPluginsDisturbed -v -count=1 -timeout 60m
 	THRESH_KILLS=$(or $(KILLS),200) $(GO) test ./host/cmd/thresh -run 'TestKilledAtRandomMoments|TestServicesOnOneStoreAreOne' -v -count=1 -timeout 60m
 
 FUZZTIME ?= 10s

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 func TestManyNotesAreCut(t *testing.T) {

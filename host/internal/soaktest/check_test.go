@@ -11,7 +11,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // isAsItWas checks that nothing happened to the history between two turns but that entries were added.
@@ -52,13 +51,18 @@ func rewritten(before, after history.Snapshot, late []content.Content, done outc
 	if err := lateAtTheEnd(after, late); err != nil {
 		return err
 	}
-	compressed := done.Compress.Kind == outcome.KindApplied
+	compressed, gone := done.Compress.Kind == outcome.KindApplied, map[string]bool{}
+	for _, c := range done.Changes {
+		gone[c.EntryID] = gone[c.EntryID] || c.Kind == outcome.Removed
+	}
 	last, stayed := -1, 0
 	for i, e := range before.Entries {
 		j, there := at[e.ID]
 		switch {
 		case !there && !compressed && done.Optimize.Removed == 0:
 			return fmt.Errorf("entry %d (%s) is gone though nothing was applied", i, e.ID)
+		case !there && !gone[e.ID]:
+			return fmt.Errorf("entry %d (%s) is gone and no outcome says so", i, e.ID)
 		case !there && keepsPeople[done.Strategy] && e.Content.Speaker == content.Human:
 			return fmt.Errorf("entry %d (%s), a person's, is gone", i, e.ID)
 		case !there:
@@ -156,31 +160,17 @@ func (c *conversation) countsRight() error {
 	return fresh.Close()
 }
 
-// accepted checks a history as a provider does.
-func accepted(history []content.Content) error {
-	if problems := turns.Check(history); len(problems) > 0 {
-		return fmt.Errorf("%v", problems)
-	}
-	for i, c := range history {
-		if len(c.Blocks) == 0 {
-			return fmt.Errorf("entry %d says nothing", i)
-		}
-		if c.Speaker == content.Tool && (i == 0 || history[i-1].Speaker == content.Human) {
-			return fmt.Errorf("entry %d, a tool's, does not follow its call", i)
-		}
-	}
-	return nil
-}
-
 // tally counts what happened, to see that the test tested something.
 type tally struct {
-	mu                          sync.Mutex
-	turns, failures             int
-	kills, pruned, compressions map[string]int // by strategy
+	mu                   sync.Mutex
+	turns, failures      int
+	disturbances         int
+	befell               map[string]int // by disturbance, and for kills by strategy
+	pruned, compressions map[string]int // by strategy
 }
 
 func newTally() *tally {
-	return &tally{kills: map[string]int{}, pruned: map[string]int{}, compressions: map[string]int{}}
+	return &tally{befell: map[string]int{}, pruned: map[string]int{}, compressions: map[string]int{}}
 }
 
 // turn counts a turn that ended with err.
@@ -199,25 +189,26 @@ func (y *tally) turn(done outcome.Outcome, err error) {
 	}
 }
 
-func (y *tally) killed(name string) {
+func (y *tally) disturbed(what disturbance, name string) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.kills[name]++
-}
-
-// killDue reports whether there were enough turns since the last kill.
-func (y *tally) killDue() bool {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	kills := 0
-	for _, n := range y.kills {
-		kills += n
+	y.disturbances++
+	if what == killed {
+		y.befell[name]++
+	} else {
+		y.befell[string(what)]++
 	}
-	return y.turns >= turnsPerKill()*(kills+1)
 }
 
-// enough reports whether the test has proved what it is for: there were enough turns, every plugin was killed, and
-// every strategy did its work.
+// due reports whether there were enough turns since the last disturbance.
+func (y *tally) due() bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.turns >= turnsPerDisturbance()*(y.disturbances+1)
+}
+
+// enough reports whether the test has proved what it is for: there were enough turns, every plugin was killed, all else
+// befell one, and every strategy did its work.
 func (y *tally) enough() bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -227,11 +218,16 @@ func (y *tally) enough() bool {
 // missing lists what has not happened yet. Callers hold y.mu.
 func (y *tally) missing() (missing []string) {
 	for _, name := range strategies {
-		if y.kills[name] == 0 {
+		if y.befell[name] == 0 {
 			missing = append(missing, name+" was not killed")
 		}
 		if y.compressions[name] == 0 {
 			missing = append(missing, name+" did not compress")
+		}
+	}
+	for _, d := range []disturbance{stopped, replaced, removed, swept} {
+		if y.befell[string(d)] == 0 {
+			missing = append(missing, "nothing was "+string(d))
 		}
 	}
 	if y.pruned["high-density"] == 0 {
@@ -245,9 +241,8 @@ func (y *tally) check(t *testing.T) {
 	t.Helper()
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	t.Logf("%d turns, %d of which failed; killed: %v; pruned: %v; compressed: %v", y.turns, y.failures, y.kills,
-		y.pruned,
-		y.compressions)
+	t.Logf("%d turns, %d of which failed; killed and disturbed: %v; pruned: %v; compressed: %v", y.turns, y.failures,
+		y.befell, y.pruned, y.compressions)
 	if missing := y.missing(); len(missing) > 0 || y.turns < minTurns() {
 		t.Errorf("%d turns; %s", y.turns, strings.Join(missing, "; "))
 	}

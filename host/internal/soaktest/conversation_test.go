@@ -10,9 +10,9 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -34,7 +34,7 @@ type agent struct {
 func (a agent) work(ctx context.Context, calm func()) {
 	for round := uint64(0); ; round++ {
 		c, err := a.begin(round)
-		for err == nil && (ctx.Err() == nil || len(c.said) == 0) && len(c.coming) > 0 {
+		for err == nil && (ctx.Err() == nil || len(c.said) == 0) && len(c.said) < longest {
 			err = c.turn(a.t.Context())
 		}
 		if ctx.Err() != nil {
@@ -58,7 +58,7 @@ type conversation struct {
 	agent
 	session *engine.Session
 	rnd     *rand.Rand
-	coming  []content.Content // what is still to be said
+	source  *source
 	said    []content.Content
 	owned   history.Snapshot // after the last turn
 	failed  bool             // the last Prepare failed; it is repeated before anything else is said
@@ -70,7 +70,7 @@ func (a agent) begin(round uint64) (*conversation, error) {
 		return nil, err
 	}
 	rnd := rand.New(rand.NewPCG(*seed, 2+uint64(a.number)<<32+round))
-	return &conversation{agent: a, session: s, rnd: rnd, coming: gen.Session(longest, rnd.Uint64())}, nil
+	return &conversation{agent: a, session: s, rnd: rnd, source: &source{rnd: rnd}}, nil
 }
 
 // turn says something, prepares the history, and looks at what became of it. While it is prepared, a tool may answer
@@ -84,6 +84,11 @@ func (c *conversation) turn(ctx context.Context) error {
 		}
 		if err := c.isAsItWas(now); err != nil {
 			return fmt.Errorf("after %d entries were added: %w", len(now), err)
+		}
+	}
+	if c.number%8 == 7 && c.rnd.IntN(10) == 0 { // some try one strategy after the other
+		if err := c.session.Set("compression.strategy", strategies[c.rnd.IntN(len(strategies))]); err != nil {
+			return err
 		}
 	}
 	before, err := c.session.History()
@@ -108,7 +113,7 @@ func (c *conversation) turn(ctx context.Context) error {
 	if c.owned, err = c.session.History(); err != nil {
 		return err
 	}
-	if err := accepted(p.History); err != nil {
+	if err := acceptable(p.History, p.Outcome.Pending); err != nil {
 		return fmt.Errorf("what is to be sent: %w", err)
 	}
 	if err := rewritten(before, c.owned, late, p.Outcome); err != nil {
@@ -117,23 +122,14 @@ func (c *conversation) turn(ctx context.Context) error {
 	return nil
 }
 
-// next takes the next exchanges from what is coming: what is said before the Prepare and what comes in while it runs.
+// next returns what is said before the Prepare and what comes in while it runs.
 func (c *conversation) next() (now, late []content.Content) {
-	for range 1 + c.rnd.IntN(3) {
-		for len(c.coming) > 0 {
-			e := c.coming[0]
-			now, c.coming = append(now, e), c.coming[1:]
-			if e.Speaker == content.Tool {
-				break
-			}
-		}
-	}
-	switch c.rnd.IntN(4) {
+	now = c.source.next(1 + c.rnd.IntN(3))
+	switch last := len(now) - 1; c.rnd.IntN(4) {
 	case 0:
-		return now[:len(now)-1], now[len(now)-1:]
+		return now[:last], now[last:]
 	case 1:
-		text := content.Text{Text: fmt.Sprint("And one more thing, number ", len(c.said))}
-		return now, []content.Content{{Speaker: content.Human, Blocks: []content.Block{text}}}
+		return now, []content.Content{gen.Said(content.Human, fmt.Sprint("And one more thing, number ", len(c.said)))}
 	default:
 		return now, nil
 	}
@@ -145,18 +141,20 @@ func (c *conversation) say(entries []content.Content) error {
 	return err
 }
 
-// judge accepts the errors that a killed plugin may cause: typed, and marked as retryable.
+// judge accepts the errors that a disturbed plugin may cause: typed, marked as retryable, and in words of our own.
 func (c *conversation) judge(err error) error {
 	if err == nil {
 		return nil
 	}
 	var failure *plugins.Error
 	var compress *prepare.CompressError
-	switch {
+	switch why := unclear(err); {
 	case !errors.As(err, &failure):
 		return fmt.Errorf("not a plugin's error: %w", err)
 	case !failure.Retryable || errors.As(err, &compress) && !compress.Retryable:
 		return fmt.Errorf("not marked as retryable: %w", err)
+	case why != "":
+		return fmt.Errorf("an error %s: %w", why, err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -39,16 +40,16 @@ func sessions() int {
 // minTurns is how many turns there are at least.
 func minTurns() int { return 10 * sessions() }
 
-// turnsPerKill is how many turns go by between two kills. A kill fails at most the turns that are in flight with that
-// strategy (sessions / 4), so that at most a fifth of all turns can fail, however slow the machine is.
-func turnsPerKill() int { return sessions() * 5 / 4 }
+// turnsPerDisturbance is how many turns go by between two disturbances. One fails at most the turns that are in flight
+// with that strategy (sessions / 4), so that at most a fifth of all turns can fail, however slow the machine is.
+func turnsPerDisturbance() int { return sessions() * 5 / 4 }
 
-// TestSoak runs many conversations while their plugins are killed. The only acceptable consequence is an error
+// TestSoak runs many conversations while their plugins are disturbed. The only acceptable consequence is an error
 // that says that a retry may help. What must never happen is checked by the conversations after each turn, and here
 // at the end: no process, descriptor, file or goroutine may be left when the host is closed (TestMain checks the
 // goroutines).
 //
-// Nothing depends on the speed of the machine: kills are spaced by turns, and the test lasts until enough has happened
+// Nothing depends on the speed of the machine: disturbances are spaced by turns, and the test lasts until enough has happened
 // (see tally.enough). The durations in it are limits for a test that hangs.
 func TestSoak(t *testing.T) {
 	if *seed == 0 {
@@ -60,7 +61,7 @@ func TestSoak(t *testing.T) {
 	t.Setenv("TMPDIR", runDirs)
 	before := descriptors(t)
 	h := open(t, server, state)
-	play(t, h).check(t)
+	play(t, h, runDirs).check(t)
 
 	if err := h.Close(); err != nil {
 		t.Errorf("closing the host: %v", err)
@@ -77,19 +78,21 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// play runs the conversations and the killer at the same time until enough has happened, then lets each conversation
+// play runs the conversations and the monkey at the same time until enough has happened, then lets each conversation
 // finish undisturbed.
-func play(t *testing.T, h *engine.Host) *tally {
+func play(t *testing.T, h *engine.Host, runDirs string) *tally {
 	ready(t, h)
 	ctx, stop := context.WithTimeout(t.Context(), max(tooLong, *lasts+tooLong))
 	defer stop()
-	var killers, agents sync.WaitGroup
+	var monkeys, agents sync.WaitGroup
 	y := newTally()
-	killers.Go(func() { newKiller(h, *seed, y).kill(ctx, t) })
+	m := &monkey{t: t, host: h, rnd: rand.New(rand.NewPCG(*seed, 1)), tally: y, runDirs: runDirs, aside: t.TempDir(),
+		away: map[string]bool{}}
+	monkeys.Go(func() { m.disturb(ctx) })
 	names := strategies
 	for i := range sessions() {
 		a := agent{t: t, host: h, strategy: names[i%len(names)], number: i, tally: y}
-		agents.Go(func() { a.work(ctx, killers.Wait) })
+		agents.Go(func() { a.work(ctx, monkeys.Wait) })
 	}
 	begin := time.Now()
 	for ctx.Err() == nil && (!y.enough() || time.Since(begin) < *lasts) {
@@ -123,6 +126,7 @@ func open(t *testing.T, server *modelapi.Server, state string) *engine.Host {
 	for key, value := range map[string]any{
 		"plugins.dirs": []string{pluginDir}, "plugins.lockFile": filepath.Join(state, "plugins.lock"),
 		"plugins.maxCrashes":   1_000_000, // a kill is not the plugin's fault: no quarantine
+		"plugins.integrity":    "off",     // a plugin that is replaced is used
 		"plugins.startTimeout": tooLong, "plugins.optimizeTimeout": tooLong,
 		"transcript.dir":     filepath.Join(state, "transcripts"),
 		"model.contextLimit": 30_000, "compression.threshold": 0.1, "compression.profile": "writer",

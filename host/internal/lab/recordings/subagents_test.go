@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/recordings"
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 func TestSubAgentsInFilesOfTheirOwnAreSaid(t *testing.T) {

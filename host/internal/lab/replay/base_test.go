@@ -3,7 +3,7 @@ package replay
 import (
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 func TestABaseConvertsToWhatTheProviderCounted(t *testing.T) {

@@ -20,8 +20,7 @@ import (
 
 func TestTheShippedPluginsPass(t *testing.T) {
 	race.Skip(t)
-	// One that prunes, one that needs a model, and the one in the README: what people copy first has to be good.
-	names, b := []string{"high-density", "one-shot", program("keep-last")}, hasty()
+	names, b := []string{"high-density", "one-shot"}, hasty() // one that prunes, one that needs a model
 	var checks []string
 	for _, c := range Checks() {
 		// It takes half of the time, and the tests of engine check the statements of all strategies.
@@ -31,10 +30,10 @@ func TestTheShippedPluginsPass(t *testing.T) {
 	}
 	if !testing.Short() {
 		// Histories sixteen times as large, as 'thresh plugins verify' has them.
-		names, b = append(builtin.Names(), program("keep-last"), program("forget-thoughts")), defaultBounds()
+		names, b = builtin.Names(), defaultBounds()
 	}
 	for _, name := range names {
-		t.Run(filepath.Base(name), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, err := run(t.Context(), name, Options{Only: checks}, b)
 			if err != nil {

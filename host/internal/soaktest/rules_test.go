@@ -1,7 +1,6 @@
-package main_test
+package soaktest
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,13 +12,6 @@ import (
 
 // These rules say what a provider takes. They know nothing of how the host pairs calls and responses, so that both
 // cannot be wrong in the same way.
-
-// markOf is the number of an entry that an agent added; 0 for those that strategies and the host made.
-func markOf(c content.Content) int {
-	var m struct{ Mark int }
-	_ = json.Unmarshal(c.Metadata, &m)
-	return m.Mark
-}
 
 // acceptable returns an error if a provider would refuse the history: it takes a call only if what follows answers it at
 // once. pending are the calls at its end that the host says wait for their responses.
@@ -55,55 +47,13 @@ func acceptable(history []content.Content, pending []string) error {
 	return nil
 }
 
-// inOrder returns an error if entries of the agent come twice, or not in the order in which it added them. A response
-// belongs behind its call, also if a person spoke before it came.
-func inOrder(history []content.Content) error {
-	last, seen := 0, map[int]bool{0: false}
-	for i, e := range history {
-		mark := markOf(e)
-		switch {
-		case mark == 0:
-			continue
-		case seen[mark]:
-			return fmt.Errorf("entry %d is number %d once more", i, mark)
-		case e.Speaker != content.Tool && mark < last:
-			return fmt.Errorf("entry %d is number %d, after number %d", i, mark, last)
-		case e.Speaker != content.Tool:
-			last = mark
-		}
-		seen[mark] = true
-	}
-	return nil
-}
-
-// keepsPeople returns an error if words of a person are missing, or others than they were. may says which of them
-// something was allowed to take away.
-func keepsPeople(history, said []content.Content, may func(mark int) bool) error {
-	there := map[int]content.Content{}
-	for _, e := range history {
-		there[markOf(e)] = e
-	}
-	for i, e := range said {
-		if now, ok := there[i+1]; e.Speaker == content.Human && !may(i+1) && !(ok && now.Equal(e)) {
-			return fmt.Errorf("number %d, of a person, is %s", i+1, now.AppendJSON(nil))
-		}
-	}
-	return nil
-}
-
 // unclear says why an agent could not act on an error; "" if it can.
-func unclear(err *rpcError) string {
-	switch d := err.Data; {
-	case d.Kind == "" || d.Kind == "internal":
-		return "has no kind"
-	case d.Plugin == "" && (d.Kind == "plugin" || d.Kind == "host" || d.Kind == "model"):
-		return "names no plugin"
-	}
+func unclear(err error) string {
 	for _, words := range []string{ // of libraries, about a connection or a process that broke
 		"rpc error", "code = ", "transport:", "EOF", "broken pipe", "connection reset", "connection refused",
 		"use of closed", "context canceled", "nil pointer", "runtime error", "%!", "<nil>", "error reading from server",
 	} {
-		if strings.Contains(err.Message, words) {
+		if strings.Contains(err.Error(), words) {
 			return "says " + words
 		}
 	}
