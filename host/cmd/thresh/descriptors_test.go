@@ -4,9 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/url"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,35 +12,19 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/client"
-	"github.com/thresh-dev/thresh/sdk/content"
 )
-
-// limited is thresh under a limit on the number of open files.
-func (p *place) limited(files string, args ...string) *exec.Cmd {
-	cmd := p.command(args...)
-	cmd.Args = append([]string{"sh", "-c", "ulimit -n " + files + ` && exec "$0" "$@"`, cmd.Path}, args...)
-	cmd.Path = "/bin/sh"
-	return cmd
-}
 
 // More clients connect than there are descriptors: who is there already is served, with a plugin that starts only then;
 // who comes is refused at once, on every door, and the log says so once.
 func TestMoreConnectionsThanDescriptors(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	server := p.listening(p.limited("96", "serve", "--set", "serve.listen=127.0.0.1:0",
-		"--set", "proxy.listen=127.0.0.1:0"))
-	s, err := server.client().Open(t.Context(), client.OpenOptions{ID: "before"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := p.listening(limited("-n 96", p.command("serve", "--set", "serve.listen=127.0.0.1:0",
+		"--set", "proxy.listen=127.0.0.1:0")))
+	s := server.session(client.OpenOptions{ID: "before"})
 	var flood []net.Conn
 	dial := func(door string) net.Conn {
-		at, err := url.Parse(door)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := net.Dial("tcp", at.Host)
+		c, err := net.Dial("tcp", strings.TrimPrefix(door, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,8 +59,7 @@ func TestMoreConnectionsThanDescriptors(t *testing.T) {
 	for range 100 { // they ask for nothing, and hold what they get
 		dial(server.proxy)
 	}
-	if _, err := s.Add(t.Context(), content.Content{Speaker: content.Human,
-		Blocks: []content.Block{content.Text{Text: "hello"}}}); err != nil {
+	if _, err := s.Add(t.Context(), words("hello")); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Prepare(t.Context(), client.PrepareOptions{}); err != nil {

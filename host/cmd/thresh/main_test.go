@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -40,6 +42,10 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		bin = dir
+		// Tests wait for other processes most of the time.
+		if flag.Parse(); flag.Lookup("test.parallel").Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
+			_ = flag.Set("test.parallel", fmt.Sprint(3*runtime.GOMAXPROCS(0)))
+		}
 		return m.Run()
 	}())
 }
@@ -174,6 +180,13 @@ func (p *place) command(args ...string) *exec.Cmd {
 	}
 	cmd.Env = append(cmd.Env, p.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// limited puts a command under a limit, which ulimit sets.
+func limited(limit string, cmd *exec.Cmd) *exec.Cmd {
+	cmd.Args = append([]string{"sh", "-c", "ulimit " + limit + ` && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
 	return cmd
 }
 

@@ -20,10 +20,7 @@ func TestWhatIsAcknowledgedIsOnDiskOrReported(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			p.program = "thresh-race"
-			cmd := p.command("run", "--set", "transcript.dir=kept")
-			cmd.Args = append([]string{"sh", "-c", `ulimit -S -f 16 && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
-			cmd.Path = "/bin/sh"
-			a := p.talk(cmd)
+			a := p.talk(limited("-S -f 16", p.command("run", "--set", "transcript.dir=kept")))
 			in := object{"session": a.open("s", nil)}
 			for i := range 30 {
 				entry := says("human", fmt.Sprint(i, strings.Repeat(" word", 100)))

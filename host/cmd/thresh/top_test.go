@@ -2,19 +2,18 @@ package main_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/client"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
-	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // thresh top finds what the user runs, a proxy and a service, by files that only the user can read; a proxy that was
@@ -31,23 +30,13 @@ func TestTop(t *testing.T) {
 	}
 	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
 	listen := "serve.listen=" + strings.TrimPrefix(s.address, "http://")
-	session, err := s.client().Open(t.Context(), client.OpenOptions{ID: "theirs"})
-	if err != nil {
-		t.Fatal(err)
+	theirs, quiet := s.session(client.OpenOptions{ID: "theirs"}), s.session(client.OpenOptions{ID: "quiet"})
+	for _, session := range []*client.Session{theirs, quiet} {
+		if _, err := session.Add(t.Context(), words("hello")); err != nil {
+			t.Fatal(err)
+		}
 	}
-	said := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}
-	if _, err := session.Add(t.Context(), said); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := session.Prepare(t.Context(), client.PrepareOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	// One that had no turn is only stored.
-	other, err := s.client().Open(t.Context(), client.OpenOptions{ID: "quiet"})
-	if err == nil {
-		_, err = other.Add(t.Context(), said)
-	}
-	if err != nil {
+	if _, err := theirs.Prepare(t.Context(), client.PrepareOptions{}); err != nil { // the other is only stored
 		t.Fatal(err)
 	}
 	var all struct {
@@ -80,19 +69,16 @@ func TestTop(t *testing.T) {
 		!strings.Contains(shown, "\nmine ") {
 		t.Errorf("%s", shown)
 	}
-	// The page needs no token, its data the one behind the #.
+	// The page's data needs the token behind the #.
 	pages := strings.Fields(top("--page"))
 	for _, page := range pages {
 		address, token, _ := strings.Cut(page, "#")
-		for path, want := range map[string]int{"": 200, "/sessions": 401} {
-			if status, _ := fetch(t, address+path, "", ""); status != want {
-				t.Errorf("%s%s without a token: %d", address, path, status)
-			}
+		status, text := fetch(t, address+"/sessions", token, "")
+		if refused, _ := fetch(t, address+"/sessions", "", ""); status != 200 || !strings.Contains(text, `"turns":1`) ||
+			refused != 401 {
+			t.Errorf("%s: %d %s; without a token %d", address, status, text, refused)
 		}
-		if status, text := fetch(t, address+"/sessions", token, ""); status != 200 || !strings.Contains(text, `"turns":1`) {
-			t.Errorf("%s: %d %s", address, status, text)
-		}
-		_, text := fetch(t, address+"/session?session=quiet", token, "")
+		_, text = fetch(t, address+"/session?session=quiet", token, "")
 		if serves := strings.HasPrefix(address, s.address); serves != strings.Contains(text, `"added":1,"addedTokens":`) {
 			t.Errorf("%s: %s", address, text)
 		}
@@ -102,14 +88,16 @@ func TestTop(t *testing.T) {
 	}
 	a.interrupt()
 	// One that was killed could not remove its file: another process may listen there by now.
-	file := p.path("home", ".local", "state", "thresh", fmt.Sprintf("wrap-%d.json", a.cmd.Process.Pid))
-	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file is there after the end: %v", err)
+	if left, _ := filepath.Glob(p.path("home", ".local", "state", "thresh", "wrap-*.json")); len(left) > 0 {
+		t.Errorf("%q are there after the end", left)
 	}
-	if err := os.WriteFile(file, fmt.Appendf(nil, `{"pid":%d,"url":%q,"token":"x"}`, a.cmd.Process.Pid, up.URL),
-		0o600); err != nil {
-		t.Fatal(err)
+	runs := func(pid int, url string) {
+		file := p.path("home", ".local", "state", "thresh", fmt.Sprintf("wrap-%d.json", pid))
+		if err := os.WriteFile(file, fmt.Appendf(nil, `{"pid":%d,"url":%q,"token":"x"}`, pid, url), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	runs(a.cmd.Process.Pid, up.URL)
 	if shown := top(); strings.Contains(shown, "wrap at") || len(up.Requests()) != 1 {
 		t.Errorf("a proxy that was killed is asked: %s", shown)
 	}
@@ -118,10 +106,7 @@ func TestTop(t *testing.T) {
 		_, _ = io.WriteString(w, `{"name":"\u001b[2Jagent","error":"no\u001b]0;taken\u0007\nstore"}`)
 	}))
 	defer rude.Close()
-	file = p.path("home", ".local", "state", "thresh", fmt.Sprintf("wrap-%d.json", os.Getpid()))
-	if err := os.WriteFile(file, fmt.Appendf(nil, `{"pid":%d,"url":%q}`, os.Getpid(), rude.URL), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	runs(os.Getpid(), rude.URL)
 	if shown := top(); !strings.Contains(shown, "\ufffd[2Jagent at "+rude.URL+": 0 sessions; ") ||
 		!strings.HasSuffix(shown, "\nthe stored sessions are missing: no\ufffd]0;taken\ufffd store\n") {
 		t.Errorf("%q", shown)
