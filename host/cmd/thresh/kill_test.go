@@ -136,7 +136,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 		return startRun(p.t, p.command(append([]string{"run"}, args...)...))
 	}
 	serve := func(p *place, args ...string) victim { return startServe(p, args...) }
-	database := func(p *place) string { return postgres.Start(p.t).Database() }
+	database := func(p *place) string { return postgres.Shared(p.t).Database() }
 	for name, of := range map[string]struct {
 		start func(p *place, args ...string) victim
 		store func(p *place) string

@@ -24,7 +24,7 @@ func TestServicesOnOneStoreAreOne(t *testing.T) {
 	t.Parallel()
 	for name, store := range map[string]func(*place) string{
 		"sqlite":   func(p *place) string { return "sqlite:" + p.path("work", "sessions.db") },
-		"postgres": func(p *place) string { return postgres.Start(p.t).Database() },
+		"postgres": func(p *place) string { return postgres.Shared(p.t).Database() },
 	} {
 		if name == "sqlite" && rounds(1) == 1 {
 			continue // a file is tested in package sqlite, and while a host is killed in TestKilledAtRandomMoments

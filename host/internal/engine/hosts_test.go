@@ -43,7 +43,7 @@ func stores(t *testing.T) map[string]func(*testing.T) [2]store.Store {
 			return both
 		},
 		"postgres": func(t *testing.T) (both [2]store.Store) {
-			url := cluster.Start(t).Database()
+			url := cluster.Shared(t).Database()
 			for i := range both {
 				s, err := postgres.Open(t.Context(), url)
 				if err != nil {

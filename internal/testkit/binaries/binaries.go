@@ -1,19 +1,24 @@
 // Package binaries builds the programs that tests run as real processes, once for the whole test run.
 //
 // The packages of a test run are separate processes, and linking a program takes seconds. So all of them build into one
-// directory of the repository (.bin/test, which git ignores), one at a time under a file lock: go build leaves a
-// program that is up to date as it is. Tests get copies or links of what was built, never the path to build into.
+// directory of the repository (.bin/test, which git ignores), one at a time under a file lock. What was built of the
+// same files is not built again: even go build of programs that are up to date takes a second, in each package. Tests
+// get copies or links of what was built, never the path to build into.
 package binaries
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -65,9 +70,23 @@ func build(kind string, env, flags, packages []string) (programs []string, err e
 	// -buildvcs=false: with the commit in it, each commit would link every program again.
 	args := slices.Concat([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", top + string(filepath.Separator)},
 		flags)
+	state, err := stateOf(root, slices.Concat(os.Environ(), env, flags))
+	if err != nil {
+		return nil, err
+	}
+	stale := map[string]string{} // packages by the files that say of which state their programs are
 	for _, pkg := range packages {
-		programs = append(programs, filepath.Join(top, path.Base(pkg)))
-		args = append(args, "./"+pkg)
+		program := filepath.Join(top, path.Base(pkg))
+		programs = append(programs, program)
+		_, missing := os.Stat(program)
+		of := filepath.Join(top, "."+path.Base(pkg)+".state")
+		if was, err := os.ReadFile(of); missing != nil || err != nil || string(was) != pkg+" "+state {
+			_ = os.Remove(of) // a build that fails leaves none
+			stale[of], args = pkg, append(args, "./"+pkg)
+		}
+	}
+	if len(stale) == 0 {
+		return programs, nil
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir = root
@@ -76,7 +95,43 @@ func build(kind string, env, flags, packages []string) (programs []string, err e
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build %s: %w\n%s", strings.Join(packages, ", "), err, text)
 	}
+	for of, pkg := range stale {
+		if err := os.WriteFile(of, []byte(pkg+" "+state), 0o644); err != nil {
+			return nil, err
+		}
+	}
 	return programs, nil
+}
+
+// stateOf is a sum over all that a build may depend on: the names, sizes and times of the repository's files, the
+// toolchain and the environment's settings for it.
+func stateOf(root string, environment []string) (string, error) {
+	sum := sha256.New()
+	fmt.Fprintln(sum, runtime.Version())
+	for _, v := range slices.Sorted(slices.Values(environment)) {
+		if strings.HasPrefix(v, "GO") || strings.HasPrefix(v, "CGO") || strings.HasPrefix(v, "-") {
+			fmt.Fprintln(sum, v)
+		}
+	}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != root && (d.Name()[0] == '.' || d.Name() == "bin" || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) { // such as an editor's
+			return nil
+		}
+		if err == nil {
+			fmt.Fprintln(sum, file, info.Size(), info.ModTime().UnixNano())
+		}
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // Strategies builds shipped strategies as plugins of their own and copies them into dir. Without names it copies all

@@ -1,4 +1,4 @@
-// Package postgres runs PostgreSQL for tests: a cluster of its own in a temporary directory, which ends with the test.
+// Package postgres runs PostgreSQL for tests: a cluster in a temporary directory, for a test or for all of a process.
 //
 // It needs the programs of a Debian package postgresql, or the directory with initdb and postgres in POSTGRES_BIN. Where
 // there are none, the test is skipped; with POSTGRES_TESTS=require, as '.ci/run' sets it, it fails. Neither name begins
@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ import (
 )
 
 // Cluster is a running PostgreSQL. It listens on a socket in a directory only. Its methods fail the test; none returns
-// an error. n makes the names of its databases unique.
+// an error.
 type Cluster struct {
 	tb   testing.TB
 	bin  string
@@ -33,8 +34,8 @@ type Cluster struct {
 	as   *syscall.Credential // whom it runs as, nil for this user: PostgreSQL refuses root
 	stop io.Closer           // ends the process
 	// sh, which runs the database and ends it with the test.
-	cmd *exec.Cmd
-	n   int
+	cmd    *exec.Cmd
+	shared bool // it ends with the process, not with the test
 
 	settings []string
 	env      []string // in addition to the test's
@@ -46,6 +47,25 @@ type Cluster struct {
 func Start(tb testing.TB, settings ...string) *Cluster {
 	tb.Helper()
 	return start(&Cluster{tb: tb, bin: programs(tb), settings: settings})
+}
+
+var all struct {
+	sync.Mutex
+	cluster *Cluster
+}
+
+// Shared is a cluster for all tests of this process that need no more than a database each: to start one takes seconds.
+// It ends with the process, and its directory goes.
+func Shared(tb testing.TB) *Cluster {
+	tb.Helper()
+	all.Lock()
+	defer all.Unlock()
+	if all.cluster == nil {
+		all.cluster = start(&Cluster{tb: tb, bin: programs(tb), shared: true})
+	}
+	c := *all.cluster
+	c.tb = tb
+	return &c
 }
 
 // StartShifted is Start for a database whose clock is ahead of this machine's by a time, below 0 behind it. It needs
@@ -66,8 +86,7 @@ func StartShifted(tb testing.TB, by time.Duration) *Cluster {
 	}})
 }
 
-// start makes the directory of a cluster and runs it. It takes seconds, so that tests share a cluster and take a
-// database each.
+// start makes the directory of a cluster and runs it.
 func start(c *Cluster) *Cluster {
 	tb := c.tb
 	tb.Helper()
@@ -75,7 +94,9 @@ func start(c *Cluster) *Cluster {
 	if c.dir, err = os.MkdirTemp("", "thresh-pg"); err != nil { // the path of a socket must be short
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { os.RemoveAll(c.dir) })
+	if !c.shared {
+		tb.Cleanup(func() { os.RemoveAll(c.dir) })
+	}
 	if os.Geteuid() == 0 {
 		c.becomeAnother()
 	}
@@ -86,7 +107,9 @@ func start(c *Cluster) *Cluster {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		tb.Fatalf("initdb: %v\n%s", err, out)
 	}
-	tb.Cleanup(c.Stop)
+	if !c.shared {
+		tb.Cleanup(c.Stop)
+	}
 	c.Run()
 	return c
 }
@@ -147,7 +170,10 @@ func (c *Cluster) command(program string, args ...string) *exec.Cmd {
 func (c *Cluster) Run() {
 	c.tb.Helper()
 	// The shell ends the database when its input ends, which it does with the test's process, however that ends.
-	const script = `"$0" "$@" </dev/null >>log 2>&1 & read _; kill -QUIT $!; wait $!`
+	script := `"$0" "$@" </dev/null >>log 2>&1 & read _; kill -QUIT $!; wait $!`
+	if c.shared {
+		script += `; rm -rf "$PWD"`
+	}
 	args := []string{"-c", script, filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir}
 	// No TCP port, so that any number of tests run at the same time. The later of two equal settings holds.
 	defaults := []string{"listen_addresses=", "shared_buffers=64MB", "max_connections=200", "fsync=off"}
@@ -225,11 +251,13 @@ func (c *Cluster) Restart() {
 	c.Run()
 }
 
+// places makes the names of databases unique.
+var places atomic.Int32
+
 // Database makes a place without tables, and returns its URL. It is a schema: a database would take half a second.
 func (c *Cluster) Database() string {
 	c.tb.Helper()
-	c.n++
-	name := fmt.Sprint("place", c.n)
+	name := fmt.Sprint("place", places.Add(1))
 	c.Exec(c.url("postgres"), "CREATE SCHEMA "+name)
 	return c.url("postgres") + "&search_path=" + name
 }
