@@ -7,7 +7,7 @@
 // hold is answered with 400 in the API's own words, and kept in [Server.Refused]. It simulates the prompt cache and
 // reports cached tokens, has a context limit, and fails, stalls and cuts streams on demand ([Reply]).
 //
-//	server.go    routes, records
+//	server.go    options and records; serve.go answers a request
 //	request.go   what was received
 //	reply.go     what a test decides about an answer: its text, and how it fails
 //	script.go    what the "model" does, with the tools that the request offers; tools.go fills their parameters
