@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/sessionlog"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
@@ -50,7 +51,7 @@ type Kind string
 
 // The kinds of errors.
 const (
-	// KindEntry: an entry is not well formed, or nothing was added under an id.
+	// KindEntry: an entry or a task is not well formed, or nothing was added under an id.
 	KindEntry Kind = "entry"
 	// KindSetting: a setting is wrong, is missing, or cannot be changed.
 	KindSetting Kind = "setting"
@@ -142,7 +143,7 @@ func classify(err error) error {
 	case errors.As(err, &setting), isAny(err, engine.ErrFixed, engine.ErrBadSetting, prepare.ErrNoLLM, llm.ErrProfile,
 		engine.ErrNoTranscript, engine.ErrNotStored):
 		e.Kind = KindSetting
-	case isAny(err, engine.ErrInvalidEntry, engine.ErrKeyReused, engine.ErrNotRecorded):
+	case isAny(err, engine.ErrInvalidEntry, todos.ErrInvalid, engine.ErrKeyReused, engine.ErrNotRecorded):
 		e.Kind = KindEntry
 		if bad := (*engine.EntryError)(nil); errors.As(err, &bad) {
 			e.Entry = &bad.Index

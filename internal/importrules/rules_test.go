@@ -120,6 +120,12 @@ var rules = []rule{
 		reason: "the runtime does not depend on the lab",
 	},
 	{
+		room:   []string{"host", "host/internal/service", "host/internal/door/..."},
+		never:  []string{"host/internal/lab/..."},
+		deep:   true,
+		reason: "who embeds or serves a host links the messages of three APIs, not the recordings of many agents",
+	},
+	{
 		room: []string{"host/internal/..."},
 		except: []string{"host/internal/service", "host/internal/door/...", "host/internal/lab/...",
 			"host/internal/soaktest"},

@@ -47,6 +47,16 @@ func TestAStrategyIsShort(t *testing.T) {
 	}
 }
 
+func TestTheExampleInTheREADMEIsTheProgram(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "```go\n"+strings.Join(source(t, "keep-last"), "\n")+"\n```") {
+		t.Error("the program in the README is another than testdata/programs/keep-last")
+	}
+}
+
 func TestTheExampleInThePackageCommentIsTheProgram(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "doc.go"))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 // writable are the formats of --to, by their short names; files hold the full ones.

@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // explained is the JSON form of the command: the explanation of one session, with its source.

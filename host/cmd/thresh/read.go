@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/recordings"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 

@@ -29,6 +29,7 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 //	agent [FLAG…] <FILE                      sends each line of a file, METHOD PARAMS, to thresh run, and prints the answers
 //	model KIND [FILE|STATUS…]                starts a model provider, which answers with each in turn, then with the last
 //	asked N [PATTERN]                        is how often it was asked since, and what is in the last request
+//	fails STATUS PATTERN ARGUMENT…           runs a command that prints nothing but this on standard error, in few lines
 //	status N                                 is the exit status of the last command
 //	plugin NAME…                             puts plugins into the plugin directory
 //	append FILE                              makes a program another one that does the same
@@ -69,6 +70,7 @@ func TestScripts(t *testing.T) {
 				ts.Check(errors.Join(err, os.Truncate(path, int64(len(ts.ReadFile(path))-n))))
 			},
 			"agent": agentInScript,
+			"fails": failsInScript,
 			"model": modelInScript,
 			"asked": askedInScript,
 			"mode": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -106,6 +108,16 @@ func runInScript(ts *testscript.TestScript, fails bool, args []string) {
 	cmd, input := scriptCommand(ts, args)
 	cmd.Stdin = strings.NewReader(input)
 	scriptResult(ts, fails, scriptPlace(ts).execute(cmd))
+}
+
+func failsInScript(ts *testscript.TestScript, _ bool, args []string) {
+	cmd, _ := scriptCommand(ts, args[2:])
+	r := scriptPlace(ts).execute(cmd)
+	r.stderr = scriptNames(ts).Replace(r.stderr)
+	if is, err := regexp.MatchString("(?m)"+args[1], r.stderr); err != nil || !is || strconv.Itoa(r.code) != args[0] ||
+		r.stdout != "" || strings.Count(r.stderr, "\n") > 4 {
+		ts.Fatalf("%v, exit status %d\n[stdout]\n%s[stderr]\n%s", err, r.code, r.stdout, r.stderr)
+	}
 }
 
 var (
@@ -189,7 +201,13 @@ func askedInScript(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// scriptResult is what a script sees of a command. The directories have other names each time.
+// scriptNames replaces the names of directories, which are others each time.
+func scriptNames(ts *testscript.TestScript) *strings.Replacer {
+	p := scriptPlace(ts)
+	return strings.NewReplacer(ts.Getenv("WORK"), "$WORK", p.plugins, "$PLUGINS", p.dir, "$PLACE", os.TempDir(), "$TMP")
+}
+
+// scriptResult is what a script sees of a command.
 func scriptResult(ts *testscript.TestScript, fails bool, r result) {
 	p := scriptPlace(ts)
 	p.code = r.code

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 func TestManyNotesAreCut(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"

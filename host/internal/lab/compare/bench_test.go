@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 

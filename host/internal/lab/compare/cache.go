@@ -1,8 +1,8 @@
 package compare
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // recordedCache follows the provider's prompt cache as the recorder met it: what was read from it and written to it.

@@ -2,8 +2,8 @@ package compare
 
 import (
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // NothingName is the name of the [Result] of doing nothing. No variant may have it.

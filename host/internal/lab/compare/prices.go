@@ -1,8 +1,8 @@
 package compare
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // OwnModel is the name of [OwnPrices].

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 // Recommendation says which variant would have been the cheapest of those that keep enough, by one price list.

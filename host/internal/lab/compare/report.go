@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 

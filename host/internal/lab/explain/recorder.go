@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 const openCodeTables = `create table session (id text primary key, parent_id text, directory text, revert text, time_updated integer);

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/recordings"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 func TestSubAgentsInFilesOfTheirOwnAreSaid(t *testing.T) {

@@ -3,8 +3,8 @@ package replay
 import (
 	"math"
 
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // Base converts the host's counts of one request into those that its provider billed. A provider counts what no history

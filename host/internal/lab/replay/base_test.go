@@ -3,7 +3,7 @@ package replay
 import (
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 func TestABaseConvertsToWhatTheProviderCounted(t *testing.T) {

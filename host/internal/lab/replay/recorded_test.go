@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // Recording is a recorded session and what is known of it before any strategy sees it. It is not changed by replays,

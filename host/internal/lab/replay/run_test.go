@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 // Report is what tests look at of a replay.

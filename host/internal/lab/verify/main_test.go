@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
-// bin holds what the tests run besides what is built in: bad.
+// bin holds what the tests run besides what is built in: bad, and the programs of the SDK's documentation.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -50,12 +50,14 @@ func TestMain(m *testing.M) {
 }
 
 func build(dir string) error {
-	programs, err := binaries.Build("host/internal/lab/verify/testdata/bad")
-	if err != nil {
-		return err
-	}
-	return binaries.Copy(programs[0], filepath.Join(dir, "bad"))
+	const programs = "sdk/serve/testdata/programs/"
+	return binaries.Install(dir, map[string]string{"bad": "host/internal/lab/verify/testdata/bad",
+		"thresh-strategy-keep-last":       programs + "keep-last",
+		"thresh-strategy-forget-thoughts": programs + "forget-thoughts"})
 }
+
+// program is a strategy in the SDK's documentation.
+func program(name string) string { return filepath.Join(bin, "thresh-strategy-"+name) }
 
 // bad returns a binary with one fault. It is a hard link: hosts refuse symbolic links that lead out of a plugin
 // directory.

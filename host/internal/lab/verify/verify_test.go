@@ -20,7 +20,8 @@ import (
 
 func TestTheShippedPluginsPass(t *testing.T) {
 	race.Skip(t)
-	names, b := []string{"high-density", "one-shot"}, hasty() // one that prunes, one that needs a model
+	// One that prunes, one that needs a model, and the one in the README: what people copy first has to be good.
+	names, b := []string{"high-density", "one-shot", program("keep-last")}, hasty()
 	var checks []string
 	for _, c := range Checks() {
 		// It takes half of the time, and the tests of engine check the statements of all strategies.
@@ -30,10 +31,10 @@ func TestTheShippedPluginsPass(t *testing.T) {
 	}
 	if !testing.Short() {
 		// Histories sixteen times as large, as 'thresh plugins verify' has them.
-		names, b = builtin.Names(), defaultBounds()
+		names, b = append(builtin.Names(), program("keep-last"), program("forget-thoughts")), defaultBounds()
 	}
 	for _, name := range names {
-		t.Run(name, func(t *testing.T) {
+		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			r, err := run(t.Context(), name, Options{Only: checks}, b)
 			if err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/conform/samples"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"

@@ -3,7 +3,7 @@ package transcript_test
 import (
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 // The directory in which the agent worked is read where it was recorded, and goes along into the native form.

@@ -3,7 +3,7 @@ package transcript_test
 import (
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -11,7 +11,7 @@ import (
 
 // Gemini CLI flags no failed command: its exit code stands behind the output.
 func TestFailedCommandsOfASample(t *testing.T) {
-	tr, err := transcript.ReadFile("../../../examples/sessions/gemini-cli-ledger.json", transcript.Options{})
+	tr, err := transcript.ReadFile("../../../../examples/sessions/gemini-cli-ledger.json", transcript.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // The API refuses the call of a tool that it ran itself without its result, and the reverse.

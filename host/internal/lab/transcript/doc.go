@@ -1,8 +1,8 @@
 // Package transcript reads recorded conversations of many agents into histories and writes histories for providers.
 //
-// It is for the commands of thresh and for agent authors who bring sessions of their own. Start at [ReadFile] or
-// [Read]: they find out the format from the content, never from the file name. [Write] writes the native form and those
-// of OpenAI and Anthropic. [Formats] lists what is known.
+// It is for the commands of thresh and for the lab. Start at [ReadFile] or [Read]: they find out the format from the
+// content, never from the file name. [Write] writes the native form and those of OpenAI and Anthropic. [Formats] lists
+// what is known.
 //
 // Nothing is dropped silently. [Transcript.Notes] has one note for each kind of record that was left out and for each
 // unknown field. Blocks that are not understood are carried along ([content.Opaque], [content.Fields]) and noted.
@@ -20,8 +20,8 @@
 //
 // Reading goes through four layers: source.go splits the file into lines; sniff.go detects the format, and document.go
 // or lines.go drives its reader; a reader for each format (format.go lists them) hands messages to builder.go, and
-// understood.go judges what was missed. Messages that a running agent adds in its provider's form go through the same
-// readers, but must come back unchanged: form*.go and parts.go do that. Writing is write*.go and plan.go.
+// understood.go judges what was missed. How the APIs' messages are read and written is in host/internal/provider: agents
+// record what they exchange with an API, and parts.go reads it as the API's package does.
 //
 // Providers document their own forms. Agents do not document what they record, so each reader rests on files: sessions
 // that their authors published, sessions recorded with the agent for this purpose, or samples made by hand. The comment

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/internal/testkit/hostile"
 )
 
