@@ -285,12 +285,17 @@ func TestDamagedFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.damage(t, s.path)
-			s, err := Open(t.Context(), s.path)
+			path := s.path
+			before, _ := os.ReadFile(path)
+			s, err := Open(t.Context(), path)
 			if err == nil {
 				defer s.Close()
 				err = s.Check(t.Context())
 			}
 			wantCause(t, err, c.cause)
+			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+				t.Error("the file was changed")
+			}
 		})
 	}
 }

@@ -58,7 +58,12 @@ func open(ctx context.Context, path string, steps []store.Migration) (*Store, er
 		w.disconnect()
 		return nil, s.fault(ctx, err)
 	}
-	err := w.prepare(ctx)
+	// Readers do not wait for the writer, and a commit is one write to the disk. The file remembers it: it is set only
+	// once the file is known to be ours.
+	_, err := w.conn.ExecContext(ctx, "PRAGMA journal_mode=WAL")
+	if err == nil {
+		err = w.prepare(ctx)
+	}
 	if err == nil {
 		err = s.displaced() // since it was created
 	}
@@ -107,8 +112,7 @@ func (s *Store) create() error {
 func dsn(path string, more ...string) string {
 	pragmas := append([]string{
 		fmt.Sprintf("busy_timeout(%d)", lockTimeout.Milliseconds()),
-		"journal_mode(WAL)", // readers do not wait for the writer, and a commit is one write to the disk
-		"synchronous(FULL)", // and that one is waited for: what is acknowledged survives a loss of power
+		"synchronous(FULL)", // a commit is waited for: what is acknowledged survives a loss of power
 		"foreign_keys(1)",   // for each connection: SQLite does not keep them otherwise
 	}, more...)
 	// rw: no connection creates the file again if it is missing.
