@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 var (
@@ -79,7 +80,7 @@ func TestNothingIsSentToAModelWithoutConsent(t *testing.T) {
 func TestAProbeCostsWhatAComparisonSays(t *testing.T) {
 	t.Parallel()
 	p := newPlaceHere(t)
-	data, err := os.ReadFile(samples(t)[0])
+	data, err := os.ReadFile(repo.Samples(t)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,12 @@ func TestAProbeCostsWhatAComparisonSays(t *testing.T) {
 	probed := decode[struct {
 		Variants []struct{ Relative float64 }
 	}](t, p.run(append([]string{"probe", "--write", "d"}, args...)...))
-	cost := decode[compared](t, p.run(append([]string{"compare"}, args...)...)).Totals.Variants[0].Costs[0].Relative
+	compared := decode[struct {
+		Totals struct {
+			Variants []struct{ Costs []struct{ Relative float64 } }
+		}
+	}](t, p.run(append([]string{"compare"}, args...)...))
+	cost := compared.Totals.Variants[0].Costs[0].Relative
 	if len(probed.Variants) != 2 || math.Abs(probed.Variants[1].Relative-cost) > 1e-6 || cost == 0 {
 		t.Errorf("probe says %+v, a comparison %v", probed.Variants, cost)
 	}

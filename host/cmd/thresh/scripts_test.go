@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -30,6 +31,7 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 //	model KIND [FILE|STATUS…]                starts a model provider, which answers with each in turn, then with the last
 //	asked N [PATTERN]                        is how often it was asked since, and what is in the last request
 //	fails STATUS PATTERN ARGUMENT…           runs a command that prints nothing but this on standard error, in few lines
+//	tables N HEAD                            sees to it that tables on stdout with that heading have at most N columns
 //	status N                                 is the exit status of the last command
 //	plugin NAME…                             puts plugins into the plugin directory
 //	append FILE                              makes a program another one that does the same
@@ -71,6 +73,26 @@ func TestScripts(t *testing.T) {
 			},
 			"agent": agentInScript,
 			"fails": failsInScript,
+			"tables": func(ts *testscript.TestScript, _ bool, args []string) {
+				most, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				inTable, tables := false, 0
+				for line := range strings.Lines(ts.ReadFile("stdout")) {
+					line = strings.TrimSuffix(line, "\n")
+					if strings.HasPrefix(strings.TrimLeft(line, " *"), args[1]) {
+						inTable, tables = true, tables+1
+					}
+					if line == "" { // the prose after a table wraps by itself
+						inTable = false
+					}
+					if width := utf8.RuneCountInString(line); inTable && width > most {
+						ts.Fatalf("%d columns: %s", width, line)
+					}
+				}
+				if tables == 0 {
+					ts.Fatalf("no such table")
+				}
+			},
 			"model": modelInScript,
 			"asked": askedInScript,
 			"mode": func(ts *testscript.TestScript, _ bool, args []string) {
