@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/host/internal/provider/responses"
@@ -45,15 +46,14 @@ type codex struct {
 
 // codexFields returns the fields of an item of type t that are read. nil means that the item is carried whole.
 func codexFields(t string, item ordered.Object) []string {
+	k := responses.Item(t)
 	switch {
 	case t == "message":
 		return []string{"role", "content"}
 	case t == "reasoning":
 		return []string{"summary", "encrypted_content"}
-	case t == "function_call":
-		return []string{"call_id", "name", "arguments"}
-	case t == "custom_tool_call":
-		return []string{"call_id", "name", "input"}
+	case k != nil && k.Is == provider.Call && k.Name != "":
+		return []string{k.ID, k.Name, k.Value}
 	case strings.HasSuffix(t, "_call") && item.Has("action"):
 		return []string{"call_id", "action"}
 	case strings.HasSuffix(t, "_output"):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
 	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -124,12 +125,9 @@ func (m *mixed) learn(o ordered.Object) {
 	}
 	list, _ := ordered.Elements(o.Raw("content"))
 	for _, raw := range list {
-		switch ordered.Of(raw).Text("type") {
-		case "tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document":
-			m.anthropic = true
-		case "image_url", "input_audio":
-			m.openAI = true
-		}
+		kind := ordered.Of(raw).Text("type")
+		m.anthropic = m.anthropic || kind != content.KindText && anthropic.Form.Part(kind) != nil
+		m.openAI = m.openAI || kind == "image_url" || kind == "input_audio"
 	}
 }
 

@@ -13,27 +13,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// messageContent reads the content of a message: a string, or blocks of any provider. The blocks are never nil, which
-// would mean an entry without blocks. Content of another type, such as a number, becomes an opaque block with a note.
+// messageContent reads the content of a message. Null is no content, which some recorders write for a message that has
+// only calls; any other type, such as a number, becomes an opaque block with a note.
 func (b *builder) messageContent(line int, raw []byte) messages.Pieces {
-	p := messages.Pieces{Blocks: []content.Block{}}
-	if text, ok := rawjson.Text(raw); ok {
-		p.Add(false, content.Text{Text: text})
-		return p
-	}
-	// Null is no content, which some recorders write for a message that has only calls.
-	list, ok := ordered.Elements(raw)
+	p, ok := messages.Read(raw, blocksOf)
 	if !ok && !rawjson.IsNull(raw) {
 		b.oddity(
 			line, -1, "message content that is neither text nor a list",
 			"message content is %s, neither text nor a list; it is carried unchanged", ordered.Clip(raw),
 		)
 		p.Add(false, content.Opaque{JSON: bytes.Clone(raw)})
-	}
-	for _, raw := range list {
-		blocks := blocksOf(raw)
-		_, isResponse := blocks[0].(content.ToolResponse)
-		p.Add(isResponse, blocks...)
 	}
 	return p
 }

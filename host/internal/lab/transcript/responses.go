@@ -21,13 +21,11 @@ func newItems(b *builder) *items {
 
 // isResponsesItem reports whether o is an item that no other form has.
 func isResponsesItem(o ordered.Object) bool {
-	switch o.Text("type") {
-	case "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning":
-		return !o.Has("role")
-	case "message":
+	kind := o.Text("type")
+	if kind == "message" {
 		return o.Has("role") && responses.IsPart(ordered.FirstObject(o.Raw("content")).Text("type"))
 	}
-	return false
+	return responses.Item(kind) != nil && !o.Has("role")
 }
 
 func readResponses(list string) documentReader {

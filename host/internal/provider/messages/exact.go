@@ -17,18 +17,10 @@ import (
 
 // Content reads what a message that an agent adds holds: a text, or parts.
 func (b *Builder) Content(raw []byte) Pieces {
-	p := Pieces{Blocks: []content.Block{}}
-	if text, ok := rawjson.Text(raw); ok {
-		p.Add(false, content.Text{Text: text})
-		return p
-	}
-	list, _ := ordered.Elements(raw)
-	for _, part := range list {
+	p, _ := Read(raw, func(part []byte) []content.Block {
 		o := ordered.Of(part)
-		blocks := b.exact(part, o, b.API.Blocks(o))
-		_, isResponse := blocks[0].(content.ToolResponse)
-		p.Add(isResponse, blocks...)
-	}
+		return b.exact(part, o, b.API.Blocks(o))
+	})
 	return p
 }
 

@@ -15,9 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/thresh-dev/thresh/host/internal/provider"
 	"github.com/thresh-dev/thresh/host/internal/provider/anthropic"
 	"github.com/thresh-dev/thresh/host/internal/provider/chat"
 	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
 	"github.com/thresh-dev/thresh/host/internal/provider/responses"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
@@ -200,6 +202,57 @@ func TestMessagesComeBackAsTheyWereAdded(t *testing.T) {
 		{"role":"system","content":"be brief"}
 		{"type":"message","role":"developer","id":"d1","content":[{"type":"input_text","text":"rules"}]}`),
 		lines(formSamples[&responses.Messages])...))
+}
+
+// A new kind of a provider is a row, and no more: what a row says is enough to read it and to write it back.
+func TestEveryRowComesBack(t *testing.T) {
+	made := func(k provider.Kind) string {
+		o := ordered.Object{{Name: "type", Value: content.String(k.Type)}}
+		for _, name := range []string{k.ID, k.Name} {
+			if name != "" {
+				o = append(o, ordered.Field{Name: name, Value: []byte(`"c1"`)})
+			}
+		}
+		value := map[provider.Is]string{provider.Call: `{"a":1.0}`, provider.Result: `"out"`, provider.Text: `"words"`,
+			provider.Bound: `"words"`, provider.Fence: `"words"`}[k.Is]
+		switch {
+		case k.Quoted, k.Type == "custom_tool_call":
+			value = `"{}"`
+		case k.Type == "reasoning":
+			value = `[]`
+		}
+		if k.Value != "" {
+			o = append(o, ordered.Field{Name: k.Value, Value: []byte(value)})
+		}
+		return string(append(o, ordered.Field{Name: "odd", Value: []byte(`{"a":[1.50]}`)}).JSON())
+	}
+	message := func(role, part string) string { return fmt.Sprintf(`{"role":%q,"content":[%s]}`, role, part) }
+	for _, f := range forms {
+		for _, k := range f.Form.Parts {
+			sent := message("user", `{"type":"`+f.Form.TextType(content.Human)+`","text":"hi"}`) + "\n"
+			role := "user"
+			if k.By == content.AI || k.Type == "output_text" {
+				role = "assistant"
+			}
+			if k.Is == provider.Result {
+				sent += message("assistant", `{"type":"tool_use","id":"c1","name":"f","input":{}}`) + "\n"
+			}
+			if !k.Inner {
+				comesBack(t, f, lines(sent+message(role, made(k))))
+			}
+		}
+		for _, k := range f.Form.Items {
+			sent := `{"role":"user","content":"hi"}` + "\n"
+			if call, ok := strings.CutSuffix(k.Type, "_output"); ok {
+				row := responses.Item(call)
+				if row == nil {
+					row = responses.Item(call + "_call") // of a search of tools
+				}
+				sent += made(*row) + "\n"
+			}
+			comesBack(t, f, lines(sent+made(k)))
+		}
+	}
 }
 
 // Whatever history an agent has, its messages come back.

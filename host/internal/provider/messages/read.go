@@ -15,6 +15,23 @@ import (
 // One returns a list of one block.
 func One(b content.Block) []content.Block { return []content.Block{b} }
 
+// Read reads the content of a message: a text, or parts, each of which becomes at least one block. The blocks are never
+// nil, which would mean an entry without blocks. ok is false if it is neither.
+func Read(raw []byte, blocks func(part []byte) []content.Block) (p Pieces, ok bool) {
+	p.Blocks = []content.Block{}
+	if text, ok := rawjson.Text(raw); ok {
+		p.Add(false, content.Text{Text: text})
+		return p, true
+	}
+	list, ok := ordered.Elements(raw)
+	for _, part := range list {
+		made := blocks(part)
+		_, isResponse := made[0].(content.ToolResponse)
+		p.Add(isResponse, made...)
+	}
+	return p, ok
+}
+
 // Blocks reads a part by the row of its kind; nil if it has none, or lacks what a block needs. A tool result with images
 // becomes a response followed by the images.
 func (a *API) Blocks(o ordered.Object) []content.Block {
