@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
@@ -12,12 +13,12 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
-// recorded reads the recorded sessions next to the repository; it skips where they are absent.
-func recorded(tb testing.TB) (sessions []compare.Session) {
+// recorded reads the recorded sessions next to the repository, or those with names; it skips where they are absent.
+func recorded(tb testing.TB, names ...string) (sessions []compare.Session) {
 	tb.Helper()
 	root := repo.Shared(tb, "sessions/native")
 	err := filepath.WalkDir(root, func(file string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || len(names) > 0 && !slices.Contains(names, d.Name()) {
 			return err
 		}
 		t, err := transcript.ReadFile(file, transcript.Options{})

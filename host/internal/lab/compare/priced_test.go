@@ -1,8 +1,6 @@
 package compare_test
 
 import (
-	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
@@ -14,17 +12,14 @@ import (
 // of the short run are those that were up to 34 % dearer when the threshold made pruning free; the full run has all.
 func TestPricedIsHardlyEverDearerThanNothing(t *testing.T) {
 	race.Skip(t)
-	sessions := recorded(t)
+	few := []string{"session.messages.json", "bb-781d6f3a8e-0.jsonl"}
 	names := []string{"anthropic-fable-5.1-1h", "openai-gpt-5.6-sol", "deepseek"}
 	if !testing.Short() {
 		names = append(names, "anthropic-sonnet", "anthropic-sonnet-1h", "anthropic-sonnet-5.5", "anthropic-sonnet-5.5-1h",
 			"openai-gpt-5", "openai-gpt-4.1", "openai-gpt-6.1-sol", "gemini-2.5-pro", "deepseek-v4-pro", "no-cache")
-	} else {
-		few := []string{"session.messages.json", "bb-781d6f3a8e-0.jsonl"}
-		sessions = slices.DeleteFunc(sessions, func(s compare.Session) bool {
-			return !slices.Contains(few, filepath.Base(s.Name))
-		})
+		few = nil
 	}
+	sessions := recorded(t, few...)
 	for _, limit := range []int{60_000, 100_000, 200_000}[:full.Or(2, 3)] {
 		h := open(t, map[string]any{"model.contextLimit": limit, "compression.density.cadence": "priced"})
 		r, err := compare.Run(t.Context(), h, compare.Options{Sessions: sessions, Prices: lists(t, names...),
