@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/internal/testkit/full"
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
@@ -18,7 +19,16 @@ var forms = map[string]func() form{
 
 // eachForm runs a test for each API.
 func eachForm(t *testing.T, test func(*testing.T, func() form)) {
-	for _, name := range []string{"messages", "chat", "responses", "gemini"} {
+	ofForms(t, []string{"messages", "chat", "responses", "gemini"}, test)
+}
+
+// someForms is eachForm for what differs in nothing but the bytes of a request: a short run has two of them.
+func someForms(t *testing.T, test func(*testing.T, func() form)) {
+	ofForms(t, []string{"messages", "responses", "chat", "gemini"}[:full.Or(2, 4)], test)
+}
+
+func ofForms(t *testing.T, names []string, test func(*testing.T, func() form)) {
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, forms[name]) })
 	}
 }

@@ -128,7 +128,7 @@ func TestARemovedResultIsGivenBack(t *testing.T) {
 // a fork, from another host of the store, and after a restart, and nothing by an id of the other. An answer does not
 // tell whether another conversation has an id.
 func TestRecallIsOfOneConversation(t *testing.T) {
-	eachForm(t, func(t *testing.T, newForm func() form) {
+	someForms(t, func(t *testing.T, newForm func() form) {
 		settings := recallSettings(t)
 		ids, agents := map[string][]string{}, map[string]*agent{}
 		var up *modelapi.Server

@@ -13,7 +13,7 @@ import (
 // With a store, a proxy that ended is taken over by the next in the middle of a conversation: what was sent is sent
 // again byte for byte, with the ids of removed results, and nothing is prepared anew.
 func TestAConversationOutlivesTheProxy(t *testing.T) {
-	eachForm(t, func(t *testing.T, newForm func() form) {
+	someForms(t, func(t *testing.T, newForm func() form) {
 		up := provider(t, modelapi.Options{Script: work(10)})
 		recall := recalls(t, false)
 		settings := map[string]any{"sessions.store": "sqlite:" + filepath.Join(t.TempDir(), "s.db"),
