@@ -149,7 +149,6 @@ func TestCloseEndsCallsAndStarts(t *testing.T) {
 // A plugin's children go when it does, though they hold its standard output open. Isolated, it has none at all, so
 // that none can leave its process group, or stay behind when the host is gone.
 func TestAGrandchildIsEndedToo(t *testing.T) {
-	t.Parallel()
 	ways := map[string]func(*testing.T, *Manager, *Strategy){
 		"Close": func(t *testing.T, m *Manager, _ *Strategy) {
 			if err := m.Close(); err != nil {
@@ -172,7 +171,6 @@ func TestAGrandchildIsEndedToo(t *testing.T) {
 }
 
 func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
-	t.Parallel()
 	isolates(t)
 	for _, name := range []string{"leaves-a-grandchild", "leaves-a-daemon"} {
 		t.Run(name, func(t *testing.T) {

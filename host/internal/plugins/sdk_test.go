@@ -102,7 +102,6 @@ func TestAPluginsLogKeepsItsLevelAndNamesThePlugin(t *testing.T) {
 }
 
 func TestAPluginOfTheSDKGoesWhenItsLifelineBreaks(t *testing.T) {
-	t.Parallel()
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}}), "honest")
 	p, err := s.Acquire(t.Context())
 	if err != nil {
