@@ -39,7 +39,8 @@ func goThrough(t *testing.T, files []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := map[string]bool{}
+		// What the host answers a call with that got no answer in time.
+		lines := map[string]bool{"no result came before the conversation went on": true}
 		for _, c := range recorded.Entries {
 			for line := range linesOf(c) {
 				lines[line] = true
