@@ -122,7 +122,7 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 	case code == codes.Unimplemented,
 		code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
 		failure.Err = fmt.Errorf("%w: %s", fault.ErrBadAnswer, message(err))
-	case p.life.ctx.Err() != nil, code == codes.Unavailable && (p.proc.Gone(crashTime) || p.lostConnection(c.caller)):
+	case p.life.ctx.Err() != nil, code == codes.Unavailable && p.vanished(c.caller):
 		// gRPC has many words for it: the connection broke, is closing, or the call was cancelled.
 		failure.Err = p.endedBecause()
 		crashed := errors.Is(failure.Err, fault.ErrPluginCrashed)
@@ -136,11 +136,8 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		p.End(errCutOff)
 	default:
 		failure.Err = fmt.Errorf("%w: %s", fault.ErrStrategy, message(err))
-		if code == codes.Unavailable {
-			// A strategy says UNAVAILABLE when a service failed it for the moment.
-			failure.Retryable = true
-			p.opts.Spawn(p.probe) // it said so itself, or briefly lost its connection
-		}
+		// A strategy says UNAVAILABLE when a service failed it for the moment.
+		failure.Retryable = code == codes.Unavailable
 	}
 	return failure
 }

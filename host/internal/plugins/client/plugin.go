@@ -195,6 +195,17 @@ func (p *Plugin) lostConnection(ctx context.Context) bool {
 	return why != nil
 }
 
+// vanished reports whether a plugin that was unavailable to a call has ended, and ends it if it cannot be reached. It
+// may have said so itself, because a service failed it: then it answers, and nobody has to wait for the end of its
+// process.
+func (p *Plugin) vanished(ctx context.Context) bool {
+	why := p.unreachable(ctx)
+	if why != nil && !p.proc.Gone(crashTime) {
+		p.End(why)
+	}
+	return why != nil
+}
+
 // unreachable returns why the plugin is to be ended: it does not answer GetInfo within probeTimeout. It returns nil if
 // ctx ended first.
 func (p *Plugin) unreachable(ctx context.Context) error {
