@@ -148,6 +148,9 @@ func ExampleSession_Originals() {
 	defer done()
 	for i, call := range model() {
 		result := fmt.Sprintf("version %d of a.go, %s", i, strings.Repeat("a line of it\n", 50))
+		if call.Name == "write_file" {
+			result = "ok"
+		}
 		if _, err := s.Add(context.Background(),
 			content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
 			content.Content{Speaker: content.Tool, Blocks: []content.Block{

@@ -55,6 +55,9 @@ func Example() {
 		// Send ready.History to the model; here, the model's answer is call.
 		add(content.AI, call)
 		result := strings.Repeat("package a // a line of the file\n", 20)
+		if call.Name == "write_file" {
+			result = "ok"
+		}
 		add(content.Tool, content.ToolResponse{CallID: call.ID, ToolName: call.Name, Result: content.String(result)})
 		s.ReportUsage(ready.Tokens + 500) // what the provider counted for the request
 	}

@@ -192,7 +192,7 @@ func TestTheRulesOfHighDensityAreSettings(t *testing.T) {
 	history := work(1)
 	read := history[1:3]
 	again := slices.Concat(history, []sdk.Content{call("w", "write_file", `{"file_path":"/w/file_0.go"}`),
-		answer("w", "write_file", "written")}, read)
+		answer("w", "write_file", "Successfully overwrote file: /w/file_0.go.")}, read)
 	included := said(sdk.Human, "--- a.go ---\n"+strings.Repeat("a line\n", 20)+"--- End of content ---\n")
 	for name, tt := range map[string]struct {
 		history  []sdk.Content

@@ -16,7 +16,14 @@ import (
 
 // exchange is a call of a tool with a path and its answer.
 func exchange(id, tool, path string) []sdk.Content {
-	return []sdk.Content{call(id, tool, fmt.Sprintf(`{"file_path":%q}`, path)), answer(id, tool, "content")}
+	result := "content"
+	switch tool { // in words by which agents say that they wrote
+	case "write_file", "replace":
+		result = "Successfully modified file: " + path
+	case "Edit":
+		result = "The file " + path + " has been updated successfully."
+	}
+	return []sdk.Content{call(id, tool, fmt.Sprintf(`{"file_path":%q}`, path)), answer(id, tool, result)}
 }
 
 func join(parts ...[]sdk.Content) []sdk.Content {
@@ -79,13 +86,14 @@ func TestReadWritePruning(t *testing.T) {
 		"the write failed, in a tag": {history: join(a,
 			saying("<tool_use_error>read it first</tool_use_error>"))},
 		"the write failed, in a line": {history: join(a, saying("running\nexit code: 1\n"))},
-		"the write says more than it wrote": {history: join(a, saying("Wrote a.go\n1: Error: x")),
+		"the write says more than it wrote": {history: join(a, saying("Successfully overwrote file: a.go\n1: Error: x")),
 			removals: []int{0, 1}},
 		"a file that begins as an error does, then written": {history: join(readError, write("a.go")),
 			removals: []int{0, 1}},
-		"the write was not answered": {history: join(a, write("a.go")[:1])},
-		"the read was not answered":  {history: join(a[:1], write("a.go"))},
-		"an edit":                    {history: join(a, exchange("w", "replace", "a.go")), removals: []int{0, 1}},
+		"the write is answered in other words": {history: join(a, saying("Please use a smaller change."))},
+		"the write was not answered":           {history: join(a, write("a.go")[:1])},
+		"the read was not answered":            {history: join(a[:1], write("a.go"))},
+		"an edit":                              {history: join(a, exchange("w", "replace", "a.go")), removals: []int{0, 1}},
 		"an edit, which does not count": {history: join(a, exchange("w", "replace", "a.go")),
 			partial: sdk.PartialWritesKeep},
 		"a whole write, which counts always": {history: join(a, write("a.go")), partial: sdk.PartialWritesKeep,

@@ -71,15 +71,13 @@ var writers = map[string]content.ToolCall{
 	"gemini-cli":     {Name: "write_file", Parameters: []byte(`{"file_path":"/a"}`)},
 	"llxprt":         {Name: "insert_at_line", Parameters: []byte(`{"file_path":"/a"}`)},
 	"mcp-filesystem": {Name: "mcp__filesystem__write_file", Parameters: []byte(`{"path":"/a"}`)},
+	"crush":          {Name: "multiedit", Parameters: []byte(`{"file_path":"/a"}`)},
 	"opencode":       {Name: "edit", Parameters: []byte(`{"filePath":"/a"}`)},
 	"openhands":      {Name: "file_editor", Parameters: []byte(`{"command":"str_replace","path":"/a"}`)},
 	"pi":             {Name: "edit", Parameters: []byte(`{"path":"/a"}`)},
 	"vscode-copilot": {Name: "replace_string_in_file", Parameters: []byte(`{"filePath":"/a"}`)},
 	"swe-agent":      {Name: "str_replace_editor", Parameters: []byte(`{"command":"create","path":"/a"}`)},
 }
-
-// done are the writers among them that say in words of their own that they wrote.
-var done = []string{"developer__text_editor", "edit"}
 
 // Every agent's write counts as failed by whatever sign of a failure its response bears, and as done without one.
 func TestFailedWritesWithoutAFlag(t *testing.T) {
@@ -137,8 +135,10 @@ func TestFailedWritesWithoutAFlag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Amp's words are not public, llxprt's tools are those of the test vectors, and a tool of one's own may have any.
 	check := func(t *testing.T, taxonomy *tools.Taxonomy, call content.ToolCall) {
 		t.Helper()
+		anyWords := slices.Contains([]string{"scribble", writers["amp"].Name, writers["llxprt"].Name}, call.Name)
 		if len(taxonomy.Use(call.Name, call.Parameters).Writes) == 0 {
 			t.Fatalf("%s is no write", call.Name)
 		}
@@ -148,7 +148,7 @@ func TestFailedWritesWithoutAFlag(t *testing.T) {
 			}
 		}
 		for name, r := range successes {
-			if text := r.ResultText(); slices.Contains(done, call.Name) && text != "" && !strings.HasPrefix(text, `{"success"`) {
+			if !anyWords && r.ResultText() != "" && name != "JSON" && name != "an exit line" {
 				continue // in words of another tool
 			}
 			if taxonomy.Judge(call, r).Outcome != tools.OutcomeSuccess {
@@ -175,6 +175,89 @@ func TestFailedWritesWithoutAFlag(t *testing.T) {
 	t.Run("a tool of one's own", func(t *testing.T) {
 		check(t, own, content.ToolCall{Name: "scribble", Parameters: []byte(`{"to":"/a"}`)})
 	})
+}
+
+// The answers by which agents say that they wrote, as their public sources and recorded sessions have them. In other
+// words it is in doubt.
+func TestEachAgentSaysInItsWordsThatItWrote(t *testing.T) {
+	const roo = `{"path":"a.ts","operation":"modified","notice":"You do not need to re-read the file"}`
+	all := mustPresets(t, tools.PresetNames()...)
+	for preset, calls := range map[string]map[string][]string{
+		"claude-code": {
+			`Edit {"file_path":"/a"}`: {"The file /a has been updated successfully. (file state is current in your context)",
+				"The file /a has been updated. All occurrences of 'x' were successfully replaced with 'y'.",
+				"The file /a has been updated. Here's the result of running `cat -n` on a snippet:\n1\tError"},
+			`MultiEdit {"file_path":"/a"}`:        {"Applied 3 edits to /a:\n1. Replaced"},
+			`Write {"file_path":"/a"}`:            {"File created successfully at: /a", "The file /a has been updated."},
+			`NotebookEdit {"notebook_path":"/a"}`: {"Updated cell c1 with x", "Inserted cell c2 with y", "Deleted cell c3"},
+		},
+		"codex": {`apply_patch "*** Begin Patch\n*** Update File: a\n*** End Patch"`: {
+			"Success. Updated the following files:\nM a", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.",
+			`{"output":"Success. Updated the following files:\nM a\n","metadata":{"exit_code":0}}`,
+			"The following files were successfully edited:\n/a", "Successfully applied patch to the following files:", roo}},
+		"cline": {
+			`write_to_file {"path":"a"}`: {"The content was successfully saved to a.\n\nPlease note", roo,
+				"The user made the following updates to your content:\n\n@@"},
+			`replace_in_file {"path":"a"}`: {"The content was successfully saved to a."},
+			`apply_diff {"path":"a"}`:      {roo, "But unable to apply all diff parts to file: /a. Use\n" + roo},
+			`editor {"path":"/a","new_text":"x"}`: {"Edited /a\n@@", "Inserted content at line 3 in /a.",
+				"File created successfully at: /a", `{"query":"edit:/a","result":"Edited /a","success":true}`},
+		},
+		"copilot-cli": {
+			`edit {"path":"/a","new_str":"x"}`:     {"File /a updated with changes."},
+			`create {"path":"/a","file_text":"x"}`: {"Created file /a with 246 characters"},
+		},
+		"crush": {
+			`edit {"file_path":"/a","old_string":"x"}`: {"<result>\nContent replaced in file: /a\n</result>",
+				"<result>\nFile created: /a\n</result>\n"},
+			`multiedit {"file_path":"/a"}`:           {"<result>\nApplied 2 edits to file: /a\n</result>"},
+			`write {"file_path":"/a","content":"x"}`: {"<result>\nFile successfully written: /a\n</result>"},
+		},
+		"gemini-cli": {
+			`write_file {"file_path":"/a"}`: {`{"output":"Successfully overwrote file: /a."}`,
+				"Successfully created and wrote to new file: /a. Here is the updated code:\nx"},
+			`replace {"file_path":"/a"}`: {"Successfully modified file: /a (1 replacements).",
+				"Created new file: /a with provided content."},
+			`edit {"file_path":"/a","old_string":"x"}`: {"The file: /a has been updated. Showing lines 1-9 of 20"},
+		},
+		"mcp-filesystem": {`mcp__filesystem__write_file {"path":"/a"}`: {"Successfully wrote to /a"},
+			`mcp__filesystem__edit_file {"path":"/a"}`: {"```diff\nIndex: /a\n"}},
+		"openhands": {`str_replace_editor {"command":"create","path":"/a"}`: {"File created successfully at: /a"},
+			`file_editor {"command":"insert","path":"/a"}`:    {"The file /a has been edited. Here's the result"},
+			`file_editor {"command":"undo_edit","path":"/a"}`: {"Last edit to /a undone successfully. Here"},
+			`edit_file {"path":"/a","content":"x"}`:           {"[Existing file /a is edited with 1 changes.]"}},
+		"opencode": {`edit {"filePath":"/a"}`: {"Edit applied successfully."},
+			`write {"filePath":"/a","content":"x"}`: {"Wrote file successfully."}},
+		"pi": {`edit {"path":"/a"}`: {"Successfully replaced text in /a. Changed 22 characters to 23 characters."},
+			`write {"path":"/a","content":"x"}`: {"Successfully wrote 1092 bytes to /a"}},
+		"swe-agent": {`edit {"command":"edit 1:2"}`: {"File updated. Please review the changes and make sure",
+			"Text replaced. Please review the changes", "[File: /a (18 lines total)]\n1:x"},
+			`create {"filename":"a"}`: {"[File: /a (1 lines total)]"}},
+		"vscode-copilot": {`create_file {"filePath":"/a"}`: {"File created at /a"},
+			`replace_string_in_file {"filePath":"/a"}`: {"The following files were successfully edited:\n/a"},
+			`edit_notebook_file {"filePath":"/a"}`:     {"The notebook file was successfully edited."}},
+	} {
+		for _, taxonomy := range []*tools.Taxonomy{mustPresets(t, preset), all} {
+			for call, answers := range calls {
+				name, params, _ := strings.Cut(call, " ")
+				call := content.ToolCall{Name: name, Parameters: []byte(params)}
+				if c := taxonomy.Use(name, call.Parameters).Class; c != tools.ClassWrite {
+					t.Errorf("%s: %s is %s", preset, name, c)
+				}
+				for _, text := range answers {
+					if got := taxonomy.Judge(call, content.ToolResponse{}.WithResultText(text)).Outcome; got != tools.OutcomeSuccess {
+						t.Errorf("%s, %s: %q is %s", preset, name, text, got)
+					}
+				}
+				for _, text := range []string{"The reviewer asks for another way.", "Please use a smaller change instead.",
+					"[preview only]", "Changes were rejected by the user.", "ok, but let me do it", "Doneness"} {
+					if taxonomy.Judge(call, content.ToolResponse{}.WithResultText(text)).Outcome == tools.OutcomeSuccess {
+						t.Errorf("%s, %s: %q counts as a success", preset, name, text)
+					}
+				}
+			}
+		}
+	}
 }
 
 // What a tool read may say anything: only agents' own rules for that tool tell a failed read.

@@ -238,12 +238,19 @@ func (j *judge) silent() bool {
 	return false
 }
 
-// doubtful reports whether the result of a tool of which it is known how it says that it wrote says something else.
+// doubtful reports whether the result of a tool of which it is known how it says that it wrote says something else: in
+// neither its words nor those that any tool may use.
 func (j *judge) doubtful() bool {
 	known, says := false, false
 	for i := range j.of.texts {
+		if slices.Contains([]string{"ok", "done"}, strings.TrimRight(j.of.texts[i].head, ".! ")) {
+			return false
+		}
 		for line := range j.of.texts[i].first() {
 			says = says || strings.TrimSpace(line) != ""
+			if _, ok := matchAny(j.write.done, line); ok {
+				return false
+			}
 			for _, s := range j.own {
 				known = known || len(s.done) > 0
 				if _, ok := matchAny(s.done, line); ok {

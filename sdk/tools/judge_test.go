@@ -134,6 +134,13 @@ var judgedResults = map[string]judged{
 			"Code: 1\n" +
 			"Signal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 7", want: failed},
 
+	"Crush, failure": {preset: "crush", tool: "bash", params: `{"command":"make","description":"Builds"}`,
+		result: "no rule\n\nExit code 2\n\n<cwd>/w</cwd>", want: failed},
+	"Crush, background": {preset: "crush", tool: "bash", params: `{"command":"make","description":"Builds"}`,
+		result: "Command is taking longer than expected and has been moved to background.\n\nBackground shell ID: 7",
+		want:   running, task: "7"},
+	"Crush, a task goes on": {preset: "crush", tool: "job_output", params: `{"shell_id":"7"}`,
+		result: "Status: running\n\nbuilding", want: running},
 	"Copilot CLI, failure": {preset: "copilot-cli", tool: "bash", params: `{"command":"git log"}`,
 		result: "\n<shellId: 51 completed with exit code 128>", want: failed},
 	"Copilot CLI, success": {preset: "copilot-cli", tool: "bash", params: `{"command":"x; echo exit: $?"}`,

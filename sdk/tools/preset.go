@@ -15,8 +15,7 @@ var presetFiles embed.FS
 // vscode-copilot and amp are first: their rules for shared names require their parameters.
 var presetOrder = [...]string{
 	"vscode-copilot", "amp", "gemini-cli", "llxprt", "claude-code", "codex", "copilot-cli", "cline", "opencode",
-	"openhands",
-	"pi", "goose", "swe-agent", "mini-swe-agent", "mcp-filesystem", "mcp-github",
+	"crush", "openhands", "pi", "goose", "swe-agent", "mini-swe-agent", "mcp-filesystem", "mcp-github",
 }
 
 // PresetNames returns the names of all presets, one for each agent (and for common MCP servers), in their default

@@ -118,7 +118,7 @@ type Failure struct {
 	Running []string `json:"running,omitempty"`
 	// Done lists beginnings of one of the first lines by which a tool that writes files says that it did. If there are
 	// any, a result with other words is in doubt ([OutcomeUnknown]), as that of a call which a person refused or
-	// interrupted may be. A result without words is not.
+	// interrupted may be. A result without words is not, nor is a plain "ok", "done", "wrote …" or the like.
 	Done []string `json:"done,omitempty"`
 	// Silent lists beginnings of one of the last lines that identify an agent that never says how a command ended.
 	Silent []string `json:"silent,omitempty"`

@@ -3,6 +3,7 @@ package tools_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,5 +74,56 @@ func TestRecordedSessions(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// The answers of recorded writes say whether they happened, in words that are known: none is in doubt that was not cut.
+func TestRecordedWritesAreJudged(t *testing.T) {
+	type counts struct{ Happened, Failed, Doubtful int }
+	want := map[string]counts{"Edit": {87, 7, 0}, "Write": {7, 0, 0}, "apply_patch": {6, 0, 0}, "create": {3, 0, 0},
+		"edit": {134, 4, 0}, "editor": {4, 0, 0}, "insert": {1, 0, 0}, "replace": {0, 1, 0}, "str_replace_editor": {0, 1, 0},
+		"write": {3, 0, 0}, "write_file": {2, 0, 0}}
+	files, err := filepath.Glob(filepath.Join(repo.Shared(t, "sessions", "normalized"), "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	taxonomy, got := mustPresets(t, tools.PresetNames()...), map[string]counts{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var session struct{ History []content.Content }
+		if err := json.Unmarshal(data, &session); err != nil {
+			t.Fatal(err)
+		}
+		calls := map[string]content.ToolCall{}
+		for _, entry := range session.History {
+			for _, b := range entry.Blocks {
+				switch b := b.(type) {
+				case content.ToolCall:
+					calls[b.ID] = b
+				case content.ToolResponse:
+					call := calls[b.CallID]
+					if taxonomy.Use(call.Name, call.Parameters).Class != tools.ClassWrite {
+						continue
+					}
+					n := got[call.Name]
+					switch taxonomy.Judge(call, b).Outcome {
+					case tools.OutcomeSuccess:
+						n.Happened++
+					case tools.OutcomeError:
+						n.Failed++
+					default:
+						n.Doubtful++
+						t.Logf("%s, %s: %.200q", filepath.Base(file), call.Name, b.ResultText())
+					}
+					got[call.Name] = n
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

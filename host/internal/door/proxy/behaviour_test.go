@@ -72,7 +72,7 @@ func TestWithAKnownModelPruningPays(t *testing.T) {
 	script = append(script, modelapi.Turn{modelapi.Edit("short.go", "a", "b")}, modelapi.Turn{modelapi.Run("go test")})
 	read := func(turn int, c call) string {
 		if strings.Contains(c.args, "short.go") {
-			return "package short, with a few words"
+			return "updated short.go, a package with a few words"
 		}
 		return files(turn, c)
 	}

@@ -35,7 +35,11 @@ func ofForms(t *testing.T, names []string, test func(*testing.T, func() form)) {
 
 // files answers calls as a project does: reads are long, and each differs.
 func files(turn int, c call) string {
-	return fmt.Sprintf("turn %d: %s %s\n", turn, c.name, c.args) + strings.Repeat(fmt.Sprintf("line %d "+
+	did := "turn"
+	if c.name == "edit" {
+		did = "edited"
+	}
+	return fmt.Sprintf("%s %d: %s %s\n", did, turn, c.name, c.args) + strings.Repeat(fmt.Sprintf("line %d "+
 		"\"quoted\"\n", turn), 150)
 }
 
