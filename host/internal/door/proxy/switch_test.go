@@ -49,19 +49,23 @@ func TestAnotherToolListOrModelKeepsTheConversation(t *testing.T) {
 		list  string
 		words []string
 		to    int
+		full  bool // not in a short run, which has each form once
 	}{
-		"tools that come and go": {messagesForm{"s"}, "", tool("input_schema"), 30},
-		"messages, tools":        {messagesForm{"s"}, "anthropic-sonnet", tool("input_schema"), 99},
+		"tools that come and go": {messagesForm{"s"}, "", tool("input_schema"), 30, false},
+		"messages, tools":        {messagesForm{"s"}, "anthropic-sonnet", tool("input_schema"), 99, false},
 		"chat, tools": {chatForm{}, "openai-gpt-5", []string{`"tools":[`, `"tools":[{"type":"function","function":` +
-			`{"name":"new","parameters":` + schema + `}},`}, 99},
-		"responses, tools": {responsesForm{"s"}, "openai-gpt-5", tool(`type":"function","parameters`), 99},
+			`{"name":"new","parameters":` + schema + `}},`}, 99, true},
+		"responses, tools": {responsesForm{"s"}, "openai-gpt-5", tool(`type":"function","parameters`), 99, false},
 		"gemini, tools": {geminiForm{}, "", []string{`"functionDeclarations":[`, `"functionDeclarations":[{"name":"new",` +
-			`"parametersJsonSchema":` + schema + `},`}, 99},
-		"messages, model":  {messagesForm{"s"}, "anthropic-sonnet", []string{"claude-sonnet-4-5", "claude-sonnet-4-6"}, 99},
-		"chat, model":      {chatForm{}, "openai-gpt-5", []string{`"gpt-5"`, `"gpt-5.1"`}, 99},
-		"responses, model": {responsesForm{"s"}, "openai-gpt-5", []string{`"gpt-5"`, `"gpt-5.1"`}, 99},
-		"gemini, model":    {geminiForm{}, "", []string{"gemini-test", "gemini-2.5-pro"}, 99},
+			`"parametersJsonSchema":` + schema + `},`}, 99, true},
+		"messages, model":  {messagesForm{"s"}, "anthropic-sonnet", []string{"claude-sonnet-4-5", "claude-sonnet-4-6"}, 99, true},
+		"chat, model":      {chatForm{}, "openai-gpt-5", []string{`"gpt-5"`, `"gpt-5.1"`}, 99, false},
+		"responses, model": {responsesForm{"s"}, "openai-gpt-5", []string{`"gpt-5"`, `"gpt-5.1"`}, 99, true},
+		"gemini, model":    {geminiForm{}, "", []string{"gemini-test", "gemini-2.5-pro"}, 99, false},
 	} {
+		if c.full && testing.Short() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			long := strings.NewReplacer(`"claude-test"`, `"claude-sonnet-4-5"`, `"model":"test"`, `"model":"gpt-5"`,
