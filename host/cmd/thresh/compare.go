@@ -53,8 +53,7 @@ each of them saves, what it costs at a provider's prices, and what later turns w
 The first row is doing nothing.
 
 ` + measureHelp() + `
-cost, and from usd to model-usd, are there once for each price list. NAME-worst is the figure of the
-session that came off worst.
+NAME-worst is the figure of the session that came off worst.
 
 The table shows the columns that fit. --columns chooses others by these names, and -o json has
 everything.

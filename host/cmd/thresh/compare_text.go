@@ -42,11 +42,14 @@ func allColumns() []table.Column {
 func measureHelp() string {
 	var b strings.Builder
 	for _, m := range compare.Measures {
-		line, indent := fmt.Sprintf("  %-11s", m.Name), strings.Repeat(" ", 13)
-		for word := range strings.FieldsSeq(m.Help) {
+		line, help := fmt.Sprintf("  %-11s", m.Name), m.Help
+		if m.PerList() {
+			help += "; for each price list"
+		}
+		for word := range strings.FieldsSeq(help) {
 			if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > helpWidth {
 				b.WriteString(line + "\n")
-				line = indent[1:]
+				line = strings.Repeat(" ", 13)
 			}
 			line += " " + word
 		}

@@ -97,7 +97,8 @@ var Measures = []Measure{
 	{Name: "plugin", Kind: Time, Rank: 7, JSON: "pluginTimeNs", Help: "time in the strategy"},
 }
 
-func (m *Measure) perList() bool { return strings.HasPrefix(m.JSON, "costs[].") }
+// PerList reports whether there is a figure for each price list.
+func (m *Measure) PerList() bool { return strings.HasPrefix(m.JSON, "costs[].") }
 
 // value is the figure of r, at the prices of c.
 func (m *Measure) value(r *Result, c *Cost) float64 { return number(m.JSON, r, c) }
@@ -107,7 +108,7 @@ func (m *Measure) counts(r *Result, c *Cost) bool { return m.Of == "" || number(
 
 // spread is how the figure differs between the sessions of a total.
 func (m *Measure) spread(r *Result, c *Cost) (s Spread, ok bool) {
-	if m.perList() {
+	if m.PerList() {
 		if c.PerSession != nil {
 			s = *c.PerSession
 		}
@@ -164,7 +165,7 @@ type Column struct {
 func (r *Report) Columns(rows []Row) (out []Column) {
 	for i := range Measures {
 		m, lists := &Measures[i], []*pricing.List{{}}
-		if m.perList() {
+		if m.PerList() {
 			lists = r.Prices
 		}
 		head := cmp.Or(m.Head, strings.ToUpper(strings.ReplaceAll(m.Name, "-", " ")))
@@ -196,7 +197,7 @@ func (c *Column) Text(row Row) string {
 			return c.Kind.text(s.Worst, cost.Nothing)
 		}
 		return ""
-	case c.perList() && !priced, nothing && c.Kind == Time:
+	case c.PerList() && !priced, nothing && c.Kind == Time:
 		return "-"
 	case nothing && c.Kind == Change:
 		return USD.text(cost.USD, cost.Nothing)

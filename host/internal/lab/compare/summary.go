@@ -131,7 +131,7 @@ func (s *summary) spread(m *Measure, k int) (out Spread, ok bool) {
 	sum, n := 0.0, 0
 	for i, r := range s.results {
 		var c *Cost
-		if m.perList() {
+		if m.PerList() {
 			c = &r.Costs[k]
 		}
 		if !m.counts(r, c) {
@@ -154,7 +154,7 @@ func (s *summary) result() Result {
 	for i := range Measures {
 		switch m := &Measures[i]; {
 		case m.Worst == 0:
-		case m.perList():
+		case m.PerList():
 			for k := range r.Costs {
 				if found, ok := s.spread(m, k); ok {
 					r.Costs[k].PerSession = &found
