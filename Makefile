@@ -88,6 +88,7 @@ lint: tools ## gofmt, vet, staticcheck, generated code, vulnerabilities
 	else $(LEAN) $(GO) tool -modfile=tools/go.mod govulncheck ./...; fi
 
 docs: ## write what commands print, examples and settings into pages
+	$(LEAN) $(TEST) ./host/internal/service -run 'TestOpenAPI|TestTheGuide' -update
 	$(LEAN) $(TEST) ./docs/... -update
 	$(LEAN) $(TEST) ./host/cmd/thresh -run TestScripts -update
 
@@ -148,7 +149,7 @@ picture: build ## take docs/report.png, the picture in README.md; with chromium
 
 tools:
 	@mkdir -p $(TOOLS) && cd tools && $(LEAN) GOBIN=$(TOOLS) $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go \
-		google.golang.org/grpc/cmd/protoc-gen-go-grpc connectrpc.com/connect/cmd/protoc-gen-connect-go ./protogen
+		google.golang.org/grpc/cmd/protoc-gen-go-grpc ./protogen
 
 proto: tools
 	$(TOOLS)/protogen -plugin-dir $(TOOLS) proto

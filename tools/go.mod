@@ -3,7 +3,6 @@ module github.com/thresh-dev/thresh/tools
 go 1.26.0
 
 tool (
-	connectrpc.com/connect/cmd/protoc-gen-connect-go
 	golang.org/x/perf/cmd/benchstat
 	golang.org/x/vuln/cmd/govulncheck
 	google.golang.org/grpc/cmd/protoc-gen-go-grpc
@@ -18,7 +17,6 @@ require (
 )
 
 require (
-	connectrpc.com/connect v1.21.1 // indirect
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/stretchr/testify v1.11.1 // indirect

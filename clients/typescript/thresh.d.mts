@@ -1,25 +1,31 @@
 // Types of thresh.mjs.
 
-/** A JSON object: an entry, a message of a provider, an outcome. docs/json-rpc.md describes them. */
+/** A JSON object: an entry, a message of a provider, an outcome. docs/api.md describes them. */
 export type Json = Record<string, any>;
 
 /** "" is the native form. */
 export type Form = "" | "anthropic" | "openai-chat" | "openai-responses";
 
 export declare class ThreshError extends Error {
-  /** The code of Connect, such as "not_found". */
-  readonly code: string;
-  /** What it is about: "entry", "setting", "session", "plugin", "limit", … */
+  private constructor();
+  /** What it is about: "entry", "setting", "session", "plugin", "limit", …; "connection" if the host did not answer. */
   readonly kind: string;
   /** The same request may succeed if it is made again. */
   readonly retryable: boolean;
   /** It may have had its effect all the same. An addition is then made again with its key. */
   readonly maybeApplied: boolean;
-  readonly plugin: string;
-  /** The position of the entry that was refused. */
+  /** The wrong parameter, such as entries[1]. */
+  readonly field: string;
+  /** The position of the entry or message that was refused, and of its part. */
   readonly entry?: number;
+  readonly part?: number;
+  readonly plugin: string;
+  /** With kind "overflow": how many tokens are too many. */
+  readonly missingTokens: number;
   /** With kind "limit": which limit of the token was reached. */
   readonly limit: string;
+  /** Of prepare: the history as it is, which may be sent at your own risk. */
+  readonly prepared?: Prepared;
 }
 
 export interface State {
@@ -30,11 +36,12 @@ export interface State {
 
 export interface SessionInfo {
   session: string;
-  entries?: number;
-  tokens?: number;
+  entries: number;
+  tokens: number;
+  /** Of stored sessions: times, and the size in the store. */
   created?: string;
   used?: string;
-  bytes?: string;
+  bytes?: number;
 }
 
 export interface Prepared {
@@ -43,9 +50,10 @@ export interface Prepared {
   /** The messages to send, with a form. */
   messages: Json[];
   system?: Json[];
-  instructions: string;
+  instructions?: Json[] | string;
   notes: string[];
   tokens: number;
+  systemTokens: number;
   revision: number;
   outcome: Json;
 }
@@ -58,26 +66,51 @@ export interface Todo {
 }
 
 export interface Turn {
-  /** Absent in the first message of a watch, which says that it has begun. */
+  /** Absent if the watch has begun, or begun again after the connection broke: turns before that are missing. */
   session?: string;
   method?: "prepare" | "compress";
-  revision?: string;
+  revision?: number;
   tokens?: number;
+  pendingTokens?: number;
   outcome?: Json;
-  error?: { message: string; detail: Json };
+  error?: { message: string; kind: string; retryable: boolean };
   /** How many turns before this one are missing. */
   missed?: number;
+}
+
+export interface Info {
+  name: string;
+  version: string;
+  methods: string[];
+  strategies: string[];
+  limits: { requestBytes: number; unanswered?: number };
+  /** The name of the access token; absent for the local user. */
+  owner?: string;
+}
+
+/** How long a call may take, in milliseconds, and what ends it. The host ends with it. */
+export interface CallOptions {
+  timeout?: number;
+  signal?: AbortSignal;
 }
 
 export declare class Client {
   constructor(address: string, options?: { token?: string; ca?: string | Buffer });
   disconnect(): void;
-  open(session?: string, options?: { settings?: Record<string, string | number | boolean>; system?: string }): Promise<Session>;
+  initialize(): Promise<Info>;
+  open(
+    session?: string,
+    options?: { settings?: Record<string, string | number | boolean>; system?: string | Json[] },
+  ): Promise<Session>;
   sessions(): AsyncGenerator<SessionInfo>;
   delete(session: string): Promise<void>;
-  describe(): Promise<Json>;
-  call(method: string, request: Json, service?: string): Promise<Json>;
-  stream(method: string, request: Json): AsyncGenerator<Json>;
+  watch(session?: string, options?: { signal?: AbortSignal }): AsyncGenerator<Turn>;
+  count(entries: Json[]): Promise<number[]>;
+  plugins(): Promise<Json[]>;
+  resetPlugin(name: string): Promise<boolean>;
+  lockPlugins(names?: string[]): Promise<string[]>;
+  call(method: string, request: Json, options?: CallOptions): Promise<Json>;
+  stream(method: string, request: Json, options?: CallOptions): AsyncGenerator<Json>;
 }
 
 export declare class Session {
@@ -88,17 +121,21 @@ export declare class Session {
   readonly state: State;
   /** The same call again, with the same key, adds nothing twice. */
   add(entries: Json[], options?: { opaque?: boolean; key?: string }): Promise<State>;
-  addMessages(form: Exclude<Form, "">, messages: Json[], options?: { system?: string; key?: string }): Promise<State>;
-  prepare(options?: { form?: Form; pendingTokens?: number }): Promise<Prepared>;
-  compress(): Promise<Json>;
+  addMessages(
+    form: Exclude<Form, "">,
+    messages: Json[],
+    options?: { system?: string | Json[]; key?: string },
+  ): Promise<State>;
+  prepare(options?: { form?: Form; pendingTokens?: number } & CallOptions): Promise<Prepared>;
+  compress(options?: CallOptions): Promise<Json>;
   reportUsage(promptTokens: number): Promise<void>;
-  set(key: string, value: string | null): Promise<void>;
-  setSystem(text: string): Promise<void>;
+  set(key: string, value: string | number | boolean | null): Promise<void>;
+  setSystem(system: string | Json[]): Promise<number>;
   setTodos(todos: Todo[]): Promise<void>;
   get(): Promise<State>;
   history(): Promise<Json[]>;
   recorded(id: string): Promise<Json[]>;
   explain(id?: string): Promise<Json[]>;
-  watch(): AsyncGenerator<Turn>;
+  watch(options?: { signal?: AbortSignal }): AsyncGenerator<Turn>;
   close(): Promise<void>;
 }

@@ -9,26 +9,43 @@
 //   const answer = await myModel(ready.system, ready.messages);
 //   await session.addMessages("anthropic", [answer]);
 //
-// Addresses are http://HOST:PORT, https://HOST:PORT or unix:PATH; HOST:PORT is http on this machine, else https. The
-// methods are those of proto/thresh/v1/session.proto.
+// Addresses are http://HOST:PORT, https://HOST:PORT or unix:PATH; HOST:PORT is http on this machine, else https.
+// docs/api.md describes the methods. A request is repeated for some seconds if the host could not be reached or was
+// about to end, so that a restart goes unnoticed. An addition is repeated after any error that a retry may mend, and
+// takes place once.
 
 import { randomUUID } from "node:crypto";
 import http from "node:http";
 import https from "node:https";
 
+// A request is tried again for as long as a host takes to restart, in milliseconds.
+const tryFor = 5000;
+const firstPause = 50;
+const mostPause = 1000;
+
 /** What a method returned in place of an answer. */
 export class ThreshError extends Error {
-  constructor(answer) {
-    super(answer.message ?? "");
+  /** The host did not take the request. */
+  #untaken;
+
+  constructor(error, { cause, untaken = error.kind === "shutdown" } = {}) {
+    super(error.message ?? "", { cause });
     this.name = "ThreshError";
-    this.code = answer.code ?? "unknown";
-    const detail = answer.details?.[0]?.debug ?? {};
-    this.kind = detail.kind ?? "";
-    this.retryable = detail.retryable ?? false;
-    this.maybeApplied = detail.maybeApplied ?? false;
-    this.plugin = detail.plugin ?? "";
-    this.entry = detail.entry;
-    this.limit = detail.limit ?? "";
+    this.kind = error.kind ?? "";
+    this.retryable = error.retryable ?? false;
+    this.maybeApplied = error.maybeApplied ?? false;
+    this.field = error.field ?? "";
+    this.entry = error.entry;
+    this.part = error.part;
+    this.plugin = error.plugin ?? "";
+    this.missingTokens = error.missingTokens ?? 0;
+    this.limit = error.limit ?? "";
+    this.prepared = error.prepared && prepared(error.prepared);
+    this.#untaken = untaken;
+  }
+
+  static _again(error, key) {
+    return error instanceof ThreshError && (error.#untaken || (error.retryable && Boolean(key)));
   }
 }
 
@@ -58,7 +75,7 @@ export class Client {
       this.#target = { module, host: url.hostname.replace(/^\[|\]$/g, ""), port: url.port || undefined };
     }
     this.#agent = new this.#target.module.Agent({ keepAlive: true, ca });
-    this.#headers = { "Connect-Protocol-Version": "1", ...(token && { Authorization: `Bearer ${token}` }) };
+    this.#headers = { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) };
   }
 
   /** Closes the connections. Sessions stay as they are. */
@@ -66,64 +83,100 @@ export class Client {
     this.#agent.destroy();
   }
 
+  /** What the host can do, and what the token may. Calling it is optional. */
+  initialize() {
+    return this.call("initialize", {});
+  }
+
   /** Opens a session, or goes on with one. */
   async open(session = "", { settings = {}, system } = {}) {
-    // The service takes the values of settings as text.
-    const values = Object.fromEntries(Object.entries(settings).map(([k, v]) => [k, String(v)]));
-    const request = { session, settings: values, ...(system && { system: { text: system } }) };
-    const answer = await this.call("Open", request);
+    const answer = await this.call("session.open", { id: session, settings, ...(system && { system }) });
     return new Session(this, answer.session, state(answer));
   }
 
   /** The sessions of the token. */
   async *sessions() {
     for (let after = "", more = true; more; ) {
-      const answer = await this.call("List", { after });
-      yield* answer.sessions ?? [];
-      more = answer.more ?? false;
-      after = answer.sessions?.at(-1)?.session ?? "";
+      const answer = await this.call("session.list", { after });
+      yield* answer.sessions;
+      more = answer.more;
+      after = answer.sessions.at(-1)?.session ?? "";
     }
   }
 
   /** Removes a session, whether it is open or not. */
   async delete(session) {
-    await this.call("Delete", { session });
+    await this.call("session.delete", { session });
   }
 
-  describe() {
-    return this.call("Describe", {});
-  }
-
-  /** Calls any method by its name in the .proto file. */
-  async call(method, request, service = "SessionService") {
-    const body = Buffer.from(JSON.stringify(request));
-    const response = await this.#post(`/thresh.v1.${service}/${method}`, "application/json", body);
-    const answer = this.#parse(response.statusCode, await text(response));
-    if (response.statusCode !== 200) throw new ThreshError(answer);
-    return answer;
-  }
-
-  /** Calls a method that answers in parts. Leaving the loop ends the call. */
-  async *stream(method, request) {
-    const body = Buffer.from(JSON.stringify(request));
-    const head = Buffer.alloc(5);
-    head.writeUInt32BE(body.length, 1);
-    const path = `/thresh.v1.SessionService/${method}`;
-    const response = await this.#post(path, "application/connect+json", Buffer.concat([head, body]));
-    try {
-      if (response.statusCode !== 200) throw new ThreshError(this.#parse(response.statusCode, await text(response)));
-      let rest = Buffer.alloc(0);
-      for await (const chunk of response) {
-        rest = Buffer.concat([rest, chunk]);
-        while (rest.length >= 5 && rest.length >= 5 + rest.readUInt32BE(1)) {
-          const end = 5 + rest.readUInt32BE(1);
-          const part = JSON.parse(rest.subarray(5, end).toString());
-          const last = (rest[0] & 2) !== 0; // the end, with the error if there is one
-          rest = rest.subarray(end);
-          if (last && part.error) throw new ThreshError(part.error);
-          if (last) return;
-          yield part;
+  /**
+   * Turns from now on, of one session or of all that the token has. An element without a session says that the watch has
+   * begun, or begun again after the connection broke: turns before it are missing.
+   */
+  async *watch(session = "", { signal } = {}) {
+    for (let until = Date.now() + tryFor; ; ) {
+      try {
+        for await (const turn of this.stream("session.watch", { session }, { signal })) {
+          until = Date.now() + tryFor;
+          yield turn;
         }
+      } catch (error) {
+        if (!error.retryable || Date.now() > until) throw error;
+        await wait(firstPause);
+      }
+    }
+  }
+
+  /** The tokens of each entry, as the host counts them. */
+  async count(entries) {
+    return (await this.call("tokens.count", { entries })).each;
+  }
+
+  /** Every plugin that was found. Starts those that do not run. */
+  async plugins() {
+    return (await this.call("plugins.list", {})).plugins;
+  }
+
+  /** Takes a plugin out of quarantine; false if it was never started. For the local user. */
+  async resetPlugin(name) {
+    return (await this.call("plugins.reset", { name })).reset;
+  }
+
+  /** Accepts the files of plugins as they are now, and returns which. For the local user. */
+  async lockPlugins(names = []) {
+    return (await this.call("plugins.lock", { names })).names;
+  }
+
+  /** Calls any method of docs/api.md by its name. The host ends with it when the time is over, in milliseconds. */
+  async call(method, request, options = {}) {
+    const until = Date.now() + tryFor;
+    for (let pause = firstPause; ; pause = Math.min(2 * pause, mostPause)) {
+      try {
+        const response = await this.#post(method, request, options);
+        const body = await text(response).catch((cause) => {
+          throw broken(cause);
+        });
+        const answer = this.#parse(response.statusCode, body);
+        if (response.statusCode !== 200) throw this.#error(response.statusCode, answer);
+        return answer;
+      } catch (error) {
+        if (!ThreshError._again(error, request.key) || Date.now() + pause > until) throw error;
+      }
+      await wait(pause);
+    }
+  }
+
+  /** Calls a method whose result comes in lines. Leaving the loop ends the call. */
+  async *stream(method, request, options = {}) {
+    const response = await this.#post(method, request, options);
+    try {
+      if (response.statusCode !== 200) {
+        throw this.#error(response.statusCode, this.#parse(response.statusCode, await text(response)));
+      }
+      for await (const line of lines(response)) {
+        const part = this.#parse(response.statusCode, line);
+        if (part.error && !part.session) throw this.#error(response.statusCode, part);
+        yield part;
       }
     } finally {
       response.destroy();
@@ -132,23 +185,34 @@ export class Client {
 
   #parse(status, body) {
     try {
-      return JSON.parse(body);
+      const answer = JSON.parse(body);
+      if (answer && typeof answer === "object") return answer;
     } catch {
-      const { socketPath, host, port } = this.#target;
-      const where = socketPath ? `unix:${socketPath}` : port ? `${host}:${port}` : host;
-      throw new ThreshError({
-        message: `${where} answered with HTTP status ${status} and no JSON: is that a thresh service?`,
-      });
+      // The error below says what is wrong.
     }
+    throw this.#stranger(status);
   }
 
-  #post(path, kind, body) {
+  #error(status, answer) {
+    return answer.error?.kind ? new ThreshError(answer.error) : this.#stranger(status);
+  }
+
+  #stranger(status) {
+    const { socketPath, host, port } = this.#target;
+    const where = socketPath ? `unix:${socketPath}` : port ? `${host}:${port}` : host;
+    const message = `${where} answered with HTTP status ${status} and no JSON of thresh: is that a thresh service?`;
+    return new ThreshError({ message, kind: "connection", retryable: status >= 500, maybeApplied: status >= 500 });
+  }
+
+  #post(method, params, { timeout, signal }) {
     const { module, ...target } = this.#target;
-    const headers = { ...this.#headers, "Content-Type": kind, "Content-Length": body.length };
+    const body = Buffer.from(JSON.stringify(params));
+    const headers = { ...this.#headers, "Content-Length": body.length };
+    if (timeout !== undefined) headers["X-Thresh-Timeout-Ms"] = String(Math.max(1, Math.ceil(timeout)));
+    const options = { ...target, agent: this.#agent, method: "POST", path: `/v1/${method}`, headers, signal };
     return new Promise((resolve, reject) => {
-      const request = module.request({ ...target, agent: this.#agent, method: "POST", path, headers }, resolve);
-      // Made once: after an error of the connection it may have had its effect. Session.#add has a key, and goes on.
-      request.on("error", reject);
+      const request = module.request(options, resolve);
+      request.on("error", (cause) => reject(broken(cause, ["ECONNREFUSED", "ENOENT"].includes(cause.code))));
       request.end(body);
     });
   }
@@ -168,112 +232,101 @@ export class Session {
    * Appends entries in the native form, all or none. It is tried for some seconds, and takes place once. To try longer,
    * choose a key: the same call again, with the same key, adds nothing twice.
    */
-  async add(entries, { opaque = false, key } = {}) {
-    return this.#add({ entries: entries.map((e) => JSON.stringify(e)), opaque, key });
+  async add(entries, { opaque = false, key = randomUUID() } = {}) {
+    return state(await this.#call("history.add", { entries, opaque, key }));
   }
 
   /** Appends messages as the provider has them: "anthropic", "openai-chat" or "openai-responses". */
-  async addMessages(form, messages, { system, key } = {}) {
-    const request = { format: form, messages: messages.map((m) => JSON.stringify(m)), key };
-    return this.#add({ ...request, ...(system && { system: { text: system } }) });
+  async addMessages(form, messages, { system, key = randomUUID() } = {}) {
+    return state(await this.#call("history.add", { format: form, messages, key, ...(system && { system }) }));
   }
 
-  async #add({ key = randomUUID(), ...request }) {
-    const until = Date.now() + 5000;
-    for (let pause = 50; ; pause = Math.min(2 * pause, 1000)) {
-      try {
-        return state(await this.#call("Add", { ...request, key }));
-      } catch (error) {
-        const final = error instanceof ThreshError && !error.retryable;
-        if (final || Date.now() + pause > until) throw error;
-      }
-      await new Promise((resolve) => setTimeout(resolve, pause));
-    }
-  }
-
-  /** Makes the history fit the model. To be called before every model call. Only what is new is transferred. */
-  async prepare({ form = "", pendingTokens = 0 } = {}) {
+  /**
+   * Makes the history fit the model. To be called before every model call. Only what is new is transferred. If it fails,
+   * the error's prepared has the history as it is.
+   */
+  async prepare({ form = "", pendingTokens = 0, ...options } = {}) {
     const kept = this.#kept;
     const since = kept.form === form ? { since: kept.revision } : {};
-    const answer = await this.#call("Prepare", { format: form, pendingTokens, ...since });
-    const fresh = (form ? answer.messages : answer.history) ?? [];
-    const items = [...kept.items.slice(0, answer.keep ?? 0), ...fresh.map((text) => JSON.parse(text))];
-    this.#kept = { form, revision: answer.revision ?? "0", items };
-    return {
-      history: form ? [] : [...items],
-      messages: form ? [...items] : [],
-      system: answer.system ? JSON.parse(answer.system) : undefined,
-      instructions: answer.instructions ?? "",
-      notes: answer.notes ?? [],
-      tokens: answer.tokens ?? 0,
-      revision: Number(answer.revision ?? 0),
-      outcome: JSON.parse(answer.outcome),
-    };
+    this.#kept = { form: undefined, revision: undefined, items: [] }; // after an error, the next one gets everything
+    const answer = await this.#call("window.prepare", { format: form, pendingTokens, ...since }, options);
+    const name = form ? "messages" : "history";
+    answer[name] = [...kept.items.slice(0, answer.keep ?? 0), ...answer[name]];
+    this.#kept = { form, revision: answer.revision, items: answer[name] };
+    return prepared(answer);
   }
 
   /** Compresses now, and returns the outcome. */
-  async compress() {
-    return JSON.parse((await this.#call("CompressHistory")).outcome);
+  async compress(options = {}) {
+    return (await this.#call("history.compress", {}, options)).outcome;
   }
 
   async reportUsage(promptTokens) {
-    await this.#call("ReportUsage", { promptTokens });
+    await this.#call("usage.report", { promptTokens });
   }
 
   /** Overrides a setting; null removes the override. */
   async set(key, value) {
-    await this.#call("Set", { key, ...(value !== null && { value }) });
+    await this.#call("session.set", { key, value });
   }
 
-  async setSystem(text) {
-    await this.#call("SetSystem", text ? { system: { text } } : {});
+  /** Sets the system prompt, and returns its tokens; "" removes it. */
+  async setSystem(system) {
+    return (await this.#call("session.setSystem", { system })).tokens;
   }
 
   async setTodos(todos) {
-    await this.#call("SetTodos", { todos });
+    await this.#call("todos.set", { todos });
   }
 
   async get() {
-    return state(await this.#call("Get"));
+    return state(await this.#call("session.get"));
   }
 
   /** The owned history, also what is not sent to a model. */
   async history() {
     const entries = [];
-    for await (const part of this.client.stream("GetHistory", { session: this.id })) {
-      for (const entry of part.history ?? []) entries.push(JSON.parse(entry));
-    }
+    for await (const part of this.#stream("history.get")) entries.push(...part.history);
     return entries;
   }
 
   /** Entries as they were added, by the id of an entry or of a tool call. */
   async recorded(id) {
-    return ((await this.#call("GetRecorded", { id })).entries ?? []).map((entry) => JSON.parse(entry));
+    return (await this.#call("history.recorded", { id })).entries;
   }
 
   /** What became of an entry, by its id or that of a tool call, and why; without an id, of all entries. */
   async explain(id = "") {
     const changes = [];
-    for await (const part of this.client.stream("Explain", { session: this.id, id })) {
-      for (const change of part.changes ?? []) changes.push(JSON.parse(change));
-    }
+    for await (const part of this.#stream("history.explain", { id })) changes.push(...part.changes);
     return changes;
   }
 
-  /** Turns from now on. The first element has no session: the watch has begun. */
-  async *watch() {
-    for await (const event of this.client.stream("Watch", { session: this.id })) {
-      yield event.outcome ? { ...event, outcome: JSON.parse(event.outcome) } : event;
-    }
+  /** The session's turns from now on, as Client.watch reports them. */
+  watch(options = {}) {
+    return this.client.watch(this.id, options);
   }
 
   async close() {
-    await this.#call("Close");
+    await this.#call("session.close");
   }
 
-  #call(method, request = {}) {
-    return this.client.call(method, { session: this.id, ...request });
+  #call(method, request = {}, options = {}) {
+    return this.client.call(method, { session: this.id, ...request }, options);
   }
+
+  #stream(method, request = {}) {
+    return this.client.stream(method, { session: this.id, ...request });
+  }
+}
+
+function broken(cause, untaken = false) {
+  const error = { message: cause.message || cause.code, kind: "connection", retryable: cause.name !== "AbortError" };
+  return new ThreshError({ ...error, maybeApplied: !untaken }, { cause, untaken });
+}
+
+function wait(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function text(response) {
@@ -282,7 +335,38 @@ async function text(response) {
   return Buffer.concat(chunks).toString();
 }
 
-// 64-bit numbers are text in the JSON form of protobuf, and a 0 is left out.
+// A connection that breaks in the middle of a line is an error of the connection.
+async function* lines(response) {
+  let chunks = [];
+  try {
+    for await (const chunk of response) {
+      let from = 0;
+      for (let end; (end = chunk.indexOf(10, from)) >= 0; from = end + 1) {
+        chunks.push(chunk.subarray(from, end));
+        yield Buffer.concat(chunks).toString();
+        chunks = [];
+      }
+      chunks.push(chunk.subarray(from));
+    }
+  } catch (cause) {
+    throw cause instanceof ThreshError ? cause : broken(cause);
+  }
+}
+
 function state(answer) {
-  return { revision: Number(answer.revision ?? 0), tokens: answer.tokens ?? 0, entries: answer.entries ?? 0 };
+  return { revision: answer.revision, tokens: answer.tokens, entries: answer.entries ?? 0 };
+}
+
+function prepared(answer) {
+  return {
+    history: [...(answer.history ?? [])],
+    messages: [...(answer.messages ?? [])],
+    system: answer.system,
+    instructions: answer.instructions,
+    notes: answer.notes ?? [],
+    tokens: answer.tokens,
+    systemTokens: answer.systemTokens ?? 0,
+    revision: answer.revision,
+    outcome: answer.outcome,
+  };
 }

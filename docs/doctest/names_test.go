@@ -100,17 +100,11 @@ func TestEveryPluginStateIsDocumented(t *testing.T) {
 }
 
 func TestEveryKindOfErrorIsDocumented(t *testing.T) {
-	documented(t, "docs/json-rpc.md", "host/errors.go", regexp.MustCompile(`Kind[A-Z]\w+ +Kind += +"([a-z]+)"`), 10)
+	documented(t, "docs/api.md", "host/errors.go", regexp.MustCompile(`Kind[A-Z]\w+ +Kind += +"([a-z]+)"`), 10)
 }
 
 func TestEveryFieldOfAnOutcomeIsDocumented(t *testing.T) {
-	documented(t, "docs/json-rpc.md", "host/outcome", regexp.MustCompile("`json:\"(\\w+)"), 50)
-}
-
-// TestEveryMethodIsDocumented asks the host for its methods.
-func TestEveryMethodIsDocumented(t *testing.T) {
-	documented(t, "docs/json-rpc.md", "host/internal/service/methods.go",
-		regexp.MustCompile(`Name: +"([a-zA-Z.]+)"`), 16)
+	documented(t, "docs/api.md", "host/outcome", regexp.MustCompile("`json:\"(\\w+)"), 50)
 }
 
 // documented fails the test for each name in the sources of a directory, or in one file, that a page does not have in

@@ -5,6 +5,19 @@ import (
 	"testing"
 )
 
+// TestOthersCanReadTheOpenAPI document, by a validator of theirs.
+func TestOthersCanReadTheOpenAPI(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	copySources(t, filepath.Join("testdata", "openapi"), dir)
+	npm(t, dir, "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund")
+	document, err := filepath.Abs(filepath.Join(root, "host", "internal", "service", "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	npm(t, dir, "exec", "--", "node", "validate.mjs", document)
+}
+
 // TestTheTypesOfTheClientForTypeScript, with the compiler of the example: they fit the code, an agent that uses it, and
 // what must not compile does not.
 func TestTheTypesOfTheClientForTypeScript(t *testing.T) {

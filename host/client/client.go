@@ -5,19 +5,15 @@ import (
 	"crypto/tls"
 	"fmt"
 	"iter"
-	"math"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
-
 	"github.com/thresh-dev/thresh/internal/lazyregexp"
-	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Options of a client. The zero value is for a Unix socket.
@@ -28,77 +24,70 @@ type Options struct {
 	TLS *tls.Config
 }
 
-// Client calls one host. Make one with [New] and share it: all requests go over one connection.
+// Client calls one host. Make one with [New] and share it: its requests share connections.
 type Client struct {
-	rpc  sessionv1.SessionServiceClient
-	conn *grpc.ClientConn
+	base, token string
+	http        *http.Transport
 }
-
-// window is how much of an answer may be in transit, in bytes. A fixed one spares gRPC's pings to measure the
-// connection, which cost as much as a turn's own messages.
-const window = 8 << 20
-
-// reconnect is for a host that restarts: until the next attempt, requests fail at once.
-var reconnect = backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}
 
 // local is an address without a scheme on this machine.
 var local = lazyregexp.New(`^(localhost|127(\.\d+){3}|\[::1\]):`)
 
+// idleConns is how many connections wait for the next requests: agents that share a client make theirs at one time.
+const idleConns = 128
+
+// dialTimeout is how long a host may take to accept a connection.
+const dialTimeout = 20 * time.Second
+
 // New makes a client for http://HOST:PORT, https://HOST:PORT or unix:PATH. HOST:PORT is http on this machine, and
 // otherwise https: no token leaves the machine in the clear unless the address says http://. It does not connect yet.
 func New(address string, o Options) (*Client, error) {
-	options := []grpc.DialOption{
-		grpc.WithPerRPCCredentials(bearer(o.Token)),
-		grpc.WithStaticStreamWindowSize(window), grpc.WithStaticConnWindowSize(window),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)), // one entry may be of any size
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 20 * time.Second}),
-		// Only the address decides which host this is, not the environment or DNS.
-		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
-	}
-	host := "localhost"
-	transport := insecure.NewCredentials()
+	// Only the address decides which host this is: no proxy of the environment has a say.
+	dialer := &net.Dialer{Timeout: dialTimeout}
+	t := &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: o.TLS, ForceAttemptHTTP2: true,
+		MaxIdleConnsPerHost: idleConns, IdleConnTimeout: time.Minute}
 	if path, isPath := strings.CutPrefix(address, "unix:"); isPath {
-		options = append(options, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", path)
-		}))
-	} else {
-		if !strings.Contains(address, "://") {
-			scheme := "https://"
-			if local().MatchString(address) {
-				scheme = "http://"
-			}
-			address = scheme + address
+		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", path)
 		}
-		u, err := url.Parse(address)
-		if err != nil || u.Port() == "" || strings.Trim(u.Path, "/") != "" ||
-			u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("address %q: want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH", address)
-		}
-		if host = u.Host; u.Scheme == "https" {
-			transport = credentials.NewTLS(o.TLS)
+		return &Client{"http://localhost", o.Token, t}, nil
+	}
+	full := address
+	if !strings.Contains(address, "://") {
+		if full = "https://" + address; local().MatchString(address) {
+			full = "http://" + address
 		}
 	}
-	conn, err := grpc.NewClient("passthrough:///"+host, append(options, grpc.WithTransportCredentials(transport))...)
-	if err != nil {
-		return nil, fmt.Errorf("address %q: %w", address, err)
+	u, err := url.Parse(full)
+	if err != nil || u.Port() == "" || strings.Trim(u.Path, "/") != "" ||
+		u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("address %q: want HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH", address)
 	}
-	return &Client{sessionv1.NewSessionServiceClient(conn), conn}, nil
+	return &Client{u.Scheme + "://" + u.Host, o.Token, t}, nil
 }
 
-// Close closes the connection. Sessions are not closed.
-func (c *Client) Close() { _ = c.conn.Close() }
+// Close closes the connections. Sessions are not closed.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-type bearer string
-
-func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	if b == "" {
-		return nil, nil
-	}
-	return map[string]string{"authorization": "Bearer " + string(b)}, nil
+// Info is what a host can do, and what the token may.
+type Info struct {
+	Name       string   `json:"name"`
+	Version    string   `json:"version"`
+	Methods    []string `json:"methods"`
+	Strategies []string `json:"strategies"`
+	Limits     struct {
+		RequestBytes int `json:"requestBytes"`
+		// Unanswered is how many requests may be in progress; 0 is no limit.
+		Unanswered int `json:"unanswered"`
+	} `json:"limits"`
+	// Owner is the name of the token; "" is the local user.
+	Owner string `json:"owner"`
 }
 
-// RequireTransportSecurity is false: a loopback address has none.
-func (bearer) RequireTransportSecurity() bool { return false }
+// Initialize says what the host can do. Calling it is optional.
+func (c *Client) Initialize(ctx context.Context) (Info, error) {
+	return call[Info](ctx, c, "initialize", members{})
+}
 
 // OpenOptions describe a session. The zero value is a new session with a random id.
 type OpenOptions struct {
@@ -112,38 +101,110 @@ type OpenOptions struct {
 
 // Open opens a session, or continues one: [Session.State] says where it is.
 func (c *Client) Open(ctx context.Context, o OpenOptions) (*Session, error) {
-	request := &sessionv1.OpenRequest{Session: o.ID, Settings: o.Settings}
+	p := members{"id": o.ID, "settings": o.Settings}
 	if o.System != "" {
-		request.System = &sessionv1.System{Prompt: &sessionv1.System_Text{Text: o.System}}
+		p["system"] = o.System
 	}
-	opened, err := c.rpc.Open(ctx, request)
+	opened, err := call[struct {
+		Session string `json:"session"`
+	}](ctx, c, "session.open", p)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, err
 	}
-	return &Session{rpc: c.rpc, id: opened.GetSession()}, nil
+	return &Session{client: c, id: opened.Session}, nil
 }
 
-// Sessions returns the ids of the token's sessions, in order. It ends at the first error.
-func (c *Client) Sessions(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
+// SessionInfo is a session in a list. One that is not stored has no times and no bytes.
+type SessionInfo struct {
+	ID      string    `json:"session"`
+	Entries int       `json:"entries"`
+	Tokens  int       `json:"tokens"`
+	Created time.Time `json:"created"`
+	// Used is when something was last written.
+	Used time.Time `json:"used"`
+	// Bytes is what it takes in the store.
+	Bytes int64 `json:"bytes"`
+}
+
+// Sessions returns the token's sessions, in the order of their ids. It ends at the first error.
+func (c *Client) Sessions(ctx context.Context) iter.Seq2[SessionInfo, error] {
+	return func(yield func(SessionInfo, error) bool) {
 		for after, more := "", true; more; {
-			page, err := c.rpc.List(ctx, &sessionv1.ListRequest{After: after})
+			page, err := call[struct {
+				Sessions []SessionInfo `json:"sessions"`
+				More     bool          `json:"more"`
+			}](ctx, c, "session.list", members{"after": after})
 			if err != nil {
-				yield("", failure(ctx, err))
+				yield(SessionInfo{}, err)
 				return
 			}
-			for _, s := range page.GetSessions() {
-				if after = s.GetSession(); !yield(after, nil) {
+			for _, s := range page.Sessions {
+				if after = s.ID; !yield(s, nil) {
 					return
 				}
 			}
-			more = page.GetMore()
+			more = page.More && len(page.Sessions) > 0
 		}
 	}
 }
 
 // Delete removes a session, open or not, and everything stored of it.
 func (c *Client) Delete(ctx context.Context, id string) error {
-	_, err := c.rpc.Delete(ctx, &sessionv1.DeleteRequest{Session: id})
-	return failed(ctx, err)
+	return do(ctx, c, "session.delete", members{"session": id})
 }
+
+// Count counts entries as the host would, in tokens each, and adds nothing.
+func (c *Client) Count(ctx context.Context, entries ...content.Content) ([]int, error) {
+	counted, err := call[struct {
+		Each []int `json:"each"`
+	}](ctx, c, "tokens.count", members{"entries": append([]content.Content{}, entries...)})
+	return counted.Each, err
+}
+
+// Plugin is a plugin that a host found.
+type Plugin struct {
+	Name        string `json:"name"`
+	Path        string `json:"path"`
+	BuiltIn     bool   `json:"builtIn"`
+	Version     string `json:"version"`
+	Description string `json:"description"`
+	// Trigger is empty if the plugin could not be asked.
+	Trigger          sdk.TriggerMode `json:"trigger"`
+	DefaultThreshold float64         `json:"defaultThreshold"`
+	RequiresLLM      bool            `json:"requiresLLM"`
+	SHA256           string          `json:"sha256"`
+	State            string          `json:"state"`
+	// Reason is a sentence for any state but ready.
+	Reason    string   `json:"reason"`
+	Isolation []string `json:"isolation"`
+	Lacking   []string `json:"lacking"`
+	Stderr    string   `json:"stderr"`
+}
+
+// Plugins returns every plugin that was found. It starts those that do not run.
+func (c *Client) Plugins(ctx context.Context) ([]Plugin, error) {
+	found, err := call[struct {
+		Plugins []Plugin `json:"plugins"`
+	}](ctx, c, "plugins.list", members{})
+	return found.Plugins, err
+}
+
+// ResetPlugin takes a plugin out of quarantine; false if it was never started. It is for the local user.
+func (c *Client) ResetPlugin(ctx context.Context, name string) (bool, error) {
+	answer, err := call[struct {
+		Reset bool `json:"reset"`
+	}](ctx, c, "plugins.reset", members{"name": name})
+	return answer.Reset, err
+}
+
+// LockPlugins accepts the files of plugins as they are now, of all if none is named, and returns which. It is for the
+// local user.
+func (c *Client) LockPlugins(ctx context.Context, names ...string) ([]string, error) {
+	answer, err := call[struct {
+		Names []string `json:"names"`
+	}](ctx, c, "plugins.lock", members{"names": names})
+	return answer.Names, err
+}
+
+// members are the parameters of a method.
+type members map[string]any

@@ -10,10 +10,13 @@
 //	ready, err := s.Prepare(ctx, client.PrepareOptions{})
 //	// send ready.History to the model, add its answer and the tool responses, and so on
 //
-//	client.go   the connection, and what is about no session
+//	client.go   the address, and what is about no session
+//	call.go     one request: made, made again, read
 //	session.go  one conversation
 //	errors.go   what a method returned in place of an answer
 //
-// A Client and its sessions are safe for concurrent use. An addition has a key by which the host recognises it: it is
-// repeated after an error of the connection, and takes place once. No other request is repeated.
+// A Client and its sessions are safe for concurrent use. A request is repeated for some seconds if the host could not be
+// reached or was about to end, so that a restart goes unnoticed. An addition has a key by which the host recognises it:
+// it is repeated after any error that a retry may mend, and takes place once. Nothing else is repeated. A deadline of the
+// context goes to the host, which ends with it.
 package client

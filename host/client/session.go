@@ -6,44 +6,53 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Session is one conversation.
 type Session struct {
-	rpc sessionv1.SessionServiceClient
-	id  string
+	client *Client
+	id     string
 
-	// preparing lets one Prepare run at a time, as the host does. It guards kept, the last answer: the next transfers
-	// only what changed since.
+	// preparing lets one Prepare run at a time, as the host does. It guards what the last one answered: the next
+	// transfers only what changed since.
 	preparing sync.Mutex
-	kept      []content.Content
-	revision  *uint64 // of kept; nil for none
+	form      string
+	revision  *uint64 // nil for none
+	history   []content.Content
+	messages  []json.RawMessage
 }
 
 func (s *Session) ID() string { return s.id }
 
+// with are the parameters of a method of the session.
+func (s *Session) with(p members) members {
+	if p == nil {
+		p = members{}
+	}
+	p["session"] = s.id
+	return p
+}
+
 // State is the size of a history.
 type State struct {
 	// Revision counts changes of the history; Tokens is the whole history's, by the host's count.
-	Revision uint64
-	Tokens   int
+	Revision uint64 `json:"revision"`
+	Tokens   int    `json:"tokens"`
 	// Entries is set by [Session.State] alone.
-	Entries int
+	Entries int `json:"entries"`
 }
 
 // State returns the size of the history, its entries included.
 func (s *Session) State(ctx context.Context) (State, error) {
-	got, err := s.rpc.Get(ctx, &sessionv1.GetRequest{Session: s.id})
-	return State{got.GetRevision(), int(got.GetTokens()), int(got.GetEntries())}, failed(ctx, err)
+	return call[State](ctx, s.client, "session.get", s.with(nil))
 }
 
 // Add appends entries, all or none. They are stored when it returns. After a retryable error it is tried again for some
@@ -55,15 +64,15 @@ func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, e
 // AddOnce is Add with the caller's key, such as an [Error]'s: a repeated call with the same key gets the first one's
 // answer and adds nothing. The host remembers the last 128 keys of a session.
 func (s *Session) AddOnce(ctx context.Context, key string, entries ...content.Content) (State, error) {
-	texts := make([]string, len(entries))
+	list := make([]json.RawMessage, len(entries))
 	for i, e := range entries {
 		text, err := e.MarshalJSON()
 		if err != nil {
-			return State{}, &Error{Kind: "entry", Entry: &i, Err: err}
+			return State{}, &Error{Kind: "entry", Field: fmt.Sprintf("entries[%d]", i), Entry: &i, Err: err}
 		}
-		texts[i] = string(text)
+		list[i] = text
 	}
-	return s.add(ctx, &sessionv1.AddRequest{Session: s.id, Entries: texts, Key: key})
+	return call[State](ctx, s.client, "history.add", s.with(members{"entries": list, "key": key}))
 }
 
 // AddMessages appends messages in a provider's form: "anthropic", "openai-chat" or "openai-responses".
@@ -73,51 +82,50 @@ func (s *Session) AddMessages(ctx context.Context, form string, messages ...json
 
 // AddMessagesOnce is AddMessages with the caller's key, as AddOnce has one.
 func (s *Session) AddMessagesOnce(ctx context.Context, key, form string, messages ...json.RawMessage) (State, error) {
-	texts := make([]string, len(messages))
-	for i, m := range messages {
-		texts[i] = string(m)
-	}
-	return s.add(ctx, &sessionv1.AddRequest{Session: s.id, Format: form, Messages: texts, Key: key})
+	return call[State](ctx, s.client, "history.add", s.with(members{
+		"format": form, "messages": append([]json.RawMessage{}, messages...), "key": key,
+	}))
 }
 
-// An addition is tried for as long as a host takes to restart.
-const (
-	addFor     = 5 * time.Second
-	firstPause = 50 * time.Millisecond
-	mostPause  = time.Second
-)
-
-func (s *Session) add(ctx context.Context, r *sessionv1.AddRequest) (State, error) {
-	until := time.Now().Add(addFor)
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
-		added, err := s.rpc.Add(ctx, r)
-		if err == nil {
-			return State{Revision: added.GetRevision(), Tokens: int(added.GetTokens())}, nil
-		}
-		failed := failure(ctx, err)
-		failed.Key = r.GetKey()
-		if !failed.Retryable || r.GetKey() == "" || time.Now().Add(pause).After(until) {
-			return State{}, failed
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return State{}, failed
-		}
-	}
-}
-
+// PrepareOptions describe the request that is about to be made.
 type PrepareOptions struct {
 	// PendingTokens is what the request contains besides the history and the session's system prompt.
 	PendingTokens int
+	// Form has messages returned, in the form of a provider, in place of entries.
+	Form string
 }
 
 // Prepared is a history that is safe to send. It must not be changed.
 type Prepared struct {
+	// History is what to send; with a form, Messages is.
 	History  []content.Content
-	Tokens   int
-	Revision uint64
-	Outcome  outcome.Outcome
+	Messages []json.RawMessage
+	// System is the system prompt as a list of text parts; Instructions is it with "openai-responses". With
+	// "openai-chat" it is among the messages.
+	System, Instructions json.RawMessage
+	// Notes say what the form cannot hold.
+	Notes                []string
+	Tokens, SystemTokens int
+	Revision             uint64
+	Outcome              outcome.Outcome
+}
+
+// prepared is a Prepared as the host sends it.
+type prepared struct {
+	Keep         int               `json:"keep"`
+	System       json.RawMessage   `json:"system"`
+	Instructions json.RawMessage   `json:"instructions"`
+	History      []content.Content `json:"history"`
+	Messages     []json.RawMessage `json:"messages"`
+	Notes        []string          `json:"notes"`
+	Tokens       int               `json:"tokens"`
+	SystemTokens int               `json:"systemTokens"`
+	Revision     uint64            `json:"revision"`
+	Outcome      outcome.Outcome   `json:"outcome"`
+}
+
+func (p prepared) result(history []content.Content, messages []json.RawMessage) Prepared {
+	return Prepared{history, messages, p.System, p.Instructions, p.Notes, p.Tokens, p.SystemTokens, p.Revision, p.Outcome}
 }
 
 // Prepare makes the history fit the model and returns it. Call it before every model call. It transfers only what
@@ -127,175 +135,153 @@ type Prepared struct {
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
 	s.preparing.Lock()
 	defer s.preparing.Unlock()
-	stream, err := s.rpc.PrepareStream(ctx, &sessionv1.PrepareRequest{
-		Session: s.id, PendingTokens: int32(o.PendingTokens), Since: s.revision, Unprepared: true,
-	})
+	p := s.with(members{"pendingTokens": o.PendingTokens, "format": o.Form})
+	if o.Form == s.form && s.revision != nil {
+		p["since"] = *s.revision
+	}
+	got, err := call[prepared](ctx, s.client, "window.prepare", p)
+	if err == nil && got.Keep > max(len(s.history), len(s.messages)) {
+		err = &Error{Kind: "internal", Err: fmt.Errorf("the host's answer cannot be read: it builds on %d entries, "+
+			"this client has %d", got.Keep, max(len(s.history), len(s.messages)))}
+	}
 	if err != nil {
-		return Prepared{}, failure(ctx, err)
-	}
-	var (
-		first  *sessionv1.PrepareResponse
-		fresh  []content.Content
-		broken error
-	)
-	for {
-		part, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			break
+		s.revision, s.history, s.messages = nil, nil, nil // the next one gets everything
+		failed, ok := errors.AsType[*Error](err)
+		if ok && failed.prepared != nil && json.Unmarshal(failed.prepared, &got) == nil {
+			return got.result(got.History, got.Messages), err
 		}
-		if err != nil {
-			return Prepared{}, failure(ctx, err)
-		}
-		if first == nil {
-			first = part
-		}
-		for _, text := range part.GetHistory() {
-			var e content.Content
-			broken = errors.Join(broken, e.UnmarshalJSON([]byte(text)))
-			fresh = append(fresh, e)
-		}
+		return Prepared{}, err
 	}
-	if first == nil {
-		return Prepared{}, unreadable(io.ErrUnexpectedEOF)
+	if o.Form == "" {
+		s.history, s.messages = follow(s.history, got.Keep, got.History), nil
+	} else {
+		s.history, s.messages = nil, follow(s.messages, got.Keep, got.Messages)
 	}
-	ready := Prepared{Tokens: int(first.GetTokens()), Revision: first.GetRevision()}
-	broken = errors.Join(broken, json.Unmarshal([]byte(first.GetOutcome()), &ready.Outcome))
-	keep := int(first.GetKeep())
-	if keep > len(s.kept) {
-		broken = errors.Join(broken, fmt.Errorf("it builds on %d entries, this client has %d", keep, len(s.kept)))
+	s.form, s.revision = o.Form, &got.Revision
+	return got.result(slices.Clip(s.history), slices.Clip(s.messages)), nil
+}
+
+// follow returns what was kept of a list with what is new. Callers share what is kept: nothing in it changes, new
+// elements follow what any caller has.
+func follow[T any](kept []T, keep int, fresh []T) []T {
+	list := kept[:keep]
+	if keep < len(kept) {
+		list = slices.Clip(list)
 	}
-	if broken != nil {
-		s.kept, s.revision = nil, nil // the next one gets everything
-		return Prepared{}, unreadable(broken)
-	}
-	// Callers share what is kept: nothing in it changes, new entries follow what any caller has.
-	kept := s.kept[:keep]
-	if keep < len(s.kept) {
-		kept = slices.Clip(kept)
-	}
-	kept = append(kept, fresh...)
-	ready.History = slices.Clip(kept)
-	if e := first.GetError(); e != nil {
-		s.kept, s.revision = nil, nil
-		return ready, ofDetail(e.GetDetail(), errors.New(e.GetMessage()))
-	}
-	s.kept, s.revision = kept, &ready.Revision
-	return ready, nil
+	return append(list, fresh...)
 }
 
 // Compress compresses now, regardless of the threshold.
 func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
-	var o outcome.Outcome
-	got, err := s.rpc.CompressHistory(ctx, &sessionv1.CompressHistoryRequest{Session: s.id})
-	if err != nil {
-		return o, failure(ctx, err)
-	}
-	if err := json.Unmarshal([]byte(got.GetOutcome()), &o); err != nil {
-		return o, unreadable(err)
-	}
-	return o, nil
+	got, err := call[struct {
+		Outcome outcome.Outcome `json:"outcome"`
+	}](ctx, s.client, "history.compress", s.with(nil))
+	return got.Outcome, err
 }
 
 // ReportUsage takes the prompt tokens that the provider counted for the last prepared request.
 func (s *Session) ReportUsage(ctx context.Context, promptTokens int) error {
-	_, err := s.rpc.ReportUsage(ctx, &sessionv1.ReportUsageRequest{Session: s.id, PromptTokens: int32(promptTokens)})
-	return failed(ctx, err)
+	return do(ctx, s.client, "usage.report", s.with(members{"promptTokens": promptTokens}))
 }
 
 // Set overrides one setting from the next Prepare on; nil removes the override.
 func (s *Session) Set(ctx context.Context, key string, value *string) error {
-	_, err := s.rpc.Set(ctx, &sessionv1.SetRequest{Session: s.id, Key: key, Value: value})
-	return failed(ctx, err)
+	return do(ctx, s.client, "session.set", s.with(members{"key": key, "value": value}))
 }
 
 // SetSystem sets the system prompt; "" removes it.
 func (s *Session) SetSystem(ctx context.Context, prompt string) error {
-	request := &sessionv1.SetSystemRequest{Session: s.id}
-	if prompt != "" {
-		request.System = &sessionv1.System{Prompt: &sessionv1.System_Text{Text: prompt}}
-	}
-	_, err := s.rpc.SetSystem(ctx, request)
-	return failed(ctx, err)
+	return do(ctx, s.client, "session.setSystem", s.with(members{"system": prompt}))
 }
 
 // SetTodos replaces the agent's task list.
 func (s *Session) SetTodos(ctx context.Context, list []sdk.Todo) error {
-	_, err := s.rpc.SetTodos(ctx, &sessionv1.SetTodosRequest{Session: s.id, Todos: tasks(list)})
-	return failed(ctx, err)
-}
-
-func tasks(list []sdk.Todo) []*sessionv1.Task {
-	out := make([]*sessionv1.Task, len(list))
-	for i, t := range list {
-		out[i] = &sessionv1.Task{Id: t.ID, Content: t.Content, Status: t.Status, Subtasks: tasks(t.Subtasks)}
-	}
-	return out
+	return do(ctx, s.client, "todos.set", s.with(members{"todos": append([]sdk.Todo{}, list...)}))
 }
 
 // Recorded returns entries as they were added, by the id of an entry or of a tool call.
 func (s *Session) Recorded(ctx context.Context, id string) ([]content.Content, error) {
-	got, err := s.rpc.GetRecorded(ctx, &sessionv1.GetRecordedRequest{Session: s.id, Id: id})
-	if err != nil {
-		return nil, failure(ctx, err)
-	}
-	return entries(got.GetEntries())
+	got, err := call[struct {
+		Entries []content.Content `json:"entries"`
+	}](ctx, s.client, "history.recorded", s.with(members{"id": id}))
+	return got.Entries, err
 }
 
 // Explain returns what happened to the entry with an id, or to those with the tool call of that id; "" is all entries.
 func (s *Session) Explain(ctx context.Context, id string) (all []outcome.Logged, err error) {
-	stream, err := s.rpc.Explain(ctx, &sessionv1.ExplainRequest{Session: s.id, Id: id})
-	if err != nil {
-		return nil, failure(ctx, err)
+	type line struct {
+		Changes []outcome.Logged `json:"changes"`
 	}
-	for {
-		part, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
-			return nil, failure(ctx, err)
-		}
-		for _, text := range part.GetChanges() {
-			var c outcome.Logged
-			if err := json.Unmarshal([]byte(text), &c); err != nil {
-				return nil, unreadable(err)
-			}
-			all = append(all, c)
-		}
-	}
+	err = lines(ctx, s.client, "history.explain", s.with(members{"id": id}), func(l line) error {
+		all = append(all, l.Changes...)
+		return nil
+	})
+	return all, err
 }
 
 // History returns the owned history, including what is not sent to a model.
-func (s *Session) History(ctx context.Context) ([]content.Content, error) {
-	stream, err := s.rpc.GetHistory(ctx, &sessionv1.GetHistoryRequest{Session: s.id})
-	if err != nil {
-		return nil, failure(ctx, err)
+func (s *Session) History(ctx context.Context) (all []content.Content, err error) {
+	type line struct {
+		History []content.Content `json:"history"`
 	}
-	var texts []string
-	for {
-		part, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return entries(texts)
-		}
-		if err != nil {
-			return nil, failure(ctx, err)
-		}
-		texts = append(texts, part.GetHistory()...)
-	}
+	err = lines(ctx, s.client, "history.get", s.with(nil), func(l line) error {
+		all = append(all, l.History...)
+		return nil
+	})
+	return all, err
 }
 
-func entries(texts []string) ([]content.Content, error) {
-	list := make([]content.Content, len(texts))
-	for i, text := range texts {
-		if err := list[i].UnmarshalJSON([]byte(text)); err != nil {
-			return nil, unreadable(err)
+// Turn is what a watch reports. One without a session says that the watch has begun, or begun again after the
+// connection broke: turns before it are missing.
+type Turn struct {
+	Session string `json:"session"`
+	// Method is "prepare" or "compress".
+	Method        string          `json:"method"`
+	Revision      uint64          `json:"revision"`
+	Tokens        int             `json:"tokens"`
+	PendingTokens int             `json:"pendingTokens"`
+	Outcome       outcome.Outcome `json:"outcome"`
+	// Err is why the turn failed, an [*Error]; nil if it did not.
+	Err error `json:"-"`
+	// Missed is how many turns before this one are missing, because they were not read in time.
+	Missed int `json:"missed"`
+}
+
+// errLeft ends a watch whose caller has left the loop.
+var errLeft = errors.New("left")
+
+// Watch reports the turns of a session from now on, or with "" of all that the token has, until ctx ends or the loop is
+// left. If the connection breaks, it watches again for some seconds.
+func (c *Client) Watch(ctx context.Context, session string) iter.Seq2[Turn, error] {
+	type line struct {
+		Turn
+		Error *failure `json:"error"`
+	}
+	return func(yield func(Turn, error) bool) {
+		for until := time.Now().Add(tryFor); ; {
+			err := lines(ctx, c, "session.watch", members{"session": session}, func(l line) error {
+				until = time.Now().Add(tryFor)
+				if l.Error != nil {
+					l.Err = l.Error.failed()
+				}
+				if !yield(l.Turn, nil) {
+					return &Error{Err: errLeft}
+				}
+				return nil
+			})
+			if errors.Is(err, errLeft) {
+				return
+			}
+			failed, ok := errors.AsType[*Error](err)
+			if err != nil && (!ok || !failed.Retryable || ctx.Err() != nil || time.Now().After(until)) {
+				yield(Turn{}, err)
+				return
+			}
 		}
 	}
-	return list, nil
 }
 
 // Close ends the work with the session.
 func (s *Session) Close(ctx context.Context) error {
-	_, err := s.rpc.Close(ctx, &sessionv1.CloseRequest{Session: s.id})
-	return failed(ctx, err)
+	return do(ctx, s.client, "session.close", s.with(nil))
 }

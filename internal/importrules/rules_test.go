@@ -42,12 +42,6 @@ var rules = []rule{
 	},
 	{
 		room:   []string{"..."},
-		except: []string{"proto/...", "host/internal/door/network", "host/client"},
-		never:  []string{"proto/thresh/v1/sessionv1/..."},
-		reason: "the network door and the client convert to and from what is sent between them",
-	},
-	{
-		room:   []string{"..."},
 		except: []string{"internal/testkit/...", "examples/llm-server"},
 		never:  []string{"internal/testkit/..."},
 		deep:   true,
@@ -211,8 +205,7 @@ func TestPublicPackages(t *testing.T) {
 	want := []string{
 		"host", "host/client", "host/config", "host/early", "host/outcome",
 		"plugins/distill", "plugins/highdensity", "plugins/middleout", "plugins/oneshot", "plugins/topdown",
-		"proto/thresh/v1", "proto/thresh/v1/sessionv1",
-		"proto/thresh/v1/sessionv1/sessionv1connect",
+		"proto/thresh/v1",
 		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/marks", "sdk/prune", "sdk/sdktest", "sdk/serve", "sdk/summary",
 		"sdk/tools", "sdk/turns",
 	}

@@ -96,14 +96,13 @@ func TestTheImageServes(t *testing.T) {
 	url := serve()
 	token := strings.TrimSpace(do("exec", name, "/thresh", "access", "create", "alice"))
 	for _, c := range [][2]string{
-		{"Open", `{"session":"s1"}`},
-		{"Add", `{"session":"s1","format":"anthropic","messages":["{\"role\":\"user\",\"content\":\"hello\"}"]}`},
+		{"session.open", `{"id":"s1"}`},
+		{"history.add", `{"session":"s1","format":"anthropic","messages":[{"role":"user","content":"hello"}]}`},
 	} {
-		request, err := http.NewRequest("POST", url+"/thresh.v1.SessionService/"+c[0], strings.NewReader(c[1]))
+		request, err := http.NewRequest("POST", url+"/v1/"+c[0], strings.NewReader(c[1]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Authorization", "Bearer "+token)
 		answer, err := http.DefaultClient.Do(request)
 		if err != nil {

@@ -19,9 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
-	"slices"
 	"sort"
 
 	"github.com/bufbuild/protocompile"
@@ -77,17 +75,11 @@ func run(root, pluginDir string, check bool) error {
 	for _, f := range files {
 		add(f)
 	}
-	// Each generator gets the same files; only those to generate differ.
-	for _, g := range generators {
-		req.FileToGenerate, req.Parameter = nil, proto.String("module="+module+g.options)
-		for _, name := range names {
-			if g.only == nil || slices.Contains(g.only, path.Base(name)) {
-				req.FileToGenerate = append(req.FileToGenerate, name)
-			}
-		}
-		files, err := generate(filepath.Join(pluginDir, g.plugin), req)
+	req.FileToGenerate, req.Parameter = names, proto.String("module="+module)
+	for _, plugin := range generators {
+		files, err := generate(filepath.Join(pluginDir, plugin), req)
 		if err != nil {
-			return fmt.Errorf("%s: %w", g.plugin, err)
+			return fmt.Errorf("%s: %w", plugin, err)
 		}
 		for _, f := range files {
 			// Names are relative to the module, which holds the root.
@@ -103,19 +95,8 @@ func run(root, pluginDir string, check bool) error {
 // module is this repository's module. Generators put files below it, by each package's go_package.
 const module = "github.com/thresh-dev/thresh"
 
-// generator is a program, and the files that it is for; nil is all.
-type generator struct {
-	plugin, options string
-	only            []string
-}
-
-// generators are what the project uses. Plugins are called by gRPC's own code. What agents call is served by Connect,
-// which speaks gRPC too; the client for Go is gRPC's own, which takes a third of the time of Connect's.
-var generators = []generator{
-	{plugin: "protoc-gen-go"},
-	{plugin: "protoc-gen-go-grpc"},
-	{plugin: "protoc-gen-connect-go", options: ",simple=true", only: []string{"session.proto"}},
-}
+// generators are the programs that the project uses.
+var generators = []string{"protoc-gen-go", "protoc-gen-go-grpc"}
 
 // put writes a generated file, or with check compares it with the committed one. A file that is no longer generated
 // is not noticed; delete it by hand.

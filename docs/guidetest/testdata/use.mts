@@ -9,15 +9,18 @@ const tokens: number = added.tokens + ready.tokens;
 await session.reportUsage(tokens);
 await session.setTodos([{ id: "1", content: "write", status: "pending" }]);
 for await (const turn of session.watch()) console.log(turn.method, turn.error?.message);
+const each: number[] = await thresh.count([{ speaker: "human", blocks: [] }]);
 for await (const info of thresh.sessions()) console.log(info.session, info.bytes);
 try {
   await session.close();
 } catch (error) {
-  if (error instanceof ThreshError && error.kind === "limit") console.log(error.limit, error.entry?.toFixed());
+  if (error instanceof ThreshError && error.kind === "limit") console.log(error.limit, error.entry?.toFixed(), error.prepared?.tokens);
 }
 
 // @ts-expect-error: a form that does not exist
 await session.prepare({ form: "openai" });
+await session.compress({ timeout: each.length, signal: AbortSignal.timeout(1000) });
+
 // @ts-expect-error: messages have a form
 await session.addMessages("", []);
 // @ts-expect-error: a setting is text, a number or a boolean

@@ -101,9 +101,9 @@ func TestTheLogOfPluginsThatWereLockedAndReset(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "high-density")
 	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
-	for _, call := range [][2]string{{"LockPlugins", `{"names":["high-density","none"]}`}, {"ListPlugins", `{}`},
-		{"ResetPlugin", `{"name":"high-density"}`}} { // which was started for the list
-		fetch(t, s.address+"/thresh.v1.PluginService/"+call[0], s.local(), call[1], "Content-Type", "application/json")
+	for _, call := range [][2]string{{"plugins.lock", `{"names":["high-density","none"]}`}, {"plugins.list", `{}`},
+		{"plugins.reset", `{"name":"high-density"}`}} { // which was started for the list
+		fetch(t, s.address+"/v1/"+call[0], s.local(), call[1])
 	}
 	log := s.end(syscall.SIGTERM)
 	if !strings.Contains(log, `plugin locked: plugin=high-density by="the local user" from=127.0.0.1:`) ||

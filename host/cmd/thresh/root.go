@@ -80,7 +80,16 @@ func helpRow(name string, column int, what string) string {
 	if row := fmt.Sprintf("  %-*s %s", column, name, what); utf8.RuneCountInString(row) <= helpWidth {
 		return row + "\n"
 	}
-	return "  " + name + "\n      " + what + "\n"
+	row := "  " + name + "\n"
+	for indent := 6; what != ""; indent = 8 {
+		end := len(what)
+		if indent+end > helpWidth {
+			end = cmp.Or(strings.LastIndexByte(what[:helpWidth-indent], ' ')+1, end)
+		}
+		row += strings.Repeat(" ", indent) + strings.TrimSpace(what[:end]) + "\n"
+		what = what[end:]
+	}
+	return row
 }
 
 // newRoot builds the command tree. cobra's own reports of errors and usage are off: [app.exit] prints errors in one

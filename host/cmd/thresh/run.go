@@ -115,8 +115,9 @@ signal ends it at once.
 Methods:
 
 `)
-	for _, m := range service.Methods() {
-		b.WriteString(helpRow(fmt.Sprintf("%-17s %s", m.Name, m.Params), 50, "→ "+m.Result))
+	for _, m := range service.At(service.Run) {
+		b.WriteString(helpRow(fmt.Sprintf("%-17s %s", m.Name, service.Members(m.Params)), 50,
+			"→ "+service.Members(m.Result)))
 	}
 	b.WriteString(`
 Requests of one session take effect in the order in which they arrive, whether or not the agent

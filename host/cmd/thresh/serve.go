@@ -28,8 +28,8 @@ import (
 // The service: one host behind several doors, which share its sessions, tokens and plugins. This file opens and closes
 // them in order, and decides who may connect.
 
-const serveHelp = `Serves sessions to many agents over one address: gRPC, gRPC-Web, and JSON over HTTP (Connect). The
-methods are described in proto/thresh/v1/session.proto, and with examples in docs/service.md.
+const serveHelp = `Serves sessions to many agents over one address: POST /v1/METHOD, with the methods and the JSON of
+'thresh run'. /v1/openapi.json describes them, and docs/api.md has examples.
 
 serve.listen is HOST:PORT or unix:PATH. One line on standard error says where it listens, when it is
 ready.
@@ -50,7 +50,7 @@ func serveCommand(a *app) *cobra.Command {
 	var insecure bool
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve sessions to many agents over a socket or a network: gRPC, gRPC-Web, JSON",
+		Short: "Serve sessions to many agents over a socket or a network, as JSON over HTTP",
 		Long:  serveHelp,
 		Example: `  thresh serve
   thresh serve --set serve.listen=unix:/run/user/1000/thresh.sock`,

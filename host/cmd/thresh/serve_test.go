@@ -225,7 +225,7 @@ func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 		})
 	}
 	log := s.end(syscall.SIGTERM)
-	if !strings.Contains(log, "method=/thresh.v1.SessionService/Prepare outcome=ok") ||
+	if !strings.Contains(log, "method=/v1/window.prepare outcome=ok") ||
 		strings.Contains(log, "replaced 1 occurrence") {
 		t.Errorf("the log:\n%s", log)
 	}

@@ -13,34 +13,34 @@ import (
 type AddRequest struct {
 	Of
 	// Entries are decoded one by one: an error can name the one that is wrong.
-	Entries []json.RawMessage `json:"entries"`
+	Entries []json.RawMessage `json:"entries,omitempty" jsonschema:"in the entry format"`
 	// Opaque takes blocks of unknown types as they are; they are then never pruned.
-	Opaque bool `json:"opaque"`
+	Opaque bool `json:"opaque,omitempty" jsonschema:"accepts blocks of unknown types and carries them as they are"`
 	// Format is the form of Messages. System and Instructions are the same, as different providers name it.
-	Format       host.Form         `json:"format"`
-	Messages     []json.RawMessage `json:"messages"`
-	System       json.RawMessage   `json:"system"`
-	Instructions json.RawMessage   `json:"instructions"`
+	Format       host.Form         `json:"format,omitempty" jsonschema:"of messages"`
+	Messages     []json.RawMessage `json:"messages,omitempty" jsonschema:"in place of entries"`
+	System       json.RawMessage   `json:"system,omitempty" jsonschema:"with format: replaces the system prompt"`
+	Instructions json.RawMessage   `json:"instructions,omitempty" jsonschema:"the same as system"`
 	// Key makes the same request again take place once; "" is none.
-	Key string `json:"key"`
+	Key string `json:"key,omitempty" jsonschema:"makes the addition safe to repeat"`
 }
 
 // AddAnswer has the revision and the tokens of the history after the addition.
 type AddAnswer struct {
-	Revision uint64 `json:"revision"`
-	Tokens   int    `json:"tokens"`
+	Revision uint64 `json:"revision" jsonschema:"the number of changes to the history"`
+	Tokens   int    `json:"tokens" jsonschema:"of the whole history, by the host's count"`
 }
 
 func (r AddRequest) check() error {
 	switch {
 	case r.Format == "" && (r.Messages != nil || r.System != nil || r.Instructions != nil):
-		return wrongRequest(`"format" is missing: it says in which form "messages" are`)
+		return wrongRequest("format", `"format" is missing: it says in which form "messages" are`)
 	case r.Format != "" && r.Entries != nil:
-		return wrongRequest(`"entries" are in the native form; with "format", give "messages"`)
+		return wrongRequest("entries", `"entries" are in the native form; with "format", give "messages"`)
 	case r.Format != "" && r.Opaque:
-		return wrongRequest(`"opaque" is for "entries": in messages, parts of all types are carried`)
+		return wrongRequest("opaque", `"opaque" is for "entries": in messages, parts of all types are carried`)
 	case r.System != nil && r.Instructions != nil:
-		return wrongRequest(`"system" and "instructions" are the same: give one`)
+		return wrongRequest("instructions", `"system" and "instructions" are the same: give one`)
 	}
 	return checkForm(r.Format)
 }
@@ -56,14 +56,14 @@ func (s *Session) Add(ctx context.Context, r AddRequest) (AddAnswer, error) {
 			system = r.Instructions
 		}
 		state, err := s.host.AddMessages(ctx, host.Messages{Form: r.Format, Messages: r.Messages, System: system, Key: r.Key})
-		return AddAnswer(state), err
+		return AddAnswer(state), inList("messages", err)
 	}
 	entries, err := decodeEntries(r.Entries)
 	if err != nil {
 		return AddAnswer{}, err
 	}
 	state, err := s.host.AddWith(ctx, host.AddOptions{Key: r.Key, Opaque: r.Opaque}, entries...)
-	return AddAnswer(state), err
+	return AddAnswer(state), inList("entries", err)
 }
 
 // decodeEntries names the first entry that cannot be read, by its position in the request.
@@ -71,8 +71,8 @@ func decodeEntries(list []json.RawMessage) ([]content.Content, error) {
 	entries := make([]content.Content, len(list))
 	for i, raw := range list {
 		if err := entries[i].UnmarshalJSON(raw); err != nil {
-			return nil, &host.Error{Kind: host.KindEntry, Entry: &i,
-				Err: fmt.Errorf("add entry %d: %w: %w", i, host.ErrInvalidEntry, err)}
+			return nil, inList("entries", &host.Error{Kind: host.KindEntry, Entry: &i,
+				Err: fmt.Errorf("add entry %d: %w: %w", i, host.ErrInvalidEntry, err)})
 		}
 	}
 	return entries, nil

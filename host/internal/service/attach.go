@@ -112,7 +112,7 @@ func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, error) {
 	// In a fixed order: a request that fails half-way leaves the same settings each time.
 	for _, name := range slices.Sorted(maps.Keys(r.Settings)) {
 		if _, err := session.Set(ctx, SetRequest{Key: name, Value: r.Settings[name]}); err != nil {
-			return nil, err
+			return nil, inSettings(r.Settings, err)
 		}
 	}
 	if r.System != nil {
@@ -127,7 +127,7 @@ func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, error) {
 // another owner's session is the same as for a missing one.
 func (s *Service) Find(ctx context.Context, owner, id string) (*Session, error) {
 	if id == "" {
-		return nil, wrongRequest(`"session" is missing: it is what Open returned`)
+		return nil, wrongRequest("session", `"session" is missing: it is what Open returned`)
 	}
 	if session := s.attached.find(key{owner, id}); session != nil {
 		return session, nil

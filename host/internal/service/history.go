@@ -30,7 +30,7 @@ func (s *Session) History(ctx context.Context, r Moment) (HistoryAnswer, error) 
 // RecordedRequest has the id of an entry (e12) or of a tool call.
 type RecordedRequest struct {
 	Of
-	ID string `json:"id"`
+	ID string `json:"id" jsonschema:"of an entry (e17), or of a tool call, which returns the call and its responses"`
 }
 
 // RecordedAnswer has the entries as they were added; the id of a call finds the call and its responses.
@@ -41,6 +41,9 @@ type RecordedAnswer struct {
 // Recorded reads from the disk what was added under an id. It can be called at any time: what was recorded never
 // changes.
 func (s *Session) Recorded(ctx context.Context, r RecordedRequest) (RecordedAnswer, error) {
+	if r.ID == "" {
+		return RecordedAnswer{}, wrongRequest("id", `"id" is missing`)
+	}
 	entries, err := s.host.Originals(ctx, r.ID)
 	return RecordedAnswer{entries}, err
 }
@@ -48,12 +51,12 @@ func (s *Session) Recorded(ctx context.Context, r RecordedRequest) (RecordedAnsw
 // ExplainRequest has the id of an entry (e12) or of a tool call; "" is all entries.
 type ExplainRequest struct {
 	Of
-	ID string `json:"id"`
+	ID string `json:"id,omitempty" jsonschema:"of an entry (e17) or of a tool call; absent for all entries"`
 }
 
 // ExplainAnswer has changes in the order in which they were made; it is never null.
 type ExplainAnswer struct {
-	Changes []outcome.Logged `json:"changes"`
+	Changes []outcome.Logged `json:"changes" jsonschema:"as changes in an outcome, with strategy and the log's revision"`
 }
 
 // Explain reads from the store what became of entries, and why.

@@ -14,21 +14,21 @@ import (
 type PrepareRequest struct {
 	Moment
 	// PendingTokens is what the request holds besides the history and the system prompt; 0 if nothing.
-	PendingTokens int `json:"pendingTokens"`
+	PendingTokens int `json:"pendingTokens,omitempty" jsonschema:"of the rest of the request, such as tool schemas"`
 	// Format is the form of the answer; "" is the native one.
-	Format host.Form `json:"format"`
+	Format host.Form `json:"format,omitempty" jsonschema:"return messages in this form"`
 	// Since is the revision of a prepared history that the agent still has; nil if it has none.
-	Since *uint64 `json:"since"`
+	Since *uint64 `json:"since,omitempty" jsonschema:"the last result's revision: return only what has changed"`
 }
 
 // PrepareAnswer is a prepared history: entries, or messages in the requested form.
 type PrepareAnswer struct {
-	Keep         *int              `json:"keep,omitempty"` // with since
+	Keep         *int              `json:"keep,omitempty" jsonschema:"with since"`
 	System       json.RawMessage   `json:"system,omitempty"`
-	Instructions json.RawMessage   `json:"instructions,omitempty"`
-	History      []content.Content `json:"history,omitzero"` // nil with a format
-	Messages     []json.RawMessage `json:"messages,omitzero"`
-	Notes        []string          `json:"notes,omitempty"`
+	Instructions json.RawMessage   `json:"instructions,omitempty" jsonschema:"with openai-responses"`
+	History      []content.Content `json:"history,omitzero" jsonschema:"what to send"`
+	Messages     []json.RawMessage `json:"messages,omitzero" jsonschema:"with format"`
+	Notes        []string          `json:"notes,omitempty" jsonschema:"what the form cannot hold"`
 	Tokens       int               `json:"tokens"`
 	SystemTokens int               `json:"systemTokens,omitempty"`
 	Revision     uint64            `json:"revision"`
@@ -40,7 +40,7 @@ type PrepareAnswer struct {
 // other error it returns nil.
 func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer, error) {
 	if r.PendingTokens < 0 {
-		return nil, wrongRequest(`"pendingTokens" must not be negative`)
+		return nil, wrongRequest("pendingTokens", `"pendingTokens" must not be negative`)
 	}
 	if err := checkForm(r.Format); err != nil {
 		return nil, err

@@ -32,23 +32,24 @@ type Info struct {
 	Name       string   `json:"name"`
 	Version    string   `json:"version"`
 	Methods    []string `json:"methods"`
-	Strategies []string `json:"strategies"`
+	Strategies []string `json:"strategies" jsonschema:"those whose plugins were found"`
 	Limits     Limits   `json:"limits"`
+	Owner      string   `json:"owner,omitempty" jsonschema:"the name of the access token"`
 }
 
-// Limits apply to a connection. RequestBytes is the largest request, Unanswered how many requests may be open.
+// Limits apply to a connection, or to an access token. Unanswered is 0 where there is no limit.
 type Limits struct {
-	RequestBytes int `json:"requestBytes"`
-	Unanswered   int `json:"unanswered"`
+	RequestBytes int `json:"requestBytes" jsonschema:"the largest request"`
+	Unanswered   int `json:"unanswered,omitempty"`
 }
 
-// Info describes this thresh. It starts no plugin.
-func (s *Service) Info() Info {
+// Info describes this thresh as a door serves it. It starts no plugin.
+func (s *Service) Info(door Door) Info {
 	info := Info{
 		Name: "thresh", Version: buildinfo.Version(),
 		Strategies: append([]string{}, s.host.Strategies()...), // never null: agents need no check
 	}
-	for _, m := range Methods() {
+	for _, m := range At(door) {
 		info.Methods = append(info.Methods, m.Name)
 	}
 	return info
@@ -56,7 +57,7 @@ func (s *Service) Info() Info {
 
 // CountRequest has entries that belong to no session: the host's own settings decide how they are counted.
 type CountRequest struct {
-	Entries []json.RawMessage `json:"entries"`
+	Entries []json.RawMessage `json:"entries" jsonschema:"in the entry format"`
 }
 
 // CountAnswer has the tokens of each entry, in order; Each is never null.
@@ -84,7 +85,7 @@ func (s *Service) Count(ctx context.Context, r CountRequest) (CountAnswer, error
 
 // PluginsAnswer has broken plugins too, with their state and the reason.
 type PluginsAnswer struct {
-	Plugins []host.Plugin `json:"plugins"`
+	Plugins []host.Plugin `json:"plugins" jsonschema:"as thresh plugins list -o json prints them"`
 }
 
 // Plugins starts each plugin, and takes as long as that takes.
@@ -94,25 +95,25 @@ func (s *Service) Plugins(ctx context.Context, _ Empty) (PluginsAnswer, error) {
 
 // ResetRequest names a strategy, as the list of plugins shows it.
 type ResetRequest struct {
-	Name string `json:"name"`
+	Name string `json:"name" jsonschema:"the strategy"`
 }
 
 // ResetAnswer has false if the plugin was never started: there is nothing to forget.
 type ResetAnswer struct {
-	Reset bool `json:"reset"`
+	Reset bool `json:"reset" jsonschema:"false if it was never started"`
 }
 
 // ResetPlugin forgets the crashes of a plugin: the next call starts it again.
-func (s *Service) ResetPlugin(r ResetRequest) (ResetAnswer, error) {
+func (s *Service) ResetPlugin(_ context.Context, r ResetRequest) (ResetAnswer, error) {
 	if r.Name == "" {
-		return ResetAnswer{}, wrongRequest(`"name" is missing`)
+		return ResetAnswer{}, wrongRequest("name", `"name" is missing`)
 	}
 	return ResetAnswer{s.host.ResetPlugin(r.Name)}, nil
 }
 
 // LockRequest names strategies; none is all of them.
 type LockRequest struct {
-	Names []string `json:"names"`
+	Names []string `json:"names,omitempty" jsonschema:"strategies; absent for all"`
 }
 
 // LockAnswer has the locked strategies.
@@ -123,5 +124,5 @@ type LockAnswer struct {
 // LockPlugins accepts the files of plugins as they are now.
 func (s *Service) LockPlugins(ctx context.Context, r LockRequest) (LockAnswer, error) {
 	names, err := s.host.LockPlugins(ctx, r.Names...)
-	return LockAnswer{names}, err
+	return LockAnswer{append([]string{}, names...)}, err
 }

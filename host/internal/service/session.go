@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/sdk"
@@ -23,9 +24,55 @@ type OpenRequest struct {
 	Owner string `json:"-"`
 	// Existing opens only a session that is kept.
 	Existing bool            `json:"-"`
-	ID       string          `json:"id"`
-	Settings map[string]any  `json:"settings"`
-	System   json.RawMessage `json:"system"`
+	ID       string          `json:"id,omitempty" jsonschema:"at most 512 bytes; random if absent"`
+	Settings map[string]any  `json:"settings,omitempty" jsonschema:"by key, over those of the host"`
+	System   json.RawMessage `json:"system,omitempty" jsonschema:"absent leaves the one it has"`
+}
+
+// OpenAnswer has the session's id and the size of its history, which is not empty if the session was kept.
+type OpenAnswer struct {
+	Session  string `json:"session"`
+	Revision uint64 `json:"revision"`
+	Tokens   int    `json:"tokens"`
+	Entries  int    `json:"entries"`
+}
+
+// Opened describes a session that was just opened.
+func (s *Session) Opened() (OpenAnswer, error) {
+	size, err := s.Size(nil)
+	return OpenAnswer{s.ID(), size.Revision, size.Tokens, size.Entries}, err
+}
+
+// ListRequest asks for a page of the token's sessions.
+type ListRequest struct {
+	After string `json:"after,omitempty" jsonschema:"only ids that follow this one: the last of the page before"`
+	Limit int    `json:"limit,omitempty" jsonschema:"at most this many; 100 if absent"`
+}
+
+// ListAnswer is a page, in the order of the ids. Sessions is never null.
+type ListAnswer struct {
+	Sessions []Listed `json:"sessions"`
+	More     bool     `json:"more" jsonschema:"there is another page"`
+}
+
+// Listed is a session in a list. One that is open and not stored has no times and no bytes.
+type Listed struct {
+	Session string    `json:"session"`
+	Entries int       `json:"entries"`
+	Tokens  int       `json:"tokens"`
+	Created time.Time `json:"created,omitzero"`
+	Used    time.Time `json:"used,omitzero" jsonschema:"when something was last written"`
+	Bytes   int64     `json:"bytes,omitempty" jsonschema:"what it takes in the store"`
+}
+
+// CancelRequest has the id of a request as it was sent: text or a number.
+type CancelRequest struct {
+	ID json.RawMessage `json:"id" jsonschema:"of the request: text or a number"`
+}
+
+// CancelAnswer is the answer to a cancel, which is a request like any other.
+type CancelAnswer struct {
+	Canceled bool `json:"canceled" jsonschema:"false if there is no such request"`
 }
 
 // Open opens a session, which must not be open; on an error there is none.
@@ -34,7 +81,7 @@ func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, error) {
 		Owner: r.Owner, ID: r.ID, Existing: r.Existing, Settings: r.Settings,
 	})
 	if err != nil {
-		return nil, err
+		return nil, inSettings(r.Settings, err)
 	}
 	session, begun := &Session{opened, key{r.Owner, opened.ID()}, s}, false
 	defer func() {
@@ -76,7 +123,7 @@ func (s *Session) Size(upTo *host.Mark) (host.Size, error) { return s.host.Size(
 // StateAnswer is what an agent needs to continue a session; the counts are in tokens.
 type StateAnswer struct {
 	Session      string            `json:"session"`
-	System       []json.RawMessage `json:"system"`
+	System       []json.RawMessage `json:"system" jsonschema:"text blocks"`
 	SystemTokens int               `json:"systemTokens"`
 	Entries      int               `json:"entries"`
 	Tokens       int               `json:"tokens"`
@@ -108,7 +155,7 @@ func (s *Session) State(ctx context.Context, r Moment) (StateAnswer, error) {
 // remove it.
 type SystemRequest struct {
 	Of
-	System json.RawMessage `json:"system"`
+	System json.RawMessage `json:"system,omitempty" jsonschema:"absent, null or empty removes it"`
 }
 
 type SystemAnswer struct {
@@ -138,22 +185,22 @@ func (s *Session) setSystem(ctx context.Context, raw json.RawMessage) error {
 // SetRequest has any JSON as the value; null removes the override.
 type SetRequest struct {
 	Of
-	Key   string `json:"key"`
-	Value any    `json:"value"`
+	Key   string `json:"key" jsonschema:"of those with session in the last column of configuration.md"`
+	Value any    `json:"value,omitempty" jsonschema:"the value, or the value as text; null removes the override"`
 }
 
 // Set returns the error of the settings, which names the key, the value and what is allowed.
 func (s *Session) Set(_ context.Context, r SetRequest) (Empty, error) {
 	if r.Key == "" {
-		return Empty{}, wrongRequest(`"key" is missing`)
+		return Empty{}, wrongRequest("key", `"key" is missing`)
 	}
-	return Empty{}, s.host.Set(r.Key, r.Value)
+	return Empty{}, inSetting(s.host.Set(r.Key, r.Value))
 }
 
 // TodosRequest has the whole list; an empty one removes all todos.
 type TodosRequest struct {
 	Of
-	Todos []sdk.Todo `json:"todos"`
+	Todos []sdk.Todo `json:"todos" jsonschema:"the whole list"`
 }
 
 // SetTodos replaces the list; the next Compress is told of it.
@@ -164,14 +211,14 @@ func (s *Session) SetTodos(_ context.Context, r TodosRequest) (Empty, error) {
 // UsageRequest has the provider's own count of the last request, including what it read from its cache.
 type UsageRequest struct {
 	Of
-	PromptTokens int `json:"promptTokens"`
+	PromptTokens int `json:"promptTokens" jsonschema:"above 0; cached ones are included"`
 }
 
 // ReportUsage calibrates the session's counts by the last Prepare.
 func (s *Session) ReportUsage(_ context.Context, r UsageRequest) (Empty, error) {
 	// Agents that do not know send 0. Calibrating by it would make all later counts too small.
 	if r.PromptTokens <= 0 {
-		return Empty{}, wrongRequest(`"promptTokens" must be above 0`)
+		return Empty{}, wrongRequest("promptTokens", `"promptTokens" must be above 0`)
 	}
 	s.host.ReportUsage(r.PromptTokens)
 	return Empty{}, nil

@@ -8,17 +8,23 @@ import (
 
 // Event is a turn of a session, for those that watch.
 type Event struct {
-	Session  string
-	Method   string // "prepare" or "compress"
-	Revision uint64
-	Tokens   int
+	Session  string `json:"session,omitempty" jsonschema:"absent in the first line of a watch"`
+	Method   string `json:"method,omitempty" jsonschema:"prepare or compress"`
+	Revision uint64 `json:"revision,omitempty"`
+	Tokens   int    `json:"tokens,omitempty"`
 	// Pending is what the request holds besides the history, in tokens.
-	Pending int
-	Outcome outcome.Outcome
-	// Err is why the turn failed; nil if it did not.
-	Err error
+	Pending int             `json:"pendingTokens,omitempty"`
+	Outcome outcome.Outcome `json:"outcome,omitzero" jsonschema:"what was done"`
+	// Err is why the turn failed; nil if it did not. Error is the same for agents; a door sets it.
+	Err   error    `json:"-"`
+	Error *Failure `json:"error,omitempty" jsonschema:"why the turn failed"`
 	// Missed is how many events were dropped before this one, because the watcher did not read them in time.
-	Missed int
+	Missed int `json:"missed,omitempty" jsonschema:"turns before this one that were not read in time"`
+}
+
+// WatchRequest names a session; "" is all that the owner has.
+type WatchRequest struct {
+	Session string `json:"session,omitempty" jsonschema:"absent for all sessions of the token"`
 }
 
 // maxEvents is how many events wait for a slow watcher. Turns never wait for it.

@@ -83,7 +83,7 @@ func quantile(times []time.Duration, q float64) float64 {
 }
 
 // BenchmarkPrepareThroughTheService compares turns of two sessions of the same length, in turn: one in process, one
-// over gRPC on a Unix socket.
+// over HTTP on a Unix socket.
 func BenchmarkPrepareThroughTheService(b *testing.B) {
 	for _, length := range []int{300, 5000} {
 		b.Run(fmt.Sprint(length), func(b *testing.B) {
@@ -132,6 +132,40 @@ func BenchmarkPrepareThroughTheService(b *testing.B) {
 			b.ReportMetric(quantile(farTimes, 0.5), "service-p50-ms")
 		})
 	}
+}
+
+// BenchmarkAppendThroughTheService is an addition of three entries over a Unix socket.
+func BenchmarkAppendThroughTheService(b *testing.B) {
+	_, remote := pluginHost(b)
+	s, err := remote.Open(b.Context(), client.OpenOptions{Settings: map[string]string{"model.contextLimit": "10000000"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var times []time.Duration
+	for n := 0; b.Loop(); n++ {
+		entries := turn(n)
+		began := time.Now()
+		if _, err := s.Add(b.Context(), entries...); err != nil {
+			b.Fatal(err)
+		}
+		times = append(times, time.Since(began))
+	}
+	b.ReportMetric(quantile(times, 0.5), "append-p50-ms")
+	b.ReportMetric(quantile(times, 0.99), "append-p99-ms")
+}
+
+// BenchmarkOpenThroughTheService opens new sessions over a Unix socket.
+func BenchmarkOpenThroughTheService(b *testing.B) {
+	_, remote := pluginHost(b)
+	var times []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		if _, err := remote.Open(b.Context(), client.OpenOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		times = append(times, time.Since(began))
+	}
+	b.ReportMetric(quantile(times, 0.5), "open-p50-ms")
 }
 
 // BenchmarkManySessions is 500 agents on one service, each with a turn every two seconds, as fast models answer.

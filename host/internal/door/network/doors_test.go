@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
@@ -23,8 +22,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
@@ -36,28 +33,17 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 )
 
-// Everything that any door serves. A line of docs/security.md says the same of each group.
-const (
-	sessionService = "/thresh.v1.SessionService/"
-	pluginService  = "/thresh.v1.PluginService/"
-	reflection     = "/grpc.reflection.v1"
-)
-
-// attacked are the paths of the network door, and whether they are open without a token.
+// attacked are the paths of the network door, and whether they are open without a token. A line of docs/security.md
+// says the same of each group.
 var attacked = map[string]bool{
-	"/grpc.health.v1.Health/Check": true, "/healthz": true, "/readyz": true, "/ui": true,
+	"/healthz": true, "/readyz": true, "/ui": true,
 
-	sessionService + "Open": false, sessionService + "Get": false, sessionService + "List": false,
-	sessionService + "Close": false, sessionService + "Delete": false, sessionService + "Add": false,
-	sessionService + "Prepare": false, sessionService + "PrepareStream": false,
-	sessionService + "CompressHistory": false, sessionService + "ReportUsage": false, sessionService + "Set": false,
-	sessionService + "SetSystem": false, sessionService + "SetTodos": false, sessionService + "GetHistory": false,
-	sessionService + "GetRecorded": false, sessionService + "Explain": false, sessionService + "Watch": false,
-	sessionService + "Count": false, sessionService + "Describe": false,
-	pluginService + "ListPlugins": false, pluginService + "ResetPlugin": false, pluginService + "LockPlugins": false,
-	reflection + ".ServerReflection/ServerReflectionInfo":      false,
-	reflection + "alpha.ServerReflection/ServerReflectionInfo": false,
-	"/grpc.health.v1.Health/Watch":                             false, "/grpc.health.v1.Health/List": false,
+	"/v1/initialize": false, "/v1/session.open": false, "/v1/session.get": false, "/v1/session.list": false,
+	"/v1/session.setSystem": false, "/v1/session.set": false, "/v1/history.add": false, "/v1/window.prepare": false,
+	"/v1/history.compress": false, "/v1/todos.set": false, "/v1/usage.report": false, "/v1/history.get": false,
+	"/v1/history.recorded": false, "/v1/history.explain": false, "/v1/session.watch": false,
+	"/v1/session.close": false, "/v1/session.delete": false, "/v1/tokens.count": false, "/v1/plugins.list": false,
+	"/v1/plugins.reset": false, "/v1/plugins.lock": false, "/v1/": false, "/v1/openapi.json": false,
 	"/ui/": false, "/metrics": false, "/mcp": false,
 }
 
@@ -65,23 +51,11 @@ var attacked = map[string]bool{
 var forwarded = []string{"/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions", "/v1/responses",
 	"/v1beta/models/m:generateContent", "/v1beta/models/m:countTokens", "/mcp", "/v1/../x", "/v1/files"}
 
-// pathsOf are the paths that routes serve; those of a service are in its description.
-func pathsOf(t *testing.T, all []route) map[string]bool {
-	t.Helper()
+// pathsOf are the paths that routes serve.
+func pathsOf(all []route) map[string]bool {
 	paths := map[string]bool{}
 	for _, r := range all {
-		path := strings.TrimPrefix(r.pattern, "GET ")
-		name := protoreflect.FullName(strings.Trim(path, "/"))
-		if d, err := protoregistry.GlobalFiles.FindDescriptorByName(name); err == nil {
-			methods := d.(protoreflect.ServiceDescriptor).Methods()
-			for i := range methods.Len() {
-				if full := path + string(methods.Get(i).Name()); !paths[full] {
-					paths[full] = false
-				}
-			}
-			continue
-		}
-		paths[path] = r.open
+		paths[r.pattern[strings.Index(r.pattern, "/"):]] = r.open
 	}
 	return paths
 }
@@ -159,14 +133,14 @@ func openDoors(t *testing.T) (d doors, all []route) {
 // attackTime is far above what any door waits.
 const attackTime = 20 * time.Second
 
-// request is what an attacker sends: to a path of a door, as HTTP/1.1 or as gRPC.
+// request is what an attacker sends: to a path of a door, as HTTP/1.1 or HTTP/2.
 type request struct {
 	door, at, path, token string
-	grpc                  bool
+	http2                 bool
 }
 
 func (q request) String() string {
-	return fmt.Sprint(q.door, q.path, " token=", q.token != "", " gRPC=", q.grpc)
+	return fmt.Sprint(q.door, q.path, " token=", q.token != "", " HTTP/2=", q.http2)
 }
 
 // endless is a body that never ends, and counts what was taken of it.
@@ -182,8 +156,8 @@ func (e *endless) Read(p []byte) (int, error) {
 func (q request) send(t *testing.T, body io.Reader, zipped bool) int {
 	t.Helper()
 	protocols := new(http.Protocols)
-	protocols.SetHTTP1(!q.grpc)
-	protocols.SetUnencryptedHTTP2(q.grpc)
+	protocols.SetHTTP1(!q.http2)
+	protocols.SetUnencryptedHTTP2(q.http2)
 	transport := &http.Transport{Protocols: protocols, DisableCompression: true}
 	defer transport.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(t.Context(), attackTime)
@@ -193,14 +167,8 @@ func (q request) send(t *testing.T, body io.Reader, zipped bool) int {
 		t.Fatal(err)
 	}
 	h := r.Header
-	h.Set("Content-Type", "application/proto")
-	if q.grpc {
-		h.Set("Content-Type", "application/grpc")
-	}
-	switch {
-	case zipped && q.grpc:
-		h.Set("Grpc-Encoding", "gzip")
-	case zipped:
+	h.Set("Content-Type", "application/json")
+	if zipped {
 		h.Set("Content-Encoding", "gzip")
 	}
 	if q.token != "" {
@@ -219,8 +187,8 @@ func (q request) send(t *testing.T, body io.Reader, zipped bool) int {
 	return answer.StatusCode
 }
 
-// bomb is 1 GiB in less than 1.1 MB, as gRPC frames it if it is for that.
-func bomb(t *testing.T, grpc bool) []byte {
+// bomb is 1 GiB in less than 1.1 MB.
+func bomb(t *testing.T) []byte {
 	t.Helper()
 	var one bytes.Buffer
 	z := gzip.NewWriter(&one)
@@ -230,18 +198,14 @@ func bomb(t *testing.T, grpc bool) []byte {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	all := bytes.Repeat(one.Bytes(), 1<<10) // gzip goes on with a next member
-	if grpc {
-		all = slices.Concat(binary.BigEndian.AppendUint32([]byte{1}, uint32(len(all))), all)
-	}
-	return all
+	return bytes.Repeat(one.Bytes(), 1<<10) // gzip goes on with a next member
 }
 
 // TestNoDoorIsHeldOpen sends to everything that a host serves what would take its memory or its connections: a body
 // that becomes large, one that never ends, and one that never comes. With a token and without.
 func TestNoDoorIsHeldOpen(t *testing.T) {
 	d, all := openDoors(t)
-	if diff := cmp.Diff(attacked, pathsOf(t, all)); diff != "" {
+	if diff := cmp.Diff(attacked, pathsOf(all)); diff != "" {
 		t.Fatalf("what is served is not what is attacked here (-attacked +served):\n%s", diff)
 	}
 	var requests []request
@@ -260,20 +224,18 @@ func TestNoDoorIsHeldOpen(t *testing.T) {
 			request{"wrap", d.wrapped, path, localToken, false})
 	}
 	requests = append(requests, request{"metrics", d.metrics, "/metrics", "", false})
-	bombs := map[bool][]byte{false: bomb(t, false), true: bomb(t, true)}
+	zipped := bomb(t)
 	for _, q := range requests { // one after the other, for what they take in memory
-		most, wants := uint64(16<<20), http.StatusNotImplemented
+		most, wants := uint64(16<<20), http.StatusUnsupportedMediaType
 		switch {
 		case q.door == "proxy" && q.token != "":
 			most, wants = 400<<20, 0 // it decodes what it forwards, up to 64 MiB in buffers that grow
 		case q.door != "network":
 			wants = 0
-		case q.grpc:
-			wants = http.StatusOK // the status is in the trailers
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		status := q.send(t, bytes.NewReader(bombs[q.grpc]), true)
+		status := q.send(t, bytes.NewReader(zipped), true)
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > most || wants != 0 && status != wants {
 			t.Errorf("%v: a bomb: status %d, took %d MiB", q, status, took>>20)
@@ -290,8 +252,7 @@ func TestNoDoorIsHeldOpen(t *testing.T) {
 // neverEnds sends a body without an end, and one whose client says that it is compressed without naming how.
 func (q request) neverEnds(t *testing.T) {
 	body := &endless{}
-	start := []byte{0, 0xff, 0xff, 0xff, 0xff} // of gRPC: a message of 4 GB
-	q.send(t, io.MultiReader(bytes.NewReader(start), body), false)
+	q.send(t, io.MultiReader(strings.NewReader(`{"session":"`), body), false)
 	// A megabyte of it is the limit of the token; the rest is buffers of the kernel.
 	if n := body.taken.Load(); n > 32<<20 {
 		t.Errorf("%v: an endless body: %d MiB were taken", q, n>>20)
@@ -300,7 +261,7 @@ func (q request) neverEnds(t *testing.T) {
 
 // neverComes announces a body and does not send it.
 func (q request) neverComes(t *testing.T) {
-	if q.grpc {
+	if q.http2 {
 		read, write := io.Pipe()
 		defer write.Close()
 		q.send(t, read, false)
@@ -312,7 +273,7 @@ func (q request) neverComes(t *testing.T) {
 	}
 	defer conn.Close()
 	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nX-Thresh-Token: %[3]s\r\n"+
-		"Content-Type: application/proto\r\nContent-Length: 1000\r\n\r\n", q.path, q.at, q.token)
+		"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n", q.path, q.at, q.token)
 	_ = conn.SetReadDeadline(time.Now().Add(attackTime))
 	if _, err := io.Copy(io.Discard, bufio.NewReader(conn)); err != nil && strings.Contains(err.Error(), "timeout") {
 		t.Errorf("%v: a body that never comes: the connection is held: %v", q, err)
@@ -323,7 +284,7 @@ func (q request) neverComes(t *testing.T) {
 func TestTheRestOfABodyIsNoRequest(t *testing.T) {
 	d, _ := openDoors(t)
 	hidden := "GET /healthz HTTP/1.1\r\nHost: " + d.network + "\r\nX-Thresh-Token: " + d.token + "\r\n\r\n"
-	for at, path := range map[string]string{d.network: sessionService + "Describe", d.proxy: "/v1/messages"} {
+	for at, path := range map[string]string{d.network: "/v1/initialize", d.proxy: "/v1/messages"} {
 		conn, err := net.Dial("tcp", at)
 		if err != nil {
 			t.Fatal(err)

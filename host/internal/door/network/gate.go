@@ -2,13 +2,10 @@ package network
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"time"
 
-	"connectrpc.com/connect"
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
@@ -17,17 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Everything that decides about a request before its method is known. A refusal is answered in the protocol of the
-// request, and logged like any other request.
-
-// errBrowser refuses what a web page of someone else may have sent. It is checked before the token.
-var errBrowser = errors.New(
-	"requests of web pages are refused: Sec-Fetch-Site, Origin and Host are not those of this service")
-
-// errCompressed refuses a body that would become larger than what was sent. Connect's bound on that would not do: it
-// reads on to the end, to tell the size.
-var errCompressed = connect.NewError(connect.CodeUnimplemented,
-	errors.New("compressed requests are not accepted; answers are compressed if the client accepts it"))
+// Everything that decides about a request before its method is known. A refusal is answered as any error is, and logged
+// like any other request.
 
 // caller is whom a request is from, and what the log says about it. It is made by the gate and changed only by the
 // handler of its request, so that it needs no lock.
@@ -74,18 +62,22 @@ type gate struct {
 	// open are the paths that need no token: they tell whether the host lives, and nothing else; the page has no data
 	// in it. Load balancers and orchestrators ask them without credentials. They stay open while the server ends, when
 	// readiness says so.
-	open map[string]bool
-	// refusals writes errors in the protocol that a request came in.
-	refusals *connect.ErrorWriter
+	open     map[string]bool
 	ending   <-chan struct{} // closed when no more requests are taken
-	// most bounds the size of a request, in bytes, where the token does not.
-	most     int
 	log      hclog.Logger
 	requests *metrics.Requests
 }
 
-// openBytes is the largest body where no token is needed. That of a health check is a name.
+// openBytes is the largest body where no token is needed: none of those paths has one.
 const openBytes = 4 << 10
+
+// most is the size of the largest request of a caller, in bytes: the lower of the host's bound and the token's.
+func most(of access.Grant) int {
+	if own := of.Limits.RequestBytes; own > 0 {
+		return min(maxRequest, own)
+	}
+	return maxRequest
+}
 
 // ServeHTTP refuses a request or passes it on, and logs it either way: who looks for what goes wrong finds refusals
 // where the other requests are.
@@ -102,29 +94,25 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	end, err := g.admit(r, c)
 	if err != nil {
 		g.guard.Stranger(answer, r)
-		if fault := (*store.Fault)(nil); errors.As(err, &fault) {
-			c.fault = err
-		}
-		c.outcome = g.refuse(answer, r, err).String()
+		g.refuse(context.WithValue(r.Context(), callerKey{}, c), answer, err)
 		return
 	}
 	defer end()
-	most := g.most
-	if own := c.grant.Limits.RequestBytes; own > 0 {
-		most = min(most, own)
-	}
-	// Bounded here and not by Connect, whose bound is one for all callers.
-	r, body := g.guard.Bound(context.WithValue(r.Context(), callerKey{}, c), answer, r, c.grant, most)
-	if body != nil {
-		r.Body = statusBody{body, r.Context()}
-	}
+	r, _ = g.guard.Bound(context.WithValue(r.Context(), callerKey{}, c), answer, r, c.grant, most(c.grant))
 	if err := g.serve(answer, r); err != nil {
-		c.outcome = connect.CodeInternal.String()
+		c.outcome = string(host.KindInternal)
 		if answer.status != 0 {
 			panic(http.ErrAbortHandler) // a part of the answer is on its way: the client must not take it for all
 		}
-		g.refuse(answer, r, err)
+		g.refuse(r.Context(), answer, err)
 	}
+}
+
+// refuse answers with an error, in the form that all methods have.
+func (g *gate) refuse(ctx context.Context, w http.ResponseWriter, err error) {
+	f := failure(ctx, nil, err)
+	callerOf(ctx).outcome = string(f.Kind)
+	(&answerer{w: w}).fail(f)
 }
 
 // serve passes a request on. The error is that of a handler that panicked.
@@ -155,59 +143,18 @@ func (g *gate) admit(r *http.Request, c *caller) (end func(), err error) {
 	return g.guard.Begin(c.grant)
 }
 
-// compressed reports whether the body of a request is compressed, in the header of any protocol.
+// compressed reports whether the body of a request is compressed.
 func compressed(r *http.Request) bool {
-	for _, name := range []string{"Content-Encoding", "Connect-Content-Encoding", "Grpc-Encoding"} {
-		for _, encoding := range r.Header[name] {
-			if encoding != "" && encoding != "identity" {
-				return true
-			}
+	for _, encoding := range r.Header["Content-Encoding"] {
+		if encoding != "" && encoding != "identity" {
+			return true
 		}
 	}
 	return false
-}
-
-// statusBody is a body whose errors are statuses, so that Connect passes them on as they are.
-type statusBody struct {
-	*access.Body
-	ctx context.Context
-}
-
-func (b statusBody) Read(p []byte) (int, error) {
-	n, err := b.Body.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, access.ErrBroken) {
-		err = failure(b.ctx, err)
-		callerOf(b.ctx).outcome = connect.CodeOf(err).String() // no method is reached, and a status of HTTP says less
-	}
-	return n, err
 }
 
 // fromHere reports whether a request is none that a web page made a browser send. No page reaches a Unix socket; on a
 // loopback address one that made its own name point here would.
 func (g *gate) fromHere(r *http.Request) bool {
 	return g.local || !access.Foreign(r, g.loopback)
-}
-
-// refuse answers in the protocol that the request came in. Connect, gRPC and gRPC-Web each have a form for errors; a
-// plain HTTP request, such as one for metrics, gets the text and a status that is close to the code, which is returned.
-func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) connect.Code {
-	err = failure(r.Context(), err)
-	code := connect.CodeOf(err)
-	if g.refusals.IsSupported(r) {
-		_ = g.refusals.Write(w, r, err) // the connection may be gone
-		return code
-	}
-	status := http.StatusForbidden
-	switch code {
-	case connect.CodeUnauthenticated:
-		status = http.StatusUnauthorized
-	case connect.CodeUnimplemented:
-		status = http.StatusUnsupportedMediaType
-	case connect.CodeUnavailable, connect.CodeInternal:
-		status = http.StatusServiceUnavailable
-	case connect.CodeResourceExhausted:
-		status = http.StatusTooManyRequests
-	}
-	http.Error(w, err.Error(), status)
-	return code
 }

@@ -4,11 +4,8 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 
-	"connectrpc.com/connect"
-	"connectrpc.com/grpchealth"
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
@@ -19,16 +16,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// Path is where methods are served, by their names.
+const Path = "/v1/"
+
 // maxRequest bounds one request, in bytes: as for JSON-RPC, far above any request of an agent.
 const maxRequest = 256 << 20
-
-// minCompressed is from what size on answers are compressed on their way to other machines, in bytes: those of ordinary
-// turns are smaller, and gain nothing.
-const minCompressed = 16 << 10
 
 // Options of a server. Host, Guard, Store and Log are required.
 type Options struct {
@@ -49,9 +44,6 @@ type Options struct {
 	Log      hclog.Logger
 }
 
-// names are the services, for health and reflection.
-var names = []string{sessionv1connect.SessionServiceName, sessionv1connect.PluginServiceName}
-
 // route is where something is served, as [http.ServeMux] takes it. An open one needs no token.
 type route struct {
 	pattern string
@@ -71,28 +63,25 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	}
 	return &gate{
 		next: mux, host: o.Host, guard: o.Guard, local: at.unix, loopback: at.loopback, open: open,
-		refusals: connect.NewErrorWriter(), ending: ending, most: maxRequest, log: o.Log, requests: o.Requests,
+		ending: ending, log: o.Log, requests: o.Requests,
 	}
 }
 
 func routes(o Options, at address, ending <-chan struct{}) []route {
-	options := []connect.HandlerOption{
-		connect.WithInterceptors(noting{o.Host}), connect.WithReadMaxBytes(maxRequest),
-		connect.WithCodec(strictJSON{"json"}), connect.WithCodec(strictJSON{"json; charset=utf-8"}),
-	}
-	if at.unix || at.loopback {
-		// Within one machine, compressing takes longer than sending.
-		options = append(options, connect.WithCompression("gzip", nil, nil))
-	} else {
-		options = append(options, connect.WithCompressMinBytes(minCompressed))
-	}
 	s := service.New(o.Host)
 	var all []route
 	add := func(pattern string, h http.Handler) { all = append(all, route{pattern, h, false}) }
 	toAll := func(pattern string, h http.HandlerFunc) { all = append(all, route{pattern, h, true}) }
-	add(sessionv1connect.NewSessionServiceHandler(
-		&sessions{service: s, guard: o.Guard, store: o.Store, most: maxRequest, ending: ending}, options...))
-	add(sessionv1connect.NewPluginServiceHandler(plugins{s, o.Log}, options...))
+	methods := &calls{service: s, guard: o.Guard, store: o.Store, log: o.Log, ending: ending,
+		plain: at.unix || at.loopback}
+	for _, m := range service.At(service.Served) {
+		add("POST "+Path+m.Name, methods.handler(m))
+	}
+	add(Path, http.HandlerFunc(noMethod))
+	add("GET "+Path+"openapi.json", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(service.OpenAPI)
+	}))
 	ready := &readiness{ending: ending, log: o.Log}
 	if o.Ready != nil {
 		ready.ask = func(ctx context.Context) (err error) {
@@ -101,10 +90,6 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 		}
 	}
 	o.Requests.Ready(func() bool { return ready.problem() == "" })
-	path, checks := grpchealth.NewHandler(health{ready}, connect.WithReadMaxBytes(openBytes))
-	add(path, checks)
-	toAll(path+"Check", checks.ServeHTTP)
-	addReflection(add, o.Host)
 	// Alive is not ready: an orchestrator must not kill a host that is finishing its requests.
 	toAll("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	toAll("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -152,16 +137,17 @@ func ended(ending <-chan struct{}) bool {
 	}
 }
 
-// health answers the health checks of gRPC. It is what 'grpc_health_probe' and Kubernetes ask for.
-type health struct{ *readiness }
-
-// Check implements [grpchealth.Checker]. "" asks about the server as a whole. All services have one state.
-func (h health) Check(_ context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
-	switch {
-	case !slices.Contains(append([]string{""}, names...), r.Service):
-		return nil, connect.NewError(connect.CodeNotFound, nil)
-	case h.problem() != "":
-		return &grpchealth.CheckResponse{Status: grpchealth.StatusNotServing}, nil
+// noMethod answers what is below Path and no method of it.
+func noMethod(w http.ResponseWriter, r *http.Request) {
+	m, err := service.Find(service.Served, strings.TrimPrefix(r.URL.Path, Path))
+	status := http.StatusNotFound
+	if err == nil {
+		status = http.StatusMethodNotAllowed
+		err = &service.RequestError{Message: m.Name + " is called by POST, with a JSON object"}
+		w.Header().Set("Allow", http.MethodPost)
 	}
-	return &grpchealth.CheckResponse{Status: grpchealth.StatusServing}, nil
+	f := failure(r.Context(), nil, err)
+	callerOf(r.Context()).outcome = string(f.Kind)
+	f.Status = status
+	(&answerer{w: w}).fail(f)
 }

@@ -1,21 +1,14 @@
 package network
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"path"
-	"strconv"
 	"time"
-
-	"connectrpc.com/connect"
-
-	"github.com/thresh-dev/thresh/host"
 )
 
 // done measures a request and writes one line: what was asked for, by whom, about which session, how it ended and how
 // long it took. It never writes what a conversation contains: the text of an error may quote it, so that the line has
-// its code.
+// its kind.
 func (g *gate) done(c *caller, r *http.Request, a *answer, began time.Time) {
 	took := time.Since(began)
 	outcome := c.outcome
@@ -41,56 +34,10 @@ const nothing = "(nothing is served there)"
 
 // shown is what the log says that was asked for. Escaped it has no line breaks.
 func (g *gate) shown(r *http.Request) string {
-	if _, pattern := g.next.Handler(r); pattern == "" {
+	if _, pattern := g.next.Handler(r); pattern == "" || pattern == Path {
 		return nothing
 	}
 	return fmt.Sprintf("%.100s", r.URL.EscapedPath())
-}
-
-// noting keeps how a method ended for the log: a status of HTTP does not tell, and what a method answers does not pass
-// through the gate. A method that panics has ended with an error.
-type noting struct{ host *host.Host }
-
-func (n noting) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
-	return func(ctx context.Context, request connect.AnyRequest) (response connect.AnyResponse, err error) {
-		err = n.call(ctx, request.Spec(), func() error {
-			response, err = next(ctx, request)
-			return err
-		})
-		return response, err
-	}
-}
-
-func (n noting) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
-	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
-		return n.call(ctx, conn.Spec(), func() error { return next(ctx, conn) })
-	}
-}
-
-func (n noting) call(ctx context.Context, of connect.Spec, method func() error) (err error) {
-	defer func() {
-		err = failure(ctx, err)
-		note(ctx, of, err)
-	}()
-	defer n.host.Guard(path.Base(of.Procedure), &err)
-	return method()
-}
-
-// WrapStreamingClient does nothing: the interface demands it, and a server makes no calls.
-func (noting) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
-	return next
-}
-
-// note keeps the method and its outcome with the caller, from where [gate.done] takes them.
-func note(ctx context.Context, of connect.Spec, err error) {
-	c := callerOf(ctx)
-	c.method = path.Base(of.Procedure)
-	switch {
-	case err != nil:
-		c.outcome = connect.CodeOf(err).String()
-	case c.outcome == "": // else a turn failed that was answered nevertheless
-		c.outcome = "ok"
-	}
 }
 
 // answer is what a handler answers, watched for the status.
@@ -115,14 +62,8 @@ func (a *answer) WriteHeader(status int) {
 func (a *answer) Flush()                      { _ = http.NewResponseController(a.ResponseWriter).Flush() }
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// outcome tells how a request ended that reached no method, such as one that cannot be read or one for metrics: its
-// status of gRPC or, in all other protocols, of HTTP.
+// outcome tells how a request ended that reached no method, such as one for metrics: by its status.
 func (a *answer) outcome() string {
-	for _, name := range []string{"Grpc-Status", http.TrailerPrefix + "Grpc-Status"} {
-		if code, err := strconv.Atoi(a.Header().Get(name)); err == nil && code != 0 {
-			return connect.Code(code).String()
-		}
-	}
 	if a.status == 0 || a.status == http.StatusOK {
 		return "ok"
 	}

@@ -6,17 +6,18 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"connectrpc.com/connect"
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
 
@@ -24,8 +25,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
-	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
-	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -65,21 +64,14 @@ func serveHost(t *testing.T, l net.Listener, drain time.Duration, h *host.Host, 
 			Log:   hclog.New(&hclog.LoggerOptions{Output: s.log, JSONFormat: true}),
 		})
 	}()
-	protocols := new(http.Protocols)
-	protocols.SetUnencryptedHTTP2(true)
-	s.conns = &http.Transport{Protocols: protocols}
+	s.conns = &http.Transport{}
 	if u, ok := l.Addr().(*net.UnixAddr); ok {
 		s.url = "http://thresh"
 		s.conns.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", u.Name)
 		}
 	}
-	done := false
-	s.stop = func() {
-		if done {
-			return
-		}
-		done = true
+	s.stop = sync.OnceFunc(func() {
 		s.conns.CloseIdleConnections() // HTTP/2 gives one that is kept open a second
 		cancel()
 		if err := <-ended; err != nil {
@@ -89,7 +81,7 @@ func serveHost(t *testing.T, l net.Listener, drain time.Duration, h *host.Host, 
 		if err := h.Close(); err != nil {
 			t.Error(err)
 		}
-	}
+	})
 	t.Cleanup(s.stop)
 	return s
 }
@@ -103,24 +95,6 @@ func loopback(t *testing.T) *served {
 	return serve(t, l, time.Minute)
 }
 
-// bearer adds a token to every request.
-type bearer struct {
-	next  http.RoundTripper
-	token string
-}
-
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	if b.token != "" {
-		r.Header.Set("Authorization", "Bearer "+b.token)
-	}
-	return b.next.RoundTrip(r)
-}
-
-func (s *served) client(token string, o ...connect.ClientOption) sessionv1connect.SessionServiceClient {
-	return sessionv1connect.NewSessionServiceClient(&http.Client{Transport: bearer{s.conns, token}}, s.url, o...)
-}
-
 func (s *served) token(name string, l access.Limits) string {
 	s.t.Helper()
 	token, err := access.Create(s.t.Context(), s.store, name, l)
@@ -132,155 +106,210 @@ func (s *served) token(name string, l access.Limits) string {
 
 const human = `{"speaker":"human","blocks":[{"type":"text","text":"SECRET words"}]}`
 
-// wantCode checks a status and the kind in its detail; "" for a status without one.
-func wantCode(t *testing.T, what string, err error, code connect.Code, kind string) *sessionv1.ErrorDetail {
-	t.Helper()
-	var status *connect.Error
-	if !errors.As(err, &status) || status.Code() != code {
-		t.Errorf("%s: %v, want %v", what, err, code)
-		return nil
-	}
-	detail := &sessionv1.ErrorDetail{}
-	for _, d := range status.Details() {
-		if value, err := d.Value(); err == nil {
-			detail, _ = value.(*sessionv1.ErrorDetail)
-		}
-	}
-	if detail.GetKind() != kind {
-		t.Errorf("%s: kind %q, want %q", what, detail.GetKind(), kind)
-	}
-	return detail
+// object is JSON, as a client without types has it.
+type object = map[string]any
+
+// answered is what a request got: a result, or lines of one, or the error.
+type answered struct {
+	status int
+	lines  []object // of a whole answer, the only one
+	err    object   // nil if it succeeded
+	text   string
 }
 
-// TestOneHandlerSpeaksAllProtocols: the same session through each of them.
-func TestOneHandlerSpeaksAllProtocols(t *testing.T) {
+// result is the last line.
+func (a answered) result() object {
+	if len(a.lines) == 0 {
+		return nil
+	}
+	return a.lines[len(a.lines)-1]
+}
+
+// call calls a method with a body.
+func (s *served) call(token, method, body string, header ...string) answered {
+	s.t.Helper()
+	a, err := s.try(token, method, body, header...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a
+}
+
+func (s *served) try(token, method, body string, header ...string) (a answered, err error) {
+	answer, err := s.begin(s.t.Context(), token, method, body, header...)
+	if err != nil {
+		return a, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	a.status, a.text = answer.StatusCode, string(text)
+	for dec := json.NewDecoder(strings.NewReader(a.text)); err == nil; {
+		var line object
+		if err := dec.Decode(&line); err != nil {
+			break
+		}
+		if of, ok := line["error"].(object); ok && line["session"] == nil {
+			a.err = of
+		} else {
+			a.lines = append(a.lines, line)
+		}
+	}
+	return a, err
+}
+
+// begin makes a request whose answer may be without an end. header are names and values.
+func (s *served) begin(ctx context.Context, token, method, body string, header ...string) (*http.Response, error) {
+	if !strings.HasPrefix(method, "/") {
+		method = Path + method
+	}
+	r, err := http.NewRequestWithContext(ctx, "POST", s.url+method, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	return s.conns.RoundTrip(r)
+}
+
+// add is the body of an addition to a session.
+func add(session string, entries ...string) string {
+	return fmt.Sprintf(`{"session":%q,"entries":[%s]}`, session, strings.Join(entries, ","))
+}
+
+// wants checks the status and the kind of an answer's error; "" for none.
+func (a answered) wants(t *testing.T, what string, status int, kind string) object {
+	t.Helper()
+	got, _ := a.err["kind"].(string)
+	if a.status != status || got != kind {
+		t.Errorf("%s: %d %s, want %d %s", what, a.status, a.text, status, kind)
+	}
+	return a.err
+}
+
+// TestASessionOverHTTP: a conversation as curl would have it, over HTTP/1.1 and HTTP/2.
+func TestASessionOverHTTP(t *testing.T) {
 	s := loopback(t)
-	for name, o := range map[string][]connect.ClientOption{
-		"grpc": {connect.WithGRPC()}, "grpc-web": {connect.WithGRPCWeb()}, "connect": nil,
-		"connect json": {connect.WithProtoJSON()},
+	for name, protocol := range map[string]func(*http.Protocols, bool){
+		"HTTP/1.1": (*http.Protocols).SetHTTP1, "HTTP/2": (*http.Protocols).SetUnencryptedHTTP2,
 	} {
-		c, ctx := s.client(localToken, o...), t.Context()
-		opened, err := c.Open(ctx, &sessionv1.OpenRequest{
-			Settings: map[string]string{"model.contextLimit": "32000"},
-			System:   &sessionv1.System{Prompt: &sessionv1.System_Text{Text: "be brief"}},
-		})
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+		protocols := new(http.Protocols)
+		protocol(protocols, true)
+		s.conns.CloseIdleConnections()
+		s.conns = &http.Transport{Protocols: protocols}
+		opened := s.call(localToken, "session.open",
+			`{"settings":{"model.contextLimit":32000},"system":"be brief"}`)
+		opened.wants(t, name, http.StatusOK, "")
+		id, _ := opened.result()["session"].(string)
+		added := s.call(localToken, "history.add", add(id, human))
+		if added.wants(t, name, http.StatusOK, ""); added.result()["revision"] != 1.0 || added.result()["tokens"] == 0.0 {
+			t.Errorf("%s: %s", name, added.text)
 		}
-		id := opened.GetSession()
-		added, err := c.Add(ctx, &sessionv1.AddRequest{Session: id, Entries: []string{human}})
-		if err != nil || added.GetRevision() != 1 || added.GetTokens() == 0 {
-			t.Errorf("%s: %v, %v", name, added, err)
+		// There is no strategy: the error has the history as it is, in the form that was asked for.
+		failed := s.call(localToken, "window.prepare", `{"session":"`+id+`","format":"anthropic"}`).
+			wants(t, name, http.StatusUnprocessableEntity, "strategy")
+		ready, _ := failed["prepared"].(object)
+		if messages, _ := ready["messages"].([]any); len(messages) != 1 || !strings.Contains(fmt.Sprint(ready["system"]),
+			"be brief") || ready["outcome"] == nil {
+			t.Errorf("%s: %v", name, failed)
 		}
-		ready, err := c.Prepare(ctx, &sessionv1.PrepareRequest{Session: id, Unprepared: true, Format: "anthropic"})
-		if err != nil || len(ready.GetMessages()) != 1 || !strings.Contains(ready.GetSystem(), "be brief") ||
-			ready.GetError().GetDetail().GetKind() != "strategy" || !json.Valid([]byte(ready.GetOutcome())) {
-			t.Errorf("%s: %v, %v", name, ready, err)
+		refused := s.call(localToken, "history.add", add(id, human, `{"speaker":"robot"}`)).
+			wants(t, name, http.StatusBadRequest, "entry")
+		if refused["field"] != "entries[1]" || refused["entry"] != 1.0 {
+			t.Errorf("%s: %v", name, refused)
 		}
-		// The error names the entry, whatever the protocol.
-		_, err = c.Add(ctx, &sessionv1.AddRequest{Session: id, Entries: []string{human, `{"speaker":"robot"}`}})
-		if d := wantCode(t, name, err, connect.CodeInvalidArgument, "entry"); d.GetEntry() != 1 {
-			t.Errorf("%s: %v", name, d)
+		if got := s.call(localToken, "session.get", `{"session":"`+id+`"}`).result(); got["entries"] != 1.0 {
+			t.Errorf("%s: %v", name, got)
 		}
-		state, err := c.Get(ctx, &sessionv1.GetRequest{Session: id})
-		if err != nil || state.GetEntries() != 1 || state.GetRevision() != 1 {
-			t.Errorf("%s: %v, %v", name, state, err)
-		}
-		if _, err := c.Close(ctx, &sessionv1.CloseRequest{Session: id}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		_, err = c.Get(ctx, &sessionv1.GetRequest{Session: id})
-		wantCode(t, name, err, connect.CodeNotFound, "session")
+		s.call(localToken, "session.close", `{"session":"`+id+`"}`).wants(t, name, http.StatusOK, "")
+		s.call(localToken, "session.get", `{"session":"`+id+`"}`).wants(t, name, http.StatusNotFound, "session")
 	}
 }
 
 // TestOpenGoesOn: an agent that lost its connection opens the session again.
 func TestOpenGoesOn(t *testing.T) {
-	c, ctx := loopback(t).client(localToken), t.Context()
+	s := loopback(t)
 	for want := range 3 {
-		opened, err := c.Open(ctx, &sessionv1.OpenRequest{Session: "s"})
-		if err != nil || int(opened.GetEntries()) != want || int(opened.GetRevision()) != want {
-			t.Fatalf("%v, %v", opened, err)
+		opened := s.call(localToken, "session.open", `{"id":"s"}`).result()
+		if opened["entries"] != float64(want) || opened["revision"] != float64(want) {
+			t.Fatalf("%v", opened)
 		}
-		if _, err := c.Add(ctx, &sessionv1.AddRequest{Session: "s", Entries: []string{human}}); err != nil {
-			t.Fatal(err)
-		}
+		s.call(localToken, "history.add", add("s", human)).wants(t, "add", http.StatusOK, "")
 	}
 }
 
 func TestATokenSeesItsOwnSessionsOnly(t *testing.T) {
-	s, ctx := loopback(t), t.Context()
-	alice, bob := s.client(s.token("alice", access.Limits{})), s.client(s.token("bob", access.Limits{}))
-	carol := s.token("carol", access.Limits{})
-	if _, err := alice.Open(ctx, &sessionv1.OpenRequest{Session: "s"}); err != nil {
-		t.Fatal(err)
+	s := loopback(t)
+	alice, bob := s.token("alice", access.Limits{}), s.token("bob", access.Limits{})
+	s.call(alice, "session.open", `{"id":"s"}`).wants(t, "open", http.StatusOK, "")
+	other := s.call(bob, "session.get", `{"session":"s"}`)
+	none := s.call(bob, "session.get", `{"session":"t"}`)
+	other.wants(t, "another's", http.StatusNotFound, "session")
+	if strings.ReplaceAll(other.text, `\"s\"`, `\"t\"`) != none.text {
+		t.Errorf("another's session is told from none: %s; %s", other.text, none.text)
 	}
-	_, other := bob.Get(ctx, &sessionv1.GetRequest{Session: "s"})
-	_, none := bob.Get(ctx, &sessionv1.GetRequest{Session: "t"})
-	wantCode(t, "another's", other, connect.CodeNotFound, "session")
-	if strings.ReplaceAll(other.Error(), `"s"`, `"t"`) != none.Error() {
-		t.Errorf("another's session is told from none: %v; %v", other, none)
+	if opened := s.call(bob, "session.open", `{"id":"s"}`).result(); opened["entries"] != 0.0 {
+		t.Errorf("the same id: %v", opened)
 	}
-	if opened, err := bob.Open(ctx, &sessionv1.OpenRequest{Session: "s"}); err != nil || opened.GetEntries() != 0 {
-		t.Errorf("the same id: %v, %v", opened, err)
-	}
-	clients := map[string]sessionv1connect.SessionServiceClient{"alice": alice, "local": s.client(localToken)}
-	for name, c := range clients {
-		list, err := c.List(ctx, &sessionv1.ListRequest{})
-		if want := map[string]int{"alice": 1}[name]; err != nil || len(list.GetSessions()) != want {
-			t.Errorf("%s: %v, %v", name, list, err)
+	for token, want := range map[string]int{alice: 1, localToken: 0} {
+		list := s.call(token, "session.list", `{}`)
+		if sessions, _ := list.result()["sessions"].([]any); len(sessions) != want {
+			t.Errorf("%s", list.text)
 		}
 	}
 	for _, token := range []string{"", "thresh_alice_x", "x"} {
-		_, err := s.client(token).Open(ctx, &sessionv1.OpenRequest{})
-		wantCode(t, token, err, connect.CodeUnauthenticated, "access")
+		s.call(token, "session.open", `{}`).wants(t, token, http.StatusUnauthorized, "access")
 	}
-	admin := func(token string) error {
-		c := sessionv1connect.NewPluginServiceClient(&http.Client{Transport: bearer{s.conns, token}}, s.url)
-		_, err := c.ResetPlugin(ctx, &sessionv1.ResetPluginRequest{Name: "x"})
-		return err
+	for _, method := range []string{"plugins.reset", "plugins.lock"} {
+		s.call(bob, method, `{}`).wants(t, "plugins of all", http.StatusForbidden, "access")
 	}
-	wantCode(t, "plugins of all", admin(carol), connect.CodePermissionDenied, "access")
-	if err := admin(localToken); err != nil {
-		t.Error(err)
-	}
+	s.call(localToken, "plugins.reset", `{"name":"x"}`).wants(t, "the local user", http.StatusOK, "")
 }
 
 func TestRefusalsNameTheLimit(t *testing.T) {
-	s, ctx := loopback(t), t.Context()
-	small := access.Limits{Sessions: 1, RequestBytes: 1000}
-	tokens := map[string]string{"grpc": s.token("grpc", small), "json": s.token("json", small)}
-	one := s.token("one", access.Limits{Requests: 1})
-	// As gRPC and in JSON: what is too large is noticed in two ways.
-	for name, o := range map[string]connect.ClientOption{"grpc": connect.WithGRPC(), "json": connect.WithProtoJSON()} {
-		c := s.client(tokens[name], o)
-		if _, err := c.Open(ctx, &sessionv1.OpenRequest{Session: "s"}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Open(ctx, &sessionv1.OpenRequest{Session: "s"}); err != nil {
-			t.Errorf("%s: a session that is open: %v", name, err)
-		}
-		_, err := c.Open(ctx, &sessionv1.OpenRequest{Session: "t"})
-		if d := wantCode(t, name, err, connect.CodeResourceExhausted, "limit"); d.GetLimit() != "sessions" {
-			t.Errorf("%s: %v", name, d)
-		}
-		large := strings.Replace(human, "SECRET", strings.Repeat("x", 1000), 1)
-		_, err = c.Add(ctx, &sessionv1.AddRequest{Session: "s", Entries: []string{large}})
-		if d := wantCode(t, name, err, connect.CodeResourceExhausted, "limit"); d.GetLimit() != "requestBytes" {
-			t.Errorf("%s: %v", name, d)
-		}
+	s := loopback(t)
+	small, one := s.token("small", access.Limits{Sessions: 1, RequestBytes: 1000}),
+		s.token("one", access.Limits{Requests: 1})
+	for range 2 { // one that is open is none more
+		s.call(small, "session.open", `{"id":"s"}`).wants(t, "open", http.StatusOK, "")
 	}
-	c := s.client(one)
-	watch, err := c.Watch(ctx, &sessionv1.WatchRequest{})
-	if err != nil || !watch.Receive() {
-		t.Fatal(err, watch.Err())
+	if e := s.call(small, "session.open", `{"id":"t"}`).wants(t, "sessions", http.StatusTooManyRequests,
+		"limit"); e["limit"] != "sessions" {
+		t.Errorf("%v", e)
 	}
-	_, err = c.Describe(ctx, &sessionv1.DescribeRequest{})
-	if d := wantCode(t, "in progress", err, connect.CodeResourceExhausted, "limit"); d.GetLimit() != "requests" ||
-		!d.GetRetryable() {
-		t.Errorf("%v", d)
+	large := strings.Replace(human, "SECRET", strings.Repeat("x", 1000), 1)
+	if e := s.call(small, "history.add", add("s", large)).wants(t, "bytes", http.StatusRequestEntityTooLarge,
+		"limit"); e["limit"] != "requestBytes" {
+		t.Errorf("%v", e)
 	}
-	_ = watch.Close()
+	_, leave := s.watch(one, `{}`)
+	if e := s.call(one, "initialize", `{}`).wants(t, "in progress", http.StatusTooManyRequests,
+		"limit"); e["limit"] != "requests" || e["retryable"] != true {
+		t.Errorf("%v", e)
+	}
+	leave()
+}
+
+// watch begins a watch. next returns the next line; nil at the end.
+func (s *served) watch(token, body string) (next func() object, leave func()) {
+	s.t.Helper()
+	answer, err := s.begin(s.t.Context(), token, "session.watch", body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	lines := json.NewDecoder(answer.Body)
+	next = func() (line object) {
+		_ = lines.Decode(&line)
+		return line
+	}
+	if first := next(); first == nil || len(first) > 0 {
+		s.t.Fatalf("the first line: %v", first)
+	}
+	return next, func() { _ = answer.Body.Close() }
 }
 
 func TestWebPagesAreRefused(t *testing.T) {
@@ -298,13 +327,11 @@ func TestWebPagesAreRefused(t *testing.T) {
 		{own, "http://evil.example", http.StatusForbidden},
 		{own, "null", http.StatusForbidden},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/thresh.v1.SessionService/Describe",
-			strings.NewReader("{}"))
+		r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/v1/initialize", strings.NewReader("{}"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Host = c.host
-		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer "+localToken)
 		if c.origin != "" {
 			r.Header.Set("Origin", c.origin)
@@ -320,99 +347,130 @@ func TestWebPagesAreRefused(t *testing.T) {
 	}
 }
 
-// TestWhatIsMisspeltIsRefused, because it would otherwise mean nothing at all.
-func TestWhatIsMisspeltIsRefused(t *testing.T) {
+// TestBadRequests: the error says what is wrong, and where.
+func TestBadRequests(t *testing.T) {
 	s := loopback(t)
-	for body, want := range map[string]int{
-		`{"session":"s"}`: http.StatusOK,
-		`{"sesion":"s"}`:  http.StatusBadRequest,
-		``:                http.StatusBadRequest,
-		`{"session":7}`:   http.StatusBadRequest,
+	s.call(localToken, "session.open", `{"id":"s"}`).wants(t, "open", http.StatusOK, "")
+	for _, c := range []struct {
+		method, body, field, text string
+		status                    int
+	}{
+		{"session.open", `{"sesion":"s"}`, "sesion", "unknown field", 400},
+		{"session.open", ``, "", "the request is empty", 400},
+		{"session.open", `{"id":7}`, "id", "must be text", 400},
+		{"session.open", `[]`, "", "must be an object", 400},
+		{"session.open", `{"id":`, "", "ends in the middle", 400},
+		{"session.open", `{"id":"s"} {}`, "", "something follows", 400},
+		{"session.open", `{"id":"a"b}`, "", "not JSON at byte 10", 400},
+		{"session.open", `{"id":"u","settings":{"model.contextLimit":-1}}`, "settings.model.contextLimit", "", 400},
+		{"session.set", `{"session":"s","key":"model.contextLimit","value":"x"}`, "value", "", 400},
+		{"session.set", `{"session":"s","key":"model.contextLimits","value":"1"}`, "key", "", 400},
+		{"session.get", `{}`, "session", "is missing", 400},
+		{"session.delete", `{}`, "session", "is missing", 400},
+		{"todos.set", `{"session":"s","todos":[{"status":7}]}`, "todos.status", "must be text", 400},
+		{"history.add", `{"session":"s","entries":[7]}`, "entries[0]", "", 400},
+		{"history.add", `{"session":"s","format":"anthropic","messages":[{"role":"user","content":"a"},{"role":"x"}]}`,
+			"messages[1]", "", 400},
+		{"window.prepare", `{"session":"s","since":-1}`, "since", "at least 0", 400},
+		{"window.prepare", `{"session":"s","format":"native"}`, "format", "unknown form", 400},
+		{"tokens.count", `{"entries":[{"speaker":"human","blocks":[]},7]}`, "entries[1]", "", 400},
+		{"cancel", `{"id":1}`, "", "unknown method", 404},
+		{"nosuch", `{}`, "", "want one of: initialize, session.open", 404},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/thresh.v1.SessionService/Open",
-			strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
+		got := s.call(localToken, c.method, c.body)
+		message, _ := got.err["message"].(string)
+		if field, _ := got.err["field"].(string); got.status != c.status || field != c.field ||
+			!strings.Contains(message, c.text) {
+			t.Errorf("%s %s: %d %s", c.method, c.body, got.status, got.text)
 		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Authorization", "Bearer "+localToken)
-		answer, err := s.conns.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode != want {
-			t.Errorf("%s: %d", body, answer.StatusCode)
-		}
+	}
+	if got := s.call(localToken, "initialize", `{}`, Timeout, "soon"); got.err["field"] != Timeout {
+		t.Errorf("%s", got.text)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/v1/session.get", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+localToken)
+	answer, err := s.conns.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusMethodNotAllowed || answer.Header.Get("Allow") != "POST" {
+		t.Errorf("GET: %s", answer.Status)
 	}
 }
 
-// TestLongHistoriesComeInParts that a client with the usual bound of 4 MiB takes.
-func TestLongHistoriesComeInParts(t *testing.T) {
-	c, ctx := loopback(t).client(localToken, connect.WithGRPC(), connect.WithReadMaxBytes(4<<20)), t.Context()
-	if _, err := c.Open(ctx, &sessionv1.OpenRequest{Session: "s"}); err != nil {
-		t.Fatal(err)
+// TestLongHistoriesComeInLines of about a megabyte, with all of it in the end.
+func TestLongHistoriesComeInLines(t *testing.T) {
+	s := loopback(t)
+	s.call(localToken, "session.open", `{"id":"s"}`).wants(t, "open", http.StatusOK, "")
+	empty := s.call(localToken, "history.get", `{"session":"s"}`)
+	if empty.text != `{"history":[],"tokens":0,"revision":0}`+"\n" {
+		t.Errorf("an empty history: %s", empty.text)
 	}
 	long := strings.Replace(human, "SECRET", strings.Repeat("some words ", 30_000), 1)
 	const n = 20 // 6 MB
 	for range n {
-		if _, err := c.Add(ctx, &sessionv1.AddRequest{Session: "s", Entries: []string{long}}); err != nil {
+		s.call(localToken, "history.add", add("s", long)).wants(t, "add", http.StatusOK, "")
+	}
+	whole, entries := s.call(localToken, "history.get", `{"session":"s"}`), 0
+	for _, line := range whole.lines {
+		part, _ := line["history"].([]any)
+		entries += len(part)
+	}
+	if entries != n || len(whole.lines) < 5 || whole.result()["revision"] != float64(n) {
+		t.Errorf("%d entries in %d lines: %v", entries, len(whole.lines), whole.result()["revision"])
+	}
+}
+
+// TestLargeAnswersToOtherMachinesAreCompressed, if they take it. [http.Transport] does, and says what it undid.
+func TestLargeAnswersToOtherMachinesAreCompressed(t *testing.T) {
+	l, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, l, time.Minute)
+	s.url = strings.Replace(s.url, "[::]", "127.0.0.1", 1)
+	token := s.token("alice", access.Limits{})
+	s.call(token, "session.open", `{"id":"s"}`).wants(t, "open", http.StatusOK, "")
+	s.call(token, "history.add", add("s", strings.Replace(human, "SECRET", strings.Repeat("word ", 10_000), 1))).
+		wants(t, "add", http.StatusOK, "")
+	for method, want := range map[string]bool{"history.get": true, "window.prepare": true, "session.get": false} {
+		answer, err := s.begin(t.Context(), token, method, `{"session":"s"}`)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	whole, err := c.GetHistory(ctx, &sessionv1.GetHistoryRequest{Session: "s"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, received := 0, 0
-	for whole.Receive() {
-		received++
-		entries += len(whole.Msg().GetHistory())
-	}
-	if whole.Err() != nil || entries != n || received < 5 {
-		t.Errorf("history: %d entries in %d parts, %v", entries, received, whole.Err())
-	}
-	turn, err := c.PrepareStream(ctx, &sessionv1.PrepareRequest{Session: "s", Unprepared: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries = 0
-	for received = 0; turn.Receive(); received++ {
-		if entries += len(turn.Msg().GetHistory()); (received == 0) != (turn.Msg().GetOutcome() != "") {
-			t.Errorf("part %d has outcome %q", received, turn.Msg().GetOutcome())
+		text, err := io.ReadAll(answer.Body)
+		if answer.Body.Close(); err != nil || !json.Valid(text) || answer.Uncompressed != want {
+			t.Errorf("%s: compressed %v, %v", method, answer.Uncompressed, err)
 		}
-	}
-	if turn.Err() != nil || entries != n || received < 5 {
-		t.Errorf("prepare: %d entries in %d parts, %v", entries, received, turn.Err())
 	}
 }
 
 func TestWatchReportsTurns(t *testing.T) {
-	s, ctx := loopback(t), t.Context()
-	c := s.client(localToken)
+	s := loopback(t)
 	for _, id := range []string{"s", "other"} {
-		if _, err := c.Open(ctx, &sessionv1.OpenRequest{Session: id}); err != nil {
-			t.Fatal(err)
-		}
+		s.call(localToken, "session.open", `{"id":"`+id+`"}`).wants(t, "open", http.StatusOK, "")
 	}
-	watch, err := c.Watch(ctx, &sessionv1.WatchRequest{Session: "s"})
-	if err != nil || !watch.Receive() || watch.Msg().GetSession() != "" {
-		t.Fatal(err, watch.Err())
-	}
+	next, leave := s.watch(localToken, `{"session":"s"}`)
+	defer leave()
 	for _, id := range []string{"other", "s"} {
-		if _, err := c.Add(ctx, &sessionv1.AddRequest{Session: id, Entries: []string{human}}); err != nil {
-			t.Fatal(err)
-		}
-		_, _ = c.Prepare(ctx, &sessionv1.PrepareRequest{Session: id})
+		s.call(localToken, "history.add", add(id, human)).wants(t, "add", http.StatusOK, "")
+		s.call(localToken, "window.prepare", `{"session":"`+id+`"}`)
 	}
-	if !watch.Receive() || watch.Msg().GetSession() != "s" || watch.Msg().GetMethod() != "prepare" ||
-		watch.Msg().GetError().GetDetail().GetKind() != "strategy" {
-		t.Errorf("%v, %v", watch.Msg(), watch.Err())
+	turn := next()
+	failed, _ := turn["error"].(object)
+	if turn["session"] != "s" || turn["method"] != "prepare" || failed["kind"] != "strategy" {
+		t.Errorf("%v", turn)
 	}
-	s.stop() // the end of the server ends a watch, which has none of its own
-	if watch.Receive() || connect.CodeOf(watch.Err()) != connect.CodeUnavailable {
-		t.Errorf("at the end: %v", watch.Err())
+	go s.stop() // the end of the server ends a watch, which has none of its own
+	end, _ := next()["error"].(object)
+	if end["kind"] != "shutdown" || end["retryable"] != true || next() != nil {
+		t.Errorf("at the end: %v", end)
 	}
+	s.stop()
 }
 
 func TestAUnixSocketNeedsNoToken(t *testing.T) {
@@ -422,9 +480,7 @@ func TestAUnixSocketNeedsNoToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := serve(t, l, time.Minute)
-	if _, err := s.client("", connect.WithGRPC()).Open(t.Context(), &sessionv1.OpenRequest{Session: "s"}); err != nil {
-		t.Error(err)
-	}
+	s.call("", "session.open", `{"id":"s"}`).wants(t, "open", http.StatusOK, "")
 	if _, err := Listen("unix:" + path); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second server: %v", err)
 	}

@@ -32,11 +32,11 @@ func Serve(ctx context.Context, l net.Listener, certificate *Certificate, drain 
 	ending := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { close(ending) })
 	defer stop()
-	// gRPC needs HTTP/2; Connect works with either.
+
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
-	protocols.SetUnencryptedHTTP2(true) // gRPC without TLS
+	protocols.SetUnencryptedHTTP2(true) // for clients that make many requests at a time
 	return Run(ctx, &http.Server{
 		Handler:           newHandler(o, addressOf(l.Addr()), ending),
 		Protocols:         protocols,

@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
 )
@@ -53,7 +54,7 @@ func over(t *testing.T, kept store.Store, log io.Writer) (post func(token, metho
 		Guard: access.NewGuard(kept, localToken, logger)}, address{loopback: true}, make(chan struct{})))
 	t.Cleanup(func() { s.Close(); _ = machine.Close() })
 	return func(token, method, body string) (int, string) {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/thresh.v1.SessionService/"+method,
+		r, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+Path+method,
 			strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +84,7 @@ func TestClientsDoNotLearnWhereTheStoreIs(t *testing.T) {
 	post := over(t, kept, &log)
 	kept.gone = true
 	for who, token := range map[string]string{"the local user": localToken, "a token": token} {
-		status, text := post(token, "Open", `{"session":"s"}`)
+		status, text := post(token, "session.open", `{"id":"s"}`)
 		if status != http.StatusServiceUnavailable || strings.Contains(text, "10.1.2.3") ||
 			strings.Contains(text, "secret") || !strings.Contains(text, "the session store cannot be reached") {
 			t.Errorf("%s: %d %s", who, status, text)
@@ -99,18 +100,24 @@ func TestIdsOfSessions(t *testing.T) {
 	var log strings.Builder
 	post := over(t, store.NewMemory(), &log)
 	for _, id := range []string{`a\u0000b`, `a\nb`, `\u001b[31m`, `\u0085`, strings.Repeat("x", 513)} {
-		for _, method := range []string{"Open", "Get", "Add", "Prepare", "CompressHistory", "Set", "SetSystem", "SetTodos",
-			"ReportUsage", "Close", "Delete", "GetRecorded"} {
-			status, text := post(localToken, method, `{"session":"`+id+`"}`)
+		for _, m := range service.At(service.Served) {
+			method, body := m.Name, `{"session":"`+id+`"}`
+			switch {
+			case method == "session.open":
+				body = `{"id":"` + id + `"}`
+			case !m.OfSession && method != "session.delete" && method != "session.watch":
+				continue
+			}
+			status, text := post(localToken, method, body)
 			if status != http.StatusBadRequest || !strings.Contains(text, "a session cannot be called this: its id has ") {
 				t.Errorf("%s %s: %d %s", method, id, status, text)
 			}
 		}
-		if status, text := post(localToken, "List", `{"after":"`+id+`"}`); status != http.StatusBadRequest {
+		if status, text := post(localToken, "session.list", `{"after":"`+id+`"}`); status != http.StatusBadRequest {
 			t.Errorf("a page after %s: %d %s", id, status, text)
 		}
 	}
-	if status, text := post(localToken, "Open", `{"session":"`+strings.Repeat("ü", 256)+`"}`); status != http.StatusOK {
+	if status, text := post(localToken, "session.open", `{"id":"`+strings.Repeat("ü", 256)+`"}`); status != http.StatusOK {
 		t.Errorf("512 bytes: %d %s", status, text)
 	}
 	for line := range strings.Lines(log.String()) {

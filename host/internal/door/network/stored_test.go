@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"connectrpc.com/connect"
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host"
@@ -20,7 +20,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/testkit/settings"
-	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -60,31 +59,13 @@ func TestAMethodThatPanics(t *testing.T) {
 	t.Parallel()
 	kept := &explosive{Store: store.NewMemory()}
 	s, log := onStore(t, kept)
-	c := s.client(localToken)
-	if _, err := c.Open(t.Context(), &sessionv1.OpenRequest{Session: "s"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Add(t.Context(), &sessionv1.AddRequest{Session: "s", Entries: []string{human}}); err != nil {
-		t.Fatal(err)
-	}
-	failures := map[string]func() error{
-		"Get": func() error {
-			_, err := c.Get(t.Context(), &sessionv1.GetRequest{Session: "s"})
-			return err
-		},
-		"GetHistory": func() error {
-			stream, err := c.GetHistory(t.Context(), &sessionv1.GetHistoryRequest{Session: "s"})
-			for err == nil && stream.Receive() {
-			}
-			return errors.Join(err, stream.Err(), stream.Close())
-		},
-	}
-	for method, call := range failures {
+	s.call(localToken, "session.open", `{"id":"s"}`).wants(t, "open", http.StatusOK, "")
+	s.call(localToken, "history.add", add("s", human)).wants(t, "add", http.StatusOK, "")
+	for _, method := range []string{"session.get", "history.get"} {
 		kept.armed = true
-		wantCode(t, method, call(), connect.CodeInternal, "internal")
-		got, err := c.Get(t.Context(), &sessionv1.GetRequest{Session: "s"})
-		if err != nil || got.GetEntries() != 1 {
-			t.Errorf("after %s: %v, %v", method, got, err)
+		s.call(localToken, method, `{"session":"s"}`).wants(t, method, http.StatusInternalServerError, "internal")
+		if got := s.call(localToken, "session.get", `{"session":"s"}`); got.result()["entries"] != 1.0 {
+			t.Errorf("after %s: %s", method, got.text)
 		}
 	}
 	s.stop()
@@ -101,40 +82,31 @@ func TestASessionThatAnotherProcessDeleted(t *testing.T) {
 	t.Parallel()
 	kept := store.NewMemory()
 	s, _ := onStore(t, kept)
-	c := s.client(localToken)
-	open := func() *sessionv1.OpenResponse {
+	open := func() object {
 		t.Helper()
-		opened, err := c.Open(t.Context(), &sessionv1.OpenRequest{Session: "s"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return opened
+		opened := s.call(localToken, "session.open", `{"id":"s"}`)
+		opened.wants(t, "open", http.StatusOK, "")
+		return opened.result()
 	}
-	add := func() error {
-		_, err := c.Add(t.Context(), &sessionv1.AddRequest{Session: "s", Entries: []string{human}})
-		return err
+	adds := func(what string, status int, kind string) {
+		t.Helper()
+		s.call(localToken, "history.add", add("s", human)).wants(t, what, status, kind)
 	}
 	for range 2 {
 		open()
-		if err := add(); err != nil {
-			t.Fatal(err)
-		}
+		adds("a new session", http.StatusOK, "")
 		if err := kept.Delete(t.Context(), store.Key{ID: "s"}); err != nil {
 			t.Fatal(err)
 		}
-		if got := open(); got.GetEntries() != 0 || got.GetRevision() != 0 {
+		if got := open(); got["entries"] != 0.0 || got["revision"] != 0.0 {
 			t.Errorf("a deleted session is opened as %v", got)
 		}
-		if err := add(); err != nil {
-			t.Errorf("after it was opened: %v", err)
-		}
+		adds("after it was opened", http.StatusOK, "")
 		if err := kept.Delete(t.Context(), store.Key{ID: "s"}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if err := add(); connect.CodeOf(err) != connect.CodeNotFound {
-				t.Errorf("before it was opened: %v", err)
-			}
+			adds("before it was opened", http.StatusNotFound, "session")
 		}
 	}
 }
@@ -170,34 +142,24 @@ func TestAnAddOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	kept := &forgetful{Store: store.NewMemory()}
 	s, _ := onStore(t, kept)
-	c, ctx := s.client(localToken), t.Context()
-	if _, err := c.Open(ctx, &sessionv1.OpenRequest{Session: "s"}); err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{"", "k"} {
-		if _, err := c.Get(ctx, &sessionv1.GetRequest{Session: "s"}); err != nil { // takes in what was written
-			t.Fatal(err)
-		}
+	s.call(localToken, "session.open", `{"id":"s"}`).wants(t, "open", http.StatusOK, "")
+	for key, status := range map[string]int{"": http.StatusInternalServerError, "k": http.StatusServiceUnavailable} {
+		s.call(localToken, "session.get", `{"session":"s"}`) // takes in what was written
 		kept.refuse.Store(1)
-		request := &sessionv1.AddRequest{Session: "s", Entries: []string{human}, Key: key}
-		_, err := c.Add(ctx, request)
-		code := connect.CodeInternal
-		if key != "" {
-			code = connect.CodeUnavailable
+		body := func(entries string) string {
+			return fmt.Sprintf(`{"session":"s","key":%q,"entries":[%s]}`, key, entries)
 		}
-		d := wantCode(t, "Add", err, code, "store")
-		if !d.GetMaybeApplied() || d.GetRetryable() != (key != "") {
-			t.Errorf("key %q: %v", key, d)
+		e := s.call(localToken, "history.add", body(human)).wants(t, "add", status, "store")
+		if e["maybeApplied"] != true || e["retryable"] != (key != "") {
+			t.Errorf("key %q: %v", key, e)
 		}
 		if key != "" {
-			if got, err := c.Add(ctx, request); err != nil || got.GetRevision() != 2 {
-				t.Errorf("again: %v, %v", got, err)
-			}
-			request.Entries = append(request.Entries, human)
-			_, err = c.Add(ctx, request)
-			wantCode(t, "other entries under the key", err, connect.CodeInvalidArgument, "entry")
+			s.call(localToken, "history.add", body(human)).wants(t, "again", http.StatusOK, "")
+			s.call(localToken, "history.add", body(human+","+human)).wants(t, "other entries under the key",
+				http.StatusBadRequest, "entry")
 		}
 	}
+	ctx := t.Context()
 	remote, err := client.New(s.url, client.Options{Token: localToken})
 	if err != nil {
 		t.Fatal(err)

@@ -2,17 +2,15 @@ package stdio
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
 type request struct {
-	ctx    context.Context
-	method service.Method
-	queue  *queue
-	params json.RawMessage
+	ctx   context.Context
+	call  *service.Call
+	queue *queue
 	// do calls a part of the method, and makes an error of a panic in it.
 	do func(func() (any, error)) (any, error)
 	// done is called once, now or later.
@@ -23,10 +21,9 @@ type request struct {
 // makes additions take effect in the order in which they arrived: everything else of the session waits for it. Cancelling
 // ctx ends a call that runs; one that waits still waits for those before it.
 func (c *request) start() {
-	s, order := c.queue.session, c.method.Order
-	var call service.SessionCall
+	s, order := c.queue.session, c.call.Method.Order
 	var upTo *host.Mark
-	if _, err := c.do(func() (_ any, err error) {
+	if _, err := c.do(func() (any, error) {
 		if order == service.InTurnOnceBegun {
 			size, err := s.Size(nil)
 			if err != nil {
@@ -45,13 +42,12 @@ func (c *request) start() {
 			}
 			upTo = &now
 		}
-		call, err = c.method.Session(func(params any) error { return decodeParams(c.params, params) })
-		return nil, err
+		return nil, nil
 	}); err != nil {
 		c.done(nil, err)
 		return
 	}
-	answer := func() { c.done(c.do(func() (any, error) { return c.answer(call, s, upTo) })) }
+	answer := func() { c.done(c.do(func() (any, error) { return c.answer(s, upTo) })) }
 	if order == service.InTurn {
 		c.queue.inBackground(answer)
 		return
@@ -59,22 +55,11 @@ func (c *request) start() {
 	answer()
 }
 
-func (c *request) answer(call service.SessionCall, s *service.Session, upTo *host.Mark) (any, error) {
-	result, err := call(c.ctx, s, upTo)
-	if err == nil {
-		if c.method.Order == service.Last {
-			// From here on the id is free, and requests for it are refused until it is opened again.
-			c.queue.session = nil
-		}
-		return result, nil
+func (c *request) answer(s *service.Session, upTo *host.Mark) (any, error) {
+	result, err := c.call.Run(c.ctx, nil, s, upTo)
+	if err == nil && c.call.Method.Order == service.Last {
+		// From here on the id is free, and requests for it are refused until it is opened again.
+		c.queue.session = nil
 	}
-	// Even then the agent can go on: with the history as it is, or with an error to its user.
-	if ready, ok := result.(*service.PrepareAnswer); ok && ready != nil {
-		e := failure(err)
-		if data, ok := e.Data.(*ErrorData); ok {
-			data.Prepared = ready
-		}
-		return nil, e
-	}
-	return nil, err
+	return result, err
 }

@@ -4,12 +4,11 @@
 // 'thresh run' runs it. Start at [Serve]. It is a thin door: it decodes parameters, calls package service, and
 // encodes results. What a method does is there, where other doors find it too.
 //
-//	methods.go  finds a method in service's table, which is the reference
 //	calls.go    starts a call of a session in its place in the order
-//	free.go     the methods that are about no session
+//	free.go     the methods that this door does itself
 //	serve.go    reads requests, starts calls, writes replies
 //	queue.go    keeps the requests of one session in order
-//	rpc.go      parameters and errors in the form of JSON-RPC
+//	rpc.go      errors in the form of JSON-RPC
 //
 // Requests of one session take effect in the order in which they arrive, whether or not the agent waits for replies.
 // history.add never waits for other methods, and what was sent before an addition does not see it: a prepare returns a

@@ -31,7 +31,7 @@ func TestMethodsWithoutASession(t *testing.T) {
 	}
 	var r struct{ Result struct{ Methods []string } }
 	var want []string
-	for _, m := range service.Methods() {
+	for _, m := range service.At(service.Run) {
 		want = append(want, m.Name)
 	}
 	if err := json.Unmarshal([]byte(lines(t, maxLine, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`)[0]),
@@ -62,7 +62,7 @@ func TestCancelReachesItsRequestOnly(t *testing.T) {
 		s.inProgress.Store(id, cancel)
 		ctxs[id] = ctx
 	}
-	if r, err := cancelRequest(s, cancelParams{ID: []byte(`"1"`)}); r != (cancelResult{true}) ||
+	if r, err := s.cancel(&service.CancelRequest{ID: []byte(`"1"`)}); r != (service.CancelAnswer{Canceled: true}) ||
 		err != nil {
 		t.Errorf("%v, %v", r, err)
 	}

@@ -59,7 +59,7 @@ type answered struct {
 	Result json.RawMessage
 	Error  *struct {
 		Message string
-		Data    ErrorData
+		Data    service.Failure
 	}
 }
 
@@ -191,8 +191,8 @@ func calls(key string, value any) (all []string, params []map[string]any) {
 		"history.explain":   {"id": "e1"},
 		"window.prepare":    {"format": "anthropic", "pendingTokens": 3, "since": 1},
 	}
-	for _, m := range service.Methods() {
-		if m.Session == nil || m.Name == "session.close" {
+	for _, m := range service.At(service.Run) {
+		if !m.OfSession || m.Name == "session.close" {
 			continue
 		}
 		p := map[string]any{"session": "s"}

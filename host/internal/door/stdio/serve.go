@@ -184,33 +184,40 @@ func (s *server) release() {
 
 // start queues a request after those of the same session. If it returns an error, done is not called.
 func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, error)) error {
-	m, err := find(r.Method)
+	m, err := service.Find(service.Run, r.Method)
 	if err != nil {
-		return err
+		return &jsonrpc.Error{Code: jsonrpc.CodeUnknownMethod, Message: err.Error()}
 	}
-	// The methods that make a queue: this one, and the deletion of a session that is not open.
-	if m.Name == nameOpen {
-		return s.open(r.Params, done)
+	if len(r.Params) == 0 || string(r.Params) == "null" {
+		r.Params = json.RawMessage("{}") // required members are then reported as missing
 	}
 	do := func(f func() (any, error)) (any, error) { return service.Do(s.service, m.Name, f) }
-	if free := s.free(m, r.Params); free != nil {
-		go func() { done(do(func() (any, error) { return free(ctx) })) }()
-		return nil
-	}
-	id, err := sessionID(r.Params)
+	call, err := service.Do(s.service, m.Name, func() (*service.Call, error) { return m.Read(bytes.NewReader(r.Params)) })
 	if err != nil {
 		return err
 	}
-	if m.Name == nameDelete {
-		s.delete(ctx, id, done)
+	switch p := call.Params.(type) {
+	// The methods that make a queue: this one, and the deletion of a session that is not open.
+	case *service.OpenRequest:
+		s.open(*p, done)
+		return nil
+	case *service.Of:
+		if m.ByDoor {
+			s.delete(ctx, p.Session, done)
+			return nil
+		}
+	}
+	if !m.OfSession {
+		go func() { done(do(func() (any, error) { return s.free(ctx, call) })) }()
 		return nil
 	}
+	id := call.Session
 	job := job{holds: m.Order == service.Last, run: func(q *queue) {
 		if _, err := do(func() (any, error) { return nil, s.again(q, id) }); err != nil {
 			done(nil, err)
 			return
 		}
-		(&request{ctx: ctx, method: m, queue: q, params: r.Params, do: do, done: done}).start()
+		(&request{ctx: ctx, call: call, queue: q, do: do, done: done}).start()
 	}}
 	if !s.queues.push(id, job, false) {
 		return notOpen(id)
@@ -232,46 +239,33 @@ func (s *server) again(q *queue, id string) (err error) {
 	return err
 }
 
-// openAnswer has the session's id and the size of its history, which is not empty if the session was kept.
-type openAnswer struct {
-	Session  string `json:"session"`
-	Revision uint64 `json:"revision"`
-	Tokens   int    `json:"tokens"`
-	Entries  int    `json:"entries"`
-}
-
 // open queues the opening of a session after earlier requests for the same id, such as closing an earlier session. The
 // queue exists before the session does, so that requests sent right after this one wait for it.
-func (s *server) open(raw json.RawMessage, done func(any, error)) error {
-	var p service.OpenRequest
-	if err := decodeParams(raw, &p); err != nil {
-		return err
-	}
+func (s *server) open(p service.OpenRequest, done func(any, error)) {
 	if p.ID == "" {
 		// 130 bits: two sessions never get the same id.
 		p.ID = rand.Text()
 	}
 	s.queues.push(p.ID, job{holds: true, run: func(q *queue) {
-		done(service.Do(s.service, nameOpen, func() (any, error) {
+		done(service.Do(s.service, "session.open", func() (any, error) {
 			session, err := s.service.Open(s.ctx, p)
 			if err != nil {
 				return nil, err
 			}
-			size, err := session.Size(nil)
+			opened, err := session.Opened()
 			if err != nil {
 				return nil, errors.Join(err, session.Close())
 			}
 			q.session = session
-			return openAnswer{session.ID(), size.Revision, size.Tokens, size.Entries}, nil
+			return opened, nil
 		}))
 	}}, true)
-	return nil
 }
 
 // delete queues the deletion of a session, which need not be open, after earlier requests for the same id.
 func (s *server) delete(ctx context.Context, id string, done func(any, error)) {
 	s.queues.push(id, job{holds: true, run: func(q *queue) {
-		done(service.Do(s.service, nameDelete, func() (any, error) {
+		done(service.Do(s.service, "session.delete", func() (any, error) {
 			if err := s.service.Delete(ctx, "", id); err != nil {
 				return nil, err
 			}
@@ -281,25 +275,11 @@ func (s *server) delete(ctx context.Context, id string, done func(any, error)) {
 	}}, true)
 }
 
-// sessionID reads the one parameter that must be known before the request can be queued. Others are checked when it
-// runs.
-func sessionID(raw json.RawMessage) (string, error) {
-	if err := byName(raw); err != nil {
-		return "", err
-	}
-	var p service.Of
-	if err := json.Unmarshal(raw, &p); err != nil || p.Session == "" {
-		return "", &jsonrpc.Error{Code: jsonrpc.CodeParams,
-			Message: `params: "session" is missing: it is what session.open returned`}
-	}
-	return p.Session, nil
-}
-
 // notOpen is the error for a session that was never opened or is closed again. The id is clipped, as it may be any
 // text.
 func notOpen(id string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeFailed, Message: fmt.Sprintf("session %.100q is not open", id),
-		Data: &ErrorData{Kind: "session"}}
+		Data: &service.Failure{Kind: host.KindSession}}
 }
 
 // reply sends the answer to a request. Exactly one is sent for each id.
@@ -309,7 +289,7 @@ func (s *server) reply(id json.RawMessage, result any, err error) {
 	}
 	r := jsonrpc.Response{ID: id, Result: result}
 	if err != nil {
-		r.Result, r.Error = nil, failure(err)
+		r.Result, r.Error = nil, failure(result, err)
 	}
 	s.write(r)
 }
@@ -317,7 +297,7 @@ func (s *server) reply(id json.RawMessage, result any, err error) {
 func (s *server) write(r jsonrpc.Response) {
 	line, err := service.Do(s.service, "reply", func() ([]byte, error) { return jsonrpc.Encode(r), nil })
 	if err != nil {
-		line = jsonrpc.Encode(jsonrpc.Response{ID: r.ID, Error: failure(err)})
+		line = jsonrpc.Encode(jsonrpc.Response{ID: r.ID, Error: failure(nil, err)})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -172,8 +172,8 @@ func TestTheKindOfAFailure(t *testing.T) {
 		"plugin":   &host.Error{Kind: host.KindPlugin, Plugin: "s", Retryable: true, Err: errors.New("y")},
 		"internal": errors.New("x"),
 	} {
-		got := failure(err)
-		data := got.Data.(*ErrorData)
+		got := failure(nil, err)
+		data := got.Data.(*service.Failure)
 		if got.Code != jsonrpc.CodeFailed || data.Kind != want || got.Message != err.Error() {
 			t.Errorf("%s: %+v %+v", want, got, data)
 		}

@@ -1,0 +1,159 @@
+"""Tests of the client against a real server: the variable THRESH names the program.
+
+    THRESH=bin/thresh python3 -m unittest discover -s clients/python/tests
+"""
+
+import http.server
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from thresh import Client, ThreshError  # noqa: E402
+
+
+def say(text, speaker="human"):
+    return {"speaker": speaker, "blocks": [{"type": "text", "text": text}]}
+
+
+class Server:
+    """thresh serve on a socket in a directory of its own."""
+
+    def __init__(self, dir):
+        self.address = f"unix:{dir}/s"
+        self._args = [os.environ["THRESH"], "serve", "--set", "serve.listen=" + self.address,
+                      "--set", f"sessions.store=sqlite:{dir}/sessions.db", "--strategy", "top-down-truncation",
+                      "--set", "model.contextLimit=2000"]
+        self._env = {"PATH": os.environ["PATH"], "HOME": str(dir), "TMPDIR": str(dir)}
+        self.start()
+
+    def start(self):
+        self._process = subprocess.Popen(self._args, env=self._env, cwd=self._env["HOME"], stderr=subprocess.PIPE,
+                                         text=True)
+        for line in self._process.stderr:
+            if "serving at" in line:
+                break
+        else:
+            raise AssertionError("it does not serve")
+        self._reader = threading.Thread(target=self._process.stderr.read)
+        self._reader.start()
+
+    def stop(self):
+        self._process.terminate()
+        self._reader.join()
+        self._process.wait()
+        self._process.stderr.close()
+
+
+class TestClient(unittest.TestCase):
+    def setUp(self):
+        self._dir = tempfile.TemporaryDirectory(prefix="t")
+        self.addCleanup(self._dir.cleanup)
+        self.server = Server(self._dir.name)
+        self.addCleanup(lambda: self.server.stop())
+        self.client = Client(self.server.address)
+        self.addCleanup(self.client.disconnect)
+
+    def test_a_conversation(self):
+        session = self.client.open("chat", settings={"model.contextLimit": 32000}, system="be brief")
+        state = session.add_messages("openai-chat", [{"role": "user", "content": "hi"}])
+        self.assertEqual(state.revision, 1)
+        first = session.prepare("openai-chat", pending_tokens=10)
+        self.assertEqual([m["role"] for m in first.messages], ["system", "user"])
+        session.add(say("hello", "ai"))
+        second = session.prepare("openai-chat")  # only what is new is transferred
+        self.assertEqual([m["role"] for m in second.messages], ["system", "user", "assistant"])
+        self.assertEqual(len(first.messages), 2)
+        session.report_usage(50)
+        session.set("compression.threshold", 0.5)
+        session.set("compression.threshold", None)
+        session.set_todos([{"id": "1", "content": "write", "status": "pending"}])
+        self.assertGreater(session.set_system([{"type": "text", "text": "be long"}]), 0)
+        self.assertEqual(session.get().entries, 2)
+        self.assertEqual(len(session.history()), 2)
+        self.assertEqual(session.recorded("e1")[0]["speaker"], "human")
+        self.assertEqual([s["session"] for s in self.client.sessions()], ["chat"])
+        session.close()
+        self.client.delete("chat")
+        self.assertEqual(list(self.client.sessions()), [])
+
+    def test_compressing_and_why(self):
+        session = self.client.open()
+        session.add(*[say(f"{i}" + " word" * 100) for i in range(20)])
+        ready = session.prepare()
+        self.assertLess(len(ready.history), 20)
+        self.assertEqual(ready.outcome["compress"]["kind"], "applied")
+        changes = session.explain()
+        self.assertEqual((changes[0]["entry"], changes[0]["kind"]), ("e1", "removed"))
+        self.assertIn("compress", session.compress())
+
+    def test_what_is_about_no_session(self):
+        self.assertIn("window.prepare", self.client.initialize()["methods"])
+        self.assertEqual(len(self.client.count(say("a"), say("b"))), 2)
+        self.assertIn("top-down-truncation", [p["name"] for p in self.client.plugins()])
+        self.assertIsInstance(self.client.reset_plugin("distill"), bool)
+
+    def test_errors(self):
+        session = self.client.open("s")
+        with self.assertRaises(ThreshError) as refused:
+            session.add(say("fine"), {"speaker": "robot"})
+        e = refused.exception
+        self.assertEqual((e.kind, e.entry, e.field, e.retryable), ("entry", 1, "entries[1]", False))
+        with self.assertRaises(ThreshError) as missing:
+            self.client.call("session.get", {"session": "none"})
+        self.assertEqual(missing.exception.kind, "session")
+        session.add(say("words " * 3000))
+        with self.assertRaises(ThreshError) as over:
+            session.prepare()
+        self.assertEqual(over.exception.kind, "overflow")
+        self.assertGreater(over.exception.missing_tokens, 0)
+        self.assertEqual(len(over.exception.prepared.history), 1)
+        with self.assertRaises(ThreshError) as gone:
+            Client("unix:/nowhere/s").call("initialize", {})
+        self.assertEqual((gone.exception.kind, gone.exception.maybe_applied), ("connection", False))
+
+    def test_what_answers_is_no_service(self):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(b"<html>hello</html>")
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.HTTPServer(("127.0.0.1", 0), Handler) as other:
+            threading.Thread(target=other.serve_forever).start()
+            address = f"127.0.0.1:{other.server_port}"
+            with self.assertRaisesRegex(ThreshError, f"http://{address} answered with HTTP status 200 and no JSON"):
+                Client(address).open("s")
+            other.shutdown()
+
+    def test_an_addition_takes_place_once(self):
+        session = self.client.open("s")
+        for _ in range(2):
+            self.assertEqual(session.add(say("hi"), key="k").revision, 1)
+
+    def test_a_restart_goes_unnoticed(self):
+        session = self.client.open("s")
+        session.add(say("hi"))
+        watch = session.watch()
+        self.assertNotIn("session", next(watch))
+        self.server.stop()
+        again = threading.Timer(0.2, self.server.start)
+        again.start()
+        self.assertEqual(session.add(say("again")).revision, 2)
+        again.join()
+        self.assertNotIn("session", next(watch))  # it has begun again
+        session.prepare()
+        turn = next(watch)
+        self.assertEqual((turn["session"], turn["method"]), ("s", "prepare"))
+        watch.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,164 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host"
+)
+
+// Call is a request that was read: a method with its parameters.
+type Call struct {
+	Method *Method
+	// Session is the id of the session that it is about; "" if it is about none.
+	Session string
+	// Params points to the parameters.
+	Params any
+	run    func(context.Context, *Service, *Session, *host.Mark) (any, error)
+}
+
+// doing is what a method does with which types.
+type doing struct {
+	Params, Result reflect.Type
+	// OfSession says that the method is about an open session, ByDoor that a door does it: it is about its connection,
+	// or about which sessions are open.
+	OfSession, ByDoor bool
+	bind              func(read func(any) error) (*Call, error)
+}
+
+func ofSession[R, A any](method func(*Session, context.Context, R) (A, error)) doing {
+	return bound(true, func(ctx context.Context, _ *Service, s *Session, r *R, upTo *host.Mark) (A, error) {
+		if m, ok := any(r).(interface{ at(*host.Mark) }); ok {
+			m.at(upTo)
+		}
+		return method(s, ctx, *r)
+	})
+}
+
+func ofHost[R, A any](method func(*Service, context.Context, R) (A, error)) doing {
+	return bound(false, func(ctx context.Context, s *Service, _ *Session, r *R, _ *host.Mark) (A, error) {
+		return method(s, ctx, *r)
+	})
+}
+
+func byDoor[R, A any]() doing {
+	d := bound[R, A](false, nil)
+	d.ByDoor = true
+	return d
+}
+
+func bound[R, A any](session bool,
+	run func(context.Context, *Service, *Session, *R, *host.Mark) (A, error)) doing {
+	result := reflect.TypeFor[A]()
+	if result.Kind() == reflect.Pointer {
+		result = result.Elem()
+	}
+	return doing{Params: reflect.TypeFor[R](), Result: result, OfSession: session,
+		bind: func(read func(any) error) (*Call, error) {
+			r := new(R)
+			if err := read(r); err != nil {
+				return nil, err
+			}
+			c := &Call{Params: r}
+			if of, ok := any(r).(interface{ about() string }); ok {
+				c.Session = of.about()
+			}
+			if run != nil {
+				c.run = func(ctx context.Context, s *Service, of *Session, upTo *host.Mark) (any, error) {
+					return run(ctx, s, of, r, upTo)
+				}
+			}
+			return c, nil
+		}}
+}
+
+// Read reads the parameters of a method, an object, which is all that there may be. An unknown name is an error: it is
+// most likely misspelt, and ignoring it would do something else than the agent meant.
+func (m *Method) Read(from io.Reader) (*Call, error) {
+	c, err := m.bind(func(into any) error { return decode(from, into) })
+	if err != nil {
+		return nil, err
+	}
+	c.Method = m
+	if c.Session == "" && (m.OfSession || m.Params == reflect.TypeFor[Of]()) {
+		return nil, wrongRequest("session", `"session" is missing: it is what session.open returned`)
+	}
+	return c, nil
+}
+
+// Run calls a method that is not a door's own: of is its session, nil if it is about none. upTo is the moment when the
+// request came, for methods that run later; nil is now.
+func (c *Call) Run(ctx context.Context, s *Service, of *Session, upTo *host.Mark) (any, error) {
+	return c.run(ctx, s, of, upTo)
+}
+
+func decode(from io.Reader, into any) error {
+	dec := json.NewDecoder(from)
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	if err == nil {
+		if _, err = dec.Token(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err == nil {
+			return wrongRequest("", "something follows the object")
+		}
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return wrongRequest("", "not JSON at byte %d: %v", syntax.Offset, err)
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field := memberName(wrong.Field)
+		if field == "" {
+			return wrongRequest("", "must be an object, with parameters by name")
+		}
+		// encoding/json names Go types, which mean nothing to an author in another language.
+		return wrongRequest(field, "%q must be %s, not %s", field, plainType(wrong.Type), wrong.Value)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return wrongRequest("", "the request is empty; one without parameters is {}")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return wrongRequest("", "the request ends in the middle of its JSON")
+	}
+	if _, name, unknown := strings.Cut(err.Error(), "json: unknown field "); unknown {
+		return wrongRequest(strings.Trim(name, `"`), "unknown field %s", name)
+	}
+	return fmt.Errorf("read the request: %w", err)
+}
+
+// memberName is the path of a member without the names of embedded Go types, which package json puts before it. They
+// alone begin with a capital.
+func memberName(path string) string {
+	for {
+		first, rest, more := strings.Cut(path, ".")
+		if !more || first == "" || first[0] < 'A' || first[0] > 'Z' {
+			return path
+		}
+		path = rest
+	}
+}
+
+// plainType names a Go type in the words of JSON.
+func plainType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.String:
+		return "text"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Uint64:
+		return "a whole number of at least 0"
+	case reflect.Bool:
+		return "true or false"
+	default:
+		return "a " + t.Kind().String()
+	}
+}
