@@ -13,15 +13,7 @@ type answer struct {
 	limit int // bytes of text
 
 	finish, model string
-	usage
-}
-
-// usage is what the provider reported of an attempt, in tokens. input includes both cache counts.
-type usage struct{ input, output, cacheRead, cacheWrite int }
-
-func (u *usage) add(o usage) {
-	u.input, u.output = u.input+o.input, u.output+o.output
-	u.cacheRead, u.cacheWrite = u.cacheRead+o.cacheRead, u.cacheWrite+o.cacheWrite
+	usage         provider.Usage
 }
 
 // Bounds of an answer per token of its limit. Tokens of real text have 2 to 8 bytes, and an event of a stream has some
@@ -40,14 +32,10 @@ func newAnswer(maxOutput int) *answer {
 // maxEventBytes bounds the event stream of such a request, in bytes.
 func maxEventBytes(maxOutput int) int64 { return leastEventBytes + int64(maxOutput)*eventBytesPerToken }
 
-// hear takes in one event. Cached tokens are added to the input, as providers report it.
+// hear takes in one event.
 func (a *answer) hear(h provider.Heard) error {
 	a.model, a.finish = cmp.Or(h.Model, a.model), cmp.Or(h.Finish, a.finish)
-	if u := h.Usage; u != nil {
-		if a.output = u.Output; !h.OutputOnly {
-			a.input, a.cacheRead, a.cacheWrite = u.Prompt(), u.CacheRead, u.CacheWrite
-		}
-	}
+	a.usage.Add(h.Usage)
 	return a.say(h.Text)
 }
 

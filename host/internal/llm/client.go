@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/provider"
 )
 
 // Options are what [Open] needs in addition to a profile. The zero value suits a program; tests set the fields.
@@ -91,7 +93,7 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 	}
 	a, used, attempts, err := c.persist(ctx, req, maxOutput)
 	result := Result{
-		InputTokens: used.input, OutputTokens: used.output, CacheRead: used.cacheRead, CacheWrite: used.cacheWrite,
+		InputTokens: used.Prompt(), OutputTokens: used.Output, CacheRead: used.CacheRead, CacheWrite: used.CacheWrite,
 		CostUSD: cost(p.Prices, used), Attempts: attempts, Duration: c.now().Sub(start),
 	}
 	if err != nil {
@@ -108,13 +110,13 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 // end after the deadline: the caller gets the real failure instead of a timeout. An adapted request is no retry. used is
 // what all attempts took.
 func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (
-	a *answer, used usage, attempts int, err error,
+	a *answer, used provider.Usage, attempts int, err error,
 ) {
 	adapted := false
 	for attempts = 1; ; attempts++ {
 		var failed *Error
 		a, failed = c.attempt(ctx, req, maxOutput)
-		used.add(a.usage)
+		used = used.Plus(a.usage)
 		if failed == nil {
 			return a, used, attempts, nil
 		}

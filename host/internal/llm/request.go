@@ -107,16 +107,15 @@ func turns(messages []Message) (list []provider.Turn) {
 	return list
 }
 
-// cost returns the price of what attempts took, in US dollars. Negative remainders (inconsistent cache counts) are 0.
-func cost(p config.Prices, a usage) float64 {
+// cost returns the price of what attempts took, in US dollars.
+func cost(p config.Prices, u provider.Usage) float64 {
 	price := func(own *float64) float64 {
 		if own == nil {
 			return p.Input
 		}
 		return *own
 	}
-	plain := max(0, a.input-a.cacheRead-a.cacheWrite)
-	return (float64(plain)*p.Input +
-		float64(a.cacheRead)*price(p.CacheRead) + float64(a.cacheWrite)*price(p.CacheWrite) +
-		float64(a.output)*p.Output) / 1e6
+	return (float64(u.Input)*p.Input +
+		float64(u.CacheRead)*price(p.CacheRead) + float64(u.CacheWrite)*price(p.CacheWrite) +
+		float64(u.Output)*p.Output) / 1e6
 }

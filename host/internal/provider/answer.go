@@ -25,8 +25,6 @@ type Turn struct {
 // Heard is what one event of an answer says; what it does not say is zero.
 type Heard struct {
 	Text, Model, Finish string
-	// Usage is cumulative. Input is nil where the event counts the output only.
-	Usage *Usage
-	// OutputOnly: the usage has no counts of the prompt.
-	OutputOnly bool
+	// Usage is what was counted so far. Some events count the output only.
+	Usage Usage
 }

@@ -31,6 +31,12 @@ func (u *Usage) Add(now Usage) {
 	u.CacheWriteHour = max(u.CacheWriteHour, now.CacheWriteHour)
 }
 
+// Plus returns the sum of the usage of two requests.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Output + v.Output,
+		u.CacheWriteHour + v.CacheWriteHour}
+}
+
 // Counts says where an API, or an agent that records what it used, has its counts of tokens. Members of a count are
 // names, with dots between those within each other; the first that is not 0 decides.
 type Counts struct {

@@ -122,8 +122,7 @@ func (t *totals) answered(x *exchange, u provider.Usage, more float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Saved += more
-	t.Usage.Input, t.Usage.Output = t.Usage.Input+u.Input, t.Usage.Output+u.Output
-	t.Usage.CacheRead, t.Usage.CacheWrite = t.Usage.CacheRead+u.CacheRead, t.Usage.CacheWrite+u.CacheWrite
+	t.Usage = t.Usage.Plus(u)
 }
 
 // began notes how long an answer took to begin. status is 0 if the provider cannot be reached.

@@ -84,10 +84,10 @@ func hear(data []byte) (h provider.Heard, err error) {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return h, err
 	}
-	u, _ := counts.Usage(data)
+	h.Usage, _ = counts.Usage(data)
 	switch e.Type {
 	case "message_start":
-		h.Model, h.Usage = e.Message.Model, &u
+		h.Model = e.Message.Model
 	case "content_block_start":
 		if e.ContentBlock.Type == "text" {
 			h.Text = e.ContentBlock.Text
@@ -97,8 +97,7 @@ func hear(data []byte) (h provider.Heard, err error) {
 			h.Text = e.Delta.Text
 		}
 	case "message_delta":
-		// Counts are cumulative; not every server repeats those of the prompt.
-		h.Finish, h.Usage, h.OutputOnly = e.Delta.StopReason, &u, u.Input == 0
+		h.Finish = e.Delta.StopReason
 	}
 	return h, nil
 }

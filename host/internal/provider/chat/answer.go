@@ -88,10 +88,7 @@ func hear(data []byte) (h provider.Heard, err error) {
 		return h, err
 	}
 	h.Model = chunk.Model
-	// Some servers send the usage so far with each chunk.
-	if u, ok := counts.Usage(data); ok && u != (provider.Usage{}) {
-		h.Usage = &u
-	}
+	h.Usage, _ = counts.Usage(data) // some servers send it with each chunk
 	for _, c := range chunk.Choices {
 		if c.Index == 0 {
 			h.Text, h.Finish = h.Text+c.Delta.Content, max(h.Finish, c.FinishReason)
