@@ -14,9 +14,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 )
 
-// TestATokenTakesNothingOfTheHost: not its key, a file or a profile; when a session is opened, and later. (Package config
-// tests each setting.) The host's own model still writes its summaries, and a granted profile's. A token that is revoked
-// is refused at once.
+// TestATokenTakesNothingOfTheHost: not its key, a file or a profile; when a session is opened, and later. (Package
+// config tests each setting.) The host's own model still writes its summaries, and a granted profile's. A token that is
+// revoked is refused at once.
 func TestATokenTakesNothingOfTheHost(t *testing.T) {
 	t.Parallel()
 	p := newLLMPlaceHere(t, "openai", modelapi.Options{})

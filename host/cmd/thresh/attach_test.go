@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A host is attached to a plugin that its author started by hand, which goes with the host, even with one that is killed.
+// A host is attached to a plugin that its author started by hand, which goes with the host, even if that is killed.
 func TestAHostIsAttachedToAPluginThatWasStartedByHand(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "high-density")

@@ -98,13 +98,14 @@ func TestAServiceWithoutItsKeyFileIsNotReady(t *testing.T) {
 	}) {
 		t.Error("without the file it is ready")
 	}
-	if _, text := fetch(t, s.address+"/readyz", "", ""); !strings.Contains(text, "the configuration cannot be used") || strings.Contains(text, key) {
+	if _, text := fetch(t, s.address+"/readyz", "", ""); !strings.Contains(text, "the configuration cannot be used") ||
+		strings.Contains(text, key) {
 		t.Errorf("it says %q", text)
 	}
 	s.signal(syscall.SIGHUP)
 	s.says("the configuration was not reloaded")
 	p.file("key", "secret\n")
-	if !eventually(patience, func() bool { status, _ := fetch(t, s.address+"/readyz", "", ""); return status == http.StatusOK }) {
+	if !eventually(patience, func() bool { status, _ := fetch(t, s.address+"/readyz", "", ""); return status == 200 }) {
 		t.Error("with the file again it is not ready")
 	}
 	if log := s.end(syscall.SIGTERM); !strings.Contains(log, "key cannot be used") && !strings.Contains(log, key) {

@@ -27,10 +27,10 @@ var update = flag.Bool("update", false, "write what commands print into the scri
 // TestScripts runs testdata/script: what commands print, and with which status they end. In a script:
 //
 //	thresh [NAME=value…] ARGUMENT… [<FILE]   runs a command in this process, with variables and input
-//	agent [FLAG…] <FILE                      sends each line of a file, METHOD PARAMS, to thresh run, and prints the answers
+//	agent [FLAG…] <FILE                      sends each line of a file, METHOD PARAMS, to thresh run; prints the answers
 //	model KIND [FILE|STATUS…]                starts a model provider, which answers with each in turn, then with the last
 //	asked N [PATTERN]                        is how often it was asked since, and what is in the last request
-//	fails STATUS PATTERN ARGUMENT…           runs a command that prints nothing but this on standard error, in few lines
+//	fails STATUS PATTERN ARGUMENT…           runs a command that prints nothing but this on stderr, in few lines
 //	tables N HEAD                            sees to it that tables on stdout with that heading have at most N columns
 //	status N                                 is the exit status of the last command
 //	plugin NAME…                             puts plugins into the plugin directory
@@ -148,8 +148,7 @@ var (
 )
 
 // agentInScript sends all requests before it reads an answer. A line that is no METHOD PARAMS is sent as it stands, and
-// @s.json in one is the list of entries of that file. The
-// answers are in the order of the requests: the number of the line, and the result; or the code, the message and the
+// @s.json in one is the list of entries of that file. The answers are in the order of the requests: the number of the line, and the result; or the code, the message and the
 // data of an error. Durations are 0.
 func agentInScript(ts *testscript.TestScript, fails bool, args []string) {
 	cmd, input := scriptCommand(ts, append([]string{"run"}, args...))

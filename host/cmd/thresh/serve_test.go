@@ -231,8 +231,8 @@ func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 	}
 }
 
-// A service over a Unix socket, which only its user reaches, and its proxy keep sessions in one store. Killed and started
-// again, it goes on with them, and its clients without opening theirs again.
+// A service over a Unix socket, which only its user reaches, and its proxy keep sessions in one store. Killed and
+// started again, it goes on with them, and its clients without opening theirs again.
 func TestServeOverAUnixSocket(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -64,7 +64,8 @@ func TestLongLinesThatAreNoRequest(t *testing.T) {
 		"[": `"id":null,"error":{"code":-32600,"message":"batches are not supported: send one request a line"`,
 	} {
 		got := lines(t, maxLine, "\n  \r\n"+strings.Repeat(of, 1<<20)+"\n"+`{"jsonrpc":"2.0","id":1,"method":"initialize"}`)
-		if slices.Sort(got); len(got) != 2 || !strings.Contains(got[1], want) || !strings.Contains(got[0], `"id":1,"result"`) {
+		if slices.Sort(got); len(got) != 2 || !strings.Contains(got[1], want) ||
+			!strings.Contains(got[0], `"id":1,"result"`) {
 			t.Errorf("a megabyte of %s: %.300s", of, got)
 		}
 	}
