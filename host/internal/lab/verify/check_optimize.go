@@ -16,6 +16,9 @@ import (
 func (s *suite) small() []sample {
 	if s.few == nil {
 		for _, sm := range samples.All() {
+			if n := s.bounds.long; n > 0 {
+				sm.History = sm.History[:min(n, len(sm.History))]
+			}
 			s.few = append(s.few, newSample(sm))
 		}
 	}

@@ -32,6 +32,7 @@ type bounds struct {
 	slow   time.Duration // what a slow host service takes for one request
 	memory int64         // bytes of memory at most, for the large history
 	large  int           // bytes of the large history
+	long   int           // entries of the longest of the others, which is shortened to them; 0 for as it is
 	calls  int           // parallel calls in the check on concurrency
 }
 
