@@ -93,8 +93,6 @@ func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
 // byteSize is how many bytes the model reads of a client's request, and of the one that was made of it.
 type byteSize struct{ whole, sent int }
 
-func bytesOf(whole, sent *body.Request) byteSize { return byteSize{whole.Size(), sent.Size()} }
-
 // claims are the sizes of a branch's requests so far.
 type claims struct {
 	tokens turnSize
@@ -129,7 +127,8 @@ func (b *branch) show(ctx context.Context, s *Server, r *body.Request) ([]byte, 
 	edits := r.Edits(plan)
 	if len(edits) == 0 {
 		// The client's own slice, not a copy: nothing changed.
-		b.length = bytesOf(r, r)
+		n := r.Size()
+		b.length = byteSize{n, n}
 		return r.Raw, nil
 	}
 	now, err := body.Index(r.API, body.Apply(r.Raw, edits))
@@ -139,7 +138,7 @@ func (b *branch) show(ctx context.Context, s *Server, r *body.Request) ([]byte, 
 	if err := body.Validate(r, edits, now); err != nil {
 		return nil, err
 	}
-	b.length = bytesOf(r, now)
+	b.length = byteSize{r.Size(), now.Size()}
 	return now.Raw, nil
 }
 
