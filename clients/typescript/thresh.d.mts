@@ -139,3 +139,39 @@ export declare class Session {
   watch(options?: { signal?: AbortSignal }): AsyncGenerator<Turn>;
   close(): Promise<void>;
 }
+
+/** A part that is not sent as it came. */
+export interface Removed {
+  /** For retrieve; absent for attachments and reasoning. */
+  id?: string;
+  /** The position of the message that it was in. */
+  message: number;
+  kind: string;
+  tool?: string;
+}
+
+export interface Compressed {
+  /** To be sent as they are. */
+  messages: Json[];
+  format: Exclude<Form, "">;
+  tokensBefore: number;
+  tokensAfter: number;
+  removed: Removed[];
+  /** Why nothing was tried. */
+  unchanged?: string;
+}
+
+/** A host; without an address, `thresh run` as a child of the process. */
+export interface Where {
+  address?: string;
+  token?: string;
+}
+
+/** Makes a whole conversation small, as the caller holds it: not what an earlier call returned. */
+export declare function compress(
+  messages: Json[],
+  options?: { model?: string; format?: Form; strategy?: string; contextLimit?: number } & Where,
+): Promise<Compressed>;
+
+/** The text of a removed part. */
+export declare function retrieve(id: string, where?: Where): Promise<string>;

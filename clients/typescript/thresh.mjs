@@ -18,6 +18,8 @@ import { randomUUID } from "node:crypto";
 import http from "node:http";
 import https from "node:https";
 
+export { compress, retrieve } from "./alone.mjs";
+
 // A request is tried again for as long as a host takes to restart, in milliseconds.
 const tryFor = 5000;
 const firstPause = 50;

@@ -2,8 +2,10 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/client"
@@ -105,6 +107,35 @@ func ExampleSession_Recorded() {
 	entries, err := s.Recorded(ctx, first.EntryID)
 	fmt.Println(first.EntryID, first.Kind, len(entries), err)
 	// Output: e1 removed 1 <nil>
+}
+
+// Messages need no session: what is sent is made of them, and what that lacks can be had again.
+func ExampleClient_Compress() {
+	ctx := context.Background()
+	address, done := serve()
+	defer done()
+	c, err := client.New(address, client.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	messages := []json.RawMessage{json.RawMessage(`{"role": "user", "content": "read them all"}`)}
+	for i := range 12 {
+		messages = append(messages, fmt.Appendf(nil, `{"role": "assistant", "content": null, "tool_calls": [{"id": "c%d", `+
+			`"type": "function", "function": {"name": "read", "arguments": "{}"}}]}`, i),
+			fmt.Appendf(nil, `{"role": "tool", "tool_call_id": "c%d", "content": %q}`, i, strings.Repeat("text ", 200)))
+	}
+	made, err := c.Compress(ctx, messages, client.CompressOptions{Model: "gpt-5", ContextLimit: 2000})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	i := slices.IndexFunc(made.Removed, func(r client.Removed) bool { return r.Kind == content.KindToolResponse })
+	text, err := c.Retrieve(ctx, made.Removed[i].ID)
+	fmt.Println(len(messages), "messages,", len(made.Messages), "to send; removed:", len(text), "bytes of",
+		made.Removed[i].Tool, err)
+	// Output: 25 messages, 9 to send; removed: 1000 bytes of read <nil>
 }
 
 // An error has a kind, and says whether a retry can help.

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
@@ -42,13 +43,16 @@ func serve() (address string, done func()) {
 	must(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
+	guard := access.NewGuard(machine.Store(), "", log)
+	alone := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: &proxy.Recall{Key: []byte("key")}, Logger: log})
 	go func() {
 		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: host.Over(machine), Log: log,
-			Guard: access.NewGuard(machine.Store(), "", log), Store: machine.Store()})
+			Guard: guard, Store: machine.Store(), Alone: alone})
 	}()
 	return address, func() {
 		cancel()
 		must(<-ended)
+		alone.Close()
 		must(machine.Close())
 		must(os.RemoveAll(dir))
 	}

@@ -13,7 +13,7 @@ import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from thresh import Client, ThreshError  # noqa: E402
+from thresh import Client, ThreshError, compress, retrieve  # noqa: E402
 
 
 def say(text, speaker="human"):
@@ -153,6 +153,26 @@ class TestClient(unittest.TestCase):
         turn = next(watch)
         self.assertEqual((turn["session"], turn["method"]), ("s", "prepare"))
         watch.close()
+
+    def test_messages_are_made_small_without_a_session(self):
+        os.environ["PATH"] = os.path.dirname(os.environ["THRESH"]) + os.pathsep + os.environ["PATH"]
+        messages = [{"role": "user", "content": "read them all"}]
+        for i in range(12):
+            call = {"id": f"c{i}", "type": "function", "function": {"name": "read", "arguments": '{"n": %d}' % i}}
+            messages += [{"role": "assistant", "content": None, "tool_calls": [call]},
+                         {"role": "tool", "tool_call_id": f"c{i}", "content": f"file {i} " * 200}]
+        for address in self.server.address, "":  # and by a child
+            with self.subTest(address):
+                asked = dict(model="gpt-5", strategy="top-down-truncation", context_limit=3000, address=address)
+                made = compress(messages, **asked)
+                self.assertLess(made.tokens_after, made.tokens_before / 2)
+                self.assertEqual(made.messages[-1], messages[-1])
+                part = next(p for p in made.removed if p["kind"] == "tool_response")
+                self.assertEqual(retrieve(part["id"], address=address), messages[part["message"]]["content"])
+                self.assertEqual(compress(messages, **asked), made)
+                with self.assertRaises(ThreshError) as failed:
+                    compress([{"role": "robot", "content": "hi"}], address=address)
+                self.assertEqual((failed.exception.kind, failed.exception.field), ("request", "messages[0]"))
 
 
 if __name__ == "__main__":

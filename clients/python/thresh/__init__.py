@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 from urllib.parse import urlsplit
 
-__all__ = ["Client", "Session", "State", "Prepared", "ThreshError"]
+__all__ = ["Client", "Session", "State", "Prepared", "ThreshError", "Compressed", "compress", "retrieve"]
 
 JSON = Dict[str, Any]
 
@@ -381,3 +381,6 @@ def _prepared(a: JSON) -> Prepared:
         history=list(a.get("history") or []), messages=list(a.get("messages") or []), system=a.get("system"),
         instructions=a.get("instructions"), notes=a.get("notes", []), tokens=a["tokens"],
         system_tokens=a.get("systemTokens", 0), revision=a["revision"], outcome=a["outcome"])
+
+
+from .alone import Compressed, compress, retrieve  # noqa: E402

@@ -7,9 +7,10 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
+import { delimiter, dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, test } from "node:test";
-import { Client, ThreshError } from "../thresh.mjs";
+import { Client, compress, retrieve, ThreshError } from "../thresh.mjs";
 
 const say = (text, speaker = "human") => ({ speaker, blocks: [{ type: "text", text }] });
 
@@ -139,4 +140,25 @@ test("a restart goes unnoticed", async () => {
   const { value } = await watch.next();
   assert.deepEqual([value.session, value.method], ["s", "prepare"]);
   await watch.return();
+});
+
+test("messages are made small without a session", async () => {
+  process.env.PATH = `${dirname(process.env.THRESH)}${delimiter}${process.env.PATH}`;
+  const all = [{ role: "user", content: "read them all" }];
+  for (let i = 0; i < 12; i++) {
+    const calls = [{ id: `c${i}`, type: "function", function: { name: "read", arguments: `{"n": ${i}}` } }];
+    all.push({ role: "assistant", content: null, tool_calls: calls });
+    all.push({ role: "tool", tool_call_id: `c${i}`, content: `file ${i} `.repeat(200) });
+  }
+  for (const where of [{ address }, {}]) {
+    const asked = { model: "gpt-5", strategy: "top-down-truncation", contextLimit: 3000, ...where };
+    const made = await compress(all, asked);
+    assert.ok(made.tokensAfter < made.tokensBefore / 2);
+    assert.deepEqual(made.messages.at(-1), all.at(-1));
+    const part = made.removed.find((one) => one.kind === "tool_response");
+    assert.equal(await retrieve(part.id, where), all[part.message].content);
+    assert.deepEqual(await compress(all, asked), made);
+    const wrong = compress([{ role: "robot", content: "hi" }], where);
+    await assert.rejects(wrong, (e) => e instanceof ThreshError && e.kind === "request" && e.field === "messages[0]");
+  }
 });

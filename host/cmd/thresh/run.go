@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
@@ -62,11 +64,37 @@ func (a *app) serve(cmd *cobra.Command) error {
 	if err := h.Check(cmd.Context()); err != nil {
 		return errors.Join(err, h.Close())
 	}
-	err = stdio.Serve(cmd.Context(), h, a.in, a.out, log)
+	// Messages without a session are recognised by what a store has of them. Without one they have a host of their own,
+	// so that this one keeps nothing that has ended.
+	others := machine
+	if kept := passing(c.Settings()); kept != nil {
+		if others, err = engine.Open(engine.Options{Config: c, Logger: log, Attach: attach, Keep: true,
+			Store: kept}); err != nil {
+			return errors.Join(err, h.Close())
+		}
+	}
+	alone, err := messagesAlone(cmd.Context(), proxy.Options{Host: others, Logger: log})
+	if err == nil {
+		err = stdio.Serve(cmd.Context(), h, alone, a.in, a.out, log)
+		alone.Close()
+	}
+	if others != machine {
+		err = errors.Join(err, others.Close())
+	}
 	if errors.Is(err, syscall.EPIPE) { // other commands end quietly then; an agent's replies are lost
 		err = errors.New("standard output was closed: the program that reads the replies has ended")
 	}
 	return errors.Join(err, h.Close()) // what was acknowledged and is not in a transcript must be known
+}
+
+// messagesAlone makes what makes messages small that come without a session, on a host with a store.
+func messagesAlone(ctx context.Context, o proxy.Options) (*proxy.Server, error) {
+	key, err := o.Host.Store().Secret(ctx, "recall")
+	if err != nil {
+		return nil, err
+	}
+	o.Recall = &proxy.Recall{Key: key}
+	return proxy.New(o), nil
 }
 
 // measure serves measurements at an address, and exports them to the collector that the environment names, until end is

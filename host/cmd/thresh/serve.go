@@ -136,6 +136,10 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	if err != nil {
 		return errors.Join(err, machine.Close())
 	}
+	alone, err := messagesAlone(ctx, proxy.Options{Host: machine, Guard: guard, Watch: seen, Logger: log})
+	if err != nil {
+		return errors.Join(err, machine.Close())
+	}
 	// h and machine are one host: h is its public API, which doors use, and machine is for what that API does not
 	// promise.
 	h, kept := host.Over(machine), machine.Store()
@@ -150,11 +154,13 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	// A door that fails cancels ctx, which ends the others: a service with half of its doors would look healthy.
 	doors.Go(func() error {
 		return network.Serve(ctx, l, door.certificate, set.Serve.Drain, network.Options{
-			Host: h, Guard: guard, Store: kept, Ready: ready, Recall: set.Proxy.Recall, Watch: seen,
+			Host: h, Guard: guard, Store: kept, Alone: alone, Ready: ready, Recall: set.Proxy.Recall, Watch: seen,
 			Metrics: measured.Handler(), Requests: requests, Log: log,
 		})
 	})
-	return errors.Join(doors.Wait(), guard.Close(), h.Close())
+	err = doors.Wait()
+	alone.Close()
+	return errors.Join(err, guard.Close(), h.Close())
 }
 
 // openService opens a service's host, if its configuration can be used as a whole, and the guard of its doors. Named

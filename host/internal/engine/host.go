@@ -290,6 +290,15 @@ func (h *Host) checkOwn(c *config.Config, name string) error {
 // Strategies returns the sorted names of the strategies found. It starts no plugin.
 func (h *Host) Strategies() []string { return h.plugins.Names() }
 
+// CallsModel reports whether a strategy calls a model, as its plugin says, which is started for it.
+func (h *Host) CallsModel(ctx context.Context, name string) (bool, error) {
+	s, err := h.plugins.Strategy(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	return s.Info().RequiresLLM, nil
+}
+
 // CheckStrategy returns an error if no plugin has the strategy. It starts none.
 func (h *Host) CheckStrategy(name string) error { return h.plugins.Check(name) }
 

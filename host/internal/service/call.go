@@ -80,7 +80,7 @@ func bound[R, A any](session bool,
 // Read reads the parameters of a method, an object, which is all that there may be. An unknown name is an error: it is
 // most likely misspelt, and ignoring it would do something else than the agent meant.
 func (m *Method) Read(from io.Reader) (*Call, error) {
-	c, err := m.bind(func(into any) error { return decode(from, into) })
+	c, err := m.bind(func(into any) error { return decode(from, into, true) })
 	if err != nil {
 		return nil, err
 	}
@@ -97,9 +97,15 @@ func (c *Call) Run(ctx context.Context, s *Service, of *Session, upTo *host.Mark
 	return c.run(ctx, s, of, upTo)
 }
 
-func decode(from io.Reader, into any) error {
+// Read reads an object into a struct, and nothing else. Members that the struct does not have are ignored, for callers
+// that others wrote.
+func Read(from io.Reader, into any) error { return decode(from, into, false) }
+
+func decode(from io.Reader, into any, strict bool) error {
 	dec := json.NewDecoder(from)
-	dec.DisallowUnknownFields()
+	if strict {
+		dec.DisallowUnknownFields()
+	}
 	err := dec.Decode(into)
 	if err == nil {
 		if _, err = dec.Token(); errors.Is(err, io.EOF) {

@@ -29,7 +29,8 @@ type Kind struct {
 func Kinds() []Kind {
 	return []Kind{
 		{KindRequest, http.StatusBadRequest, "the request is wrong in itself", "fix the caller"},
-		{host.KindEntry, http.StatusBadRequest, "an entry or a task is malformed, or no entry has that id", "fix the caller"},
+		{host.KindEntry, http.StatusBadRequest, "an entry or a task is malformed, or nothing has that id (404)",
+			"fix the caller"},
 		{host.KindSetting, http.StatusBadRequest,
 			"a setting or its value is refused, or what it names cannot be used", "fix the setting"},
 		{host.KindSession, http.StatusNotFound, "the session is not open, already open (409), deleted, or another " +
@@ -107,8 +108,12 @@ func FailureOf(result any, err error) *Failure {
 		f.Prepared = ready
 	}
 	f.Classify(f.Kind)
-	if errors.Is(err, host.ErrSessionExists) {
+	switch {
+	case errors.Is(err, host.ErrSessionExists):
 		f.Status = http.StatusConflict
+	case errors.Is(err, ErrNoPart):
+		f.Classify(host.KindEntry)
+		f.Status = http.StatusNotFound
 	}
 	return f
 }

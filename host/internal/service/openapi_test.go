@@ -24,6 +24,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/network"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
@@ -52,6 +53,7 @@ var named = map[reflect.Type]string{
 	reflect.TypeFor[service.PrepareAnswer](): "PrepareAnswer",
 	reflect.TypeFor[service.Failure]():       "Failure",
 	reflect.TypeFor[service.Listed]():        "Listed",
+	reflect.TypeFor[service.Removed]():       "Removed",
 }
 
 // raw says what the members are that the host takes or returns as they are.
@@ -225,14 +227,8 @@ func TestTheGuideHasAllMethods(t *testing.T) {
 
 func methods(t *testing.T) string {
 	var b strings.Builder
-	var free []string
-	for _, m := range service.Methods() {
-		if !m.OfSession && m.Params != reflect.TypeFor[service.Of]() {
-			free = append(free, m.Name)
-		}
-	}
-	b.WriteString("\n" + prose("All but "+strings.Join(free[:len(free)-1], ", ")+" and "+free[len(free)-1]+" take session, "+
-		"its id, which the tables leave out. ? marks what is optional.") + "\n")
+	b.WriteString("\n" + prose("A method of an open session takes session, its id, which the tables leave out. ? marks "+
+		"what is optional.") + "\n")
 	for _, m := range service.Methods() {
 		only := map[service.Door]string{service.Run: " Only `thresh run`.", service.Served: " Only `thresh serve`."}[m.Only]
 		if m.Check == service.Local {
@@ -384,8 +380,9 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestRealRequestsAndAnswers of every method over HTTP are as the document says.
-func TestRealRequestsAndAnswers(t *testing.T) {
+// served is a service, with the access token "token", until the test ends.
+func served(t *testing.T) (url string) {
+	t.Helper()
 	c, err := config.Load(config.Options{ConfigFile: os.DevNull, Env: []string{},
 		Overrides: []config.Override{{Key: "compression.strategy", Value: "top-down-truncation"}}})
 	if err != nil {
@@ -396,7 +393,8 @@ func TestRealRequestsAndAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer machine.Close()
+	guard := access.NewGuard(machine.Store(), "token", log)
+	alone := proxy.New(proxy.Options{Host: machine, Guard: guard, Recall: &proxy.Recall{Key: []byte("key")}, Logger: log})
 	l, err := network.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -405,16 +403,25 @@ func TestRealRequestsAndAnswers(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- network.Serve(ctx, l, nil, time.Second, network.Options{Host: host.Over(machine), Log: log,
-			Guard: access.NewGuard(machine.Store(), "token", log), Store: machine.Store()})
+			Guard: guard, Store: machine.Store(), Alone: alone})
 	}()
-	defer func() {
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
 		if cancel(); <-ended != nil {
 			t.Error("it ended badly")
 		}
-	}()
+		alone.Close()
+		machine.Close()
+	})
+	return network.URL(l, false)
+}
+
+// TestRealRequestsAndAnswers of every method over HTTP are as the document says.
+func TestRealRequestsAndAnswers(t *testing.T) {
+	url := served(t)
 	post := func(ctx context.Context, method, body string) *http.Response {
 		t.Helper()
-		r, err := http.NewRequestWithContext(ctx, "POST", network.URL(l, false)+"/v1/"+method, strings.NewReader(body))
+		r, err := http.NewRequestWithContext(ctx, "POST", url+"/v1/"+method, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -425,7 +432,6 @@ func TestRealRequestsAndAnswers(t *testing.T) {
 		}
 		return answer
 	}
-	defer http.DefaultClient.CloseIdleConnections()
 	check, seen := checks(t), map[string]bool{}
 	answers := func(m *service.Method, body string, lines *bufio.Scanner, status int) {
 		t.Helper()
@@ -468,6 +474,9 @@ func TestRealRequestsAndAnswers(t *testing.T) {
 		{"session.get", `{"session":"s"}`, 200}, {"session.list", `{}`, 200},
 		{"history.get", `{"session":"s"}`, 200}, {"history.recorded", `{"session":"s","id":"e1"}`, 200},
 		{"history.explain", `{"session":"s"}`, 200}, {"tokens.count", `{"entries":[` + many + `]}`, 200},
+		{"messages.compress", `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}`, 200},
+		{"messages.compress", `{"messages":"x"}`, 400},
+		{"messages.retrieve", `{"id":"123456789012345678901234"}`, 404},
 		{"plugins.list", `{}`, 200}, {"plugins.reset", `{"name":"distill"}`, 200},
 		{"plugins.lock", `{"names":["nosuch"]}`, 500}, {"session.close", `{"session":"s"}`, 200},
 		{"session.delete", `{"session":"s"}`, 200},
@@ -490,7 +499,8 @@ func TestRealRequestsAndAnswers(t *testing.T) {
 		turns.Scan()
 		answers(m, `{}`, turns, watch.StatusCode)
 	}
-	seen["plugins.lock"] = true // there is no lock file here
+	seen["messages.retrieve"] = true // see TestAGatewayOfHeadroomsContract
+	seen["plugins.lock"] = true      // there is no lock file here
 	for _, m := range service.At(service.Served) {
 		if !seen[m.Name] {
 			t.Errorf("%s has not succeeded here", m.Name)

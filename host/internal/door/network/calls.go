@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
@@ -27,6 +28,7 @@ type calls struct {
 	service *service.Service
 	guard   *access.Guard
 	store   store.Sessions
+	alone   *proxy.Server
 	log     hclog.Logger
 	// ending is closed when the server ends. Watches end with it.
 	ending <-chan struct{}
@@ -35,6 +37,14 @@ type calls struct {
 }
 
 func (s *calls) handler(m *service.Method) http.HandlerFunc {
+	return s.serve(m, func(ctx context.Context, c *caller, r *http.Request, a *answerer) (any, error) {
+		return s.call(ctx, c, m, r.Body, a)
+	})
+}
+
+// serve answers by a function, under the name of a method.
+func (s *calls) serve(m *service.Method,
+	do func(context.Context, *caller, *http.Request, *answerer) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := callerOf(r.Context())
 		c.method = m.Name
@@ -43,7 +53,7 @@ func (s *calls) handler(m *service.Method) http.HandlerFunc {
 		a := &answerer{w: w, gzip: !s.plain && acceptsGzip(r)}
 		var result any
 		if err == nil {
-			result, err = service.Do(s.service, m.Name, func() (any, error) { return s.call(ctx, c, m, r.Body, a) })
+			result, err = service.Do(s.service, m.Name, func() (any, error) { return do(ctx, c, r, a) })
 		}
 		c.outcome = "ok"
 		switch {
@@ -144,6 +154,10 @@ func (s *calls) own(ctx context.Context, c *caller, call *service.Call, a *answe
 		return s.list(ctx, c, *p)
 	case *service.WatchRequest:
 		return nil, s.watch(ctx, c, *p, a)
+	case *service.CompressMessages:
+		return s.alone.Compress(ctx, c.grant, *p)
+	case *service.RetrieveRequest:
+		return s.alone.Retrieve(ctx, c.grant, *p)
 	case *service.Of: // session.delete, which loads nothing: the session may be one that can no longer be read
 		if err := c.about(p.Session); err != nil {
 			return nil, err

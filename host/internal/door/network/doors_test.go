@@ -41,6 +41,8 @@ var attacked = map[string]bool{
 	"/v1/initialize": false, "/v1/session.open": false, "/v1/session.get": false, "/v1/session.list": false,
 	"/v1/session.setSystem": false, "/v1/session.set": false, "/v1/history.add": false, "/v1/window.prepare": false,
 	"/v1/history.compress": false, "/v1/todos.set": false, "/v1/usage.report": false, "/v1/history.get": false,
+	"/v1/messages.compress": false, "/v1/messages.retrieve": false, "/v1/compress": false, "/v1/retrieve": false,
+	"/v1/retrieve/{id}":    false,
 	"/v1/history.recorded": false, "/v1/history.explain": false, "/v1/session.watch": false,
 	"/v1/session.close": false, "/v1/session.delete": false, "/v1/tokens.count": false, "/v1/plugins.list": false,
 	"/v1/plugins.reset": false, "/v1/plugins.lock": false, "/v1/": false, "/v1/openapi.json": false,

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -135,7 +136,10 @@ func (g *gate) admit(r *http.Request, c *caller) (end func(), err error) {
 	}
 	if !g.local {
 		// A missing or another scheme leaves a text that is no token.
-		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !bearer {
+			token = cmp.Or(r.Header.Get(gatewayToken), token)
+		}
 		if c.grant, err = g.guard.Who(r.Context(), token, r.RemoteAddr); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/door/mcp"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics"
@@ -25,12 +26,14 @@ const Path = "/v1/"
 // maxRequest bounds one request, in bytes: as for JSON-RPC, far above any request of an agent.
 const maxRequest = 256 << 20
 
-// Options of a server. Host, Guard, Store and Log are required.
+// Options of a server. Host, Guard, Store, Alone and Log are required.
 type Options struct {
 	Host  *host.Host
 	Guard *access.Guard
 	// Store is where the host keeps sessions, for lists; an empty one in memory if it keeps none.
 	Store store.Sessions
+	// Alone makes messages small that come without a session. It has the same clients.
+	Alone *proxy.Server
 	// Ready returns why requests would fail now, for /readyz; nil if they would not. Nil is always.
 	Ready func(context.Context) error
 	// Recall serves [mcp.Path], where an agent gets back what was removed from the session that it names.
@@ -72,10 +75,13 @@ func routes(o Options, at address, ending <-chan struct{}) []route {
 	var all []route
 	add := func(pattern string, h http.Handler) { all = append(all, route{pattern, h, false}) }
 	toAll := func(pattern string, h http.HandlerFunc) { all = append(all, route{pattern, h, true}) }
-	methods := &calls{service: s, guard: o.Guard, store: o.Store, log: o.Log, ending: ending,
+	methods := &calls{service: s, guard: o.Guard, store: o.Store, alone: o.Alone, log: o.Log, ending: ending,
 		plain: at.unix || at.loopback}
 	for _, m := range service.At(service.Served) {
 		add("POST "+Path+m.Name, methods.handler(m))
+	}
+	for pattern, h := range methods.gateway() {
+		add(pattern, h)
 	}
 	add(Path, http.HandlerFunc(noMethod))
 	add("GET "+Path+"openapi.json", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

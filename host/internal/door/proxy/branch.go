@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/provider/body"
+	"github.com/thresh-dev/thresh/host/internal/service"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -47,7 +48,9 @@ type branch struct {
 	// ids are those of results that are not sent as they were, by where these stand, and recalled the results by their
 	// ids; nil before the first. The results share their texts with entries. recalled is guarded by thread.mu as well.
 	ids      map[body.Ref]string
-	recalled map[string]content.ToolResponse
+	recalled map[string]content.Block
+	// removed is what the last view lacks, of messages that came alone.
+	removed []service.Removed
 	// listed is the branch's element in threads.used, nil if it is not there, and bytes what it takes in memory, about.
 	// counted: it is one of thread.users. They are guarded by threads.mu.
 	listed  *list.Element
@@ -175,7 +178,7 @@ func (s *Server) open(
 	ctx, host := r.Context(), s.options.Host
 	o := engine.SessionOptions{Owner: x.grant.Name, Settings: x.settings(req, r.Header.Get("Anthropic-Beta"))}
 	name := b.thread.identity.name
-	if b.thread.identity.shared { // conversations that share an identity differ in how they begin
+	if id := b.thread.identity; id.shared && !id.alone { // conversations that share an identity differ in how they begin
 		// The first item that is no instruction: instructions are the same in all conversations of a client.
 		first := chain[req.First()]
 		name += "-" + hex.EncodeToString(first[:6])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -45,6 +46,9 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	out, shown := b.show(r.Context(), s, req)
 	if err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)
+	}
+	if x.alone != nil {
+		x.alone.before, x.alone.removed = b.whole+b.pending, b.removed
 	}
 	if !t.at.IsZero() { // a turn was run
 		b.settle(x, t, shown == nil, err)
@@ -119,20 +123,28 @@ func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte
 	return s.asSent(r.Context(), b, x, req)
 }
 
-// fits reports whether the model can take the whole of a request, as far as counts and earlier answers tell.
-func (s *Server) fits(r *http.Request, x *exchange, req *body.Request) bool {
+// tokens counts a request by the host's own settings.
+func (s *Server) tokens(ctx context.Context, req *body.Request) (tokens int, err error) {
 	entries := req.Entries(0)
 	contents := []content.Content{{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: string(req.Rest())}}}}
 	for _, e := range entries {
 		contents = append(contents, e.Content)
 	}
-	counted, err := s.options.Host.Count(r.Context(), contents)
+	counted, err := s.options.Host.Count(ctx, contents)
 	if err != nil {
-		return true
+		return 0, err
 	}
-	tokens := 0
 	for i := range contents {
 		tokens += counted.Tokens(i)
+	}
+	return tokens, nil
+}
+
+// fits reports whether the model can take the whole of a request, as far as counts and earlier answers tell.
+func (s *Server) fits(r *http.Request, x *exchange, req *body.Request) bool {
+	tokens, err := s.tokens(r.Context(), req)
+	if err != nil {
+		return true
 	}
 	whole, model := float64(tokens), x.profile.config.Settings().Model
 	beta := r.Header.Get("Anthropic-Beta")
@@ -174,6 +186,9 @@ func (s *Server) asSent(ctx context.Context, b *branch, x *exchange, req *body.R
 func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error) {
 	if errors.Is(err, context.Canceled) {
 		return nil, err // the client is gone
+	}
+	if x.alone != nil {
+		x.alone.err = err
 	}
 	s.totals.failed()
 	x.outcome, x.detail, x.reason = "failed", "sent=client", failure(err)
@@ -243,6 +258,9 @@ func (x *exchange) settings(r *body.Request, beta string) map[string]any {
 	}
 	if budget > 0 && budget <= limit/2 && byDefault(c, "model.completionBudget") {
 		set["model.completionBudget"] = budget
+	}
+	if x.alone != nil {
+		maps.Copy(set, x.alone.set)
 	}
 	return set
 }

@@ -33,6 +33,7 @@ type exchange struct {
 	client  *access.Body             // nil if the request has no body
 	route   route
 	target  *url.URL
+	alone   *alone // for messages without a request; nil otherwise
 	// grant says whom the request is from, and profile what it is served with.
 	grant   access.Grant
 	profile *profile

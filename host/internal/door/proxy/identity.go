@@ -28,6 +28,8 @@ type identity struct {
 	named bool
 	// shared: other conversations may have the same identity.
 	shared bool
+	// alone: it is of messages without a request, and its name is made of how they begin.
+	alone bool
 	// parent is the key of the conversation that began this one, such as that of a subagent; "" if there is none.
 	parent string
 }
@@ -47,11 +49,14 @@ var clientHeaders = []struct {
 // identify returns the identity of a request: what the user set, else what its client says, else who sends it where. It
 // never depends on the system prompt, which differs between requests of one conversation and is the same in others.
 func (s *Server) identify(x *exchange, h http.Header, r *body.Request) identity {
+	if x.alone != nil {
+		return x.alone.identity
+	}
 	// An id is a client's own: the same one of another user, for another API or another provider is another
 	// conversation. NUL cannot occur in a header.
 	owner := x.grant.Name
 	scope := strings.Join([]string{owner, x.profile.name, string(x.route.api),
-		x.profile.upstreams.of(x.route.provider).String(), ""}, "\x00")
+		x.upstream(), ""}, "\x00")
 	if id := h.Get(mcp.SessionHeader); id != "" {
 		return identity{owner: owner, scope: scope, key: scope + "thresh\x00" + id, name: printable(id), named: true}
 	}

@@ -41,7 +41,7 @@ const maxTold = 1000
 // limited returns what a refusal of a request teaches a limit of. beta is the header by which clients of Anthropic's
 // ask for the window of a million tokens.
 func (x *exchange) limited(model, beta string) limited {
-	return limited{x.grant.Name, model, x.profile.upstreams.of(x.route.provider).String(), x.asksLong(beta)}
+	return limited{x.grant.Name, model, x.upstream(), x.asksLong(beta)}
 }
 
 func (x *exchange) asksLong(beta string) bool {

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		dir, err := os.MkdirTemp("", "proxy")
 		if err == nil {
 			defer os.RemoveAll(dir)
-			err = binaries.Strategies(dir, "distill", "high-density", "top-down-truncation")
+			err = binaries.Strategies(dir, "distill", "high-density", "top-down-truncation", "one-shot")
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -43,6 +43,9 @@ func (c *Recall) id(owner, conversation string, r content.ToolResponse) string {
 // what the marks count, in tokens: the host does not see them. The caller holds b.mu.
 func (b *branch) mark(s *Server, p *body.Plan) (tokens int) {
 	c, of := s.options.Recall, b.thread.identity
+	if of.alone {
+		return b.list(s, p)
+	}
 	if c == nil || !b.offered || c.Named && !of.named {
 		return 0
 	}
@@ -54,7 +57,7 @@ func (b *branch) mark(s *Server, p *body.Plan) (tokens int) {
 			b.thread.mu.Lock()
 			defer b.thread.mu.Unlock()
 			if b.ids == nil {
-				b.ids, b.recalled = map[body.Ref]string{}, map[string]content.ToolResponse{}
+				b.ids, b.recalled = map[body.Ref]string{}, map[string]content.Block{}
 			}
 			b.ids[at], b.recalled[id] = id, r
 		}
@@ -73,21 +76,31 @@ func (s *Server) recall(w http.ResponseWriter, r *http.Request, grant access.Gra
 		session = printable(session)
 	}
 	(&mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
-		if found, ok := s.remembered(grant.Name, session, id); ok {
-			return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{found}}}, nil
+		found, ok := s.remembered(grant.Name, id, func(of identity) bool {
+			return session == "" || of.named && of.name == session
+		})
+		if !ok && session != "" {
+			var err error
+			found, err = s.recorded(ctx, store.Key{Owner: grant.Name, ID: session}, func(b content.Block) bool {
+				r, ok := b.(content.ToolResponse)
+				return ok && body.Recallable(r) && s.options.Recall.id(grant.Name, session, r) == id
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
-		if session == "" {
+		if found == nil {
 			return nil, nil
 		}
-		return s.recorded(ctx, store.Key{Owner: grant.Name, ID: session}, id)
+		return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{found}}}, nil
 	}, Panicked: func(p any) error { return s.options.Host.Panicked("mcp", p) }}).ServeHTTP(w, r)
 }
 
-// remembered finds a result in the conversations that are in memory: in the one with a name, or in all of an owner.
-func (s *Server) remembered(owner, name, id string) (content.ToolResponse, bool) {
+// remembered finds a removed part in those conversations of an owner that are in memory and may have it.
+func (s *Server) remembered(owner, id string, may func(identity) bool) (content.Block, bool) {
 	for _, b := range s.threads.all() {
 		of := b.thread.identity
-		if of.owner != owner || name != "" && (!of.named || of.name != name) {
+		if of.owner != owner || !may(of) {
 			continue
 		}
 		b.thread.mu.Lock()
@@ -97,11 +110,13 @@ func (s *Server) remembered(owner, name, id string) (content.ToolResponse, bool)
 			return r, true
 		}
 	}
-	return content.ToolResponse{}, false
+	return nil, false
 }
 
-// recorded finds a result in the stored branches of a conversation: another host of the store may have marked it.
-func (s *Server) recorded(ctx context.Context, conversation store.Key, id string) ([]content.Content, error) {
+// recorded finds a part in the stored branches of a conversation, nil if none is it: another host of the store may have
+// removed it.
+func (s *Server) recorded(ctx context.Context, conversation store.Key, is func(content.Block) bool) (
+	content.Block, error) {
 	for n := range mostBranches {
 		key := conversation
 		key.ID = branchID(conversation.ID, n)
@@ -114,9 +129,8 @@ func (s *Server) recorded(ctx context.Context, conversation store.Key, id string
 		}
 		for _, e := range all.Added {
 			for _, b := range e.Content.Blocks {
-				r, ok := b.(content.ToolResponse)
-				if ok && body.Recallable(r) && s.options.Recall.id(key.Owner, conversation.ID, r) == id {
-					return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{r}}}, nil
+				if is(b) {
+					return b, nil
 				}
 			}
 		}

@@ -67,7 +67,7 @@ func converse(t testing.TB, h *host.Host) *conversation {
 	in, w := io.Pipe()
 	r, out := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- Serve(context.Background(), h, in, out, hclog.NewNullLogger()); out.Close() }()
+	go func() { ended <- Serve(context.Background(), h, nil, in, out, hclog.NewNullLogger()); out.Close() }()
 	end := sync.OnceFunc(func() {
 		w.Close()
 		if err := <-ended; err != nil {

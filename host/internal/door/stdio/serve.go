@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/door/jsonrpc"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
@@ -36,17 +37,21 @@ const (
 // are regular ends, so the error is about the streams only. Open sessions are closed; h is not. A session whose
 // transcript cannot be written stays open, and [host.Host.Close] reports it.
 //
+// alone makes messages small that come without a session.
+//
 // What a client changes of the host for all, such as a plugin that it resets, is logged to log.
-func Serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, log hclog.Logger) error {
-	return serve(ctx, h, in, out, log, maxLine)
+func Serve(ctx context.Context, h *host.Host, alone *proxy.Server, in io.Reader, out io.Writer,
+	log hclog.Logger) error {
+	return serve(ctx, h, alone, in, out, log, maxLine)
 }
 
 // serve is Serve with a bound on the length of a line, which tests make small.
-func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, log hclog.Logger, longest int) error {
+func serve(ctx context.Context, h *host.Host, alone *proxy.Server, in io.Reader, out io.Writer,
+	log hclog.Logger, longest int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &server{
-		ctx: ctx, host: h, service: service.New(h), log: log, out: out, broken: cancel,
+		ctx: ctx, host: h, service: service.New(h), alone: alone, log: log, out: out, broken: cancel,
 		queues: queues{byID: map[string]*queue{}}, slots: make(chan struct{}, maxUnanswered),
 	}
 	// Unbuffered: a line is read only when the one before was taken, so that maxUnanswered bounds what is in memory.
@@ -71,6 +76,7 @@ type server struct {
 	ctx     context.Context
 	host    *host.Host // for its settings; requests go to the service
 	service *service.Service
+	alone   *proxy.Server
 	log     hclog.Logger
 	broken  context.CancelCauseFunc // ends Serve; called when out cannot be written to
 	queues  queues

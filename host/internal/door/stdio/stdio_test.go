@@ -35,7 +35,7 @@ func open(t testing.TB) *host.Host {
 func lines(t testing.TB, longest int, input string) []string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := serve(t.Context(), open(t), strings.NewReader(input), &out, hclog.NewNullLogger(), longest); err != nil {
+	if err := serve(t.Context(), open(t), nil, strings.NewReader(input), &out, hclog.NewNullLogger(), longest); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -123,7 +123,8 @@ func TestSessionsThatAreLeftOpenAreClosed(t *testing.T) {
 	for range 2 { // the second time, the id is free again
 		var out bytes.Buffer
 		in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s"}}`)
-		if err := Serve(t.Context(), h, in, &out, hclog.NewNullLogger()); err != nil || !strings.Contains(out.String(), `"result"`) {
+		if err := Serve(t.Context(), h, nil, in, &out, hclog.NewNullLogger()); err != nil ||
+			!strings.Contains(out.String(), `"result"`) {
 			t.Errorf("%v: %s", err, out.String())
 		}
 	}
@@ -144,7 +145,7 @@ func TestAWriteThatFailsEndsServe(t *testing.T) {
 	in, feed := io.Pipe() // it never ends
 	defer feed.Close()
 	go fmt.Fprint(feed, strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"nosuch"}`+"\n", 3))
-	if err := Serve(t.Context(), open(t), in, &failing{after: 1}, hclog.NewNullLogger()); !errors.Is(err, errGone) {
+	if err := Serve(t.Context(), open(t), nil, in, &failing{after: 1}, hclog.NewNullLogger()); !errors.Is(err, errGone) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -152,7 +153,7 @@ func TestAWriteThatFailsEndsServe(t *testing.T) {
 func TestAReadThatFailsIsSaid(t *testing.T) {
 	in := io.MultiReader(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"session.open"}`+"\n"), broken{})
 	var out bytes.Buffer
-	if err := Serve(t.Context(), open(t), in, &out, hclog.NewNullLogger()); !errors.Is(err, errGone) {
+	if err := Serve(t.Context(), open(t), nil, in, &out, hclog.NewNullLogger()); !errors.Is(err, errGone) {
 		t.Errorf("got %v", err)
 	}
 	if !strings.Contains(out.String(), `"result"`) {
@@ -198,7 +199,7 @@ func FuzzServe(f *testing.F) {
 	h := open(f)
 	f.Fuzz(func(t *testing.T, input []byte) {
 		var out bytes.Buffer
-		if err := serve(t.Context(), h, bytes.NewReader(input), &out, hclog.NewNullLogger(), 1<<20); err != nil {
+		if err := serve(t.Context(), h, nil, bytes.NewReader(input), &out, hclog.NewNullLogger(), 1<<20); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")) {

@@ -49,7 +49,7 @@ func (r *Request) pair() Reason {
 					continue
 				}
 				if !ok {
-					r.pairs = pairs{}
+					r.pairs, r.unpaired = pairs{}, i
 					return Unpaired
 				}
 				r.pairs.call[Ref{i, j}] = Ref{at.Entry, at.Block}

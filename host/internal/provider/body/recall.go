@@ -25,3 +25,15 @@ func (p *Plan) MarkRecall(mark func(at Ref, was content.ToolResponse) string) {
 		}
 	}
 }
+
+// Removed calls f for each block that is not sent as it came, by position: of an entry that goes, or that has a new text
+// in its place.
+func (p *Plan) Removed(f func(at Ref, was content.Block)) {
+	for i, fate := range p.fates {
+		for j, block := range p.entries[i].Content.Blocks {
+			if _, changed := fate.texts[j]; changed || fate.gone {
+				f(p.entries[i].Refs[j], block)
+			}
+		}
+	}
+}

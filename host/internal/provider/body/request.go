@@ -109,7 +109,9 @@ type Request struct {
 	list  Span // the array of items
 	tape  *tape
 	pairs pairs
-	chain []Sum // once [Request.Chain] was called
+	// unpaired is the item with the result that answers no call, with that Reason.
+	unpaired int
+	chain    []Sum // once [Request.Chain] was called
 }
 
 // ErrForm: a body is not of the API's form.
@@ -215,6 +217,9 @@ var compactions = []string{
 func compacting(text string) bool {
 	return slices.ContainsFunc(compactions, func(words string) bool { return strings.Contains(text, words) })
 }
+
+// Unpaired returns the position of the item with the result that answers no call; false if there is none.
+func (r *Request) Unpaired() (item int, is bool) { return r.unpaired, r.Reason == Unpaired }
 
 // First returns the position of the first item that is no instruction; 0 if there is none.
 func (r *Request) First() int {

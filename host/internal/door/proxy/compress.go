@@ -1,0 +1,288 @@
+package proxy
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/access"
+	claude "github.com/thresh-dev/thresh/host/internal/provider/anthropic"
+	"github.com/thresh-dev/thresh/host/internal/provider/body"
+	"github.com/thresh-dev/thresh/host/internal/provider/chat"
+	"github.com/thresh-dev/thresh/host/internal/provider/messages"
+	"github.com/thresh-dev/thresh/host/internal/provider/ordered"
+	"github.com/thresh-dev/thresh/host/internal/provider/responses"
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// Messages that someone else sends. A caller keeps nothing between two calls: its conversation is found by its content,
+// as a client's of the proxy is, so that what was sent before is sent again.
+
+// alone is what an exchange has where there is no client's request, only the messages of one.
+type alone struct {
+	identity identity
+	set      map[string]any // settings of its own
+	// before are the tokens of the messages as they came, and removed what is not sent of them.
+	before  int
+	removed []service.Removed
+	err     error // why no turn was run
+}
+
+// compressName begins the ids of sessions of messages that came alone.
+const compressName = "compress-"
+
+// forms are the forms of messages.
+var forms = map[host.Form]*messages.API{
+	host.Anthropic: &claude.Messages, host.OpenAIChat: &chat.Messages, host.OpenAIResponses: &responses.Messages,
+}
+
+// Compress makes messages small by a strategy that calls no model. Nothing is sent anywhere, and the answer can be. It
+// needs [Options.Recall]. Another owner's messages are another conversation, whatever they say.
+func (s *Server) Compress(ctx context.Context, from access.Grant, r service.CompressMessages) (
+	a service.CompressedMessages, err error) {
+	size := 0
+	for _, m := range r.Messages {
+		size += len(m) + 1
+	}
+	switch {
+	case len(r.Messages) == 0:
+		return a, &service.RequestError{Field: "messages", Message: `"messages" must have at least one message`}
+	case size > maxBody:
+		return a, &service.RequestError{Field: "messages",
+			Message: fmt.Sprintf(`"messages" have %d bytes, more than %d`, size, maxBody)}
+	case r.ContextLimit < 0:
+		return a, &service.RequestError{Field: "contextLimit", Message: `"contextLimit" must be above 0`}
+	}
+	a.Format = cmp.Or(r.Format, recognise(r.Messages))
+	form := forms[a.Format]
+	if form == nil {
+		return a, &service.RequestError{Field: "format", Message: fmt.Sprintf(`"format": %.40q: %v`, a.Format, host.ErrForm)}
+	}
+	x := &exchange{server: s, grant: from, route: route{task: turn, api: form.Form.API}, alone: &alone{}}
+	if x.profile, err = s.profile(""); err != nil {
+		return a, err
+	}
+	strategy := cmp.Or(r.Strategy, x.profile.config.Settings().Compression.Strategy)
+	switch calls, err := s.options.Host.CallsModel(ctx, strategy); {
+	case err != nil:
+		return a, err
+	case calls:
+		return a, &service.RequestError{Field: "strategy", Message: fmt.Sprintf("%q calls a model, which takes a session: "+
+			`name another "strategy", such as distill or high-density`, strategy)}
+	}
+	if err := s.reading.Acquire(ctx, int64(size)); err != nil {
+		return a, err
+	}
+	defer s.reading.Release(int64(size))
+	head := []byte(`{"` + form.Form.List + `":`)
+	raw := slices.Concat(head, array(r.Messages), []byte("}"))
+	req, err := body.Index(form.Form.API, raw)
+	if err != nil {
+		return a, malformed(form, r.Messages, err)
+	}
+	dropped := len(r.Messages) - len(req.Items)
+	if item, is := req.Unpaired(); is {
+		return a, &service.RequestError{Field: at(dropped+item, -1), Message: fmt.Sprintf(
+			"message %d has a tool result that answers no call before it", dropped+item)}
+	}
+	req.Model = r.Model
+	x.alone.identify(x, req, strategy, r.ContextLimit)
+	request := (&http.Request{Header: http.Header{}}).WithContext(ctx)
+	out := raw
+	switch large := req.Reason == body.Compaction && req.Editable() && !s.fits(request, x, req); {
+	case req.Reason != "" && !large:
+		a.Unchanged = string(req.Reason)
+		if x.alone.before, err = s.tokens(ctx, req); err != nil {
+			return a, err
+		}
+		x.size.sent = x.alone.before
+	default:
+		if out, err = s.turn(request, x, req); err != nil {
+			return a, err
+		}
+		if x.alone.err != nil {
+			return a, x.alone.err
+		}
+	}
+	a.TokensBefore, a.TokensAfter, a.Removed = x.alone.before, x.size.sent, []service.Removed{}
+	for _, part := range x.alone.removed {
+		part.Message += dropped
+		a.Removed = append(a.Removed, part)
+	}
+	elements, _ := ordered.Elements(out[len(head) : len(out)-1])
+	for _, e := range elements {
+		a.Messages = append(a.Messages, e)
+	}
+	return a, nil
+}
+
+// array writes messages as a list.
+func array(all []json.RawMessage) []byte {
+	parts := make([][]byte, len(all))
+	for i, m := range all {
+		parts[i] = m
+	}
+	return slices.Concat([]byte("["), bytes.Join(parts, []byte(",")), []byte("]"))
+}
+
+// identify names the conversation by how it begins and by what it is made small with.
+func (a *alone) identify(x *exchange, r *body.Request, strategy string, limit int) {
+	first := r.Chain()[r.First()]
+	sum := sha256.Sum256(fmt.Appendf(first[:], "%s %d", strategy, limit))
+	name := fmt.Sprintf("%s%012d", compressName, binary.BigEndian.Uint64(sum[:])%1e12)
+	a.identity = identity{owner: x.grant.Name, scope: x.grant.Name, key: x.grant.Name + "\x00" + name, name: name,
+		shared: true, alone: true}
+	a.set = map[string]any{"compression.strategy": strategy}
+	if limit > 0 {
+		a.set["model.contextLimit"] = limit
+	}
+}
+
+// recognise returns the form of messages. What all forms share is OpenAI's, which most servers have.
+func recognise(all []json.RawMessage) host.Form {
+	for _, m := range all {
+		o := ordered.Of(m)
+		switch {
+		case o.Text("type") != "":
+			return host.OpenAIResponses
+		case o.Raw("tool_calls") != nil || o.Text("role") == chat.Form.ResultRole:
+			return host.OpenAIChat
+		}
+		parts, _ := ordered.Elements(o.Raw("content"))
+		for _, p := range parts {
+			switch kind := rawjson.FieldText(p, "type"); {
+			case kind == "text":
+			case claude.Form.Part(kind) != nil:
+				return host.Anthropic
+			case chat.Form.Part(kind) == nil && responses.Form.Part(kind) != nil:
+				return host.OpenAIResponses
+			}
+		}
+	}
+	return host.OpenAIChat
+}
+
+// malformed says which message the form does not have.
+func malformed(form *messages.API, all []json.RawMessage, err error) error {
+	_, parsed := messages.Parse(form, messages.Before{}, all)
+	if wrong, ok := errors.AsType[*messages.Error](parsed); ok {
+		return &service.RequestError{Field: at(wrong.Message, wrong.Part), Message: wrong.Error()}
+	}
+	return &service.RequestError{Field: "messages", Message: err.Error()}
+}
+
+// at is the path of a message, or of a part of one.
+func at(message, part int) string {
+	path := "messages[" + strconv.Itoa(message) + "]"
+	if part >= 0 {
+		path += ".content[" + strconv.Itoa(part) + "]"
+	}
+	return path
+}
+
+// upstream is the address of the provider; "" if there is none.
+func (x *exchange) upstream() string {
+	if x.alone != nil {
+		return ""
+	}
+	return x.profile.upstreams.of(x.route.provider).String()
+}
+
+// partID returns the id of a part, "" for one of a kind that is not kept: 24 digits, of which the first 12 are the
+// conversation's. Gateways know ids in texts by that length. It is bound as [Recall.id] is.
+func (c *Recall) partID(owner, conversation string, b content.Block) string {
+	mac := hmac.New(sha256.New, c.Key)
+	fmt.Fprintf(mac, "%q %q %s ", owner, conversation, b.Kind())
+	switch b := b.(type) {
+	case content.Text:
+		mac.Write([]byte(b.Text))
+	case content.ToolCall:
+		fmt.Fprintf(mac, "%q %q ", b.ID, b.Name)
+		mac.Write(b.Parameters)
+	case content.ToolResponse:
+		fmt.Fprintf(mac, "%q ", b.CallID)
+		mac.Write(b.Result)
+	default:
+		return ""
+	}
+	number := conversation[len(compressName):]
+	return fmt.Sprintf("%s%012d", number, binary.BigEndian.Uint64(mac.Sum(nil))%1e12)
+}
+
+// hashTokens is what the mark of a removed result counts at most.
+const hashTokens = 13
+
+// list notes what is not sent of messages that came alone, and puts marks where results were, as [branch.mark] does: in
+// the words by which gateways know that the model may ask for one.
+func (b *branch) list(s *Server, p *body.Plan) (tokens int) {
+	b.thread.mu.Lock()
+	defer b.thread.mu.Unlock()
+	if b.ids == nil {
+		b.ids, b.recalled = map[body.Ref]string{}, map[string]content.Block{}
+	}
+	b.removed = nil
+	p.Removed(func(at body.Ref, was content.Block) {
+		id, known := b.ids[at]
+		if !known {
+			id = s.options.Recall.partID(b.thread.identity.owner, b.conversation, was)
+			b.ids[at], b.recalled[id] = id, was
+		}
+		gone := service.Removed{ID: id, Message: at.Item, Kind: was.Kind()}
+		switch was := was.(type) {
+		case content.ToolCall:
+			gone.Tool = was.Name
+		case content.ToolResponse:
+			gone.Tool = was.ToolName
+		}
+		b.removed = append(b.removed, gone)
+	})
+	p.MarkRecall(func(at body.Ref, _ content.ToolResponse) string {
+		tokens += hashTokens
+		return " [hash=" + b.ids[at] + "]"
+	})
+	return tokens
+}
+
+// Retrieve gives a removed part back: of a conversation in memory, or of one in the store. The error wraps
+// [service.ErrNoPart] if nothing of the owner has the id.
+func (s *Server) Retrieve(ctx context.Context, from access.Grant, r service.RetrieveRequest) (
+	a service.RetrieveAnswer, err error) {
+	if len(r.ID) != 24 || len(bytes.Trim([]byte(r.ID), "0123456789")) > 0 {
+		return a, fmt.Errorf("%.40q: %w", r.ID, service.ErrNoPart)
+	}
+	conversation := compressName + r.ID[:12]
+	found, ok := s.remembered(from.Name, r.ID, func(of identity) bool { return of.name == conversation })
+	if !ok {
+		if found, err = s.recorded(ctx, store.Key{Owner: from.Name, ID: conversation}, func(b content.Block) bool {
+			return s.options.Recall.partID(from.Name, conversation, b) == r.ID
+		}); err != nil {
+			return a, err
+		}
+	}
+	a = service.RetrieveAnswer{ID: r.ID}
+	switch b := found.(type) {
+	case content.Text:
+		a.Content = b.Text
+	case content.ToolCall:
+		a.Tool, a.Content = b.Name, string(b.Parameters)
+	case content.ToolResponse:
+		a.Tool, a.Content = b.ToolName, b.ResultText()
+	default:
+		return a, fmt.Errorf("%s: %w", r.ID, service.ErrNoPart)
+	}
+	a.Kind = found.Kind()
+	return a, nil
+}

@@ -1,0 +1,408 @@
+package proxy_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
+	"github.com/thresh-dev/thresh/internal/testkit/settings"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// stateless is a host for messages that come alone. A second host of the same settings shares a store that is a file.
+func stateless(t testing.TB, set map[string]any) (*proxy.Server, *engine.Host) {
+	t.Helper()
+	o := engine.Options{Config: settings.Load(t, pluginDir, set), Logger: hclog.NewNullLogger(), Keep: true}
+	if o.Config.Settings().Sessions.Store == "memory" {
+		o.Store = store.NewMemory()
+	}
+	h, err := engine.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := h.Store().Secret(t.Context(), "recall")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := proxy.New(proxy.Options{Host: h, Logger: hclog.NewNullLogger(), Recall: &proxy.Recall{Key: key}})
+	t.Cleanup(func() { p.Close(); _ = h.Close() })
+	return p, h
+}
+
+func compressed(t testing.TB, p *proxy.Server, from string, r service.CompressMessages) service.CompressedMessages {
+	t.Helper()
+	a, err := p.Compress(t.Context(), access.Grant{Name: from}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// requests are the beginnings of a conversation that its agent sent to the model: those that the model answered in it,
+// each with its end.
+func requests(messages []json.RawMessage) (ends []int) {
+	own := func(m json.RawMessage) bool {
+		var of struct{ Role, Type string }
+		_ = json.Unmarshal(m, &of)
+		return of.Role == "assistant" || slices.Contains([]string{"function_call", "custom_tool_call", "reasoning"}, of.Type)
+	}
+	for i := 1; i < len(messages); i++ {
+		if own(messages[i]) && !own(messages[i-1]) {
+			ends = append(ends, i)
+		}
+	}
+	return ends
+}
+
+// recordedMessages are those of a session in the form of its provider.
+func recordedMessages(t testing.TB, file string) (all []json.RawMessage) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole struct{ Traj []json.RawMessage }
+	if json.Unmarshal(data, &whole) == nil && whole.Traj != nil {
+		return whole.Traj
+	}
+	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
+		var line struct {
+			Type    string
+			Payload json.RawMessage
+			Message map[string]json.RawMessage
+		}
+		if err := d.Decode(&line); err != nil {
+			t.Fatal(err)
+		}
+		switch line.Type {
+		case "response_item":
+			all = append(all, line.Payload)
+		case "user", "assistant":
+			m, err := json.Marshal(map[string]json.RawMessage{"role": line.Message["role"], "content": line.Message["content"]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// meter prices requests as a provider with a prompt cache does: what a request has in common with the one before is
+// read from it.
+type meter struct {
+	t      testing.TB
+	host   *engine.Host
+	prices *pricing.Meter
+	counts map[string]int
+	last   []json.RawMessage
+	at     time.Time
+	usd    float64
+	tokens int
+	breaks int // requests that do not begin with all of the one before
+}
+
+func newMeter(t testing.TB, h *engine.Host, list *pricing.List) *meter {
+	return &meter{t: t, host: h, prices: pricing.NewMeter(list), counts: map[string]int{}, at: time.Unix(1e9, 0)}
+}
+
+func (m *meter) count(message json.RawMessage) int {
+	n, known := m.counts[string(message)]
+	if !known {
+		counted, err := m.host.Count(m.t.Context(), []content.Content{{Speaker: content.Human,
+			Blocks: []content.Block{content.Text{Text: string(message)}}}})
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		n = counted.Tokens(0)
+		m.counts[string(message)] = n
+	}
+	return n
+}
+
+// meant is what a provider reads of a message: not its white space, and no member that is null.
+func meant(t testing.TB, message json.RawMessage) json.RawMessage {
+	var o map[string]any
+	if err := json.Unmarshal(message, &o); err != nil {
+		t.Fatal(err)
+	}
+	maps.DeleteFunc(o, func(_ string, v any) bool { return v == nil })
+	out, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (m *meter) request(all []json.RawMessage) {
+	messages := make([]json.RawMessage, len(all))
+	for i, message := range all {
+		messages[i] = meant(m.t, message)
+	}
+	r, same, before := pricing.Request{At: m.at}, true, 0
+	for i, message := range messages {
+		n := m.count(message)
+		r.Tokens += n
+		if same = same && i < len(m.last) && bytes.Equal(message, m.last[i]); same {
+			r.Stable += n
+		}
+	}
+	for _, message := range m.last {
+		before += m.count(message)
+	}
+	if r.Stable < before {
+		m.breaks++
+	}
+	m.usd += m.prices.Request(r).USD
+	m.tokens += r.Tokens
+	m.last, m.at = messages, m.at.Add(20*time.Second)
+}
+
+// Calls that keep nothing cost what a session costs on recorded conversations, as a share of what doing nothing does:
+// within 3 points. What is removed once stays removed in the same words, so that the provider's cache is read.
+func TestMessagesThatComeAloneCostWhatASessionDoes(t *testing.T) {
+	catalog, err := pricing.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	native := filepath.Join(repo.Shared(t, "sessions"), "native")
+	for _, c := range []struct {
+		file, list string
+		form       host.Form
+		model      string
+		limit      int
+	}{
+		{native + "/agentv/claude-7a-d2528cc37f-0.jsonl", "anthropic-sonnet", host.Anthropic, "claude-sonnet-4-5", 4_000},
+		{native + "/agentv/codex-3c-162d1d8ad4-1.jsonl", "openai-gpt-5", host.OpenAIResponses, "gpt-5", 24_000},
+		{native + "/tau-bench/airline-task33-trial0.json", "openai-gpt-5", host.OpenAIChat, "gpt-5", 8_000},
+	} {
+		for _, strategy := range []string{"distill", "high-density", "top-down-truncation"} {
+			t.Run(filepath.Base(c.file)+"/"+strategy, func(t *testing.T) {
+				list, err := catalog.Named(c.list)
+				if err != nil {
+					t.Fatal(err)
+				}
+				set := map[string]any{"compression.strategy": strategy, "model.contextLimit": c.limit, "model.name": c.model}
+				p, h := stateless(t, set)
+				session, err := host.Over(h).Session(host.SessionOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				all := recordedMessages(t, c.file)
+				nothing, held, alone := newMeter(t, h, list), newMeter(t, h, list), newMeter(t, h, list)
+				added := 0
+				for _, end := range requests(all) {
+					nothing.request(all[:end])
+					if _, err := session.AddMessages(t.Context(),
+						host.Messages{Form: c.form, Messages: all[added:end]}); err != nil {
+						t.Fatal(err)
+					}
+					added = end
+					ready, err := session.Prepare(t.Context(), host.PrepareOptions{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					of, err := ready.Request(c.form)
+					if err != nil {
+						t.Fatal(err)
+					}
+					held.request(of.Messages)
+					a := compressed(t, p, "", service.CompressMessages{Messages: all[:end], Model: c.model, Format: c.form})
+					alone.request(a.Messages)
+				}
+				with, without := 100*held.usd/nothing.usd, 100*alone.usd/nothing.usd
+				t.Logf("%d requests of %d tokens; a session sends %d, %d rewrites, %.1f %% of the cost; calls %d, %d, %.1f %%",
+					len(requests(all)), nothing.tokens, held.tokens, held.breaks, with, alone.tokens, alone.breaks, without)
+				if without > with+3 {
+					t.Errorf("a session costs %.1f %% of doing nothing, and calls that keep nothing %.1f %%", with, without)
+				}
+			})
+		}
+	}
+}
+
+// shrunk is a client that has its messages made small, and sends them itself.
+type shrunk struct {
+	form
+	test    testing.TB
+	host    *proxy.Server
+	limit   int
+	answers *[]service.CompressedMessages
+}
+
+func (f shrunk) body(items []rawItem) []byte {
+	a := compressed(f.test, f.host, "alice",
+		service.CompressMessages{Messages: items, Model: "gpt-5", ContextLimit: f.limit})
+	*f.answers = append(*f.answers, a)
+	return f.form.body(a.Messages)
+}
+
+// hashes is how LiteLLM finds what a model may ask for, in texts and parts with a text.
+var hashes = regexp.MustCompile(`hash=([a-f0-9]{24})`)
+
+// What a call returns can be sent as it is: a provider that checks everything refuses nothing. It begins as the last
+// did unless more was removed, has an id where a result was, and each id gives back what was there: from the host that
+// gave it, and from another of the same store. Nobody else gets anything by it.
+func TestCompressedMessagesCanBeSent(t *testing.T) {
+	for name, newForm := range map[host.Form]func() form{host.Anthropic: forms["messages"], host.OpenAIChat: forms["chat"],
+		host.OpenAIResponses: forms["responses"]} {
+		for _, strategy := range []string{"high-density", "top-down-truncation"} {
+			t.Run(string(name)+"/"+strategy, func(t *testing.T) {
+				t.Parallel()
+				set := map[string]any{"compression.strategy": strategy, "compression.density.cadence": "every-turn",
+					"sessions.store": "sqlite:" + filepath.Join(t.TempDir(), "s.db")}
+				p, _ := stateless(t, set)
+				up := provider(t, modelapi.Options{Script: work(12), ContextLimit: 12_000})
+				var answers []service.CompressedMessages
+				said := map[string]bool{}
+				a := &agent{form: shrunk{newForm(), t, p, 8000, &answers}, base: up.URL, result: func(turn int, c call) string {
+					text := files(turn, c)
+					said[text] = true
+					return text
+				}}
+				if status := a.run(t, "Fix it."); status != http.StatusOK || len(up.Refused()) > 0 {
+					t.Fatalf("%d, refused: %q", status, up.Refused())
+				}
+				sent, ids, marked := up.Models(), map[string]string{}, 0
+				for i, now := range answers[1:] {
+					last := answers[i]
+					if slices.Equal(last.Removed, now.Removed) && !modelapi.Continues(sent[i].Body, sent[i+1].Body) {
+						t.Errorf("request %d removes nothing more and begins otherwise", i+1)
+					}
+					if now.TokensAfter > now.TokensBefore || now.TokensAfter > 8000 {
+						t.Errorf("%d tokens of %d", now.TokensAfter, now.TokensBefore)
+					}
+					for _, r := range now.Removed {
+						if ids[r.ID] = r.Kind; r.ID == "" && r.Kind != "thinking" {
+							t.Errorf("%+v cannot be had again", r)
+						}
+					}
+				}
+				for _, r := range sent {
+					for _, m := range hashes.FindAllStringSubmatch(string(r.Body), -1) {
+						if marked++; ids[m[1]] != "tool_response" {
+							t.Errorf("%s is in a text, and of %q", m[1], ids[m[1]])
+						}
+					}
+				}
+				end := answers[len(answers)-1]
+				if end.Format != name || end.TokensAfter > end.TokensBefore/2 || marked == 0 && strategy == "high-density" {
+					t.Errorf("%s; %d tokens of %d, %d ids in texts", end.Format, end.TokensAfter, end.TokensBefore, marked)
+				}
+				again, _ := stateless(t, set) // which has no conversation in memory
+				for id, kind := range ids {
+					for from, h := range map[string]*proxy.Server{"the host": p, "another": again} {
+						part, err := h.Retrieve(t.Context(), access.Grant{Name: "alice"}, service.RetrieveRequest{ID: id})
+						if id != "" && (err != nil || part.Kind != kind || kind == "tool_response" && !said[part.Content]) {
+							t.Errorf("%s of %s: %v, %.80q", id, from, err, part.Content)
+						}
+						if part, err := h.Retrieve(t.Context(), access.Grant{Name: "bob"},
+							service.RetrieveRequest{ID: id}); !errors.Is(err, service.ErrNoPart) {
+							t.Errorf("%s of %s, for another: %v, %.80q", id, from, err, part.Content)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// Another owner with the same messages has a conversation of its own, and so has another strategy or limit.
+func TestMessagesOfAnotherOwnerAreAnotherConversation(t *testing.T) {
+	p, h := stateless(t, map[string]any{"compression.strategy": "high-density"})
+	all := recordedMessages(t, filepath.Join(repo.Shared(t, "sessions"), "native", "agentv", "claude-7a-d2528cc37f-0.jsonl"))
+	count := func() (n int) {
+		for _, owner := range []string{"alice", "bob"} {
+			for _, err := range h.Store().List(t.Context(), store.Filter{Owner: owner}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				n++
+			}
+		}
+		return n
+	}
+	ends := requests(all)
+	for i, c := range []struct {
+		owner string
+		r     service.CompressMessages
+	}{{"alice", service.CompressMessages{}}, {"bob", service.CompressMessages{}},
+		{"alice", service.CompressMessages{Strategy: "distill"}}, {"alice", service.CompressMessages{ContextLimit: 6000}}} {
+		for _, end := range ends[len(ends)-3:] {
+			c.r.Messages = all[:end]
+			compressed(t, p, c.owner, c.r)
+		}
+		if n := count(); n != i+1 {
+			t.Errorf("%+v: %d sessions", c.owner, n)
+		}
+	}
+}
+
+// What is wrong is said with its path, and nothing is kept of it. What the host cannot judge is left as it came.
+func TestWrongMessagesAreRefusedWithTheirPath(t *testing.T) {
+	p, h := stateless(t, map[string]any{"compression.strategy": "high-density"})
+	messages := func(all ...string) service.CompressMessages {
+		r := service.CompressMessages{Messages: []json.RawMessage{}}
+		for _, m := range all {
+			r.Messages = append(r.Messages, json.RawMessage(m))
+		}
+		return r
+	}
+	const user, call = `{"role":"user","content":"x"}`, `{"role":"assistant","content":null,"tool_calls":` +
+		`[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`
+	const result = `{"role":"tool","tool_call_id":"a","content":"y"}`
+	with := func(r service.CompressMessages, f func(*service.CompressMessages)) service.CompressMessages {
+		f(&r)
+		return r
+	}
+	for field, r := range map[string]service.CompressMessages{
+		"messages":     messages(),
+		"messages[1]":  messages(user, `"text"`),
+		"messages[2]":  messages(user, call, `{"role":"robot","content":"x"}`),
+		"messages[3]":  messages(user, call, result, `{"role":"tool","tool_call_id":"b","content":"y"}`),
+		"format":       with(messages(user), func(r *service.CompressMessages) { r.Format = "xml" }),
+		"contextLimit": with(messages(user), func(r *service.CompressMessages) { r.ContextLimit = -1 }),
+		"strategy":     with(messages(user), func(r *service.CompressMessages) { r.Strategy = "one-shot" }),
+	} {
+		_, err := p.Compress(t.Context(), access.Grant{}, r)
+		if wrong, ok := errors.AsType[*service.RequestError](err); !ok || wrong.Field != field {
+			t.Errorf("%s: %T %v", field, err, err)
+		}
+	}
+	for head := range h.Store().List(t.Context(), store.Filter{}) {
+		t.Errorf("%s is kept", head.ID)
+	}
+	a := compressed(t, p, "", messages(user, call))
+	if a.Unchanged != "open-tools" || len(a.Messages) != 2 || a.TokensBefore == 0 || a.TokensAfter != a.TokensBefore {
+		t.Errorf("a call without its result: %+v", a)
+	}
+	if _, err := p.Compress(t.Context(), access.Grant{}, service.CompressMessages{Messages: []json.RawMessage{
+		json.RawMessage(`{"role":"user","content":"` + strings.Repeat("x", 64<<20) + `"}`)}}); err == nil {
+		t.Error("a body above the bound was taken")
+	}
+	_, err := p.Compress(t.Context(), access.Grant{}, with(messages(user, `{"role":"assistant","content":"`+
+		strings.Repeat("word ", 5000)+`"}`, user), func(r *service.CompressMessages) { r.ContextLimit = 1000 }))
+	if err == nil || host.ErrorOf(err).Kind != host.KindOverflow {
+		t.Errorf("what does not fit: %v", err)
+	}
+}
