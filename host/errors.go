@@ -141,7 +141,7 @@ func classify(err error) error {
 	case errors.As(err, &answer):
 		e.Kind = KindAnswer
 	case errors.As(err, &setting), isAny(err, engine.ErrFixed, engine.ErrBadSetting, prepare.ErrNoLLM, llm.ErrProfile,
-		engine.ErrNoTranscript, engine.ErrNotStored):
+		engine.ErrNoTranscript, engine.ErrNotStored, plugins.ErrNoLockFile):
 		e.Kind = KindSetting
 	case isAny(err, engine.ErrInvalidEntry, todos.ErrInvalid, engine.ErrKeyReused, engine.ErrNotRecorded):
 		e.Kind = KindEntry

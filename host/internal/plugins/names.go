@@ -46,6 +46,7 @@ var (
 	ErrNotIsolated     = fault.ErrNotIsolated
 	ErrHost            = fault.ErrHost
 	ErrStrategy        = fault.ErrStrategy
+	ErrNoLockFile      = trust.ErrNoLockFile
 )
 
 // See package supervise for how they follow each other.

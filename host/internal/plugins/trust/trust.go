@@ -138,9 +138,12 @@ func (p *Policy) Remember(e Entry) {
 	p.seen[lockKey(e.Path)] = e
 }
 
+// ErrNoLockFile: there is nowhere to record a plugin.
+var ErrNoLockFile = errors.New("no lock file is configured: set plugins.lockFile")
+
 func (p *Policy) CanLock() error {
 	if p.lock.path == "" {
-		return errors.New("no lock file is configured: set plugins.lockFile")
+		return ErrNoLockFile
 	}
 	return nil
 }
