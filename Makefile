@@ -26,7 +26,7 @@ FLAGS := GOGC=400 GOFLAGS='$(shell $(GO) env GOFLAGS) -trimpath'
 LEAN  := $(FLAGS) CGO_ENABLED=0
 TEST  := $(GO) test -vet=off -ldflags='-s -w' -timeout 30m -p $(shell expr 2 '*' $(CPUS))
 
-.PHONY: help build plugins demo test test-plain race lint docs test-clients test-dist test-vm soak fuzz bench \
+.PHONY: help build plugins demo test test-plain race lint docs test-adapters test-clients test-dist test-vm soak fuzz bench \
 	bench-docs picture proto generate dist clean tools
 
 help: ## list the targets
@@ -100,7 +100,11 @@ agents:
 	@if command -v npm >/dev/null && command -v python3 >/dev/null; then host/internal/door/proxy/clienttest/install.sh $(AGENTS); \
 	else echo "NOTE: without npm and python3 no agent runs here"; fi
 
-test-clients: agents ## real agents through thresh wrap; with node, npm and python3
+test-adapters: ## the adapters, each a module, with their frameworks
+	@set -e; for module in $(wildcard $(CURDIR)/adapters/*/go.mod); do \
+		cd $$(dirname $$module); $(LEAN) $(GO) vet ./...; $(LEAN) $(TEST) ./...; done
+
+test-clients: agents test-adapters ## real agents through thresh wrap; with node, npm and python3
 	$(LEAN) $(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest
 	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v \
 		-test.timeout 60m -test.parallel $(shell expr 2 '*' $(CPUS))

@@ -167,6 +167,12 @@ var rules = []rule{
 		reason: "the command line is the outermost layer",
 	},
 	{
+		room:   []string{"adapters/..."},
+		never:  []string{"host/...", "sdk/...", "internal/..."},
+		allow:  []string{"host", "sdk/content"},
+		reason: "an adapter is what an embedder can write",
+	},
+	{
 		room:   []string{"examples/..."},
 		except: []string{"examples/llm-server"},
 		never:  []string{"host/internal/...", "internal/..."},
