@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/testkit/full"
+	"github.com/thresh-dev/thresh/internal/testkit/race"
 )
 
 // turns are what a made session may have in one turn: the model's items, and results or words that follow them. Texts
@@ -87,6 +88,7 @@ const price = 5e-6
 // sessions of all that may have to stay: tools of the provider, images, thinking, summaries of the provider, and what is
 // not known.
 func TestWhatIsClaimedIsWhatWasNotSent(t *testing.T) {
+	race.Skip(t)
 	for i := range full.Or(9, 20) {
 		if testing.Short() && i >= 6 { // six are each form with each strategy
 			i += 6
