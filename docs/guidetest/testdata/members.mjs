@@ -1,4 +1,4 @@
-// Compares the classes in thresh.mjs with those that thresh.d.mts declares: what is typed exists, and the other way round.
+// Compares thresh.mjs with what thresh.d.mts declares: what is typed exists, and the other way round.
 import { readFileSync } from "node:fs";
 import ts from "typescript";
 import * as client from "../../../clients/typescript/thresh.mjs";
@@ -16,6 +16,11 @@ for (const statement of file.statements.filter(ts.isClassDeclaration)) {
   for (const method of made.filter((m) => m !== "constructor" && !m.startsWith("_") && !methods.includes(m))) {
     wrong.push(`${name}.${method} has no type`);
   }
+}
+for (const statement of file.statements.filter(ts.isFunctionDeclaration)) {
+  const name = statement.name.text;
+  declared.add(name);
+  if (!client[name]) wrong.push(`${name} does not exist`);
 }
 for (const name of Object.keys(client).filter((name) => !declared.has(name))) wrong.push(`${name} has no type`);
 if (wrong.length > 0) {

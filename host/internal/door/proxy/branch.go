@@ -88,10 +88,7 @@ type branch struct {
 	// those of entries that did. It is negative where less was sent.
 	kept   int
 	counts map[int]int
-	// last and length are the sizes of the last request, claimed those of all.
-	last    turnSize
-	length  byteSize
-	claimed claims
+	last   turnSize
 }
 
 // turnSize is what one turn made of a request, in tokens of the host's count. The zero value is a request that no turn

@@ -68,15 +68,12 @@ func (b *branch) prepare(ctx context.Context, x *exchange, r *body.Request) (t p
 // is false if the client's bytes are sent instead. It is for a turn whose request has been made.
 func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
 	pending := b.pending + b.marks + b.kept
-	counted := b.whole + b.pending
-	size := turnSize{whole: counted, sent: t.Tokens + pending, at: t.at}
+	size := turnSize{whole: b.whole + b.pending, sent: t.Tokens + pending, at: t.at}
 	if !sent || t.History == nil {
 		size.sent = size.whole
-	} else {
-		size.whole = b.claimed.whole(size, b.length)
 	}
 	if err == nil { // a turn that failed does not know what of the last request it left as it was
-		size.charge = b.ledger.Request(engine.Prompt{Sent: size.sent, Whole: counted, Pending: pending,
+		size.charge = b.ledger.Request(engine.Prompt{Sent: size.sent, Whole: size.whole, Pending: pending,
 			SentEntries: len(b.view), WholeEntries: len(b.entries), Reset: t.reset}, t.Outcome.Stable.Tokens, t.at)
 	}
 	if t.History != nil {
@@ -88,27 +85,6 @@ func (b *branch) settle(x *exchange, t prepared, sent bool, err error) {
 		w.Turn(store.Key{Owner: x.grant.Name, ID: b.session.ID()}, shown, watch.About{Model: b.model, Parent: b.parent},
 			t.Outcome, err)
 	}
-}
-
-// byteSize is how many bytes the model reads of a client's request, and of the one that was made of it.
-type byteSize struct{ whole, sent int }
-
-// claims are the sizes of a branch's requests so far.
-type claims struct {
-	tokens turnSize
-	bytes  byteSize
-}
-
-// whole returns for how many tokens a client's request counts. What surrounds a text, such as ids and signatures, is not
-// counted and stays where only the text goes, and bytes have more tokens here than there. So it is so few that no larger
-// share is claimed, of this request or of all, than the share of the bytes that were left out.
-func (c *claims) whole(t turnSize, b byteSize) int {
-	most := func(sent, whole, of int) int { return int(float64(sent) * float64(whole) / float64(max(of, 1))) }
-	c.tokens.sent, c.bytes = c.tokens.sent+t.sent, byteSize{c.bytes.whole + b.whole, c.bytes.sent + b.sent}
-	whole := min(t.whole, most(t.sent, b.whole, b.sent),
-		most(c.tokens.sent, c.bytes.whole, c.bytes.sent)-c.tokens.whole)
-	c.tokens.whole += whole
-	return whole
 }
 
 // show returns the request with the branch's view instead of its items. Items that no turn has seen stay. With
@@ -127,8 +103,6 @@ func (b *branch) show(ctx context.Context, s *Server, r *body.Request) ([]byte, 
 	edits := r.Edits(plan)
 	if len(edits) == 0 {
 		// The client's own slice, not a copy: nothing changed.
-		n := r.Size()
-		b.length = byteSize{n, n}
 		return r.Raw, nil
 	}
 	now, err := body.Index(r.API, body.Apply(r.Raw, edits))
@@ -138,7 +112,6 @@ func (b *branch) show(ctx context.Context, s *Server, r *body.Request) ([]byte, 
 	if err := body.Validate(r, edits, now); err != nil {
 		return nil, err
 	}
-	b.length = byteSize{r.Size(), now.Size()}
 	return now.Raw, nil
 }
 

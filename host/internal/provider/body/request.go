@@ -254,42 +254,6 @@ func (r *Request) rest() (before, behind []byte) {
 	return r.Raw[:start], r.Raw[r.list.End:]
 }
 
-// attachmentBytes is how many bytes of an attachment count: about as much as text of the tokens that a picture has.
-const attachmentBytes = 6000
-
-// Size returns how many bytes of a request the model reads, about: not those before a summary of the provider's, and no
-// more than a few thousand of an attachment, whose base64 says nothing about its tokens.
-func (r *Request) Size() int {
-	size := len(r.Raw)
-	if r.fenced {
-		size -= r.Items[0].Start - r.list.Start - 1
-	}
-	for i := range r.Items {
-		for j := range r.Items[i].Parts {
-			p := &r.Items[i].Parts[j]
-			if n := p.End - p.Start; n > attachmentBytes {
-				size -= r.beyond(p, n)
-			}
-		}
-	}
-	return size
-}
-
-// beyond returns how many bytes of the attachments in a part of n bytes do not count.
-func (r *Request) beyond(p *Part, n int) (more int) {
-	switch p.Kind {
-	case Media:
-		return n - attachmentBytes
-	case Response:
-		for c := range r.tape.children(r.tape.at(p.node, p.kind.Value)) {
-			if s := r.tape.span(c); r.tape.kind(c) == '{' && r.tape.kind(r.tape.get(c, "text")) != '"' {
-				more += max(s.End-s.Start-attachmentBytes, 0)
-			}
-		}
-	}
-	return more
-}
-
 // hasTools reports whether a request names tools: at its top, or in the instructions at the beginning, where Codex has
 // them for its newer models.
 func (r *Request) hasTools() bool {
