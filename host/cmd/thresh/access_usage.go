@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/watch"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/table"
 )
@@ -19,15 +20,9 @@ type usedBy struct {
 	// Name is of an access token, "" for the local user.
 	Name string `json:"name"`
 	// Sessions and StoreBytes are what it has in the store now.
-	Sessions   int   `json:"sessions"`
-	StoreBytes int64 `json:"storeBytes"`
-	// Requests, Whole and Sent are of the days: what turns were for, in tokens without them and as sent.
-	Requests int64 `json:"requests"`
-	Whole    int64 `json:"whole"`
-	Sent     int64 `json:"sent"`
-	// Saved is what that took off the bill, Spent what model calls of compressions cost.
-	Saved float64 `json:"savedUSD"`
-	Spent float64 `json:"spentUSD"`
+	Sessions    int   `json:"sessions"`
+	StoreBytes  int64 `json:"storeBytes"`
+	watch.Total       // of the days
 }
 
 var usageColumns = []table.Column{
@@ -83,13 +78,11 @@ func usedSince(ctx context.Context, in store.Store, day time.Time) ([]usedBy, er
 	}
 	all := make([]usedBy, 0, len(sums))
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		u := sums[name]
 		has, err := in.Usage(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, usedBy{Name: name, Sessions: has.Sessions, StoreBytes: has.Bytes, Requests: u.Requests,
-			Whole: u.Whole, Sent: u.Sent, Saved: float64(u.Saved) / 1e6, Spent: float64(u.Spent) / 1e6})
+		all = append(all, usedBy{name, has.Sessions, has.Bytes, watch.TotalOf(sums[name])})
 	}
 	return all, nil
 }

@@ -253,8 +253,13 @@ func totalOf(all []store.Account, by Viewer) Total {
 			sum = sum.Plus(a.Used)
 		}
 	}
-	return Total{Requests: sum.Requests, Whole: sum.Whole, Sent: sum.Sent, Saved: float64(sum.Saved) / 1e6,
-		Spent: float64(sum.Spent) / 1e6}
+	return TotalOf(sum)
+}
+
+// TotalOf is what a store has added up, in units for people.
+func TotalOf(u store.Used) Total {
+	return Total{Requests: u.Requests, Whole: u.Whole, Sent: u.Sent, Saved: float64(u.Saved) / 1e6,
+		Spent: float64(u.Spent) / 1e6}
 }
 
 // storedSession is a session that had no turn since the host began.
