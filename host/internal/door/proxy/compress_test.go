@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -74,40 +73,6 @@ func requests(messages []json.RawMessage) (ends []int) {
 		}
 	}
 	return ends
-}
-
-// recordedMessages are those of a session in the form of its provider.
-func recordedMessages(t testing.TB, file string) (all []json.RawMessage) {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var whole struct{ Traj []json.RawMessage }
-	if json.Unmarshal(data, &whole) == nil && whole.Traj != nil {
-		return whole.Traj
-	}
-	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
-		var line struct {
-			Type    string
-			Payload json.RawMessage
-			Message map[string]json.RawMessage
-		}
-		if err := d.Decode(&line); err != nil {
-			t.Fatal(err)
-		}
-		switch line.Type {
-		case "response_item":
-			all = append(all, line.Payload)
-		case "user", "assistant":
-			m, err := json.Marshal(map[string]json.RawMessage{"role": line.Message["role"], "content": line.Message["content"]})
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, m)
-		}
-	}
-	return all
 }
 
 // meter prices requests as a provider with a prompt cache does: what a request has in common with the one before is
@@ -211,7 +176,7 @@ func TestMessagesThatComeAloneCostWhatASessionDoes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				all := recordedMessages(t, c.file)
+				all := repo.Messages(t, c.file)
 				nothing, held, alone := newMeter(t, h, list), newMeter(t, h, list), newMeter(t, h, list)
 				added := 0
 				for _, end := range requests(all) {
@@ -333,7 +298,7 @@ func TestCompressedMessagesCanBeSent(t *testing.T) {
 // Another owner with the same messages has a conversation of its own, and so has another strategy or limit.
 func TestMessagesOfAnotherOwnerAreAnotherConversation(t *testing.T) {
 	p, h := stateless(t, map[string]any{"compression.strategy": "high-density"})
-	all := recordedMessages(t, filepath.Join(repo.Shared(t, "sessions"), "native", "agentv", "claude-7a-d2528cc37f-0.jsonl"))
+	all := repo.Messages(t, filepath.Join(repo.Shared(t, "sessions"), "native", "agentv", "claude-7a-d2528cc37f-0.jsonl"))
 	count := func() (n int) {
 		for _, owner := range []string{"alice", "bob"} {
 			for _, err := range h.Store().List(t.Context(), store.Filter{Owner: owner}) {

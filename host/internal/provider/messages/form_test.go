@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -284,47 +283,12 @@ func TestRecordedMessagesComeBackAsTheyWereAdded(t *testing.T) {
 		"agentv/codex-3c-162d1d8ad4-1.jsonl":   &responses.Messages,
 		"agentv/claude-7a-d2528cc37f-0.jsonl":  &anthropic.Messages,
 	} {
-		sent := sentMessages(t, filepath.Join(dir, file))
+		sent := repo.Messages(t, filepath.Join(dir, file))
 		if len(sent) < 40 {
 			t.Errorf("%s: %d messages", file, len(sent))
 		}
 		comesBack(t, f, sent)
 	}
-}
-
-// sentMessages returns what a recording holds of the requests of its agent, in the provider's form.
-func sentMessages(t *testing.T, file string) (out []json.RawMessage) {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var whole struct{ Traj []json.RawMessage }
-	if json.Unmarshal(data, &whole) == nil && whole.Traj != nil {
-		return whole.Traj
-	}
-	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
-		var line struct {
-			Type    string
-			Payload json.RawMessage
-			Message map[string]json.RawMessage
-		}
-		if err := d.Decode(&line); err != nil {
-			t.Fatal(err)
-		}
-		switch line.Type {
-		case "response_item":
-			out = append(out, line.Payload)
-		case "user", "assistant":
-			m, err := json.Marshal(map[string]json.RawMessage{"role": line.Message["role"],
-				"content": line.Message["content"]})
-			if err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 func TestWrongMessagesAreNamedWithTheirPart(t *testing.T) {
