@@ -88,12 +88,10 @@ func (a *app) serve(cmd *cobra.Command) error {
 }
 
 // messagesAlone makes what makes messages small that come without a session, on a host with a store.
-func messagesAlone(ctx context.Context, o proxy.Options) (*proxy.Server, error) {
-	key, err := o.Host.Store().Secret(ctx, "recall")
-	if err != nil {
+func messagesAlone(ctx context.Context, o proxy.Options) (_ *proxy.Server, err error) {
+	if o.Recall, err = newRecall(ctx, o.Host); err != nil {
 		return nil, err
 	}
-	o.Recall = &proxy.Recall{Key: key}
 	return proxy.New(o), nil
 }
 

@@ -229,9 +229,18 @@ func recallOf(ctx context.Context, h *engine.Host) (*proxy.Recall, error) {
 	if !h.Config().Settings().Proxy.Recall {
 		return nil, nil
 	}
-	key, err := h.Store().Secret(ctx, "recall")
+	recall, err := newRecall(ctx, h)
 	if err != nil {
 		return nil, fmt.Errorf("proxy.recall: %w", err)
+	}
+	return recall, nil
+}
+
+// newRecall makes ids with the key of the host's store, which all of its hosts have.
+func newRecall(ctx context.Context, h *engine.Host) (*proxy.Recall, error) {
+	key, err := h.Store().Secret(ctx, "recall")
+	if err != nil {
+		return nil, err
 	}
 	return &proxy.Recall{Key: key}, nil
 }
