@@ -43,11 +43,16 @@ const (
 // Known reports whether m is one of the trigger modes.
 func (m TriggerMode) Known() bool { return m == ModeContinuous || m == ModeThreshold }
 
-// Trigger is a mode and the default threshold: the share of the context limit, in (0, 1], from which Compress is called
-// when compression.threshold is not set. Make it with [Continuous] or [Threshold].
+// Trigger says when the host calls a strategy. Make it with [Continuous] or [Threshold].
 type Trigger struct {
-	Mode             TriggerMode
+	Mode TriggerMode
+	// DefaultThreshold is the share of the context limit, in (0, 1], from which Compress is called when
+	// compression.threshold is not set.
 	DefaultThreshold float64
+	// ColdThreshold asks for a Compress below the threshold too, once the provider's prompt cache has expired in a
+	// pause ([ReasonCacheCold]): from this share on of the room that system prompt and tools leave the history, at most
+	// DefaultThreshold. 0: the threshold alone counts.
+	ColdThreshold float64
 }
 
 // Continuous is the trigger of a strategy that has Optimize, which then runs before every threshold check.
@@ -58,6 +63,12 @@ func Continuous(defaultThreshold float64) Trigger {
 // Threshold is the trigger of a strategy that only has Compress.
 func Threshold(defaultThreshold float64) Trigger {
 	return Trigger{Mode: ModeThreshold, DefaultThreshold: defaultThreshold}
+}
+
+// WhenCold returns t with a [Trigger.ColdThreshold].
+func (t Trigger) WhenCold(share float64) Trigger {
+	t.ColdThreshold = share
+	return t
 }
 
 // A name is part of a file's name and of settings: it must need no quotes anywhere.
@@ -93,6 +104,10 @@ func (i Info) Validate() error {
 		errs = append(
 			errs, fmt.Errorf("Info.Trigger has the default threshold %v; it must be above 0 and at most 1", t),
 		)
+	}
+	if t := i.Trigger; !(t.ColdThreshold >= 0 && t.ColdThreshold <= t.DefaultThreshold) {
+		errs = append(errs, fmt.Errorf("Info.Trigger has the cold threshold %v; it must be above 0 and at most the "+
+			"default threshold, %v, or 0 for none", t.ColdThreshold, t.DefaultThreshold))
 	}
 	seen := make(map[string]bool, len(i.Config))
 	for n, f := range i.Config {

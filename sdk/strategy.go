@@ -13,7 +13,8 @@ type Strategy interface {
 	// Info declares what the strategy is. It must return the same value every time.
 	Info() Info
 
-	// Compress is called when the history is over the threshold. It returns a new history, made of entries
+	// Compress is called when the history is over the threshold, and when the trigger asks for it below
+	// ([Trigger.ColdThreshold]). It returns a new history, made of entries
 	// of in.History (unchanged, or copied and changed) and of new ones, or the reason why there is nothing to do.
 	//
 	// The host refuses a result in which a tool response lost its call, and keeps the history as it was. ctx is done

@@ -17,6 +17,7 @@ func ToInfo(i sdk.Info, library string) (*threshv1.GetInfoResponse, error) {
 		Description: validUTF8(i.Description),
 		Trigger: &threshv1.Trigger{
 			Mode: triggerModes[i.Trigger.Mode], DefaultThreshold: i.Trigger.DefaultThreshold,
+			ColdThreshold: i.Trigger.ColdThreshold,
 		},
 		RequiresLlm: i.RequiresLLM,
 		Features: &threshv1.Features{
@@ -44,10 +45,13 @@ func FromInfo(r *threshv1.GetInfoResponse) (sdk.Info, error) {
 		mode = sdk.TriggerMode(r.GetTrigger().GetMode().String())
 	}
 	out := sdk.Info{
-		Name:         r.GetName(),
-		Version:      r.GetVersion(),
-		Description:  r.GetDescription(),
-		Trigger:      sdk.Trigger{Mode: mode, DefaultThreshold: r.GetTrigger().GetDefaultThreshold()},
+		Name:        r.GetName(),
+		Version:     r.GetVersion(),
+		Description: r.GetDescription(),
+		Trigger: sdk.Trigger{
+			Mode: mode, DefaultThreshold: r.GetTrigger().GetDefaultThreshold(),
+			ColdThreshold: r.GetTrigger().GetColdThreshold(),
+		},
 		RequiresLLM:  r.GetRequiresLlm(),
 		NeedsNetwork: r.GetFeatures().GetNeedsNetwork(),
 	}

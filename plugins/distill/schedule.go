@@ -16,6 +16,9 @@ const (
 	// threshold is declared to the host, which asks from there on: the trigger of the smallest soft window. In other
 	// windows Compress answers up to its own trigger that nothing is due.
 	threshold = full * softest
+	// coldThreshold is declared to the host too: a cold cache makes a rewrite cheap. On recorded sessions a smaller share
+	// loses more of what calls need than it saves, and a larger one saves little.
+	coldThreshold = 0.35
 )
 
 // notDue is the reason for a no-op before the trigger.

@@ -29,7 +29,7 @@ func (Strategy) Info() sdk.Info {
 		Name:        "distill",
 		Version:     "1.0.0",
 		Description: "keeps the lines that later calls need and rewrites rarely; needs no LLM",
-		Trigger:     sdk.Continuous(threshold),
+		Trigger:     sdk.Continuous(threshold).WhenCold(coldThreshold),
 		Config: []sdk.ConfigField{{
 			Key: "softWindow", Type: sdk.Number, Default: softest, Minimum: new(softest), Maximum: new(1.0),
 			Description: "the share that is used of a context window of 150,000 tokens or more",

@@ -25,6 +25,7 @@ type Listing struct {
 	// Trigger is empty if the plugin could not be asked.
 	Trigger          sdk.TriggerMode `json:"trigger,omitempty"`
 	DefaultThreshold float64         `json:"defaultThreshold,omitempty"`
+	ColdThreshold    float64         `json:"coldThreshold,omitempty"`
 	RequiresLLM      bool            `json:"requiresLLM"`
 	// SHA256 is in hexadecimal; empty if the file cannot be read, and for a built-in strategy.
 	SHA256 string `json:"sha256,omitempty"`
@@ -125,5 +126,6 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 func (l *Listing) describe(info sdk.Info) {
 	l.Version, l.Description = info.Version, info.Description
 	l.Trigger, l.DefaultThreshold = info.Trigger.Mode, info.Trigger.DefaultThreshold
+	l.ColdThreshold = info.Trigger.ColdThreshold
 	l.RequiresLLM = info.RequiresLLM
 }

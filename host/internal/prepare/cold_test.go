@@ -12,12 +12,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// modelled is a scripted strategy that calls a model.
-type modelled struct{ *scripted }
+// whenCold is a scripted strategy that asks for a Compress with a cold cache.
+type whenCold struct {
+	*scripted
+	share float64
+}
 
-func (m modelled) Info() sdk.Info {
-	i := m.scripted.Info()
-	i.RequiresLLM = true
+func (w whenCold) Info() sdk.Info {
+	i := w.scripted.Info()
+	i.Trigger.ColdThreshold = w.share
 	return i
 }
 
@@ -31,29 +34,28 @@ func TestAPauseThatOutlastsThePromptCacheCompressesBeforeTheThreshold(t *testing
 		entries, pending int // tokens of the history, and besides it
 		prices           *pricing.List
 		pause            time.Duration
-		model            bool
+		share            float64 // that the strategy declares
 		want             sdk.CompressReason
 	}{
-		"a third filled, cold":            {350, 0, cached, 6 * time.Minute, false, sdk.ReasonCacheCold},
-		"less":                            {340, 0, cached, 6 * time.Minute, false, ""},
-		"a third of what the rest leaves": {280, 200, cached, 6 * time.Minute, false, sdk.ReasonCacheCold},
-		"less of what the rest leaves":    {270, 220, cached, 6 * time.Minute, false, ""},
-		"over the threshold, cold":        {600, 0, cached, 6 * time.Minute, false, sdk.ReasonCacheCold},
-		"no pause":                        {350, 0, cached, 5 * time.Minute, false, ""},
-		"the cache lives for an hour":     {350, 0, &hour, 6 * time.Minute, false, ""},
-		"after that hour":                 {350, 0, &hour, 61 * time.Minute, false, sdk.ReasonCacheCold},
-		"the cache does not expire":       {350, 0, &forever, 24 * time.Hour, false, ""},
-		"without a cache":                 {350, 0, &pricing.List{Input: 1}, 6 * time.Minute, false, ""},
-		"without prices":                  {350, 0, nil, 6 * time.Minute, false, ""},
-		"with a model":                    {350, 0, cached, 6 * time.Minute, true, ""},
-		"with a model, at the threshold":  {600, 0, cached, 6 * time.Minute, true, sdk.ReasonThreshold},
+		"a third filled, cold":            {350, 0, cached, 6 * time.Minute, 0.35, sdk.ReasonCacheCold},
+		"less":                            {340, 0, cached, 6 * time.Minute, 0.35, ""},
+		"a third of what the rest leaves": {280, 200, cached, 6 * time.Minute, 0.35, sdk.ReasonCacheCold},
+		"less of what the rest leaves":    {270, 220, cached, 6 * time.Minute, 0.35, ""},
+		"over the threshold, cold":        {600, 0, cached, 6 * time.Minute, 0.35, sdk.ReasonCacheCold},
+		"no pause":                        {350, 0, cached, 5 * time.Minute, 0.35, ""},
+		"the cache lives for an hour":     {350, 0, &hour, 6 * time.Minute, 0.35, ""},
+		"after that hour":                 {350, 0, &hour, 61 * time.Minute, 0.35, sdk.ReasonCacheCold},
+		"the cache does not expire":       {350, 0, &forever, 24 * time.Hour, 0.35, ""},
+		"without a cache":                 {350, 0, &pricing.List{Input: 1}, 6 * time.Minute, 0.35, ""},
+		"without prices":                  {350, 0, nil, 6 * time.Minute, 0.35, ""},
+		"not declared":                    {350, 0, cached, 6 * time.Minute, 0, ""},
+		"not declared, at the threshold":  {600, 0, cached, 6 * time.Minute, 0, sdk.ReasonThreshold},
+		"another share":                   {350, 0, cached, 6 * time.Minute, 0.36, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(0, &scripted{mode: sdk.ModeThreshold, compress: keepLast(10)})
 			f.req.Settings.ContextLimit, f.req.Settings.Prices = 1000, c.prices
-			if c.model {
-				f.req.Strategy = modelled{f.strategy}
-			}
+			f.req.Strategy = whenCold{f.strategy, c.share}
 			f.req.At = time.Unix(1000, 0)
 			add(f.history, says(content.AI, 1))
 			if got := f.prepare(t).Compress; got.Reason != "" {
@@ -82,6 +84,7 @@ func TestAColdCacheIsNoReasonToRemoveALittle(t *testing.T) {
 		sdk.NoOpReason, error) {
 		return []rewrite.Piece{rewrite.Keep{From: 3, To: len(c.Entries)}}, "", nil
 	}})
+	f.req.Strategy = whenCold{f.strategy, 0.35}
 	f.req.Settings.ContextLimit, f.req.Settings.Prices = 1000, cached
 	add(f.history, says(content.AI, 40))
 	f.req.At = time.Unix(1000, 0)

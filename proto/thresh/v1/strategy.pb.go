@@ -395,8 +395,12 @@ type Trigger struct {
 	Mode  TriggerMode            `protobuf:"varint,1,opt,name=mode,proto3,enum=thresh.v1.TriggerMode" json:"mode,omitempty"`
 	// Share of the context limit from which on Compress is called when compression.threshold is not set; in (0, 1].
 	DefaultThreshold float64 `protobuf:"fixed64,2,opt,name=default_threshold,json=defaultThreshold,proto3" json:"default_threshold,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Share of the room that system prompt and tools leave the history, at most default_threshold, from which on Compress
+	// is called below the threshold too once the provider's prompt cache has expired in a pause. 0: the threshold alone
+	// counts.
+	ColdThreshold float64 `protobuf:"fixed64,3,opt,name=cold_threshold,json=coldThreshold,proto3" json:"cold_threshold,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Trigger) Reset() {
@@ -439,6 +443,13 @@ func (x *Trigger) GetMode() TriggerMode {
 func (x *Trigger) GetDefaultThreshold() float64 {
 	if x != nil {
 		return x.DefaultThreshold
+	}
+	return 0
+}
+
+func (x *Trigger) GetColdThreshold() float64 {
+	if x != nil {
+		return x.ColdThreshold
 	}
 	return 0
 }
@@ -2364,10 +2375,11 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\frequires_llm\x18\x05 \x01(\bR\vrequiresLlm\x12.\n" +
 	"\x06config\x18\x06 \x03(\v2\x16.thresh.v1.ConfigFieldR\x06config\x12/\n" +
 	"\bfeatures\x18\a \x01(\v2\x13.thresh.v1.FeaturesR\bfeatures\x12\x10\n" +
-	"\x03sdk\x18\b \x01(\tR\x03sdk\"b\n" +
+	"\x03sdk\x18\b \x01(\tR\x03sdk\"\x89\x01\n" +
 	"\aTrigger\x12*\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x16.thresh.v1.TriggerModeR\x04mode\x12+\n" +
-	"\x11default_threshold\x18\x02 \x01(\x01R\x10defaultThreshold\"T\n" +
+	"\x11default_threshold\x18\x02 \x01(\x01R\x10defaultThreshold\x12%\n" +
+	"\x0ecold_threshold\x18\x03 \x01(\x01R\rcoldThreshold\"T\n" +
 	"\bFeatures\x12#\n" +
 	"\rhistory_delta\x18\x01 \x01(\bR\fhistoryDelta\x12#\n" +
 	"\rneeds_network\x18\x02 \x01(\bR\fneedsNetwork\"\x81\x02\n" +

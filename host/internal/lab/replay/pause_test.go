@@ -38,8 +38,8 @@ func TestRecordedPausesAreThoseOfTheReplay(t *testing.T) {
 					entries = append(entries, e)
 				}
 			}
-			r, err := replay.Run(t.Context(), open(t, 2000), &transcript.Transcript{Entries: entries}, replay.Options{
-				Settings: map[string]any{"compression.strategy": "top-down-truncation", "model.priceList": c.prices},
+			r, err := replay.Run(t.Context(), open(t, 3200), &transcript.Transcript{Entries: entries}, replay.Options{
+				Settings: map[string]any{"compression.strategy": "distill", "model.priceList": c.prices},
 			})
 			if err != nil {
 				t.Fatal(err)

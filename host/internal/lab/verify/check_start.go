@@ -61,8 +61,12 @@ func checkGetInfo(ctx context.Context, s *suite) (string, error) {
 	if i.RequiresLLM {
 		llm = ", needs a model"
 	}
-	return fmt.Sprintf("%s %s, trigger %s at %g of the limit, %d settings%s", i.Name, text.OneLine(i.Version, 100),
-		i.Trigger.Mode, i.Trigger.DefaultThreshold, len(i.Config), llm), nil
+	cold := ""
+	if share := i.Trigger.ColdThreshold; share > 0 {
+		cold = fmt.Sprintf(", with a cold prompt cache at %g", share)
+	}
+	return fmt.Sprintf("%s %s, trigger %s at %g of the limit%s, %d settings%s", i.Name, text.OneLine(i.Version, 100),
+		i.Trigger.Mode, i.Trigger.DefaultThreshold, cold, len(i.Config), llm), nil
 }
 
 // checkGetInfoStable demands the same description each time, within a process and across starts. Hosts cache the

@@ -22,6 +22,7 @@ type infoRecord struct {
 	Description      string            `json:"description,omitempty"`
 	Trigger          sdk.TriggerMode   `json:"trigger"`
 	DefaultThreshold float64           `json:"defaultThreshold"`
+	ColdThreshold    float64           `json:"coldThreshold,omitempty"`
 	RequiresLLM      bool              `json:"requiresLLM,omitempty"`
 	NeedsNetwork     bool              `json:"needsNetwork,omitempty"`
 	Settings         []sdk.ConfigField `json:"settings,omitempty"`
@@ -33,7 +34,8 @@ func Record(info sdk.Info) (json.RawMessage, error) {
 	return json.Marshal(infoRecord{
 		Version: info.Version, Description: info.Description,
 		Trigger: info.Trigger.Mode, DefaultThreshold: info.Trigger.DefaultThreshold,
-		RequiresLLM: info.RequiresLLM, NeedsNetwork: info.NeedsNetwork, Settings: info.Config,
+		ColdThreshold: info.Trigger.ColdThreshold,
+		RequiresLLM:   info.RequiresLLM, NeedsNetwork: info.NeedsNetwork, Settings: info.Config,
 	})
 }
 
